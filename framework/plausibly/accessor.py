@@ -310,7 +310,7 @@ class DatasetAccessor:
         plausibilities: xr.DataArray | xr.Dataset | None = None,
     ) -> Listing:
         """Return the examples whose sets leave out most plausibility."""
-        if reading.EVALUATION not in reading.kinds_of(self._result):
+        if "evaluation" not in reading.kinds_of(self._result):
             raise InputError(
                 "examples-unmeasured",
                 "this Dataset measures no single examples",

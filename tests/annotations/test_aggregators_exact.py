@@ -23,7 +23,8 @@ from plausibly_builtins.soft_label.annotation import SoftLabel
 from plausibly_builtins.soft_label.weighted_mean import WeightedMean
 
 KEYS = Keys(0, "aggregator")
-PAIRS: list[tuple[Annotation, Aggregator, st.SearchStrategy[object]]] = [
+Pair = tuple[Annotation, Aggregator, st.SearchStrategy[object]]
+PAIRS: list[Pair] = [
     (SingleLabel(), LabelFrequency(), lr.single_labels),
     (SingleLabel(), MajorityVote(), lr.single_labels),
     (SingleLabel(), MajorityVote(ties="random"), lr.single_labels),
@@ -34,7 +35,7 @@ PAIRS: list[tuple[Annotation, Aggregator, st.SearchStrategy[object]]] = [
     (SoftLabel(), WeightedMean(), lr.soft_labels),
 ]
 FEWER = settings(max_examples=15)  # each of these runs once a pair
-each_pair = pytest.mark.parametrize(("kind", "aggregator", "answers"), PAIRS)
+each_pair = pytest.mark.parametrize("pair", PAIRS)
 
 
 def aggregated(
@@ -113,12 +114,8 @@ def test_many_set_sizes_leave_the_denominator_but_not_the_equation() -> None:
 @each_pair
 @FEWER
 @given(data=st.data())
-def test_the_order_of_records_does_not_matter(
-    kind: Annotation,
-    aggregator: Aggregator,
-    answers: st.SearchStrategy[object],
-    data: st.DataObject,
-) -> None:
+def test_the_order_of_records_does_not_matter(pair: Pair, data: st.DataObject) -> None:
+    kind, aggregator, answers = pair
     records = data.draw(lr.records(answers))
     permuted = data.draw(st.permutations(records))
     one, other = kind.build(records, lr.LABELS), kind.build(permuted, lr.LABELS)
@@ -129,12 +126,8 @@ def test_the_order_of_records_does_not_matter(
 @each_pair
 @FEWER
 @given(data=st.data())
-def test_who_the_annotators_are_does_not_matter(
-    kind: Annotation,
-    aggregator: Aggregator,
-    answers: st.SearchStrategy[object],
-    data: st.DataObject,
-) -> None:
+def test_who_the_annotators_are_does_not_matter(pair: Pair, data: st.DataObject) -> None:
+    kind, aggregator, answers = pair
     records = data.draw(lr.records(answers))
     renamed = dict(zip(lr.ANNOTATORS, data.draw(st.permutations(lr.ANNOTATORS)), strict=True))
     others: lr.Records = [(e, renamed.get(str(q)), answer) for e, q, answer in records]
@@ -144,12 +137,8 @@ def test_who_the_annotators_are_does_not_matter(
 @each_pair
 @FEWER
 @given(data=st.data())
-def test_the_order_of_the_labels_does_not_matter(
-    kind: Annotation,
-    aggregator: Aggregator,
-    answers: st.SearchStrategy[object],
-    data: st.DataObject,
-) -> None:
+def test_the_order_of_the_labels_does_not_matter(pair: Pair, data: st.DataObject) -> None:
+    kind, aggregator, answers = pair
     records = data.draw(lr.records(answers))
     labels = data.draw(st.permutations(lr.LABELS))
     found = aggregated(kind, aggregator, records, labels)
@@ -160,12 +149,8 @@ def test_the_order_of_the_labels_does_not_matter(
 @each_pair
 @FEWER
 @given(data=st.data())
-def test_weights_are_repeated_responses(
-    kind: Annotation,
-    aggregator: Aggregator,
-    answers: st.SearchStrategy[object],
-    data: st.DataObject,
-) -> None:
+def test_weights_are_repeated_responses(pair: Pair, data: st.DataObject) -> None:
+    kind, aggregator, answers = pair
     records = data.draw(lr.records(answers))
     times = data.draw(st.lists(st.integers(1, 4), min_size=len(records), max_size=len(records)))
     repeated: lr.Records = [
@@ -187,14 +172,10 @@ def test_weights_are_repeated_responses(
 
 
 @each_pair
-def test_full_width_names_and_attributes(
-    kind: Annotation, aggregator: Aggregator, answers: st.SearchStrategy[object]
-) -> None:
-    answer: object = {
-        "partial-ranking": ["a"],
-        "label-set": ["a"],
-        "soft-label": {"a": 3},
-    }.get(kind.name, "a")
+def test_full_width_names_and_attributes(pair: Pair) -> None:
+    kind, aggregator, _ = pair
+    given_: dict[str, object] = {"soft-label": {"a": 3}, "single-label": "a"}
+    answer = given_.get(kind.name, ["a"])
     found = aggregated(kind, aggregator, [(7, "r", answer), ("x", 1, answer)], [*"cab"])
     assert found.dims == ("example", "label")
     assert found.name == "plausibilities"

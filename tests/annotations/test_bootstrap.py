@@ -31,7 +31,8 @@ KEYS = Keys(0, "aggregator")
 RANKINGS: list[list[list[str]]] = [[["a"], ["b"], ["c"]], [["a"]], [["b"]]]
 Row = tuple[Fraction, ...]
 
-PAIRS: list[tuple[Annotation, Aggregator, st.SearchStrategy[object]]] = [
+Pair = tuple[Annotation, Aggregator, st.SearchStrategy[object]]
+PAIRS: list[Pair] = [
     (SingleLabel(), LabelFrequency(), lr.single_labels),
     (SingleLabel(), MajorityVote(ties="random"), lr.single_labels),
     (PartialRanking(), InverseRank(), lr.rankings()),
@@ -39,7 +40,7 @@ PAIRS: list[tuple[Annotation, Aggregator, st.SearchStrategy[object]]] = [
     (SoftLabel(), WeightedMean(), lr.soft_labels),
 ]
 FEWER = settings(max_examples=12)  # each of these runs once a pair
-each_pair = pytest.mark.parametrize(("kind", "inner", "answers"), PAIRS)
+each_pair = pytest.mark.parametrize("pair", PAIRS)
 
 
 def enumerated(rankings: list[list[list[str]]], labels: str) -> dict[Row, Fraction]:
@@ -121,10 +122,9 @@ def test_linear_aggregators_keep_their_plausibilities_on_average(
 @each_pair
 @FEWER
 @given(data=st.data())
-def test_a_resample_is_one_of_those_that_there_are(
-    kind: Annotation, inner: Aggregator, answers: st.SearchStrategy[object], data: st.DataObject
-) -> None:
+def test_a_resample_is_one_of_those_that_there_are(pair: Pair, data: st.DataObject) -> None:
     """What a response mentions comes with it, or not at all."""
+    kind, inner, answers = pair
     given = data.draw(st.lists(answers, min_size=1, max_size=3))
     records: lr.Records = [("e", f"q{place}", answer) for place, answer in enumerate(given)]
     found = Bootstrap(inner=inner, draws=4).aggregate(kind.build(records, lr.LABELS), KEYS)
@@ -145,9 +145,8 @@ def test_a_resample_is_one_of_those_that_there_are(
 @each_pair
 @FEWER
 @given(data=st.data())
-def test_resamples_belong_to_names(
-    kind: Annotation, inner: Aggregator, answers: st.SearchStrategy[object], data: st.DataObject
-) -> None:
+def test_resamples_belong_to_names(pair: Pair, data: st.DataObject) -> None:
+    kind, inner, answers = pair
     records = data.draw(lr.records(answers))
     boot = Bootstrap(inner=inner, draws=3)
     found = boot.aggregate(kind.build(records, lr.LABELS), KEYS)
@@ -179,8 +178,9 @@ def test_seeds_draws_and_examples_differ() -> None:
 @FEWER
 @given(data=st.data())
 def test_a_response_that_counts_several_times_is_resampled_as_so_many(
-    kind: Annotation, inner: Aggregator, answers: st.SearchStrategy[object], data: st.DataObject
+    pair: Pair, data: st.DataObject
 ) -> None:
+    kind, inner, answers = pair
     records = data.draw(lr.records(answers))
     times = data.draw(st.lists(st.integers(1, 4), min_size=len(records), max_size=len(records)))
     repeated: lr.Records = [

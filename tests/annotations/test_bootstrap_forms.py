@@ -23,6 +23,7 @@ from plausibly_builtins.partial_ranking.inverse_rank import InverseRank
 from plausibly_builtins.resampling.bootstrap import Bootstrap
 from plausibly_builtins.single_label.annotation import SingleLabel
 from plausibly_builtins.single_label.label_frequency import LabelFrequency
+from refusals import refused
 
 KEYS = Keys(0, "aggregator")
 VOTES = SingleLabel().build(
@@ -133,11 +134,8 @@ def test_draws_are_counted_from_one(draws: int) -> None:
 
 
 def test_what_the_inner_aggregator_does_not_read_is_refused() -> None:
-    with pytest.raises(InputError) as caught:
+    with refused("kind-unsuitable", "aggregator bootstrap does not read single-label"):
         plausibly.aggregate(VOTES, "bootstrap", inner="soft-label")
-    assert str(caught.value).startswith(
-        "error kind-unsuitable: aggregator bootstrap does not read single-label\n"
-    )
 
 
 # ---- denominators
@@ -185,19 +183,18 @@ def test_the_dim_draw_may_stand_anywhere() -> None:
 
 
 @pytest.mark.parametrize(
-    ("value", "says"),
+    ("value", "name", "piece"),
     [
-        (np.nan, "error plausibilities-not-finite: plausibilities, NaN in 1 row (y)"),
-        (-0.5, "error plausibilities-negative: plausibilities: 1 of 2 rows below 0 (y)"),
-        (0.9, "error plausibilities-do-not-sum: plausibilities: 1 of 2 rows sum to"),
+        (np.nan, "plausibilities-not-finite", "NaN in 1 row (y)"),
+        (-0.5, "plausibilities-negative", "1 of 2 rows below 0 (y)"),
+        (0.9, "plausibilities-do-not-sum", "1 of 2 rows sum to"),
     ],
 )
-def test_one_bad_draw_names_its_example(value: float, says: str) -> None:
+def test_one_bad_draw_names_its_example(value: float, name: str, piece: str) -> None:
     values = DRAWN.values.copy()
     values[2, 1, 0] = value
-    with pytest.raises(InputError) as caught:
+    with refused(name, piece) as caught:
         validate.check_plausibilities(DRAWN.copy(data=values))
-    assert str(caught.value).startswith(says)
     assert caught.value.details["examples"] == ["y"]
 
 
@@ -208,14 +205,8 @@ def test_a_denominator_that_does_not_fit_one_draw_goes() -> None:
 
 
 def test_no_draws_at_all() -> None:
-    with pytest.raises(InputError) as caught:
+    with refused("plausibilities-empty", "got 0 draws, 2 examples, 3 labels"):
         validate.check_plausibilities(DRAWN.isel(draw=slice(0)))
-    assert str(caught.value) == (
-        "error plausibilities-empty: plausibilities: there is nothing in it\n"
-        "  expected  one example and one label, or more; got 0 draws, 2 examples, 3\n"
-        "            labels\n"
-        "  do        look at what was selected or read"
-    )
 
 
 def test_the_mean_over_draws() -> None:

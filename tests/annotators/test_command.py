@@ -11,7 +11,6 @@ import plausibly
 from agreement_oracles import table
 from cli_world import World, make, run
 from plausibly.annotators import describe_agreement, describe_annotators
-from plausibly.evaluation.describe import decimal
 
 
 @pytest.fixture
@@ -149,15 +148,3 @@ def test_many_groups_and_labels_are_cut() -> None:
     assert "(the 12 most frequent of 30)" in text
     assert "the 10 of 30 that agree least" in text
     assert all(len(line) <= 80 for line in text.splitlines())
-
-
-def test_decimals() -> None:
-    assert [decimal(x) for x in (0.5, -0.25, 1.0, -1.0, -0.0001, float("nan"))] == [
-        ".500",
-        "-.250",
-        "1.000",
-        "-1.000",
-        ".000",
-        "-",
-    ]
-    assert decimal(0.671, 2) == ".67"

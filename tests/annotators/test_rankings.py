@@ -10,8 +10,8 @@ from hypothesis import given, strategies as st
 
 import plausibly
 from agreement_oracles import overlap, table
+from eval_refusals import check, refusals
 from plausibly.annotators import average_overlap
-from plausibly.errors import InputError
 
 LABELS = ["a", "b", "c", "d"]
 
@@ -131,36 +131,6 @@ def test_first_choice_is_a_drawn_label() -> None:
     assert float(found["value"].sel(measure="first-choice")) == pytest.approx(0.25)
 
 
-@pytest.mark.parametrize(
-    ("one", "labels", "depth", "message"),
-    [
-        (
-            "aba",
-            3,
-            None,
-            'error ranking-repeats: a ranking names "a" twice\n'
-            "  expected  each label once\n"
-            "  do        mend or drop it",
-        ),
-        (
-            "abz",
-            ["a", "b", "c"],
-            None,
-            "error label-unknown: the rankings name 4 labels, of 3\n"
-            "  expected  labels that there are; got z\n"
-            "  do        labels=[...] with every label, or their number",
-        ),
-        (
-            "ab",
-            3,
-            0,
-            "error depth-range: depth 0: no place of a ranking is compared\n"
-            "  expected  1 or more; got 0\n"
-            "  do        depth=3 (--depth 3) for the first three places",
-        ),
-    ],
-)
-def test_refused(one: str, labels: int | list[str], depth: int | None, message: str) -> None:
-    with pytest.raises(InputError) as caught:
-        average_overlap(one, "abc", labels, depth=depth)
-    assert str(caught.value) == message
+@refusals(__file__)
+def test_the_text(call: str, text: str) -> None:
+    check(call, text, globals())

@@ -25,6 +25,7 @@ from plausibly.calibration.pools import Pools
 from plausibly.calibration.pvalues import PValues
 from plausibly.calibration.scores import Replicates
 from plausibly.kernels.random import Keys
+from tables import labelled
 
 ONE = Fraction(1)
 HALF = Fraction(1, 2)
@@ -107,11 +108,7 @@ def test_there_the_others_keep_it(scores: str, rule: str) -> None:
 
 def test_the_average_says_that_it_keeps_less() -> None:
     names = [f"{i}" for i in range(30)]
-    predictions = xr.DataArray(
-        np.full((2, 30, 2), 0.5),
-        dims=("augmentation", "example", "label"),
-        coords={"example": names, "label": ["a", "b"]},
-    )
+    predictions = labelled(np.full((2, 30, 2), 0.5), names, ["a", "b"])
     lam = predictions.isel(augmentation=0, drop=True)
     predictor = plausibly.calibrate(
         predictions, lam, calibrator={"name": "augmentation", "scores": "separate"}
@@ -253,11 +250,8 @@ def test_a_flat_pool_of_thirty_patients() -> None:
         u = random.random(len(patient))
         scores = np.where(large, u, u**2)
         names = [f"{i}" for i in range(len(scores))]
-        predictions = xr.DataArray(
-            scores[:, None],
-            dims=("example", "label"),
-            coords={"example": names, "label": ["a"], "patient": ("example", patient)},
-            attrs={"scale": "any"},
+        predictions = labelled(
+            scores[:, None], names, ["a"], patient=patient, attrs={"scale": "any"}
         )
         lam = xr.ones_like(predictions).drop_vars("patient").drop_attrs()
         for name, table in tables.items():

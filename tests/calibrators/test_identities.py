@@ -20,6 +20,7 @@ from calibrators_labelled import (
     shuffled,
 )
 from plausibly.conformal.predictor import ConformalPredictor
+from tables import labelled
 
 pytestmark = pytest.mark.filterwarnings("ignore::plausibly.errors.PlausiblyWarning")
 
@@ -106,7 +107,7 @@ def test_weighted_p_values_are_larger_than_exact_ones_by_next_to_nothing() -> No
 
     def named(values: np.ndarray, prefix: str) -> xr.DataArray:
         examples = [f"{prefix}{i}" for i in range(len(values))]
-        return xr.DataArray(values, {"example": examples, "label": labels}, ("example", "label"))
+        return labelled(values, examples, labels)
 
     predictor = plausibly.calibrate(
         named(model, "e").assign_coords(w=("example", weight)),

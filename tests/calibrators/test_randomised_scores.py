@@ -7,19 +7,15 @@ import pytest
 import xarray as xr
 
 import plausibly
+from tables import labelled, shares
 
 APS = {"name": "aps", "randomised": True}
-LABELS = ["a", "b", "c"]
 
 
 def world(size: int = 40) -> tuple[xr.DataArray, xr.DataArray]:
     random = np.random.default_rng(size)
-    coords = {"example": [f"case {i}" for i in range(size)], "label": LABELS}
-    dims = ("example", "label")
-    model = xr.DataArray(random.dirichlet(np.ones(3), size), dims=dims, coords=coords)
-    votes = random.multinomial(4, model.values)
-    lam = xr.DataArray(votes / 4, dims=dims, coords=coords)
-    return model, lam.assign_coords(denominator=("example", np.full(size, 4)))
+    model = labelled(random.dirichlet(np.ones(3), size))
+    return model, shares(random.multinomial(4, model.values))
 
 
 @pytest.mark.parametrize("scores", ["mean", "separate"])

@@ -6,111 +6,83 @@ import pytest
 
 import plausibly
 from calibrators_labelled import AUGMENTED, CALIBRATORS, POOLED, inside, plausibilities, predictions
-from plausibly.errors import IncompatibleComponents, InputError
+from refusals import refused
 
 Table = dict[str, object]
 
 N = 24
-DRAWS: Table = {"name": "monte-carlo", "draws": 3}
 SMOOTHED: Table = {"name": "average", "smoothed": True}
-HELD_OUT = ("held-out-rank", "ecdf", "pac")
-NOT_HELD_OUT = {
-    "group": 'ranks that mix the values of "site"',
-    "label": "ranks that mix labels",
-    "weights": "weights, by which held-out examples are not as likely as new ones",
-    "group of weights": 'ranks that mix the values of "site"',
-    "patients": 'examples of one "patient", which may be alike',
-    "risk": "a mean, of which a rank says nothing",
-    "mass": "one label of each, and the promise is about all of them",
+PLAIN: dict[str, Table] = {
+    "expected": {"name": "expected"},
+    "draws": {"name": "monte-carlo", "draws": 3},
+    "votes": {"name": "voted"},
+    **CALIBRATORS,
 }
 
 
-def refusal(
-    calibrator: Table | str,
-    combiner: Table | str = "average",
-    *,
-    augmentations: int = 0,
-    allow: bool = False,
-) -> str:
-    """Return the message of what is refused, in one line."""
-    with pytest.raises((IncompatibleComponents, InputError)) as caught:
-        plausibly.calibrate(
-            predictions(N, augmentations=augmentations),
-            plausibilities(N),
-            calibrator=calibrator,
-            combiner=combiner,
-            allow_no_guarantee=allow,
-        )
-    return " ".join(str(caught.value).split())
+def views(scores: str) -> Table:
+    return {"name": "augmentation", "scores": scores}
 
 
-@pytest.mark.parametrize("rule", HELD_OUT)
-@pytest.mark.parametrize("name", list(NOT_HELD_OUT))
-def test_ranks_of_held_out_examples(name: str, rule: str) -> None:
-    text = refusal(CALIBRATORS[name], rule)
-    called = str(CALIBRATORS[name]["name"])
-    assert text == (
-        f"error pair-incompatible: combiner {rule} does not go with calibrator {called} expected "
-        "held-out examples among which a new one is as likely at every rank; got "
-        f"{NOT_HELD_OUT[name]} do combiner average"
-    )
+def calibrate(
+    calibrator: Table, combiner: Table | str = "average", *, augmentations: int = 0
+) -> plausibly.ConformalPredictor:
+    given = predictions(N, augmentations=augmentations)
+    return plausibly.calibrate(given, plausibilities(N), calibrator=calibrator, combiner=combiner)
 
 
-APART = ("maximum", "bonferroni", "median", "exchangeable-average", "geometric", "e-value")
-
-
-@pytest.mark.parametrize("rule", APART)
+@pytest.mark.parametrize("rule", ["held-out-rank", "ecdf", "pac"])
 @pytest.mark.parametrize(
-    "name", ["group", "label", "label of draws", "weights", "patients", "risk", "mass"]
+    ("name", "got"),
+    [
+        ("group", 'ranks that mix the values of "site"'),
+        ("label", "ranks that mix labels"),
+        ("weights", "weights, by which held-out examples are not as likely as new ones"),
+        ("group of weights", 'ranks that mix the values of "site"'),
+        ("patients", 'examples of one "patient", which may be alike'),
+        ("risk", "a mean, of which a rank says nothing"),
+        ("mass", "one label of each, and the promise is about all of them"),
+    ],
 )
-def test_rules_of_separate_p_values_where_there_is_only_a_mean(name: str, rule: str) -> None:
-    text = refusal(CALIBRATORS[name], rule)
-    called = CALIBRATORS[name]["name"]
-    assert text.startswith(
-        f"error pair-incompatible: combiner {rule} does not go with calibrator {called} "
-    )
-    assert "expected one p-value a replicate; got only their mean: no label is drawn" in text
+def test_ranks_of_held_out_examples(name: str, got: str, rule: str) -> None:
+    pair = f"combiner {rule} does not go with calibrator {CALIBRATORS[name]['name']}"
+    with refused("pair-incompatible", pair, f"got {got} do combiner average"):
+        calibrate(CALIBRATORS[name], rule)
 
 
-@pytest.mark.parametrize("scores", ["mean", "pooled"])
-def test_rules_of_separate_p_values_of_joined_augmentations(scores: str) -> None:
-    text = refusal({"name": "augmentation", "scores": scores}, "maximum", augmentations=2)
-    assert "expected one p-value a replicate" in text
+ONLY_MEAN = "expected one p-value a replicate; got only their mean: no label is drawn"
+APART = ("maximum", "bonferroni", "median", "exchangeable-average", "geometric", "e-value")
+NOT_APART = ("group", "label", "label of draws", "weights", "patients", "risk", "mass")
+UNEQUAL = "expected atoms that all weigh the same; got masses or weights that differ"
+SPLITS = "splits ties among equal masses with one shared test score"
+PAIRS: list[tuple[Table, Table | str, int, str]] = [
+    *((CALIBRATORS[name], rule, 0, ONLY_MEAN) for rule in APART for name in NOT_APART),
+    *((views(s), "maximum", 2, "expected one p-value a replicate") for s in ("mean", "pooled")),
+    *(
+        (CALIBRATORS[name], "e-value", 0, UNEQUAL)
+        for name in ("weights of draws", "patients of draws")
+    ),
+    (AUGMENTED["separate"], "e-value", 2, "expected atoms that all weigh the same"),
+    *(
+        (CALIBRATORS[name], SMOOTHED, 0, "do average(smoothed=False)")
+        for name in ("weights", "weights of draws", "weights of risk")
+    ),
+    (AUGMENTED["separate"], SMOOTHED, 2, SPLITS),
+]
 
 
-@pytest.mark.parametrize("name", ["weights of draws", "patients of draws"])
-def test_e_values_of_masses(name: str) -> None:
-    text = refusal(CALIBRATORS[name], "e-value")
-    assert "combiner e-value does not go with calibrator" in text
-    assert "expected atoms that all weigh the same; got masses or weights that differ" in text
-    assert "do combiner average, or calibrator monte-carlo" in text
-
-
-def test_e_values_of_separate_augmentations() -> None:
-    text = refusal(AUGMENTED["separate"], "e-value", augmentations=2)
-    assert "expected atoms that all weigh the same" in text
-
-
-@pytest.mark.parametrize("name", ["weights", "weights of draws", "weights of risk"])
-def test_smoothing_with_weights(name: str) -> None:
-    text = refusal(CALIBRATORS[name], SMOOTHED)
-    assert text.startswith(
-        "error pair-incompatible: average(smoothed=True) splits ties among equal masses with one "
-    )
-    assert "do average(smoothed=False)" in text
-
-
-def test_smoothing_separate_augmentations() -> None:
-    text = refusal(AUGMENTED["separate"], SMOOTHED, augmentations=2)
-    assert "splits ties among equal masses with one shared test score" in text
+@pytest.mark.parametrize(("calibrator", "rule", "count", "piece"), PAIRS)
+def test_pairs(calibrator: Table, rule: Table | str, count: int, piece: str) -> None:
+    pair = f"combiner {rule} does not go with calibrator {calibrator['name']}"
+    with refused("pair-incompatible", SPLITS if rule == SMOOTHED else pair, piece):
+        calibrate(calibrator, rule, augmentations=count)
 
 
 @pytest.mark.parametrize("rule", ["cauchy", "fisher", "stouffer"])
 @pytest.mark.parametrize("name", ["group of draws", "weights of draws", "patients of draws"])
 def test_rules_without_a_guarantee(name: str, rule: str) -> None:
-    text = refusal(CALIBRATORS[name], rule)
-    assert text.startswith(f"error guarantee-none: combiner {rule} has no guarantee")
-    assert "combiner average (1 - alpha), or allow_no_guarantee=True" in text
+    with refused("guarantee-none", f"combiner {rule}", "or allow_no_guarantee=True"):
+        calibrate(CALIBRATORS[name], rule)
     predictor = plausibly.calibrate(
         predictions(N),
         plausibilities(N),
@@ -121,99 +93,65 @@ def test_rules_without_a_guarantee(name: str, rule: str) -> None:
     assert predictor.guarantee("0.1").statement() == "no guarantee"
 
 
+OUTSIDE = "put mondrian outside; weights are per example"
 INSIDE = [
-    ("mondrian", "mondrian", inside("mondrian", "same"), "name one coordinate that has both"),
-    ("mondrian", "mondrian", inside("mondrian", "label"), "name one coordinate that has both"),
-    ("weighted", "mondrian", inside("mondrian", "site"), "put mondrian outside, weighted inside"),
-    ("weighted", "weighted", inside("weighted", "weight"), "put mondrian outside"),
-    ("weighted", "grouped", inside("grouped", "patient"), "weights are one an example"),
-    ("weighted", "grouped", inside("grouped", "alone"), "weights are one an example"),
-    (
-        "grouped",
-        "mondrian",
-        inside("mondrian", "site"),
-        "put mondrian outside; weights are per example",
-    ),
-    (
-        "grouped",
-        "weighted",
-        inside("weighted", "weight"),
-        "put mondrian outside; weights are per example",
-    ),
-    ("grouped", "grouped", inside("grouped", "patient"), "groups inside groups"),
-    ("grouped", "grouped", inside("grouped", "alone"), "groups inside groups"),
+    ("mondrian", inside("mondrian", "same"), "name one coordinate that has both"),
+    ("mondrian", inside("mondrian", "label"), "name one coordinate that has both"),
+    ("weighted", inside("mondrian", "site"), "put mondrian outside, weighted inside"),
+    ("weighted", inside("weighted", "weight"), "put mondrian outside"),
+    ("weighted", inside("grouped", "patient"), "weights are one an example"),
+    ("weighted", inside("grouped", "alone"), "weights are one an example"),
+    ("grouped", inside("mondrian", "site"), OUTSIDE),
+    ("grouped", inside("weighted", "weight"), OUTSIDE),
+    ("grouped", inside("grouped", "patient"), "groups inside groups"),
+    ("grouped", inside("grouped", "alone"), "groups inside groups"),
 ]
 BY = {"mondrian": "site", "weighted": "weight", "grouped": "patient"}
 
 
-@pytest.mark.parametrize(("outer", "inner", "table", "reason"), INSIDE)
-def test_wrappers_that_do_not_nest(outer: str, inner: str, table: Table, reason: str) -> None:
-    text = refusal(inside(outer, BY[outer], table))
-    assert text.startswith(
-        f"error pair-incompatible: calibrator {outer} cannot have {inner} inside "
-    )
-    assert f"got {reason}" in text
-    assert text.endswith('do inner = { name = "expected" }')
+@pytest.mark.parametrize(("outer", "table", "reason"), INSIDE)
+def test_wrappers_that_do_not_nest(outer: str, table: Table, reason: str) -> None:
+    pair = f"calibrator {outer} cannot have {table['name']} inside"
+    with refused("pair-incompatible", pair, f"got {reason}", 'do inner = { name = "expected" }'):
+        calibrate(inside(outer, BY[outer], table))
 
 
 @pytest.mark.parametrize(
-    ("inner", "called"),
+    ("inner", "reason"),
     [
-        ({"name": "risk", "by": "risk"}, "risk"),
-        ({"name": "mass-coverage"}, "mass-coverage"),
-        (inside("grouped", "patient"), "grouped"),
-        (inside("grouped", "alone"), "grouped"),
+        ({"name": "risk", "by": "risk"}, "got atoms that are not of one label of one example"),
+        ({"name": "mass-coverage"}, "got atoms that are not of one label of one example"),
+        (inside("grouped", "patient"), "got atoms that are not of one label of one example"),
+        (inside("grouped", "alone"), "got atoms that are not of one label of one example"),
+        (inside("weighted", "weight"), "got masses of a label without weights"),
+        *((views(scores), "") for scores in ("mean", "separate", "pooled")),
     ],
 )
-def test_label_cells_need_labels_of_examples(inner: Table, called: str) -> None:
-    text = refusal(inside("mondrian", "label", inner))
-    assert f"calibrator mondrian cannot have {called} inside" in text
-    assert "got atoms that are not of one label of one example" in text
-
-
-def test_label_cells_and_weights() -> None:
-    text = refusal(inside("mondrian", "label", inside("weighted", "weight")))
-    assert "calibrator mondrian cannot have weighted inside" in text
-    assert "got masses of a label without weights" in text
-
-
-@pytest.mark.parametrize("scores", ["mean", "separate", "pooled"])
-def test_label_cells_and_augmentations(scores: str) -> None:
-    table = inside("mondrian", "label", {"name": "augmentation", "scores": scores})
-    assert "calibrator mondrian cannot have augmentation inside" in refusal(table, augmentations=2)
+def test_label_cells_need_labels_of_examples(inner: Table, reason: str) -> None:
+    pair = f"calibrator mondrian cannot have {inner['name']} inside"
+    with refused("pair-incompatible", pair, reason):
+        augmentations = 2 if inner["name"] == "augmentation" else 0
+        calibrate(inside("mondrian", "label", inner), augmentations=augmentations)
 
 
 @pytest.mark.parametrize("scores", ["mean", "separate", "pooled"])
 def test_augmentation_without_augmentations(scores: str) -> None:
-    text = refusal({"name": "augmentation", "scores": scores})
-    assert text == (
-        "error augmentations-missing: predictions have no augmentations expected the dim "
-        "augmentation: predictions of each augmentation of an example; got dims example, label "
-        "do xarray.concat(parts, dim='augmentation'), or calibrator expected"
-    )
+    do = "do xarray.concat(parts, dim='augmentation'), or calibrator expected"
+    with refused("augmentations-missing", f"got dims example, label {do}"):
+        calibrate(views(scores))
 
 
-@pytest.mark.parametrize(
-    "table", [{"name": "expected"}, DRAWS, {"name": "voted"}, *CALIBRATORS.values()], ids=str
-)
+@pytest.mark.parametrize("table", PLAIN.values(), ids=PLAIN)
 def test_augmentations_that_nobody_reads(table: Table) -> None:
-    text = refusal(table, augmentations=2)
-    assert text.startswith(f"error augmentations-unread: calibrator {table['name']} reads one row")
-    assert "expected predictions over example and label; got 2 augmentations" in text
-    assert "do calibrator augmentation, or predictions.isel(augmentation=0)" in text
+    do = "do calibrator augmentation, or predictions.isel(augmentation=0)"
+    with refused("augmentations-unread", str(table["name"]), f"got 2 augmentations {do}"):
+        calibrate(table, augmentations=2)
 
 
 def test_new_examples_without_augmentations() -> None:
+    new = predictions(3, prefix="new")
     for table in AUGMENTED.values():
-        predictor = plausibly.calibrate(
-            predictions(N, augmentations=2), plausibilities(N), calibrator=table
-        )
-        with pytest.raises(InputError) as caught:
-            predictor.predict(predictions(3, prefix="new"), "0.3")
-        assert " ".join(str(caught.value).split()).startswith(
-            "error augmentations-missing: predictions have no augmentations, and the predictor"
-        )
-    pooled = plausibly.calibrate(
-        predictions(N, augmentations=2), plausibilities(N), calibrator=POOLED
-    )
-    assert pooled.predict(predictions(3, prefix="new"), "0.3").dims == ("example", "label")
+        predictor = calibrate(table, augmentations=2)
+        with refused("augmentations-missing", "and the predictor"):
+            predictor.predict(new, "0.3")
+    assert calibrate(POOLED, augmentations=2).predict(new, "0.3").dims == ("example", "label")

@@ -7,7 +7,18 @@ import pytest
 
 import plausibly
 import studies_claims as claims
-from studies_claims import ALONE, LONG, QUICK, STUDIES, VOTES, Study, claimed, excesses, kept
+from studies_claims import (
+    ALONE,
+    LONG,
+    QUICK,
+    STUDIES,
+    VOTES,
+    Effort,
+    Study,
+    claimed,
+    excesses,
+    kept,
+)
 
 pytestmark = pytest.mark.filterwarnings("ignore::plausibly.errors.PlausiblyWarning")
 
@@ -75,7 +86,7 @@ def test_pairs_that_claim_a_level(
 
 
 def beyond(
-    study: Study, names: list[str], effort: claims.Effort, *, n: int, ties: bool
+    study: Study, names: list[str], effort: Effort, *, n: int, ties: bool
 ) -> dict[str, list[list[float]]]:
     """Return the combiners with which more is left out than promised, and by how much."""
     found = {name: excesses(study, name, effort, n=n, ties=ties) for name in names}
@@ -86,43 +97,36 @@ def beyond(
     }
 
 
-def held_out_only(name: str) -> list[str]:
-    """Return what is only calibrated by itself: the rest is measured in worlds apart."""
-    if name.startswith("label"):
-        return CLAIMED_ALONE[name]
-    return HELD_OUT
-
-
-@pytest.mark.parametrize(("n", "ties"), [(10, False), (50, True)])
-@pytest.mark.parametrize("name", STUDIES)
-def test_levels_are_kept(name: str, n: int, ties: bool) -> None:
-    assert beyond(STUDIES[name], CLAIMED[name], QUICK, n=n, ties=ties) == {}
-
-
-@pytest.mark.parametrize(("n", "ties"), [(10, True), (50, False)])
-@pytest.mark.parametrize("name", ALONE)
-def test_levels_are_kept_one_by_one(name: str, n: int, ties: bool) -> None:
-    assert beyond(ALONE[name], held_out_only(name), QUICK, n=n, ties=ties) == {}
-
-
 # The small form: averaged p-values, and 500 examples whose scores are distinct.
 LONG_RULES = MASSES if claims.IN_CI else [*MASSES, *MERGED, *EMPIRICAL, "e-value"]
 FIVE_HUNDRED = [(500, False)] if claims.IN_CI else [(500, False), (500, True)]
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(("n", "ties"), [(10, True), (50, False), *FIVE_HUNDRED])
+def sizes(quick: list[tuple[int, bool]], long: list[tuple[int, bool]]) -> list[object]:
+    """Return numbers of examples, whether they tie, and the effort: the long ones are slow."""
+    return [
+        *(pytest.param(*size, QUICK) for size in quick),
+        *(pytest.param(*size, LONG, marks=pytest.mark.slow) for size in (*long, *FIVE_HUNDRED)),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("n", "ties", "effort"), sizes([(10, False), (50, True)], [(10, True), (50, False)])
+)
 @pytest.mark.parametrize("name", STUDIES)
-def test_levels_are_kept_in_the_long_run(name: str, n: int, ties: bool) -> None:
-    asked = [one for one in CLAIMED[name] if one in LONG_RULES]
-    assert beyond(STUDIES[name], asked, LONG, n=n, ties=ties) == {}
+def test_levels_are_kept(name: str, n: int, ties: bool, effort: Effort) -> None:
+    asked = [one for one in CLAIMED[name] if effort is QUICK or one in LONG_RULES]
+    assert beyond(STUDIES[name], asked, effort, n=n, ties=ties) == {}
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(("n", "ties"), [(10, False), (50, True), *FIVE_HUNDRED])
+@pytest.mark.parametrize(
+    ("n", "ties", "effort"), sizes([(10, True), (50, False)], [(10, False), (50, True)])
+)
 @pytest.mark.parametrize("name", ALONE)
-def test_levels_are_kept_one_by_one_in_the_long_run(name: str, n: int, ties: bool) -> None:
-    assert beyond(ALONE[name], held_out_only(name), LONG, n=n, ties=ties) == {}
+def test_levels_are_kept_one_by_one(name: str, n: int, ties: bool, effort: Effort) -> None:
+    """What is only calibrated by itself: the rest is measured in worlds apart."""
+    asked = CLAIMED_ALONE[name] if name.startswith("label") else HELD_OUT
+    assert beyond(ALONE[name], asked, effort, n=n, ties=ties) == {}
 
 
 @pytest.mark.slow
@@ -138,9 +142,7 @@ class TestTheStudiesCanFail:
     """The same measurements, of sets that promise less than is asked of them."""
 
     @pytest.mark.parametrize(
-        "population",
-        [claims.SHIFT, claims.PATIENTS],
-        ids=["shifted examples", "new patients"],
+        "population", [claims.SHIFT, claims.PATIENTS], ids=["shifted examples", "new patients"]
     )
     def test_on_others_than_calibrated(self, population: claims.Population) -> None:
         plain = Study(claims.EXPECTED, population)

@@ -53,7 +53,14 @@ SPREAD = 0.01
 """Standard deviation over splits that a few of them may miss: see the design's own spreads."""
 
 
-def check(shared: Path, name: str, splits: int) -> None:
+@pytest.mark.parametrize(
+    ("name", "splits"),
+    [
+        ("imagenet16h", 3),
+        *(pytest.param(name, 4 if IN_CI else 100, marks=pytest.mark.slow) for name in DESIGN),
+    ],
+)
+def test_covered_is_what_the_design_says(shared: Path, name: str, splits: int) -> None:
     found = real.procedures(load(shared / "data", name), splits, list(DESIGN[name]))
     for procedure, coverage in DESIGN[name].items():
         one = found[procedure]
@@ -61,16 +68,6 @@ def check(shared: Path, name: str, splits: int) -> None:
         error = max(one.error, SPREAD / splits**0.5)
         slack = MARGIN * error if splits < 100 else one.error
         assert abs(one.mean - coverage) <= NEAR + slack, procedure
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", DESIGN)
-def test_covered_is_what_the_design_says(shared: Path, name: str) -> None:
-    check(shared, name, 4 if IN_CI else 100)
-
-
-def test_covered_in_a_few_splits(shared: Path) -> None:
-    check(shared, "imagenet16h", 3)
 
 
 @pytest.mark.parametrize("name", PROVED)

@@ -37,7 +37,17 @@ HALVES: Mapping[str, Mapping[str, float]] = {
 """Coverage of the halves of predicted entropy, calibrated together, as a study found it."""
 
 
-def check_halves(shared: Path, name: str, splits: int, *, slack: float) -> None:
+@pytest.mark.parametrize(
+    ("splits", "slack"),
+    [
+        (4, MARGIN),
+        pytest.param(6 if IN_CI else 40, MARGIN if IN_CI else 0, marks=pytest.mark.slow),
+    ],
+)
+@pytest.mark.parametrize("name", HALVES)
+def test_mondrian_equalises_the_halves_of_predicted_entropy(
+    shared: Path, name: str, splits: int, slack: float
+) -> None:
     found = real.by_group(load(shared / "data", name), "half", splits)
     means = {group: one["together"].mean for group, one in found.items()}
     assert means == pytest.approx(HALVES[name], abs=0.015)
@@ -46,17 +56,6 @@ def check_halves(shared: Path, name: str, splits: int, *, slack: float) -> None:
         assert abs(one["apart"].mean - LEVEL) <= 0.015 + slack * one["apart"].error, (name, group)
         # Better for each half, not only on average.
         assert abs(one["apart"].mean - LEVEL) < abs(one["together"].mean - LEVEL), (name, group)
-
-
-@pytest.mark.parametrize("name", HALVES)
-def test_mondrian_equalises_the_halves_of_predicted_entropy(shared: Path, name: str) -> None:
-    check_halves(shared, name, 4, slack=MARGIN)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", HALVES)
-def test_mondrian_equalises_the_halves_in_the_long_run(shared: Path, name: str) -> None:
-    check_halves(shared, name, 6 if IN_CI else 40, slack=MARGIN if IN_CI else 0)
 
 
 @pytest.mark.slow

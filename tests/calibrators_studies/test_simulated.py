@@ -24,24 +24,23 @@ def keeps(found: Mean, level: float = LEVEL) -> bool:
     return found.mean + MARGIN * found.error >= level
 
 
-def check_shift(found: dict[str, Mean]) -> None:
+@pytest.mark.parametrize(
+    "sizes",
+    [
+        {"runs": 10, "n": 400, "test": 400},
+        pytest.param({"runs": 10 if IN_CI else 200}, marks=pytest.mark.slow),
+    ],
+    ids=["quick", "long"],
+)
+def test_weights_restore_coverage_under_a_shift(sizes: dict[str, int]) -> None:
+    pytest.importorskip("sklearn", reason="ratios are estimated by its logistic regression")
+    found = simulated.shift(**sizes)
     plain = found["expected"]
     assert plain.mean + MARGIN * plain.error < LEVEL - 0.05
     for name in ("weighted", "weighted, estimated"):
         assert keeps(found[name]), name
         # Restored, and not by sets of every label.
         assert found[name].mean < LEVEL + 0.03, name
-
-
-def test_weights_restore_coverage_under_a_shift() -> None:
-    pytest.importorskip("sklearn", reason="ratios are estimated by its logistic regression")
-    check_shift(simulated.shift(10, n=400, test=400))
-
-
-@pytest.mark.slow
-def test_weights_restore_coverage_under_a_shift_in_the_long_run() -> None:
-    pytest.importorskip("sklearn", reason="ratios are estimated by its logistic regression")
-    check_shift(simulated.shift(10 if IN_CI else 200))
 
 
 def test_weights_of_the_simulation_are_its_ratios() -> None:
@@ -56,21 +55,21 @@ def test_weights_of_the_simulation_are_its_ratios() -> None:
         assert np.average(beyond, weights=weight) == pytest.approx(expected, abs=0.02)
 
 
-def check_patients(found: dict[str, Mean]) -> None:
+@pytest.mark.parametrize(
+    "sizes",
+    [
+        {"runs": 25, "test": 200},
+        pytest.param({"runs": 30 if IN_CI else 400}, marks=pytest.mark.slow),
+    ],
+    ids=["quick", "long"],
+)
+def test_an_example_of_a_new_patient_is_covered(sizes: dict[str, int]) -> None:
+    found = simulated.new_patient(**sizes)
     plain, grouped = found["expected"], found["grouped"]
     assert plain.mean + MARGIN * plain.error < LEVEL - 0.05
     assert keeps(grouped)
     # Thirty patients: at most 2 / (G + 1) more than was asked.
     assert grouped.mean - MARGIN * grouped.error < LEVEL + 2 / 31
-
-
-def test_an_example_of_a_new_patient_is_covered() -> None:
-    check_patients(simulated.new_patient(25, test=200))
-
-
-@pytest.mark.slow
-def test_an_example_of_a_new_patient_is_covered_in_the_long_run() -> None:
-    check_patients(simulated.new_patient(30 if IN_CI else 400))
 
 
 @pytest.mark.slow

@@ -11,17 +11,11 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from cli_world import World, make, run
+from cli_world import World, run
 from plausibly.cli import completion
 from plausibly.cli.app import app
 
 SHELLS = ("bash", "zsh", "fish")
-
-
-@pytest.fixture
-def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> World:
-    monkeypatch.chdir(tmp_path)
-    return make(tmp_path)
 
 
 def asked(words: str, shell: str = "bash") -> dict[str, str]:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from cli_world import World, make, run
+from cli_world import CALIBRATE, PREDICT, World, done, refused, typed
 
 STUDY = """\
 alphas = [0.1, 0.2]
@@ -24,44 +24,29 @@ calibrator = { name = "monte-carlo", draws = 4 }
 count = 7
 """
 
-OF_BOTH = ("-a", "votes.csv", "-p", "probabilities.csv")
-COMMANDS = {
-    "convert": ("-a", "votes.csv", "-o", "table.npz"),
-    "aggregate": ("-a", "votes.csv", "-o", "lam.csv"),
-    "calibrate": (*OF_BOTH, "-o", "new.nc"),
-    "predict": ("predictor.nc", "-p", "new.csv", "-o", "sets.csv"),
-    "run": ("study.toml", "-o", "deep/out"),
-    "sensitivity": (
-        *(*OF_BOTH, "--splits", "50"),
-        *("--aggregator", "label-frequency", "--aggregator", "dawid-skene"),
-    ),
-    "reproduce": ("voted-undercovers", "-o", "figures"),
-    "demo": ("--data", "toy", "-o", "demo"),
-    "plugins new": ("thesis-pl", "--kind", "aggregator"),
-}
-WRITES = {
-    "convert": ["table.npz"],
-    "aggregate": ["lam.csv"],
-    "calibrate": ["new.nc"],
-    "predict": ["sets.csv", "sets.json"],
-    "run": [
-        f"deep/out/{name}"
-        for name in ("results.nc", "sets.csv", "sets.json", "predictor.nc", "resolved.toml")
+OF_BOTH = "-a votes.csv -p probabilities.csv"
+BY_TWO = "--aggregator label-frequency --aggregator dawid-skene"
+STUDIED = ("results.nc", "sets.csv", "sets.json", "predictor.nc", "resolved.toml")
+COMMANDS = {  # and what each would write
+    "convert -a votes.csv -o table.npz": ["table.npz"],
+    "aggregate -a votes.csv -o lam.csv": ["lam.csv"],
+    f"calibrate {OF_BOTH} -o new.nc": ["new.nc"],
+    PREDICT: ["sets.csv", "sets.json"],
+    "run study.toml -o deep/out": [f"deep/out/{name}" for name in STUDIED],
+    f"sensitivity {OF_BOTH} --splits 50 {BY_TWO}": [],
+    "reproduce voted-undercovers -o figures": [
+        *("figures/voted-undercovers.png", "figures/voted-undercovers.csv")
     ],
-    "sensitivity": [],
-    "reproduce": [f"figures/{n}" for n in ("voted-undercovers.png", "voted-undercovers.csv")],
-    "demo": [f"demo/{name}" for name in ("sets.csv", "study.toml", "plausibilities.csv")],
-    "plugins new": ["thesis-pl"],
+    "demo --data toy -o demo": ["demo/sets.csv", "demo/study.toml", "demo/plausibilities.csv"],
+    "plugins new thesis-pl --kind aggregator": ["thesis-pl"],
 }
 
 
 @pytest.fixture
-def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> World:
-    monkeypatch.chdir(tmp_path)
-    made = make(tmp_path)
-    made.write("study.toml", STUDY)
-    assert run("calibrate", *OF_BOTH, "-o", "predictor.nc").code == 0
-    return made
+def world(world: World) -> World:
+    world.write("study.toml", STUDY)
+    done(CALIBRATE)
+    return world
 
 
 def seen(folder: Path) -> dict[str, str]:
@@ -77,20 +62,18 @@ def seen(folder: Path) -> dict[str, str]:
 @pytest.mark.parametrize("command", COMMANDS)
 def test_it_writes_nothing_and_says_what_it_would(world: World, command: str) -> None:
     before = seen(world.folder)
-    text = run(*command.split(), *COMMANDS[command], "--dry-run")
-    found = run(*command.split(), *COMMANDS[command], "--dry-run", "--json")
-    assert (text.code, found.code) == (0, 0), text.err
-    assert (text.err, found.err) == ("", "")
+    text = done(command, "--dry-run")
+    found = done(command, "--dry-run", "--json")
     assert seen(world.folder) == before
     said = found.document["dry_run"]
     written = [one["path"] for one in said["would_write"]]
-    assert set(WRITES[command]) <= set(written)
+    assert set(COMMANDS[command]) <= set(written)
     assert all(one["replaces_bytes"] is None for one in said["would_write"])
     first, *lines = text.out.splitlines()
     assert first.endswith("what can be checked is right; nothing was written")
     assert first.startswith("dry run")
     assert max(map(len, lines)) <= 80
-    assert said["would"] in " ".join(text.out.split())
+    assert said["would"] in text.text
     assert text.out.endswith("the same without --dry-run\n")
     assert "saved" not in found.document
     for one in said["read"].values():
@@ -98,7 +81,7 @@ def test_it_writes_nothing_and_says_what_it_would(world: World, command: str) ->
 
 
 def test_what_it_says_of_a_calibration(world: World) -> None:
-    assert run("calibrate", *OF_BOTH, "-o", "fresh.nc", "--dry-run").out == (
+    assert typed(f"calibrate {OF_BOTH} -o fresh.nc --dry-run").out == (
         "dry run      what can be checked is right; nothing was written\n"
         "read         -a votes.csv (1.0 kB); -p probabilities.csv (0.6 kB)\n"
         "annotations  votes.csv (crowd-table): 30 examples, 3 annotators, 90 responses (3\n"
@@ -114,45 +97,43 @@ def test_what_it_says_of_a_calibration(world: World) -> None:
 
 
 def test_what_it_says_of_a_study(world: World) -> None:
-    found = run("run", "study.toml", "--dry-run", "--processes", "2", "--json").document
+    found = typed("run study.toml --dry-run --processes 2 --json").document
     assert found["dry_run"]["would"] == "calibrate and measure 14 times: 7 splits of 2 calibrations"
     assert found["dry_run"]["memory_bytes"] == 2 * 3 * 30 * 3 * 8
-    text = run("run", "study.toml", "--dry-run").out
-    assert "would write  plausibly-out/: " in text
-    assert (
-        "results.nc (new), sets.csv (new), sets.json (new), predictor.nc (new), resolved.toml (new)"
-    ) in " ".join(text.split())
-    assert "assumptions  " in text
+    told = typed("run study.toml --dry-run")
+    assert "would write  plausibly-out/: " in told.out
+    assert ", ".join(f"{name} (new)" for name in STUDIED) in told.text
+    assert "assumptions  " in told.out
 
 
 def test_a_file_that_would_be_replaced(world: World) -> None:
     world.write("lam.csv", "12345")
-    found = run("aggregate", "-a", "votes.csv", "-o", "lam.csv", "--dry-run", "--json")
+    found = typed("aggregate -a votes.csv -o lam.csv --dry-run --json")
     assert found.document["dry_run"]["would_write"] == [{"path": "lam.csv", "replaces_bytes": 5}]
     assert world.path("lam.csv").read_text() == "12345"
 
 
-MISTAKES = {
-    "no file": ("aggregate", "-a", "votes.cvs", "-o", "lam.csv"),
-    "ending": ("aggregate", "-a", "votes.csv", "-o", "lam.txt"),
-    "ending of a table": ("convert", "-a", "votes.csv", "-o", "table"),
-    "ending of sets": ("predict", "predictor.nc", "-p", "new.csv", "-o", "sets.txt"),
-    "no folder": ("calibrate", *OF_BOTH, "-o", "nowhere/p.nc"),
-    "a file as folder": ("convert", "-a", "votes.csv", "-o", "votes.csv/t.csv"),
-    "other examples": ("calibrate", "-a", "votes.csv", "-p", "new.csv", "-o", "p.nc"),
-    "component": ("calibrate", *OF_BOTH, "--score", "probabilty", "-o", "p.nc"),
-    "coordinate": ("calibrate", *OF_BOTH, "--group", "patient", "-o", "p.nc"),
-    "input": ("predict", "predictor.nc", "-p", "new.csv", "-o", "new.csv"),
-    "guarantee in the way": ("predict", "predictor.nc", "-p", "new.csv", "-o", "own.csv"),
-    "study": ("run", "wrong.toml"),
-    "study over itself": ("run", "results.nc"),
-    "figure": ("reproduce", "voted-overcovers"),
-    "aggregator": ("sensitivity", *OF_BOTH, "--aggregator", "x", "--aggregator", "y"),
-    "one aggregator": ("sensitivity", *OF_BOTH, "--aggregator", "label-frequency"),
-    "name": ("plugins", "new", "scores", "--kind", "score"),
-    "there already": ("plugins", "new", "taken", "--kind", "score"),
-    "demo": ("demo", "--data", "toy", "-o", "votes.csv/demo"),
-}
+MISTAKES = (
+    "aggregate -a votes.cvs -o lam.csv",
+    "aggregate -a votes.csv -o lam.txt",
+    "convert -a votes.csv -o table",
+    "predict predictor.nc -p new.csv -o sets.txt",
+    f"calibrate {OF_BOTH} -o nowhere/p.nc",
+    "convert -a votes.csv -o votes.csv/t.csv",
+    "calibrate -a votes.csv -p new.csv -o p.nc",
+    f"calibrate {OF_BOTH} --score probabilty -o p.nc",
+    f"calibrate {OF_BOTH} --group patient -o p.nc",
+    "predict predictor.nc -p new.csv -o new.csv",
+    "predict predictor.nc -p new.csv -o own.csv",  # own.json is no guarantee
+    "run wrong.toml",
+    "run results.nc",  # over itself
+    "reproduce voted-overcovers",
+    f"sensitivity {OF_BOTH} --aggregator x --aggregator y",
+    f"sensitivity {OF_BOTH} --aggregator label-frequency",
+    "plugins new scores --kind score",
+    "plugins new taken --kind score",
+    "demo --data toy -o votes.csv/demo",
+)
 
 
 @pytest.mark.parametrize("mistake", MISTAKES)
@@ -162,9 +143,9 @@ def test_mistakes_are_those_of_the_real_run(world: World, mistake: str) -> None:
     world.write("results.nc", f'{STUDY}\n[output]\nfolder = "."\n')
     world.path("taken").mkdir()
     before = seen(world.folder)
-    dry = run(*MISTAKES[mistake], "--dry-run")
+    dry = typed(mistake, "--dry-run")
     assert seen(world.folder) == before
-    real = run(*MISTAKES[mistake])
+    real = typed(mistake)
     assert (dry.code, dry.err) == (real.code, real.err)
     assert dry.code == 2
 
@@ -178,11 +159,8 @@ def test_chunks_are_not_read(world: World) -> None:
     names = [line.split(",")[0] for line in world.path("patients.csv").read_text().split()]
     world.write("e.csv", "\n".join(names) + "\n")
     world.write("labels.txt", "cat\ndog\nfox\n")
-    files = ("-a", "votes.csv", "-p", "p.npy", "-e", "e.csv", "--labels", "labels.txt")
-    chunks = ("--chunks", "7", "--scheduler", "local")
-    ran = run("calibrate", *files, *chunks, "-o", "p.nc", "--dry-run")
-    assert (ran.code, ran.err) == (0, "")
+    files = "-a votes.csv -p p.npy -e e.csv --labels labels.txt --chunks 7 --scheduler local"
+    calibrate = f"calibrate {files} -o p.nc --dry-run"
+    ran = done(calibrate)
     assert "would do     read 30 examples, 7 at a time, and calibrate\n" in ran.out
-    ran = run("calibrate", *files, *chunks, "--calibrator", "expcted", "-o", "p.nc", "--dry-run")
-    assert ran.code == 2
-    assert 'error component-unknown: no calibrator "expcted"' in ran.err
+    refused(f"{calibrate} --calibrator expcted", "component-unknown", 'no calibrator "expcted"')

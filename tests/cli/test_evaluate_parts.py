@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
 import plausibly
-from cli_world import Ran, World, make, run
+from cli_world import EVALUATE, PREDICT, Ran, World, refused, typed
 from plausibly.evaluation import (
     coverage_by_label,
     coverage_by_size,
@@ -18,20 +16,15 @@ from plausibly.io import read_sets
 
 
 @pytest.fixture
-def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> World:
-    monkeypatch.chdir(tmp_path)
-    world = make(tmp_path)
-    world.write("labels.csv", "label,risk\ncat,low\ndog,high\nfox,medium\n")
-    run("calibrate", "-a", "votes.csv", "-p", "probabilities.csv", "-o", "predictor.nc")
-    run("predict", "predictor.nc", "-p", "new.csv", "-o", "sets.csv")
-    return world
+def world(sets: World) -> World:
+    sets.write("labels.csv", "label,risk\ncat,low\ndog,high\nfox,medium\n")
+    return sets
 
 
 def evaluated(*words: str) -> Ran:
     """Run the command on the new votes."""
-    ran = run("evaluate", "sets.csv", "-a", "new_votes.csv", *words)
-    if "--json" not in words:
-        assert max(map(len, (ran.out + ran.err).splitlines())) <= 80
+    ran = typed(EVALUATE, *words)
+    assert ran.width <= 80 or "--json" in words
     return ran
 
 
@@ -67,7 +60,7 @@ def test_risk(world: World) -> None:
 by risk, of what is said for it      missed   95 % interval     of all
   low                           6.7    .100    .014 to .457       .333
   medium                        6.0    .111    .014 to .511       .300
-  high                          7.3    .000    .000 to .299       .367""",
+  high                          7.3    .000    .000 to .299       .367"""
     ]
 
 
@@ -83,13 +76,6 @@ def test_subgroups_say_that_they_are_many(world: World) -> None:
         "                                  3    .889    .218 to .996       2.00",
     ]
     assert lines[-1] == "Intervals hold for all 10 together; the least of many is too low."
-    few = evaluated("-e", "new_patients.csv", "--by", "site", "--by", "diagnosis")
-    assert few.code == 2
-    assert few.err == (
-        "error subgroups-none: no subgroup by site, diagnosis has 20 examples\n"
-        "  expected  20 examples or more in one subgroup; got at most 13\n"
-        "  do        --at-least 10 (at_least=10), or fewer coordinates\n"
-    )
     words = "-e new_patients.csv --by site --by diagnosis --at-least 5 --cluster patient"
     (block,) = blocks(evaluated(*words.split()))
     assert block.endswith(
@@ -131,19 +117,8 @@ by entropy of the predictions      coverage   95 % interval   set size
 
 
 def test_several_alphas_have_a_block_each(world: World) -> None:
-    run(
-        "predict",
-        "predictor.nc",
-        "-p",
-        "new.csv",
-        "--alpha",
-        "0.1",
-        "--alpha",
-        "0.25",
-        "-o",
-        "s.csv",
-    )
-    ran = run("evaluate", "s.csv", "-a", "new_votes.csv", "--strata", "size")
+    typed(f"{PREDICT} --alpha 0.1 --alpha 0.25")
+    ran = typed(f"{EVALUATE} --strata size")
     assert "\n\nalpha 0.1\nby size of the set " in ran.out
     assert "\nalpha 0.25\nby size of the set " in ran.out
 
@@ -177,50 +152,30 @@ def test_json_holds_what_python_gives(world: World) -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "text"),
+    ("words", "name", "piece"),
     [
+        ("--risk risk", "risk-missing", "got --risk risk alone do --labels labels.csv --risk risk"),
+        ("--risk danger --labels labels.csv", "risk-missing", "got risk"),
+        ("--predictor predictor.nc", "option-unfit", "got --predictor alone do -p FILE"),
+        ("--scale logit", "option-unfit", "got --scale do leave --scale out"),
+        ("-p new.csv --rename hound=dog", "label-unknown", 'got "hound" do leave it out'),
         (
-            "--risk risk",
-            'error risk-missing: no table of labels says their "risk"\n'
-            "  expected  --labels FILE with columns label and risk; got --risk risk alone\n"
-            "  do        --labels labels.csv --risk risk\n",
-        ),
-        (
-            "--risk danger --labels labels.csv",
-            'error risk-missing: the labels have no coordinate "danger"\n'
-            "  expected  a coordinate over label; got risk\n"
-            "  do        a table of labels that has it (--labels)\n",
-        ),
-        (
-            "--predictor predictor.nc",
-            "error option-unfit: --predictor has no meaning without the predictions of the\n"
-            "  sets\n"
-            "  expected  -p beside --predictor; got --predictor alone\n"
-            "  do        -p FILE, from which SETS were predicted\n",
-        ),
-        (
-            "--scale logit",
-            "error option-unfit: --scale has no meaning without predictions\n"
-            "  expected  an option of predictions with -p; got --scale\n"
-            "  do        leave --scale out, or name the predictions: -p FILE\n",
-        ),
-        (
-            "-p new.csv --rename hound=dog",
-            'error label-unknown: no file has a label "hound" to rename\n'
-            '  expected  a label of one of the files; got "hound"\n'
-            "  do        leave it out\n",
+            "-e new_patients.csv --by site --by diagnosis",
+            "subgroups-none",
+            "expected 20 examples or more in one subgroup; got at most 13 do --at-least 10",
         ),
     ],
 )
-def test_what_is_refused(world: World, words: str, text: str) -> None:
-    ran = evaluated(*words.split())
-    assert (ran.code, ran.err) == (2, text)
+def test_what_is_refused(world: World, words: str, name: str, piece: str) -> None:
+    refused(f"{EVALUATE} {words}", name, piece)
 
 
-def test_calibration_examples_are_warned_of_once(world: World) -> None:
-    run("predict", "predictor.nc", "-p", "probabilities.csv", "-o", "own.csv")
-    words = "own.csv -a votes.csv --strata size -p probabilities.csv --predictor predictor.nc"
-    ran = run("evaluate", *words.split())
+def test_evaluation_on_calibration_examples_is_said(world: World) -> None:
+    predicted = typed("predict predictor.nc -p probabilities.csv -o own.csv")
+    assert "note   30 of 30 examples calibrated this predictor: no test of it" in predicted.out
+    words = "evaluate own.csv -a votes.csv --strata size -p probabilities.csv"
+    ran = typed(f"{words} --predictor predictor.nc")
     assert ran.code == 0
     assert ran.err.count("warning ") == 1
     assert ran.err.startswith("warning evaluated-on-calibration: all 30 examples of")
+    assert typed("evaluate own.csv -a votes.csv --strict").code == 3

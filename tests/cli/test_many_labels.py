@@ -2,32 +2,18 @@
 
 from __future__ import annotations
 
-import tracemalloc
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 import plausibly
-from cli_world import run
+from cli_world import done, refused, run, typed
+from memory import at_most
 from plausibly.io import read_plausibilities
 from plausibly.kernels.sparse import Slots
 
-MIB = 2**20
 LABELS = 20_000
-
-
-@contextmanager
-def at_most(mebibytes: float) -> Iterator[None]:
-    tracemalloc.start()
-    try:
-        yield
-        peak = tracemalloc.get_traced_memory()[1] / MIB
-    finally:
-        tracemalloc.stop()
-    assert peak < mebibytes, f"{peak:.0f} MiB"
 
 
 @pytest.fixture
@@ -58,8 +44,7 @@ def test_aggregate_makes_no_dense_array(here: Path) -> None:
     run("aggregate", *OF_VOTES, "-o", "lam.npz")  # what is imported once is no part of it
     write_votes(here, 2_000, LABELS)  # dense: 305 MiB
     with at_most(96):
-        ran = run("aggregate", *OF_VOTES, "-o", "lam.npz", "--json")
-    assert (ran.code, ran.err) == (0, "")
+        ran = done("aggregate", *OF_VOTES, "-o", "lam.npz", "--json")
     assert ran.document["form"] == "packed"
     found = read_plausibilities("lam.npz", packed=True)
     assert (found.sizes["example"], found.sizes["label_name"]) == (2_000, LABELS)
@@ -92,14 +77,13 @@ def small(here: Path) -> Path:
     ],
 )
 def test_every_form_gives_the_same_predictor(small: Path, out: str, form: str, said: str) -> None:
-    ran = run("aggregate", *OF_VOTES, "-o", out, "--form", form)
-    assert (ran.code, ran.err) == (0, "")
+    ran = done("aggregate", *OF_VOTES, "-o", out, "--form", form)
     saved = next(line for line in ran.out.splitlines() if line.startswith("saved"))
     assert saved.endswith(f" kB, {said})" if said else " kB)")
     table = plausibly.read_annotations("votes.csv", labels=Path("labels.txt"))
     assert read_plausibilities(out).equals(plausibly.aggregate(table))
     words = ("-p", "p.npz", "--json", "-o", "predictor.nc")
-    given = run("calibrate", "--plausibilities", out, *words).document
+    given = typed("calibrate --plausibilities", out, *words).document
     direct = run("calibrate", *OF_VOTES, *words).document
     assert given["fingerprint"] == direct["fingerprint"]
     dense = plausibly.calibrate(plausibly.read_predictions("p.npz"), plausibly.aggregate(table))
@@ -117,35 +101,24 @@ def test_forms_that_nobody_chose(here: Path) -> None:
 
 
 def test_a_form_that_a_format_has_not(small: Path) -> None:
-    ran = run("aggregate", *OF_VOTES, "-o", "lam.csv", "--form", "packed")
-    assert ran.code == 2
-    assert ran.err == (
-        "error option-unfit: lam.csv: plausibilities are not packed in this format\n"
-        "  expected  one row an example, and the ending .npz or .nc; got .csv\n"
-        "  do        -o lam.npz, or --form long\n"
-    )
-    drawn = ("--aggregator", '{name = "bootstrap", draws = 2}')
-    ran = run("aggregate", *OF_VOTES, *drawn, "-o", "lam.npz", "--form", "packed")
-    assert ran.code == 2
-    assert ran.err == (
-        "error option-unfit: lam.npz: draws of plausibilities are not packed\n"
-        "  expected  one row an example, and the ending .npz or .nc; got draws\n"
-        "  do        --form wide\n"
-    )
+    packed = f"aggregate {' '.join(OF_VOTES)} --form packed -o"
+    refused(f"{packed} lam.csv", "option-unfit", "got .csv do -o lam.npz, or --form long")
+    drawn = """--aggregator '{name = "bootstrap", draws = 2}'"""
+    refused(f"{packed} lam.npz {drawn}", "option-unfit", "got draws do --form wide")
 
 
 def test_evaluate_with_every_measure(small: Path) -> None:
     predictor = ("-o", "predictor.nc")
     assert run("calibrate", *OF_VOTES, "-p", "p.npz", *predictor).code == 0
-    assert run("predict", "predictor.nc", "-p", "p.npz", "-o", "sets.csv").code == 0
+    assert typed("predict predictor.nc -p p.npz -o sets.csv").code == 0
     (small / "risk.csv").write_text(
         "label,risk\n" + "".join(f"label {k},{k % 3}\n" for k in range(50)), encoding="utf-8"
     )
     assert run("aggregate", *OF_VOTES, "-o", "lam.csv").code == 0
     strata = ("--strata", "label", "--strata", "entropy", "--risk", "risk", "--labels", "risk.csv")
     more = (*strata, "-p", "p.npz", "--predictor", "predictor.nc", "--json")
-    packed = run("evaluate", "sets.csv", "-a", "votes.csv", *more)
-    dense = run("evaluate", "sets.csv", "--plausibilities", "lam.csv", *more)
+    packed = typed("evaluate sets.csv -a votes.csv", *more)
+    dense = typed("evaluate sets.csv --plausibilities lam.csv", *more)
     assert packed.code == dense.code == 0
     for part in (
         "results",
@@ -161,13 +134,13 @@ def test_evaluate_with_every_measure(small: Path) -> None:
 def test_calibrate_and_evaluate_ask_for_no_dense_form(
     small: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def refused(_: Slots) -> None:
+    def dense(_: Slots) -> None:
         raise AssertionError("the dense form was made")
 
-    monkeypatch.setattr(Slots, "dense", refused)
+    monkeypatch.setattr(Slots, "dense", dense)
     assert run("aggregate", *OF_VOTES, "-o", "lam.nc", "--form", "packed").code == 0
     for given in (OF_VOTES, ("--plausibilities", "lam.nc")):
         assert run("calibrate", *given, "-p", "p.npz", "-o", "predictor.nc").code == 0
-        assert run("predict", "predictor.nc", "-p", "p.npz", "-o", "sets.csv").code == 0
-        assert run("evaluate", "sets.csv", *given).code == 0
+        assert typed("predict predictor.nc -p p.npz -o sets.csv").code == 0
+        assert typed("evaluate sets.csv", *given).code == 0
     assert run("aggregate", *OF_VOTES, "-o", "lam.nc", "--form", "wide").code == 1  # it would tell

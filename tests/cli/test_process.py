@@ -11,16 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from cli_world import World, make, run
+from cli_world import Terminal, World, run
 from plausibly.cli import layout, output, progress
 
 HEAVY = ("numpy", "xarray", "rich", "attrs", "attr", "pluggy", "cattrs", "scipy", "pandas")
-
-
-@pytest.fixture
-def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> World:
-    monkeypatch.chdir(tmp_path)
-    return make(tmp_path)
 
 
 def python(*words: str, **environment: str) -> subprocess.CompletedProcess[str]:
@@ -117,13 +111,6 @@ def test_a_reader_that_closed_the_pipe_is_no_error(world: World) -> None:
 
 
 # ---- terminals
-
-
-class Terminal(io.StringIO):
-    """A stream that says it is a terminal."""
-
-    def isatty(self) -> bool:
-        return True
 
 
 def shown(

@@ -11,7 +11,7 @@ import xarray as xr
 from numpy.typing import NDArray
 
 import plausibly
-from cli_world import run
+from cli_world import run, typed
 from plausibly.io import read_sets
 
 
@@ -49,11 +49,11 @@ def test_crema_d_on_csv_files(
         ]
         _write(tmp_path / f"{part}.csv", ["example", *labels], table)
 
-    ran = run("calibrate", "-a", "cal_votes.csv", "-p", "cal.csv", "-o", "predictor.nc", "--json")
+    ran = typed("calibrate -a cal_votes.csv -p cal.csv -o predictor.nc --json")
     assert ran.code == 0, ran.err
     assert ran.document["n"] == len(halves["cal"])
     words = "predict predictor.nc -p new.csv --alpha 0.1 --alpha 0.05 -o sets.csv"
-    assert run(*words.split()).code == 0
+    assert typed(words).code == 0
     ran = run(*["evaluate", "sets.csv", "-a", "new_votes.csv", "--fail-under", ".88", "--json"])
     assert ran.code == 0, ran.err
 

@@ -2,22 +2,13 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 import xarray as xr
 
 import plausibly
-from cli_world import World, make, run
+from cli_world import CALIBRATE, EVALUATE, World, run, typed
 from plausibly.io import read_plausibilities, read_sets
-
-
-@pytest.fixture
-def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> World:
-    monkeypatch.chdir(tmp_path)
-    return make(tmp_path)
-
 
 METHODS: dict[str, dict[str, object]] = {
     "": {},
@@ -43,17 +34,17 @@ def test_the_way_of_the_data(world: World, flags: str) -> None:
     evaluation = plausibly.evaluate(sets, new)
 
     words = f"calibrate -a votes.csv -p probabilities.csv {flags} -o predictor.nc --json"
-    ran = run(*words.split())
+    ran = typed(words)
     assert ran.code == 0, ran.err
     assert ran.document["fingerprint"] == predictor.fingerprint
     loaded = plausibly.load_predictor("predictor.nc")
     assert loaded.facts.aggregator == "label-frequency"
     words = "predict predictor.nc -p new.csv --alpha 0.1 --alpha 0.2 -o sets.csv --json"
-    ran = run(*words.split())
+    ran = typed(words)
     thresholds = predictor.threshold(["0.1", "0.2"]).values.tolist()
     assert [result["threshold"] for result in ran.document["results"]] == thresholds
     xr.testing.assert_identical(read_sets("sets.csv"), sets.rename(None))
-    ran = run("evaluate", "sets.csv", "-a", "new_votes.csv", "--json")
+    ran = typed(f"{EVALUATE} --json")
     for result, alpha in zip(ran.document["results"], (0.1, 0.2), strict=True):
         for end in ("mean", "low", "high"):
             expected = float(evaluation[f"aggregated_coverage_{end}"].sel(alpha=alpha))
@@ -63,17 +54,17 @@ def test_the_way_of_the_data(world: World, flags: str) -> None:
 def test_aggregate_writes_what_python_gives(world: World) -> None:
     lam = plausibly.aggregate(plausibly.read_annotations("votes.csv"))
     for ending in ("csv", "npz", "nc"):
-        assert run("aggregate", "-a", "votes.csv", "-o", f"lam.{ending}").code == 0
+        assert typed("aggregate -a votes.csv -o", f"lam.{ending}").code == 0
         found = read_plausibilities(f"lam.{ending}")
         np.testing.assert_array_equal(found.values, lam.values)
         np.testing.assert_array_equal(found["denominator"].values, lam["denominator"].values)
 
 
 def test_given_plausibilities_calibrate_as_annotations_do(world: World) -> None:
-    run("aggregate", "-a", "votes.csv", "-o", "lam.nc")
+    typed("aggregate -a votes.csv -o lam.nc")
     words = "-p probabilities.csv -o predictor.nc --json"
-    voted = run("calibrate", "-a", "votes.csv", *words.split()).document
-    given = run("calibrate", "--plausibilities", "lam.nc", *words.split()).document
+    voted = typed("calibrate -a votes.csv", *words.split()).document
+    given = typed("calibrate --plausibilities lam.nc", *words.split()).document
     assert given["fingerprint"] == voted["fingerprint"]
     assert plausibly.load_predictor("predictor.nc").facts.aggregator == "plausibilities as given"
 
@@ -92,7 +83,7 @@ def test_inline_tables_are_components(world: World) -> None:
 
 def test_groups_are_held_out_whole(world: World) -> None:
     words = "calibrate -a votes.csv -p probabilities.csv -e patients.csv --group patient"
-    run(*words.split(), "--combiner", "held-out-rank", "-o", "predictor.nc")
+    typed(words, "--combiner", "held-out-rank", "-o", "predictor.nc")
     predictions = plausibly.read_predictions("probabilities.csv")
     table = plausibly.read_examples("patients.csv")
     predictions = predictions.assign_coords(patient=("example", table["patient"].values))
@@ -106,8 +97,8 @@ def test_examples_name_the_rows_of_a_file_without_names(world: World) -> None:
     np.save("bare.npy", predictions.values)
     world.write("labels.txt", "cat\ndog\nfox\n")
     words = "-a votes.csv --labels labels.txt -e patients.csv --group patient -o predictor.nc"
-    bare = run("calibrate", "-p", "bare.npy", *words.split(), "--json")
-    named = run("calibrate", "-p", "probabilities.csv", *words.split(), "--json")
+    bare = typed("calibrate -p bare.npy", *words.split(), "--json")
+    named = typed("calibrate -p probabilities.csv", *words.split(), "--json")
     assert bare.code == named.code == 0
     assert bare.document["fingerprint"] == named.document["fingerprint"]
 
@@ -123,7 +114,7 @@ def test_the_scale_of_the_predictor_is_the_default(world: World) -> None:
         )
     words = "-a votes.csv -p probabilities.npz --scale logit -o predictor.nc"
     assert run("calibrate", *words.split()).code == 0
-    ran = run("predict", "predictor.nc", "-p", "new.npz", "-o", "sets.csv", "--json")
+    ran = typed("predict predictor.nc -p new.npz -o sets.csv --json")
     assert ran.code == 0
     assert ran.document["predictions"]["scale"] == "logit"
     expected = plausibly.load_predictor("predictor.nc").predict(
@@ -133,18 +124,8 @@ def test_the_scale_of_the_predictor_is_the_default(world: World) -> None:
 
 
 def test_no_names_keeps_no_hashes(world: World) -> None:
-    words = "calibrate -a votes.csv -p probabilities.csv -o predictor.nc"
-    kept = run(*words.split()).out
+    words = CALIBRATE
+    kept = typed(words).out
     assert "scores and name hashes" in kept
-    assert "scores, no names" in run(*words.split(), "--no-names").out
+    assert "scores, no names" in typed(words, "--no-names").out
     assert plausibly.load_predictor("predictor.nc").hashes is None
-
-
-def test_evaluation_on_calibration_examples_is_said(world: World) -> None:
-    run("calibrate", "-a", "votes.csv", "-p", "probabilities.csv", "-o", "predictor.nc")
-    predicted = run("predict", "predictor.nc", "-p", "probabilities.csv", "-o", "sets.csv")
-    assert "note   30 of 30 examples calibrated this predictor: no test of it" in predicted.out
-    ran = run("evaluate", "sets.csv", "-a", "votes.csv")
-    assert ran.code == 0
-    assert ran.err.startswith("warning evaluated-on-calibration: all 30 examples of")
-    assert run("evaluate", "sets.csv", "-a", "votes.csv", "--strict").code == 3

@@ -9,7 +9,7 @@ import pytest
 
 import plausibly
 from cli_calibrators import make
-from cli_world import World, run
+from cli_world import World, run, typed
 
 
 @pytest.fixture
@@ -32,10 +32,10 @@ def surer(like: str) -> None:
 
 def test_it_is_said_with_the_distance(world: World) -> None:
     surer("probabilities.csv")
-    assert run("calibrate", "-a", "votes.csv", "-p", "probabilities.csv", "-o", "p.nc").code == 0
-    alike = run("predict", "p.nc", "-p", "new.csv", "-o", "s.csv")
+    assert typed("calibrate -a votes.csv -p probabilities.csv -o p.nc").code == 0
+    alike = typed("predict p.nc -p new.csv -o s.csv")
     assert "shift-suspected" not in alike.err
-    ran = run("predict", "p.nc", "-p", "sure.csv", "-o", "s.csv")
+    ran = typed("predict p.nc -p sure.csv -o s.csv")
     assert ran.code == 0
     old = plausibly.read_predictions("probabilities.csv").max("label").values
     new = plausibly.read_predictions("sure.csv").max("label").values
@@ -50,7 +50,7 @@ def test_not_where_weights_are_there_for_it(world: World) -> None:
     weighted = '{name = "weighted", by = "weight"}'
     words = ("-a", "votes.csv", "-p", "probabilities.csv", "-e", "patients.csv", "-o", "p.nc")
     assert run("calibrate", *words, "--calibrator", weighted).code == 0
-    ran = run("predict", "p.nc", "-p", "sure.csv", "-e", "known.csv", "-o", "s.csv")
+    ran = typed("predict p.nc -p sure.csv -e known.csv -o s.csv")
     assert ran.code == 0
     assert "shift-suspected" not in ran.err
 

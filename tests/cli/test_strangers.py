@@ -14,7 +14,7 @@ import attrs
 import pytest
 
 import plausibly
-from cli_world import World, make, run
+from cli_world import Terminal, World, make, run, typed
 from plausibly import progress, registry
 from plausibly.errors import InputError, PlausiblyWarning, visible
 from plausibly.kernels.types import Floats
@@ -111,10 +111,6 @@ def test_a_reader_that_exits_is_named_and_the_others_asked(world: World) -> None
 def test_a_slow_reader_is_named_on_a_terminal(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    class Terminal(io.StringIO):
-        def isatty(self) -> bool:
-            return True
-
     plausibly.register(READER, "slow", Slow)  # type: ignore[arg-type]  # reads nothing
     monkeypatch.setattr(progress, "PATIENCE", 0.1)
     for stream, named in ((Terminal(), True), (io.StringIO(), False)):
@@ -138,15 +134,15 @@ def test_names_of_many_components_are_compared_once() -> None:
 
 def test_names_are_visible_and_documents_exact(world: World) -> None:
     world.edit("votes.csv", "cat", f'"cat{STEERS}"')
-    table = run("agreement", "-a", "votes.csv")
+    table = typed("agreement -a votes.csv")
     assert SHOWN in table.out
-    document = run("agreement", "-a", "votes.csv", "--json")
+    document = typed("agreement -a votes.csv --json")
     assert repr(STEERS)[1:-1] in str(document.document)
-    error = run("agreement", "-a", f"{STEERS}.csv")
+    error = typed("agreement -a", f"{STEERS}.csv")
     assert f'"{SHOWN}.csv"' in error.err
     for text in (table.out, error.err):
         assert not {"\x1b", "\u202e", "\u200b", "\t"} & set(text)
-    assert STEERS in run("agreement", "-a", f"{STEERS}.csv", "--json").document["error"]["what"]
+    assert STEERS in typed("agreement -a", f"{STEERS}.csv", "--json").document["error"]["what"]
 
 
 def test_a_message_in_python_is_visible_too() -> None:

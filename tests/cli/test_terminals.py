@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from cli_world import World, make, run
+from cli_world import EVALUATE, World, make, run, typed
 from plausibly.cli import terminal
 
 if sys.platform == "win32":
@@ -143,7 +143,7 @@ def test_the_lines_of_an_evaluation_fit_a_narrow_terminal(
 ) -> None:
     monkeypatch.chdir(world.folder)
     assert run(*PREDICT).code == 0
-    text = run("evaluate", "sets.csv", "-a", "new_votes.csv").out
+    text = typed(EVALUATE).out
     narrow = terminal.narrowed(text, 40)
     assert max(map(len, narrow.split("\n"))) <= 40 < max(map(len, text.split("\n")))
     assert narrow.split() == text.split()

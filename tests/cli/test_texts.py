@@ -4,17 +4,10 @@ from __future__ import annotations
 
 import json
 import re
-from pathlib import Path
 
 import pytest
 
-from cli_world import Ran, World, make, run
-
-
-@pytest.fixture
-def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> World:
-    monkeypatch.chdir(tmp_path)
-    return make(tmp_path)
+from cli_world import CALIBRATE, EVALUATE, PREDICT, Ran, World, done, run, typed
 
 
 def plain(ran: Ran) -> str:
@@ -24,7 +17,7 @@ def plain(ran: Ran) -> str:
     return re.sub(r"\(\d+\.\d [kM]B", "(SIZE", ran.out)
 
 
-AGGREGATE = """\
+AGGREGATED = """\
 annotations     votes.csv (crowd-table): 30 examples, 3 annotators, 90 responses
                 (3 each), 3 labels seen; single-label; 70 % of examples disputed
 chosen          aggregator label-frequency (the default for single-label)
@@ -34,7 +27,7 @@ saved           lam.csv (SIZE)
 next            plausibly calibrate --plausibilities lam.csv -p PREDICTIONS \\
                   -o predictor.nc
 """
-CALIBRATE = """\
+CALIBRATED = """\
 annotations  votes.csv (crowd-table): 30 examples, 3 annotators, 90 responses (3
              each), 3 labels seen; single-label; 70 % of examples disputed
 predictions  probabilities.csv: 30 x 3 float64; every example matched by name
@@ -48,7 +41,7 @@ saved        predictor.nc (SIZE, format 3): scores and name hashes, no
              examples
 next         plausibly predict predictor.nc -p NEW --alpha 0.1 -o sets.csv
 """
-PREDICT = """\
+PREDICTED = """\
 alpha  threshold  size 1     2     3   mean  empty
 0.1           .2    20 %  50 %  30 %   2.10      0
 0.25         .34    80 %  20 %     -   1.20      0
@@ -56,7 +49,7 @@ saved  sets.csv: example, alpha, size, labels ("cat | dog"), a column each;
        sets.json: the guarantee, predictor fingerprint and versions travel along
 next   plausibly evaluate sets.csv -a VOTES
 """
-EVALUATE = """\
+EVALUATED = """\
 alpha 0.1, 20 examples             coverage   95 % interval   set size
 aggregated: what experts said          .933    .741 to .986       2.10
 voted: the most plausible label       1.000   .838 to 1.000       2.10
@@ -74,7 +67,7 @@ chosen       aggregator label-frequency (default)
 
 
 def test_aggregate(world: World) -> None:
-    assert plain(run("aggregate", "-a", "votes.csv", "-o", "lam.csv")) == AGGREGATE
+    assert plain(typed("aggregate -a votes.csv -o lam.csv")) == AGGREGATED
     lines = world.path("lam.csv").read_text().splitlines()
     assert lines[:3] == [
         "example,denominator,cat,dog,fox",
@@ -84,71 +77,56 @@ def test_aggregate(world: World) -> None:
 
 
 def test_calibrate(world: World) -> None:
-    words = "-a votes.csv -p probabilities.csv --calibrator monte-carlo --draws 4"
-    ran = run("calibrate", *words.split(), "--combiner", "maximum", "-o", "predictor.nc")
-    assert plain(ran) == CALIBRATE
-
-
-def calibrated(world: World) -> None:
-    run("calibrate", "-a", "votes.csv", "-p", "probabilities.csv", "-o", "predictor.nc")
+    ran = typed(f"{CALIBRATE} --calibrator monte-carlo --draws 4 --combiner maximum")
+    assert plain(ran) == CALIBRATED
 
 
 def test_predict(world: World) -> None:
-    calibrated(world)
-    words = "predict predictor.nc -p new.csv --alpha 0.1 --alpha 0.25 -o sets.csv"
-    assert plain(run(*words.split())) == PREDICT
+    typed(CALIBRATE)
+    assert plain(typed(f"{PREDICT} --alpha 0.1 --alpha 0.25")) == PREDICTED
     lines = world.path("sets.csv").read_text().splitlines()
     assert lines[:2] == ["example,alpha,size,labels,cat,dog,fox", "n00,0.1,1,cat,1,0,0"]
     about = json.loads(world.path("sets.json").read_text())
     assert [promise["level"] for promise in about["guarantees"]] == ["9/10", "3/4"]
 
 
-def test_evaluate(world: World) -> None:
-    calibrated(world)
-    run("predict", "predictor.nc", "-p", "new.csv", "-o", "sets.csv")
-    assert plain(run("evaluate", "sets.csv", "-a", "new_votes.csv")) == EVALUATE
+def test_evaluate(sets: World) -> None:
+    assert plain(typed(EVALUATE)) == EVALUATED
 
 
-def test_evaluate_by_group_and_true_label(world: World) -> None:
-    calibrated(world)
-    run("predict", "predictor.nc", "-p", "new.csv", "-o", "sets.csv")
-    words = "evaluate sets.csv -a new_votes.csv -e new_patients.csv --by site --true diagnosis"
-    out = plain(run(*words.split(), "--cluster", "patient"))
+def test_evaluate_by_group_and_true_label(sets: World) -> None:
+    words = "-e new_patients.csv --by site --true diagnosis --cluster patient"
+    out = plain(typed(f"{EVALUATE} {words}"))
     assert "true: the known label                 1.000" in out
     assert "by site\n  north                          13" in out
     assert "\n  south                           7" in out
 
 
-def test_no_line_is_longer_than_80_columns(world: World) -> None:
-    calibrated(world)
-    run("predict", "predictor.nc", "-p", "new.csv", "-o", "sets.csv")
+def test_no_line_is_longer_than_80_columns(sets: World) -> None:
     for words in (
         "aggregate -a votes.csv -o lam.csv",
-        "calibrate -a votes.csv -p probabilities.csv -o predictor.nc --alpha 0.01",
-        "predict predictor.nc -p new.csv -o sets.csv --alpha 0.001 --alpha 0.333333",
-        "evaluate sets.csv -a new_votes.csv",
+        f"{CALIBRATE} --alpha 0.01",
+        f"{PREDICT} --alpha 0.001 --alpha 0.333333",
+        EVALUATE,
         "plugins list",
         "plugins list --kind nothing",
     ):
-        ran = run(*words.split())
-        assert max(map(len, (ran.out + ran.err).splitlines())) <= 80, words
+        assert typed(words).width <= 80, words
 
 
 @pytest.mark.parametrize(
     "command", ["", "demo", "aggregate", "calibrate", "predict", "evaluate", "plugins list"]
 )
 def test_help_fits_and_has_examples(command: str) -> None:
-    ran = run(*command.split(), "--help")
-    assert ran.code == 0
-    assert ran.err == ""
-    assert max(map(len, ran.out.splitlines())) <= 80
+    ran = done(command, "--help")
+    assert ran.width <= 80
     assert ran.out.count("\n    plausibly ") >= (3 if command == "" else 2)
-    assert run(*command.split(), "-h").out == ran.out
+    assert typed(command, "-h").out == ran.out
 
 
 def test_without_a_command_help_is_printed() -> None:
     assert run() == run("--help")
-    assert run("plugins").out.strip() == run("plugins", "--help").out.strip()
+    assert run("plugins").out.strip() == typed("plugins --help").out.strip()
     assert run("plugins").code == 0
 
 
@@ -170,10 +148,8 @@ def test_sizes_of_many_labels_are_given_as_ranges(world: World) -> None:
     world.write("many.csv", "\n".join(rows) + "\n")
     world.write("votes.csv", "\n".join(votes) + "\n")
     words = "calibrate -a votes.csv -p many.csv --labels labels.txt -o predictor.nc"
-    assert run(*words.split()).code == 0
-    out = plain(
-        run("predict", "predictor.nc", "-p", "many.csv", "-o", "sets.csv", "--alpha", "0.3")
-    )
+    assert typed(words).code == 0
+    out = plain(typed("predict predictor.nc -p many.csv -o sets.csv --alpha 0.3"))
     head = "alpha  threshold  size 1     2     3   4-5  6-10 11-20 21-50 51-60   mean  empty"
     assert out.splitlines()[:2] == [
         head,

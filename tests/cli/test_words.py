@@ -10,59 +10,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from cli_world import World, make, run
+from cli_world import CALIBRATE, EVALUATE, World, typed
 from plausibly.cli import app, layout
 from plausibly.cli.output import Output
 from plausibly.cli.promise import promise_text
 from plausibly.guarantee import Guarantee
 
 
-@pytest.fixture
-def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> World:
-    monkeypatch.chdir(tmp_path)
-    return make(tmp_path)
-
-
-def guarantee(world: World, *words: str) -> str:
-    """Return what ``plausibly calibrate`` says of the guarantee, as one line."""
-    base = "calibrate -a votes.csv -p probabilities.csv -o predictor.nc"
-    ran = run(*base.split(), *words)
-    assert ran.code == 0, ran.err
-    return " ".join(ran.out.partition("guarantee ")[2].partition("\nsaved")[0].split())
-
-
-CONDITION = "if calibration and new examples are exchangeable and the model saw none of them."
-
-
-def test_a_guarantee_of_what_experts_say(world: World) -> None:
-    assert guarantee(world, "--alpha", "0.25") == (
-        f"alpha 0.25: on average .75 of what experts say is covered, {CONDITION} "
-        "Needs 3 calibration examples, has 30; any alpha from .033."
-    )
-
-
-def test_a_guarantee_of_the_voted_label(world: World) -> None:
-    assert guarantee(world, "--calibrator", "voted") == (
-        f"alpha 0.1: the voted label is covered with probability .90, {CONDITION} Nothing is "
-        "promised of what experts say. Needs 9 calibration examples, has 30; any alpha from .033."
-    )
-
-
-def test_a_guarantee_for_this_calibration(world: World) -> None:
-    said = guarantee(
-        world,
-        *("--calibrator", "monte-carlo", "--alpha", "0.4"),
-        *("--combiner", '{name = "pac", delta = 0.1}'),
-    )
-    assert said.startswith(
-        "alpha 0.4: with probability .90 over calibrations, .60 of what experts say is covered, if"
-    )
-    assert "held-out examples, has 15" in said
-
-
 def test_a_guarantee_for_every_alpha(world: World) -> None:
-    base = "calibrate -a votes.csv -p probabilities.csv -o predictor.nc --alpha 0.1 --alpha 0.2"
-    ran = run(*base.split())
+    ran = typed(f"{CALIBRATE} --alpha 0.1 --alpha 0.2")
     assert "\nguarantee    alpha 0.1: on average .90" in ran.out
     assert "\nguarantee    alpha 0.2: on average .80" in ran.out
     assert ran.out.endswith("plausibly predict predictor.nc -p NEW --alpha 0.1 -o sets.csv\n")
@@ -95,22 +51,19 @@ def test_choices() -> None:
 
 
 def test_a_seed_is_said_where_something_is_drawn(world: World) -> None:
-    base = "calibrate -a votes.csv -p probabilities.csv -o predictor.nc"
-    assert "seed" not in run(*base.split()).out
-    assert "seed 0 (defaults)" in run(*base.split(), "--calibrator", "monte-carlo").out
-    chosen = run(*base.split(), "--calibrator", "monte-carlo", "--seed", "5").out
+    assert "seed" not in typed(CALIBRATE).out
+    drawn = f"{CALIBRATE} --calibrator monte-carlo"
+    assert "seed 0 (defaults)" in typed(drawn).out
+    chosen = typed(f"{drawn} --seed 5").out
     assert "chosen       calibrator monte-carlo (draws 10), seed 5; aggregator" in chosen
 
 
-def test_evaluation_against_plausibilities(world: World) -> None:
-    base = "calibrate -a votes.csv -p probabilities.csv -o predictor.nc"
-    run(*base.split())
-    run("predict", "predictor.nc", "-p", "new.csv", "-o", "sets.csv")
-    run("aggregate", "-a", "new_votes.csv", "-o", "lam.csv")
-    ran = run("evaluate", "sets.csv", "--plausibilities", "lam.csv")
+def test_evaluation_against_plausibilities(sets: World) -> None:
+    typed("aggregate -a new_votes.csv -o lam.csv")
+    ran = typed("evaluate sets.csv --plausibilities lam.csv")
     assert ran.out.endswith("plausibilities  lam.csv: plausibilities of 20 examples, 3 labels\n")
-    voted = run("evaluate", "sets.csv", "-a", "new_votes.csv", "--json").document
-    given = run("evaluate", "sets.csv", "--plausibilities", "lam.csv", "--json").document
+    voted = typed(f"{EVALUATE} --json").document
+    given = typed("evaluate sets.csv --plausibilities lam.csv --json").document
     assert given["results"] == voted["results"]
     assert given["aggregator"] is None
 

@@ -8,7 +8,6 @@ from fractions import Fraction
 import numpy as np
 import pytest
 import scipy.stats
-import xarray as xr
 
 import plausibly
 from plausibly import registry
@@ -19,14 +18,10 @@ from plausibly.kernels.types import Floats
 from plausibly.protocols import COMBINER
 from plausibly_builtins.combiners.fisher import Fisher
 from plausibly_builtins.combiners.pac import Pac
+from tables import labelled
 
 ANY = ["harmonic", "bonferroni", "median", "geometric", "maximum", "twice-average"]
 RULES = [*ANY, "average", "exchangeable-average", "exchangeable-median", "exchangeable-geometric"]
-
-
-def labelled(values: Floats, start: int = 0) -> xr.DataArray:
-    names = {"example": [f"e{start + i}" for i in range(values.shape[-2])], "label": list("abc")}
-    return xr.DataArray(values, names, ("augmentation", "example", "label")[-values.ndim :])
 
 
 def votes(rng: np.random.Generator, shares: Floats, many: int) -> Floats:
@@ -46,8 +41,8 @@ def test_two_equal_views_give_twice_the_p_value() -> None:
         calibrator={"name": "augmentation", "scores": "separate"},
         combiner="harmonic",
     )
-    alone = one.p_values(labelled(shares[100:], 100)).values
-    doubled = two.p_values(labelled(views[:, 100:], 100)).values
+    alone = one.p_values(labelled(shares[100:], "new ")).values
+    doubled = two.p_values(labelled(views[:, 100:], "new ")).values
     assert two.pools.each[0].total > 2**40
     np.testing.assert_allclose(doubled, np.minimum(1.0, 2 * alone), rtol=1e-12)
 
@@ -77,7 +72,7 @@ def test_the_harmonic_mean_keeps_its_level(grouped: bool) -> None:
         predictor = plausibly.calibrate(
             old, labelled(lam[:n]), calibrator=calibrator, combiner="harmonic"
         )
-        new = labelled(views[0, n:] if grouped else views[:, n:], n)
+        new = labelled(views[0, n:] if grouped else views[:, n:], "new ")
         sets = predictor.predict(new, 0.1).transpose("example", "label").values
         covered.append(float((lam[n:] * sets).sum(axis=1).mean()))
     spread = float(np.std(covered) / math.sqrt(calibrations))
@@ -92,13 +87,7 @@ def test_totals_near_the_limit_of_64_bits(name: str) -> None:
     # Their least common multiple is next to 2^56.
     one = 2**28 - np.arange(n) % 2
     scores = rng.random((m, n))
-    made = Replicates(
-        scores=scores,
-        units=one,
-        row=np.arange(n),
-        denominator=one,
-        reads="separate",
-    )
+    made = Replicates(scores=scores, units=one, row=np.arange(n), denominator=one, reads="separate")
     few = Replicates(scores=scores)
     asked = rng.random((m, 25))
     component = registry.resolve(COMBINER, name)
@@ -136,7 +125,7 @@ def test_a_new_example_of_weight_zero_has_p_values_of_zero(name: str, draws: int
         combiner=name,
         allow_no_guarantee=True,
     )
-    new = labelled(np.array([[0, 0, 1], [0, 0.5, 0.5]]), 60).assign_coords(
+    new = labelled(np.array([[0, 0, 1], [0, 0.5, 0.5]]), "new ").assign_coords(
         w=("example", [0.0, 1.0])
     )
     with np.errstate(all="raise"):

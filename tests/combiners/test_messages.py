@@ -8,22 +8,21 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from numpy.typing import ArrayLike
 
+import cli_world
 import plausibly
-from cli_world import make, run
+from cli_world import CALIBRATE, make, typed
 from combiners_designs import CLAIMING, MERGING, NONE, combiner, copies, evidence, gaussian
 from conformal_world import world
-from plausibly.errors import IncompatibleComponents, InputError, PlausiblyWarning
+from plausibly.errors import IncompatibleComponents
 from plausibly.guarantee import Guarantee
 from plausibly_builtins.combiners._effective import correlation, worth
+from refusals import refused, warned
 
 ALPHA = Fraction(1, 10)
 INDEPENDENT = "independent p-values; replicates share the test score"
-NO_WAY = """\
-error guarantee-none: combiner {name} has no guarantee for our p-values
-  expected  {expected}
-  do        combiner average (1 - alpha), or allow_no_guarantee=True
-            (--allow-no-guarantee)"""
+ALLOW = "do combiner average (1 - alpha), or allow_no_guarantee=True (--allow-no-guarantee)"
 EXPECTED = {
     "cauchy": "a bound at this alpha; cauchy's holds only as alpha goes to 0",
     "fisher": INDEPENDENT,
@@ -33,9 +32,9 @@ EXPECTED = {
 
 @pytest.mark.parametrize("name", NONE)
 def test_refused_by_name(name: str) -> None:
-    with pytest.raises(IncompatibleComponents) as caught:
+    pieces = (f"combiner {name} ", f"expected {EXPECTED[name]} {ALLOW}")
+    with refused("guarantee-none", *pieces, kind=IncompatibleComponents) as caught:
         plausibly.calibrate(*world(40), calibrator="monte-carlo", combiner=name)
-    assert str(caught.value) == NO_WAY.format(name=name, expected=EXPECTED[name])
     assert caught.value.whose == f"combiner {name}"
 
 
@@ -67,9 +66,8 @@ def test_one_replicate_needs_no_permission(name: str) -> None:
 @pytest.mark.parametrize("name", [*CLAIMING, *NONE])
 def test_means_alone_are_not_enough(name: str) -> None:
     for allow in (False, True):
-        with pytest.raises(IncompatibleComponents) as caught:
+        with refused("pair-incompatible", kind=IncompatibleComponents) as caught:
             plausibly.calibrate(*world(40), combiner=name, allow_no_guarantee=allow)
-        assert caught.value.name == "pair-incompatible"
         assert caught.value.what == f"combiner {name} does not go with calibrator expected"
 
 
@@ -102,16 +100,12 @@ def test_files_remember_it(tmp_path: Path) -> None:
 def test_on_the_command_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     make(tmp_path)
     monkeypatch.chdir(tmp_path)
-    base = "calibrate -a votes.csv -p probabilities.csv -o p.nc --calibrator monte-carlo"
-    words = [*base.split(), "--combiner", "fisher"]
-    refused = run(*words)
-    assert refused.code == 2
-    assert refused.err == NO_WAY.format(name="fisher", expected=INDEPENDENT) + "\n"
-    assert not (tmp_path / "p.nc").exists()
-    allowed = run(*words, "--allow-no-guarantee")
+    fisher = f"{CALIBRATE} --calibrator monte-carlo --combiner fisher"
+    cli_world.refused(fisher, "guarantee-none", f"expected {INDEPENDENT} {ALLOW}")
+    allowed = typed(fisher, "--allow-no-guarantee")
     assert allowed.code == 0
     assert "alpha 0.1: no guarantee; a guarantee needs independent p-values;" in allowed.out
-    document = run(*words, "--allow-no-guarantee", "--json").document
+    document = typed(fisher, "--allow-no-guarantee", "--json").document
     assert document["guarantees"][0]["statement"] == "no guarantee"
 
 
@@ -141,49 +135,36 @@ def test_exchangeability_of_replicates_is_stated() -> None:
 
 
 def test_e_values_want_scores_above_zero() -> None:
-    with pytest.raises(IncompatibleComponents) as caught:
+    with refused(
+        "scores-not-positive",
+        "got calibration scores that are all below it",
+        kind=IncompatibleComponents,
+    ):
         plausibly.calibrate(
             *world(40), calibrator="monte-carlo", combiner="e-value", score="log-probability"
         )
-    assert str(caught.value) == (
-        "error scores-not-positive: combiner e-value needs scores above zero\n"
-        "  expected  a score such as probability; got calibration scores that are all\n"
-        "            below it\n"
-        "  do        score probability, or combiner average"
-    )
     assert "very large" in combiner("e-value").guarantee(evidence(99), ALPHA).notes[0]
 
 
 @pytest.mark.parametrize(
     ("values", "got"),
-    [([[0.0, 0.5]], "1\n            others"), ([[1.5], [0.1]], "1\n            others")],
+    [
+        ([[0.0, 0.5]], "got 1 others"),
+        ([[1.5], [0.1]], "got 1 others"),
+        (np.zeros((0, 3)), "got the shape"),
+        (0.5, "got the shape"),
+    ],
 )
-def test_p_values_of_the_caller(values: list[list[float]], got: str) -> None:
+def test_p_values_of_the_caller(values: ArrayLike, got: str) -> None:
     for name in (*MERGING, *NONE):
-        with pytest.raises(InputError) as caught:
+        with refused("p-values-range", got):
             combiner(name).merge(np.array(values))  # type: ignore[attr-defined]  # only these rules have it
-        assert str(caught.value) == (
-            "error p-values-range: p-values cannot be merged\n"
-            f"  expected  numbers above 0 and at most 1, of shape (replicate, ...); got {got}\n"
-            "  do        pass one row of p-values a replicate"
-        )
-
-
-def test_p_values_without_a_replicate() -> None:
-    for none in (np.zeros((0, 3)), np.array(0.5)):
-        with pytest.raises(InputError, match="got the\n            shape"):
-            combiner("median").merge(none)  # type: ignore[attr-defined]  # as above
 
 
 def test_too_few_examples_for_any_alpha() -> None:
     p = plausibly.calibrate(*world(8), calibrator="monte-carlo", combiner="bonferroni")
-    with pytest.warns(PlausiblyWarning) as caught:
+    with warned("n-too-small", "expected 99", "got 8 do annotate 91 more"):
         p.threshold("0.1")
-    assert str(caught[0].message) == (
-        "warning n-too-small: every set is every label at alpha 0.1\n"
-        "  expected  99 calibration examples or more; got 8\n"
-        "  do        annotate 91 more"
-    )
 
 
 def test_effective_numbers_of_tests() -> None:

@@ -23,6 +23,7 @@ from plausibly.guarantee import Guarantee
 from plausibly.kernels.random import Keys
 from plausibly.kernels.types import Floats
 from plausibly.protocols import ScoreInput
+from tables import labelled
 
 LABELS = ["a", "b", "c"]
 
@@ -31,9 +32,7 @@ def world(n: int = 40) -> tuple[xr.DataArray, xr.DataArray]:
     rng = np.random.default_rng(3)
     values = rng.dirichlet(np.ones(3), n)
     votes = np.stack([rng.multinomial(3, row) for row in values])
-    names = {"example": [f"e{i}" for i in range(n)], "label": LABELS}
-    predictions = xr.DataArray(values, names, ("example", "label"))
-    return predictions, xr.DataArray(votes / 3, names, ("example", "label"))
+    return labelled(values), labelled(votes / 3)
 
 
 def table(n: int = 12) -> xr.Dataset:

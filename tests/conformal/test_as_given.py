@@ -5,18 +5,18 @@ from __future__ import annotations
 import attrs
 import numpy as np
 import pytest
-import xarray as xr
 from hypothesis import given, strategies as st
 from hypothesis.extra import numpy as arrays
 
 import plausibly
-from plausibly.calibration import data as module, pools
+from plausibly.calibration import pools
 from plausibly.calibration.data import CalibrationData
 from plausibly.calibration.examples import AsGiven
-from plausibly.conformal.array_predictor import scores_as_given
+from plausibly.conformal.array_predictor import Scoring
 from plausibly.kernels import blocks
 from plausibly.plugin import Floats, ScoreInput
 from plausibly_builtins.scores.probability import Probability
+from tables import labelled, shares
 
 FLOATS = st.sampled_from([-0.0, 0.0, 0.25, 0.5, 1.0])
 SHAPES = st.tuples(st.integers(1, 9), st.integers(1, 4))
@@ -54,11 +54,9 @@ def test_scores_as_given_are_those_of_a_copy(values: Floats, data: st.DataObject
 
 def test_predictors_of_copies_are_the_same() -> None:
     generator = np.random.default_rng(0)
-    coords = {"example": [f"case {place}" for place in range(300)], "label": list("abc")}
-    model = xr.DataArray(generator.dirichlet(np.ones(3), 300).astype(np.float32), coords)
+    model = labelled(generator.dirichlet(np.ones(3), 300).astype(np.float32))
     model[3] = np.array([-0.0, 1.0, 0.0])
-    counts = generator.multinomial(4, [0.5, 0.3, 0.2], 300)
-    lam = xr.DataArray(counts / 4, coords).assign_coords(denominator=("example", np.full(300, 4)))
+    lam = shares(generator.multinomial(4, [0.5, 0.3, 0.2], 300))
     before = model.values.copy()
     for calibrator in ("expected", "voted", "monte-carlo"):
         as_given = plausibly.calibrate(model, lam, calibrator=calibrator)
@@ -71,9 +69,13 @@ def test_predictors_of_copies_are_the_same() -> None:
         assert bits(scores) == bits(copied.scores(model))
         scores[...] = 7
         assert bits(model.values) == bits(before)
-    assert scores_as_given(Probability(), "probability")
-    assert not scores_as_given(Probability(), "logit")
-    assert not scores_as_given(Copied(), "probability")
+    for component, scale, plain in (
+        (Probability(), "probability", True),
+        (Probability(), "logit", False),
+        (Copied(), "probability", False),
+    ):
+        scoring = Scoring(component=component, called="score", scale=scale, seed=0)
+        assert scoring.as_given is plain
 
 
 @pytest.mark.parametrize("cells", [1, 5, 1 << 15])
@@ -94,8 +96,8 @@ def test_masses_and_votes_in_blocks(cells: int, data: st.DataObject) -> None:
     )
     units, whole = calibration.units()
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(module, "_CELLS", cells)
-        patch.setattr(module, "_WORTH", cells)
+        patch.setattr(blocks, "_CELLS", cells)
+        patch.setattr(blocks, "_WORTH", cells)
         patch.setattr(blocks, "cores", lambda: 3)
         atoms = calibration.atoms()
         voted = calibration.voted()

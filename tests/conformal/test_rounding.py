@@ -6,7 +6,6 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-import xarray as xr
 
 import plausibly
 from plausibly.calibration.data import CalibrationData
@@ -19,6 +18,7 @@ from plausibly_builtins.calibrators.mondrian import Mondrian
 from plausibly_builtins.calibrators.monte_carlo import MonteCarlo
 from plausibly_builtins.calibrators.risk import Risk
 from plausibly_builtins.combiners.median import Median
+from tables import labelled
 
 
 def data(lam: np.ndarray, **labels: list[float]) -> CalibrationData:
@@ -53,16 +53,12 @@ def test_sums_of_weights_enclose_the_exact_ones() -> None:
 
 @pytest.mark.parametrize("weight", [1e-300, 1e-30, 1.0])
 def test_a_new_example_of_any_weight_counts_for_something(weight: float) -> None:
-    names = {"example": [f"e{i}" for i in range(20)], "label": list("abc")}
-    model = xr.DataArray(uneven(), names, ("example", "label"))
-    lam = xr.DataArray(uneven(), names, ("example", "label"))
     predictor = plausibly.calibrate(
-        model.assign_coords(w=("example", np.linspace(0.3, 1, 20))),
-        lam,
+        labelled(uneven(), w=np.linspace(0.3, 1, 20)),
+        labelled(uneven()),
         calibrator={"name": "weighted", "by": "w"},
     )
-    new = xr.DataArray([[0.0, 0.0, 1.0]], {"example": ["n"], "label": list("abc")}, model.dims)
-    found = predictor.p_values(new.assign_coords(w=("example", [weight])))
+    found = predictor.p_values(labelled([[0.0, 0.0, 1.0]], "n", w=[weight]))
     assert float(found[0, 0]) > 0
 
 

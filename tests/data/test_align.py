@@ -12,22 +12,13 @@ from hypothesis import given, strategies as st
 from plausibly.data import match_examples, match_labels
 from plausibly.data.left_out import read_left_out, with_left_out
 from plausibly.data.names import difference, near, near_pair
-from plausibly.errors import InputError
+from refusals import refused
+from tables import labelled
 
 
 def array(examples: list[str], labels: list[str]) -> xr.DataArray:
     values = np.random.default_rng(len(examples)).random((len(examples), len(labels)))
-    return xr.DataArray(values, coords={"example": examples, "label": labels})
-
-
-def refused(here: list[str], there: list[str], **more: str) -> str:
-    with pytest.raises(InputError) as caught:
-        match_labels(
-            array(["e"], here),
-            there,
-            **{"whose": "predictions", "other": "annotations", **more},
-        )
-    return str(caught.value)
+    return labelled(values, examples, labels)
 
 
 @given(st.permutations(["a", "b", "c", "d"]))
@@ -39,76 +30,35 @@ def test_labels_are_put_in_order_by_name(order: list[str]) -> None:
     assert found.values.flags["C_CONTIGUOUS"]
 
 
-@pytest.mark.parametrize(
-    ("here", "there", "message"),
-    [
-        (
-            ["a", "melanoma "],
-            ["a", "melanoma"],
-            "error labels-differ: predictions have a label that annotations lack\n"
-            '  expected  the same 2 names; got "melanoma " (a space at the end)\n'
-            '  do        --strip, or --rename "melanoma =melanoma"',
-        ),
-        (
-            ["a", "Melanoma"],
-            ["melanoma", "a"],
-            "error labels-differ: predictions have a label that annotations lack\n"
-            '  expected  the same 2 names; got "Melanoma" (capital letters)\n'
-            '  do        --rename "Melanoma=melanoma"',
-        ),
-        (
-            ["a", "mellanoma"],
-            ["a", "melanoma"],
-            "error labels-differ: predictions have a label that annotations lack\n"
-            '  expected  the same 2 names; got "mellanoma" and there "melanoma"\n'
-            '  do        --rename "mellanoma=melanoma"',
-        ),
-        (
-            ["a", "x", "y"],
-            ["a"],
-            "error labels-differ: predictions have 2 labels that annotations lack\n"
-            '  expected  the same 1 name; got "x", "y"\n'
-            "  do        declare every label where annotations are made: --labels,\n"
-            "            labels=[...]",
-        ),
-        (
-            ["a"],
-            ["a", "b"],
-            'error labels-differ: predictions lack the label "b"\n'
-            "  expected  the same 2 names; got 1 of them\n"
-            "  do        add a column for each; 0 where the model cannot give it",
-        ),
-        (
-            ["x", "y"],
-            ["b", "c", "d", "q", "r"],
-            "error labels-differ: predictions have 2 labels that annotations lack\n"
-            '  expected  the same 5 names; got "x", "y", without "b", "c", "d", … (5 in all)\n'
-            "  do        add a column for each; 0 where the model cannot give it",
-        ),
-    ],
-)
-def test_labels_that_differ(here: list[str], there: list[str], message: str) -> None:
-    assert refused(here, there) == message
+LABELS_DIFFER = [
+    (
+        ["a", "melanoma "],
+        'got "melanoma " (a space at the end) do --strip, or --rename "melanoma =',
+    ),
+    (["a", "Melanoma"], 'got "Melanoma" (capital letters) do --rename "Melanoma=melanoma"'),
+    (["a", "mellanoma"], 'and there "melanoma" do --rename "mellanoma=melanoma"'),
+    (["a", "melanoma", "x", "y"], 'got "x", "y" do declare every label where others are made'),
+    (["a"], 'predictions lack the label "melanoma" expected the same 2 names; got 1 of them'),
+    (["b", "c", "d", "q", "r"], 'got "b", "c", "d", … (5 in all), without "a", "melanoma"'),
+]
+
+
+@pytest.mark.parametrize(("here", "piece"), LABELS_DIFFER)
+def test_labels_that_differ(here: list[str], piece: str) -> None:
+    with refused("labels-differ", piece):
+        match_labels(array(["e"], here), ["a", "melanoma"], whose="predictions", other="others")
 
 
 def test_the_predictor_has_its_own_message() -> None:
-    message = refused(
-        ["a", "b"],
-        ["a", "b", "fibrosis"],
-        whose="new.csv",
-        other="the predictor",
-        name="predictor-labels",
-        do="predict with the same model, or recalibrate for these 2",
-    )
-    assert message == (
-        'error predictor-labels: new.csv lacks the label "fibrosis"\n'
-        "  expected  the same 3 names; got 2 of them\n"
-        "  do        predict with the same model, or recalibrate for these 2"
-    )
+    words = {"name": "predictor-labels", "do": "recalibrate for these 2"}
+    with refused("predictor-labels", "new.csv", '"fibrosis"', "got 2 of them do recalibrate for"):
+        match_labels(
+            array(["e"], ["a", "b"]), ["a", "b", "fibrosis"], whose="new.csv", other="it", **words
+        )
 
 
 def test_labels_on_either_side_are_in_the_details() -> None:
-    with pytest.raises(InputError) as caught:
+    with refused("labels-differ") as caught:
         match_labels(array(["e"], ["a", "x"]), ["b", "a"], whose="here", other="there")
     assert caught.value.details == {"only_here": ["x"], "only_there": ["b"]}
 
@@ -121,36 +71,18 @@ def test_examples_follow_the_predictions(one: list[str], other: list[str]) -> No
     xr.testing.assert_identical(matched, plausibilities.sel(example=one))
 
 
-@pytest.mark.parametrize(
-    ("here", "there", "message"),
-    [
-        (
-            ["scan_0007", "b"],
-            ["scan_7", "b", "c"],
-            "error examples-differ: predictions lack 2 examples of plausibilities\n"
-            '  expected  equal names; got "scan_0007" here and "scan_7" there\n'
-            "  do        mend the names, or --only-common (only_common=True), which keeps 1",
-        ),
-        (
-            ["a", "b", "c", "d", "e"],
-            ["a"],
-            "error examples-differ: plausibilities lack 4 examples of predictions\n"
-            "  expected  equal names; got b, c, d, … (4 in all) only here\n"
-            "  do        mend the names, or --only-common (only_common=True), which keeps 1",
-        ),
-        (
-            ["a", "xx"],
-            ["a", "b", "c"],
-            "error examples-differ: predictions lack 2 examples of plausibilities\n"
-            "  expected  equal names; got b, c only there, xx only here\n"
-            "  do        mend the names, or --only-common (only_common=True), which keeps 1",
-        ),
-    ],
-)
-def test_examples_that_differ(here: list[str], there: list[str], message: str) -> None:
-    with pytest.raises(InputError) as caught:
+EXAMPLES_DIFFER = [
+    (["scan_0007", "b"], ["scan_7", "b", "c"], 'got "scan_0007" here and "scan_7" there'),
+    (["a", "b", "c", "d", "e"], ["a"], "got b, c, d, … (4 in all) only here"),
+    (["a", "xx"], ["a", "b", "c"], "got b, c only there, xx only here"),
+]
+
+
+@pytest.mark.parametrize(("here", "there", "piece"), EXAMPLES_DIFFER)
+def test_examples_that_differ(here: list[str], there: list[str], piece: str) -> None:
+    keeps = "--only-common (only_common=True), which keeps 1"
+    with refused("examples-differ", piece, f"do mend the names, or {keeps}"):
         match_examples(array(here, ["k"]), array(there, ["k"]))
-    assert str(caught.value) == message
 
 
 def test_only_common_keeps_what_both_have_and_counts_the_rest() -> None:
@@ -176,7 +108,7 @@ def test_only_common_with_one_side_complete() -> None:
 
 
 def test_nothing_in_common_is_refused_even_so() -> None:
-    with pytest.raises(InputError) as caught:
+    with refused("examples-differ", "got a only there, p, q only here"):
         match_examples(
             array(["p", "q"], ["k"]),
             array(["a"], ["k"]),
@@ -184,11 +116,6 @@ def test_nothing_in_common_is_refused_even_so() -> None:
             whose="cnn.parquet",
             other="votes.csv",
         )
-    assert str(caught.value) == (
-        "error examples-differ: cnn.parquet lacks 1 example of votes.csv\n"
-        "  expected  equal names; got a only there, p, q only here\n"
-        "  do        mend the names: none is in both"
-    )
 
 
 @pytest.mark.parametrize(

@@ -16,14 +16,15 @@ from plausibly.data import match_examples, match_labels
 from plausibly.data.labels import called
 from plausibly.data.names import alike, name_texts
 from plausibly.errors import InputError
+from tables import labelled
 
 HEADER = "task,worker,label\n"
 
 
-def labelled(labels: list[str], examples: list[str] | None = None) -> xr.DataArray:
+def array(labels: list[str], examples: list[str] | None = None) -> xr.DataArray:
     examples = examples or ["e"]
     values = np.ones((len(examples), len(labels)))
-    return xr.DataArray(values, coords={"example": examples, "label": labels})
+    return labelled(values, examples, labels)
 
 
 def read(path: Path, labels: object = None) -> tuple[xr.Dataset, list[dict[str, object]]]:
@@ -120,25 +121,18 @@ def test_names_may_be_swapped(tmp_path: Path) -> None:
 def test_up_to_three_pairs_are_told_where_names_differ() -> None:
     with pytest.raises(InputError) as caught:
         match_labels(
-            labelled(["A", "b ", "c\u200b", "D"]),
-            ["a", "b", "c", "d"],
-            whose="p.csv",
-            other="v.csv",
+            array(["A", "b ", "c\u200b", "D"]), ["a", "b", "c", "d"], whose="p.csv", other="v.csv"
         )
     for old, new in (("A", "a"), ("b ", "b"), ("c\u200b", "c")):
         assert f'--rename "{old}={new}"' in caught.value.do
     with pytest.raises(InputError) as caught:
-        match_examples(labelled(["a"], ["T1", "t2 "]), labelled(["a"], ["t1", "t2"]))
+        match_examples(array(["a"], ["T1", "t2 "]), array(["a"], ["t1", "t2"]))
     assert '"T1" here and "t1" there' in caught.value.got
     assert '"t2 " here and "t2" there' in caught.value.got
 
 
 def test_one_side_may_have_a_label_under_two_names() -> None:
-    error = refusal(
-        lambda: match_labels(labelled(["a", "a ", "b"]), ["a", "b"], whose="v", other="p")
-    )
+    error = refusal(lambda: match_labels(array(["a", "a ", "b"]), ["a", "b"], whose="v", other="p"))
     assert error.do == '--strip, or --rename "a =a"'
-    error = refusal(
-        lambda: match_labels(labelled(["a", "b"]), ["a", "a ", "b"], whose="p", other="v")
-    )
+    error = refusal(lambda: match_labels(array(["a", "b"]), ["a", "a ", "b"], whose="p", other="v"))
     assert error.do == '--strip, or --rename "a =a"'

@@ -11,7 +11,7 @@ import xarray as xr
 from numpy.typing import ArrayLike, DTypeLike
 
 from plausibly.data import check_plausibilities, check_predictions
-from plausibly.errors import InputError, PlausiblyWarning
+from refusals import refused, warned
 
 Check = Callable[..., xr.DataArray]
 BOTH = pytest.mark.parametrize(
@@ -28,13 +28,6 @@ def array(values: ArrayLike, **coords: object) -> xr.DataArray:
         **coords,
     }
     return xr.DataArray(values, dims=("example", "label"), coords=names)
-
-
-def refusal(check: Check, *args: object, **kwargs: object) -> str:
-    with pytest.raises(InputError) as caught:
-        check(*args, **kwargs)
-    assert caught.value.whose
-    return str(caught.value)
 
 
 @BOTH
@@ -102,13 +95,9 @@ def test_other_coordinates_stay(check: Check, whose: str) -> None:
 
 @BOTH
 def test_a_bare_array_is_refused(check: Check, whose: str) -> None:
-    message = " ".join(refusal(check, np.eye(2)).split())  # wrapped at another word each
-    assert message == (
-        f"error {whose}-unlabelled: {whose}: ndarray has no names for its rows and columns "
-        "expected a DataArray with the dims example and label; got ndarray "
-        'do xarray.DataArray(values, dims=("example", "label"), '
-        'coords={"example": ids, "label": labels})'
-    )
+    typed = 'dims=("example", "label"), coords={"example": ids, "label": labels}'
+    with refused(f"{whose}-unlabelled", f"got ndarray do xarray.DataArray(values, {typed})"):
+        check(np.eye(2))
 
 
 @BOTH
@@ -143,36 +132,27 @@ def test_other_dims_are_refused(
     got: str,
     do: str,
 ) -> None:
-    with pytest.raises(InputError) as caught:
+    do = do.format(whose=whose)
+    with refused("dims-differ", f"{whose} have the dims {has} ", f"got {got} do {do}"):
         check(change(array(np.eye(2))))
-    error = caught.value
-    assert (error.name, error.what) == ("dims-differ", f"{whose} have the dims {has}")
-    assert (error.got, error.do) == (got, do.format(whose=whose))
 
 
 @BOTH
 @pytest.mark.parametrize(("dim", "count"), [("example", "3 examples"), ("label", "2 labels")])
 def test_dims_without_names_are_refused(check: Check, whose: str, dim: str, count: str) -> None:
     given = array(np.full((3, 2), 0.5)).drop_vars(dim)
-    assert refusal(check, given) == (
-        f"error {dim}s-unnamed: {whose} have {count} and no {dim} names\n"
-        "  expected  names in order; an order is never guessed\n"
-        f"  do        {whose}.assign_coords({dim}=[...])"
-    )
+    with refused(f"{dim}s-unnamed", count, f"do {whose}.assign_coords({dim}=[...])"):
+        check(given)
 
 
 @BOTH
 def test_names_that_repeat_are_refused(check: Check, whose: str) -> None:
     given = array(np.full((5, 2), 0.5), example=["a", "b", "c", "b", 5])
-    assert refusal(check, given, whose="cnn.parquet") == (
-        "error example-twice: cnn.parquet names b in rows 2 and 4\n"
-        "  expected  one row an example; got 1 row too many\n"
-        "  do        keep one, or give them names of their own"
-    )
+    with refused("example-twice", "cnn.parquet", "got 1 row too many"):
+        check(given, whose="cnn.parquet")
     given = array(np.full((1, 2), 0.5), label=[1, "1"])
-    assert refusal(check, given).startswith(
-        f'error label-twice: {whose} name "1" in columns 1 and 2\n'
-    )
+    with refused("label-twice", f'{whose} name "1" in columns 1 and 2'):
+        check(given)
 
 
 @BOTH
@@ -180,20 +160,14 @@ def test_names_that_repeat_are_refused(check: Check, whose: str) -> None:
     ("values", "got"), [(["a", "b"], "dtype <U1"), ([1j, 0], "dtype complex128")]
 )
 def test_what_is_no_number_is_refused(check: Check, whose: str, values: object, got: str) -> None:
-    assert refusal(check, array(np.array([values]))) == (
-        f"error numbers-expected: {whose}: the entries are not real numbers\n"
-        f"  expected  floats; got {got}\n"
-        f"  do        {whose}.astype(float)"
-    )
+    with refused("numbers-expected", f"got {got} do {whose}.astype(float)"):
+        check(array(np.array([values])))
 
 
 @BOTH
 def test_nothing_is_refused(check: Check, whose: str) -> None:
-    assert refusal(check, array(np.zeros((0, 2)))) == (
-        f"error {whose}-empty: {whose}: there is nothing in it\n"
-        "  expected  one example and one label, or more; got 0 examples, 2 labels\n"
-        "  do        look at what was selected or read"
-    )
+    with refused(f"{whose}-empty", "got 0 examples, 2 labels"):
+        check(array(np.zeros((0, 2))))
 
 
 @pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
@@ -202,50 +176,38 @@ def test_predictions_that_are_not_finite(bad: float) -> None:
     values[2:6, 1] = bad
     values[2, 3] = np.nan
     word = "NaN" if np.isnan(bad) else "NaN or infinite numbers"
-    with pytest.raises(InputError) as caught:
+    where = f"cnn.parquet, {word} in 4 rows (c2, c3, c4, … (4 in all))"
+    got = f'got 5 {word} in "k1", "k3"'
+    with refused("probabilities-not-finite", where, got, "or --bad-rows drop") as caught:
         check_predictions(array(values), whose="cnn.parquet")
-    error = caught.value
-    assert error.name == "probabilities-not-finite"
-    assert error.what == f"cnn.parquet, {word} in 4 rows (c2, c3, c4, … (4 in all))"
-    assert error.got == f'5 {word} in "k1", "k3"'
-    assert error.do.startswith("predict these again, or --bad-rows drop")
-    assert error.details == {"examples": ["c2", "c3", "c4", "c5"], "labels": ["k1", "k3"]}
-    with pytest.raises(InputError, match="probabilities-not-finite"):
+    assert caught.value.details == {"examples": ["c2", "c3", "c4", "c5"], "labels": ["k1", "k3"]}
+    with refused("probabilities-not-finite"):
         check_predictions(array(values), scale="any")
 
 
 def test_predictions_below_zero() -> None:
     values = np.full((3, 2), 0.5)
     values[0] = [-11.2, 9.7]
-    assert refusal(check_predictions, array(values), whose="cnn.parquet") == (
-        "error probabilities-negative: cnn.parquet: 1 of 3 rows below 0 (c0)\n"
-        "  expected  0 to 1; got -11.2 to 9.7, which look like logits\n"
-        '  do        --scale logit (scale="logit"), if they are'
-    )
+    with refused("probabilities-negative", "got -11.2 to 9.7, which look like logits"):
+        check_predictions(array(values), whose="cnn.parquet")
     values[0] = [-0.001, 1.001]
     values[1] = [-0.5, 0.7]
-    assert "which look like logits" in refusal(check_predictions, array(values))
+    with refused("probabilities-negative", "which look like logits"):
+        check_predictions(array(values))
     values[0] = [-0.001, 0.999]
-    assert refusal(check_predictions, array(values)) == (
-        "error probabilities-negative: predictions: 2 of 3 rows below 0 (c0, c1)\n"
-        "  expected  0 to 1; got -0.5 to 0.999\n"
-        '  do        mend these rows, or --bad-rows drop (bad_rows="drop")'
-    )
+    with refused("probabilities-negative", "got -0.5 to 0.999"):
+        check_predictions(array(values))
 
 
 def test_rows_that_do_not_sum_to_one() -> None:
     values = np.full((3, 2), 0.5)
     values[0, 0], values[2, 0] = 0.23, 0.48
-    assert refusal(check_predictions, array(values), whose="cnn.parquet") == (
-        "error rows-do-not-sum: cnn.parquet: 2 of 3 rows sum to 0.73 up to 0.98 (c0, c2)\n"
-        "  expected  1 within 0.01; is a label missing?\n"
-        "  do        add its column, --normalise (normalise=True), or --scale independent"
-    )
-    assert refusal(check_predictions, array(np.full((2, 2), 50.0))) == (
-        "error rows-do-not-sum: predictions: 2 of 2 rows sum to 100 (c0, c1)\n"
-        "  expected  1 within 0.01; are they percentages?\n"
-        "  do        --normalise (normalise=True)"
-    )
+    with refused(
+        "rows-do-not-sum", "do add its column, --normalise (normalise=True), or --scale independent"
+    ):
+        check_predictions(array(values), whose="cnn.parquet")
+    with refused("rows-do-not-sum", "do --normalise (normalise=True)"):
+        check_predictions(array(np.full((2, 2), 50.0)))
     values[0, 0], values[2, 0] = 0.491, 0.509
     check_predictions(array(values))
 
@@ -257,31 +219,23 @@ def test_scales() -> None:
     each = array([[0.9, 0.8], [0.0, 0.1]])
     assert check_predictions(each, scale="independent").attrs["scale"] == "independent"
     assert check_predictions(array(np.eye(2))).attrs["scale"] == "probability"
-    assert refusal(check_predictions, each + 0.2, scale="independent") == (
-        "error probabilities-above-one: predictions: 1 of 2 rows above 1 (c0)\n"
-        "  expected  0 to 1, one probability a label; got 0.2 to 1.1\n"
-        '  do        --scale any (scale="any"), if they are scores'
-    )
-    assert "probabilities-negative" in refusal(check_predictions, logits, scale="independent")
-    assert refusal(check_predictions, logits, scale="logits") == (
-        'error scale-unknown: predictions: no scale "logits"\n'
-        "  expected  probability | logit | independent | any\n"
-        "  do        --scale logit"
-    )
+    with refused("probabilities-above-one", "got 0.2 to 1.1"):
+        check_predictions(each + 0.2, scale="independent")
+    with refused("probabilities-negative"):
+        check_predictions(logits, scale="independent")
+    with refused("scale-unknown", "do --scale logit"):
+        check_predictions(logits, scale="logits")
 
 
 def test_predictions_that_are_only_zero_and_one() -> None:
     values = np.eye(3)[np.arange(1000) % 3]
     values[:4] = 1 / 3
-    with pytest.warns(PlausiblyWarning) as caught:
+    with warned(
+        "probabilities-hard", "99.6 % of rows", "do save the softmax, not its argmax"
+    ) as caught:
         check_predictions(array(values), whose="cnn.parquet")
-    assert str(caught[0].message) == (
-        "warning probabilities-hard: cnn.parquet, 99.6 % of rows are only 0 and 1\n"
-        "  expected  probabilities; labels tie scores: sets are one label or all\n"
-        "  do        save the softmax, not its argmax"
-    )
     assert caught[0].filename == __file__
-    with pytest.warns(PlausiblyWarning, match="all of rows"):
+    with warned("probabilities-hard", "all of rows"):
         check_predictions(array(values[4:]))
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -294,24 +248,17 @@ def test_plausibilities_name_the_rows() -> None:
     values = np.full((5, 2), 0.5)
     values[1, 0] = 0.5 + 2e-6
     values[3] = [0.2, 0.2]
-    assert refusal(check_plausibilities, array(values)) == (
-        "error plausibilities-do-not-sum: plausibilities: 2 of 5 rows sum to 0.4 up to 1\n"
-        "  (c1, c3)\n"
-        "  expected  1 within 1e-06\n"
-        '  do        mend these rows, or lam / lam.sum("label"), if they are weights'
-    )
+    with refused(
+        "plausibilities-do-not-sum",
+        'do mend these rows, or lam / lam.sum("label"), if they are weights',
+    ):
+        check_plausibilities(array(values))
     values[3] = [-0.25, 1.25]
-    assert refusal(check_plausibilities, array(values), whose="lam.csv") == (
-        "error plausibilities-negative: lam.csv: 1 of 5 rows below 0 (c3)\n"
-        "  expected  0 to 1, each row a distribution over labels; got -0.25\n"
-        "  do        mend these rows"
-    )
+    with refused("plausibilities-negative", "got -0.25"):
+        check_plausibilities(array(values), whose="lam.csv")
     values[3, 0] = np.nan
-    assert refusal(check_plausibilities, array(values)) == (
-        "error plausibilities-not-finite: plausibilities, NaN in 1 row (c3)\n"
-        '  expected  finite numbers; got 1 NaN in "k0"\n'
-        "  do        mend these rows"
-    )
+    with refused("plausibilities-not-finite", 'got 1 NaN in "k0"'):
+        check_plausibilities(array(values))
     within = np.full((1, 2), 0.5)
     within[0, 0] += 9e-7
     check_plausibilities(array(within))

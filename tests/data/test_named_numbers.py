@@ -17,6 +17,7 @@ from plausibly.data.names import name_texts
 from plausibly.errors import PlausiblyWarning
 from plausibly.kernels.random import hash_names
 from plausibly.plugin import group_names, name_text
+from tables import labelled
 
 
 @given(st.lists(st.one_of(st.integers(-(2**53), 2**53), st.floats(allow_nan=False)), max_size=6))
@@ -62,13 +63,11 @@ def test_text_that_is_a_number_is_the_group_of_that_number() -> None:
 
 def doses(values: list[float], prefix: str) -> xr.DataArray:
     generator = np.random.default_rng(0)
-    coords = {
-        "example": [f"{prefix}{row}" for row in range(len(values))],
-        "label": list("abc"),
-        "dose": ("example", np.array(values)),
-    }
-    return xr.DataArray(
-        generator.dirichlet(np.ones(3), len(values)), dims=("example", "label"), coords=coords
+    return labelled(
+        generator.dirichlet(np.ones(3), len(values)),
+        [f"{prefix}{row}" for row in range(len(values))],
+        list("abc"),
+        dose=np.array(values),
     )
 
 
@@ -107,7 +106,7 @@ def test_p_values_warn_of_groups_as_sets_do(chunks: int | None) -> None:
 def test_a_known_label_in_a_column_of_numbers(tmp_path: Path) -> None:
     table = tmp_path / "examples.csv"
     table.write_text("example,answer\nx0,1.0\nx1,2.0\n")
-    lam = xr.DataArray(np.eye(2), coords={"example": ["x0", "x1"], "label": ["1.0", "2.0"]})
+    lam = labelled(np.eye(2), ["x0", "x1"], ["1.0", "2.0"])
     sets = (lam > 0).assign_coords(
         answer=("example", plausibly.read_examples(table)["answer"].values)
     )

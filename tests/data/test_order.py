@@ -11,8 +11,6 @@ from hypothesis import given, strategies as st
 
 from plausibly.data import annotations as order
 from plausibly.data.names import text_array, text_index
-from plausibly.kernels.random import Names
-from plausibly.kernels.utf8 import Utf8
 
 
 @pytest.mark.parametrize("most", [63, 20, 3])
@@ -28,29 +26,15 @@ def test_codes_in_order(most: int, rows: list[tuple[int, int, int]], random: Ran
     assert list(zip(*(column.tolist() for column in found), strict=True)) == sorted(rows)
 
 
-def _utf8(texts: list[str]) -> Utf8:
-    each = [text.encode() for text in texts]
-    ends = np.cumsum([0, *map(len, each)])
-    return Utf8(np.frombuffer(b"".join(each), np.uint8), ends, lambda: texts)
-
-
 @pytest.mark.parametrize(
     "texts", [["a", "bcd"], [], [""], ["é😀", "7"], ["\ud800", "x"], ["a\0b"]], ids=repr
 )
 def test_an_index_is_that_of_the_text_array(texts: list[str]) -> None:
     plain = xr.Dataset(coords={"example": ("example", text_array(texts))})
-    index = text_index(Names(texts), "example")
+    index = text_index(texts, "example")
     found = xr.Dataset(coords=xr.Coordinates(index.create_variables(), {"example": index}))
     assert found.identical(plain)
     assert found["example"].dtype == plain["example"].dtype
     assert found["example"].values.dtype == plain["example"].values.dtype
     assert found.indexes["example"].dtype == plain.indexes["example"].dtype
     assert found.indexes["example"].equals(plain.indexes["example"])
-    if "\ud800" in texts or "a\0b" in texts:
-        return
-    index = text_index(Names(_utf8(texts)), "example")
-    by_bytes = xr.Dataset(coords=xr.Coordinates(index.create_variables(), {"example": index}))
-    assert by_bytes.identical(plain)
-    assert by_bytes["example"].dtype == plain["example"].dtype
-    assert by_bytes.indexes["example"].dtype == plain.indexes["example"].dtype
-    assert Names(_utf8(texts)).joined() == Names(texts).joined()

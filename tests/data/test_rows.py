@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
-from plausibly.data import AnnotationTable, Rows, ordered_sum, rows
+from plausibly.data import AnnotationTable, Rows, ordered_sum
 from plausibly.data.rows import sums_by_label, whole
 from plausibly.kernels import blocks
 
@@ -90,7 +90,8 @@ def test_sums_by_label_are_those_of_all_cells_at_once(
     example, label = example.astype(np.int32), label.astype(np.int32)
     total = np.arange(2.0, 8.0)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(rows, "_CELLS", cells)
+        patch.setattr(blocks, "_CELLS", cells)
+        patch.setattr(blocks, "_WORTH", 1)
         patch.setattr(blocks, "cores", lambda: 3)
         plain = sums_by_label(example, label, values, (6, 3))
         shared = sums_by_label(example, label, values, (6, 3), total)

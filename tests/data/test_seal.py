@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 from collections.abc import Callable
 
 import numpy as np
@@ -10,9 +9,10 @@ import pytest
 import xarray as xr
 from hypothesis import given, settings, strategies as st
 
-from plausibly.data import AnnotationTable, build_table, check_table, concat, seal, select, to_frame
+from plausibly.data import AnnotationTable, build_table, check_table, concat, select, to_frame
 from plausibly.data.select import answered
 from plausibly.errors import InputError
+from refusals import refused
 
 CHANGES: dict[str, Callable[[xr.Dataset], xr.Dataset]] = {
     "isel": lambda t: t.isel(example=[0, 2]),
@@ -63,16 +63,8 @@ def test_every_change_is_found(
 def test_every_entry_looks_at_the_seal(
     table: AnnotationTable, entry: Callable[[xr.Dataset], object]
 ) -> None:
-    with pytest.raises(InputError) as caught:
+    with refused("table-detached", "got a broken seal"):
         entry(table.isel(example=[0, 2]))
-    assert str(caught.value) == (
-        "error table-detached: annotations: rows were cut, sorted or renamed behind the\n"
-        "  table's back\n"
-        "  expected  responses that point at the names they were built with; got a broken\n"
-        "            seal\n"
-        "  do        plausibly.select(ann, example=...) on the table as it was read,\n"
-        "            instead of isel, sel, sortby or assign_coords"
-    )
 
 
 def test_a_table_that_lost_its_seal_says_so(table: AnnotationTable) -> None:
@@ -128,7 +120,7 @@ def test_any_order_of_the_responses_but_the_first_is_found(order: list[int]) -> 
     if order == sorted(order):
         check_table(moved)
     else:
-        with pytest.raises(InputError, match="table-detached"):
+        with refused("table-detached"):
             check_table(moved)
 
 
@@ -151,7 +143,7 @@ def test_any_changed_code_is_found(column: str, place: int) -> None:
     )
     changed = table.copy(deep=True)
     changed[column][place] += 1
-    with pytest.raises(InputError, match="table-detached"):
+    with refused("table-detached"):
         check_table(changed)
 
 
@@ -191,34 +183,18 @@ def test_the_digest_is_the_same_on_every_machine() -> None:
     [
         ([1, 2], "a list"),
         (xr.DataArray([1]), "a DataArray"),
-        (
-            xr.Dataset(),
-            "a Dataset without\n"
-            "            response_example, response_annotator, mention_response, … (10 in\n"
-            "            all)",
-        ),
+        (xr.Dataset(), "a Dataset without response_example, response_annotator, mention_resp"),
     ],
 )
 def test_what_is_no_table_is_refused(given_: xr.Dataset, got: str) -> None:
-    with pytest.raises(InputError) as caught:
+    with refused("table-unknown", f"got {got}", "do plausibly.read_annotations(path)"):
         check_table(given_)
-    assert str(caught.value) == (
-        "error table-unknown: annotations: this is no annotation table\n"
-        f"  expected  an annotation table, sealed when it was built; got {got}\n"
-        "  do        plausibly.read_annotations(path), or\n"
-        "            plausibly.plugin.build_table(...)"
-    )
 
 
 def test_a_kind_that_is_not_read_is_refused(table: AnnotationTable) -> None:
     check_table(table, frozenset({"mine", "yours"}))
-    with pytest.raises(InputError) as caught:
+    with refused("kind-unsuitable", "got mine"):
         check_table(table, frozenset({"yours", "theirs"}), whose="votes.csv")
-    assert str(caught.value) == (
-        "error kind-unsuitable: votes.csv: the kind mine is not read here\n"
-        "  expected  theirs or yours; got mine\n"
-        "  do        an aggregator for mine: plausibly plugins list --kind aggregator"
-    )
 
 
 def test_a_column_of_a_table_cannot_be_written_to(table: AnnotationTable) -> None:
@@ -232,24 +208,5 @@ def test_a_column_that_was_opened_and_written_to_is_found(table: AnnotationTable
     column = table["response_weight"].values
     column.flags.writeable = True
     column[0] += 1
-    with pytest.raises(InputError, match="table-detached"):
+    with refused("table-detached"):
         check_table(table)
-
-
-def test_sums_that_are_remembered_go_with_their_arrays(table: AnnotationTable) -> None:
-    before = set(seal._sums)
-    again = build_table(
-        "single-label",
-        examples=["a"],
-        annotators=["x"],
-        labels=["l"],
-        response_example=[0],
-        response_annotator=[0],
-        mention_response=[0],
-        mention_label=[0],
-    )
-    check_table(again)
-    assert len(set(seal._sums) - before) == 4
-    del again
-    gc.collect()
-    assert not set(seal._sums) - before

@@ -23,6 +23,7 @@ from plausibly.data import (
 )
 from plausibly.data.annotations import Answer, rebuilt
 from plausibly.errors import InputError
+from refusals import refused
 
 
 def single(answer: object) -> Answer:
@@ -144,48 +145,24 @@ def test_the_table_is_not_changed(table: AnnotationTable) -> None:
     xr.testing.assert_identical(table, before)
 
 
+OTHER = xr.DataArray([True], coords={"example": ["other"]})
+
+
 @pytest.mark.parametrize(
-    ("how", "message"),
+    ("how", "name", "got"),
     [
-        (
-            {"example": ["c1", "C3 ", "zz"]},
-            "error examples-unknown: annotations have no example C3  (and 1 name more)\n"
-            "  expected  names among 3 examples; got C3 , zz\n"
-            "  do        did you mean c3?",
-        ),
-        (
-            {"annotator": "nobody"},
-            "error annotators-unknown: annotations have no annotator nobody\n"
-            "  expected  names among 3 annotators; got nobody\n"
-            "  do        take them from ann.annotator.values",
-        ),
-        (
-            {"example": xr.DataArray([True], coords={"example": ["other"]})},
-            "error examples-unknown: annotations have no example other\n"
-            "  expected  names among 3 examples; got other\n"
-            "  do        take them from ann.example.values",
-        ),
-        (
-            {"example": ["c1", "c2", "c1"]},
-            "error example-twice: the selection names c1 in rows 1 and 3\n"
-            "  expected  one row an example; got 1 row too many\n"
-            "  do        keep one, or give them names of their own",
-        ),
-        (
-            {"example": [True, False]},
-            "error mask-length: the mask over example does not fit the annotations\n"
-            "  expected  one entry an example: 3; got 2\n"
-            "  do        name the examples instead, or use a DataArray with the coordinate\n"
-            "            example",
-        ),
+        ({"example": ["c1", "C3 ", "zz"]}, "examples-unknown", "got C3 , zz"),
+        ({"annotator": "nobody"}, "annotators-unknown", "got nobody"),
+        ({"example": OTHER}, "examples-unknown", "got other"),
+        ({"example": ["c1", "c2", "c1"]}, "example-twice", "got 1 row too many"),
+        ({"example": [True, False]}, "mask-length", "got 2"),
     ],
 )
 def test_what_cannot_be_selected_is_named(
-    table: AnnotationTable, how: dict[str, object], message: str
+    table: AnnotationTable, how: dict[str, object], name: str, got: str
 ) -> None:
-    with pytest.raises(InputError) as caught:
+    with refused(name, got):
         select(table, **how)
-    assert str(caught.value) == message
 
 
 def test_answered_names_those_with_an_answer_that_counts() -> None:
@@ -195,12 +172,9 @@ def test_answered_names_those_with_an_answer_that_counts() -> None:
     part = select(table, example=answered(table))
     assert part["example"].values.tolist() == ["e", "g"]
     check_answered(part)
-    with pytest.raises(InputError) as caught:
+    got = "got 0 (1 skipped by all, 0 never assigned)"
+    with refused("example-unanswered", "votes.csv: 1 of 3 examples", got) as caught:
         check_answered(table, whose="votes.csv")
-    assert str(caught.value).startswith(
-        "error example-unanswered: votes.csv: 1 of 3 examples has no response (f)\n"
-        "  expected  one or more; got 0 (1 skipped by all, 0 never assigned)\n"
-    )
     assert caught.value.details == {"examples": ["f"], "skipped": 1, "never": 0}
 
 
@@ -235,38 +209,20 @@ def test_a_table_without_weights_joins_one_with_weights(table: AnnotationTable) 
 
 
 @pytest.mark.parametrize(
-    ("change", "message"),
+    ("change", "name"),
     [
-        (
-            lambda t: t.drop_vars("skill"),
-            "error variable-missing: the variable skill cannot be joined: not every table has\n"
-            "  it, over the same dims",
-        ),
-        (
-            lambda t: t.assign(response_seconds=("mention", np.zeros(t.sizes["mention"]))),
-            "error variable-missing: the variable response_seconds cannot be joined: not\n"
-            "  every table has it, over the same dims",
-        ),
-        (
-            lambda t: t.assign(page=8),
-            "error variable-differs: the variable page cannot be joined: it is not the same\n"
-            "  in all tables",
-        ),
-        (
-            lambda t: t.assign(skill=("annotator", [0.1, 0.5, 0.3])),
-            "error variable-differs: the variable skill cannot be joined: it differs for\n"
-            "  annotator q",
-        ),
+        (lambda t: t.drop_vars("skill"), "variable-missing"),
+        (lambda t: t.assign(response_seconds=("mention", [0.0, 0.0])), "variable-missing"),
+        (lambda t: t.assign(page=8), "variable-differs"),
+        (lambda t: t.assign(skill=("annotator", [0.1, 0.5, 0.3])), "variable-differs"),
     ],
 )
 def test_variables_that_cannot_be_joined(
-    table: AnnotationTable, change: Callable[[xr.Dataset], xr.Dataset], message: str
+    table: AnnotationTable, change: Callable[[xr.Dataset], xr.Dataset], name: str
 ) -> None:
     parts = [select(table, example=["c1", "c2"]), change(select(table, example="c3"))]
-    with pytest.raises(InputError) as caught:
+    with refused(name, 'do mend it, or leave it out: ann.drop_vars("'):
         concat(parts)
-    assert str(caught.value).startswith(message)
-    assert caught.value.do.startswith('mend it, or leave it out: ann.drop_vars("')
 
 
 def test_a_variable_over_two_named_dims_joins_only_where_equal(table: AnnotationTable) -> None:
@@ -280,7 +236,7 @@ def test_a_variable_of_another_length_is_not_joined(table: AnnotationTable) -> N
         select(table, example=e).assign(seconds=("interval", np.zeros(size)))
         for e, size in (("c1", 2), ("c2", 3))
     ]
-    with pytest.raises(InputError, match="variable-differs"):
+    with refused("variable-differs"):
         concat(parts)
 
 
@@ -304,22 +260,15 @@ def test_tables_of_other_kinds_are_not_joined(
         select(table, example="c1"),
         select(table, example="c2").assign_attrs({attribute: value}),
     ]
-    with pytest.raises(InputError, match="kinds-differ") as caught:
+    with refused("kinds-differ", what):
         concat(parts)
-    assert caught.value.what == what
 
 
 def test_a_response_in_two_tables_is_refused() -> None:
     one: lr.Records = [(e, "w", "a") for e in ("t1", "t2", "t3", "t4")]
     other: lr.Records = [(e, "w", "b") for e in ("t2", "t3", "t4", "t5")]
-    with pytest.raises(InputError) as caught:
+    with refused("response-twice", "got 3 responses in more than one table"):
         concat([built([*one, ("t1", None, "a")]), built([*other, ("t2", "v", "a")])])
-    assert str(caught.value) == (
-        "error response-twice: w answered 3 examples in two tables (t2, t3, t4)\n"
-        "  expected  one response an annotator and example; got 3 responses in more than\n"
-        "            one table\n"
-        "  do        keep one response an annotator and example"
-    )
 
 
 def test_nothing_to_join_is_refused() -> None:

@@ -13,6 +13,7 @@ import pytest
 from demo_runs import result
 from plausibly.demo import study, subjects
 from plausibly.errors import MissingExtra
+from plausibly.plots import sets
 
 NAMES: tuple[subjects.Name, ...] = ("nodules", "toy")
 
@@ -63,10 +64,10 @@ def test_what_is_guaranteed_has_its_own_mark(name: subjects.Name) -> None:
         for line in coverage.lines
         if line.get_marker() not in ("None", None, "")
     ]
-    styles = [study.NOTHING, *[study.GUARANTEED] * 5]
+    styles = [sets.NOTHING, *[sets.GUARANTEED] * 5]
     if name == "nodules":
         # One nodule of each held-out patient: a promise on patients, and none on this mean.
-        styles[3:5] = study.NOTHING, study.VACUOUS
+        styles[3:5] = sets.NOTHING, sets.VACUOUS
     assert marks == [(style["marker"], style["color"]) for style in styles]
     explained = [text.get_text() for text in drawn(name).legends[0].get_texts()]
     assert ("mean, guaranteed by every label" in explained) == (name == "nodules")

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from plausibly.demo.study import EXPECTED, VOTED, Result, design, figures, meaning, readme_table
+from plausibly.demo.study import EXPECTED, VOTED, Result, design, figures, meaning
 from plausibly.demo.subjects import Nouns, Subject, percent
 
 NOUNS = Nouns(
@@ -119,16 +119,6 @@ def test_what_is_done_is_said_before(
     groups: tuple[str, ...] | None, splits: int, said: str
 ) -> None:
     assert design(result(groups).subject, splits, 4) == said
-
-
-def test_the_short_table() -> None:
-    assert readme_table(result()) == (
-        "90 % sets for 4 scans           covers ratings   labels a set    guaranteed\n"
-        "calibrated on votes                  81 %             1.3         nothing\n"
-        "calibrated on all readings           90 %             1.7         90 %\n"
-        "guaranteed: on average over new cases, if they are exchangeable with the calibration "
-        "cases"
-    )
 
 
 def test_figures_without_a_truth() -> None:

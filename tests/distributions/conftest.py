@@ -29,7 +29,13 @@ MANY = 20
 def wheels(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with the wheel of this project and of every plugin."""
     folder = tmp_path_factory.mktemp("wheels")
-    build(folder, PROJECT, *sources().values())
+    words = {
+        "one": "two",
+        'version = "1.1"': 'version = "0.2"',
+        "power: float = 1": "power: float = 2",
+    }
+    clash = copied(sources()["clash_one"], tmp_path_factory.mktemp("clash_two"), words)
+    build(folder, PROJECT, clash, *sources().values())
     return folder
 
 

@@ -40,10 +40,7 @@ ROWS = {
 FAILED = {
     "broken (broken-import 0.1)": ("import", "No module named 'no_such_module_xyz'"),
     "half-way (half-registration 0.1)": ("registration", "KeyError: 'licence'"),
-    "newer (newer-api 2.0)": (
-        "API",
-        "it requires API 99; this is plausibly VERSION, API 1",
-    ),
+    "newer (newer-api 2.0)": ("API", "it requires API 99; this is plausibly VERSION, API 1"),
     "scores (impostor 6.0)": ("name", "scores is a name of plausibly's own"),
     "typo (typo-hook 0.1)": (
         "hook",

@@ -9,7 +9,7 @@ import pytest
 
 import cut_reference
 import draw_docs
-from site_pages import DOCS, PROJECT, links, menu, name, pages, prose, sections
+from site_pages import DOCS, PROJECT, links, menu, name, pages, prose, sections, without_code
 
 NAMES = [name(page) for page in pages()]
 BESIDE = [PROJECT / "README.md", PROJECT / "CONTRIBUTING.md"]
@@ -90,6 +90,19 @@ def test_no_two_pages_have_one_title() -> None:
     titles = [re.search(r"^# (.+)$", p.read_text(encoding="utf-8"), re.M) for p in pages()]
     found = [title[1] for title in titles if title]
     assert len(found) == len(set(found))
+
+
+@pytest.mark.parametrize(
+    ("page", "limit"),
+    [
+        ("calibrators", 110),
+        ("calibrators_measured", 105),
+        *((door, 105) for door in ("sklearn", "huggingface", "torch", "from_mapie")),
+    ],
+)
+def test_lines_of_prose_are_short(page: str, limit: int) -> None:
+    text = without_code((DOCS / f"{page}.md").read_text(encoding="utf-8"))
+    assert not [one for one in text.splitlines() if len(one) > limit and not one.startswith("|")]
 
 
 @pytest.mark.parametrize("page", pages(), ids=name)

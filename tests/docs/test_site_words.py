@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import ast
-import contextlib
-import io
 import re
 from collections.abc import Iterator
+from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
@@ -14,6 +13,7 @@ import pytest
 import xarray as xr
 
 import plausibly
+from cli_calibrators import make
 from cli_world import run
 from methods_page import tables
 from plausibly import evaluation
@@ -22,6 +22,7 @@ from plausibly.protocols import AGGREGATOR, CALIBRATOR, COMBINER, KINDS, SCORE
 from plausibly.registry import default
 from readme_world import write_files
 from site_pages import DOCS, PROJECT
+from tables import labelled
 
 RAISES = {
     *("InputError", "ComponentError", "IncompatibleComponents", "MissingExtra", "CheckFailed"),
@@ -164,20 +165,52 @@ PARAMETERS: dict[str, dict[str, object]] = {
 }
 
 
+def test_every_calibrator_is_in_the_table() -> None:
+    first = [row[0].strip("`") for row in tables(DOCS / "calibrators.md")[0][1:]]
+    assert {name.partition("(")[0] for name in first} == {
+        entry.name for entry in default().entries(CALIBRATOR)
+    }
+
+
+@pytest.mark.filterwarnings("ignore::plausibly.errors.PlausiblyWarning")
+def test_the_table_of_calibrators_states_the_levels(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    make(tmp_path)
+    examples = plausibly.read_examples("patients.csv")
+    labels = plausibly.read_labels("risks.csv")
+    model = plausibly.read_predictions("probabilities.csv", labels=labels)
+    model = plausibly.io.with_coordinates(model, examples)
+    views = plausibly.read_predictions("views.csv", view="view")
+    lam = plausibly.aggregate(plausibly.read_annotations("votes.csv"))
+    alpha = Fraction(1, 10)
+    for row in tables(DOCS / "calibrators.md")[0][1:]:
+        name, _, asked = row[0].strip("`").rstrip(")").partition("(")
+        like = {"name": name, **(PARAMETERS[asked] if asked else {})}
+        used = views if name == "augmentation" else model
+        promise = plausibly.calibrate(used, lam, calibrator=like).guarantee(alpha)
+        level = 1 - 2 * alpha if "separate" in asked else 1 - alpha
+        assert promise.level == level, name
+        words = {"voted": "voted label", "mass": "holds 1 - t", "risk": "mean risk left out"}
+        said = words.get(promise.target, "1 - ")
+        assert said in row[1] or row[1] == "the same"
+        assert (promise.each != "") is (name == "mondrian")
+
+
 @pytest.mark.filterwarnings("ignore::plausibly.errors.PlausiblyWarning")
 def test_the_table_says_how_many_scores_are_kept(tmp_path: Path) -> None:
     n, m, labels = 60, 7, ["a", "b", "c"]
     random = np.random.default_rng(0)
-    coords = {
-        "example": [f"e{i}" for i in range(n)],
-        "label": labels,
-        "site": ("example", ["north", "south"] * (n // 2)),
-        "patient": ("example", [f"p{i // 3}" for i in range(n)]),
-        "weight": ("example", np.ones(n)),
-        "risk": ("label", [1.0, 2.0, 3.0]),
-    }
-    dims = ("example", "label")
-    model = xr.DataArray(random.dirichlet([1, 1, 1], n), coords, dims)
+    model = labelled(
+        random.dirichlet([1, 1, 1], n),
+        "e",
+        labels,
+        site=["north", "south"] * (n // 2),
+        patient=[f"p{i // 3}" for i in range(n)],
+        weight=np.ones(n),
+        risk=("label", [1.0, 2.0, 3.0]),
+    )
     lam = model.drop_vars(["site", "patient", "weight", "risk"]).copy(deep=True)
     views = xr.concat([model] * m, "augmentation").assign_coords(augmentation=range(m))
     views = views.assign_coords(augmentation=[f"v{i}" for i in range(m)])
@@ -204,19 +237,6 @@ def test_the_table_says_how_many_scores_are_kept(tmp_path: Path) -> None:
 def blocks(page: Path) -> list[tuple[str, str]]:
     text = page.read_text(encoding="utf-8")
     return re.findall(r"^```(python|text|toml)\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
-
-
-@pytest.mark.parametrize("name", ["choosing", "theory/why-votes-mislead"])
-def test_blocks_print_what_the_page_shows(
-    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    write_files(tmp_path)
-    monkeypatch.chdir(tmp_path)
-    (_, code), (_, shown) = blocks(DOCS / f"{name}.md")
-    printed = io.StringIO()
-    with contextlib.redirect_stdout(printed):
-        exec(compile(code, name, "exec"), {})
-    assert printed.getvalue() == shown
 
 
 def test_the_study_of_the_reference_is_right(

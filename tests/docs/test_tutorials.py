@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
 import re
 import shlex
 import tomllib
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import cli_world
@@ -124,3 +127,36 @@ def test_what_is_printed_takes_the_place_of_what_was_shown(
     new = run_pages.renewed(page.read_text(encoding="utf-8"), found)
     assert "$ cat a.txt\nhello\n```" in new
     assert new.endswith("```text\n2\n```\n")
+
+
+pytestmark = pytest.mark.realdata
+
+PUBLIC = "with the public file"
+
+
+def printed_and_shown(page: Path) -> list[tuple[str, str]]:
+    """Return what the marked blocks of a page print in the current folder, and what they show."""
+    marked = [b for b in run_pages.blocks(page.read_text(encoding="utf-8")) if b.of == PUBLIC]
+    found = []
+    for code, output in zip(marked[::2], marked[1::2], strict=True):
+        assert (code.language, output.language) == ("python", "text")
+        out = io.StringIO()
+        with contextlib.redirect_stdout(out):
+            exec(compile(code.body, page.name, "exec"), {})
+        found.append((out.getvalue(), output.body))
+    assert found
+    return found
+
+
+def test_a_public_crowd(shared: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    with np.load(shared / "data" / "cifar10h" / "data.npz", allow_pickle=False) as data:
+        np.save("cifar10h-counts.npy", data["counts"].astype(np.int64))
+    for printed, shown in printed_and_shown(DOCS / "tutorials" / "crowd.md"):
+        assert printed == shown
+
+
+def test_the_public_rankings(shared: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(shared / "data" / "derm_ddx")
+    for printed, shown in printed_and_shown(DOCS / "tutorials" / "rankings.md"):
+        assert printed == shown

@@ -12,6 +12,8 @@ import xarray as xr
 
 import doors_world as world
 import plausibly
+from refusals import refused
+from tables import labelled
 
 pytest.importorskip("sklearn", reason="the estimator is scikit-learn's")
 
@@ -55,8 +57,7 @@ def by_hand(**components: object) -> plausibly.ConformalPredictor:
 def new_rows() -> xr.DataArray:
     values = LogisticRegression().fit(X_TRAIN, Y_TRAIN).predict_proba(X_NEW)
     names = [f"new {row}" for row in range(len(X_NEW))]
-    coords = {"example": names, "label": list(world.LABELS)}
-    return xr.DataArray(values, coords, ("example", "label"))
+    return labelled(values, names, list(world.LABELS))
 
 
 @pytest.mark.parametrize(
@@ -146,37 +147,31 @@ def test_coverage_of_named_annotations_and_randomised_scores() -> None:
 def test_before_there_is_a_calibration() -> None:
     model = fitted()
     assert (model.predict(X_NEW) == LogisticRegression().fit(X_TRAIN, Y_TRAIN).predict(X_NEW)).all()
-    with pytest.raises(NotConformalized) as refused:
+    with pytest.raises(NotConformalized) as caught:
         model.predict_set(X_NEW)
-    assert isinstance(refused.value, NotFittedError)
-    assert str(refused.value) == (
-        "error not-conformalized: AmbiguousConformalClassifier is not calibrated yet\n"
-        "  expected  conformalize before sets, p-values and guarantees; got a fitted\n"
-        "            model\n"
-        "  do        conformalize(X_calibration, annotations)"
-    )
-    assert str(pickle.loads(pickle.dumps(refused.value))) == str(refused.value)
-    for ask in (model.predict_p, model.predict_labels):
+    error = caught.value
+    assert isinstance(error, NotFittedError)
+    assert (error.name, error.got) == ("not-conformalized", "a fitted model")
+    assert error.do == "conformalize(X_calibration, annotations)"
+    assert str(pickle.loads(pickle.dumps(error))) == str(error)
+    for ask in (
+        lambda: model.predict_p(X_NEW),
+        lambda: model.predict_labels(X_NEW),
+        model.guarantee,
+        lambda: model.coverage_score(X_NEW, V_NEW),
+    ):
         with pytest.raises(NotConformalized):
-            ask(X_NEW)
-    with pytest.raises(NotConformalized):
-        model.guarantee()
-    with pytest.raises(NotConformalized):
-        model.coverage_score(X_NEW, V_NEW)
+            ask()
 
 
 def test_before_there_is_a_model() -> None:
     for ask in ("predict", "predict_proba", "predictions"):
         with pytest.raises(NotFittedError):
             getattr(AmbiguousConformalClassifier(), ask)(X)
-    with pytest.raises(NotConformalized) as refused:
+    with pytest.raises(NotConformalized) as caught:
         AmbiguousConformalClassifier().conformalize(X, VOTES)
-    assert str(refused.value) == (
-        "error not-conformalized: AmbiguousConformalClassifier is not calibrated yet\n"
-        "  expected  conformalize before sets, p-values and guarantees; got no model\n"
-        "  do        fit(X_train, y_train), or estimator=FrozenEstimator(model); then\n"
-        "            conformalize(X_calibration, annotations)"
-    )
+    assert caught.value.got == "no model"
+    assert "estimator=FrozenEstimator(model)" in caught.value.do
 
 
 def test_fitting_again_drops_the_calibration() -> None:
@@ -202,13 +197,8 @@ def test_alpha_of_the_estimator_is_read_when_sets_are_predicted() -> None:
     both = model.predict_set(X_NEW)
     assert (both == model.predict_set(X_NEW, ALPHAS)).all()
     for ask in (model.guarantee, lambda: model.predict_labels(X_NEW)):
-        with pytest.raises(plausibly.InputError) as refused:
+        with refused("alpha-several", "got 0.1, 0.3 do alpha=0.1"):
             ask()
-        assert str(refused.value) == (
-            "error alpha-several: the estimator has several alphas, and one is wanted here\n"
-            "  expected  one alpha; got 0.1, 0.3\n"
-            "  do        alpha=0.1"
-        )
     model.set_params(alpha="0.3")
     assert (model.predict_set(X_NEW) == both[..., 1]).all()
 
@@ -216,13 +206,8 @@ def test_alpha_of_the_estimator_is_read_when_sets_are_predicted() -> None:
 def test_a_model_without_probabilities() -> None:
     model = AmbiguousConformalClassifier(LinearSVC()).fit(X_TRAIN, Y_TRAIN)
     assert not hasattr(model, "predict_proba")
-    with pytest.raises(plausibly.InputError) as refused:
+    with refused("probabilities-missing", "got labels alone"):
         model.conformalize(X, VOTES)
-    assert str(refused.value) == (
-        "error probabilities-missing: LinearSVC has no predict_proba\n"
-        "  expected  a classifier that gives probabilities; got labels alone\n"
-        "  do        estimator=CalibratedClassifierCV(LinearSVC())"
-    )
     mended = AmbiguousConformalClassifier(CalibratedClassifierCV(LinearSVC()))
     assert mended.fit(X_TRAIN, Y_TRAIN).conformalize(X, VOTES).predict_set(X_NEW, 0.1).any()
 
@@ -230,13 +215,8 @@ def test_a_model_without_probabilities() -> None:
 def test_several_outputs() -> None:
     model = AmbiguousConformalClassifier(DecisionTreeClassifier())
     model.fit(X_TRAIN, np.stack([Y_TRAIN, Y_TRAIN], axis=1))
-    with pytest.raises(plausibly.InputError) as refused:
+    with refused("outputs-several", "got 2 a row"):
         model.conformalize(X, VOTES)
-    assert str(refused.value) == (
-        "error outputs-several: DecisionTreeClassifier predicts several outputs\n"
-        "  expected  one label a row; got 2 a row\n"
-        "  do        one estimator for each output"
-    )
 
 
 def test_coordinates_reach_the_calibrator() -> None:
@@ -249,23 +229,15 @@ def test_coordinates_reach_the_calibrator() -> None:
     alone = fitted().conformalize(X[north], [v for v, n in zip(VOTES, north, strict=True) if n])
     there = np.array(new) == "north"
     assert (sets[there] == alone.predict_set(X_NEW[there], 0.2)).all()
-    with pytest.raises(plausibly.InputError) as refused:
+    with refused("rows-differ", "got 49"):
         model.predict_set(X_NEW, coordinates={"site": new[:-1]})
-    assert str(refused.value) == (
-        "error rows-differ: coordinates of site have 49 rows, and X has 50\n"
-        "  expected  one a row of X, in its order; got 49\n"
-        "  do        pass both from one split, or name the rows: examples=[...]"
-    )
 
 
 def test_without_scikit_learn(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in [name for name in sys.modules if name.startswith("plausibly.sklearn")]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "sklearn", None)
-    with pytest.raises(plausibly.errors.MissingExtra) as refused:
+    with refused(
+        "extra-missing", 'do pip install "plausibly[sklearn]"', kind=plausibly.errors.MissingExtra
+    ):
         importlib.import_module("plausibly.sklearn")
-    assert str(refused.value) == (
-        "error extra-missing: plausibly.sklearn needs sklearn, which is not installed\n"
-        '  expected  the extra "sklearn"\n'
-        '  do        pip install "plausibly[sklearn]"'
-    )

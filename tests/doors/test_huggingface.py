@@ -10,6 +10,7 @@ from hypothesis import given, strategies as st
 
 import plausibly
 from plausibly.huggingface import predictions
+from refusals import refused
 
 SCORES = np.array([[0.7, 0.2, 0.1], [0.1, 0.3, 0.6]])
 LABELS = ["anger", "joy", "none"]
@@ -22,12 +23,6 @@ def row(scores: dict[str, float]) -> list[dict[str, object]]:
 
 
 ROWS = [row(dict(zip(LABELS, one, strict=True))) for one in SCORES.tolist()]
-
-
-def refusal(rows: object, **options: object) -> str:
-    with pytest.raises(plausibly.InputError) as refused:
-        predictions(rows, **options)  # type: ignore[arg-type]  # wrong on purpose
-    return str(refused.value)
 
 
 def test_rows_come_in_the_order_of_the_labels() -> None:
@@ -58,13 +53,6 @@ def test_scales() -> None:
     assert predictions(alone, scale="independent").attrs["scale"] == "independent"
     logits = [row({"anger": -3.0, "joy": 8.0})]
     assert predictions(logits, scale="logit").values.tolist() == [[-3.0, 8.0]]
-    assert refusal(alone) == (
-        "error scores-do-not-sum: rows, example 0 has scores that sum to 1.7\n"
-        "  expected  1 within 0.01, as of a softmax; got anger 0.9, joy 0.8\n"
-        '  do        top_k for every label; scale="independent" for a sigmoid\n'
-        '            (multi_label=True), scale="logit" for function_to_apply="none"'
-    )
-    assert "above 1" in refusal(logits and [row({"a": 1.5, "b": 0.0})], scale="independent")
 
 
 @given(st.permutations(range(3)), st.permutations(range(3)))
@@ -84,92 +72,51 @@ def test_a_calibration_from_rows() -> None:
     assert sets.sel(example="0").values.tolist() == [True, False]
 
 
-def test_one_label_a_row() -> None:
-    expected = (
-        "error top-one: rows, example 0 has the score of one label\n"
-        "  expected  a list with every label, or labels and scores of zero-shot\n"
-        "            pipelines; got joy 0.9\n"
-        "  do        pipeline(inputs, top_k=None), of images\n"
-        "            top_k=len(model.config.id2label); of a single input\n"
-        "            predictions([rows])"
-    )
-    assert refusal([{"label": "joy", "score": 0.9}]) == expected
-    assert refusal(row({"joy": 0.9, "anger": 0.1})) == expected
-    do = (
-        "  do        pipeline(inputs, top_k=None), of images\n"
-        "            top_k=len(model.config.id2label)"
-    )
-    cut = [ROWS[0], ROWS[1][:1]]
-    assert refusal(cut, examples=["a", "b"], labels=LABELS) == (
-        'error labels-missing: rows, example b has no score of "anger", "joy"\n'
-        f"  expected  all 3 labels; got the first 1 label\n{do}"
-    )
-    best = [[{"label": label, "score": 0.995}] for label in LABELS]
-    assert refusal(best) == (
-        "error labels-missing: rows, example 1 names other labels than the first row\n"
-        f'  expected  every label in every row; got "joy" in one of them\n{do}'
-    )
-    assert refusal(cut).splitlines()[1] == (
-        '  expected  every label in every row; got "anger", "joy" in one of them'
-    )
+EVERY = "do pipeline(inputs, top_k=None), of images top_k=len(model.config.id2label)"
+CUT = [ROWS[0], ROWS[1][:1]]
+BEST = [[{"label": label, "score": 0.995}] for label in LABELS]
+REFUSED: list[tuple[object, dict[str, object], str, str]] = [
+    ([row({"anger": 0.9, "joy": 0.8})], {}, "scores-do-not-sum", "1.7 expected 1 within 0.01"),
+    ([row({"anger": 0.9, "joy": 0.8})], {}, "scores-do-not-sum", 'scale="independent" for a sig'),
+    (
+        [row({"a": 1.5, "b": 0.0})],
+        {"scale": "independent"},
+        "probabilities-above-one",
+        "got 0 to 1.5",
+    ),
+    ([{"label": "joy", "score": 0.9}], {}, "top-one", f"got joy 0.9 {EVERY}; of a single input"),
+    (row({"joy": 0.9, "anger": 0.1}), {}, "top-one", f"got joy 0.9 {EVERY}; of a single input"),
+    (CUT, {"labels": LABELS}, "labels-missing", f"all 3 labels; got the first 1 label {EVERY}"),
+    (CUT, {"labels": LABELS, "examples": "ab"}, "labels-missing", 'example b has no score of "an'),
+    (BEST, {}, "labels-missing", "example 1 names other labels"),
+    (BEST, {}, "labels-missing", f'got "joy" in one of them {EVERY}'),
+    (CUT, {}, "labels-missing", 'got "anger", "joy" in one of them'),
+    (
+        ROWS,
+        {"labels": ["anger", "Joy", "none"]},
+        "label-unknown",
+        'got "joy" do did you mean "Joy"',
+    ),
+    (ROWS, {"labels": ["anger", "joy"]}, "label-unknown", "do add it to labels="),
+    ([[*ROWS[0], ROWS[0][0]]], {}, "label-twice", 'example 0 names "anger" twice'),
+    (ROWS, {"labels": {"anger": 0, "joy": 1}}, "labels-unfit", "do labels=model.config.id2label"),
+    (["joy"], {}, "row-unfit", 'expected [{"label": ..., "score": ...}, ...], or {"labels": [...]'),
+    ([None], {}, "row-unfit", "example 0"),
+    ([[["joy", 0.9]]], {}, "row-unfit", "example 0"),
+    ([[{"entity": "B-PER", "score": 0.9, "word": "Ann"}]], {}, "row-unfit", "example 0"),
+    ([{"generated_text": "joy"}], {}, "row-unfit", "example 0"),
+    ([{"labels": ["joy"], "scores": [0.5, 0.5]}], {}, "row-unfit", "example 0"),
+    ([[{"label": "joy", "score": "0.9"}]], {}, "row-unfit", "example 0"),
+    ([[{"label": "joy", "score": True}]], {}, "row-unfit", "example 0"),
+    ([row({"anger": float("nan"), "joy": 0.5})], {}, "scores-not-finite", "got anger nan"),
+    ([], {}, "rows-missing", f"got none {EVERY}"),
+    (ROWS, {"examples": ["a"]}, "rows-differ", "got 1 do examples=[...]"),
+    (ROWS, {"examples": ["a", "b", "c"]}, "rows-differ", "got 3 do examples=[...]"),
+    (ROWS, {"examples": ["a", "a"]}, "example-twice", ""),
+]
 
 
-def test_labels_that_do_not_fit() -> None:
-    assert refusal(ROWS, labels=["anger", "Joy", "none"]) == (
-        'error label-unknown: rows, example 0 names "joy"\n'
-        '  expected  one of 3 labels: "anger", "Joy", "none"; got "joy"\n'
-        '  do        did you mean "Joy"? mend labels='
-    )
-    assert refusal(ROWS, labels=["anger", "joy"]).endswith("do        add it to labels=")
-    assert refusal([[*ROWS[0], ROWS[0][0]]]) == (
-        'error label-twice: rows, example 0 names "anger" twice\n'
-        '  expected  each label once; got "anger", "joy", "none"\n'
-        "  do        give the labels of the model different names: model.config.id2label"
-    )
-    assert refusal(ROWS, labels={"anger": 0, "joy": 1}) == (
-        "error labels-unfit: labels have keys that are no numbers\n"
-        '  expected  model.config.id2label: a number to a name; got "anger", "joy"\n'
-        "  do        labels=model.config.id2label"
-    )
-
-
-@pytest.mark.parametrize(
-    "unfit",
-    [
-        "joy",
-        None,
-        [["joy", 0.9]],
-        [{"entity": "B-PER", "score": 0.9, "word": "Ann"}],
-        {"generated_text": "joy"},
-        {"labels": ["joy"], "scores": [0.5, 0.5]},
-        [{"label": "joy", "score": "0.9"}],
-        [{"label": "joy", "score": True}],
-    ],
-)
-def test_rows_of_other_pipelines(unfit: object) -> None:
-    assert refusal([unfit]).startswith(
-        "error row-unfit: rows, example 0 is no row of classification\n"
-        '  expected  [{"label": ..., "score": ...}, ...], or {"labels": [...], "scores":\n'
-        "            [...]}; got "
-    )
-
-
-def test_scores_that_are_no_numbers_and_nothing() -> None:
-    assert refusal([row({"anger": float("nan"), "joy": 0.5})]) == (
-        "error scores-not-finite: rows, example 0 has a score that is not finite\n"
-        "  expected  numbers; got anger nan\n"
-        "  do        look at what the model was given there, or leave it out"
-    )
-    assert refusal([]) == (
-        "error rows-missing: there are no rows of a pipeline\n"
-        "  expected  one entry an example; got none\n"
-        "  do        pipeline(inputs, top_k=None), of images\n"
-        "            top_k=len(model.config.id2label)"
-    )
-    for names in (["a"], ["a", "b", "c"]):
-        assert refusal(ROWS, examples=names) == (
-            f"error rows-differ: rows are 2, and examples are {len(names)}\n"
-            f"  expected  one name a row; got {len(names)}\n"
-            "  do        examples=[...], in the order in which the pipeline was given them"
-        )
-    assert "example-twice" in refusal(ROWS, examples=["a", "a"])
+@pytest.mark.parametrize(("rows", "options", "name", "piece"), REFUSED)
+def test_what_is_refused(rows: object, options: dict[str, object], name: str, piece: str) -> None:
+    with refused(name, piece):
+        predictions(rows, **options)  # type: ignore[arg-type]  # wrong on purpose

@@ -97,12 +97,7 @@ def test_clusters_make_intervals_wider() -> None:
 
 @pytest.mark.realdata
 def test_sad_is_the_emotion_that_sets_cover_least(shared: Path) -> None:
-    arrays = np.load(shared / "data" / "crema_d" / "data.npz", allow_pickle=False)
-    counts = arrays["counts"].astype(float)
-    coords = {"example": arrays["file_name"], "label": arrays["class_names"]}
-    dims = ("example", "label")
-    lam = xr.DataArray(counts / counts.sum(axis=1, keepdims=True), dims=dims, coords=coords)
-    predictions = xr.DataArray(arrays["probs"], dims=dims, coords=coords)
+    predictions, lam = oracle.real(shared, "crema_d")
     sets = calibrate(predictions, lam).predict(predictions, 0.1).drop_attrs()
     found = coverage_by_label(sets, lam, simultaneous=True)
     least = str(found["label"].values[int(np.argmin(found["covered_mean"].values))])

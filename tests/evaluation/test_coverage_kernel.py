@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 import eval_oracles as oracle
-from plausibly.kernels import coverage
+from plausibly.kernels import blocks, coverage
 from plausibly.kernels.coverage import TIES, Ties
 
 TABLES = st.integers(1, 6).flatmap(
@@ -60,7 +60,7 @@ def test_a_row_that_sums_to_more_than_one_is_covered_wholly() -> None:
 @pytest.mark.parametrize("labels", [3, 8, 100, 419])
 def test_a_row_alone_is_the_row_in_a_batch(labels: int) -> None:
     rng = np.random.default_rng(labels)
-    rows = 3 * coverage._CELLS // labels // 2  # more than one block, and a part of one
+    rows = 3 * blocks._CELLS // labels // 2  # more than one block, and a part of one
     lam = rng.dirichlet(np.ones(labels), size=rows)
     sets = rng.random(lam.shape) < 0.5
     batch = coverage.aggregated(sets, lam)

@@ -194,8 +194,10 @@ def test_the_same_as_plain_data() -> None:
 
 
 def test_decimals() -> None:
-    shown = [decimal(value) for value in (0.0, 0.5, 0.9996, 1.0, float("nan"))]
-    assert shown == [".000", ".500", "1.000", "1.000", "-"]
+    values = (0.0, 0.5, -0.25, 0.9996, 1.0, -1.0, -0.0001, float("nan"))
+    shown = ".000 .500 -.250 1.000 1.000 -1.000 .000 -"
+    assert " ".join(map(decimal, values)) == shown
+    assert decimal(0.671, 2) == ".67"
 
 
 def test_no_group_is_called_weak_that_may_keep_the_promise() -> None:

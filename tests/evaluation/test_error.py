@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 import pytest
-import xarray as xr
 from scipy.special import stdtrit
 
 import eval_oracles as oracle
+from eval_refusals import check, refusals
 from plausibly import calibrate
-from plausibly.errors import InputError
 from plausibly.evaluation import monte_carlo_error
 from plausibly.evaluation.splits import split
 from plausibly.kernels.random import Keys, hash_names
@@ -100,24 +97,6 @@ def test_rows_in_any_order_and_groups_on_one_side() -> None:
     assert first.attrs["n_test"] == second.attrs["n_test"]
 
 
-@pytest.mark.parametrize(
-    ("call", "text"),
-    [
-        (
-            lambda: monte_carlo_error(PREDICTIONS, LAM, draws=[2, 0]),
-            "error draws-malformed: these are no numbers of draws to compare\n"
-            "  expected  whole numbers from 1 on, each once; got 2, 0\n"
-            "  do        draws=(1, 2, 5, 10, 20, 50)",
-        ),
-        (
-            lambda: monte_carlo_error(PREDICTIONS, LAM, seeds=1),
-            "error seeds-range: one seed shows no spread\n"
-            "  expected  2 seeds or more; got 1\n"
-            "  do        seeds=20",
-        ),
-    ],
-)
-def test_the_text(call: Callable[[], xr.Dataset], text: str) -> None:
-    with pytest.raises(InputError) as refused:
-        call()
-    assert str(refused.value) == text
+@refusals(__file__)
+def test_the_text(call: str, text: str) -> None:
+    check(call, text, globals())

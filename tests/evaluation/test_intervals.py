@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 from scipy import special, stats
 
 import eval_oracles as oracle
-from plausibly.errors import InputError
 from plausibly.evaluation.describe import ends
 from plausibly.evaluation.intervals import METHODS, Interval, IntervalMethod, interval
 
@@ -259,23 +258,6 @@ def test_simulated_coverage_with_clusters(votes: int) -> None:
     margin = 3 * math.sqrt(0.95 * 0.05 / repeats)
     assert 0.92 - margin < hits / repeats <= 0.98 + margin
     assert naive < hits
-
-
-def test_the_messages() -> None:
-    with pytest.raises(InputError) as unknown:
-        interval(np.ones(3), method="wald")  # type: ignore[arg-type]  # what users may type
-    assert str(unknown.value) == (
-        'error interval-unknown: no interval "wald"\n'
-        "  expected  one of auto, wilson, t, betting\n"
-        '  do        interval="auto": Wilson for 0/1 outcomes, t for fractional ones'
-    )
-    with pytest.raises(InputError) as percent:
-        interval(np.ones(3), confidence=95)
-    assert str(percent.value) == (
-        "error confidence-range: confidence 95 is not a probability\n"
-        "  expected  0 < confidence < 1; got 95\n"
-        "  do        confidence=0.95 for 95 % intervals"
-    )
 
 
 def test_the_interval_is_plain_data() -> None:

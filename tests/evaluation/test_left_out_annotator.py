@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 import pytest
 import xarray as xr
 
+from eval_refusals import check, refusals
 from plausibly import aggregate, calibrate, registry
 from plausibly.data import names
 from plausibly.data.select import select
@@ -188,41 +189,9 @@ PREDICTIONS, RECORDS = world(20)
 NOBODY = table([(example, None, answer) for example, _, answer in RECORDS])
 
 
-@pytest.mark.parametrize(
-    ("call", "text"),
-    [
-        (
-            lambda: leave_one_annotator_out(PREDICTIONS, NOBODY),
-            "error annotators-unknown: annotations do not say who answered: nobody can be\n"
-            "  left out\n"
-            "  expected  an annotator for each response, or for some; got 72 responses of\n"
-            "            unknown annotators\n"
-            "  do        a file of single votes (task, worker, label) instead of counts",
-        ),
-        (
-            lambda: leave_one_annotator_out(PREDICTIONS, table(RECORDS), annotators=["w9"]),
-            "error annotators-unknown: annotations have no response of w9\n"
-            "  expected  some of w0, w1, w2, … (4 in all); got w9\n"
-            "  do        annotators=None for everybody",
-        ),
-        (
-            lambda: leave_one_annotator_out(PREDICTIONS, table(RECORDS), folds=21),
-            "error folds-range: 21 parts of 20 examples\n"
-            "  expected  2 parts or more, and one or more in each; got 21\n"
-            "  do        folds=2 for halves",
-        ),
-        (
-            lambda: leave_one_annotator_out(PREDICTIONS, table(RECORDS), folds=1, group="patient"),
-            "error folds-range: 1 parts of 7 groups\n"
-            "  expected  2 parts or more, and one or more in each; got 1\n"
-            "  do        folds=2 for halves",
-        ),
-    ],
-)
-def test_the_text(call: Callable[[], object], text: str) -> None:
-    with pytest.raises(InputError) as refused:
-        call()
-    assert str(refused.value) == text
+@refusals(__file__)
+def test_the_text(call: str, text: str) -> None:
+    check(call, text, globals())
 
 
 def test_only_common_examples() -> None:

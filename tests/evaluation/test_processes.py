@@ -60,18 +60,6 @@ def test_the_result_and_the_warnings_are_those_of_one_process() -> None:
     assert steps[1] == steps[2] == [(number, 6) for number in range(1, 7)]
 
 
-@pytest.mark.parametrize("processes", [0, -1, 2.0, True, "all"])
-def test_processes_are_counted(processes: object) -> None:
-    predictions, lam = world(10)
-    with pytest.raises(InputError) as refused:
-        compare(predictions, lam, ["expected"], processes=processes)  # type: ignore[arg-type]  # on purpose
-    assert str(refused.value) == (
-        f"error processes-range: a study in {processes!r} processes\n"
-        f"  expected  a whole number from 1 on; got {processes!r}\n"
-        "  do        processes=2"
-    )
-
-
 def design(methods: dict[str, MethodTable]) -> Design:
     """Return a study of small data."""
     predictions, lam = world(20)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -10,10 +9,9 @@ import pytest
 import xarray as xr
 
 from eval_parts import case
+from eval_refusals import check, refusals
 from plausibly import aggregate, read_annotations
-from plausibly.errors import InputError
 from plausibly.evaluation import coverage_by_risk, interval
-from plausibly.evaluation.groups import label_coordinate
 
 SETS, LAM = case()
 WORDS = {"l0": "low", "l1": "high", "l2": "medium", "l3": "low"}
@@ -88,47 +86,9 @@ def test_levels_go_from_the_least_on(
     assert float(found["mass"].sum()) == pytest.approx(120)
 
 
-@pytest.mark.parametrize(
-    ("call", "text"),
-    [
-        (
-            lambda: coverage_by_risk(SETS, LAM, "rsk"),
-            'error risk-missing: the labels have no coordinate "rsk"\n'
-            "  expected  a coordinate over label; got cost, risk\n"
-            '  do        did you mean "risk"?',
-        ),
-        (
-            lambda: label_coordinate("risk", [LAM]),
-            'error risk-missing: the labels have no coordinate "risk"\n'
-            "  expected  a coordinate over label; got none\n"
-            "  do        a table of labels that has it (--labels)",
-        ),
-        (
-            lambda: coverage_by_risk(SETS, LAM, {"l0": "low", "l1": ""}),
-            "error risk-missing: 3 of 4 labels have no risk level\n"
-            '  expected  a level for each label of the sets; got none for "l1", "l2", "l3"\n'
-            "  do        add them to the table of labels (--labels), or to the mapping",
-        ),
-        (
-            lambda: coverage_by_risk(SETS, LAM, xr.DataArray([1, 2, 3, 4], dims="label")),
-            "error risk-missing: the risk levels are not named by label\n"
-            "  expected  a DataArray over label, with names, or a mapping of labels to\n"
-            "            levels; got dims label\n"
-            '  do        risk={"melanoma": "high", ...}, or the name of a coordinate over\n'
-            "            label",
-        ),
-        (
-            lambda: coverage_by_risk(SETS, LAM, order=["low", "high"]),
-            'error risk-unknown: labels have the risk level "medium", and the order does not\n'
-            '  expected  one of low, high; got "medium"\n'
-            "  do        name every level in order=[...], from the least on",
-        ),
-    ],
-)
-def test_the_text(call: Callable[[], object], text: str) -> None:
-    with pytest.raises(InputError) as refused:
-        call()
-    assert str(refused.value) == text
+@refusals(__file__)
+def test_the_text(call: str, text: str) -> None:
+    check(call, text, globals())
 
 
 @pytest.mark.realdata

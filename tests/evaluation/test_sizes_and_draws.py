@@ -109,54 +109,6 @@ def test_groups_are_whole_in_every_size() -> None:
     assert (small.value.name, small.value.details["size"]) == ("sizes-range", 1)
 
 
-def test_sizes_that_a_split_does_not_have() -> None:
-    predictions, lam = world(60)
-    with pytest.raises(InputError) as large:
-        compare(predictions, lam, ["voted"], sizes=[10, 1000])
-    assert str(large.value) == (
-        "error sizes-range: there are no 1,000 calibration examples in split 0\n"
-        "  expected  sizes that every split has; got 30 examples on the calibration side\n"
-        "            of split 0\n"
-        "  do        sizes up to 30, or a smaller test share"
-    )
-
-
-@pytest.mark.parametrize(
-    ("options", "told"),
-    [
-        (
-            {"draws": [1, 0, True]},
-            "error draws-range: draws [1, 0, True] of a study\n"
-            "  expected  whole numbers from 1 on; got 0, True\n"
-            "  do        draws=[1, 5, 10]",
-        ),
-        (
-            {"sizes": []},
-            "error sizes-range: calibration sizes [] of a study\n"
-            "  expected  whole numbers from 1 on; got none\n"
-            "  do        sizes=[50, 100, 200]",
-        ),
-        (
-            {"sizes": [5, 7, 5]},
-            "error sizes-range: calibration sizes [5, 7, 5] of a study\n"
-            "  expected  each number once; got 5 more than once\n"
-            "  do        sizes=[5, 7]",
-        ),
-        (
-            {"draws": "10"},
-            "error draws-range: draws '10' of a study\n"
-            "  expected  whole numbers from 1 on; got '10'\n"
-            "  do        draws=[1, 5, 10]",
-        ),
-    ],
-)
-def test_numbers_that_are_none(options: dict[str, object], told: str) -> None:
-    predictions, lam = world(12)
-    with pytest.raises(InputError) as refused:
-        compare(predictions, lam, ["voted"], **options)  # type: ignore[arg-type]  # on purpose
-    assert str(refused.value) == told
-
-
 def test_a_warning_of_some_sizes_says_of_which() -> None:
     predictions, lam = world(60)
     study, told = heard(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -10,9 +9,10 @@ import pytest
 import xarray as xr
 from hypothesis import given, settings, strategies as st
 
+import eval_oracles as oracle
 from eval_parts import case, features
+from eval_refusals import check, refusals
 from plausibly import calibrate
-from plausibly.errors import InputError
 from plausibly.evaluation import interval, worst_slab_coverage
 from plausibly.evaluation.slab import _least_means
 
@@ -157,58 +157,15 @@ UNNAMED = FEATURES.drop_vars("column")
 GAPS = FEATURES.where(FEATURES["example"] != "e0003")
 
 
-@pytest.mark.parametrize(
-    ("call", "text"),
-    [
-        (
-            lambda: worst_slab_coverage(SETS, LAM, UNNAMED),
-            "error features-malformed: the features have no name for each example and feature\n"
-            "  expected  a DataArray over example and one more dim, both with names; got dims\n"
-            "            example, column\n"
-            "  do        pass the predictions, or name the features:\n"
-            "            assign_coords(feature=[...])",
-        ),
-        (
-            lambda: worst_slab_coverage(SETS, LAM, GAPS),
-            "error features-missing: 1 of 120 examples have no features\n"
-            "  expected  finite numbers for each example of the sets; got none for e0003\n"
-            "  do        add them, or leave these examples out with sel(example=...)",
-        ),
-        (
-            lambda: worst_slab_coverage(SETS, LAM, FEATURES, least=1),
-            "error slab-range: no slab can be searched in this way\n"
-            "  expected  0 < least < 1; got least 1\n"
-            "  do        least=0.1, directions=1000, search=0.5",
-        ),
-        (
-            lambda: worst_slab_coverage(SETS, LAM, FEATURES, directions=0),
-            "error slab-range: no slab can be searched in this way\n"
-            "  expected  one direction or more; got 0\n"
-            "  do        least=0.1, directions=1000, search=0.5",
-        ),
-        (
-            lambda: worst_slab_coverage(SETS, LAM, FEATURES, search=0),
-            "error slab-range: no slab can be searched in this way\n"
-            "  expected  0 < search < 1; got search 0\n"
-            "  do        least=0.1, directions=1000, search=0.5",
-        ),
-    ],
-)
-def test_the_text(call: Callable[[], object], text: str) -> None:
-    with pytest.raises(InputError) as refused:
-        call()
-    assert str(refused.value) == text
+@refusals(__file__)
+def test_the_text(call: str, text: str) -> None:
+    check(call, text, globals())
 
 
 @pytest.mark.realdata
 def test_chaosnli_has_a_weak_slab(shared: Path) -> None:
-    arrays = np.load(shared / "data" / "chaosnli_snli" / "data.npz", allow_pickle=False)
-    counts = arrays["counts"].astype(float)
-    coords = {"example": arrays["uid"], "label": arrays["class_names"]}
-    dims = ("example", "label")
-    lam = xr.DataArray(counts / counts.sum(axis=1, keepdims=True), dims=dims, coords=coords)
-    predictions = xr.DataArray(arrays["probs"], dims=dims, coords=coords)
-    old = np.arange(len(counts)) % 2 == 0
+    predictions, lam = oracle.real(shared, "chaosnli_snli")
+    old = np.arange(len(lam)) % 2 == 0
     sets = calibrate(predictions[old], lam[old]).predict(predictions[~old], 0.1)
     found = worst_slab_coverage(sets, lam[~old], predictions[~old])
     assert float(found["aggregated_coverage_high"]) < 0.85

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import assume, given, strategies as st
 
-from plausibly.errors import InputError
+from eval_refusals import check, refusals
 from plausibly.evaluation.splits import nested, split, split_keys, split_seed
 from plausibly.kernels.random import Keys, hash_names
 
@@ -95,23 +95,6 @@ def test_a_size_takes_large_groups_as_often_as_small_ones(strata: np.ndarray | N
     assert abs(taken.sum() / sizes - 40) < 4
 
 
-def test_the_messages() -> None:
-    with pytest.raises(InputError) as share:
-        split(HASHES, Keys(), test=50)
-    assert str(share.value) == (
-        "error test-share: test 50 is not a share of the examples\n"
-        "  expected  0 < test < 1; got 50\n"
-        "  do        test=0.5 for halves"
-    )
-    with pytest.raises(InputError) as few:
-        split(HASHES[:3], Keys(), test=0.1)
-    assert str(few.value) == (
-        "error split-empty: a test share of 0.1 leaves one side of a split without\n"
-        "  examples\n"
-        "  expected  an example, or a whole group, on each side; got 3 examples, 0 to\n"
-        "            test\n"
-        "  do        another test share, more examples, or splits without a group"
-    )
-    with pytest.raises(InputError) as one:
-        split(HASHES, Keys(), groups=np.zeros(101))
-    assert one.value.got == "101 examples in 1 group, 0 to test"
+@refusals(__file__)
+def test_the_text(call: str, text: str) -> None:
+    check(call, text, globals())

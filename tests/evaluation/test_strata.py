@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -13,8 +12,8 @@ from scipy.stats import entropy as reference
 
 import eval_oracles as oracle
 from eval_parts import case
+from eval_refusals import check, refusals
 from plausibly import calibrate, evaluate
-from plausibly.errors import InputError
 from plausibly.evaluation import coverage_by_size, coverage_by_strata, entropy, largest
 from plausibly.evaluation.splits import split, split_keys
 from plausibly.kernels.random import hash_names
@@ -44,14 +43,6 @@ def test_entropy_of_predictions_follows_their_scale() -> None:
     rounded = table([[0.332, 0.332, 0.332], [0.5, 0.5, 0.005]], scale="probability")
     assert entropy(rounded)[0] == pytest.approx(np.log(3))
     np.testing.assert_allclose(entropy(rounded), entropy(rounded.drop_attrs()))
-    with pytest.raises(InputError) as refused:
-        entropy(table([[3.0, 1.0, -2.0]], scale="any"))
-    assert str(refused.value) == (
-        "error entropy-of-scores: predictions of scale any are no distributions over\n"
-        "  labels\n"
-        "  expected  scale probability or logit\n"
-        "  do        strata of another number of the examples: of=DataArray over example"
-    )
 
 
 def test_strata_are_evaluations_of_their_examples() -> None:
@@ -141,70 +132,9 @@ NAN = xr.DataArray(
 )
 
 
-@pytest.mark.parametrize(
-    ("call", "text"),
-    [
-        (
-            lambda: coverage_by_strata(SETS, LAM, "site"),
-            'error strata-of-text: "site" is text, and strata are ranges of numbers\n'
-            "  expected  a number for each example; got north, south\n"
-            '  do        groups of equal texts: by="site" (--by site)',
-        ),
-        (
-            lambda: coverage_by_strata(SETS, LAM, NO_NAMES),
-            'error values-malformed: the numbers "doubt" are not named by example\n'
-            "  expected  a DataArray over example, with names, or the name of a coordinate;\n"
-            "            got dims example\n"
-            "  do        name the examples: assign_coords(example=...)",
-        ),
-        (
-            lambda: coverage_by_strata(SETS, LAM, SOME),
-            'error values-missing: 1 of 120 examples have no "values"\n'
-            "  expected  a number for each example of the sets; got none for e0000\n"
-            "  do        add them, or leave these examples out with sel(example=...)",
-        ),
-        (
-            lambda: coverage_by_strata(SETS, LAM, NAN),
-            'error values-missing: 1 of 120 examples have no "values"\n'
-            "  expected  a number for each example of the sets; got none for e0000\n"
-            "  do        add them, or leave these examples out with sel(example=...)",
-        ),
-        (
-            lambda: coverage_by_strata(SETS, LAM, "age", edges=[0.8, 0.5]),
-            "error edges-malformed: edges make no strata\n"
-            "  expected  numbers in ascending order, each once; got 0.8, 0.5\n"
-            "  do        edges=[0.5, 0.8], or quantiles=2 for halves",
-        ),
-        (
-            lambda: coverage_by_strata(SETS, LAM, "age", edges=[0.8], quantiles=2),
-            "error edges-malformed: edges and quantiles make no strata\n"
-            "  expected  one of them; got both\n"
-            "  do        edges=[0.5, 0.8], or quantiles=2 for halves",
-        ),
-        (
-            lambda: coverage_by_strata(SETS, LAM, "age", quantiles=0),
-            "error edges-malformed: quantiles make no strata\n"
-            "  expected  a number of strata from 1 on; got 0\n"
-            "  do        edges=[0.5, 0.8], or quantiles=2 for halves",
-        ),
-        (
-            lambda: coverage_by_strata(SETS, LAM, "age", quantiles=[0.5, 1.5]),
-            "error edges-malformed: quantiles make no strata\n"
-            "  expected  shares between 0 and 1; got 0.5, 1.5\n"
-            "  do        edges=[0.5, 0.8], or quantiles=2 for halves",
-        ),
-        (
-            lambda: coverage_by_size(SETS, LAM, starts=[1, 9]),
-            "error edges-malformed: starts make no strata\n"
-            "  expected  whole numbers from 0 to 4; got 1, 9\n"
-            "  do        edges=[0.5, 0.8], or quantiles=2 for halves",
-        ),
-    ],
-)
-def test_the_text(call: Callable[[], object], text: str) -> None:
-    with pytest.raises(InputError) as refused:
-        call()
-    assert str(refused.value) == text
+@refusals(__file__)
+def test_the_text(call: str, text: str) -> None:
+    check(call, text, globals())
 
 
 @pytest.mark.realdata
@@ -213,12 +143,7 @@ def test_the_text(call: Callable[[], object], text: str) -> None:
 )
 def test_halves_of_predicted_entropy(shared: Path, data: str, halves: tuple[float, float]) -> None:
     """The gap that a calibrator of groups is to close, as it was measured before."""
-    arrays = np.load(shared / "data" / data / "data.npz", allow_pickle=False)
-    counts = arrays["counts"].astype(float)
-    coords = {"example": [f"e{i}" for i in range(len(counts))], "label": arrays["class_names"]}
-    dims = ("example", "label")
-    lam = xr.DataArray(counts / counts.sum(axis=1, keepdims=True), dims=dims, coords=coords)
-    predictions = xr.DataArray(arrays["probs"], dims=dims, coords=coords)
+    predictions, lam = oracle.real(shared, data)
     edge = float(np.median(entropy(predictions)))
     hashes = hash_names(predictions["example"].values)
     means = []

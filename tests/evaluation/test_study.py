@@ -12,7 +12,7 @@ import xarray as xr
 
 import eval_oracles as oracle
 from plausibly import calibrate
-from plausibly.errors import InputError, PlausiblyWarning
+from plausibly.errors import PlausiblyWarning
 from plausibly.evaluation import compare, evaluate, study_table
 from plausibly.evaluation.design import MEASURES, Methods
 from plausibly.evaluation.splits import split, split_keys, split_seed
@@ -205,29 +205,6 @@ def test_warnings_of_others_pass_through_once() -> None:
         study = compare(predictions, lam, methods, alphas=0.2, splits=3)
     assert len(heard) == 1
     assert json.loads(study.attrs["methods"])["mine"]["score"] == "Grumbling"
-
-
-@pytest.mark.parametrize("splits", [0, -1, 2.5, True, "ten"])
-def test_splits_are_counted(splits: object) -> None:
-    predictions, lam = oracle.world(10)
-    with pytest.raises(InputError) as refused:
-        compare(predictions, lam, ["expected"], splits=splits)  # type: ignore[arg-type]  # the mistake
-    assert str(refused.value) == (
-        f"error splits-range: a study of {splits!r} splits\n"
-        f"  expected  a whole number from 1 on; got {splits!r}\n"
-        "  do        splits=100"
-    )
-
-
-def test_a_group_that_is_not_there() -> None:
-    predictions, lam = oracle.world(10)
-    with pytest.raises(InputError) as missing:
-        compare(predictions, lam, ["expected"], group="patient_id")
-    assert str(missing.value) == (
-        'error coordinate-missing: the examples have no coordinate "patient_id"\n'
-        "  expected  a coordinate over example; got patient\n"
-        '  do        did you mean "patient"?'
-    )
 
 
 def test_the_table_of_a_study() -> None:

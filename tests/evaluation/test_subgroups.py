@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 import pytest
 import xarray as xr
 
 from eval_parts import case
+from eval_refusals import check, refusals
 from plausibly import evaluate
-from plausibly.errors import InputError
 from plausibly.evaluation import coverage_by_subgroup
 
 SETS, LAM = case()
@@ -104,48 +102,6 @@ def test_large_subgroups_have_the_interval_of_their_spread() -> None:
     assert float(one["aggregated_coverage_low"]) == float(alone["aggregated_coverage_low"])
 
 
-@pytest.mark.parametrize(
-    ("call", "text"),
-    [
-        (
-            lambda: coverage_by_subgroup(SETS, LAM, ["site", "sex"], at_least=90),
-            "error subgroups-none: no subgroup by site, sex has 90 examples\n"
-            "  expected  90 examples or more in one subgroup; got at most 80\n"
-            "  do        --at-least 45 (at_least=45), or fewer coordinates",
-        ),
-        (
-            lambda: coverage_by_subgroup(SETS, LAM, "site", at_least=90, cluster="patient"),
-            "error subgroups-none: no subgroup by site has 90 clusters\n"
-            "  expected  90 clusters or more in one subgroup; got at most 60\n"
-            "  do        --at-least 45 (at_least=45), or fewer coordinates",
-        ),
-        (
-            lambda: coverage_by_subgroup(SETS, LAM, ["site", "site"]),
-            "error subgroups-malformed: these are no subgroups of the examples\n"
-            "  expected  one or more coordinates, each once; got site, site\n"
-            '  do        by=["site", "sex"], crossed=2, at_least=20',
-        ),
-        (
-            lambda: coverage_by_subgroup(SETS, LAM, "site", crossed=0),
-            "error subgroups-malformed: these are no subgroups of the examples\n"
-            "  expected  crossed from 1 on; got 0\n"
-            '  do        by=["site", "sex"], crossed=2, at_least=20',
-        ),
-        (
-            lambda: coverage_by_subgroup(SETS, LAM, "site", at_least=0),
-            "error subgroups-malformed: these are no subgroups of the examples\n"
-            "  expected  at_least from 1 on; got 0\n"
-            '  do        by=["site", "sex"], crossed=2, at_least=20',
-        ),
-        (
-            lambda: coverage_by_subgroup(SETS, LAM, ["site", "sx"]),
-            'error coordinate-missing: the examples have no coordinate "sx"\n'
-            "  expected  a coordinate over example; got age, patient, sex, … (4 in all)\n"
-            '  do        did you mean "sex"?',
-        ),
-    ],
-)
-def test_the_text(call: Callable[[], object], text: str) -> None:
-    with pytest.raises(InputError) as refused:
-        call()
-    assert str(refused.value) == text
+@refusals(__file__)
+def test_the_text(call: str, text: str) -> None:
+    check(call, text, globals())

@@ -194,17 +194,8 @@ def test_the_figure_says_what_it_shows(tmp_path: Path) -> None:
 @pytest.mark.realdata
 def test_crema_d_by_actor(shared: Path) -> None:
     """Voted calibration: drawn labels get far more small p-values than promised."""
-    arrays = np.load(shared / "data" / "crema_d" / "data.npz", allow_pickle=False)
-    counts = arrays["counts"].astype(float)
-    coords = {
-        "example": arrays["file_name"],
-        "label": arrays["class_names"],
-        "actor": ("example", arrays["actor"]),
-    }
-    dims = ("example", "label")
-    lam = xr.DataArray(counts / counts.sum(axis=1, keepdims=True), dims=dims, coords=coords)
-    predictions = xr.DataArray(arrays["probs"], dims=dims, coords=coords)
-    old = arrays["actor"] % 2 == 0
+    predictions, lam = oracle.real(shared, "crema_d", "actor")
+    old = predictions["actor"].values % 2 == 0
     for calibrator, promised, broken in (("voted", "voted", "drawn"), ("expected", "drawn", None)):
         predictor = calibrate(predictions[old], lam[old], calibrator=calibrator)
         found = p_value_uniformity(predictor, predictions[~old], lam[~old], cluster="actor")

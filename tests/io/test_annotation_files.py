@@ -12,7 +12,7 @@ from hypothesis import given, settings, strategies as st
 
 import plausibly
 from io_annotation_tables import ENDINGS, KINDS, same, tables
-from io_files import refusal, result_or_refusal, written
+from io_files import damaged, refusal, result_or_refusal, written
 from plausibly.data.annotations import AnnotationTable, build_table
 from plausibly.io import files
 from plausibly.io.annotation_files import (
@@ -118,10 +118,10 @@ def test_blocks_and_weights_have_columns(tmp_path: Path) -> None:
 @given(order=st.permutations(range(4)), told=st.booleans())
 @settings(max_examples=20)
 def test_rows_in_any_order_of_any_spreadsheet(
-    tmp_path_factory: pytest.TempPathFactory, mark: str, order: list[int], told: bool
+    folder: Path, mark: str, order: list[int], told: bool
 ) -> None:
     """Also where the rows alone tell the order of the examples, since all have a response."""
-    path = tmp_path_factory.mktemp("ann") / "votes.csv"
+    path = folder / "votes.csv"
     table = plausibly.select(votes(), example=["007", "b, c", "a"]) if told else votes()
     write_annotations(table, path)
     frame = pd.read_csv(path, dtype=str, keep_default_na=False).iloc[list(order)]
@@ -237,17 +237,11 @@ def test_no_export_of_a_tool_is_taken_for_one(shared: Path) -> None:
 @pytest.mark.parametrize("ending", ENDINGS)
 @given(data=st.data())
 @settings(max_examples=25)
-def test_damaged_files_are_refused_by_name(
-    tmp_path_factory: pytest.TempPathFactory, ending: str, data: st.DataObject
-) -> None:
+def test_damaged_files_are_refused_by_name(folder: Path, ending: str, data: st.DataObject) -> None:
     """Cut or with other bytes in it: the names and codes that were written, or an error."""
-    folder = tmp_path_factory.mktemp("damaged")
-    write_annotations(votes(), folder / f"votes{ending}")
-    content = bytearray((folder / f"votes{ending}").read_bytes())
-    for _ in range(data.draw(st.integers(0, 3))):
-        content[data.draw(st.integers(0, len(content) - 1))] = data.draw(st.integers(0, 255))
-    end = data.draw(st.integers(0, len(content)) | st.just(len(content)))
-    path = written(folder, f"cut{ending}", bytes(content[:end]))
+    path = folder / f"votes{ending}"
+    write_annotations(votes(), path)
+    path = damaged(data, path)
     found = result_or_refusal(lambda: read_annotation_file(path), path.name)
     assert found is None or found.attrs["seal"] == votes().attrs["seal"]
 
@@ -258,3 +252,27 @@ def test_what_stood_there_stays_where_writing_fails(tmp_path: Path) -> None:
     assert refusal(lambda: write_annotations(broken, path)).name == "attribute-unwritable"
     assert path.read_text() == "mine"
     assert [one.name for one in tmp_path.iterdir()] == ["votes.csv"]
+
+
+def test_report_27_what_was_exported_is_imported_again(tmp_path: Path) -> None:
+    """From one format to the next, and back to the first: byte by byte the same file."""
+    records = [("a", "ann", "x"), ("a", "bob", "y"), ("b", "bob", "x")]
+    first = tmp_path / "0.csv"
+    rows = "".join(f"{','.join(record)}\n" for record in records)
+    first.write_text(f"task,worker,label\n{rows}", encoding="utf-8")
+    table = plausibly.read_annotations(first).assign_attrs(source="", reader="")
+    plausibly.write_annotations(table, tmp_path / "1.csv")
+    for step, ending in enumerate((".parquet", ".npz", ".nc", ".csv"), start=1):
+        before = sorted(tmp_path.glob(f"{step}.*"))[0]
+        again = plausibly.read_annotations(before).assign_attrs(source="", reader="")
+        plausibly.write_annotations(again, tmp_path / f"{step + 1}{ending}")
+    assert (tmp_path / "5.csv").read_bytes() == (tmp_path / "1.csv").read_bytes()
+
+
+def test_report_31_pandas_shows_every_answer(tmp_path: Path) -> None:
+    for ending, read in ((".csv", pd.read_csv), (".parquet", pd.read_parquet)):
+        plausibly.write_annotations(votes(), tmp_path / f"votes{ending}")
+        frame = read(tmp_path / f"votes{ending}")
+        assert frame["response"].tolist() == [0, 1, 2, 3]
+        said = frame["state"].value_counts().to_dict()
+        assert said == {"answered": 2, "skipped": 1, "unknown-annotator": 1}

@@ -107,7 +107,7 @@ def test_where_packed_stays_packed(
 
     for module in ("data.plausibilities", "data.validate", "io.plausibilities"):
         monkeypatch.setattr(f"plausibly.{module}.unpack", never)
-    monkeypatch.setattr("plausibly.io.plausibilities._dense", never)
+    monkeypatch.setattr("plausibly.io.plausibilities._Sparse.dense", never)
     form: Form = "long" if ending in (".csv", ".parquet") else "wide"
     plausibly.write_plausibilities(packed, f"p{ending}", form=form)
     xr.testing.assert_identical(plausibly.read_plausibilities(f"p{ending}", packed=True), packed)

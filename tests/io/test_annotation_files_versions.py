@@ -15,6 +15,14 @@ from io_plausibilities import same
 from plausibly.data.annotations import build_table
 from plausibly.io.annotation_files import read_annotation_file
 
+
+def entry(name: str, dim: str, type_: str, *values: object) -> dict[str, object]:
+    """What is said of a coordinate: its values, or that rows have them."""
+    held = {"shape": [len(values)], "values": values} if values else {"key": name}
+    about = {"name": name, "dims": [dim], "coordinate": True, "attributes": {}, "type": type_}
+    return {**about, **held}
+
+
 ABOUT_TABLE = {
     "plausibly": "annotation table",
     "version": 1,
@@ -26,41 +34,10 @@ ABOUT_TABLE = {
         "left_out": "{}",
     },
     "variables": [
-        {
-            "name": "example",
-            "dims": ["example"],
-            "type": "<U3",
-            "coordinate": True,
-            "attributes": {},
-            "key": "example",
-        },
-        {
-            "name": "label",
-            "dims": ["label"],
-            "type": "<U6",
-            "coordinate": True,
-            "attributes": {},
-            "shape": [2],
-            "values": ["x", "unused"],
-        },
-        {
-            "name": "annotator",
-            "dims": ["annotator"],
-            "type": "<U4",
-            "coordinate": True,
-            "attributes": {},
-            "shape": [1],
-            "values": ["None"],
-        },
-        {
-            "name": "risk",
-            "dims": ["label"],
-            "type": "<i8",
-            "coordinate": True,
-            "attributes": {},
-            "shape": [2],
-            "values": [1, 2],
-        },
+        entry("risk", "label", "<i8", 1, 2),
+        entry("example", "example", "<U3"),
+        entry("label", "label", "<U6", "x", "unused"),
+        entry("annotator", "annotator", "<U4", "None"),
     ],
 }
 ABOUT_LONG = {
@@ -71,19 +48,8 @@ ABOUT_LONG = {
     "type": "<f4",
     "attributes": {"left_out": "{}"},
     "variables": [
-        {
-            "name": name,
-            "dims": [name],
-            "type": type_,
-            "coordinate": True,
-            "attributes": {},
-            "shape": [len(names)],
-            "values": names,
-        }
-        for name, names, type_ in (
-            ("example", ["007", "b"], "<U3"),
-            ("label", ["x", "y", "z"], "<U1"),
-        )
+        entry("example", "example", "<U3", "007", "b"),
+        entry("label", "label", "<U1", "x", "y", "z"),
     ],
 }
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import UserDict
 from collections.abc import Callable, Sequence
 from importlib import import_module
+from pathlib import Path
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -383,7 +384,7 @@ CELLS = st.sampled_from([None, "cat", "dog", "007", " a ", "a, b", "nan", "None"
     make=st.sampled_from(makes()),
 )
 def test_a_frame_and_its_file_give_the_same(
-    tmp_path_factory: pytest.TempPathFactory, rows: list[tuple[str | None, ...]], make: Make
+    folder: Path, rows: list[tuple[str | None, ...]], make: Make
 ) -> None:
     columns = {f"reader_{at}": [row[at] for row in rows] for at in range(3)}
     columns = {"task": [f"t{at}" for at in range(len(rows))], **columns}
@@ -391,7 +392,7 @@ def test_a_frame_and_its_file_give_the_same(
         list(columns),
         *([cell or "" for cell in row] for row in zip(*columns.values(), strict=True)),
     ]
-    path = written(tmp_path_factory.mktemp("f"), "w.csv", csv_text(lines))
+    path = written(folder, "w.csv", csv_text(lines))
     labels = ["cat", "dog", "007", " a ", "a, b", "nan", "None", "ä", "l\nm"]
     found = plausibly.read_annotations(make(columns), "wide-table", labels)
     xr.testing.assert_equal(found, plausibly.read_annotations(path, "wide-table", labels))
@@ -401,3 +402,89 @@ def test_names_that_cannot_be_stored() -> None:
     frame = pd.DataFrame({"task": ["t1\0", "t2"], "a": ["x", "x"], "b": ["x", "y"]})
     error = refusal(lambda: plausibly.read_annotations(frame, "wide-table"))
     assert error.what == "the frame has 1 example without a usable name"
+
+
+# ---- one row a vote
+
+
+@pytest.mark.parametrize("make", makes())
+def test_votes_are_those_of_the_same_file(make: Make, tmp_path: Path) -> None:
+    path = tmp_path / "votes.csv"
+    pd.DataFrame(VOTES).to_csv(path, index=False)
+    frame = make(VOTES)
+    found = plausibly.read_annotations(frame, "crowd-table")
+    xr.testing.assert_equal(found, plausibly.read_annotations(path))
+    assert found.attrs["source"] == "the frame"
+    assert found.attrs["reader"] == "crowd-table"
+
+
+def test_the_frame_is_not_changed() -> None:
+    frame = pd.DataFrame(VOTES).set_index("task")
+    before = frame.copy(deep=True)
+    plausibly.read_annotations(frame, "crowd-table")
+    pd.testing.assert_frame_equal(frame, before)
+
+
+def test_report_4_and_5_other_names_of_columns() -> None:
+    frame = pd.DataFrame(VOTES).rename(columns={"worker": "performer", "label": "text"})
+    assert said(lambda: plausibly.read_annotations(frame)) == (
+        "error reader-unnamed: the frame has 3 columns, and no reader is named "
+        "expected one of " + _readers() + '; got columns "task", "performer", "text" '
+        'do reader="wide-table", where each column is of an annotator; "counts" or "soft-labels", '
+        "where it is of a label"
+    )
+    frame = pd.DataFrame(VOTES).rename(columns={"worker": "performer", "label": "answer"})
+    error = refusal(lambda: plausibly.read_annotations(frame))
+    assert error.do == ('reader="crowd-table", columns={"label": "answer", "worker": "performer"}')
+    error = refusal(lambda: plausibly.read_annotations(frame, "crowd-table"))
+    assert (error.name, error.what) == (
+        "columns-missing",
+        'the frame has no column "worker", "label"',
+    )
+    error = refusal(lambda: plausibly.read_annotations(pd.DataFrame(VOTES)))
+    assert error.do == 'reader="crowd-table"'
+    error = refusal(lambda: plausibly.read_annotations(frame, "selectors"))
+    assert (error.name, error.what) == (
+        "reader-unfit",
+        "reader selectors reads files, not the frame",
+    )
+
+
+def _readers() -> str:
+    error = refusal(lambda: plausibly.read_annotations(pd.DataFrame(VOTES)))
+    known = error.details["readers"]
+    assert isinstance(known, list)
+    assert {"crowd-table", "wide-table", "counts", "soft-labels"} <= set(known)
+    return ", ".join(known)
+
+
+def test_an_index_of_two_levels_is_two_columns() -> None:
+    votes = pd.DataFrame(VOTES).set_index(["worker", "task"])
+    assert plausibly.read_annotations(votes, "crowd-table").sizes["response"] == 3
+
+
+def test_categories_are_the_declared_labels() -> None:
+    labels = pd.CategoricalDtype(["fox", "dog", "cat"])
+    frame = pd.DataFrame(VOTES).astype({"label": labels})
+    found = plausibly.read_annotations(frame, "crowd-table")
+    assert found["label"].values.tolist() == ["fox", "dog", "cat"]
+    assert found.attrs["labels_declared"] == 1
+    part = plausibly.read_annotations(frame, "crowd-table", missing=("dog",))
+    assert part["label"].values.tolist() == ["fox", "cat"]
+    assert plausibly.read_annotations(frame, "crowd-table", ["cat", "dog"]).sizes["label"] == 2
+
+
+def test_report_2_whole_numbers_are_text_as_they_are() -> None:
+    votes = [(1, 1, 0), (1, 2, 1), (2, 1, 0), (2, 2, 0)]
+    numbers = pd.DataFrame(votes, columns=["task", "worker", "label"])
+    found = plausibly.read_annotations(numbers, "crowd-table")
+    xr.testing.assert_equal(found, plausibly.read_annotations(numbers.astype(str), "crowd-table"))
+    assert plausibly.aggregate(found).sel(example="1").values.tolist() == [0.5, 0.5]
+
+
+@pytest.mark.filterwarnings("ignore:warning names-alike")
+def test_report_3_zero_false_and_text_are_three_labels() -> None:
+    said_of = {"task": ["t"] * 3, "worker": ["a", "b", "c"], "label": [0, False, "0.0"]}
+    frame = pd.DataFrame(said_of, dtype=object)
+    found = plausibly.read_annotations(frame, "crowd-table")
+    assert found["label"].values.tolist() == ["0", "0.0", "False"]

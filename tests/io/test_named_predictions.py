@@ -15,7 +15,7 @@ import xarray as xr
 from hypothesis import given, strategies as st
 
 import plausibly
-from io_files import refusal, said, written
+from io_files import refusal, said
 from label_studio_files import annotation, export, region, task
 from plausibly.data.left_out import read_left_out
 from plausibly.errors import PlausiblyWarning
@@ -23,7 +23,6 @@ from plausibly.io.predictions import NamedPrediction, from_named
 
 Json: TypeAlias = Any  # what a document holds: of any shape, also a wrong one
 Option: TypeAlias = Any  # of a reader, by its name
-Scores = Sequence[tuple[str, "str | float | None"]]
 
 
 def named(
@@ -268,11 +267,6 @@ def test_readers_without_predictions_and_options_that_mean_nothing(tmp_path: Pat
     frame = pd.DataFrame({"example": ["x"], "a": [1.0]})
     error = refusal(lambda: plausibly.read_predictions(frame, reader="label-studio"))
     assert (error.name, error.expected) == ("option-unfit", "a file")
-    table = written(tmp_path, "p.csv", "example,a,b\nx,0.5,0.5\n")
-    assert said(lambda: plausibly.read_predictions(table, model="m1")) == (
-        "error option-unfit: p.csv: model has no meaning here "
-        'expected an export, with reader="..."; got m1 do leave model out'
-    )
 
 
 # ---- exports that people published

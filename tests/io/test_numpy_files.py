@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pytest
 from hypothesis import given, strategies as st
 from hypothesis.extra import numpy as hnp
 from numpy.typing import NDArray
@@ -69,9 +68,8 @@ def test_damaged_npy_files_are_refused_by_name(cut: int, flip: int, byte: int) -
 
 @given(cut=st.integers(0, 2_000), flip=st.integers(0, 2_000), byte=st.integers(0, 255))
 def test_damaged_npz_files_are_refused_by_name(
-    tmp_path_factory: pytest.TempPathFactory, cut: int, flip: int, byte: int
+    folder: Path, cut: int, flip: int, byte: int
 ) -> None:
-    folder = tmp_path_factory.mktemp("npz")
     data = bytearray(npz(folder / "a.npz", probs=np.eye(4), labels=list("abcd")).read_bytes())
     data[flip % len(data)] = byte
     path = written(folder, "b.npz", bytes(data[:cut]))

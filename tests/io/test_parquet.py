@@ -91,7 +91,7 @@ def test_lists_that_nobody_needs_are_not_read(tmp_path: Path) -> None:
     path = store(tmp_path / "v.parquet", **more, **votes)
     table = plausibly.read_annotations(path)
     assert table["label"].values.tolist() == ["cat", "dog"]
-    values = [column._values for column in read_columns(path, "x") if column.content == "nested"]
+    values = [column.cells for column in read_columns(path, "x") if column.content == "nested"]
     assert values == [None] * 3
     lists = store(tmp_path / "l.parquet", **more, **{**votes, "label": [["cat"], ["dog"]]})
     assert refusal(lambda: plausibly.read_annotations(lists)).name == "column-nested"
@@ -141,14 +141,14 @@ def test_without_the_extra(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
     row_group=st.integers(1, 13),
 )
 def test_texts_that_repeat_are_the_same_texts(
-    tmp_path_factory: pytest.TempPathFactory,
+    folder: Path,
     kind: str,
     texts: list[str | None],
     row_group: int,
 ) -> None:
     pyarrow = require("pyarrow", extra="parquet", whose="tests")
     parquet = require("pyarrow.parquet", extra="parquet", whose="tests")
-    path = tmp_path_factory.mktemp("parquet") / "votes.parquet"
+    path = folder / "votes.parquet"
     column = pyarrow.array(texts, type=getattr(pyarrow, kind)())
     parquet.write_table(pyarrow.table({"task": column}), path, row_group_size=row_group)
     found = text_table(path, "annotations", repeats=True)

@@ -12,7 +12,7 @@ import xarray as xr
 from hypothesis import given, settings, strategies as st
 
 import plausibly
-from io_files import refusal, result_or_refusal, said, warned, written
+from io_files import damaged, refusal, result_or_refusal, said, warned, written
 from io_plausibilities import EXACT, plausibilities, same
 from plausibly.data.annotations import build_table
 from plausibly.data.plausibilities import is_packed, pack
@@ -139,52 +139,6 @@ def test_forms_that_there_are_not(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     assert not list(tmp_path.iterdir())
 
 
-LONG = "example,label,plausibility,denominator\na,x,0.5,2\na,y,0.5,2\n"
-BROKEN = {
-    "twice": (
-        LONG + "a,x,0.5,2\n",
-        'error plausibility-twice: l.csv line 4 names "x" of "a" again expected one row a label of '
-        "an example; got 1 row too many do keep one of them",
-    ),
-    "sums": (
-        LONG.replace("0.5", "0.4", 1),
-        "error plausibilities-do-not-sum: l.csv: 1 of 1 row sum to 0.9 (a)",
-    ),
-    "totals": (
-        LONG.replace("0.5,2", "0.5,4", 1),
-        "error denominator-unfit: l.csv: denominator is not one total an example expected whole "
-        "numbers, one a row; got several totals of one example do mend denominator, or leave it "
-        "out",
-    ),
-    "numbers": (
-        LONG.replace("0.5", "half", 1),
-        'error number-unreadable: l.csv line 2, column "plausibility" is not a number',
-    ),
-    "draws": (
-        "draw,example,x,y\n1,a,0.5,0.5\n2,a,0.5,0.5\n2,a,0.5,0.5\n",
-        "error draws-incomplete: l.csv names draw 2 of a twice (again in line 4) expected each "
-        "draw of each example, once; got 3 rows do write it again, or remove the draws that are "
-        "not whole",
-    ),
-    "draws that lack examples": (
-        "draw,example,x,y\n1,a,0.5,0.5\n2,a,0.5,0.5\n2,b,0.5,0.5\n",
-        "error draws-incomplete: l.csv lacks 1 row expected",
-    ),
-    "totals of draws": (
-        "draw,example,denominator,x,y\n1,a,2,0.5,0.5\n2,a,4,0.5,0.5\n",
-        "error denominator-unfit: l.csv: denominator is not one total an example expected whole "
-        "numbers, one a row; got other totals in other draws",
-    ),
-}
-
-
-@pytest.mark.parametrize("case", BROKEN)
-def test_broken_tables(tmp_path: Path, case: str) -> None:
-    text, message = BROKEN[case]
-    path = written(tmp_path, "l.csv", text)
-    assert said(lambda: read_plausibilities(path)).startswith(message)
-
-
 def test_rows_that_the_table_does_not_know(tmp_path: Path) -> None:
     path = tmp_path / "l.csv"
     write_plausibilities(LAM, path, form="long")
@@ -267,14 +221,9 @@ def test_packed_ones_that_are_broken(tmp_path: Path) -> None:
 @given(data=st.data())
 @settings(max_examples=15)
 def test_damaged_files_are_refused_by_name(
-    tmp_path_factory: pytest.TempPathFactory, ending: str, form: Form, data: st.DataObject
+    folder: Path, ending: str, form: Form, data: st.DataObject
 ) -> None:
-    folder = tmp_path_factory.mktemp("damaged")
-    lam = data.draw(plausibilities(draws=True, plain=True))
-    write_plausibilities(lam, folder / f"lam{ending}", form=form)
-    content = bytearray((folder / f"lam{ending}").read_bytes())
-    for _ in range(data.draw(st.integers(0, 3))):
-        content[data.draw(st.integers(0, len(content) - 1))] = data.draw(st.integers(0, 255))
-    end = data.draw(st.integers(0, len(content)) | st.just(len(content)))
-    path = written(folder, f"cut{ending}", bytes(content[:end]))
+    path = folder / f"lam{ending}"
+    write_plausibilities(data.draw(plausibilities(plain=True)), path, form=form)
+    path = damaged(data, path)
     result_or_refusal(lambda: read_plausibilities(path), path.name)

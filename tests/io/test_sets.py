@@ -13,7 +13,7 @@ from hypothesis import given, settings, strategies as st
 
 import plausibly
 from conformal_world import world
-from io_files import refusal, result_or_refusal, said, warned, written
+from io_files import damaged, refusal, result_or_refusal, said, warned, written
 from plausibly.errors import InputError
 from plausibly.io.sets import read_sets, write_sets
 
@@ -59,10 +59,8 @@ def simple(**more: object) -> xr.DataArray:
 @pytest.mark.parametrize("ending", ENDINGS)
 @given(sets=prediction_sets(), escape=st.booleans())
 @settings(max_examples=40)
-def test_everything_comes_back(
-    tmp_path_factory: pytest.TempPathFactory, ending: str, sets: xr.DataArray, escape: bool
-) -> None:
-    path = tmp_path_factory.mktemp("sets") / f"sets{ending}"
+def test_everything_comes_back(folder: Path, ending: str, sets: xr.DataArray, escape: bool) -> None:
+    path = folder / f"sets{ending}"
     before = sets.copy(deep=True)
     write_sets(sets, path, escape=escape)
     xr.testing.assert_identical(sets, before)
@@ -183,41 +181,6 @@ def test_a_json_of_other_sets(
 # ---- what is no file of sets
 
 
-@pytest.mark.parametrize(
-    ("text", "got"),
-    [
-        ("task,worker,label\nt,w,a\n", "columns task, worker, label"),
-        ("example,alpha,size,labels\na,0.1,0,\n", "columns example, alpha, size, labels"),
-        ("example,alpha,size,labels,x\na,0.1,1,x,yes\n", '"yes" in a column of 0 and 1'),
-        ("example,alpha,size,labels,x\na,b,1,x,1\n", "an alpha that is no number"),
-        ("example,alpha,size,labels,x\na,1.5,1,x,1\n", "alpha 1.5 to 1.5"),
-        ("example,alpha,size,labels,x\na,nan,1,x,1\n", "alpha nan to nan"),
-        (
-            "example,alpha,size,labels,x\na,0.1,1,x,1\nb,0.2,1,x,1\n",
-            "rows that are not every example at every alpha, in order",
-        ),
-        (
-            "example,alpha,size,labels,x\na,0.1,1,x,1\na,0.1,1,x,1\n",
-            "rows that are not every example at every alpha, in order",
-        ),
-    ],
-)
-def test_tables_of_another_form(tmp_path: Path, text: str, got: str) -> None:
-    assert said(lambda: read_sets(written(tmp_path, "sets.csv", text))) == (
-        "error sets-unknown: sets.csv holds no prediction sets of ours "
-        "expected columns example, alpha, size, labels, then one of 0 and 1 a label; "
-        f"got {got} do plausibly predict PREDICTOR -p NEW --alpha 0.1 -o sets.csv"
-    )
-
-
-def test_tables_without_rows_or_with_names_that_repeat(tmp_path: Path) -> None:
-    header = "example,alpha,size,labels,x"
-    error = refusal(lambda: read_sets(written(tmp_path, "sets.csv", f"{header}\n")))
-    assert error.name == "file-empty"
-    path = written(tmp_path, "sets.csv", f"{header},x\na,0.1,1,x,1,0\n")
-    assert refusal(lambda: read_sets(path)).name == "label-twice"
-
-
 def test_arrays_that_are_no_sets(tmp_path: Path) -> None:
     for wrong in (simple().astype(int), simple().drop_vars("alpha"), simple().isel(label=0)):
         error = refusal(lambda array=wrong: write_sets(array, tmp_path / "sets.csv"))  # type: ignore[misc]  # bound now
@@ -256,11 +219,8 @@ def test_damaged_files_are_refused_by_name(
 ) -> None:
     folder = tmp_path_factory.mktemp("damaged")
     write_sets(data.draw(prediction_sets()), folder / f"sets{ending}")
-    damaged = data.draw(st.sampled_from([f"sets{ending}", "sets.json"]))
-    content = bytearray((folder / damaged).read_bytes())
-    for _ in range(data.draw(st.integers(0, 3))):
-        content[data.draw(st.integers(0, len(content) - 1))] = data.draw(st.integers(0, 255))
-    written(folder, damaged, bytes(content[: data.draw(st.integers(0, len(content)))]))
+    name = data.draw(st.sampled_from([f"sets{ending}", "sets.json"]))
+    damaged(data, folder / name).replace(folder / name)
     result_or_refusal(lambda: read_sets(folder / f"sets{ending}"), "sets.")
 
 

@@ -64,7 +64,7 @@ def agree(path: Path, *, header: bool = True, delimiter: str | None = None) -> b
     delimiter=st.sampled_from([",", ";", "\t", None]),
 )
 def test_any_table(
-    tmp_path_factory: pytest.TempPathFactory,
+    folder: Path,
     rows: list[list[str]],
     end: str,
     last: bool,
@@ -73,14 +73,14 @@ def test_any_table(
     delimiter: str | None,
 ) -> None:
     text = end.join((delimiter or ",").join(row) for row in rows) + end * last
-    path = tmp_path_factory.mktemp("large") / "votes.csv"
+    path = folder / "votes.csv"
     path.write_bytes(b"\xef\xbb\xbf" * mark + text.encode())
     agree(path, header=header, delimiter=delimiter)
 
 
 @given(data=st.binary(max_size=60), header=st.booleans())
-def test_any_bytes(tmp_path_factory: pytest.TempPathFactory, data: bytes, header: bool) -> None:
-    path = tmp_path_factory.mktemp("large") / "votes.csv"
+def test_any_bytes(folder: Path, data: bytes, header: bool) -> None:
+    path = folder / "votes.csv"
     path.write_bytes(data)
     agree(path, header=header, delimiter=",")
 
@@ -141,12 +141,8 @@ def test_many_rows(tmp_path: Path) -> None:
 
 @settings(max_examples=40)
 @given(rows=VOTES | ONCE, declared=st.booleans())
-def test_any_votes(
-    tmp_path_factory: pytest.TempPathFactory,
-    rows: list[tuple[str, str, str]],
-    declared: bool,
-) -> None:
-    path = tmp_path_factory.mktemp("votes") / "votes.csv"
+def test_any_votes(folder: Path, rows: list[tuple[str, str, str]], declared: bool) -> None:
+    path = folder / "votes.csv"
     text = "task,worker,label\n" + "".join(",".join(row) + "\n" for row in rows)
     path.write_text(text, encoding="utf-8")
     labels = ["NA", "k", "l", "long label"] if declared else None

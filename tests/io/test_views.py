@@ -121,24 +121,11 @@ def test_rows_in_any_order_are_the_same_numbers(order: list[int]) -> None:
 # ---- what is said
 
 
-def test_an_example_twice_without_a_view(tmp_path: Path) -> None:
-    path = written(tmp_path, "cnn.csv", "example,a,b\nx,1,0\ny,0,1\nx,0,1\n")
-    assert said(lambda: plausibly.read_predictions(path)) == (
-        "error example-twice: cnn.csv names x in rows 1 and 3 expected one row an example; several "
-        "views belong in augmentations; got 1 row too many do keep one, or calibrator augmentation "
-        "with --view VIEW_COLUMN (view=VIEW_COLUMN)"
-    )
-
-
-@pytest.mark.parametrize("kind", ["csv", "parquet"])
-def test_a_column_of_views_that_was_not_named(tmp_path: Path, kind: str) -> None:
-    path = tmp_path / f"p.{kind}"
-    if kind == "csv":
-        csv(tmp_path, rows())
-    else:
-        examples, views, *columns = zip(*rows(), strict=True)
-        arrays = [np.array(column) for column in columns]
-        write_columns(path, ["example", "view", *LABELS], [list(examples), list(views), *arrays])
+def test_a_column_of_views_that_was_not_named(tmp_path: Path) -> None:
+    path = tmp_path / "p.parquet"
+    examples, views, *columns = zip(*rows(), strict=True)
+    arrays = [np.array(column) for column in columns]
+    write_columns(path, ["example", "view", *LABELS], [list(examples), list(views), *arrays])
     error = refusal(lambda: plausibly.read_predictions(path))
     assert error.name == "columns-not-numeric"
     assert error.do == (
@@ -147,57 +134,12 @@ def test_a_column_of_views_that_was_not_named(tmp_path: Path, kind: str) -> None
     )
 
 
-def test_views_that_some_examples_lack(tmp_path: Path) -> None:
-    short = [row for row in rows() if row[:2] not in (["é", "flipped"], ["x", "original"])]
-    error = refusal(lambda: plausibly.read_predictions(csv(tmp_path, short), view="view"))
-    assert " ".join(str(error).split()) == (
-        "error views-incomplete: p.csv: 2 of 3 examples lack a view (é, x) "
-        'expected every view of every example: "original", "flipped"; '
-        'got no "original" of x; no "flipped" of é '
-        "do predict the views that are missing, or remove these examples from the file"
-    )
-    assert error.details["missing"] == {"original": ["x"], "flipped": ["é"]}
-
-
-def test_a_view_twice_or_without_a_name(tmp_path: Path) -> None:
-    twice = csv(tmp_path, [*rows(), ["é", "flipped", 1.0, 0.0]])
-    assert said(lambda: plausibly.read_predictions(twice, view="view")) == (
-        'error view-twice: p.csv has view "flipped" of é in lines 5, 8 expected one row a view of '
-        "an example; got 1 row too many do keep one, or give the other view a name of its own"
-    )
-    nameless = csv(tmp_path, [["é", "", 1.0, 0.0], *rows()])
-    assert said(lambda: plausibly.read_predictions(nameless, view="view")) == (
-        'error view-unnamed: p.csv names no view in line 2 expected a view in column "view"; got '
-        "an empty cell do name it, or remove the row"
-    )
-
-
 def test_columns_that_cannot_name_views(tmp_path: Path) -> None:
-    path = csv(tmp_path, rows())
-    assert said(lambda: plausibly.read_predictions(path, view="veiw")) == (
-        'error columns-missing: p.csv has no column "veiw" expected that column; got example, '
-        'view, a, … (4 in all) do --view "view", if that column names the views'
-    )
-    error = refusal(lambda: plausibly.read_predictions(path, view="example"))
-    assert (error.name, error.what) == ("option-unfit", "p.csv: view has no meaning here")
-    assert error.expected == "another column than the one that names the examples"
     np.savez(tmp_path / "p.npz", probs=VALUES[0], labels=LABELS)
     assert said(lambda: plausibly.read_predictions(tmp_path / "p.npz", view="view")) == (
         "error option-unfit: p.npz: view has no meaning here expected a table, whose columns have "
         "names; got view do leave view out"
     )
-
-
-def test_every_view_is_checked(tmp_path: Path) -> None:
-    body = rows()
-    body[3][2] = 0.5  # é, flipped
-    error = refusal(lambda: plausibly.read_predictions(csv(tmp_path, body), view="view"))
-    assert error.name == "rows-do-not-sum"
-    assert error.what == 'p.csv: 1 of 3 rows sum to 1.5 (é), in augmentation "flipped"'
-    assert error.details == {"examples": ["é"], "augmentation": "flipped"}
-    body[3][2] = -0.5
-    error = refusal(lambda: plausibly.read_predictions(csv(tmp_path, body), view="view"))
-    assert error.what.endswith('(é), in augmentation "flipped"')
 
 
 def test_bad_rows_go_with_all_views_of_their_example(tmp_path: Path) -> None:

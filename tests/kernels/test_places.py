@@ -8,7 +8,7 @@ from hypothesis import given, settings, strategies as st
 from hypothesis.extra.numpy import arrays
 from numpy.typing import NDArray
 
-from plausibly.kernels import blocks, ranks
+from plausibly.kernels import blocks
 from plausibly.kernels.ranks import Places, Rule, by_places
 from plausibly.kernels.types import Floats
 from scores_oracles import uneven_rows
@@ -80,7 +80,7 @@ def test_few_and_many_labels(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """In blocks that end amid the rows, some of which have ties, no number or a zero's sign."""
-    monkeypatch.setattr(ranks, "_CELLS", 9 * labels)
+    monkeypatch.setattr(blocks, "_CELLS", 9 * labels)
     rows, _ = uneven_rows(40, labels, 5, dtype)
     rows[3] = rows[3, 0]
     rows[11, -1] = np.nan
@@ -94,7 +94,8 @@ def test_few_and_many_labels(
 
 @pytest.mark.parametrize("labels", [10, 70])
 def test_the_number_of_threads_does_not_show(labels: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ranks, "_CELLS", 5 * labels)
+    monkeypatch.setattr(blocks, "_CELLS", 5 * labels)
+    monkeypatch.setattr(blocks, "_WORTH", 1)
     rows, _ = uneven_rows(80, labels, 7, np.float32)
     found = []
     for cores in (1, 2, 5):

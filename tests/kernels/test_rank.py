@@ -24,7 +24,7 @@ def always(monkeypatch: pytest.MonkeyPatch) -> None:
     """Make a table for the smallest pool too, and walk in blocks of seven."""
     monkeypatch.setattr(ranks, "_LEAST_POOL", 1)
     monkeypatch.setattr(ranks, "_LEAST_QUERIES", 0)
-    monkeypatch.setattr(ranks, "_BLOCK", 7)
+    monkeypatch.setattr(blocks, "_CELLS", 7)
 
 
 @pytest.mark.usefixtures("always")

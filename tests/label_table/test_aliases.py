@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 import attrs
@@ -11,18 +11,107 @@ import pytest
 import xarray as xr
 from hypothesis import given, settings, strategies as st
 
-import label_table_records as lt
 import labelled_records as lr
 import plausibly
-from io_files import csv_text, refusal, said, written
+from io_files import csv_text, refusal, written
+from labelled_records import Records
 from plausibly.data import build_table, to_frame
 from plausibly.data.labels import aliases_of, merge_aliases, split_aliases
 from plausibly.data.left_out import read_merged
 from plausibly.data.names import name_texts
 from plausibly.errors import InputError, PlausiblyWarning
 from plausibly.plugin import ANNOTATION, resolve, warn
+from refusals import refused
 
-KINDS = sorted(lt.ANSWERS)
+LABELS = ["melanoma", "b c", "Ä", "0"]
+ALIASES = {"MM": "melanoma", "melanoma ": "melanoma", "bc": "b c", "ä": "Ä"}
+NAMES = [*LABELS, *ALIASES]
+
+Renamed = Callable[[object], object]
+
+
+def label(answer: object) -> object:
+    """Return a single label under its own name."""
+    return ALIASES.get(str(answer), answer)
+
+
+def label_set(answer: object) -> object:
+    """Return a set in which each label is named once."""
+    assert isinstance(answer, list)
+    return sorted({ALIASES.get(str(name), str(name)) for name in answer})
+
+
+def ranking(answer: object) -> object:
+    """Return a ranking in which each label has its best place, without empty blocks."""
+    assert isinstance(answer, list)
+    seen: set[str] = set()
+    blocks = []
+    for block in answer:
+        kept = {ALIASES.get(name, name) for name in block} - seen
+        seen |= kept
+        if kept:
+            blocks.append(sorted(kept))
+    return blocks
+
+
+def soft_label(answer: object) -> object:
+    """Return weights that are added up by label."""
+    assert isinstance(answer, Mapping)
+    found: dict[str, float] = {}
+    for name, weight in sorted(answer.items()):
+        of = ALIASES.get(str(name), str(name))
+        found[of] = found.get(of, 0.0) + weight
+    return found
+
+
+RENAMED: Mapping[str, Renamed] = {
+    "single-label": label,
+    "label-set": label_set,
+    "partial-ranking": ranking,
+    "soft-label": soft_label,
+}
+
+
+def renamed(kind: str, records: Records) -> Records:
+    """Return the records with every label under its own name."""
+    return [(example, by, RENAMED[kind](answer)) for example, by, answer in records]
+
+
+@st.composite
+def _rankings(draw: st.DrawFn) -> list[list[str]]:
+    names = draw(st.permutations(NAMES))[: draw(st.integers(1, len(NAMES)))]
+    blocks: list[list[str]] = []
+    for name in names:
+        tied: bool = draw(st.booleans())
+        if blocks and tied:
+            blocks[-1].append(name)
+        else:
+            blocks.append([name])
+    return blocks
+
+
+_names = st.sampled_from(NAMES)
+ANSWERS: Mapping[str, st.SearchStrategy[object]] = {
+    "single-label": _names,
+    "label-set": st.lists(_names, min_size=1, max_size=5, unique=True),
+    "partial-ranking": _rankings(),
+    # Weights whose sums are exact in any order.
+    "soft-label": st.dictionaries(_names, st.integers(1, 64).map(float), min_size=1, max_size=5),
+}
+
+
+def label_table(folder: Path, aliases: Mapping[str, str] = ALIASES) -> Path:
+    """Write the labels with those aliases that a cell can hold, and return the path."""
+    rows = [["label", "alias"]]
+    for name in LABELS:
+        own = [alias.replace("|", r"\|") for alias, of in aliases.items() if of == name]
+        rows.append([name, " | ".join(own)])
+    path = folder / "labels.csv"
+    path.write_text(csv_text(rows), encoding="utf-8")
+    return path
+
+
+KINDS = sorted(ANSWERS)
 TABLE = """\
 label,alias
 eczema,Eczema | atopic eczema
@@ -35,14 +124,14 @@ tinea,ringworm|Tinea
 @settings(max_examples=20)
 @given(data=st.data())
 def test_merging_then_counting_is_counting_renamed_records(kind: str, data: st.DataObject) -> None:
-    records = data.draw(lr.records(lt.ANSWERS[kind]))
+    records = data.draw(lr.records(ANSWERS[kind]))
     annotation = resolve(ANNOTATION, kind)
-    found = merge_aliases(annotation.build(records, lt.NAMES), lt.ALIASES, lt.LABELS)
+    found = merge_aliases(annotation.build(records, NAMES), ALIASES, LABELS)
     annotation.validate(found)
-    expected = annotation.build(lt.renamed(kind, records), lt.LABELS)
+    expected = annotation.build(renamed(kind, records), LABELS)
     xr.testing.assert_identical(plausibly.aggregate(found), plausibly.aggregate(expected))
     named = [str(name) for _, _, answer in records for name in _named(answer)]
-    counts = {alias: float(named.count(alias)) for alias in lt.ALIASES if alias in named}
+    counts = {alias: float(named.count(alias)) for alias in ALIASES if alias in named}
     assert read_merged(found.attrs) == counts
     # Responses of unknown annotators that became the same may stand in another order.
     rows = [sorted(map(str, to_frame(table).values.tolist())) for table in (found, expected)]
@@ -61,11 +150,11 @@ def _named(answer: object) -> list[object]:
 @settings(max_examples=20)
 @given(data=st.data())
 def test_the_order_of_rows_does_not_matter(kind: str, data: st.DataObject) -> None:
-    records = data.draw(lr.records(lt.ANSWERS[kind]))
+    records = data.draw(lr.records(ANSWERS[kind]))
     other = data.draw(st.permutations(records))
     annotation = resolve(ANNOTATION, kind)
     tables = [
-        merge_aliases(annotation.build(given_, lt.NAMES), lt.ALIASES, lt.LABELS)
+        merge_aliases(annotation.build(given_, NAMES), ALIASES, LABELS)
         for given_ in (records, other)
     ]
     xr.testing.assert_identical(*(plausibly.aggregate(table) for table in tables))
@@ -78,8 +167,8 @@ def test_the_order_of_rows_does_not_matter(kind: str, data: st.DataObject) -> No
 def test_a_ranking_keeps_the_better_place_and_closes_the_gap() -> None:
     kind = resolve(ANNOTATION, "partial-ranking")
     blocks = [["MM"], ["b c", "Ä"], ["melanoma"], ["bc"], ["0"]]
-    table = kind.build([("e", "q", blocks)], lt.NAMES)
-    found = merge_aliases(table, lt.ALIASES, lt.LABELS)
+    table = kind.build([("e", "q", blocks)], NAMES)
+    found = merge_aliases(table, ALIASES, LABELS)
     kind.validate(found)
     frame = to_frame(found)
     places = dict(zip(frame["label"], frame["mention_block"], strict=True))
@@ -220,11 +309,12 @@ def test_a_strangers_reader_warns_once(tmp_path: Path, text: str) -> None:
     assert len(caught) == 1
     assert name_texts(table["label"].values) == ["eczema", "psoriasis", "tinea"]
     wrong = written(tmp_path, "wrong.x", "eczema typo")
-    with pytest.warns(PlausiblyWarning, match="wrong.x is read"):
-        assert said(lambda: plausibly.read_annotations(wrong, Strange(), labels)) == (
-            'error label-unknown: wrong.x holds "typo" '
-            "do mend it, or write it into the column alias of labels.csv, beside its label"
-        )
+    alias = "write it into the column alias of labels.csv, beside its label"
+    with (
+        pytest.warns(PlausiblyWarning, match="wrong.x is read"),
+        refused("label-unknown", 'wrong.x holds "typo"', alias),
+    ):
+        plausibly.read_annotations(wrong, Strange(), labels)
 
 
 @attrs.frozen(kw_only=True)
@@ -335,11 +425,8 @@ def test_columns_of_predictions_under_an_alias(tmp_path: Path) -> None:
     assert name_texts(model["label"].values) == ["eczema", "psoriasis", "tinea"]
     assert model.values.tolist() == [[0.5, 0.3, 0.2]]
     both = written(tmp_path, "both.csv", "example,tinea,Eczema,eczema,psoriasis\nx,.2,.2,.3,.3\n")
-    assert said(lambda: plausibly.read_predictions(both, labels=labels)) == (
-        'error label-twice: both.csv has 2 columns of the label "eczema", under other names '
-        '("Eczema", "eczema") expected one column a label; probabilities of one label add up, '
-        "other scores do not do add the columns up where they are made, or keep one"
-    )
+    with refused("label-twice", "both.csv", 'the label "eczema"', '("Eczema", "eczema")'):
+        plausibly.read_predictions(both, labels=labels)
 
 
 def test_a_million_and_the_file(tmp_path: Path) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 
 import numpy as np
@@ -10,7 +10,6 @@ import pytest
 import xarray as xr
 from hypothesis import given, settings, strategies as st
 
-import label_table_trees as lt
 import plausibly
 import plausibly.data.annotations
 from io_files import refusal, said
@@ -19,6 +18,86 @@ from plausibly.data.labels import Hierarchy
 from plausibly.data.left_out import read_left_out
 from plausibly.data.names import name_texts
 from plausibly.plugin import AGGREGATOR, ANNOTATION, is_joint, resolve
+from refusals import refused
+
+Row = Mapping[str, Fraction]
+
+
+@st.composite
+def forests(draw: st.DrawFn, most: int = 8) -> dict[str, str]:
+    """Names with their parents, the empty text at the top, in an order that tells nothing."""
+    names = [f"k{number}" for number in range(draw(st.integers(2, most)))]
+    parents = {name: draw(st.sampled_from(["", *names[:at]])) for at, name in enumerate(names)}
+    order = draw(st.permutations(names))
+    return {name: parents[name] for name in order}
+
+
+def children(tree: Mapping[str, str], name: str) -> list[str]:
+    """Return the labels directly below one."""
+    return [label for label, parent in tree.items() if parent == name]
+
+
+def leaves(tree: Mapping[str, str], name: str) -> list[str]:
+    """Return the leaves below a label, itself where nothing is below."""
+    below = children(tree, name)
+    return [name] if not below else [leaf for child in below for leaf in leaves(tree, child)]
+
+
+def uniform(tree: Mapping[str, str], row: Row) -> dict[str, Fraction]:
+    """Give what each parent has to its leaves in equal shares."""
+    found = {name: Fraction(0) for name in tree if not children(tree, name)}
+    for name, mass in row.items():
+        for leaf in leaves(tree, name):
+            found[leaf] += mass / len(leaves(tree, name))
+    return found
+
+
+def frequency(tree: Mapping[str, str], row: Row, unseen: Row | None = None) -> dict[str, Fraction]:
+    """Give what each parent has to its leaves by what they have, from the lowest level up."""
+    found = {name: row.get(name, Fraction(0)) for name in tree}
+
+    def settle(name: str) -> None:
+        for child in children(tree, name):
+            settle(child)
+        below = leaves(tree, name)
+        if below == [name]:
+            return
+        shares = {leaf: found[leaf] for leaf in below}
+        if not sum(shares.values()) and unseen is not None:
+            shares = {leaf: unseen.get(leaf, Fraction(0)) for leaf in below}
+        if not sum(shares.values()):
+            shares = dict.fromkeys(below, Fraction(1))
+        mass, found[name] = found[name], Fraction(0)
+        for leaf, share in shares.items():
+            found[leaf] += mass * share / sum(shares.values())
+
+    for top in children(tree, ""):
+        settle(top)
+    return {name: mass for name, mass in found.items() if not children(tree, name)}
+
+
+def frequencies(votes: Sequence[tuple[str, str]]) -> dict[str, dict[str, Fraction]]:
+    """Return the shares of votes by example, of (example, label) votes."""
+    found: dict[str, dict[str, Fraction]] = {}
+    for example, label in votes:
+        row = found.setdefault(example, {})
+        row[label] = row.get(label, Fraction(0)) + 1
+    return {
+        example: {label: count / sum(row.values()) for label, count in row.items()}
+        for example, row in found.items()
+    }
+
+
+def table_of(
+    tree: Mapping[str, str], votes: Sequence[tuple[str, object]], kind: str = "single-label"
+) -> xr.Dataset:
+    """Return the annotation table of answers by unknown annotators, with the parents."""
+    records = [(example, None, answer) for example, answer in votes]
+    table = resolve(ANNOTATION, kind).build(records, list(tree))
+    return table.assign_coords(
+        parent=("label", [tree[str(name)] for name in table["label"].values])
+    )
+
 
 TREE = {"dermatitis": "", "eczema": "dermatitis", "contact": "dermatitis", "tinea": ""}
 DEEP = {
@@ -51,7 +130,7 @@ def exact(lam: xr.DataArray) -> dict[str, dict[str, Fraction]]:
 
 @st.composite
 def votes_in_trees(draw: st.DrawFn) -> tuple[dict[str, str], list[tuple[str, str]]]:
-    tree = draw(lt.forests())
+    tree = draw(forests())
     vote = st.tuples(st.sampled_from(["x", "y", "z"]), st.sampled_from(sorted(tree)))
     return tree, draw(st.lists(vote, min_size=1, max_size=12))
 
@@ -60,11 +139,11 @@ def votes_in_trees(draw: st.DrawFn) -> tuple[dict[str, str], list[tuple[str, str
 @given(votes_in_trees(), st.sampled_from(["uniform", "frequency"]))
 def test_exact_shares(world: tuple[dict[str, str], list[tuple[str, str]]], policy: str) -> None:
     tree, votes = world
-    lam = plausibly.aggregate(lt.table_of(tree, votes), "spread", parents=policy)
-    spread = {"uniform": lt.uniform, "frequency": lt.frequency}[policy]
-    expected = {example: spread(tree, row) for example, row in lt.frequencies(votes).items()}
+    lam = plausibly.aggregate(table_of(tree, votes), "spread", parents=policy)
+    spread = {"uniform": uniform, "frequency": frequency}[policy]
+    expected = {example: spread(tree, row) for example, row in frequencies(votes).items()}
     assert exact(lam) == expected
-    assert name_texts(lam["label"].values) == [n for n in tree if not lt.children(tree, n)]
+    assert name_texts(lam["label"].values) == [n for n in tree if not children(tree, n)]
     if any(tree.values()):
         assert lam.attrs["parents"] == policy
 
@@ -76,13 +155,13 @@ def test_no_order_matters_and_no_other_example(
 ) -> None:
     tree, votes = world
     for policy in ("uniform", "frequency"):
-        lam = plausibly.aggregate(lt.table_of(tree, votes), "spread", parents=policy)
+        lam = plausibly.aggregate(table_of(tree, votes), "spread", parents=policy)
         turned = plausibly.aggregate(
-            lt.table_of(dict(reversed(tree.items())), votes[::-1]), "spread", parents=policy
+            table_of(dict(reversed(tree.items())), votes[::-1]), "spread", parents=policy
         )
         xr.testing.assert_equal(turned.sel(label=lam["label"], example=lam["example"]), lam)
         alone = plausibly.aggregate(
-            lt.table_of(tree, [vote for vote in votes if vote[0] == votes[0][0]]),
+            table_of(tree, [vote for vote in votes if vote[0] == votes[0][0]]),
             "spread",
             parents=policy,
         )
@@ -91,12 +170,12 @@ def test_no_order_matters_and_no_other_example(
 
 def test_equal_shares_by_hand() -> None:
     votes = [("x", "dermatitis"), ("x", "eczema"), ("x", "tinea"), ("y", "tinea")]
-    lam = plausibly.aggregate(lt.table_of(TREE, votes), "spread")
+    lam = plausibly.aggregate(table_of(TREE, votes), "spread")
     assert name_texts(lam["label"].values) == ["eczema", "contact", "tinea"]
     np.testing.assert_array_equal(lam.values, [[1 / 2, 1 / 6, 1 / 3], [0, 0, 1]])
     assert lam["denominator"].values.tolist() == [6, 1]
     assert lam.attrs == {"parents": "uniform"}
-    even = plausibly.aggregate(lt.table_of(TREE, [*votes[:1] * 2, votes[2]]), "spread")
+    even = plausibly.aggregate(table_of(TREE, [*votes[:1] * 2, votes[2]]), "spread")
     assert even["denominator"].values.tolist() == [3]  # two units for two leaves: no more needed
     assert lam["parent"].values.tolist() == ["dermatitis", "dermatitis", ""]
 
@@ -104,7 +183,7 @@ def test_equal_shares_by_hand() -> None:
 def test_a_middle_level_bears_on_the_level_above() -> None:
     """What is said of contact dermatitis is what a bare dermatitis then follows."""
     lam = plausibly.aggregate(
-        lt.table_of(DEEP, [("x", "dermatitis"), ("x", "contact"), ("x", "irritant")]),
+        table_of(DEEP, [("x", "dermatitis"), ("x", "contact"), ("x", "irritant")]),
         "spread",
         parents="frequency",
     )
@@ -114,7 +193,7 @@ def test_a_middle_level_bears_on_the_level_above() -> None:
 
 def test_in_proportion_to_all_examples_the_guarantee_says_so() -> None:
     votes = [("x", "dermatitis"), ("y", "eczema"), ("z", "contact"), ("w", "contact")]
-    table = lt.table_of(TREE, votes)
+    table = table_of(TREE, votes)
     like = {"name": "spread", "parents": "frequency", "unseen": "overall"}
     lam = plausibly.aggregate(table, like)
     np.testing.assert_allclose(lam.sel(example="x").values, [1 / 3, 2 / 3, 0], rtol=1e-15)
@@ -123,7 +202,7 @@ def test_in_proportion_to_all_examples_the_guarantee_says_so() -> None:
     plain = plausibly.aggregate(table, "spread", parents="frequency")
     assert plain.sel(example="x").values.tolist() == [0.5, 0.5, 0]
     assert "joint" not in plain.attrs
-    nobody = plausibly.aggregate(lt.table_of(TREE, [("x", "dermatitis")]), like)
+    nobody = plausibly.aggregate(table_of(TREE, [("x", "dermatitis")]), like)
     assert nobody.values.tolist() == [[0.5, 0.5, 0]]
     assert is_joint(resolve(AGGREGATOR, {"name": "spread", "inner": "dawid-skene"}))
     assert not is_joint(resolve(AGGREGATOR, "spread"))
@@ -131,20 +210,18 @@ def test_in_proportion_to_all_examples_the_guarantee_says_so() -> None:
 
 @settings(max_examples=20)
 @given(votes_in_trees())
-def test_in_proportion_to_all_examples(
-    world: tuple[dict[str, str], list[tuple[str, str]]],
-) -> None:
+def test_in_proportion_to_all_examples(world: tuple[dict[str, str], list[tuple[str, str]]]) -> None:
     tree, votes = world
-    rows = lt.frequencies(votes)
+    rows = frequencies(votes)
     overall = {
         name: sum((row.get(name, Fraction(0)) for row in rows.values()), Fraction(0))
         for name in tree
     }
     lam = plausibly.aggregate(
-        lt.table_of(tree, votes), "spread", parents="frequency", unseen="overall"
+        table_of(tree, votes), "spread", parents="frequency", unseen="overall"
     )
     for example, row in rows.items():
-        expected = lt.frequency(tree, row, overall)
+        expected = frequency(tree, row, overall)
         found = lam.sel(example=example)
         for label, share in expected.items():
             assert abs(float(found.sel(label=label)) - share) < 1e-12
@@ -152,38 +229,29 @@ def test_in_proportion_to_all_examples(
 
 def test_dropped_parents_are_counted() -> None:
     votes = [("x", "dermatitis"), ("x", "eczema"), ("x", "tinea"), ("x", "tinea"), ("y", "tinea")]
-    lam = plausibly.aggregate(lt.table_of(TREE, votes), "spread", parents="drop")
+    lam = plausibly.aggregate(table_of(TREE, votes), "spread", parents="drop")
     np.testing.assert_array_equal(lam.values, [[1 / 3, 0, 2 / 3], [0, 0, 1]])
     assert lam["denominator"].values.tolist() == [3, 1]
     assert read_left_out(lam.attrs) == {"named a label above others": 1}
     assert lam.attrs["parents"] == "drop"
-    assert said(
-        lambda: plausibly.aggregate(
-            lt.table_of(TREE, [*votes, ("z", "dermatitis")]), "spread", parents="drop"
-        )
-    ) == (
-        "error parents-alone: annotations name only labels that stand above others in 1 example "
-        '(z) expected an answer to each example that is kept; got parents = "drop", which leaves '
-        'none do parents = "uniform" or "frequency", or plausibly.select(ann, example=...) the '
-        "others"
-    )
+    alone = table_of(TREE, [*votes, ("z", "dermatitis")])
+    with refused(
+        "parents-alone", "1 example (z)", 'do parents = "uniform" or "frequency", or plaus'
+    ):
+        plausibly.aggregate(alone, "spread", parents="drop")
 
 
 def test_refused_parents_are_named() -> None:
     votes = [("x", "tinea"), ("y", "dermatitis"), ("y", "eczema")]
-    assert said(
-        lambda: plausibly.aggregate(lt.table_of(TREE, votes), "spread", parents="error")
-    ) == (
-        'error parents-named: annotations name "dermatitis", which stands above other labels '
-        "expected labels that stand above none; got 1 example (y) "
-        'do parents = "uniform", "frequency" or "drop"'
-    )
-    fine = plausibly.aggregate(lt.table_of(TREE, votes[:1]), "spread", parents="error")
+    do = 'do parents = "uniform", "frequency" or "drop"'
+    with refused("parents-named", '"dermatitis"', "got 1 example (y)", do):
+        plausibly.aggregate(table_of(TREE, votes), "spread", parents="error")
+    fine = plausibly.aggregate(table_of(TREE, votes[:1]), "spread", parents="error")
     assert name_texts(fine["label"].values) == ["eczema", "contact", "tinea"]
 
 
 def test_parameters_that_do_not_fit() -> None:
-    table = lt.table_of(TREE, [("x", "tinea")])
+    table = table_of(TREE, [("x", "tinea")])
     assert refusal(lambda: plausibly.aggregate(table, "spread", parents="half")).name == (
         "component-parameter"
     )
@@ -244,7 +312,7 @@ def test_around_any_aggregator(
 
 def test_inside_a_bootstrap() -> None:
     votes = [("x", "dermatitis"), ("x", "eczema"), ("x", "tinea"), ("y", "tinea")]
-    table = lt.table_of(TREE, votes)
+    table = table_of(TREE, votes)
     inside = plausibly.aggregate(table, "bootstrap", inner="spread", draws=20)
     around = plausibly.aggregate(table, "spread", inner={"name": "bootstrap", "draws": 20})
     np.testing.assert_allclose(inside.values, around.values, rtol=1e-14)
@@ -255,7 +323,7 @@ def test_inside_a_bootstrap() -> None:
 def test_units_that_would_pass_what_a_float_holds() -> None:
     """Shares stay right where no whole number of units can be kept."""
     tree = {"top": "", **{f"k{n}": "top" for n in range(3)}}
-    table = lt.table_of(tree, [("x", "top"), ("x", "k0")])
+    table = table_of(tree, [("x", "top"), ("x", "k0")])
     huge = 2.0**52 - 1  # prime to 3: three times as many units would be needed
     table = table.assign(response_weight=("response", [huge, 1.0]))
     table = plausibly.data.annotations.rebuilt(table)
@@ -268,7 +336,7 @@ def test_a_model_that_knows_one_of_two_parents() -> None:
     """What the model knows stays; the other parent may be missing if nobody named it."""
     wanted = ["tinea", "dermatitis", "allergic", "irritant", "eczema", "other"]
     for named, fine in (("dermatitis", True), ("contact", False)):
-        lam = plausibly.aggregate(lt.table_of(DEEP, [("x", named), ("x", "tinea")]))
+        lam = plausibly.aggregate(table_of(DEEP, [("x", named), ("x", "tinea")]))
         if fine:
             found = match_labels(lam, wanted, whose="votes", other="the model")
             assert name_texts(found["label"].values) == wanted
@@ -287,15 +355,15 @@ def test_labels_without_parents_are_as_they_were() -> None:
 
 
 @settings(max_examples=40)
-@given(lt.forests())
+@given(forests())
 def test_hierarchies_against_recursion(tree: dict[str, str]) -> None:
     labels = list(tree)
     found = Hierarchy.of(labels, list(tree.values()))
-    above = [name for name in labels if lt.children(tree, name)]
+    above = [name for name in labels if children(tree, name)]
     assert sorted(labels[code] for code in found.above) == sorted(above)
     assert [labels[code] for code in found.leaves] == [n for n in labels if n not in above]
     for code, below in found.below.items():
-        assert sorted(labels[leaf] for leaf in below) == sorted(lt.leaves(tree, labels[code]))
+        assert sorted(labels[leaf] for leaf in below) == sorted(leaves(tree, labels[code]))
     order = [labels[code] for code in found.above]
     for name in order:
         assert not tree[name] or order.index(tree[name]) > order.index(name)

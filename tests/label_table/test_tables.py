@@ -1,16 +1,22 @@
-"""Tables of labels: their columns, and what is said of those that cannot be used."""
+"""Tables of labels: what they hold, what is wrong with them, and what users of other tools met."""
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import numpy as np
 import pytest
 import xarray as xr
+from hypothesis import HealthCheck, given, settings, strategies as st
 
-from io_files import said, written
+import plausibly
+from io_files import csv_text, refusal, written
 from plausibly.data.labels import Hierarchy, aliases_of
+from plausibly.data.names import name_texts
+from plausibly.errors import InputError
 from plausibly.io.label_tables import read_labels, table_from, with_coordinates, with_known_labels
+from refusals import refused
 
 
 def test_columns_of_numbers_may_have_empty_cells(tmp_path: Path) -> None:
@@ -49,97 +55,194 @@ def test_a_label_among_its_own_aliases(tmp_path: Path) -> None:
     assert aliases_of(table) == {"A": "a"}
 
 
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        (
-            "label,alias\neczema,AD\ntinea,\nacne,x|AD\n",
-            'error alias-ambiguous: l.csv gives the alias "AD" to "eczema" and to "acne" '
-            "(lines 2, 4) expected aliases of one label each, which are no labels themselves; "
-            'got answers "AD" that could be either do keep it at one of them',
-        ),
-        (
-            "label,alias\neczema,tinea\ntinea,\n",
-            'error alias-ambiguous: l.csv gives the label "tinea" to "eczema" as an alias '
-            "(lines 2, 3) expected aliases of one label each, which are no labels themselves; "
-            'got answers "tinea" that could be either '
-            'do remove the row of "tinea", or take the alias away',
-        ),
-        (
-            "label,alias\ntinea,\neczema,tinea\n",
-            'error alias-ambiguous: l.csv gives the label "tinea" to "eczema" as an alias '
-            "(lines 2, 3) expected aliases of one label each, which are no labels themselves; "
-            'got answers "tinea" that could be either '
-            'do remove the row of "tinea", or take the alias away',
-        ),
-        (
-            "label,alias,aliases\na,x,y\n",
-            'error columns-repeat: l.csv has both a column "alias" and a column "aliases" '
-            "expected one column of other names, with | between several in a cell; got two "
-            'do put all of them into "alias"',
-        ),
-        (
-            "label,parent\neczema,dermatits\ntinea,dermatits\ndermatitis,\n",
-            'error parent-unknown: l.csv line 2: the parent of "eczema" is "dermatits", which is '
-            "no label of the table (so it is in line 3) expected a label with a row of its own, or "
-            'an empty cell; got "dermatits" do did you mean "dermatitis"? mend it',
-        ),
-        (
-            "label,parent,alias\neczema,derm,\ndermatitis,,derm\n",
-            'error parent-unknown: l.csv line 2: the parent of "eczema" is "derm", which is '
-            "no label of the table expected a label with a row of its own, or "
-            'an empty cell; got "derm" do did you mean "dermatitis"? mend it',
-        ),
-        (
-            "label,parent\ncat,1\ndog,1\n",
-            'error parent-unknown: l.csv line 2: the parent of "cat" is "1", which is '
-            "no label of the table (so it is in line 3) expected a label with a row of its own, or "
-            'an empty cell; got "1" do add a row for "1", or give the column another name, if '
-            "annotators cannot say it",
-        ),
-        (
-            "label,parent\na,b\nb,c\nc,b\n",
-            'error parents-circular: l.csv: "b" stands above itself (lines 3, 4) '
-            'expected parents that end at a label without one; got "b" under "c" under "b" '
-            "do empty the parent of the topmost of them",
-        ),
-        (
-            "label,parent\na,a\n",
-            'error parents-circular: l.csv: "a" stands above itself (line 2) '
-            'expected parents that end at a label without one; got "a" under "a" '
-            "do empty the parent of the topmost of them",
-        ),
-        (
-            "label,order\na,1\nb,second\n",
-            'error number-unreadable: l.csv line 3, column "order" is not a number '
-            'expected the place of the label, such as 1, or an empty cell; got "second" '
-            "do number the labels from one end to the other",
-        ),
-        (
-            "label,order\na,1\nb,2\nc,1.0\n",
-            'error order-twice: l.csv puts "a" and "c" at one place of the order (lines 2, 4) '
-            "expected a place of its own for each label; got 1.0 twice "
-            "do number them apart, or make one an alias of the other",
-        ),
-    ],
-)
-def test_messages_name_the_lines(tmp_path: Path, text: str, message: str) -> None:
-    assert said(lambda: read_labels(written(tmp_path, "l.csv", text))) == message
+UNREAD = [
+    (
+        "label,alias\neczema,AD\ntinea,\nacne,x|AD\n",
+        "alias-ambiguous",
+        '"AD" to "eczema" and to "acne" (lines 2, 4)',
+    ),
+    (
+        "label,alias\neczema,tinea\ntinea,\n",
+        "alias-ambiguous",
+        'the label "tinea" to "eczema" as an alias (lines 2, 3)',
+    ),
+    (
+        "label,alias\ntinea,\neczema,tinea\n",
+        "alias-ambiguous",
+        'got answers "tinea" that could be either do remove the row of "tinea"',
+    ),
+    ("label,alias,aliases\na,x,y\n", "columns-repeat", 'do put all of them into "alias"'),
+    (
+        "label,parent\neczema,dermatits\ntinea,dermatits\ndermatitis,\n",
+        "parent-unknown",
+        "line 2",
+        "(so it is in line 3)",
+        'got "dermatits" do did you mean "dermatitis"? mend it',
+    ),
+    (
+        "label,parent,alias\neczema,derm,\ndermatitis,,derm\n",
+        "parent-unknown",
+        'got "derm" do did you mean "dermatitis"? mend it',
+    ),
+    ("label,parent\ncat,1\ndog,1\n", "parent-unknown", 'do add a row for "1", or give the column'),
+    (
+        "label,parent\na,b\nb,c\nc,b\n",
+        "parents-circular",
+        "(lines 3, 4)",
+        '"b" under "c" under "b"',
+    ),
+    ("label,parent\na,a\n", "parents-circular", "(line 2)", 'got "a" under "a"'),
+    ("label,order\na,1\nb,second\n", "number-unreadable", 'line 3, column "order"', '"second"'),
+    ("label,order\na,1\nb,2\nc,1.0\n", "order-twice", '"a" and "c"', "(lines 2, 4)", "1.0 twice"),
+]
+
+
+@pytest.mark.parametrize("case", UNREAD, ids=lambda case: f"{case[1]} {case[2]}")
+def test_messages_name_the_lines(tmp_path: Path, case: tuple[str, ...]) -> None:
+    text, name, *pieces = case
+    with refused(name, "l.csv", *pieces):
+        read_labels(written(tmp_path, "l.csv", text))
 
 
 def test_a_long_circle_is_cut_short() -> None:
     labels = [str(number) for number in range(9)]
-    assert said(lambda: Hierarchy.of(labels, [*labels[1:], "0"], whose="these")) == (
-        'error parents-circular: these: "0" stands above itself expected parents that end at a '
-        'label without one; got "0" under "1" under "2" under "3" under "…" '
-        "do empty the parent of the topmost of them"
-    )
+    with refused("parents-circular", "these", 'got "0" under "1" under "2" under "3" under "…"'):
+        Hierarchy.of(labels, [*labels[1:], "0"], whose="these")
 
 
 def test_labels_in_memory_are_checked_where_they_are_used() -> None:
     made = xr.Dataset(coords={"label": ["a", "b"], "alias": ("label", ["t", "t"])})
-    assert said(lambda: aliases_of(made)).startswith(
-        'error alias-ambiguous: the table of labels gives the alias "t" to "a" and to "b" expected'
-    )
+    with refused("alias-ambiguous", 'the table of labels gives the alias "t" to "a" and to "b"'):
+        aliases_of(made)
     ring = xr.Dataset(coords={"label": ["a", "b"], "parent": ("label", ["b", "a"])})
-    assert said(lambda: Hierarchy.of_table(ring)).startswith("error parents-circular: the labels")
+    with refused("parents-circular", "the labels"):
+        Hierarchy.of_table(ring)
+
+
+def read(folder: Path, labels: str, votes: str) -> dict[str, list[float]]:
+    """Return the plausibilities by example of a crowd table with a table of labels."""
+    table = plausibly.read_annotations(
+        written(folder, "votes.csv", f"task,worker,label\n{votes}"),
+        "crowd-table",
+        written(folder, "labels.csv", labels),
+    )
+    lam = plausibly.aggregate(table, unanswered="drop")
+    return dict(zip(name_texts(lam["example"].values), lam.values.tolist(), strict=True))
+
+
+def test_report_28_numbers_instead_of_names_need_a_map(tmp_path: Path) -> None:
+    """An export that writes the ids of labels: a table with these as aliases is the map."""
+    votes = "a,1,7\na,2,12\nb,1,7\n"
+    mapped = read(tmp_path, "label,alias\ncat,7\ndog,12\n", votes)
+    assert mapped == {"a": [0.5, 0.5], "b": [1, 0]}
+    error = refusal(lambda: read(tmp_path, "label\ncat\ndog\n", votes))
+    assert (error.name, '"7"' in error.what) == ("label-unknown", True)
+
+
+def test_report_3_zero_false_and_no_are_one_only_if_said(tmp_path: Path) -> None:
+    votes = "a,1,0\na,2,False\na,3,1\na,4,no\n"
+    said = read(tmp_path, "label,alias\nno,0|False\nyes,1|True\n", votes)
+    assert said == {"a": [0.75, 0.25]}
+    apart = read(tmp_path, "label\n0\nFalse\nno\n1\n", votes)
+    assert apart == {"a": [0.25] * 4}
+
+
+def test_report_9_a_label_that_nobody_named(tmp_path: Path) -> None:
+    said = read(tmp_path, "label,alias\na,A\nb,B\nc,C\n", "x,1,A\nx,2,C\n")
+    assert said == {"x": [0.5, 0, 0.5]}
+
+
+def test_report_10_only_real_missing_is_missing(tmp_path: Path) -> None:
+    """An alias ``nan`` is text like any other; an empty cell is a skip."""
+    said = read(tmp_path, "label,alias\nnot a number,nan|NaN\nok,\n", "x,1,nan\nx,2,\nx,3,ok\n")
+    assert said == {"x": [0.5, 0.5]}
+
+
+def test_report_4_letters_and_numbers_of_two_teams(tmp_path: Path) -> None:
+    """Two files in two spellings, one column map, one table of labels."""
+    labels = written(tmp_path, "labels.csv", "label,alias\npositive,1|pos\nnegative,0|neg\n")
+    one = written(tmp_path, "one.csv", "item,performer,label\nx,a,1\ny,a,0\n")
+    two = written(tmp_path, "two.csv", "task,worker,label\nx,b,pos\ny,b,pos\n")
+    parts = [
+        plausibly.read_annotations(
+            one, "crowd-table", labels, columns={"task": "item", "worker": "performer"}
+        ),
+        plausibly.read_annotations(two, "crowd-table", labels),
+    ]
+    lam = plausibly.aggregate(plausibly.concat(parts))
+    np.testing.assert_array_equal(lam.values, [[1, 0], [0.5, 0.5]])
+
+
+def test_a_taxonomy_in_which_some_stop_half_way(tmp_path: Path) -> None:
+    """Label Studio lets annotators choose any level: two stop at a label above others."""
+
+    def annotation(number: int, *path: str) -> dict[str, object]:
+        value = {"from_name": "dx", "type": "taxonomy", "value": {"taxonomy": [list(path)]}}
+        return {"id": number, "completed_by": number, "result": [value]}
+
+    tasks = [
+        {"id": 1, "data": {}, "annotations": [annotation(1, "Skin", "Dermatitis", "Eczema")]},
+        {"id": 2, "data": {}, "annotations": [annotation(2, "Skin", "Dermatitis")]},
+        {"id": 3, "data": {}, "annotations": [annotation(3, "Skin"), annotation(4, "Other")]},
+    ]
+    export = written(tmp_path, "export.json", json.dumps(tasks))
+    rows = [["label", "parent", "alias"], ["eczema", "Dermatitis", "Eczema"]]
+    rows += [["contact", "Dermatitis", ""], ["tinea", "Skin", ""], ["Dermatitis", "Skin", ""]]
+    labels = written(tmp_path, "labels.csv", csv_text([*rows, ["Skin", "", ""], ["Other", "", ""]]))
+    table = plausibly.read_annotations(export, "label-studio", labels)
+    lam = plausibly.aggregate(table, "spread")
+    assert name_texts(lam["label"].values) == ["eczema", "contact", "tinea", "Other"]
+    expected = [[1, 0, 0, 0], [1 / 2, 1 / 2, 0, 0], [1 / 6, 1 / 6, 1 / 6, 1 / 2]]
+    np.testing.assert_array_equal(lam.values, expected)
+    assert lam["denominator"].values.tolist() == [1, 2, 6]
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+def test_a_table_from_a_spreadsheet(tmp_path: Path, end: str) -> None:
+    text = end.join(["\ufefflabel;alias;parent", 'a;"x | y";top', "top;;", ""])
+    table = plausibly.read_labels(written(tmp_path, "l.csv", text))
+    assert aliases_of(table) == {"x": "a", "y": "a"}
+    assert Hierarchy.of_table(table).above == (1,)
+
+
+def test_a_very_long_alias(tmp_path: Path) -> None:
+    long = "e" * 100_000
+    assert read(tmp_path, f"label,alias\na,{long}\nb,\n", f"x,1,{long}\n") == {"x": [1, 0]}
+
+
+_cells = st.sampled_from(["", "a", "b", "c", "a|b", "d | e", r"f\|g", "1", "2", "-1", "x", "|"])
+
+
+@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    rows=st.lists(
+        st.tuples(st.sampled_from(["a", "b", "c", "d"]), _cells, _cells, _cells),
+        min_size=1,
+        max_size=4,
+    ),
+    cut=st.integers(0, 200),
+)
+def test_any_table_is_read_right_or_refused_by_name(
+    tmp_path: Path, rows: list[tuple[str, str, str, str]], cut: int
+) -> None:
+    text = csv_text([["label", "alias", "parent", "order"], *rows])
+    for content in (text, text.encode()[:cut], b"\xff" + text.encode()):
+        path = written(tmp_path, "labels.csv", content)
+        refused = ""
+        try:
+            table = plausibly.read_labels(path)
+        except InputError as error:
+            refused = str(error)
+        assert not refused or "labels.csv" in refused
+        if refused or content != text:
+            continue
+        labels = [row[0] for row in rows]
+        assert name_texts(table["label"].values) == labels
+        aliases = aliases_of(table)
+        assert not set(aliases) & set(labels)
+        assert set(aliases.values()) <= set(labels)
+        assert all(row[2] in ("", *labels) for row in rows)
+        numbers = [float(row[3]) for row in rows if row[3]]
+        assert len(set(numbers)) == len(numbers)
+        tree = Hierarchy.of_table(table)
+        assert {labels[code] for code in tree.above} == {row[2] for row in rows} - {""}

@@ -1,4 +1,4 @@
-"""What one chunk costs: one task that reads it and leaves little behind, however many there are."""
+"""What one chunk costs: little travels to it, and little is in hand at once."""
 
 from __future__ import annotations
 
@@ -16,31 +16,28 @@ import xarray as xr
 import plausibly
 from lazy_world import plausibilities, predictions
 from plausibly.conformal import chunks
-from plausibly.conformal.chunked import Ask, Scoring
+from plausibly.conformal.array_predictor import Scoring
+from plausibly.conformal.chunked import Ask, scored
 from plausibly.conformal.predictor import Named, RowScores
 from plausibly.io import read_predictions
-from plausibly.kernels.coverage import row_blocks
-from plausibly.kernels.random import Keys
+from plausibly.kernels.blocks import row_blocks
 from plausibly.kernels.types import Floats
 from plausibly_builtins.scores.aps import Aps
 from plausibly_builtins.scores.margin import Margin
 from plausibly_builtins.scores.probability import Probability
 
-Graphs = list[Any]  # Any: Dask arrays, whose attributes have no hints
-
 
 @pytest.fixture
-def graphs(monkeypatch: pytest.MonkeyPatch) -> Graphs:
-    """Return a list that gets every array that is made chunk by chunk."""
-    made: Graphs = []
-    original = chunks.of_each
+def asked(monkeypatch: pytest.MonkeyPatch) -> list[list[object]]:
+    """Return a list that gets what travels to each chunk, of every pass."""
+    made: list[list[object]] = []
+    original = chunks.each_chunk
 
-    def kept(*args: Any, **options: Any) -> da.Array:  # Any: whatever is given goes on
-        found = original(*args, **options)
-        made.append(found)
-        return found
+    def kept(work: Any, arrays: Any, asks: Any) -> Any:  # Any: whatever is given goes on
+        made.append([one for _, one in asks])
+        return original(work, arrays, asks)
 
-    monkeypatch.setattr(chunks, "of_each", kept)
+    monkeypatch.setattr(chunks, "each_chunk", kept)
     return made
 
 
@@ -61,26 +58,16 @@ def stored(folder: Path, n: int) -> tuple[xr.DataArray, xr.DataArray]:
     return read_predictions(path, chunks=50), plausibilities(model)
 
 
-def test_a_chunk_is_read_by_the_task_that_uses_it(tmp_path: Path, graphs: Graphs) -> None:
-    with dask.config.set(scheduler="synchronous"):
-        studied(*stored(tmp_path, 200))
-    assert len(graphs) == 2
-    for made in graphs:
-        layer = made.__dask_optimize__(made.__dask_graph__(), made.__dask_keys__())
-        kinds = [type(task).__name__ for key, task in layer.items() if isinstance(key, tuple)]
-        # Each under its own name and that of the chunk that it reads.
-        assert sorted(kinds) == ["Alias"] * 4 + ["Task"] * 4
-
-
-def test_tasks_do_not_grow_with_the_number_of_chunks(tmp_path: Path, graphs: Graphs) -> None:
+def test_what_travels_does_not_grow_with_the_number_of_chunks(
+    tmp_path: Path, asked: list[list[object]]
+) -> None:
     sizes = []
     for n in (200, 2000):
-        graphs.clear()
+        asked.clear()
         with dask.config.set(scheduler="synchronous"):
             studied(*stored(tmp_path, n))
-        tasks = [made.dask.layers[made.name].values() for made in graphs]
-        assert [len(each) for each in tasks] == [n // 50] * 2
-        sizes.append([max(len(pickle.dumps(task)) for task in each) for each in tasks])
+        assert [len(each) for each in asked] == [n // 50] * 2
+        sizes.append([max(len(pickle.dumps(one)) for one in each) for each in asked])
     few, many = np.array(sizes)
     assert (many <= few + 64).all()
 
@@ -115,18 +102,14 @@ def test_a_chunk_is_scored_in_the_room_of_a_few_rows(score: Any) -> None:  # Any
         given=tuple(f"l{place}" for place in range(labels)),
         order=slice(None),
         dtype=values.dtype,
-        scale="probability",
-        score=score,
-        called="score",
-        keys=Keys(0),
+        scoring=Scoring(component=score, called="score", scale="probability", seed=0),
     )
-    names = Named("\0".join(f"e{place}" for place in range(examples)).encode(), "predictions")
     row = np.arange(examples)
-    ask = Ask.of(names, np.tile(row, 2), np.tile(row % labels, 2), values.shape)
-    scoring = Scoring(rows)
-    scoring(values, ask)  # modules that are imported on the way are no arrays
+    names = Named([f"e{place}" for place in row], "predictions")
+    ask = Ask(names, np.tile(row, 2), np.tile(row % labels, 2))
+    scored(rows, values, ask)  # modules that are imported on the way are no arrays
     tracemalloc.start()
-    answer = scoring(values, ask)
+    answer = scored(rows, values, ask)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert len(list(row_blocks(values.shape))) > 10
@@ -138,9 +121,7 @@ def test_a_chunk_is_scored_in_the_room_of_a_few_rows(score: Any) -> None:  # Any
 
 
 @pytest.mark.parametrize("score", ["probability", {"name": "aps", "randomised": True}], ids=str)
-def test_chunks_of_several_blocks_have_the_bits_of_memory(
-    score: str | dict[str, object],
-) -> None:
+def test_chunks_of_several_blocks_have_the_bits_of_memory(score: str | dict[str, object]) -> None:
     n = 40_000  # of four labels, more than are scored at once
     cal = predictions(n)
     lam = plausibilities(cal)

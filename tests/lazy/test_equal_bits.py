@@ -142,9 +142,7 @@ def test_numbers_of_other_types() -> None:
 def test_evaluate_reads_sets_and_opinions_in_any_chunks(ties: Ties) -> None:
     lam = LAM.assign_coords(example=NEW["example"].values)
     known = xr.DataArray(
-        np.array(["cat", "dog"] * 6),
-        dims="example",
-        coords={"example": NEW["example"].values},
+        np.array(["cat", "dog"] * 6), dims="example", coords={"example": NEW["example"].values}
     )
     predictor = plausibly.calibrate(CAL, LAM)
     for alpha in (0.3, [0.2, 0.3]):

@@ -9,17 +9,11 @@ from types import ModuleType, SimpleNamespace
 import pytest
 
 import plausibly
+from cli_world import Terminal
 from notebook_pages import Piece
 from plausibly import progress
 from plausibly.progress import Reached, ticking
 from plots_world import METHODS, answers, world
-
-
-class Terminal(io.StringIO):
-    """A stream that says that somebody looks."""
-
-    def isatty(self) -> bool:
-        return True
 
 
 class Page:

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from plausibly.paper.page import Claim, close, decimal, mean_spread
+from plausibly.evaluation.describe import decimal
+from plausibly.paper.page import Claim, close, mean_spread
 from repro_runs import PLAIN, SPLITS, made
 
 # Parts that a handful of splits cannot decide: spreads, and means of few.

@@ -6,18 +6,21 @@ import csv
 import math
 import sys
 from fractions import Fraction
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 import pytest
 import xarray as xr
+from numpy.typing import NDArray
 
 from plausibly.conformal.calibrate import calibrate
 from plausibly.errors import MissingExtra
 from plausibly.kernels.draws import draw_labels
-from plausibly.paper import augmented, data, ecdf, naive, overlaid, procedures, splitting
+from plausibly.paper import cases, images, procedures, pvalues
 from plausibly.paper.data import Data, given, toy_data, toy_model
-from plausibly.paper.page import Asked, write_numbers
+from plausibly.paper.figure import Study, monte_carlo
+from plausibly.paper.page import write_numbers
 from repro_runs import SPLITS, made
 
 SETTINGS = [
@@ -30,7 +33,7 @@ SETTINGS = [
 
 @pytest.mark.parametrize(("alpha", "n", "draws"), SETTINGS)
 def test_the_naive_rank_is_the_standard_quantile(alpha: Fraction, n: int, draws: int) -> None:
-    other = naive.standard(alpha, n, draws)
+    other = cases.standard(alpha, n, draws)
     rank = math.floor(other * draws * (n + 1)) - draws + 1
     # The standard level floor(alpha (n + 1)) / n of draws n scores.
     level = Fraction(math.floor(alpha * (n + 1)), n)
@@ -40,21 +43,20 @@ def test_the_naive_rank_is_the_standard_quantile(alpha: Fraction, n: int, draws:
 
 
 def test_the_naive_threshold_is_an_order_statistic_of_the_drawn_scores() -> None:
-    data = toy_data(200, 1)
-    rows = splitting.one_split(data, 1, 0)
-    method = {"calibrator": "monte-carlo", "draws": 10}
-    predictor = splitting.calibrated(data, ~rows, method, seed=3)
+    study = Study(own=partial(toy_data, 200), alpha="0.1")
+    rows = study.rows(0)
+    predictor = study.calibrated(rows, monte_carlo(), seed=3)
     atoms = np.sort(predictor.pools.replicates.scores, axis=None)
     alpha, n = Fraction(1, 10), int((~rows).sum())
     rank = 10 * math.floor(alpha * (n + 1))
-    assert float(predictor.threshold(naive.standard(alpha, n, 10))) == atoms[rank - 1]
+    assert float(predictor.threshold(cases.standard(alpha, n, 10))) == atoms[rank - 1]
 
 
 def test_pooled_augmentations_use_the_rank_of_algorithm_1() -> None:
-    made_of = augmented.augmented(1)
+    made_of = images.augmented(1)
     count, n = 10, 120
     part, lam = made_of.predictions[:count, :n], made_of.data.plausibilities[:n]
-    predictor = calibrate(part, lam, calibrator=augmented.POOLED)
+    predictor = calibrate(part, lam, calibrator=images.POOLED)
     own = lam.values.argmax(axis=1)
     scores = np.sort(part.values[:, np.arange(n), own], axis=None)
     for alpha in (Fraction(1, 10), Fraction(1, 5)):
@@ -62,45 +64,45 @@ def test_pooled_augmentations_use_the_rank_of_algorithm_1() -> None:
         assert float(predictor.threshold(alpha)) == scores[rank - 1]
 
 
+def still(count: int) -> NDArray[np.float64]:
+    """Return uniforms that neither turn nor shift, and add no noise."""
+    uniform = np.full((count, images.UNIFORMS), 0.5)
+    uniform[:, 3 : 3 + images.SIDE**2] = 0.0  # no radius
+    return uniform
+
+
 def test_a_perturbation_of_nothing_changes_nothing() -> None:
-    images = data.load()[0].images[:5]
-    still = np.full((5, data.uniforms_needed()), 0.5)
-    still[:, 3 : 3 + data.SIDE**2] = 0.0  # no radius, no noise
-    assert np.allclose(data.perturbed(images, still), images, atol=1e-12)
+    given = images.load()[0].images[:5]
+    assert np.allclose(images.perturbed(given, still(5)), given, atol=1e-12)
 
 
 def test_a_shift_of_one_pixel_moves_every_pixel(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(data, "_SHIFT", 1.0)
-    images = data.load()[0].images[:5]
-    uniform = np.full((5, data.uniforms_needed()), 0.5)
-    uniform[:, 3 : 3 + data.SIDE**2] = 0.0
+    monkeypatch.setattr(images, "_SHIFT", 1.0)
+    given, uniform = images.load()[0].images[:5], still(5)
     uniform[:, 1] = 1.0  # down by one row
-    found = data.perturbed(images, uniform)
-    assert np.allclose(found[:, 1:], images[:, :-1], atol=1e-12)
+    found = images.perturbed(given, uniform)
+    assert np.allclose(found[:, 1:], given[:, :-1], atol=1e-12)
     assert np.allclose(found[:, 0], 0, atol=1e-12)
 
 
 def test_a_quarter_turn_turns_the_image(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(data, "_TURN", 90.0)
-    images = data.load()[0].images[:5]
-    uniform = np.full((5, data.uniforms_needed()), 0.5)
-    uniform[:, 3 : 3 + data.SIDE**2] = 0.0
+    monkeypatch.setattr(images, "_TURN", 90.0)
+    given, uniform = images.load()[0].images[:5], still(5)
     uniform[:, 0] = 1.0
-    turned = np.stack([np.rot90(image) for image in images])
-    back = np.stack([np.rot90(image, -1) for image in images])
-    found = data.perturbed(images, uniform)
+    found = images.perturbed(given, uniform)
+    turned, back = (np.rot90(given, way, axes=(1, 2)) for way in (1, -1))
     assert np.allclose(found, turned, atol=1e-9) or np.allclose(found, back, atol=1e-9)
 
 
 def test_training_images_are_no_study_images() -> None:
-    train, study = data.load()
+    train, study = images.load()
     assert len(train.images) + len(study.images) == 1797
     assert train.images.min() == 0
     assert train.images.max() == 1
 
 
 def test_overlaid_images_are_the_darker_of_two_and_share_their_mass() -> None:
-    made_of = overlaid.overlaid(1)
+    made_of = images.overlaid(1)
     lam = made_of.data.plausibilities
     counts = made_of.holds.sum(axis=1)
     assert set(counts.tolist()) == {1, 2}
@@ -120,19 +122,21 @@ def test_the_toy_has_a_network_that_saw_other_points() -> None:
 
 
 def test_what_a_predictor_covers_is_counted_by_hand() -> None:
-    data = toy_data(200, 1)
-    rows = splitting.one_split(data, 1, 0)
-    predictor = splitting.calibrated(data, ~rows, {"calibrator": "expected"}, seed=1)
-    one = splitting.measured(predictor, data, rows, "0.1")
+    study = Study(own=partial(toy_data, 200), alpha="0.1")
+    data, rows = study.data, study.rows(0)
+    predictor = study.calibrated(rows, {"calibrator": "expected"}, seed=1)
+    one = study.measured(predictor, rows)
     tau = float(predictor.threshold("0.1"))
     lam, model = data.plausibilities.values[rows], data.predictions.values[rows]
     inside = model >= tau
     assert data.true is not None
     true = [data.labels.index(label) for label in data.true.values[rows]]
-    assert one.aggregated == pytest.approx((lam * inside).sum(axis=1).mean())
-    assert one.size == pytest.approx(inside.sum(axis=1).mean())
-    assert one.true == pytest.approx(inside[np.arange(len(true)), true].mean())
-    assert one.voted == pytest.approx(inside[np.arange(len(true)), lam.argmax(axis=1)].mean())
+    assert one["aggregated_coverage"] == pytest.approx((lam * inside).sum(axis=1).mean())
+    assert one["set_size"] == pytest.approx(inside.sum(axis=1).mean())
+    assert one["true_coverage"] == pytest.approx(inside[np.arange(len(true)), true].mean())
+    assert one["voted_coverage"] == pytest.approx(
+        inside[np.arange(len(true)), lam.argmax(axis=1)].mean()
+    )
 
 
 def test_corrected_p_values_are_those_of_the_ecdf() -> None:
@@ -143,7 +147,7 @@ def test_corrected_p_values_are_those_of_the_ecdf() -> None:
     # Averages of ten uniforms, each twice: mean 1/2, variance 1/120.
     assert averaged.mean() == pytest.approx(0.5, abs=0.004)
     assert averaged.var() == pytest.approx(1 / 120, rel=0.06)
-    assert float(numbers["band"]) == pytest.approx(math.sqrt(math.log(2e4) / (2 * ecdf.COUNT)))
+    assert float(numbers["band"]) == pytest.approx(math.sqrt(math.log(2e4) / (2 * pvalues.COUNT)))
     assert numbers["corrected_level"].values[-1] == 1
 
 
@@ -157,8 +161,7 @@ def test_the_table_states_the_papers_levels_and_ours() -> None:
     assert proved[procedures.MANY] == pytest.approx(0.9)
     assert np.isnan(proved["voted"])
     assert numbers["coverage_over_labels"].sizes["repetition"] == SPLITS
-    spread = numbers["coverage_over_labels"].std("repetition")
-    assert float(spread.sel({"method": "expected"})) == 0
+    assert np.ptp(numbers["coverage_over_labels"].sel({"method": "expected"}).values) == 0
     extra = numbers["method"].values[numbers["extra_split"].values]
     assert extra.tolist() == [procedures.ECDF, "held-out-rank", "pac"]
 
@@ -183,10 +186,9 @@ def test_the_p_values_of_the_first_figure_are_thresholded_scores() -> None:
 
 
 def test_seeds_and_nothing_else_change_the_numbers() -> None:
-    asked = Asked(splits=2, seed=5)
-    first, second = (made("naive-quantile").entry.load().measure(asked) for _ in range(2))
+    figure = made("naive-quantile").entry.load()
+    first, second, other = (figure.measure(splits=2, seed=seed) for seed in (5, 5, 6))
     assert first.identical(second)
-    other = made("naive-quantile").entry.load().measure(Asked(splits=2, seed=6))
     assert not first["aggregated_coverage"].equals(other["aggregated_coverage"])
 
 

@@ -14,6 +14,7 @@ from plausibly import palette
 from plausibly.errors import InputError, MissingExtra
 from plausibly.paper import page
 from plausibly.paper.run import reproduce
+from plausibly.plots import style
 from repro_runs import PLAIN, all_axes, drawn, made, overlaps, texts
 
 
@@ -54,7 +55,7 @@ def test_the_foot_says_on_what_it_stands(name: str) -> None:
 
 def test_colours_are_told_apart_by_any_eye() -> None:
     # Okabe and Ito, 2008: the palette is theirs, and hatches differ where colours do.
-    assert {look.colour for look in page.OTHERS} <= {
+    assert {look.colour for look in style.OTHERS} <= {
         "#0072B2",
         "#D55E00",
         "#009E73",
@@ -62,9 +63,9 @@ def test_colours_are_told_apart_by_any_eye() -> None:
         "#E69F00",
         "#56B4E9",
     }
-    assert len({(look.line, look.hatch) for look in page.OTHERS}) == len(page.OTHERS)
+    assert len({(look.line, look.hatch) for look in style.OTHERS}) == len(style.OTHERS)
     assert len({look.line for look in page.METHOD_LOOKS}) == len(page.METHOD_LOOKS)
-    assert page.AGGREGATED.colour == palette.BLUE
+    assert style.AGGREGATED.colour == palette.BLUE
 
 
 @pytest.mark.parametrize("form", ["png", "svg"])
@@ -80,11 +81,11 @@ def test_the_same_numbers_give_the_same_file(form: page.Form, tmp_path: Path) ->
 
 def test_edges_hold_every_value() -> None:
     values = [np.array([0.2, 0.9]), np.array([0.5])]
-    edges = page.edges(values, bins=10)
+    edges = style.edges(values, bins=10)
     assert edges[0] < 0.2
     assert edges[-1] > 0.9
     assert len(edges) == 11
-    alone = page.edges([np.array([1.0, 1.0])], bins=5)
+    alone = style.edges([np.array([1.0, 1.0])], bins=5)
     assert alone[0] < 1 < alone[-1]
 
 

@@ -1,12 +1,19 @@
-"""Every case folder reads as its long table, or is refused by its name.
+"""Files read as they did: each to its table, or refused with its message.
 
-``cases/<format>/<case>/`` holds a file, `case.toml` (how it is read, and what comes of it) and,
-where it is read, `expected.csv`: one row per label of each response.
+``cases/<format>/<behaviour>.toml`` holds files, how each is read, and what comes of it:
+
+- ``[[file]]`` is one file: its ``name`` and ``text``; or ``files`` (a folder, or a zip), ``array``,
+  ``arrays``, ``columns`` (Parquet); ``encoding``, and ``cut``, bytes that are missing at the end.
+- ``[[file.read]]`` is one call: ``reader``, ``declared`` labels and ``options``; with ``replace``
+  the file has other words in place of some.
+- What comes of it is ``refused`` with every field of the message, or ``table``, one row per label
+  of each response, with ``kind``, ``labels`` and what else does not go without saying:
+  the reader that ``recognised`` the file, ``examples`` and ``annotators`` without response, what is
+  ``not_counted``, ``values`` of predictions. Every message that is ``warned`` is there.
 """
 
 from __future__ import annotations
 
-import tomllib
 from hashlib import blake2b
 from pathlib import Path
 
@@ -14,20 +21,23 @@ import pytest
 
 import cases_net
 import nets
+from plausibly.data.states import STATES
 from plausibly.registry import Registry
 
 CASES = Path(__file__).parent / "cases"
 
 
-@pytest.mark.parametrize("kind", sorted(path.name for path in CASES.iterdir()))
-def test_a_file_reads_as_it_did(kind: str) -> None:
-    wrong = {}
-    for case in sorted((CASES / kind).iterdir()):
-        spec = tomllib.loads((case / "case.toml").read_text(encoding="utf-8"))
-        found, wanted = cases_net.read(case, spec), cases_net.expected(case, spec)
-        if found != wanted:
-            wrong[case.name] = found, wanted
-    assert wrong == {}
+@pytest.mark.parametrize("path", sorted(CASES.rglob("*.toml")), ids=lambda path: path.stem)
+def test_a_file_reads_as_it_did(path: Path, tmp_path: Path) -> None:
+    reads = 0
+    for file in cases_net.load(path):
+        for case in file["read"]:
+            folder = tmp_path / f"{reads}"
+            folder.mkdir()
+            found = cases_net.answer(cases_net.write(folder, cases_net.changed(file, case)), case)
+            assert found == cases_net.expected(case)
+            reads += 1
+    assert reads
 
 
 def test_every_reader_that_comes_with_plausibly_has_cases() -> None:
@@ -39,10 +49,16 @@ def test_every_reader_that_comes_with_plausibly_has_cases() -> None:
 
 def digest(path: Path) -> str:
     """Return the refusal of a file, or its kind and a digest of its long table."""
-    kind, rows, *names = cases_net.read(path.parent, {"file": path.name})
+    found = cases_net.answer(path, {})
+    if "refused" in found:
+        return f"refused {found['refused']['name']}"
+    # In the digests a state is its code.
+    rows = [[*row[:-1], row[-1] and str(STATES.index(row[-1]))] for row in found["table"]]
     if not rows:
-        return kind
-    return f"{kind} {blake2b(repr((rows, names)).encode(), digest_size=12).hexdigest()}"
+        return str(found["kind"])
+    warned = sorted({one["name"] for one in found["warned"]})
+    kept = repr((rows, [found["labels"], found["examples"], warned]))
+    return f"{found['kind']} {blake2b(kept.encode(), digest_size=12).hexdigest()}"
 
 
 @pytest.mark.realdata

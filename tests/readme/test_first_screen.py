@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 import plausibly
+from demo_runs import readme_table
 from plausibly.demo import study, subjects
 from plausibly.errors import PlausiblyWarning
 from plausibly.evaluation.results import falls_short
@@ -34,7 +35,7 @@ def test_the_first_screen_is_what_the_demo_finds(project: Path) -> None:
         warnings.simplefilter("ignore", PlausiblyWarning)
         found = study.run(subjects.load("nodules", SEED), splits=SPLITS, seed=SEED)
 
-    assert study.readme_table(found) in indented(first_screen)
+    assert readme_table(found) in indented(first_screen)
 
     prose = " ".join(first_screen.split())
     voted = study.figures(found.study, study.VOTED)

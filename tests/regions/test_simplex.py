@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from scipy.optimize import linprog
 
 from plausibly.conformal import regions as simplex
+from plausibly.conformal.regions_draw import vertices
 
 Array = NDArray[np.float64]
 few = settings(max_examples=25)
@@ -117,7 +118,7 @@ def test_no_vector_that_conforms_breaks_what_is_said_of_all(
 @given(cuts(4), st.integers(0, 2**32 - 1))
 def test_the_region_is_the_hull_of_its_corners(cut: tuple[Array, float], seed: int) -> None:
     row, tau = cut
-    corners = simplex.vertices(row, tau)
+    corners = vertices(row, tau)
     np.testing.assert_allclose(corners.sum(axis=1), 1)
     assert (corners @ row >= tau - 1e-12).all()
     directions = np.random.default_rng(seed).normal(size=(5, len(row)))

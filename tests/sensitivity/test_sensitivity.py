@@ -10,6 +10,7 @@ import pytest
 import xarray as xr
 
 import plausibly
+from eval_refusals import check, refusals
 from plausibly.data.left_out import read_left_out
 from plausibly.errors import InputError
 from plausibly.evaluation.sensitivity import sensitivity
@@ -184,54 +185,12 @@ def test_examples_that_one_side_has(world: tuple[xr.DataArray, xr.Dataset]) -> N
     assert found.attrs["n"] == 100
 
 
-@pytest.mark.parametrize(
-    ("aggregators", "told"),
-    [
-        (
-            ["label-frequency"],
-            "error aggregators-few: there is nothing to compare\n"
-            "  expected  two aggregators or more; got label-frequency\n"
-            "  do        --aggregator twice or more (aggregators=[...]); all: plausibly\n"
-            "            plugins list --kind aggregator",
-        ),
-        (
-            "label-frequency",
-            "error aggregators-few: there is nothing to compare\n"
-            "  expected  two aggregators or more; got label-frequency\n"
-            "  do        --aggregator twice or more (aggregators=[...]); all: plausibly\n"
-            "            plugins list --kind aggregator",
-        ),
-        (
-            ["one-coin", {"name": "one-coin"}],
-            "error aggregator-twice: two aggregators are called one-coin\n"
-            "  expected  different names; got one-coin\n"
-            '  do        leave one out, or name them: aggregators={"mild": ..., "strong":\n'
-            "            ...}",
-        ),
-    ],
-)
-def test_what_cannot_be_compared(
-    world: tuple[xr.DataArray, xr.Dataset],
-    aggregators: Any,  # Any: whatever users may pass
-    told: str,
-) -> None:
-    with pytest.raises(InputError) as caught:
-        sensitivity(*world, aggregators)
-    assert str(caught.value) == told
-
-
-def test_a_reference_that_is_none(world: tuple[xr.DataArray, xr.Dataset]) -> None:
-    with pytest.raises(InputError) as caught:
-        sensitivity(*world, NAMES[:2], reference="worker-agrement")
-    assert str(caught.value) == (
-        "error reference-unknown: no aggregator of the comparison is called\n"
-        "  worker-agrement\n"
-        "  expected  one of label-frequency, worker-agreement; got worker-agrement\n"
-        "  do        did you mean worker-agreement?"
-    )
-
-
 def test_progress_is_told(world: tuple[xr.DataArray, xr.Dataset]) -> None:
     told: list[tuple[int, int]] = []
     sensitivity(*world, NAMES[:2], splits=3, progress=lambda done, of: told.append((done, of)))
     assert told == [(1, 3), (2, 3), (3, 3)]
+
+
+@refusals(__file__)
+def test_the_text(call: str, text: str) -> None:
+    check(call, text, globals())

@@ -9,6 +9,7 @@ import pytest
 import xarray as xr
 
 import plausibly
+from plausibly.conformal.array_predictor import Scoring
 from plausibly.conformal.inputs import calibration_data, matched_inputs
 from plausibly.conformal.predictor import ConformalPredictor
 from plausibly.errors import IncompatibleComponents, PlausiblyWarning
@@ -16,6 +17,7 @@ from plausibly.kernels.random import Keys
 from plausibly.kernels.sparse import Slots
 from plausibly.plugin import CALIBRATOR, COMBINER, SCORE, pack, resolve, unpack
 from plausibly.registry import default
+from refusals import refused
 from sparse_world import mentions, plausibilities, predictions, shuffled
 
 LABELS, EXAMPLES = 40, 60
@@ -41,8 +43,8 @@ def made(lam: xr.DataArray | xr.Dataset, dtype: str = "float32", **method: objec
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", PlausiblyWarning)
             return plausibly.calibrate(model, lam, **method)  # type: ignore[arg-type]  # by name
-    except IncompatibleComponents as refused:
-        return str(refused)
+    except IncompatibleComponents as caught:
+        return str(caught)
 
 
 def answers(predictor: ConformalPredictor) -> list[object]:
@@ -138,9 +140,7 @@ def test_what_calibrators_see() -> None:
             matched_inputs(
                 predictions(EXAMPLES, LABELS), one, aggregator=None, seed=0, only_common=False
             ),
-            score,
-            "probability",
-            Keys(0),
+            Scoring(component=score, called="probability", scale="probability", seed=0),
         )
         for one in (pack(lam), lam)
     ]
@@ -168,9 +168,9 @@ def test_other_names_are_refused_as_for_dense_ones() -> None:
         lam_ok = wrong / wrong.sum("label")
         texts = []
         for form in (pack(lam_ok.fillna(1 / LABELS)), lam_ok.fillna(1 / LABELS)):
-            with pytest.raises(plausibly.InputError) as refused:
+            with pytest.raises(plausibly.InputError) as caught:
                 made(form)
-            texts.append(str(refused.value))
+            texts.append(str(caught.value))
         assert texts[0] == texts[1]
 
 
@@ -186,9 +186,9 @@ def test_parents_of_labels() -> None:
     said[7, LABELS] = 1
     texts = []
     for form in (pack(said), said):
-        with pytest.raises(plausibly.InputError, match="parents-named") as refused:
+        with refused("parents-named") as caught:
             made(form)
-        texts.append(str(refused.value))
+        texts.append(str(caught.value))
     assert texts[0] == texts[1]
 
 

@@ -12,6 +12,7 @@ import plausibly
 from plausibly.errors import InputError
 from plausibly.io.plausibilities import check_output, read_plausibilities, write_plausibilities
 from plausibly.plugin import pack, unpack
+from refusals import refused
 from sparse_world import mentions, plausibilities, shuffled
 
 
@@ -57,7 +58,7 @@ def test_broken_ones_are_neither_written_nor_read(tmp_path: Path, ending: str) -
     packed = pack(plausibilities(4, 40))
     twice = packed.assign(weight=packed["weight"] * 2)
     path = tmp_path / f"lam{ending}"
-    with pytest.raises(InputError, match="plausibilities-do-not-sum"):
+    with refused("plausibilities-do-not-sum"):
         plausibly.write_plausibilities(twice, path)
     assert not path.exists()
 
@@ -69,14 +70,11 @@ def test_a_damaged_file_is_named(tmp_path: Path) -> None:
     held = dict(np.load(path))
     held["weight"] = held["weight"] / 2
     np.savez(path, **held)
-    with pytest.raises(InputError) as refused:
+    with refused("plausibilities-do-not-sum", "lam.npz: 4 of 4 rows sum to 0.5 (case 0, case"):
         plausibly.read_plausibilities(path, packed=True)
-    assert str(refused.value).startswith(
-        "error plausibilities-do-not-sum: lam.npz: 4 of 4 rows sum to 0.5 (case 0, case"
-    )
     held["label"] = held["label"][:, :-1]
     np.savez(path, **held)
-    with pytest.raises(InputError, match="file-damaged"):
+    with refused("file-damaged"):
         plausibly.read_plausibilities(path)
 
 

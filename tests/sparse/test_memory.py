@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import tracemalloc
-from collections.abc import Iterator
-from contextlib import contextmanager
-
 import numpy as np
 import pytest
 import xarray as xr
 
 import plausibly
+from memory import at_most
 from plausibly.calibration.data import CalibrationData
 from plausibly.data.plausibilities import slots_of
 from plausibly.data.validate import as_checked
@@ -19,22 +16,10 @@ from plausibly.kernels.random import Keys, hash_names
 from plausibly.kernels.types import Floats
 from plausibly.plugin import CALIBRATOR, resolve
 from sparse_world import label_names, mentions
+from tables import labelled
 
 LABELS = EXAMPLES = 20_000
 ROWS = 500
-MIB = 2**20
-
-
-@contextmanager
-def at_most(mebibytes: float) -> Iterator[None]:
-    """Demand that a block has no more in hand at once; one byte a cell would be 381 MiB."""
-    tracemalloc.start()
-    try:
-        yield
-        peak = tracemalloc.get_traced_memory()[1] / MIB
-    finally:
-        tracemalloc.stop()
-    assert peak < mebibytes, f"{peak:.0f} MiB"
 
 
 @pytest.fixture(scope="module")
@@ -53,10 +38,10 @@ def test_aggregation(kind: str) -> None:
 def test_alignment_and_files(packed: xr.Dataset) -> None:
     from plausibly.data.align import match_examples, match_labels
 
-    shell = xr.DataArray(
+    shell = labelled(
         np.broadcast_to(np.float32(0), (EXAMPLES, LABELS)),
-        dims=("example", "label"),
-        coords={"example": packed.example.values[::-1], "label": label_names(LABELS)[::-1]},
+        packed.example.values[::-1],
+        label_names(LABELS)[::-1],
     )
     with at_most(64):
         checked = as_checked(packed)
@@ -113,11 +98,7 @@ def test_coverage_by_chunks_of_rows(packed: xr.Dataset) -> None:
 
 def test_evaluate_by_chunks_of_rows(packed: xr.Dataset) -> None:
     some = packed.isel(example=slice(0, ROWS))
-    sets = xr.DataArray(
-        np.zeros((ROWS, LABELS), bool),
-        dims=("example", "label"),
-        coords={"example": some.example.values, "label": label_names(LABELS)},
-    )
+    sets = labelled(np.zeros((ROWS, LABELS), bool), some.example.values, label_names(LABELS))
     with at_most(48):  # dense plausibilities of these rows alone would be 76
         found = plausibly.evaluate(sets, some)
     assert float(found.aggregated_coverage_mean) == 0
@@ -128,11 +109,7 @@ def test_risk_and_entropy(packed: xr.Dataset) -> None:
     from plausibly.evaluation import coverage_by_risk, entropy
 
     some = packed.isel(example=slice(0, 2 * ROWS))
-    sets = xr.DataArray(
-        np.zeros((2 * ROWS, LABELS), bool),
-        dims=("example", "label"),
-        coords={"example": some.example.values, "label": label_names(LABELS)},
-    )
+    sets = labelled(np.zeros((2 * ROWS, LABELS), bool), some.example.values, label_names(LABELS))
     risk = {name: place % 3 for place, name in enumerate(label_names(LABELS))}
     with at_most(48):
         found = coverage_by_risk(sets, some, risk)

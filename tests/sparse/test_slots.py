@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-import xarray as xr
 from hypothesis import given, settings, strategies as st
 from numpy.typing import NDArray
 
@@ -14,6 +13,7 @@ from plausibly.kernels import coverage, draws
 from plausibly.kernels.sparse import Slots, packed_pairs
 from plausibly.kernels.types import Floats
 from sparse_world import plausibilities
+from tables import labelled
 
 WEIGHTS = np.array([0.1, 0.1, 0.3, 0.7, 1e-30])
 
@@ -77,12 +77,7 @@ def test_labels_in_another_order(values: Floats, seed: int) -> None:
 @settings(max_examples=25)
 def test_packed_and_back(values: Floats) -> None:
     names = [f"label {code}" for code in range(values.shape[1])]
-    dense = xr.DataArray(
-        values,
-        dims=("example", "label"),
-        coords={"example": [f"e{row}" for row in range(len(values))], "label": names},
-        name="plausibilities",
-    )
+    dense = labelled(values, "e", names, name="plausibilities")
     packed = check_packed(pack(dense))
     assert unpack(packed).identical(dense)
     assert unpack(packed).values.tobytes() == values.tobytes()

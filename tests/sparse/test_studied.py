@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tracemalloc
 from collections.abc import Callable
 
 import dask
@@ -12,26 +11,25 @@ import pytest
 import xarray as xr
 
 import plausibly
+from memory import at_most
 from plausibly.evaluation import p_value_uniformity
 from plausibly.kernels.types import Floats
+from refusals import refused
 from sparse_world import label_names, mentions, shuffled
+from tables import labelled
 
 pytestmark = pytest.mark.filterwarnings("ignore::plausibly.PlausiblyWarning")
 
 LABELS, EXAMPLES = 45, 120
-MIB = 2**20
 
 
 def predictions(seed: int, examples: int = EXAMPLES, *, prefix: str = "case") -> xr.DataArray:
     rng = np.random.default_rng(seed)
-    return xr.DataArray(
+    return labelled(
         rng.dirichlet(np.ones(LABELS), examples).astype(np.float32),
-        dims=("example", "label"),
-        coords={
-            "example": [f"{prefix} {row}" for row in range(examples)],
-            "label": label_names(LABELS)[::-1],
-            "patient": ("example", [f"p{row // 3}" for row in range(examples)]),
-        },
+        f"{prefix} ",
+        label_names(LABELS)[::-1],
+        patient=[f"p{row // 3}" for row in range(examples)],
     )
 
 
@@ -100,13 +98,10 @@ def many(prefix: str) -> xr.DataArray:
         return np.broadcast_to(turned, block.shape) + block
 
     zeros = da.zeros((ROWS, MANY), np.float32, chunks=(50, -1))
-    return xr.DataArray(
+    return labelled(
         zeros.map_blocks(rows, dtype=np.float32),
-        dims=("example", "label"),
-        coords={
-            "example": [f"{prefix} {place}" for place in range(ROWS)],
-            "label": label_names(MANY),
-        },
+        f"{prefix} ",
+        label_names(MANY),
         attrs={"scale": "independent"},
     )
 
@@ -114,44 +109,30 @@ def many(prefix: str) -> xr.DataArray:
 def test_20_000_labels_are_never_dense() -> None:
     packed = plausibly.aggregate(mentions("single-label", ROWS, MANY), packed=True)
     model = many("case")
-    augmentations = xr.DataArray(
+    augmentations = labelled(
         np.broadcast_to(np.float32(0.5), (2, 40, MANY)).copy(),
-        dims=("augmentation", "example", "label"),
-        coords={
-            "augmentation": ["a", "b"],
-            "example": model["example"].values[:40],
-            "label": model["label"].values,
-        },
+        model["example"].values[:40],
+        model["label"].values,
+        augmentation=("augmentation", ["a", "b"]),
         attrs={"scale": "independent"},
     )
-
-    def peak(study: Callable[[], object]) -> float:
-        tracemalloc.start()
-        study()
-        most = tracemalloc.get_traced_memory()[1] / MIB
-        tracemalloc.stop()
-        return most
 
     with dask.config.set(scheduler="synchronous"):
         old = packed.assign_coords(example=[f"old {place}" for place in range(ROWS)])
         predictor = plausibly.calibrate(many("old"), old)
-        assert peak(lambda: plausibly.plan(model, packed, alpha=0.3, resamples=2)) < 48
-        assert peak(lambda: p_value_uniformity(predictor, model, packed)) < 48
-        assert (
-            peak(lambda: plausibly.tune_raps(model, packed, alpha=0.3, splits=1, penalties=(0.1,)))
-            < 48
-        )
+        with at_most(48):
+            plausibly.plan(model, packed, alpha=0.3, resamples=2)
+        with at_most(48):
+            p_value_uniformity(predictor, model, packed)
+        with at_most(48):
+            plausibly.tune_raps(model, packed, alpha=0.3, splits=1, penalties=(0.1,))
     new = augmentations[:, :4].assign_coords(example=list("abcd"))
     said = packed.isel(example=slice(40))
     # The scores of four new examples with all labels, and what is compared at once.
-    assert peak(lambda: plausibly.joint_rank(augmentations, said, new)) < 64
+    with at_most(64):
+        plausibly.joint_rank(augmentations, said, new)
 
 
 def test_a_score_is_tuned_on_one_row_an_example() -> None:
-    with pytest.raises(plausibly.InputError) as caught:
+    with refused("dims-differ", "got augmentation besides"):
         plausibly.tune_raps(augmented(EXAMPLES, "case"), PACKED)
-    assert str(caught.value) == (
-        "error dims-differ: predictions have the dims augmentation, example, label\n"
-        "  expected  example and label; got augmentation besides\n"
-        "  do        take one entry of each other dim: predictions.isel(augmentation=0)"
-    )

@@ -6,19 +6,10 @@ import ast
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
+from arch_imports import modules
+
 Graph = Mapping[str, set[str]]
 BY_TEXT = {"plausibly.accessor"}  # the stub that xarray needs, since it has no entry point
-
-
-def modules(project: Path) -> dict[str, Path]:
-    """Return the file of each module of both packages."""
-    found = {}
-    for root in (project / "framework", project / "plugins"):
-        for path in sorted(root.rglob("*.py")):
-            found[
-                ".".join(path.relative_to(root).with_suffix("").parts).removesuffix(".__init__")
-            ] = path
-    return found
 
 
 def imported(name: str, path: Path, known: Mapping[str, Path]) -> Iterator[str]:

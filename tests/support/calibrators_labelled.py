@@ -8,15 +8,13 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
+from tables import labelled, shares
+
 LABELS = ("low", "middle", "high")
 SITES = ("north", "south")
 RISKS = (0.0, 1.0, 2.5)
 
 Table = dict[str, object]
-
-
-def names(count: int, prefix: str) -> list[str]:
-    return [f"{prefix} {i}" for i in range(count)]
 
 
 def predictions(
@@ -31,26 +29,20 @@ def predictions(
 ) -> xr.DataArray:
     """Return predictions with sites, patients, weights, and risks of the labels."""
     random = np.random.default_rng([seed, count])
-    shape: tuple[int, ...] = (count, len(LABELS))
-    dims: tuple[str, ...] = ("example", "label")
-    if augmentations:
-        shape, dims = (augmentations, *shape), ("augmentation", *dims)
+    shape = (*((augmentations,) if augmentations else ()), count, len(LABELS))
     several = 1.0 + random.integers(8, size=count)
-    return xr.DataArray(
+    return labelled(
         # Tenths are not doubles, and their float32 differ from their float64.
         (random.integers(1, values, size=shape) / 10).astype(dtype),
-        dims=dims,
-        coords={
-            "example": names(count, prefix),
-            "label": list(LABELS),
-            "site": ("example", random.choice(SITES, size=count)),
-            "patient": ("example", random.integers(count // 2 + 1, size=count).astype(str)),
-            "alone": ("example", names(count, "patient of")),
-            "same": ("example", ["all"] * count),
-            "weight": ("example", several if weight is None else np.full(count, weight)),
-            "risk": ("label", list(RISKS)),
-            "ones": ("label", [1.0] * len(LABELS)),
-        },
+        f"{prefix} ",
+        LABELS,
+        site=random.choice(SITES, size=count),
+        patient=random.integers(count // 2 + 1, size=count).astype(str),
+        alone=[f"patient of {i}" for i in range(count)],
+        same=["all"] * count,
+        weight=several if weight is None else np.full(count, weight),
+        risk=("label", list(RISKS)),
+        ones=("label", [1.0] * len(LABELS)),
         attrs={"scale": "any"},
     )
 
@@ -65,10 +57,7 @@ def plausibilities(
         totals = np.ones_like(totals)
     odds = random.dirichlet(np.ones(len(LABELS)), size=count)
     votes = np.array([random.multinomial(n, row) for n, row in zip(totals, odds, strict=True)])
-    coords: dict[str, object] = {"example": names(count, prefix), "label": list(LABELS)}
-    if counted:
-        coords["denominator"] = ("example", totals)
-    return xr.DataArray(votes / totals[:, None], dims=("example", "label"), coords=coords)
+    return shares(votes, f"{prefix} ", LABELS, counted=counted)
 
 
 def inside(name: str, by: str, inner: Table | str = "expected", **more: object) -> Table:

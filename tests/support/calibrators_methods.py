@@ -9,13 +9,8 @@ from itertools import permutations, product as pairs
 from math import isclose
 from typing import Literal, TypeAlias
 
-from calibrators_oracles import (
-    MERGING,
-    Oracle,
-    average,
-    twice_average,
-)
-from calibrators_product import Product, combiner
+from calibrators_oracles import MERGING, Oracle, Own, Part, average, one, said, twice_average
+from calibrators_product import Change, Product, combiner
 from calibrators_worlds import (
     Case,
     Given,
@@ -51,12 +46,14 @@ class View:
 
 @dataclass(frozen=True)
 class Method:
-    """A calibrator as a table, its equation, and its promise."""
+    """A calibrator as a table, its equation (its `part` and `own` mass too), and its promise."""
 
     name: str
     table: dict[str, object]
     oracle: Oracle
     m: int | None = None
+    part: Part = said
+    own: Own = one
     shifted: bool = False
     by_patient: bool = False
     given: Given = ""
@@ -104,14 +101,19 @@ class Method:
         return found
 
     def laws(
-        self, world: World, rules: Sequence[str], *, compared: bool = True
+        self,
+        world: World,
+        rules: Sequence[str],
+        *,
+        compared: bool = True,
+        change: Change | None = None,
     ) -> dict[str, list[Law]]:
         """Return for each combiner the laws of p-values, one for each thing that is given.
 
         Every p-value of the project is the double nearest to what the equations say, where these
-        are `compared`.
+        are `compared`; `change` puts a slip into what the calibrator returns.
         """
-        product = Product(self.table, world)
+        product = Product(self.table, world, change)
         combiners = {rule: combiner(rule) for rule in rules}
         laws: dict[str, dict[object, Law]] = {rule: {} for rule in rules}
         views = self.views(world)
@@ -192,10 +194,12 @@ def check(
     rules: Sequence[str] | None = None,
     *,
     compared: bool = True,
+    change: Change | None = None,
 ) -> None:
     """The promise holds at every attained alpha, of every group or label where it says so."""
+    rules = method.combiners if rules is None else rules
     for world in worlds:
-        laws = method.laws(world, method.combiners if rules is None else rules, compared=compared)
+        laws = method.laws(world, rules, compared=compared, change=change)
         for rule, found in laws.items():
             slack = ROUNDING if rule in ROOTS else Fraction(0)
             for law in found:

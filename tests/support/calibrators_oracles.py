@@ -24,6 +24,13 @@ Oracle: TypeAlias = Callable[[World, Case, int, Scores, int | None], Fraction]
 Part: TypeAlias = Callable[[World, Case, int, Scores, int | None], Fraction]
 """How much of calibration example i lies at or below the new scores: between 0 and 1."""
 
+Own: TypeAlias = Callable[[World], Fraction]
+"""The mass of the new example itself."""
+
+
+def one(world: World) -> Fraction:
+    return ONE
+
 
 def said(world: World, case: Case, i: int, s: Scores, j: int | None) -> Fraction:
     """Return ``sum_k lambda_ik 1[E_ik <= s]``, or the share of the draws at or below s."""
@@ -108,7 +115,7 @@ def held(leave_out: Fraction) -> Part:
 # Whole p-values: which examples count, and how much
 
 
-def plain(part: Part = said, own: Callable[[World], Fraction] = lambda _: ONE) -> Oracle:
+def plain(part: Part = said, own: Own = one) -> Oracle:
     """Return ``(sum_i part_i(s) + own) / (n + 1)``, which a risk can take past 1."""
 
     def p(world: World, case: Case, k: int, s: Scores, j: int | None) -> Fraction:
@@ -136,7 +143,7 @@ def in_group(inner: Oracle) -> Oracle:
     return p
 
 
-def weighted(part: Part = said, own: Callable[[World], Fraction] = lambda _: ONE) -> Oracle:
+def weighted(part: Part = said, own: Own = one) -> Oracle:
     """Return ``(sum_i w_i part_i(s) + w own) / (sum_i w_i + w)``."""
 
     def p(world: World, case: Case, k: int, s: Scores, j: int | None) -> Fraction:
@@ -148,7 +155,7 @@ def weighted(part: Part = said, own: Callable[[World], Fraction] = lambda _: ONE
     return p
 
 
-def grouped(part: Part = said, own: Callable[[World], Fraction] = lambda _: ONE) -> Oracle:
+def grouped(part: Part = said, own: Own = one) -> Oracle:
     """Return ``(sum_g (1 / n_g) sum_(i in g) part_i(s) + own) / (G + 1)``."""
 
     def p(world: World, case: Case, k: int, s: Scores, j: int | None) -> Fraction:

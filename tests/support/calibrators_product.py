@@ -6,9 +6,10 @@ it the project's; only uniforms come from the enumeration.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from math import lcm
+from typing import TypeAlias
 
 import attrs
 import numpy as np
@@ -18,6 +19,7 @@ from calibrators_worlds import Case, Row, World
 from plausibly.calibration.data import CalibrationData
 from plausibly.calibration.pools import Pools
 from plausibly.calibration.pvalues import PValues, Queries, combined
+from plausibly.calibration.scores import Replicates
 from plausibly.conformal.inputs import mean_scores
 from plausibly.kernels.random import Keys, hash_names
 from plausibly.kernels.types import Hashes, Ints
@@ -93,11 +95,18 @@ def combiner(like: str | dict[str, object]) -> PValueCombiner:
     return resolve(COMBINER, like)
 
 
+Change: TypeAlias = Callable[[Replicates], Replicates]
+"""A slip in what a calibrator returns."""
+
+
 class Product:
     """A built-in calibrator in one world."""
 
-    def __init__(self, table: dict[str, object], world: World) -> None:
+    def __init__(
+        self, table: dict[str, object], world: World, change: Change | None = None
+    ) -> None:
         self.calibrator = resolve(CALIBRATOR, table)
+        self.change = change
         self.world = world
         self._data: dict[tuple[int, ...], CalibrationData] = {}
 
@@ -109,7 +118,8 @@ class Product:
     def pools(self, case: Case) -> Pools:
         """Return what the new example of a case is compared with."""
         keys = keys_of(self.world, case)
-        return Pools(self.calibrator.replicates(self.data(case.rows), keys))
+        found = self.calibrator.replicates(self.data(case.rows), keys)
+        return Pools(self.change(found) if self.change else found)
 
     def queries(
         self,

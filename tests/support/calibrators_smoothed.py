@@ -10,11 +10,11 @@ import numpy as np
 from calibrators_methods import Method
 from calibrators_product import Product, combiner
 from calibrators_worlds import World, events
+from plausibly.protocols import PValueCombiner
 
 Piece = tuple[Fraction, Fraction, Fraction]
 """p-values at U = 0 and U = 1, and the probability, or the loss, that goes with it."""
 
-SMOOTHED_AVERAGE: dict[str, object] = {"name": "average", "smoothed": True}
 CLOSE = 1e-12
 UNIFORMS = (0.0, 0.25, 1 - 2.0**-20)
 
@@ -23,14 +23,16 @@ def fraction(p: float) -> Fraction:
     return Fraction(p).limit_denominator(10**6)
 
 
-def pieces(method: Method, world: World, *, compared: bool = True) -> dict[object, list[Piece]]:
+def pieces(
+    method: Method, world: World, *, compared: bool = True, rule: PValueCombiner | None = None
+) -> dict[object, list[Piece]]:
     """Return the pieces of a world, for each thing that is given.
 
     Ends are those of the equations, with which the project's p-values agree; where these are not
     `compared`, ends are the project's own.
     """
     product = Product(method.table, world)
-    rule = combiner(SMOOTHED_AVERAGE)
+    rule = rule or combiner({"name": "average", "smoothed": True})
     odds = method.odds(world)
     views = method.views(world)
     found: dict[object, list[Piece]] = {}
@@ -40,9 +42,7 @@ def pieces(method: Method, world: World, *, compared: bool = True) -> dict[objec
             ends = method.smoothed_ends(world, case, view)
             found_at = {
                 uniform: product.p_values(
-                    pools,
-                    product.queries(pools, case.new, seen=view.seen, uniform=uniform),
-                    rule,
+                    pools, product.queries(pools, case.new, seen=view.seen, uniform=uniform), rule
                 )
                 for uniform in UNIFORMS
             }
@@ -81,9 +81,15 @@ def turns(parts: Sequence[Piece]) -> list[Fraction]:
     return sorted({end for low, high, _ in parts for end in (low, high) if end < 1})
 
 
-def check_smoothed(method: Method, worlds: Iterable[World], *, compared: bool = True) -> None:
+def check_smoothed(
+    method: Method,
+    worlds: Iterable[World],
+    *,
+    compared: bool = True,
+    rule: PValueCombiner | None = None,
+) -> None:
     """The promise holds at every alpha, of every group or label where it says so."""
     for world in worlds:
-        for parts in pieces(method, world, compared=compared).values():
+        for parts in pieces(method, world, compared=compared, rule=rule).values():
             for alpha in turns(parts):
                 assert probability(parts, alpha) <= alpha, (method.name, world)

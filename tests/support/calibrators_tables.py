@@ -23,75 +23,85 @@ from calibrators_oracles import (
 )
 from calibrators_worlds import World
 
+Table = dict[str, object]
 
-def drawing(m: int) -> dict[str, object]:
-    return {"name": "monte-carlo", "draws": m}
+TENTH, THIRD, HALF = Fraction(1, 10), Fraction(1, 3), Fraction(1, 2)
 
 
-def wrapped(name: str, by: str, inner: dict[str, object] | None = None) -> dict[str, object]:
-    table: dict[str, object] = {"name": name, "by": by}
+def drawing(m: int, **more: object) -> Table:
+    return {"name": "monte-carlo", "draws": m, **more}
+
+
+def wrapped(name: str, by: str, inner: Table | None = None) -> Table:
+    table: Table = {"name": name, "by": by}
     return table if inner is None else {**table, "inner": inner}
 
 
-THIRD = Fraction(1, 3)
-RISK = wrapped("risk", "risk")
+def by_group(inner: Method) -> Method:
+    return replace(
+        inner,
+        name=f"group: {inner.name}",
+        table=wrapped("mondrian", "group", inner.table),
+        oracle=in_group(inner.oracle),
+        given="group",
+    )
 
 
-def mass(leave_out: Fraction) -> dict[str, object]:
+def by_weight(inner: Method) -> Method:
+    return replace(
+        inner,
+        name=f"weights: {inner.name}",
+        table=wrapped("weighted", "weight", inner.table),
+        oracle=weighted(inner.part, inner.own),
+        shifted=True,
+        counts=False,
+    )
+
+
+def by_patient(inner: Method) -> Method:
+    return replace(
+        inner,
+        name=f"patients: {inner.name}",
+        table=wrapped("grouped", "patient", inner.table),
+        oracle=grouped(inner.part, inner.own),
+        by_patient=True,
+        counts=False,
+    )
+
+
+def mass(leave_out: Fraction) -> Table:
     return {"name": "mass-coverage", "leave_out": float(leave_out)}
 
 
-def _largest(world: World) -> Fraction:
+def holding(leave_out: Fraction) -> Method:
+    part = held(Fraction(str(float(leave_out))))
+    return Method(
+        f"mass: {leave_out} left out",
+        mass(leave_out),
+        plain(part),
+        part=part,
+        target="mass",
+        leave_out=leave_out,
+        counts=True,
+    )
+
+
+def largest(world: World) -> Fraction:
     return max(world.risk)
 
 
-PLAIN = (
-    Method("expected", {"name": "expected"}, plain()),
-    *(Method(f"{m} draws", drawing(m), plain(), m=m, counts=True) for m in (1, 2)),
-    Method("votes", {"name": "voted"}, plain(voted), target="vote", counts=True),
+EXPECTED = Method("expected", {"name": "expected"}, plain())
+DRAWN = tuple(
+    Method(f"{m} draws", drawing(m), plain(), m=m, apart=True, counts=True) for m in (1, 2)
 )
-
-BY_GROUP = (
-    Method("group: expected", wrapped("mondrian", "group"), in_group(plain()), given="group"),
-    *(
-        Method(
-            f"group: {m} draws",
-            wrapped("mondrian", "group", drawing(m)),
-            in_group(plain()),
-            m=m,
-            given="group",
-            apart=True,
-            counts=True,
-        )
-        for m in (1, 2)
-    ),
-    Method(
-        "group: votes",
-        wrapped("mondrian", "group", {"name": "voted"}),
-        in_group(plain(voted)),
-        given="group",
-        target="vote",
-        apart=True,
-        counts=True,
-    ),
-    Method(
-        "group: risk",
-        wrapped("mondrian", "group", RISK),
-        in_group(plain(lost, own=_largest)),
-        given="group",
-        target="risk",
-    ),
-    Method(
-        "group: mass",
-        wrapped("mondrian", "group", mass(Fraction(1, 10))),
-        in_group(plain(held(Fraction(1, 10)))),
-        given="group",
-        target="mass",
-        leave_out=Fraction(1, 10),
-        counts=True,
-    ),
+VOTED = Method(
+    "votes", {"name": "voted"}, plain(voted), part=voted, target="vote", apart=True, counts=True
 )
-
+RISK = Method(
+    "risk", wrapped("risk", "risk"), plain(lost, largest), part=lost, own=largest, target="risk"
+)
+PLAIN = (EXPECTED, *DRAWN, VOTED)
+BY_GROUP = tuple(map(by_group, (*PLAIN, RISK, holding(TENTH))))
 BY_LABEL = (
     Method("label: expected", wrapped("mondrian", "label"), of_label, given="label"),
     *(
@@ -99,7 +109,7 @@ BY_LABEL = (
             f"label: {m} draws",
             wrapped("mondrian", "label", drawing(m)),
             of_label,
-            m=m,
+            m,
             given="label",
         )
         for m in (1, 2, 3)
@@ -112,119 +122,19 @@ BY_LABEL = (
         target="vote",
     ),
 )
-
 WEIGHTED = (
-    Method("weights: expected", wrapped("weighted", "weight"), weighted(), shifted=True),
-    *(
-        Method(
-            f"weights: {m} draws",
-            wrapped("weighted", "weight", drawing(m)),
-            weighted(),
-            m=m,
-            shifted=True,
-            apart=True,
-        )
-        for m in (1, 2)
-    ),
-    Method(
-        "weights: risk",
-        wrapped("weighted", "weight", RISK),
-        weighted(lost, own=_largest),
-        shifted=True,
-        target="risk",
-    ),
-    Method(
-        "weights: mass",
-        wrapped("weighted", "weight", mass(THIRD)),
-        weighted(held(Fraction(float(THIRD)))),
-        shifted=True,
-        target="mass",
-        leave_out=THIRD,
-    ),
-    Method(
-        "weights: votes",
-        wrapped("weighted", "weight", {"name": "voted"}),
-        weighted(voted),
-        shifted=True,
-        target="vote",
-        apart=True,
-    ),
-    Method(
-        "group of weights: expected",
-        wrapped("mondrian", "group", wrapped("weighted", "weight")),
-        in_group(weighted()),
-        shifted=True,
-        given="group",
-    ),
-    Method(
-        "group of weights: 2 draws",
-        wrapped("mondrian", "group", wrapped("weighted", "weight", drawing(2))),
-        in_group(weighted()),
-        m=2,
-        shifted=True,
-        given="group",
-        apart=True,
-    ),
+    *map(by_weight, (*PLAIN, RISK, holding(THIRD))),
+    by_group(by_weight(EXPECTED)),
+    by_group(by_weight(DRAWN[1])),
 )
-
-GROUPED = (
-    Method("patients: expected", wrapped("grouped", "patient"), grouped(), by_patient=True),
-    *(
-        Method(
-            f"patients: {m} draws",
-            wrapped("grouped", "patient", drawing(m)),
-            grouped(),
-            m=m,
-            by_patient=True,
-            apart=True,
-        )
-        for m in (1, 2)
-    ),
-    Method(
-        "patients: votes",
-        wrapped("grouped", "patient", {"name": "voted"}),
-        grouped(voted),
-        by_patient=True,
-        target="vote",
-        apart=True,
-    ),
-    Method(
-        "patients: risk",
-        wrapped("grouped", "patient", RISK),
-        grouped(lost, own=_largest),
-        by_patient=True,
-        target="risk",
-    ),
-    Method(
-        "patients: mass",
-        wrapped("grouped", "patient", mass(Fraction(0))),
-        grouped(held(Fraction(0))),
-        by_patient=True,
-        target="mass",
-    ),
-)
-
-LOST = (
-    Method("risk", RISK, plain(lost, own=_largest), target="risk"),
-    *(
-        Method(
-            f"mass: {leave_out} left out",
-            mass(leave_out),
-            plain(held(Fraction(str(float(leave_out))))),
-            target="mass",
-            leave_out=leave_out,
-            counts=True,
-        )
-        for leave_out in (Fraction(0), Fraction(1, 10), Fraction(1, 2), THIRD)
-    ),
-)
-
+GROUPED = tuple(map(by_patient, (*PLAIN, RISK, holding(Fraction(0)))))
+LOST = (RISK, *map(holding, (Fraction(0), TENTH, HALF, THIRD)))
 SPACED = tuple(
     Method(
         f"spaced: {m} draws",
-        {**drawing(m), "systematic": True},
+        drawing(m, systematic=True),
         plain(),
-        m=m,
+        m,
         apart=m == 2,
         spaced=True,
         counts=True,
@@ -237,33 +147,9 @@ METHODS = (*BY_GROUP, *BY_LABEL, *WEIGHTED, *GROUPED, *LOST, *SPACED)
 
 def augmented(reads: Reads, part: Part) -> tuple[Method, ...]:
     """Return augmentation by one kind of score, as it is and inside each wrapper."""
-    table: dict[str, object] = {
-        "name": "augmentation",
-        "scores": {"single": "pooled"}.get(reads, reads),
-    }
-    one = Method(reads, table, plain(part), apart=reads == "separate", reads=reads)
-    group = replace(
-        one,
-        name=f"group of {reads}",
-        table=wrapped("mondrian", "group", table),
-        oracle=in_group(plain(part)),
-        given="group",
-    )
-    weights = replace(
-        one,
-        name=f"weights of {reads}",
-        table=wrapped("weighted", "weight", table),
-        oracle=weighted(part),
-        shifted=True,
-    )
-    patients = replace(
-        one,
-        name=f"patients of {reads}",
-        table=wrapped("grouped", "patient", table),
-        oracle=grouped(part),
-        by_patient=True,
-    )
-    return one, group, weights, patients
+    table: Table = {"name": "augmentation", "scores": "pooled" if reads == "single" else reads}
+    one = Method(reads, table, plain(part), part=part, apart=reads == "separate", reads=reads)
+    return one, by_group(one), by_weight(one), by_patient(one)
 
 
 AUGMENTED = (
@@ -273,12 +159,7 @@ AUGMENTED = (
 )
 
 SMOOTHED = (
-    *PLAIN,
-    *BY_GROUP,
-    *BY_LABEL,
-    *GROUPED,
-    *LOST,
-    *SPACED,
+    *(*PLAIN, *BY_GROUP, *BY_LABEL, *GROUPED, *LOST, *SPACED),
     *(one for one in AUGMENTED if one.reads != "separate" and not one.shifted),
 )
 """Calibrators whose ties can be split: equal weights, one score."""

@@ -1,8 +1,14 @@
-"""Case folders of readers: a file, how it is read, and the long table or the refusal expected."""
+"""Cases of readers: files, how each is read, and the table or the refusal that comes of it."""
 
 from __future__ import annotations
 
 import csv
+import gzip
+import io
+import json
+import tomllib
+import zipfile
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 from warnings import catch_warnings, simplefilter
@@ -11,82 +17,162 @@ import numpy as np
 import xarray as xr
 
 import plausibly
+from plausibly.data.annotations import not_counted
+from plausibly.data.states import STATES
 from plausibly.errors import InputError, PlausiblyWarning
+from plausibly.io.text import write_columns
 
-COLUMNS = ["example", "annotator", "label", "block", "share", "weight", "state"]
+COLUMNS = ("example", "annotator", "label", "block", "share", "weight", "state")
+TOLD = ("name", "what", "expected", "got", "do", "details")
+ASKED = ("function", "reader", "declared", "declared_file", "options", "replace")
+BESIDE = ("unlisted", "repeated", "merged", "model", "scale")
 
 Spec = dict[str, Any]  # what TOML holds
-Answer = tuple[str, list[list[str]], list[str], list[str], list[str]]
+
+
+def load(path: Path) -> list[Spec]:
+    """Return the files of a case; each has the list ``read``, of how it is read."""
+    files: list[Spec] = tomllib.loads(path.read_text(encoding="utf-8"))["file"]
+    return files
+
+
+# ---- the file
+
+
+def content(file: Spec) -> bytes:
+    """Return the bytes of a file: its text, packed where its name says so, or its arrays."""
+    stream = io.BytesIO()
+    if "text" in file:
+        data = str(file["text"]).encode(file.get("encoding", "utf-8"))
+        return gzip.compress(data, mtime=0) if file["name"].endswith(".gz") else data
+    if "files" in file:
+        with zipfile.ZipFile(stream, "w") as archive:
+            for member, text in file["files"].items():
+                archive.writestr(member, text)
+    elif "array" in file:
+        np.save(stream, np.array(file["array"], file.get("dtype")))
+    else:
+        arrays: dict[str, Any] = {key: np.array(value) for key, value in file["arrays"].items()}
+        np.savez(stream, **arrays)
+    return stream.getvalue()
+
+
+def changed(file: Spec, case: Spec) -> Spec:
+    """Return the file as one of its cases has it: with other words in place of some."""
+    text = file.get("text", "")
+    for old, new in case.get("replace", {}).items():
+        assert text.count(old) == 1, f"{old!r} is not there once"
+        text = text.replace(old, new)
+    return {**file, "text": text} if "replace" in case else file
+
+
+def write(folder: Path, file: Spec) -> Path:
+    """Write a file or folder of a case into a folder; return its path."""
+    path = folder / str(file["name"])
+    if "columns" in file:
+        columns = [c if isinstance(c[0], str) else np.array(c) for c in file["columns"].values()]
+        write_columns(path, list(file["columns"]), columns)
+    elif "files" in file and not path.suffix:
+        path.mkdir()
+        for member, text in file["files"].items():
+            (path / member).parent.mkdir(parents=True, exist_ok=True)
+            (path / member).write_text(text, encoding="utf-8", newline="")
+    else:
+        data = content(file)
+        path.write_bytes(data[: len(data) - file.get("cut", 0)])
+    return path
+
+
+# ---- what reading it gives
 
 
 def long_table(table: xr.Dataset) -> list[list[str]]:
     """Return one row per label of each response; one without labels has a row of its own."""
-    response = table["mention_response"].values
-    get = table.variables.get
     rows = []
+    get = table.variables.get
     for row in range(table.sizes["response"]):
         who = int(table["response_annotator"].values[row])
+        weight, state = get("response_weight"), get("response_state")
         head = [
             str(table["example"].values[table["response_example"].values[row]]),
             "" if who < 0 else str(table["annotator"].values[who]),
         ]
-        weight, state = get("response_weight"), get("response_state")
         tail = [
             "" if weight is None else repr(float(weight.values[row])),
-            "" if state is None else str(state.values[row]),
+            "" if state is None else STATES[int(state.values[row])],
         ]
-        mentions = np.flatnonzero(response == row).tolist()
-        if not mentions:
-            rows.append([*head, "", "", "", *tail])
-        for place in mentions:
+        places = np.flatnonzero(table["mention_response"].values == row).tolist()
+        for place in places:
             label = str(table["label"].values[table["mention_label"].values[place]])
             block, share = get("mention_block"), get("mention_weight")
-            rows.append(
-                [
-                    *head,
-                    label,
-                    "" if block is None else str(int(block.values[place])),
-                    "" if share is None else repr(float(share.values[place])),
-                    *tail,
-                ]
-            )
+            middle = [
+                label,
+                "" if block is None else str(int(block.values[place])),
+                "" if share is None else repr(float(share.values[place])),
+            ]
+            rows.append([*head, *middle, *tail])
+        if not places:
+            rows.append([*head, "", "", "", *tail])
     return rows
 
 
-def read(case: Path, spec: Spec) -> Answer:
-    """Return what reading the file of a case gives: refusal or kind, rows, names, warnings."""
+def messages(told: Iterable[InputError | PlausiblyWarning]) -> list[Spec]:
+    """Return the fields of messages, by their names, without those that are empty."""
+    fields = [json.loads(json.dumps(one.fields())) for one in told]
+    fields.sort(key=lambda one: str(one["name"]))
+    return [{key: one[key] for key in TOLD if one[key]} for one in fields]
+
+
+def described(table: xr.Dataset | xr.DataArray) -> Spec:
+    """Return what a table of annotations, or of predictions, holds."""
+    names = {f"{dim}s": table[dim].values.tolist() for dim in table.dims if dim in table.coords}
+    found = names | {key: table.attrs[key] for key in BESIDE if key in table.attrs}
+    if isinstance(table, xr.DataArray):  # predictions
+        left_out = json.loads(table.attrs.get("left_out", "{}"))
+        return found | {"values": table.values.tolist(), "not_counted": left_out}
+    return found | {
+        "kind": table.attrs["kind"],
+        "recognised": table.attrs["reader"],
+        "labels_declared": bool(table.attrs["labels_declared"]),
+        "table": long_table(table),
+        "not_counted": not_counted(table),
+    }
+
+
+def answer(path: Path, case: Spec) -> Spec:
+    """Return what reading a file gives: its warnings, and the table or the refusal."""
+    options = dict(case.get("options", {}))
+    if "declared_file" in case:
+        options["labels"] = path.with_name("labels.csv")
+        options["labels"].write_text(case["declared_file"], encoding="utf-8")
+    elif "declared" in case:
+        options["labels"] = case["declared"]
+    call = getattr(plausibly, case.get("function", "read_annotations"))
     with catch_warnings(record=True) as warned:
         simplefilter("always")
         try:
-            table = plausibly.read_annotations(
-                case / spec["file"],
-                spec.get("reader"),
-                spec.get("labels"),
-                **spec.get("options", {}),
-            )
+            found = described(call(path, reader=case.get("reader"), **options))
         except InputError as error:
-            return f"refused {error.name}", [], [], [], told(warned)
-    return (
-        str(table.attrs["kind"]),
-        long_table(table),
-        [str(name) for name in table["label"].values],
-        [str(name) for name in table["example"].values],
-        told(warned),
-    )
+            found = {"refused": messages([error])[0]}
+    own = [one.message for one in warned if isinstance(one.message, PlausiblyWarning)]
+    return found | {"warned": messages(own)}
 
 
-def told(warned: list[Any]) -> list[str]:  # Any: the module of warnings has no public class
-    """Return the names of the product's own warnings."""
-    own = (one.message for one in warned)
-    return sorted({one.name for one in own if isinstance(one, PlausiblyWarning)})
-
-
-def expected(case: Path, spec: Spec) -> Answer:
-    """Return what reading the file of a case has to give."""
-    warnings = spec.get("warnings", [])
-    if "refused" in spec:
-        return f"refused {spec['refused']}", [], [], [], warnings
-    with (case / "expected.csv").open(encoding="utf-8", newline="") as file:
-        header, *rows = csv.reader(file)
-    assert header == COLUMNS
-    return spec["kind"], rows, spec["table_labels"], spec["examples"], warnings
+def expected(case: Spec) -> Spec:
+    """Return what a case says, and what goes without saying."""
+    wanted = {"warned": [], **{key: case[key] for key in case if key not in ASKED}}
+    if "refused" in case:
+        return wanted
+    if "values" in case:
+        return {"scale": "any", "not_counted": {}} | wanted
+    rows = list(csv.DictReader(io.StringIO(case["table"], newline="")))
+    table = [[row.get(column, "") for column in COLUMNS] for row in rows]
+    usual: Spec = {
+        "recognised": case.get("reader"),
+        "examples": sorted({row[0] for row in table}),
+        "annotators": sorted({row[1] for row in table} - {""}),
+        "labels_declared": "declared" in case or "declared_file" in case,
+        "unlisted": "excluded",
+        "not_counted": {},
+    }
+    return usual | wanted | {"table": table}

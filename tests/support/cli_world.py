@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import io
 import json
+import shlex
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +12,10 @@ import attrs
 from typer.testing import CliRunner
 
 from plausibly.cli.app import app
+
+CALIBRATE = "calibrate -a votes.csv -p probabilities.csv -o predictor.nc"
+PREDICT = "predict predictor.nc -p new.csv -o sets.csv"
+EVALUATE = "evaluate sets.csv -a new_votes.csv"
 
 LABELS = ("cat", "dog", "fox")
 CALIBRATION = 30
@@ -48,9 +54,20 @@ class World:
 
     def edit(self, name: str, old: str, new: str) -> None:
         """Replace the first `old` in a file, which must be there."""
+        self.replace(name, old, new, 1)
+
+    def replace(self, name: str, old: str, new: str, count: int = -1) -> None:
+        """Replace every `old` in a file, or the first ones; it must be there."""
         text = self.path(name).read_text(encoding="utf-8")
         assert old in text
-        self.write(name, text.replace(old, new, 1))
+        self.write(name, text.replace(old, new, count))
+
+
+class Terminal(io.StringIO):
+    """A stream that says it is a terminal."""
+
+    def isatty(self) -> bool:
+        return True
 
 
 @attrs.frozen
@@ -67,12 +84,46 @@ class Ran:
         document: dict[str, Any] = json.loads(self.out)  # Any: as above
         return document
 
+    @property
+    def text(self) -> str:
+        """What was printed, without the breaks of its lines."""
+        return " ".join(self.out.split())
+
+    @property
+    def width(self) -> int:
+        """The length of the longest line."""
+        return max(map(len, (self.out + self.err).splitlines()))
+
 
 def run(*words: str | Path) -> Ran:
     """Run a command in this process, in the current folder."""
     result = CliRunner().invoke(app, [str(word) for word in words], prog_name="plausibly")
     assert result.exception is None or isinstance(result.exception, SystemExit)
     return Ran(result.exit_code, result.stdout, result.stderr)
+
+
+def typed(line: str, *words: str | Path) -> Ran:
+    """Run what a shell would take apart, and more words."""
+    return run(*shlex.split(line), *words)
+
+
+def done(line: str, *words: str | Path) -> Ran:
+    """Run what must succeed without a message."""
+    ran = typed(line, *words)
+    assert (ran.code, ran.err) == (0, "")
+    return ran
+
+
+def refused(line: str, name: str, *pieces: str, code: int = 2) -> Ran:
+    """Check that a command prints an error of that name with these pieces, and writes nothing."""
+    before = {path: path.stat().st_mtime_ns for path in Path().iterdir()}
+    ran = typed(line)
+    text = " ".join(ran.err.split())
+    assert text.startswith(f"error {name}: ")
+    assert [piece for piece in pieces if piece not in text] == []
+    assert (ran.code, ran.out) == (code, "")
+    assert {path: path.stat().st_mtime_ns for path in Path().iterdir()} == before
+    return ran
 
 
 def make(folder: Path) -> World:

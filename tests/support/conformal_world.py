@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 import xarray as xr
 
+from tables import labelled, shares
+
 LABELS = ("benign", "unsure", "malign", "other")
 
 
@@ -16,14 +18,6 @@ def world(
     probabilities = rng.dirichlet(np.ones(len(LABELS)), examples)
     counts = np.stack([rng.multinomial(votes, row) for row in probabilities])
     names = [f"case {start + number}" for number in range(examples)]
-    coords = {"example": names, "label": list(LABELS)}
-    predictions = xr.DataArray(
-        probabilities.astype(dtype), dims=("example", "label"), coords=coords
-    )
-    predictions = predictions.assign_coords(
-        patient=("example", [f"p{number // 3}" for number in range(examples)])
-    )
-    plausibilities = xr.DataArray(
-        counts / votes, dims=("example", "label"), coords=coords
-    ).assign_coords(denominator=("example", counts.sum(axis=1)))
-    return predictions, plausibilities
+    patient = [f"p{number // 3}" for number in range(examples)]
+    predictions = labelled(probabilities.astype(dtype), names, LABELS, patient=patient)
+    return predictions, shares(counts, names, LABELS)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from fractions import Fraction
+from pathlib import Path
 
 import numpy as np
 import xarray as xr
@@ -78,6 +79,17 @@ def case(
         counts / votes, dims=("example", "label"), coords={"example": names, "label": answers}
     )
     return sets, lam
+
+
+def real(shared: Path, data: str, *kept: str) -> tuple[xr.DataArray, xr.DataArray]:
+    """Predictions and plausibilities of a real data set, with coordinates of the examples."""
+    arrays = np.load(shared / "data" / data / "data.npz", allow_pickle=False)
+    counts = arrays["counts"].astype(float)
+    coords = {"example": [f"e{row}" for row in range(len(counts))], "label": arrays["class_names"]}
+    coords |= {name: ("example", arrays[name]) for name in kept}
+    dims = ("example", "label")
+    lam = xr.DataArray(counts / counts.sum(axis=1, keepdims=True), dims=dims, coords=coords)
+    return xr.DataArray(arrays["probs"], dims=dims, coords=coords), lam
 
 
 def world(

@@ -15,9 +15,11 @@ from plausibly.evaluation import (
     coverage_by_strata,
     coverage_by_subgroup,
     entropy,
+    evaluate,
     sorted_coverage,
     worst_slab_coverage,
 )
+from plausibly.evaluation.intervals import IntervalMethod
 
 Measure = Callable[[xr.DataArray, xr.DataArray], xr.Dataset]
 
@@ -47,7 +49,23 @@ def case(
     return sets, lam
 
 
+def evaluated(sets: xr.DataArray, lam: xr.DataArray, method: IntervalMethod) -> xr.Dataset:
+    """An evaluation with all that it can be asked for."""
+    labels = [f"l{int(name[1:]) % 4}" for name in map(str, sets["example"].values)]
+    return evaluate(
+        sets.assign_coords(diagnosis=("example", labels)),
+        lam,
+        by="site",
+        cluster="patient",
+        ties="random",
+        interval=method,
+        true="diagnosis",
+    )
+
+
 MEASURES: dict[str, Measure] = {
+    "evaluation": lambda sets, lam: evaluated(sets, lam, "auto"),
+    "evaluation, betting": lambda sets, lam: evaluated(sets, lam, "betting"),
     "strata": lambda sets, lam: coverage_by_strata(sets, lam, entropy(lam), quantiles=3),
     "strata of a coordinate": lambda sets, lam: coverage_by_strata(sets, lam, "age", edges=[2, 5]),
     "size": lambda sets, lam: coverage_by_size(sets, lam, cluster="patient"),

@@ -7,17 +7,12 @@ from pathlib import Path
 import numpy as np
 import xarray as xr
 
+from tables import labelled, shares
+
 NOISE_110 = 2
 VGG19 = "vgg19"
 
-NAMES = (
-    "crema_d",
-    "imagenet16h",
-    "sleep_dodh",
-    "chaosnli_snli",
-    "lidc_malignancy",
-    "cifar10h",
-)
+NAMES = ("crema_d", "imagenet16h", "sleep_dodh", "chaosnli_snli", "lidc_malignancy", "cifar10h")
 
 
 def load(shared: Path, name: str) -> tuple[xr.DataArray, xr.DataArray]:
@@ -33,13 +28,6 @@ def load(shared: Path, name: str) -> tuple[xr.DataArray, xr.DataArray]:
     if name == "imagenet16h":
         model = list(arrays["model_names"]).index(VGG19)
         counts, probabilities = counts[NOISE_110], probabilities[NOISE_110, model]
-    totals = counts.sum(axis=1, dtype=np.int64)
-    coords = {"example": [f"{name} {i}" for i in range(len(counts))]}
-    coords["label"] = [str(label) for label in arrays["class_names"]]
-    predictions = xr.DataArray(probabilities, dims=("example", "label"), coords=coords)
-    plausibilities = xr.DataArray(
-        counts / totals[:, None],
-        dims=("example", "label"),
-        coords={**coords, "denominator": ("example", totals)},
-    )
-    return predictions, plausibilities
+    labels = [str(label) for label in arrays["class_names"]]
+    predictions = labelled(probabilities, f"{name} ", labels)
+    return predictions, shares(counts.astype(np.int64), f"{name} ", labels)

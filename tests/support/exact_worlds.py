@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from plausibly.kernels.types import Floats
+from tables import labelled, shares
 
 SPECIAL_ALPHAS = ("0.1", "0.29", "0.57", "0.7", "0.05", "0.2", "0.3", "0.5", "0.000001", "0.999999")
 
@@ -47,23 +48,14 @@ class World:
 
 def table(values: Floats, names: Sequence[str], labels: Sequence[str]) -> xr.DataArray:
     """Return scores of any scale as predictions."""
-    return xr.DataArray(
-        values,
-        dims=("example", "label"),
-        coords={"example": list(names), "label": list(labels)},
-        attrs={"scale": "any"},
-    )
+    return labelled(values, list(names), list(labels), attrs={"scale": "any"})
 
 
 def plausibilities_of(
     votes: NDArray[np.int64], names: list[str], labels: list[str], *, counted: bool
 ) -> xr.DataArray:
     """Return shares of votes; `counted` says what their denominators are."""
-    totals = votes.sum(axis=1)
-    coords: dict[str, object] = {"example": names, "label": labels}
-    if counted:
-        coords["denominator"] = ("example", totals)
-    return xr.DataArray(votes / totals[:, None], dims=("example", "label"), coords=coords)
+    return shares(votes, names, labels, counted=counted)
 
 
 def exact_masses(lam: xr.DataArray) -> tuple[tuple[Fraction, ...], ...]:

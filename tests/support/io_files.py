@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TypeVar
 
 import pytest
+from hypothesis import strategies as st
 
 from plausibly.errors import InputError, PlausiblyWarning
 
@@ -72,3 +73,12 @@ def result_or_refusal(call: Callable[[], T], whose: str) -> T | None:
         if whose not in error.what:
             raise AssertionError(f"nobody is named: {error}") from error
         return None
+
+
+def damaged(data: st.DataObject, path: Path) -> Path:
+    """Return a copy of a file, perhaps cut, with up to three other bytes in it."""
+    content = bytearray(path.read_bytes())
+    for _ in range(data.draw(st.integers(0, 3))):
+        content[data.draw(st.integers(0, len(content) - 1))] = data.draw(st.integers(0, 255))
+    end = data.draw(st.integers(0, len(content)) | st.just(len(content)))
+    return written(path.parent, f"damaged{path.suffix}", bytes(content[:end]))

@@ -7,6 +7,7 @@ import xarray as xr
 from hypothesis import strategies as st
 
 from io_annotation_tables import names
+from plausibly.data.names import is_blank
 
 OWN = st.sampled_from(
     ["example", "denominator", "label", "draw", "plausibility", "about", "plausibilities", "0"]
@@ -27,11 +28,14 @@ def plausibilities(
 ) -> xr.DataArray:
     """Counts over totals, or no counts; `plain` without what a wide CSV has no place for."""
     labels = draw(st.lists(names | OWN, min_size=1, max_size=4, unique=True))
-    examples = draw(st.lists(names | OWN, min_size=1, max_size=4, unique=True))
+    # In a wide CSV an example whose name nobody can see has none, and its row is refused.
+    seen = (names | OWN).filter(lambda name: not (plain and is_blank(name)))
+    examples = draw(st.lists(seen, min_size=1, max_size=4, unique=True))
     several = draw(st.booleans()) if draws is None else draws
     shape = (*([draw(st.integers(1, 3))] if several else []), len(examples), len(labels))
     count = int(np.prod(shape))
-    votes = np.array(draw(st.lists(st.integers(0, 5), min_size=count, max_size=count)))
+    most = st.integers(0, 5 if several else 10**6)
+    votes = np.array(draw(st.lists(most, min_size=count, max_size=count)))
     votes = votes.reshape(shape)
     votes[..., draw(st.integers(0, len(labels) - 1))] += 1
     totals = votes.sum(axis=-1)

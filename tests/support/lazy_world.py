@@ -7,20 +7,19 @@ from collections.abc import Iterator
 import numpy as np
 import xarray as xr
 
+from tables import labelled
+
 LABELS = ("cat", "dog", "emu", "fox")
 
 
 def predictions(n: int = 12, *, seed: int = 0, prefix: str = "e") -> xr.DataArray:
     """Return float32 predictions with a coordinate ``site``."""
     rng = np.random.default_rng(seed)
-    return xr.DataArray(
+    return labelled(
         rng.dirichlet(np.ones(len(LABELS)), n).astype(np.float32),
-        dims=("example", "label"),
-        coords={
-            "example": [f"{prefix}{place}" for place in range(n)],
-            "label": list(LABELS),
-            "site": ("example", [f"s{place % 2}" for place in range(n)]),
-        },
+        [f"{prefix}{place}" for place in range(n)],
+        list(LABELS),
+        site=[f"s{place % 2}" for place in range(n)],
         name="predictions",
     )
 
@@ -30,14 +29,11 @@ def plausibilities(of: xr.DataArray, *, seed: int = 1) -> xr.DataArray:
     rng = np.random.default_rng(seed)
     n = of.sizes["example"]
     votes = rng.multinomial(5, rng.dirichlet(np.ones(len(LABELS)), n))
-    return xr.DataArray(
+    return labelled(
         votes / 5,
-        dims=("example", "label"),
-        coords={
-            "example": of["example"].values,
-            "label": list(LABELS),
-            "denominator": ("example", np.full(n, 5)),
-        },
+        of["example"].values,
+        list(LABELS),
+        denominator=np.full(n, 5),
         name="plausibilities",
     )
 

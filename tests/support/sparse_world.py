@@ -9,6 +9,7 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from plausibly.plugin import AnnotationTable, build_table
+from tables import labelled
 
 
 def label_names(labels: int) -> list[str]:
@@ -93,15 +94,12 @@ def plausibilities(
         said = rng.integers(1, 4, some.size)
         votes[row, some] = said if counts else rng.uniform(0.1, 1, some.size)
     total = votes.sum(axis=1)
-    found = xr.DataArray(
+    found = labelled(
         (votes / total[:, None]).astype(dtype),
-        dims=("example", "label"),
-        coords={
-            "example": [f"case {start + row}" for row in range(examples)],
-            "label": label_names(labels),
-            "risk": ("label", np.arange(labels) % 3 + 1.0),
-            "truth": ("example", [f"label {row % labels}" for row in range(examples)]),
-        },
+        [f"case {start + row}" for row in range(examples)],
+        label_names(labels),
+        risk=("label", np.arange(labels) % 3 + 1.0),
+        truth=[f"label {row % labels}" for row in range(examples)],
         name="plausibilities",
         attrs={"left_out": '{"skipped": 2}'},
     )
@@ -118,16 +116,13 @@ def predictions(
     weights = rng.integers(1, 9, (examples, labels)) ** 3
     values = weights / weights.sum(axis=1, keepdims=True)
     rows = range(start, start + examples)
-    return xr.DataArray(
+    return labelled(
         values.astype(dtype),
-        dims=("example", "label"),
-        coords={
-            "example": [f"case {row}" for row in rows],
-            "label": label_names(labels),
-            "group": ("example", [f"g{row % 2}" for row in rows]),
-            "patient": ("example", [f"p{row // 3}" for row in rows]),
-            "odds": ("example", [1.0 + row % 3 for row in rows]),
-        },
+        [f"case {row}" for row in rows],
+        label_names(labels),
+        group=[f"g{row % 2}" for row in rows],
+        patient=[f"p{row // 3}" for row in rows],
+        odds=[1.0 + row % 3 for row in rows],
     )
 
 

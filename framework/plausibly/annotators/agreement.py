@@ -4,39 +4,28 @@ from __future__ import annotations
 
 import math
 import textwrap
-from collections.abc import Iterator, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 
 import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from plausibly.annotators import measures as agreement_likeness, measures as rankings
+from plausibly.annotators import measures
 from plausibly.annotators.answers import (
     ORDER,
     RANKINGS,
+    SETS,
     SINGLE,
+    TIED,
     Answers,
     Resampling,
     column,
     matrix,
-    most_tied,
     order_in_words,
     order_positions,
     summed,
 )
-from plausibly.annotators.measures import (
-    Likeness,
-    Measure,
-    Values,
-    fleiss_kappa,
-    krippendorff,
-    mean,
-    measured,
-    ordered_measures,
-    pair_mean,
-    pair_shares,
-    ratio,
-)
+from plausibly.annotators.measures import Likeness, Measure, likenesses, mean, ratio
 from plausibly.calibration.coordinates import group_names
 from plausibly.data import names
 from plausibly.data.left_out import read_left_out
@@ -44,13 +33,16 @@ from plausibly.data.names import name_texts, not_among, positions, quoted, sever
 from plausibly.errors import InputError, counted
 from plausibly.evaluation import inputs, intervals
 from plausibly.evaluation.describe import decimal, ends
+from plausibly.evaluation.evaluate import each
 from plausibly.evaluation.inputs import as_plausibilities
+from plausibly.evaluation.intervals import ENDS, Doubles
 from plausibly.kernels.random import Keys, hash_names
 from plausibly.kernels.types import Bools, Ints
 from plausibly.planning.plan import check_resamples
 
-TOGETHER = "together"
-OTHER = "other"
+TOGETHER, OTHER = "together", "other"
+MEASURE, GROUP = "measure", "group"
+_FIGURES = ("value", "low", "high", "reason")
 
 
 def label_disagreement(opinions: xr.DataArray | xr.Dataset) -> xr.Dataset:
@@ -124,12 +116,7 @@ def _of_answers(answers: Answers) -> xr.Dataset:
 
 
 def _result(
-    labels: list[str],
-    together: NDArray[np.float64],
-    both: NDArray[np.float64],
-    n: int,
-    compared: int,
-    pairs: str,
+    labels: list[str], together: Doubles, both: Doubles, n: int, compared: int, pairs: str
 ) -> xr.Dataset:
     named = text_array(labels)
     return xr.Dataset(
@@ -155,24 +142,21 @@ def agreement_as_json(found: xr.Dataset) -> dict[str, object]:
     data: dict[str, object] = {
         **facts,
         "left_out": read_left_out(found.attrs),
-        "measures": _table(found, "measure", ("value", "low", "high", "reason"), ""),
+        "measures": _table(found, MEASURE, _FIGURES, ""),
     }
     for dim, prefix in ((names.LABEL, "label_"), (names.ANNOTATOR, "annotator_")):
         columns = [str(name) for name in found if str(name).startswith(prefix)]
         data[f"by_{dim}"] = _table(found, dim, columns, prefix)
-    if "group" in found.dims:
+    if GROUP in found.dims:
         data["by_group"] = [
             {
-                "group": group,
-                "examples": int(found["group_examples"].values[place]),
+                "group": one[GROUP].item(),
+                "examples": int(one["group_examples"]),
                 "measures": _table(
-                    found.isel(group=place),
-                    "measure",
-                    ("group_value", "group_low", "group_high", "group_reason"),
-                    "group_",
+                    one, MEASURE, [f"{GROUP}_{figure}" for figure in _FIGURES], "group_"
                 ),
             }
-            for place, group in enumerate(found["group"].values.tolist())
+            for one in each(found, GROUP)
         ]
     return data
 
@@ -213,7 +197,7 @@ _SHARES = {
     "tied": "examples with a tied vote",
     "entropy": "mean entropy of the plausibilities, in nats",
 }
-_ANSWERS = {"single-label": "label", "label-set": "set", "partial-ranking": "ranking"}
+_ANSWERS = {SINGLE: "label", SETS: "set", RANKINGS: "ranking"}
 _LIKENESS = {
     "percent": "agrees with others",
     "jaccard": "Jaccard with others",
@@ -238,7 +222,7 @@ def describe_agreement(found: xr.Dataset) -> str:
     lines = [*_measure_lines(found), *_again(found)]
     for text in (_examples(found), *_reasons(found), _in_words(found)):
         lines += textwrap.wrap(text, WIDTH, break_on_hyphens=False)
-    if "group" in found.dims:
+    if GROUP in found.dims:
         lines += ["", *_groups(found)]
     return "\n".join(lines)
 
@@ -283,18 +267,13 @@ def describe_certainty(certainty: xr.Dataset) -> str:
     certainty : Dataset
         From `plausibly.annotators.annotation_certainty`.
     """
-
-    def mean(prefix: str, title: str) -> str:
-        low, high = float(certainty[f"{prefix}low"]), float(certainty[f"{prefix}high"])
-        text = f"{title:<{_TITLE}}{decimal(float(certainty[f'{prefix}mean'])):<{_VALUE}}"
-        if math.isnan(low):
-            return text.rstrip()
-        level = f"{100 * certainty.attrs['confidence']:g} %: "
-        return f"{text}{level}{ends(low, high)}"
-
-    lines = [mean("", "annotation certainty of the most plausible label")]
-    if "level_mean" in certainty:
-        lines.append(mean("level_", "of its level"))
+    titles = {"": "annotation certainty of the most plausible label", "level_": "of its level"}
+    level = f"{100 * certainty.attrs['confidence']:g} %: "
+    lines = [
+        _line(title, [float(certainty[f"{prefix}{end}"]) for end in ENDS], level)
+        for prefix, title in titles.items()
+        if f"{prefix}mean" in certainty
+    ]
     values = certainty["certainty"].values
     lines += textwrap.wrap(
         f"by {certainty.attrs['draws']} resamples of the responses of each example: "
@@ -306,7 +285,7 @@ def describe_certainty(certainty: xr.Dataset) -> str:
 
 
 def _of(found: xr.Dataset, measure: str, variable: str = "value") -> float:
-    if measure not in found["measure"].values:
+    if measure not in found[MEASURE].values:
         return math.nan
     return float(found[variable].sel(measure=measure))
 
@@ -315,16 +294,19 @@ def _measure_lines(found: xr.Dataset) -> Iterator[str]:
     """Yield one line a measure; the first interval says its confidence."""
     level = f"{100 * found.attrs['confidence']:g} %: "
     answer = _ANSWERS[found.attrs["kind"]]
-    for name in map(str, found["measure"].values):
+    for name in map(str, found[MEASURE].values):
         if name not in _TITLES or math.isnan(_of(found, name)):
             continue
-        low, high = _of(found, name, "low"), _of(found, name, "high")
-        text = f"{_TITLES[name].format(answer=answer):<{_TITLE}}"
-        text += f"{decimal(_of(found, name)):<{_VALUE}}"
-        if not math.isnan(low):
-            text += f"{level}{ends(low, high)}"
+        figures = [_of(found, name, figure) for figure in _FIGURES[:3]]
+        yield _line(_TITLES[name].format(answer=answer), figures, level)
+        if not math.isnan(figures[1]):
             level = " " * len(level)
-        yield text.rstrip()
+
+
+def _line(title: str, figures: Sequence[float], level: str) -> str:
+    value, low, high = figures
+    between = "" if math.isnan(low) else f"{level}{ends(low, high)}"
+    return f"{title:<{_TITLE}}{decimal(value):<{_VALUE}}{between}".rstrip()
 
 
 def _again(found: xr.Dataset) -> list[str]:
@@ -334,7 +316,7 @@ def _again(found: xr.Dataset) -> list[str]:
     if not known:
         return []
     some = f" (the {len(known)} most frequent of {counted(every)})" if every > len(known) else ""
-    verb = "says" if found.attrs["kind"] == "single-label" else "names"
+    verb = "says" if found.attrs["kind"] == SINGLE else "names"
     title = f"if one {verb} k, another does too{some}   "
     cells = [f"{labels[place]}: {decimal(float(again[place]), 2)}" for place in known]
     lines, current = [], title
@@ -375,7 +357,7 @@ def _examples(found: xr.Dataset) -> str:
 def _reasons(found: xr.Dataset) -> Iterator[str]:
     """Yield why measures have no value, each reason once."""
     told: dict[str, list[str]] = {}
-    for name, reason in zip(found["measure"].values, found["reason"].values, strict=True):
+    for name, reason in zip(found[MEASURE].values, found["reason"].values, strict=True):
         if reason and str(name) in _TITLES:
             told.setdefault(str(reason), []).append(str(name))
     if found.attrs["compared"]:
@@ -404,7 +386,7 @@ def _in_words(found: xr.Dataset) -> str:
         )
     shares = found["label_share"].values
     alpha = _of(found, "krippendorff-nominal")
-    if found.attrs["kind"] == "single-label" and percent >= 0.8 and alpha < 0.4:
+    if found.attrs["kind"] == SINGLE and percent >= 0.8 and alpha < 0.4:
         top = int(np.nanargmax(shares))
         parts.append(
             f"{_percent(float(shares[top]))} of answers are {quoted(labels[top])}, so that chance "
@@ -416,61 +398,50 @@ def _in_words(found: xr.Dataset) -> str:
 def _groups(found: xr.Dataset) -> list[str]:
     """Return a line a group: all of a few, or those that agree least."""
     by = str(found.attrs["by"])
-    same, alpha, lows, highs = (
-        found[variable].sel(measure=measure).values
-        for variable, measure in (
-            ("group_value", "percent"),
-            ("group_value", "krippendorff-nominal"),
-            ("group_low", "percent"),
-            ("group_high", "percent"),
-        )
-    )
-    texts = [str(name) for name in found["group"].values]
-    order = list(range(len(texts)))
-    cut = len(order) > 2 * _MOST_ROWS
-    if cut:
-        order = [place for place in order if not math.isnan(same[place])]
-        order.sort(key=lambda place: (same[place], place))
-        order = order[:_MOST_ROWS]
-    width = max(len(by), *(len(texts[place]) for place in order)) + 2 if order else len(by) + 2
-    lines = [f"{by:<{width}}{'examples':>8}   same answer   95 % interval    alpha"]
-    lines[0] = lines[0].replace("95 %", f"{100 * found.attrs['confidence']:g} %")
-    for place in order:
-        low, high = float(lows[place]), float(highs[place])
-        interval = "" if math.isnan(low) else ends(low, high)
-        count = counted(int(found["group_examples"].values[place]))
+    rows = []
+    for one in each(found, GROUP):
+        same, alpha = one.sel(measure="percent"), one.sel(measure="krippendorff-nominal")
+        figures = [float(same[f"group_{figure}"]) for figure in _FIGURES[:3]]
+        title, count = str(one[GROUP].item()), counted(int(one["group_examples"]))
+        rows.append((title, count, figures, decimal(float(alpha["group_value"]))))
+    shown = rows
+    if len(rows) > 2 * _MOST_ROWS:
+        known = (row for row in rows if not math.isnan(row[2][0]))
+        shown = sorted(known, key=lambda row: row[2][0])[:_MOST_ROWS]
+    width = max(map(len, (by, *(row[0] for row in shown)))) + 2
+    level = f"{100 * found.attrs['confidence']:g} %"
+    lines = [f"{by:<{width}}{'examples':>8}   same answer   {level} interval    alpha"]
+    for title, count, (value, low, high), beyond in shown:
+        between = "" if math.isnan(low) else ends(low, high)
         lines.append(
-            f"{texts[place]:<{width}}{count:>8}   {decimal(float(same[place])):>11}   "
-            f"{interval:<13}{decimal(float(alpha[place])):>8}"
+            f"{title:<{width}}{count:>8}   {decimal(value):>11}   {between:<13}{beyond:>8}"
         )
-    if cut:
-        lines.append(f"the {len(order)} of {counted(len(texts))} that agree least")
+    if len(shown) < len(rows):
+        lines.append(f"the {len(shown)} of {counted(len(rows))} that agree least")
     return lines
 
 
 def _rows(found: xr.Dataset, shown: Sequence[int]) -> list[str]:
-    texts = [str(found[names.ANNOTATOR].values[place]) for place in shown]
-    answers = [counted(int(found["annotator_answers"].values[place])) for place in shown]
-    agreed = found["annotator_agreement"].values
-    usual = float(np.nanmedian(agreed))
+    usual = decimal(float(np.nanmedian(found["annotator_agreement"].values)), 2)
+    those = [found.isel({names.ANNOTATOR: place}) for place in shown]
+    texts = [str(one[names.ANNOTATOR].item()) for one in those]
+    answers = [counted(int(one["annotator_answers"])) for one in those]
     wide, many = max(map(len, texts), default=0), max(map(len, answers), default=0)
-    lines = []
-    for row, place in enumerate(shown):
-        verb = _LIKENESS[found.attrs["likeness"]]
-        text = f"{texts[row]:<{wide}}  {answers[row]:>{many}} answers   "
-        text += f"{verb} {decimal(float(agreed[place]), 2)}"
-        text += f" (usual {decimal(usual, 2)})" if not row else " " * 12
-        share, others = (
-            float(found[f"annotator_says_{end}"].values[place]) for end in ("share", "others")
-        )
+    lines: list[str] = []
+    for who, number, one in zip(texts, answers, those, strict=True):
+        agreed = decimal(float(one["annotator_agreement"]), 2)
+        text = f"{who:<{wide}}  {number:>{many}} answers   "
+        text += f"{_LIKENESS[found.attrs['likeness']]} {agreed}"
+        text += " " * 12 if lines else f" (usual {usual})"
+        share, others = (float(one[f"annotator_says_{end}"]) for end in ("share", "others"))
+        note = ""
         if share - others >= _OFTEN:
-            label = quoted(found["annotator_says"].values[place])
+            label = quoted(one["annotator_says"].item())
             note = f"  says {label} to {_percent(share)}, others {_percent(others)}"
-            if len(text.rstrip()) + len(note) > WIDTH:
-                lines += [text.rstrip(), f"{'':<{wide}}{note}"]
-                continue
-            text += note
-        lines.append(text.rstrip())
+        if note and len(text.rstrip()) + len(note) > WIDTH:
+            lines += [text.rstrip(), f"{'':<{wide}}{note}"]
+        else:
+            lines.append(f"{text}{note}".rstrip())
     return lines
 
 
@@ -484,7 +455,7 @@ LEAST_COMPARED = 10  # answers of an annotator before anything is made of them
 _LEVEL = 0.05  # chance that somebody is noted where nobody differs
 
 
-def example_measures(answers: Answers) -> tuple[list[Measure], dict[str, Values]]:
+def example_measures(answers: Answers) -> tuple[list[Measure], dict[str, Doubles]]:
     """Return what is known of each example with two answers, as means and one by one."""
     paired = answers.paired
     why = "no example has two answers"
@@ -504,42 +475,32 @@ def example_measures(answers: Answers) -> tuple[list[Measure], dict[str, Values]
     return found, {"entropy": np.where(answers.answers > 0, entropy, np.nan)}
 
 
-def left_out_votes(answers: Answers) -> Values:
+def left_out_votes(answers: Answers) -> Doubles:
     """Return the chance that what the others vote for is named by an answer of a cell: (cell,)."""
-    cell, support = answers.spread_support(answers.cell_example)
-    left = answers.mass[support]
+    cell, _, left, where, mention = answers.left(answers.cell_example, answers.cell_value)
     named = np.zeros(len(left), dtype=bool)
-    own, mention = answers.spread(answers.cell_value)
-    # both run through the same pairs of a cell and a label
-    keys = cell * len(answers.labels) + answers.support_label[support]
-    where = np.searchsorted(keys, own * len(answers.labels) + answers.mention_label[mention])
-    left = left.copy()
-    left[where] -= answers.mention_mass[mention]
     named[where] = answers.mention_block[mention] == 1
     most = np.zeros(len(answers.cell_value))
     np.maximum.at(most, cell, left)
-    leading = left >= (most * (1 - most_tied()))[cell]
+    leading = left >= (most * (1 - TIED))[cell]
     above = np.bincount(cell, weights=leading & named, minlength=len(most))
     below = np.bincount(cell, weights=leading, minlength=len(most))
     return np.where(answers.paired[answers.cell_example], above / np.maximum(below, 1), np.nan)
 
 
-def left_out_measure(answers: Answers, votes: Values) -> Measure:
+def left_out_measure(answers: Answers, votes: Doubles) -> Measure:
     """Return how often a real annotator says what the others vote for, the mean over examples."""
     mine = (answers.annotator >= 0) & answers.paired[answers.owner]
-    n = np.bincount(answers.owner[mine], minlength=answers.n)
-    agreed = np.bincount(
-        answers.owner[mine], weights=votes[answers.cell[mine]], minlength=answers.n
-    )
-    why = (
-        "no example with two answers says who gave one of them"
-        if answers.paired.any()
-        else "no example has answers of two annotators"
-    )
+    owner = answers.owner[mine]
+    n = np.bincount(owner, minlength=answers.n)
+    agreed = np.bincount(owner, votes[answers.cell[mine]], answers.n)
+    why = measures.NO_PAIRS
+    if answers.paired.any():
+        why = "no example with two answers says who gave one of them"
     return mean("left-out-vote", agreed / np.maximum(n, 1), n > 0, why)
 
 
-def by_annotator(answers: Answers, likeness: Likeness, votes: Values) -> xr.Dataset:
+def by_annotator(answers: Answers, likeness: Likeness, votes: Doubles) -> xr.Dataset:
     """Return what there is to say of each known annotator: unknown ones only count as others."""
     who, owner, cell = answers.annotator, answers.owner, answers.cell
     count = len(answers.annotators)
@@ -552,7 +513,7 @@ def by_annotator(answers: Answers, likeness: Likeness, votes: Values) -> xr.Data
     among = ratio(likeness.pairs[owner] - own, (m - 1) * (m - 2))
     compared = np.bincount(who[mine], minlength=count)
 
-    def average(values: Values, rows: NDArray[np.bool_]) -> Values:
+    def average(values: Doubles, rows: Bools) -> Doubles:
         n = np.bincount(who[rows], minlength=count)
         return ratio(np.bincount(who[rows], weights=values[rows], minlength=count), n)
 
@@ -596,26 +557,20 @@ def _limit(tested: int) -> float:
     return float(-ndtri(_LEVEL / tested)) if tested else 0.0
 
 
-def _says_too_much(answers: Answers, mine: NDArray[np.bool_]) -> tuple[list[int], Values, Values]:
+def _says_too_much(answers: Answers, mine: Bools) -> tuple[list[int], Doubles, Doubles]:
     """Return the label that each annotator names most above the others, its share, and theirs."""
     rows = np.flatnonzero(mine)
     count, labels = len(answers.annotators), len(answers.labels)
-    row, support = answers.spread_support(answers.owner[rows])
+    value = answers.value[rows]
+    row, named, others, where, mention = answers.left(answers.owner[rows], value)
     who = answers.annotator[rows][row]
-    size = np.bincount(
-        answers.mention_value, weights=answers.mention_mass, minlength=answers.values
-    )
-    own, mention = answers.spread(answers.value[rows])
-    keys = row * labels + answers.support_label[support]
-    where = np.searchsorted(keys, own * labels + answers.mention_label[mention])
+    mass, of_value = answers.mention_mass, answers.mention_value
+    size = np.bincount(of_value, weights=mass, minlength=answers.values)
     said = np.zeros(len(row))
-    value = answers.value[rows][own]
-    said[where] = answers.mention_mass[mention] / size[value]
-    others = answers.mass[support].copy()
-    others[where] -= answers.mention_mass[mention]
+    said[where] = mass[mention] / size[of_value[mention]]
     total = np.bincount(row, weights=others, minlength=len(rows))
     others = np.maximum(others, 0.0) / total[row]
-    pair, of = np.unique(who * labels + answers.support_label[support], return_inverse=True)
+    pair, of = np.unique(who * labels + named, return_inverse=True)
     n = np.maximum(np.bincount(answers.annotator[rows], minlength=count), 1)
     person = pair // max(labels, 1)
     share = np.bincount(of, weights=said, minlength=len(pair)) / n[person]
@@ -646,26 +601,26 @@ def by_label(answers: Answers, resampling: Resampling) -> xr.Dataset:
     sums = summed(features, one)
     again = ratio(sums["both"], sums["named"])[:, 0]
     share = ratio(sums["named"], sums["total"])[:, 0]
-    replicates = [
-        ratio(now["both"], now["named"])
-        for times in resampling.times()
-        for now in (summed({key: features[key] for key in ("both", "named")}, times),)
-    ]
-    drawn = np.concatenate(replicates, axis=1) if replicates else np.empty((shape[1], 0))
+    replicates = [np.empty((shape[1], 0))]
+    for times in resampling.times():
+        now = summed({key: features[key] for key in ("both", "named")}, times)
+        replicates.append(ratio(now["both"], now["named"]))
     ends = [
-        resampling.ends(row) if not math.isnan(value) else (math.nan, math.nan)
-        for row, value in zip(drawn, again, strict=True)
+        (math.nan, math.nan) if math.isnan(value) else resampling.ends(row)
+        for row, value in zip(np.concatenate(replicates, axis=1), again, strict=True)
     ]
+    low, high = np.reshape(ends, (-1, 2)).T
     dim = names.LABEL
     columns = {
         "label_share": share,
         "label_again": again,
-        "label_again_low": [low for low, _ in ends],
-        "label_again_high": [high for _, high in ends],
+        "label_again_low": low,
+        "label_again_high": high,
         "label_kappa": ratio(again - share, np.maximum(1 - share, 0.0)),
     }
+    said = np.bincount(answers.support_label, answers.named, len(answers.labels))
     found = xr.Dataset(
-        {"label_answers": (dim, _named(answers))}, coords={dim: text_array(answers.labels)}
+        {"label_answers": (dim, said.astype(np.int64))}, coords={dim: text_array(answers.labels)}
     )
     for name, column_of in columns.items():
         nothing = 0.0 if name == "label_share" and answers.paired.any() else math.nan
@@ -673,15 +628,6 @@ def by_label(answers: Answers, resampling: Resampling) -> xr.Dataset:
         values[codes] = column_of
         found[name] = (dim, values)
     return found
-
-
-def _named(answers: Answers) -> Ints:
-    found = np.zeros(len(answers.labels), dtype=np.int64)
-    np.add.at(found, answers.support_label, answers.named)
-    return found
-
-
-MEASURE, GROUP = "measure", "group"
 
 
 def agreement(
@@ -781,34 +727,28 @@ def agreement(
     deep = _depth(answers, depth)
     drawn = check_resamples(resamples)
     keys = Keys(seed).child("agreement")
-    coordinates = _coordinates(annotations, answers)
-    clusters = None if cluster is None else _texts(cluster, coordinates)
+    place = positions(answers.examples.tolist(), name_texts(annotations.indexes[names.EXAMPLE]))
+    about = xr.Dataset(coords=_over_examples(annotations)).isel({names.EXAMPLE: np.argsort(place)})
+    clusters = None
+    if cluster is not None:
+        clusters = group_names(inputs.example_values(cluster, (about,)))
 
     def resampling(wanted: Bools, stream: Keys) -> Resampling:
         return _resampling(answers, clusters, wanted, stream, drawn, confidence)
 
-    everybody = np.ones(answers.n, dtype=bool)
-    plan = resampling(everybody, keys)
-    likenesses = agreement_likeness.likenesses(answers, deep)
-    votes = left_out_votes(answers)
-    measures, of_examples = _measures(answers, likenesses, votes, position)
-    found = measured(measures, plan)
-    place = positions(
-        list(map(str, answers.examples)), name_texts(annotations.indexes[names.EXAMPLE])
-    )
-    shares = np.where(answers.paired, pair_shares(likenesses[-1]), np.nan)
+    plan = resampling(np.ones(answers.n, dtype=bool), keys)
+    alike, votes = likenesses(answers, deep), left_out_votes(answers)
+    asked, of_examples = _measures(answers, alike, votes, position)
+    shares = np.where(answers.paired, measures.pair_shares(alike[-1]), np.nan)
     result = xr.Dataset(
         {
-            "value": (MEASURE, found.value),
-            "low": (MEASURE, found.low),
-            "high": (MEASURE, found.high),
-            "reason": (MEASURE, text_array(found.reason)),
+            **{name: (MEASURE, column) for name, column in measures.measured(asked, plan).items()},
             "example_answers": (names.EXAMPLE, answers.answers[place]),
             "example_agreement": (names.EXAMPLE, shares[place]),
             "example_entropy": (names.EXAMPLE, of_examples["entropy"][place]),
         },
         coords={
-            MEASURE: text_array([one.name for one in measures]),
+            MEASURE: text_array([one.name for one in asked]),
             names.EXAMPLE: answers.examples[place],
         },
         attrs={
@@ -817,7 +757,7 @@ def agreement(
             "compared": int(answers.paired.sum()),
             "answers": int(answers.answers.sum()),
             "unknown": int(answers.weight[answers.annotator < 0].sum()),
-            "likeness": likenesses[-1].name,
+            "likeness": alike[-1].name,
             "resamples": drawn,
             "confidence": confidence,
             "seed": seed,
@@ -828,69 +768,48 @@ def agreement(
             **({} if by is None else {"by": by}),
         },
     )
-    result = result.merge(by_label(answers, plan), join="exact", compat="no_conflicts")
-    result = result.merge(
-        by_annotator(answers, likenesses[-1], votes), join="exact", compat="no_conflicts"
-    )
+    for more in (by_label(answers, plan), by_annotator(answers, alike[-1], votes)):
+        result = result.merge(more, join="exact", compat="no_conflicts")
     if by is None:
         return result
-    groups, codes = inputs.codes_of(inputs.example_values(by, (coordinates,)))
+    groups, codes = inputs.codes_of(inputs.example_values(by, (about,)))
     rows = []
     for code, group in enumerate(groups):
         mine = codes == code
         few = answers.only(mine)
-        these = agreement_likeness.likenesses(few, deep)
-        some = _measures(few, these, left_out_votes(few), position)[0]
-        rows.append(measured(some, resampling(mine, keys.child(f"group-{group}"))))
-    dims = (GROUP, MEASURE)
-    return result.assign_coords({GROUP: groups}).assign(
-        {
-            "group_examples": (GROUP, np.bincount(codes, minlength=len(groups))),
-            "group_value": (dims, [row.value for row in rows]),
-            "group_low": (dims, [row.low for row in rows]),
-            "group_high": (dims, [row.high for row in rows]),
-            "group_reason": (dims, np.array([row.reason for row in rows], dtype=np.str_)),
-        }
-    )
+        some = _measures(few, likenesses(few, deep), left_out_votes(few), position)[0]
+        rows.append(measures.measured(some, resampling(mine, keys.child(f"group-{group}"))))
+    result["group_examples"] = (GROUP, np.bincount(codes, minlength=len(groups)))
+    for figure in _FIGURES:
+        result[f"group_{figure}"] = ((GROUP, MEASURE), np.stack([row[figure] for row in rows]))
+    return result.assign_coords({GROUP: groups})
 
 
 def _measures(
-    answers: Answers,
-    likenesses: Sequence[Likeness],
-    votes: NDArray[np.float64],
-    position: Ints | None,
-) -> tuple[list[Measure], dict[str, NDArray[np.float64]]]:
+    answers: Answers, likenesses: Sequence[Likeness], votes: Doubles, position: Ints | None
+) -> tuple[list[Measure], dict[str, Doubles]]:
     """Return the measures in the order in which they are told, and numbers of the examples."""
-    of_pairs = [pair_mean(one) for one in likenesses]
-    of_order: list[Measure] = []
-    if position is not None:
-        of_order = ordered_measures(answers, position)
-    alphas = [krippendorff(one) for one in likenesses if one.alpha]
-    kappa = [fleiss_kappa(likenesses[0])] if answers.kind == SINGLE else []
+    of_order = [] if position is None else measures.ordered_measures(answers, position)
     of_examples, values = example_measures(answers)
-    vote = left_out_measure(answers, votes)
-    found = [*of_pairs, *of_order[:1], *alphas, *of_order[1:], *kappa, vote, *of_examples]
+    found = [
+        *map(measures.pair_mean, likenesses),
+        *of_order[:1],
+        *(measures.krippendorff(one) for one in likenesses if one.alpha),
+        *of_order[1:],
+        *([measures.fleiss_kappa(likenesses[0])] if answers.kind == SINGLE else []),
+        left_out_measure(answers, votes),
+        *of_examples,
+    ]
     return found, values
 
 
-def _coordinates(annotations: xr.Dataset, answers: Answers) -> xr.DataArray:
-    """Return the coordinates of the examples in the order of the answers."""
-    place = positions(
-        name_texts(annotations.indexes[names.EXAMPLE]), list(map(str, answers.examples))
-    )
-    kept = {
-        str(name): values
+def _over_examples(annotations: xr.Dataset) -> dict[Hashable, xr.DataArray]:
+    """Return the coordinates of the examples."""
+    return {
+        name: values
         for name, values in annotations.coords.items()
         if values.dims == (names.EXAMPLE,)
     }
-    size = annotations.sizes[names.EXAMPLE]
-    array = xr.DataArray(np.zeros(size), dims=names.EXAMPLE, coords=kept)
-    return array.isel({names.EXAMPLE: place})
-
-
-def _texts(coordinate: str, coordinates: xr.DataArray) -> NDArray[np.str_]:
-    values = inputs.example_values(coordinate, (coordinates,))
-    return group_names(values)
 
 
 def _resampling(
@@ -921,7 +840,7 @@ def _resampling(
 
 def _depth(answers: Answers, depth: int | None) -> int:
     if depth is None:
-        return rankings.longest(answers)
+        return measures.longest(answers)
     if answers.kind != RANKINGS:
         raise InputError(
             "depth-unfit",
@@ -931,4 +850,4 @@ def _depth(answers: Answers, depth: int | None) -> int:
             do="leave depth (--depth) out",
             whose="depth",
         )
-    return rankings.check_depth(depth, len(answers.labels))
+    return measures.check_depth(depth, len(answers.labels))

@@ -18,6 +18,7 @@ from plausibly.data.responses import by_name
 from plausibly.data.rows import Rows
 from plausibly.data.seal import check_table
 from plausibly.errors import InputError, counted, listed, warn
+from plausibly.evaluation.intervals import Doubles
 from plausibly.kernels.random import Keys, hash_names
 from plausibly.kernels.types import Bools, Floats, Hashes, Ints
 
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 
 SINGLE, SETS, RANKINGS = "single-label", "label-set", "partial-ranking"
 KINDS = (SINGLE, SETS, RANKINGS)
-_TIED = 1e-9  # relative: sums of 1 / (rank x ties) that should be equal are closer than this
+TIED = 1e-9  # relative: sums of 1 / (rank x ties) that should be equal are closer than this
 
 
 @attrs.frozen(kw_only=True, eq=False)
@@ -46,7 +47,7 @@ class Answers:
     mention_value: Ints
     mention_label: Ints
     mention_block: Ints
-    mention_mass: NDArray[np.float64]
+    mention_mass: Doubles
     excluded: bool
 
     @classmethod
@@ -133,9 +134,7 @@ class Answers:
     @cached_property
     def answers(self) -> NDArray[np.int64]:
         """Answers to each example: (example,)."""
-        found = np.zeros(self.n, dtype=np.int64)
-        np.add.at(found, self.owner, self.weight)
-        return found
+        return np.bincount(self.owner, self.weight, self.n).astype(np.int64)
 
     @cached_property
     def paired(self) -> Bools:
@@ -166,9 +165,7 @@ class Answers:
     @cached_property
     def cell_count(self) -> NDArray[np.int64]:
         """How many answers are of a cell: (cell,)."""
-        found = np.zeros(len(self._cells[0]), dtype=np.int64)
-        np.add.at(found, self._cells[1], self.weight)
-        return found
+        return np.bincount(self.cell, self.weight, len(self._cells[0])).astype(np.int64)
 
     @cached_property
     def named(self) -> NDArray[np.int64]:
@@ -176,7 +173,7 @@ class Answers:
         return self._support[1]
 
     @cached_property
-    def mass(self) -> NDArray[np.float64]:
+    def mass(self) -> Doubles:
         """What a label got from all answers to an example: (support,)."""
         return self._support[2]
 
@@ -191,17 +188,13 @@ class Answers:
         return self._support[0] % len(self.labels)
 
     @cached_property
-    def _support(self) -> tuple[Ints, NDArray[np.int64], NDArray[np.float64]]:
+    def _support(self) -> tuple[Ints, NDArray[np.int64], Doubles]:
         cell, mention = self.spread(self.cell_value)
         joint = self.cell_example[cell] * len(self.labels) + self.mention_label[mention]
         pairs, where = np.unique(joint, return_inverse=True)
-        named = np.zeros(len(pairs), dtype=np.int64)
-        np.add.at(named, where, self.cell_count[cell])
-        mass = np.bincount(
-            where,
-            weights=self.cell_count[cell] * self.mention_mass[mention],
-            minlength=len(pairs),
-        )
+        count = self.cell_count[cell]
+        named = np.bincount(where, count, len(pairs)).astype(np.int64)
+        mass = np.bincount(where, count * self.mention_mass[mention], len(pairs))
         return pairs, named, mass.astype(np.float64)
 
     def spread(self, values: Ints) -> tuple[Ints, Ints]:
@@ -214,6 +207,26 @@ class Answers:
         size = np.bincount(self.support_example, minlength=self.n)
         return ranges((np.cumsum(size) - size)[examples], size[examples])
 
+    def left(self, examples: Ints, values: Ints) -> tuple[Ints, Ints, Doubles, Ints, Ints]:
+        """Return what the others give the labels of examples, each without one value.
+
+        That is the row, the label and what is left of each label, and of those that the value names
+        the place among them and the mention.
+        """
+        row, support = self.spread_support(examples)
+        own, mention = self.spread(values)
+        labels, label = len(self.labels), self.support_label[support]
+        # Both run through the same pairs of a row and a label.
+        where = np.searchsorted(row * labels + label, own * labels + self.mention_label[mention])
+        left = self.mass[support]
+        left[where] -= self.mention_mass[mention]
+        return row, label, left, where, mention
+
+    def cell_pairs(self) -> tuple[Ints, Ints]:
+        """Return each pair of cells, or of one and itself, of the same example."""
+        size = np.bincount(self.cell_example, minlength=self.n)
+        return ranges((np.cumsum(size) - size)[self.cell_example], size[self.cell_example])
+
     def counts(self) -> Matrix:
         """Return how many answers of each value a paired example has: (example, value)."""
         kept = self.paired[self.cell_example]
@@ -225,7 +238,7 @@ class Answers:
         """Which labels of `support` have the most of their example, ties included."""
         most = np.zeros(self.n)
         np.maximum.at(most, self.support_example, self.mass)
-        return self.mass >= most[self.support_example] * (1 - _TIED)
+        return self.mass >= most[self.support_example] * (1 - TIED)
 
 
 def ranges(starts: Ints, sizes: Ints) -> tuple[Ints, Ints]:
@@ -233,16 +246,6 @@ def ranges(starts: Ints, sizes: Ints) -> tuple[Ints, Ints]:
     owner = np.repeat(np.arange(len(sizes)), sizes)
     within = np.arange(len(owner)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
     return owner, starts[owner] + within
-
-
-def by_example(owner: Ints, terms: Floats, n: int) -> NDArray[np.float64]:
-    """Return sums (example,) of terms that stand in an order of names."""
-    return np.bincount(owner, weights=terms, minlength=n).astype(np.float64)
-
-
-def most_tied() -> float:
-    """Return how close, relatively, two masses are taken to be equal."""
-    return _TIED
 
 
 def _check(rows: Rows, kind: str) -> None:
@@ -304,7 +307,7 @@ def _values(rows: Rows, kind: str, order: Ints) -> tuple[Ints, Ints]:
     return value, ranges(starts[chosen], rows.mentions[chosen])[1]
 
 
-def _masses(of_value: Ints, block: Ints, kind: str) -> NDArray[np.float64]:
+def _masses(of_value: Ints, block: Ints, kind: str) -> Doubles:
     if kind == SINGLE:
         return np.ones(len(block))
     if kind == SETS:
@@ -404,7 +407,7 @@ _FLOOR = 0.1  # of the denominator of BCa, which is 0 or less where very few uni
 Matrix: TypeAlias = "sparse.csr_array"
 """Numbers that are mostly 0."""
 
-Sums: TypeAlias = Mapping[str, NDArray[np.float64]]
+Sums: TypeAlias = Mapping[str, Doubles]
 """Sums over examples of each feature, (feature, replicate)."""
 
 
@@ -418,7 +421,7 @@ class Resampling:
     keys: Keys
     confidence: float
 
-    def times(self) -> Iterator[NDArray[np.float64]]:
+    def times(self) -> Iterator[Doubles]:
         """Yield how often each example is in each resample, (example, replicate), in blocks."""
         units = len(self.hashes)
         if not units or not self.resamples:
@@ -427,32 +430,27 @@ class Resampling:
         part = self.of[:, None] % self._parts
         for start in range(-1, self._parts, size):
             yield 1.0 - (part == np.arange(start, min(start + size, self._parts)))
-        done = 0
-        while done < self.resamples:
-            now = min(size, self.resamples - done)
-            found = np.empty((units, now))
-            for column in range(now):
-                stream = self.keys.child(f"resample-{done + column}")
-                uniform = stream.uniform(self.hashes)[:, 0]
-                drawn = (uniform * units).astype(np.int64)
+        for start in range(0, self.resamples, size):
+            found = np.empty((units, min(size, self.resamples - start)))
+            for column in range(found.shape[1]):
+                stream = self.keys.child(f"resample-{start + column}")
+                drawn = (stream.uniform(self.hashes)[:, 0] * units).astype(np.int64)
                 found[:, column] = np.bincount(drawn, minlength=units)
-            done += now
             yield found[self.of]
 
     @property
     def _parts(self) -> int:
         return min(len(self.hashes), _PARTS)
 
-    def ends(self, values: NDArray[np.float64]) -> tuple[float, float]:
+    def ends(self, values: Doubles) -> tuple[float, float]:
         """Return an interval from values of all that `times` yields; NaN where too few have one."""
         from scipy.special import ndtr, ndtri, stdtrit
 
         units, first = len(self.hashes), self._parts + 1
         drawn = values[first:]
         finite = drawn[np.isfinite(drawn)]
-        if units < 2 or finite.size < max(_LEAST_FINITE * len(drawn), 1):
-            return np.nan, np.nan
-        if np.ptp(finite) < _SAME:
+        few = units < 2 or finite.size < max(_LEAST_FINITE * len(drawn), 1)
+        if few or np.ptp(finite) < _SAME:
             return np.nan, np.nan
         off = values[0] - values[1:first][np.isfinite(values[1:first])]
         off = off - off.mean()
@@ -467,31 +465,27 @@ class Resampling:
         return float(low), float(high)
 
 
-def summed(features: Mapping[str, Matrix], times: NDArray[np.float64]) -> Sums:
+def summed(features: Mapping[str, Matrix], times: Doubles) -> Sums:
     """Return sums of the features (example, feature) of the examples of each resample."""
     return {name: np.asarray(matrix.T @ times) for name, matrix in features.items()}
 
 
-def matrix(values: Floats | Ints, rows: Ints, columns: Ints, shape: tuple[int, int]) -> Matrix:
+def matrix(
+    values: Floats | Ints | Bools, rows: Ints, columns: Ints, shape: tuple[int, int]
+) -> Matrix:
     """Return a matrix of values at places; of those at the same place the sum."""
     from scipy import sparse
 
-    entries = (np.asarray(values, dtype=np.float64), (rows, columns))
-    return sparse.csr_array(entries, shape=shape)
+    return sparse.csr_array((values.astype(np.float64), (rows, columns)), shape=shape)
 
 
 def column(values: Floats | Ints | Bools) -> Matrix:
     """Return one number an example as a feature, (example, 1)."""
     place = np.arange(len(values))
-    return matrix(np.asarray(values, dtype=np.float64), place, 0 * place, (len(values), 1))
+    return matrix(values, place, 0 * place, (len(values), 1))
 
 
-def scaled(
-    given: Matrix,
-    *,
-    rows: NDArray[np.float64] | None = None,
-    columns: NDArray[np.float64] | None = None,
-) -> Matrix:
+def scaled(given: Matrix, *, rows: Doubles | None = None, columns: Doubles | None = None) -> Matrix:
     """Return a matrix with its rows and columns multiplied by numbers."""
     found: Matrix = given.copy()
     if rows is not None:

@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from plausibly.data import align, names, validate
+from plausibly.data import names, validate
 from plausibly.data.names import name_texts, text_array
 from plausibly.errors import InputError
 from plausibly.evaluation import inputs, intervals
 from plausibly.evaluation.groups import LEVEL, Risk, in_order, levels_of
-from plausibly.evaluation.intervals import ENDS, Interval
+from plausibly.evaluation.intervals import ENDS, Doubles, Interval
 from plausibly.kernels.coverage import row_sums
 from plausibly.kernels.random import Keys, hash_names
-from plausibly.kernels.types import Floats, Hashes, Ints
+from plausibly.kernels.types import Bools, Floats, Hashes, Ints
 
 TOP = "top"
 _TIED = 1e-9  # relative: plausibilities that should be equal are closer than this
@@ -88,18 +88,16 @@ def annotation_certainty(
     for plane in lam.values:
         first += _leading(plane)
     first /= lam.sizes[names.DRAW]
-    clusters = (
-        None if cluster is None else inputs.codes_of(inputs.example_values(cluster, (lam,)))[1]
-    )
-
-    def means(values: NDArray[np.float64]) -> Interval:
-        return _mean(values, hashes, clusters, confidence)
-
+    means = _means(hashes, inputs.cluster_codes(cluster, (lam,)), confidence)
     members = None if top == 1 else _members(lam.values, top, hashes, labels, seed)
     certain = first.max(axis=1) if members is None else _agreeing(members)
     by = (names.EXAMPLE, names.LABEL)
     result = xr.Dataset(
-        {"certainty": (names.EXAMPLE, certain), "first": (by, first), **_ends("", means(certain))},
+        {
+            "certainty": (names.EXAMPLE, certain),
+            "first": (by, first),
+            **{end: getattr(means(certain), end) for end in ENDS},
+        },
         coords={names.EXAMPLE: lam[names.EXAMPLE].values, names.LABEL: labels},
         attrs={"draws": lam.sizes[names.DRAW], TOP: top, "seed": seed, "confidence": confidence},
     )
@@ -117,7 +115,7 @@ def annotation_certainty(
         {
             "level_certainty": (names.EXAMPLE, level),
             "first_level": ((names.EXAMPLE, LEVEL), of_level),
-            **_ends("level_", means(level)),
+            **intervals.variables("level", means(level), ()),
         }
     )
 
@@ -179,15 +177,10 @@ def uncertainty_adjusted_accuracy(
     labels = name_texts(model[names.LABEL].values)
     tops = [top] if isinstance(top, int) else list(top)
     _check_top(tops, len(labels))
-    lam = align.match_labels(lam, labels, whose="plausibilities", other="predictions")
-    model, lam = align.match_examples(model, lam, only_common=only_common, other="plausibilities")
+    model, lam = inputs.matched(model, lam, only_common)
     lam = lam.transpose(names.DRAW, names.EXAMPLE, names.LABEL)
     hashes = hash_names(model[names.EXAMPLE].values)
-    clusters = (
-        None
-        if cluster is None
-        else inputs.codes_of(inputs.example_values(cluster, (model, lam)))[1]
-    )
+    means = _means(hashes, inputs.cluster_codes(cluster, (model, lam)), confidence)
     values: Floats = model.values
     held = np.stack([_held(values, k) for k in tops], axis=-1)  # (example, label, top)
     place = np.argsort(hashes, kind="stable")
@@ -200,10 +193,9 @@ def uncertainty_adjusted_accuracy(
     first /= len(draw_accuracy)
     accuracy = _credited(first, held)
     vote = _leading(validate.mean_over_draws(lam).values.astype(np.float64))
-    found = [_mean(values, hashes, clusters, confidence) for values in accuracy.T]
     result = xr.Dataset(
         {
-            **{f"accuracy_{end}": (TOP, [getattr(one, end) for one in found]) for end in ENDS},
+            **intervals.variables("accuracy", list(map(means, accuracy.T)), (TOP,)),
             "voted": (TOP, _mean_over_examples(_credited(vote, held), place)),
             "draw_accuracy": ((names.DRAW, TOP), draw_accuracy),
             "example_accuracy": ((names.EXAMPLE, TOP), accuracy),
@@ -261,31 +253,29 @@ def _check_top(tops: Sequence[int], labels: int) -> None:
         )
 
 
-def _leading(values: Floats) -> NDArray[np.float64]:
+def _leading(values: Floats) -> Doubles:
     """Return what each label has of the first place, (example, label): tied ones equal parts."""
     most = values.max(axis=-1, keepdims=True)
     tied = values >= most * (1 - _TIED)
-    found: NDArray[np.float64] = tied / tied.sum(axis=-1, keepdims=True)
+    found: Doubles = tied / tied.sum(axis=-1, keepdims=True)
     return found
 
 
-def _credited(first: NDArray[np.float64], held: NDArray[np.float64]) -> NDArray[np.float64]:
+def _credited(first: Doubles, held: Doubles) -> Doubles:
     """Return how much of the first place is among the labels that count: (example, top)."""
     return row_sums(np.moveaxis(first[..., None] * held, 1, -1))
 
 
-def _held(values: Floats, top: int) -> NDArray[np.float64]:
+def _held(values: Floats, top: int) -> Doubles:
     """Return the chance that a label is among the first `top`, ties broken at random."""
     last = np.sort(values, axis=1)[:, -top, None]
     above, equal = values > last, values == last
     left = top - above.sum(axis=1, keepdims=True)
-    found: NDArray[np.float64] = above + equal * (left / equal.sum(axis=1, keepdims=True))
+    found: Doubles = above + equal * (left / equal.sum(axis=1, keepdims=True))
     return found
 
 
-def _members(
-    draws: Floats, top: int, hashes: Hashes, labels: Sequence[str], seed: int
-) -> NDArray[np.bool_]:
+def _members(draws: Floats, top: int, hashes: Hashes, labels: Sequence[str], seed: int) -> Bools:
     """Return which labels are the first ones of each draw: (draw, example, label)."""
     found = np.zeros(draws.shape, dtype=bool)
     keys = Keys(seed).child("certainty")
@@ -299,7 +289,7 @@ def _members(
     return found if top == len(labels) else found & (draws > 0)
 
 
-def _agreeing(members: NDArray[np.bool_]) -> NDArray[np.float64]:
+def _agreeing(members: Bools) -> Doubles:
     """Return the share of draws that have the most frequent of their sets: (example,)."""
     packed = np.packbits(members, axis=-1)
     found = np.empty(members.shape[1])
@@ -309,30 +299,27 @@ def _agreeing(members: NDArray[np.bool_]) -> NDArray[np.float64]:
     return found
 
 
-def _by_level(
-    first: NDArray[np.float64], codes: NDArray[np.intp], levels: int
-) -> NDArray[np.float64]:
+def _by_level(first: Doubles, codes: NDArray[np.intp], levels: int) -> Doubles:
     return np.stack([row_sums(first[:, codes == code]) for code in range(levels)], axis=1)
 
 
-def _mean_over_examples(
-    values: NDArray[np.float64], order: NDArray[np.intp]
-) -> NDArray[np.float64]:
+def _mean_over_examples(values: Doubles, order: NDArray[np.intp]) -> Doubles:
     """Return means over examples, added in an order of their names."""
-    found: NDArray[np.float64] = np.ascontiguousarray(values[order]).mean(axis=0)
+    found: Doubles = np.ascontiguousarray(values[order]).mean(axis=0)
     return found
 
 
-def _mean(
-    values: NDArray[np.float64], hashes: Hashes, clusters: Ints | None, confidence: float
-) -> Interval:
+def _means(
+    hashes: Hashes, clusters: Ints | None, confidence: float
+) -> Callable[[Doubles], Interval]:
+    """Return what gives the mean over examples of numbers of them, with its interval."""
     order = np.argsort(hashes, kind="stable")
-    return intervals.interval(
-        np.clip(values[order], 0.0, 1.0),
-        clusters=None if clusters is None else clusters[order],
-        confidence=confidence,
-    )
 
+    def mean(values: Doubles) -> Interval:
+        return intervals.interval(
+            np.clip(values[order], 0.0, 1.0),
+            clusters=None if clusters is None else clusters[order],
+            confidence=confidence,
+        )
 
-def _ends(prefix: str, one: Interval) -> dict[str, float]:
-    return {f"{prefix}{end}": getattr(one, end) for end in ENDS}
+    return mean

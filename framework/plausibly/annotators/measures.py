@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Collection, Sequence
 from fractions import Fraction
 from functools import cached_property
+from itertools import accumulate
 from typing import TypeAlias
 
 import attrs
@@ -13,35 +14,35 @@ import numpy as np
 from numpy.typing import NDArray
 
 from plausibly.annotators.answers import (
+    RANKINGS,
+    SETS,
     Answers,
     Matrix,
     Resampling,
     Sums,
-    by_example,
     column,
     matrix,
-    ranges,
     scaled,
     summed,
 )
+from plausibly.data.names import text_array
 from plausibly.errors import InputError, counted, listed
+from plausibly.evaluation.intervals import Doubles
 from plausibly.kernels.types import Bools, Floats, Ints
 
-_STEP = 500_000
+_STEP = 100_000
 
 
-def jaccard(answers: Answers, first: Ints, second: Ints) -> NDArray[np.float64]:
-    """Return ``|A & B| / |A | B|`` of pairs of values: (pair,)."""
-    both, one, other = _sizes(answers, first, second)
+def _jaccard(both: Doubles, one: Doubles, other: Doubles) -> Doubles:
+    """Return ``|A & B| / |A | B|`` of sizes of the intersection and of both sets."""
     return both / (one + other - both)
 
 
-def masi(answers: Answers, first: Ints, second: Ints) -> NDArray[np.float64]:
-    """Return Jaccard times 1 for equal sets, 2/3 where one holds the other, 1/3 else: (pair,)."""
-    both, one, other = _sizes(answers, first, second)
+def _masi(both: Doubles, one: Doubles, other: Doubles) -> Doubles:
+    """Return Jaccard times 1 for equal sets, 2/3 where one holds the other, 1/3 else."""
     held = both == np.minimum(one, other)
     factor = np.where(held & (one == other), 1.0, np.where(held, 2 / 3, 1 / 3))
-    return both / (one + other - both) * factor
+    return _jaccard(both, one, other) * factor
 
 
 def set_likeness(one: Collection[object], other: Collection[object]) -> dict[str, float]:
@@ -59,24 +60,20 @@ def set_likeness(one: Collection[object], other: Collection[object]) -> dict[str
     return {"jaccard": overlap, "masi": overlap * factor}
 
 
-def _sizes(
-    answers: Answers, first: Ints, second: Ints
-) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
-    """Return the size of the intersection, and of each set."""
-    shape = (answers.values, len(answers.labels))
-    names = matrix(
-        np.ones(len(answers.mention_value)), answers.mention_value, answers.mention_label, shape
-    )
-    size = np.bincount(answers.mention_value, minlength=answers.values).astype(np.float64)
-    both = np.zeros(len(first))
+def _row_products(one: Matrix, first: Ints, other: Matrix, second: Ints) -> Doubles:
+    """Return the scalar products of rows of two matrices, some at a time."""
+    found = np.zeros(len(first))
     for start in range(0, len(first), _STEP):
         part = slice(start, start + _STEP)
-        shared = names[first[part]].multiply(names[second[part]])
-        both[part] = np.asarray(shared.sum(axis=1)).ravel()
-    return both, size[first], size[second]
+        found[part] = _sums(one[first[part]].multiply(other[second[part]]))
+    return found
 
 
-Features: TypeAlias = tuple[Matrix, NDArray[np.float64]]
+def _sums(rows: Matrix) -> Doubles:
+    return np.asarray(rows.sum(axis=1), dtype=np.float64).ravel()
+
+
+Features: TypeAlias = tuple[Matrix, Doubles]
 """phi (value, feature) and the sign of each feature."""
 
 
@@ -143,7 +140,7 @@ def average_overlap(
         return 0.0
     a, b = (_shares(blocks, list(said), total, wanted) for blocks in rankings)
 
-    def overlap(first: NDArray[np.float64], second: NDArray[np.float64]) -> float:
+    def overlap(first: Doubles, second: Doubles) -> float:
         return float(sum(first[k] @ second[k] / (k + 1) for k in range(wanted)) / wanted)
 
     rest = np.array([total - len(said)], dtype=np.float64)  # labels that neither lists are alike
@@ -190,7 +187,7 @@ def places(answers: Answers, depth: int) -> Features:
     first, ties = _positions(value, block)
     rest = (total - size).astype(np.float64)
     scale = 1.0 / np.sqrt(np.arange(1, depth + 1) * depth)
-    parts: list[tuple[NDArray[np.float64], Ints, Ints]] = []
+    parts: list[tuple[Doubles, Ints, Ints]] = []
     every = np.arange(answers.values)
     for k in range(1, depth + 1):
         tail = np.divide(np.maximum(k - size, 0), rest, out=np.zeros(len(size)), where=rest > 0)
@@ -211,9 +208,9 @@ def places(answers: Answers, depth: int) -> Features:
     return matrix(data, rows, columns, (answers.values, width)), sign
 
 
-def normalised(features: Matrix, sign: NDArray[np.float64]) -> Features:
+def normalised(features: Matrix, sign: Doubles) -> Features:
     """Return features by which a ranking is wholly like itself."""
-    own = np.asarray(features.multiply(scaled(features, columns=sign)).sum(axis=1))
+    own = _sums(features.multiply(scaled(features, columns=sign)))
     return scaled(features, rows=1.0 / np.sqrt(own)), sign
 
 
@@ -248,9 +245,7 @@ def _blocks(ranking: Sequence[object]) -> list[list[str]]:
     return [block for block in blocks if block]
 
 
-def _shares(
-    blocks: list[list[str]], said: list[str], total: int, depth: int
-) -> NDArray[np.float64]:
+def _shares(blocks: list[list[str]], said: list[str], total: int, depth: int) -> Doubles:
     """Return A_k of each label that was said, and of one that was not: (depth, said + 1)."""
     found = np.zeros((depth, len(said) + 1))
     listed_here = sum(map(len, blocks))
@@ -268,7 +263,7 @@ def _shares(
 
 MOST_VALUES = 3_000  # different sets whose distances are kept in one matrix
 
-Chance = Callable[[Sums], NDArray[np.float64]]
+Chance = Callable[[Sums], Doubles]
 """The sum of ``n_u n_v s(u, v)`` over values u and v, each of n_u answers: (replicate,)."""
 
 
@@ -279,15 +274,15 @@ class Likeness:
     name: str
     alpha: str
     answers: Answers
-    cells: NDArray[np.float64]
+    cells: Doubles
     features: dict[str, Matrix]
     chance: Chance | None
 
     @cached_property
-    def pairs(self) -> NDArray[np.float64]:
+    def pairs(self) -> Doubles:
         """Sum of s over ordered pairs of answers to each example: (example,)."""
         terms = self.answers.cell_count * self.cells
-        return by_example(self.answers.cell_example, terms, self.answers.n)
+        return np.bincount(self.answers.cell_example, terms, self.answers.n).astype(np.float64)
 
     @cached_property
     def whole(self) -> bool:
@@ -298,23 +293,15 @@ class Likeness:
 def likenesses(answers: Answers, depth: int) -> list[Likeness]:
     """Return the likenesses of a kind of answer, the one that annotators are compared by last."""
     found = [equal(answers)]
-    if answers.kind == "label-set":
-        found += [
-            by_distance(answers, "masi", masi),
-            by_distance(answers, "jaccard", jaccard),
-        ]
-    if answers.kind == "partial-ranking":
-        first = first_choices(answers)
+    if answers.kind == SETS:
+        found += [by_distance(answers, "masi", _masi), by_distance(answers, "jaccard", _jaccard)]
+    if answers.kind == RANKINGS:
         kept = places(answers, depth)
+        partial = normalised(*kept)
         found += [
-            by_features(answers, "first-choice", "", *first),
+            by_features(answers, "first-choice", "", *first_choices(answers)),
             by_features(answers, "average-overlap", "", *kept),
-            by_features(
-                answers,
-                "partial-average-overlap",
-                "krippendorff-overlap",
-                *normalised(*kept),
-            ),
+            by_features(answers, "partial-average-overlap", "krippendorff-overlap", *partial),
         ]
     return found
 
@@ -332,22 +319,27 @@ def equal(answers: Answers) -> Likeness:
 
 
 def by_distance(
-    answers: Answers, name: str, alike: Callable[[Answers, Ints, Ints], NDArray[np.float64]]
+    answers: Answers, name: str, likeness: Callable[[Doubles, Doubles, Doubles], Doubles]
 ) -> Likeness:
     """Return a likeness that is known for each pair of values."""
-    size = np.bincount(answers.cell_example, minlength=answers.n)
-    cell, other = ranges((np.cumsum(size) - size)[answers.cell_example], size[answers.cell_example])
-    s = alike(answers, answers.cell_value[cell], answers.cell_value[other])
-    sums = np.bincount(
-        cell, weights=answers.cell_count[other] * s, minlength=len(answers.cell_value)
-    )
+    shape = (answers.values, len(answers.labels))
+    mentions = answers.mention_value
+    named = matrix(np.ones(len(mentions)), mentions, answers.mention_label, shape)
+    size = np.bincount(mentions, minlength=answers.values).astype(np.float64)
+
+    def alike(first: Ints, second: Ints) -> Doubles:
+        return likeness(_row_products(named, first, named, second), size[first], size[second])
+
+    cell, other = answers.cell_pairs()
+    s = alike(answers.cell_value[cell], answers.cell_value[other])
+    sums = np.bincount(cell, answers.cell_count[other] * s, len(answers.cell_value))
     present = np.unique(answers.cell_value)
     chance: Chance | None = None
     if len(present) <= MOST_VALUES:
         first, second = np.meshgrid(present, present, indexing="ij")
-        square = alike(answers, first.ravel(), second.ravel()).reshape(first.shape)
+        square = alike(first.ravel(), second.ravel()).reshape(first.shape)
 
-        def chance(sums: Sums) -> NDArray[np.float64]:
+        def chance(sums: Sums) -> Doubles:
             counts = sums["counts"][present]
             return np.asarray((counts * (square @ counts)).sum(axis=0))
 
@@ -362,47 +354,29 @@ def by_distance(
 
 
 def by_features(
-    answers: Answers,
-    name: str,
-    alpha: str,
-    features: Matrix,
-    sign: NDArray[np.float64],
+    answers: Answers, name: str, alpha: str, features: Matrix, sign: Doubles
 ) -> Likeness:
     """Return s(u, v) = sum_f sign_f phi_f(u) phi_f(v)."""
     there = np.unique(features.indices)  # others are of labels that nobody names
     features, sign = features[:, there], sign[there]
     signed = scaled(features, columns=sign)
-    own = np.asarray(features.multiply(signed).sum(axis=1))
-    counts = matrix(
-        answers.cell_count,
-        answers.cell_example,
-        answers.cell_value,
-        (answers.n, answers.values),
-    )
+    example, value = answers.cell_example, answers.cell_value
+    counts = matrix(answers.cell_count, example, value, (answers.n, answers.values))
     together: Matrix = counts @ features
-    cells = np.zeros(len(answers.cell_value))
-    step = 100_000
-    for start in range(0, len(cells), step):
-        part = slice(start, start + step)
-        mine: Matrix = signed[answers.cell_value[part]]
-        theirs: Matrix = together[answers.cell_example[part]]
-        cells[part] = np.asarray(mine.multiply(theirs).sum(axis=1)).ravel()
-    cells -= own[answers.cell_value]
-    paired = scaled(together, rows=answers.paired.astype(np.float64))
+    cells = _row_products(signed, value, together, example)
+    cells -= _sums(features.multiply(signed))[value]
     return Likeness(
         name=name,
         alpha=alpha,
         answers=answers,
         cells=np.maximum(cells, 0.0),
-        features={name: paired},
+        features={name: scaled(together, rows=answers.paired.astype(np.float64))},
         chance=lambda sums: np.asarray((sums[name] ** 2 * sign[:, None]).sum(axis=0)),
     )
 
 
 NO_PAIRS = "no example has answers of two annotators"
 _NOTHING = 1e-12  # of all pairs: less disagreement by chance than this is rounding
-
-Values = NDArray[np.float64]
 
 
 @attrs.frozen(kw_only=True, eq=False)
@@ -413,10 +387,10 @@ class Measure:
     value: float
     reason: str
     features: dict[str, Matrix]
-    of: Callable[[Sums], Values] | None
+    of: Callable[[Sums], Doubles] | None
 
 
-def ratio(above: Floats | Ints, below: Floats | Ints) -> Values:
+def ratio(above: Floats | Ints, below: Floats | Ints) -> Doubles:
     """Return `above` / `below`, NaN for nothing."""
     found = np.full(np.broadcast_shapes(above.shape, below.shape), np.nan)
     np.divide(above, below, out=found, where=below > 0)
@@ -432,15 +406,27 @@ def exact_sum(numerators: Ints, denominators: Ints) -> Fraction:
     return total
 
 
+def _exact_mean(pairs: Doubles, answers: Answers) -> Fraction:
+    """Return the mean over examples of the share of pairs of answers, of whole numbers of them."""
+    m, paired = answers.answers, answers.paired
+    whole = np.rint(pairs[paired]).astype(np.int64)
+    return exact_sum(whole, (m * (m - 1))[paired]) / int(paired.sum())
+
+
+def _beyond_chance(apart: Doubles, by_chance: Doubles, most: Doubles) -> Doubles:
+    """Return 1 less what is apart by what would be by chance; NaN where nothing would be."""
+    return 1 - ratio(apart, np.where(by_chance > _NOTHING * most, by_chance, 0.0))
+
+
 def mean(
-    name: str, values: Values, among: Bools, reason: str, *, exact: float | None = None
+    name: str, values: Doubles, among: Bools, reason: str, *, exact: Fraction | None = None
 ) -> Measure:
     """Return the mean over some examples."""
     count = int(among.sum())
     value = math.fsum(values[among].tolist()) / count if count else math.nan
     return Measure(
         name=name,
-        value=value if exact is None or not count else exact,
+        value=value if exact is None else float(exact),
         reason="" if count else reason,
         features={f"{name}-sum": column(np.where(among, values, 0.0)), f"{name}-n": column(among)},
         of=lambda sums: ratio(sums[f"{name}-sum"][0], sums[f"{name}-n"][0]),
@@ -450,16 +436,12 @@ def mean(
 def pair_mean(likeness: Likeness) -> Measure:
     """Return the mean over examples of the mean likeness of two different answers."""
     answers = likeness.answers
-    m, paired = answers.answers, answers.paired
-    exact = None
-    if likeness.whole and paired.any():
-        pairs = np.rint(likeness.pairs[paired]).astype(np.int64)
-        exact = float(exact_sum(pairs, (m * (m - 1))[paired]) / int(paired.sum()))
-    shares = pair_shares(likeness)
-    return mean(likeness.name, shares, paired, NO_PAIRS, exact=exact)
+    known = likeness.whole and answers.paired.any()
+    exact = _exact_mean(likeness.pairs, answers) if known else None
+    return mean(likeness.name, pair_shares(likeness), answers.paired, NO_PAIRS, exact=exact)
 
 
-def pair_shares(likeness: Likeness) -> Values:
+def pair_shares(likeness: Likeness) -> Doubles:
     """Return the mean likeness of two different answers to each example, 0 for none."""
     m = likeness.answers.answers.astype(np.float64)
     found = np.zeros(likeness.answers.n)
@@ -477,18 +459,15 @@ def fleiss_kappa(likeness: Likeness) -> Measure:
     value, reason = math.nan, base.reason
     if n:
         chance = Fraction(sum(count * count for count in total), n * n)
-        m, paired = answers.answers, answers.paired
-        pairs = np.rint(likeness.pairs[paired]).astype(np.int64)
-        seen = exact_sum(pairs, (m * (m - 1))[paired]) / int(paired.sum())
         reason = all_same(n) if chance == 1 else ""
-        value = math.nan if reason else float((seen - chance) / (1 - chance))
+        if not reason:
+            value = float((_exact_mean(likeness.pairs, answers) - chance) / (1 - chance))
 
-    def of(sums: Sums) -> Values:
+    def of(sums: Sums) -> Doubles:
         seen = ratio(sums["percent-sum"][0], sums["percent-n"][0])
         by_value = sums["counts"]
         n = by_value.sum(axis=0)
-        left = n * n - (by_value**2).sum(axis=0)
-        return 1 - ratio((1 - seen) * n * n, np.where(left > _NOTHING * n * n, left, 0.0))
+        return _beyond_chance((1 - seen) * n * n, n * n - (by_value**2).sum(axis=0), n * n)
 
     features = {**base.features, "counts": counts}
     return Measure(name="fleiss-kappa", value=value, reason=reason, features=features, of=of)
@@ -519,11 +498,10 @@ def krippendorff(likeness: Likeness) -> Measure:
         reason = NO_PAIRS if not n else many
         return Measure(name=likeness.alpha, value=math.nan, reason=reason, features={}, of=None)
 
-    def of(sums: Sums) -> Values:
+    def of(sums: Sums) -> Doubles:
         n = sums["total"][0]
-        left = n * n - chance(sums)
-        left = np.where(left > _NOTHING * n * n, left, 0.0)
-        return 1 - ratio((n - 1) * sums[f"{likeness.alpha}-apart"][0], left)
+        seen = (n - 1) * sums[f"{likeness.alpha}-apart"][0]
+        return _beyond_chance(seen, n * n - chance(sums), n * n)
 
     value = float(of(summed(features, np.ones((answers.n, 1))))[0])
     if likeness.name == "percent":
@@ -537,16 +515,13 @@ def krippendorff(likeness: Likeness) -> Measure:
 
 def ordered_measures(answers: Answers, position: Ints) -> list[Measure]:
     """Return measures of ordered labels: neighbouring, and ordinal alpha."""
-    size = np.bincount(answers.cell_example, minlength=answers.n)
-    cell, other = ranges((np.cumsum(size) - size)[answers.cell_example], size[answers.cell_example])
+    cell, other = answers.cell_pairs()
     m, paired = answers.answers, answers.paired
     owner = answers.cell_example[cell]
     one, two = position[answers.cell_value[cell]], position[answers.cell_value[other]]
     pairs = answers.cell_count[cell] * (answers.cell_count[other] - (cell == other))
-    near = np.rint(by_example(owner, pairs * (abs(one - two) <= 1), answers.n)).astype(np.int64)
-    exact = None
-    if paired.any():
-        exact = float(exact_sum(near[paired], (m * (m - 1))[paired]) / int(paired.sum()))
+    near = np.rint(np.bincount(owner, pairs * (abs(one - two) <= 1), answers.n))
+    exact = _exact_mean(near, answers) if paired.any() else None
     shares = np.zeros(answers.n)
     np.divide(near, m * (m - 1), out=shares, where=paired)
     return [
@@ -568,20 +543,18 @@ def _ordinal(answers: Answers, position: Ints, entries: tuple[Ints, Ints, Ints, 
     to_place = matrix(ones, every, position, (len(position), places))
     features = {"ordinal-pairs": coincidences, "ordinal-counts": answers.counts() @ to_place}
 
-    def of(sums: Sums) -> Values:
+    def of(sums: Sums) -> Doubles:
         by_place = sums["ordinal-counts"]
         n = by_place.sum(axis=0)
         rank = np.cumsum(by_place, axis=0) - by_place / 2  # mean rank of a label's answers
         apart = 2 * (sums["ordinal-pairs"] * (rank[high] - rank[low]) ** 2).sum(axis=0)
         centre = ratio((by_place * rank).sum(axis=0), n)
         left = 2 * n * (by_place * (rank - centre) ** 2).sum(axis=0)
-        return 1 - ratio((n - 1) * apart, np.where(left > _NOTHING * n**4, left, 0.0))
+        return _beyond_chance((n - 1) * apart, left, n**4)
 
     counts = [int(one) for one in np.asarray(features["ordinal-counts"].sum(axis=0))]
     n = sum(counts)
-    double = (
-        2 * np.cumsum(np.array(counts, dtype=object)) - np.array(counts, dtype=object)
-    ).tolist()
+    double = [2 * upto - count for upto, count in zip(accumulate(counts), counts, strict=True)]
     square = sum(c * r * r for c, r in zip(counts, double, strict=True))
     plain = sum(c * r for c, r in zip(counts, double, strict=True))
     left = n * square - plain * plain
@@ -601,36 +574,29 @@ def _ordinal(answers: Answers, position: Ints, entries: tuple[Ints, Ints, Ints, 
     )
 
 
-@attrs.frozen(kw_only=True, eq=False)
-class Measured:
-    """Values and intervals of measures, in order: (measure,)."""
-
-    value: Values
-    low: Values
-    high: Values
-    reason: list[str]
-
-
-def measured(measures: Sequence[Measure], resampling: Resampling) -> Measured:
-    """Return the measures with intervals (BCa) over resamples of examples or clusters."""
+def measured(measures: Sequence[Measure], resampling: Resampling) -> dict[str, NDArray[np.generic]]:
+    """Return value, low, high (BCa over resamples of examples or clusters) and reason of each."""
+    asked = {
+        place: one.of
+        for place, one in enumerate(measures)
+        if one.of is not None and not math.isnan(one.value)
+    }
     features: dict[str, Matrix] = {}
-    for one in measures:
-        if one.of is not None and not math.isnan(one.value):
-            features |= one.features
-    replicates: list[list[Values]] = [[] for _ in measures]
-    if features:
-        for times in resampling.times():
-            sums = summed(features, times)
-            for place, one in enumerate(measures):
-                if one.of is not None and not math.isnan(one.value):
-                    replicates[place].append(one.of(sums))
+    for place in asked:
+        features |= measures[place].features
+    replicates: list[list[Doubles]] = [[] for _ in measures]
+    for times in resampling.times() if features else ():
+        sums = summed(features, times)
+        for place, of in asked.items():
+            replicates[place].append(of(sums))
     ends = [
         resampling.ends(np.concatenate(blocks)) if blocks else (math.nan, math.nan)
         for blocks in replicates
     ]
-    return Measured(
-        value=np.array([one.value for one in measures]),
-        low=np.array([low for low, _ in ends]),
-        high=np.array([high for _, high in ends]),
-        reason=[one.reason for one in measures],
-    )
+    low, high = np.array(ends).T
+    return {
+        "value": np.array([one.value for one in measures]),
+        "low": low,
+        "high": high,
+        "reason": text_array([one.reason for one in measures]),
+    }

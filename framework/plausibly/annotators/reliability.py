@@ -6,7 +6,6 @@ import json
 
 import numpy as np
 import xarray as xr
-from numpy.typing import NDArray
 
 from plausibly import registry, text
 from plausibly.conformal.components import called
@@ -15,6 +14,7 @@ from plausibly.data.names import name_texts, quoted, several, text_array
 from plausibly.data.rows import Rows, ordered_sum
 from plausibly.data.select import answered, select
 from plausibly.errors import ComponentError, InputError, counted
+from plausibly.evaluation.intervals import Doubles
 from plausibly.kernels.types import Floats, Ints
 from plausibly.protocols import AGGREGATOR, Aggregator, AnnotatorModel, ComponentLike
 from plausibly.registry.calls import calling
@@ -45,9 +45,7 @@ class ReliabilityTable(xr.Dataset):  # type: ignore[no-untyped-call]  # xarray l
         if not _is_whole(self):
             return variables
         return text.framed(
-            "reliability",
-            text.preformatted(_printed(self)),
-            text.unfolded("variables", variables),
+            "reliability", text.preformatted(_printed(self)), text.unfolded("variables", variables)
         )
 
 
@@ -156,7 +154,7 @@ def _checked(found: object, table: xr.Dataset, whose: str) -> xr.Dataset:
     return found.reindex({names.ANNOTATOR: wanted})
 
 
-def _responses(rows: Rows) -> NDArray[np.float64]:
+def _responses(rows: Rows) -> Doubles:
     """Return the total weight of the answers of each annotator; the last are unknown ones."""
     size = rows.table.sizes[names.ANNOTATOR]
     answers = rows.mentions > 0

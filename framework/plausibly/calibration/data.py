@@ -14,7 +14,7 @@ from plausibly.calibration.coordinates import as_values, incomplete, lacking
 from plausibly.calibration.examples import Examples
 from plausibly.errors import InputError, counted
 from plausibly.kernels import blocks
-from plausibly.kernels.blocks import at_once, parts
+from plausibly.kernels.blocks import map_blocks
 from plausibly.kernels.draws import draw_labels
 from plausibly.kernels.masses import exact_units, float_bits, float_units, raised_units
 from plausibly.kernels.random import Keys
@@ -71,8 +71,6 @@ def effective_size(weights: NDArray[np.float64]) -> float:
 
 # Files keep masses as doubles, which are exact up to here.
 _EXACT_BITS = 53
-_CELLS = 1 << 15  # in hand at once, so that their masses stay in the cache
-_WORTH = 1 << 18  # cells that are worth a thread
 
 
 class Atoms(NamedTuple):
@@ -276,10 +274,10 @@ class CalibrationData:
             return found.astype(np.int32)
         given, codes = self.given, np.empty(len(self), dtype=np.int32)
 
-        def fill(part: slice) -> None:
-            codes[part] = np.argmax(given[part], axis=1)
+        def fill(rows: slice) -> None:
+            codes[rows] = np.argmax(given[rows], axis=1)
 
-        at_once(fill, parts(len(codes), max(1, _WORTH // given.shape[1])))
+        map_blocks(fill, given.shape)
         return codes
 
     def scores_at(self, codes: Ints) -> Floats:
@@ -373,26 +371,22 @@ def _in_blocks(
     values: Floats, units_of: Callable[[slice], NDArray[np.int64] | None]
 ) -> Places | None:
     """Return row, column and units of all units above 0, block by block; None where one is None."""
-    width = max(1, values.shape[1])
-    step = max(1, _CELLS // width)
 
-    def some(part: slice) -> list[Places] | None:
-        found = []
-        for start in range(part.start, part.stop, step):
-            units = units_of(slice(start, min(start + step, part.stop)))
-            if units is None:
-                return None
-            flat = units.ravel()
-            place = np.flatnonzero(flat)
-            row, column = np.divmod(place, width)
-            row += start
-            found.append((row, column, flat[place]))
-        return found
+    def some(rows: slice) -> Places | None:
+        units = units_of(rows)
+        if units is None:
+            return None
+        flat = units.ravel()
+        place = np.flatnonzero(flat)
+        row, column = np.divmod(place, max(1, values.shape[1]))
+        return row + rows.start, column, flat[place]
 
-    made = at_once(some, parts(len(values), max(1, _WORTH // width)))
-    if any(one is None for one in made):
-        return None
-    row, column, units = zip(_NONE, *(places for one in made for places in one or ()), strict=True)
+    found = [_NONE]
+    for one in map_blocks(some, values.shape):
+        if one is None:
+            return None
+        found.append(one)
+    row, column, units = zip(*found, strict=True)
     return np.concatenate(row), np.concatenate(column), np.concatenate(units)
 
 

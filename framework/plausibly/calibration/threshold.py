@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from fractions import Fraction
-from functools import cached_property
-from typing import Any, TypeVar
+from functools import cached_property, lru_cache
+from typing import Any
 
 import attrs
 import numpy as np
@@ -110,26 +110,8 @@ class Facts:
     augmentations: tuple[str, ...] = ()
 
 
-K = TypeVar("K")
-V = TypeVar("V")
-
-_MOST = 128
-
-
-class Kept(dict[K, V]):
-    """The latest answers, 128 at most: a service may be asked for any number of alphas.
-
-    It may be used from several threads: each step is one operation of a dictionary, and an answer
-    is complete when it is put in.
-    """
-
-    def keep(self, asked: K, answer: V) -> V:
-        """Keep an answer and return it; the earliest one goes where there are too many."""
-        self[asked] = answer
-        if len(self) > _MOST:
-            for early in list(self)[:-_MOST]:
-                self.pop(early, None)
-        return answer
+REMEMBERED = 128
+"""Answers that a predictor remembers: a service may be asked for any number of alphas."""
 
 
 @attrs.frozen(eq=False)
@@ -139,7 +121,6 @@ class Decisions:
     pools: Pools
     combine: Combine
     facts: Facts
-    _thresholds: Kept[Fraction, Floats] = attrs.field(factory=Kept, init=False)
 
     @property
     def has_threshold(self) -> bool:
@@ -169,16 +150,16 @@ class Decisions:
             return type(lacking)
         return None
 
-    def taus(self, alpha: Fraction) -> Floats:
-        """Return the threshold of each cell, (cell,)."""
-        known = self._thresholds.get(alpha)
-        if known is None:
-            if not self.has_threshold:
-                raise self._no_threshold()
-            found = [threshold(one, self.combine, alpha) for one in self.pools.cells]
-            known = np.array(found, dtype=self.pools.dtype)
-            self._thresholds.keep(alpha, known)
-        return known
+    @cached_property
+    def taus(self) -> Callable[[Fraction], Floats]:
+        """The threshold of each cell, (cell,), by alpha."""
+        return lru_cache(REMEMBERED)(self._taus)
+
+    def _taus(self, alpha: Fraction) -> Floats:
+        if not self.has_threshold:
+            raise self._no_threshold()
+        found = [threshold(one, self.combine, alpha) for one in self.pools.cells]
+        return np.array(found, dtype=self.pools.dtype)
 
     def _no_threshold(self) -> IncompatibleComponents:
         replicates = self.pools.replicates

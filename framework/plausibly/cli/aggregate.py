@@ -29,24 +29,16 @@ MANY_LABELS = 1_000
 
 
 def aggregate(
-    annotations: Annotated[
-        Path,
-        typer.Option(
-            "--annotations", "-a", metavar="FILE", help="What the experts said: every vote."
-        ),
-    ],
+    output: Output,
+    *,
+    annotations: common.RequiredAnnotations,
     out: Annotated[
         Path,
         typer.Option("--out", "-o", metavar="FILE", help="Output: .csv, .parquet, .npz or .nc."),
     ],
-    reader: common.Reader = None,
-    columns: common.Columns = None,
-    kind: common.AnswerKind = None,
-    missing: common.Missing = None,
+    answers: common.Answers,
     labels: common.Labels = None,
-    strip: common.Strip = False,
-    rename: common.Rename = None,
-    unanswered: common.UnansweredPolicy = None,
+    renaming: common.Renaming,
     aggregator: common.Aggregator = None,
     form: Annotated[
         common.Form | None,
@@ -58,30 +50,12 @@ def aggregate(
     ] = None,
     seed: common.Seed = 0,
     dry_run: dry.DryRun = False,
-    json: common.AsJson = False,
-    quiet: common.Quiet = False,
-    strict: common.Strict = False,
-    debug: common.Debug = False,
-) -> int:
+) -> None:
     """Declare ``plausibly aggregate``."""
-    output = Output("aggregate", json=json, quiet=quiet, strict=strict, debug=debug)
-
-    def body() -> None:
-        wanted = asked.opinions(
-            annotations,
-            reader=reader,
-            columns=columns,
-            kind=kind,
-            missing=missing,
-            unanswered=unanswered,
-            aggregator=aggregator,
-            seed=seed,
-        )
-        naming = asked.naming(labels, strip=strip, rename=rename)
-        to = values.outputs(out, {"-a": annotations, "--labels": labels})
-        _run(output, wanted, naming, to, form, dry_run=dry_run)
-
-    return output.run(body)
+    wanted = asked.opinions(annotations, answers, aggregator=aggregator, seed=seed)
+    naming = asked.naming(labels, renaming)
+    to = values.outputs(out, {"-a": annotations, "--labels": labels})
+    _run(output, wanted, naming, to, form, dry_run=dry_run)
 
 
 def _run(

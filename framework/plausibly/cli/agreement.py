@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import dataclasses
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from plausibly.cli import asked, common, completion, values
+from plausibly.cli import asked, common, values
 from plausibly.cli.output import Output
 
 if TYPE_CHECKING:
@@ -27,37 +25,13 @@ Examples:
 """
 
 
-@dataclasses.dataclass(frozen=True, kw_only=True)
-class Wanted:
-    """What `plausibly.agreement` is asked for, and what is shown of it."""
-
-    order: tuple[str, ...]
-    depth: int | None
-    by: str | None
-    cluster: str | None
-    resamples: int
-    confidence: float
-    seed: int
-    annotators: bool
-    draws: int | None
-    risk: str | None
-    examples: Path | None
-    labels: Path | None
-
-
 def agreement(
-    annotations: Annotated[
-        Path,
-        typer.Option(
-            "--annotations", "-a", metavar="FILE", help="What the experts said: every vote."
-        ),
-    ],
+    output: Output,
+    *,
+    annotations: common.RequiredAnnotations,
     examples: common.Examples = None,
     labels: common.Labels = None,
-    reader: common.Reader = None,
-    columns: common.Columns = None,
-    kind: common.AnswerKind = None,
-    missing: common.Missing = None,
+    answers: common.Format,
     annotators: Annotated[
         bool, typer.Option("--annotators", help="Who differs from the others, instead.")
     ] = False,
@@ -77,20 +51,12 @@ def agreement(
     ] = None,
     by: Annotated[
         str | None,
-        typer.Option(
-            "--by",
-            autocompletion=completion.columns("examples"),
-            metavar="COLUMN",
-            help="Column of -e: the same for each group.",
-        ),
+        common.column("--by", "Column of -e: the same for each group."),
     ] = None,
     cluster: Annotated[
         str | None,
-        typer.Option(
-            "--cluster",
-            autocompletion=completion.columns("examples"),
-            metavar="COLUMN",
-            help="Column of -e, such as patient, that is resampled instead of examples.",
+        common.column(
+            "--cluster", "Column of -e, such as patient, that is resampled instead of examples."
         ),
     ] = None,
     draws: Annotated[
@@ -103,12 +69,7 @@ def agreement(
     ] = None,
     risk: Annotated[
         str | None,
-        typer.Option(
-            "--risk",
-            autocompletion=completion.columns("labels"),
-            metavar="COLUMN",
-            help="Column of --labels: how certain its level is.",
-        ),
+        common.column("--risk", "Column of --labels: how certain its level is.", of="labels"),
     ] = None,
     resamples: Annotated[
         int, typer.Option("--resamples", metavar="B", help="Behind the intervals; 0 for none.")
@@ -117,45 +78,56 @@ def agreement(
         float, typer.Option("--confidence", metavar="SHARE", help="Of the intervals.")
     ] = 0.95,
     seed: common.Seed = 0,
-    json: common.AsJson = False,
-    quiet: common.Quiet = False,
-    strict: common.Strict = False,
-    debug: common.Debug = False,
-) -> int:
+) -> None:
     """Declare ``plausibly agreement``."""
-    output = Output("agreement", json=json, quiet=quiet, strict=strict, debug=debug)
+    from plausibly.annotators.agreement import (
+        agreement as measured,
+        agreement_as_json,
+        describe_agreement,
+        describe_annotators,
+    )
+    from plausibly.cli import layout, reading
+    from plausibly.io import read_annotations, read_examples, with_coordinates
 
-    def body() -> None:
-        opinions = asked.opinions(
-            annotations,
-            reader=reader,
-            columns=columns,
-            kind=kind,
-            missing=missing,
-            unanswered=None,
-            aggregator=None,
-            seed=seed,
-        )
-        wanted = Wanted(
-            order=values.texts(order),
+    opinions = asked.opinions(annotations, answers, seed=seed)
+    _check_draws(draws, risk)
+    whose = opinions.path.name
+    with output.working(f"reading {whose}"):
+        table = read_annotations(opinions.path, opinions.reader, labels, **opinions.options)
+        annotated: xr.Dataset = table
+        facts = reading.annotation_facts(table, opinions.path)
+        if examples is not None:
+            annotated = with_coordinates(annotated, read_examples(examples))
+    with output.working("comparing answers"):
+        found = measured(
+            annotated,
+            order=values.texts(order) or None,
             depth=depth,
             by=by,
             cluster=cluster,
             resamples=resamples,
             confidence=confidence,
             seed=seed,
-            annotators=annotators,
-            draws=_draws(draws, risk),
-            risk=risk,
-            examples=examples,
-            labels=labels,
         )
-        _run(output, opinions, wanted)
+    output.document |= {"annotations": facts, **agreement_as_json(found)}
+    shown = [layout.fields([("annotations", reading.summary_of(table, whose))]), ""]
+    if annotators:
+        shown.append(describe_annotators(found))
+    else:
+        shown.append(describe_agreement(found))
+    if draws is not None:
+        shown += ["", _certainty(output, annotated, draws, risk, cluster, confidence, seed)]
+    if not annotators:
+        further = ["--annotators (who differs)"]
+        if by is None:
+            further.append("--by COLUMN" if examples else "-e FILE --by COLUMN")
+        shown += layout.fields(
+            [("next", f"plausibly agreement {', '.join([*further, '--json'])}")]
+        ).split("\n")
+    output.show("\n".join(shown))
 
-    return output.run(body)
 
-
-def _draws(draws: int | None, risk: str | None) -> int | None:
+def _check_draws(draws: int | None, risk: str | None) -> None:
     from plausibly.errors import InputError
 
     if risk is not None and draws is None:
@@ -176,77 +148,34 @@ def _draws(draws: int | None, risk: str | None) -> int | None:
             do="--draws 100",
             whose="--draws",
         )
-    return draws
 
 
-def _run(output: Output, opinions: asked.AskedOpinions, wanted: Wanted) -> None:
-    from plausibly.annotators.agreement import (
-        agreement as measured,
-        agreement_as_json,
-        describe_agreement,
-        describe_annotators,
-    )
-    from plausibly.cli import layout, reading
-    from plausibly.data.annotations import describe
-    from plausibly.io import read_annotations, read_examples, with_coordinates
-
-    whose = opinions.path.name
-    with output.working(f"reading {whose}"):
-        table = read_annotations(opinions.path, opinions.reader, wanted.labels, **opinions.options)
-        annotated: xr.Dataset = table
-        facts = reading.annotation_facts(table, opinions.path)
-        text = describe(table)
-        if wanted.examples is not None:
-            annotated = with_coordinates(annotated, read_examples(wanted.examples))
-    with output.working("comparing answers"):
-        found = measured(
-            annotated,
-            order=wanted.order or None,
-            depth=wanted.depth,
-            by=wanted.by,
-            cluster=wanted.cluster,
-            resamples=wanted.resamples,
-            confidence=wanted.confidence,
-            seed=wanted.seed,
-        )
-    output.document |= {"annotations": facts, **agreement_as_json(found)}
-    first, *rest = text.split("\n")
-    about = "; ".join([first.partition("  ")[2].strip(), *(line.strip() for line in rest)])
-    shown = [layout.fields([("annotations", f"{whose} ({table.attrs['reader']}): {about}")]), ""]
-    if wanted.annotators:
-        shown.append(describe_annotators(found))
-    else:
-        shown.append(describe_agreement(found))
-    if wanted.draws is not None:
-        shown += ["", _certainty(output, annotated, wanted)]
-    if not wanted.annotators:
-        further = ["--annotators (who differs)"]
-        if wanted.by is None:
-            further.append("--by COLUMN" if wanted.examples else "-e FILE --by COLUMN")
-        shown += layout.fields(
-            [("next", f"plausibly agreement {', '.join([*further, '--json'])}")]
-        ).split("\n")
-    output.show("\n".join(shown))
-
-
-def _certainty(output: Output, table: xr.Dataset, wanted: Wanted) -> str:
+def _certainty(
+    output: Output,
+    table: xr.Dataset,
+    draws: int,
+    risk: str | None,
+    cluster: str | None,
+    confidence: float,
+    seed: int,
+) -> str:
     from plausibly.annotators.agreement import describe_certainty
     from plausibly.annotators.certainty import annotation_certainty
     from plausibly.conformal.aggregate import aggregate
 
-    bootstrap: dict[str, object] = {"name": "bootstrap", "draws": wanted.draws}
+    bootstrap: dict[str, object] = {"name": "bootstrap", "draws": draws}
     with output.working("resampling responses"):
-        lam = aggregate(table, bootstrap, seed=wanted.seed, unanswered="drop")
+        lam = aggregate(table, bootstrap, seed=seed, unanswered="drop")
         found = annotation_certainty(
             lam,
-            risk=wanted.risk,
-            cluster=wanted.cluster,
-            confidence=wanted.confidence,
-            seed=wanted.seed,
+            risk=risk,
+            cluster=cluster,
+            confidence=confidence,
+            seed=seed,
         )
     means = ("mean", "low", "high", "level_mean", "level_low", "level_high")
     output.document["certainty"] = {
-        "draws": wanted.draws,
+        "draws": draws,
         **{name: float(found[name]) for name in means if name in found},
         "by_example": dict(
             zip(found["example"].values.tolist(), found["certainty"].values.tolist(), strict=True)

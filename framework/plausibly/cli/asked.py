@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping, Sequence
+import enum
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TypeAlias
 
-from plausibly.cli import values
-from plausibly.cli.common import BadRows, Scale, Unanswered
+from plausibly.cli import common, values
 from plausibly.errors import InputError
 
 Table: TypeAlias = "str | dict[str, object] | None"
@@ -105,31 +105,29 @@ class Measure:
     fail_under: float | None
 
 
-def naming(labels: Path | None, *, strip: bool, rename: Sequence[str] | None) -> Naming:
+def naming(labels: Path | None, renaming: common.Renaming) -> Naming:
     """Return how labels are called."""
-    return Naming(labels=labels, strip=strip, rename=values.renames(rename))
+    return Naming(labels=labels, strip=renaming.strip, rename=values.renames(renaming.rename))
 
 
 def opinions(
     annotations: Path | None,
+    reading: common.Format,
     *,
     plausibilities: Path | None = None,
-    reader: str | None,
-    columns: str | None,
-    kind: str | None,
-    missing: Sequence[str] | None,
-    unanswered: Unanswered | None,
-    aggregator: str | None,
-    seed: int,
+    aggregator: str | None = None,
+    seed: int = 0,
 ) -> AskedOpinions:
     """Return where the file is that says what the experts said, and how to read it."""
+    columns = values.mapping(reading.columns, "--columns", "task=item,worker=rater,label=answer")
     options: dict[str, object] = {
-        "columns": values.mapping(columns, "--columns", "task=item,worker=rater,label=answer"),
-        "kind": kind,
-        "missing": list(values.texts(missing)) or None,
+        "columns": columns,
+        "kind": reading.kind,
+        "missing": list(values.texts(reading.missing)) or None,
     }
     given = {name: value for name, value in options.items() if value is not None}
-    others = {"reader": reader, "aggregator": aggregator, "unanswered": unanswered}
+    unanswered = reading.unanswered if isinstance(reading, common.Answers) else None
+    others = {"reader": reading.reader, "aggregator": aggregator, "unanswered": unanswered}
     path = plausibilities if annotations is None else annotations
     if path is None or (annotations is not None and plausibilities is not None):
         raise InputError(
@@ -152,7 +150,7 @@ def opinions(
     return AskedOpinions(
         path=path,
         aggregated=annotations is None,
-        reader=values.component(reader, "--reader"),
+        reader=values.component(reading.reader, "--reader"),
         options=given,
         unanswered=None if unanswered is None else unanswered.value,
         aggregator=values.component(aggregator, "--aggregator"),
@@ -160,70 +158,39 @@ def opinions(
     )
 
 
-def model_of_sets(
-    path: Path | None,
-    *,
-    example: str | None,
-    variable: str | None,
-    scale: Scale | None,
-    normalise: bool,
-    bad_rows: BadRows | None,
-) -> AskedPredictions | None:
+def model_of_sets(path: Path | None, numbers: common.Numbers) -> AskedPredictions | None:
     """Return where the predictions of sets are, or None where none are named."""
     if path is not None:
-        return model(
-            path,
-            examples=None,
-            example=example,
-            variable=variable,
-            scale=scale,
-            normalise=normalise,
-            bad_rows=bad_rows,
-        )
-    given = {
-        "--example": example,
-        "--variable": variable,
-        "--scale": scale,
-        "--normalise": normalise or None,
-        "--bad-rows": bad_rows,
-    }
-    unfit = [flag for flag, value in given.items() if value is not None]
+        return model(path, numbers)
+    unfit = [flag for flag, value in common.flags(numbers).items() if value]
     if unfit:
+        flag = unfit[0]
         raise InputError(
             "option-unfit",
-            f"{unfit[0]} has no meaning without predictions",
+            f"{flag} has no meaning without predictions",
             expected="an option of predictions with -p",
-            got=unfit[0],
-            do=f"leave {unfit[0]} out, or name the predictions: -p FILE",
-            whose=unfit[0],
+            got=flag,
+            do=f"leave {flag} out, or name the predictions: -p FILE",
+            whose=flag,
         )
     return None
 
 
 def model(
     path: Path,
+    numbers: common.Numbers,
     *,
-    examples: Path | None,
-    example: str | None,
-    variable: str | None,
-    scale: Scale | None,
-    normalise: bool,
-    bad_rows: BadRows | None,
-    view: str | None = None,
+    examples: Path | None = None,
     chunks: int | None = None,
 ) -> AskedPredictions:
     """Return where predictions are, and how to read them."""
-    options: dict[str, object] = {
-        "example": example,
-        "variable": variable,
-        "view": view,
-        "scale": None if scale is None else scale.value,
-        "normalise": normalise or None,
-        "bad_rows": None if bad_rows is None else bad_rows.value,
-        "chunks": chunks,
-    }
+    options = {**dataclasses.asdict(numbers), "chunks": chunks}
     return AskedPredictions(
         path=path,
         examples=examples,
-        options={name: value for name, value in options.items() if value is not None},
+        options={
+            name: value.value if isinstance(value, enum.Enum) else value
+            for name, value in options.items()
+            if value is not None and value is not False
+        },
     )

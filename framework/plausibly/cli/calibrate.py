@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from plausibly.cli import asked, chunks as chunking, common, completion, dry, layout, values
+from plausibly.cli import asked, chunks as chunking, common, dry, layout, values
 from plausibly.cli.output import Output
 
 HELP = "Calibrate a model on everything the experts said: a predictor with a guarantee."
@@ -26,6 +26,8 @@ Examples:
 
 
 def calibrate(
+    output: Output,
+    *,
     predictions: common.Predictions,
     out: Annotated[
         Path, typer.Option("--out", "-o", metavar="FILE", help="Output: .nc, or a .zarr folder.")
@@ -36,12 +38,7 @@ def calibrate(
     labels: common.Labels = None,
     calibrator: Annotated[
         str | None,
-        typer.Option(
-            "--calibrator",
-            autocompletion=completion.components("calibrator"),
-            metavar="NAME|TABLE",
-            help="What to compare with [default: expected].",
-        ),
+        common.component("--calibrator", "calibrator", "What to compare with [default: expected]."),
     ] = None,
     draws: Annotated[
         int | None,
@@ -49,30 +46,18 @@ def calibrate(
     ] = None,
     score: Annotated[
         str | None,
-        typer.Option(
-            "--score",
-            autocompletion=completion.components("score"),
-            metavar="NAME|TABLE",
-            help="Score of a label [default: probability].",
-        ),
+        common.component("--score", "score", "Score of a label [default: probability]."),
     ] = None,
     combiner: Annotated[
         str | None,
-        typer.Option(
-            "--combiner",
-            autocompletion=completion.components("combiner"),
-            metavar="NAME|TABLE",
-            help="Merges p-values [default: average].",
-        ),
+        common.component("--combiner", "combiner", "Merges p-values [default: average]."),
     ] = None,
     aggregator: common.Aggregator = None,
     group: Annotated[
         str | None,
-        typer.Option(
+        common.column(
             "--group",
-            autocompletion=completion.columns("examples"),
-            metavar="COLUMN",
-            help="Column of -e whose groups, such as patients, are held out, one example of each.",
+            "Column of -e whose groups, such as patients, are held out, one example of each.",
         ),
     ] = None,
     alpha: common.Alphas = None,
@@ -89,81 +74,47 @@ def calibrate(
         bool,
         typer.Option("--no-names", help="Keep no hashes of the examples' names in the predictor."),
     ] = False,
-    reader: common.Reader = None,
-    columns: common.Columns = None,
-    kind: common.AnswerKind = None,
-    missing: common.Missing = None,
-    unanswered: common.UnansweredPolicy = None,
-    example: common.ExampleColumn = None,
-    variable: common.Variable = None,
-    view: common.View = None,
-    scale: common.PredictionScale = None,
-    normalise: common.Normalise = False,
-    bad_rows: common.BadRowsPolicy = None,
-    strip: common.Strip = False,
-    rename: common.Rename = None,
-    chunks: chunking.Chunks = None,
-    scheduler: chunking.Scheduler = None,
+    answers: common.Answers,
+    numbers: common.Views,
+    renaming: common.Renaming,
+    chunked: chunking.Chunking,
     dry_run: dry.DryRun = False,
-    json: common.AsJson = False,
-    quiet: common.Quiet = False,
-    strict: common.Strict = False,
-    debug: common.Debug = False,
-) -> int:
+) -> None:
     """Declare ``plausibly calibrate``."""
-    output = Output("calibrate", json=json, quiet=quiet, strict=strict, debug=debug)
-
-    def body() -> None:
-        inputs = {
-            "-a": annotations,
-            "--plausibilities": plausibilities,
-            "-p": predictions,
-            "-e": examples,
-            "--labels": labels,
-        }
-        with chunking.computing(chunks, scheduler, dry_run=dry_run):
-            _run(
-                output,
-                asked.opinions(
-                    annotations,
-                    plausibilities=plausibilities,
-                    reader=reader,
-                    columns=columns,
-                    kind=kind,
-                    missing=missing,
-                    unanswered=unanswered,
-                    aggregator=aggregator,
-                    seed=seed,
-                ),
-                asked.model(
-                    predictions,
-                    examples=examples,
-                    example=example,
-                    variable=variable,
-                    scale=scale,
-                    normalise=normalise,
-                    bad_rows=bad_rows,
-                    view=view,
-                    chunks=chunks,
-                ),
-                asked.naming(labels, strip=strip, rename=rename),
-                asked.Method(
-                    calibrator=values.component(calibrator, "--calibrator"),
-                    score=values.component(score, "--score"),
-                    combiner=values.component(combiner, "--combiner"),
-                    draws=draws,
-                    group=group,
-                    alphas=tuple(alpha or common.DEFAULT_ALPHAS),
-                    seed=seed,
-                    only_common=only_common,
-                    allow_no_guarantee=allow_no_guarantee,
-                ),
-                values.outputs(out, inputs),
-                names=not no_names,
-                dry_run=dry_run,
-            )
-
-    return output.run(body)
+    inputs = {
+        "-a": annotations,
+        "--plausibilities": plausibilities,
+        "-p": predictions,
+        "-e": examples,
+        "--labels": labels,
+    }
+    with chunking.computing(chunked, dry_run=dry_run):
+        _run(
+            output,
+            asked.opinions(
+                annotations,
+                answers,
+                plausibilities=plausibilities,
+                aggregator=aggregator,
+                seed=seed,
+            ),
+            asked.model(predictions, numbers, examples=examples, chunks=chunked.chunks),
+            asked.naming(labels, renaming),
+            asked.Method(
+                calibrator=values.component(calibrator, "--calibrator"),
+                score=values.component(score, "--score"),
+                combiner=values.component(combiner, "--combiner"),
+                draws=draws,
+                group=group,
+                alphas=tuple(alpha or common.DEFAULT_ALPHAS),
+                seed=seed,
+                only_common=only_common,
+                allow_no_guarantee=allow_no_guarantee,
+            ),
+            values.outputs(out, inputs),
+            names=not no_names,
+            dry_run=dry_run,
+        )
 
 
 def _run(
@@ -190,18 +141,8 @@ def _run(
     from plausibly.protocols import CALIBRATOR, COMBINER, SCORE
 
     read_alphas(list(method.alphas))  # a slip is said before anything is read
-    with reading.told_of_swaps(asked_opinions, asked_model):
-        model = reading.read_model(asked_model, naming, output)
-        opinions = reading.read_opinions(asked_opinions, naming, output)
-    matching.check_renames(
-        naming, model.unknown, opinions.unknown, labels=reading.label_names(model.predictions)
-    )
-    predictions, lam, left_out = matching.matched(
-        model.predictions,
-        opinions,
-        whose=model.whose,
-        only_common=method.only_common,
-        declared=naming.labels is not None,
+    model, opinions, predictions, lam, left_out = matching.read_both(
+        output, asked_opinions, asked_model, naming, only_common=method.only_common
     )
     if out.suffix == ".zarr":
         require("zarr", extra="zarr", whose=str(out))

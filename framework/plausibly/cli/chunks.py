@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 from collections.abc import Iterator
 from threading import Event, Thread
 from typing import Annotated, Any, TypeAlias
@@ -31,12 +32,19 @@ Scheduler: TypeAlias = Annotated[
 ]
 
 
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Chunking:
+    """How arrays larger than memory are read."""
+
+    chunks: Chunks = None
+    scheduler: Scheduler = None
+
+
 @contextlib.contextmanager
-def computing(
-    chunks: int | None, scheduler: str | None, *, dry_run: bool = False
-) -> Iterator[None]:
+def computing(chunking: Chunking, *, dry_run: bool = False) -> Iterator[None]:
     """Have chunks computed by who was asked to, and close what was opened for it."""
-    if chunks is None:
+    scheduler = chunking.scheduler
+    if chunking.chunks is None:
         if scheduler is not None:
             raise InputError(
                 "option-unfit",

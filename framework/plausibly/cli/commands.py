@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import dataclasses
 import importlib
-from typing import Any
+import inspect
+from collections.abc import Callable
+from typing import Any, get_type_hints
 
 import typer
 from typer.main import get_command
 
+from plausibly.cli import common
 from plausibly.cli.house import House
+from plausibly.cli.output import Output
 
 SUMMARIES = {
     "demo": "Real ratings, the whole way, offline.",
@@ -32,6 +37,42 @@ SUMMARIES = {
 SETTINGS = {"help_option_names": ["-h", "--help"]}
 
 
+def declared(name: str, function: Callable[..., None]) -> Callable[..., int]:
+    """Return a command as Typer reads it: groups of options taken apart, and those of the output.
+
+    A parameter that is a dataclass is a group, whose fields are options; `output` is made of
+    ``--json --quiet --strict --debug``, which every command has.
+    """
+    hints = get_type_hints(function, include_extras=True)
+    groups: dict[str, Any] = {  # Any: dataclasses of any kind
+        one: kind for one, kind in hints.items() if dataclasses.is_dataclass(kind)
+    }
+    groups["output"] = common.Printing
+    options: dict[str, inspect.Parameter] = {}
+    given = inspect.signature(function).parameters.values()
+    for one in sorted(given, key=lambda one: one.name == "output"):
+        if one.name not in groups:
+            options[one.name] = one.replace(annotation=hints[one.name])
+            continue
+        types = get_type_hints(groups[one.name], include_extras=True)
+        for field in dataclasses.fields(groups[one.name]):
+            options[field.name] = inspect.Parameter(
+                field.name, one.KEYWORD_ONLY, default=field.default, annotation=types[field.name]
+            )
+
+    def command(**values: Any) -> int:  # Any: what was typed, which Typer has checked
+        for one, kind in groups.items():
+            fields = [field.name for field in dataclasses.fields(kind)]
+            values[one] = kind(**{field: values.pop(field) for field in fields})
+        output: Output = values["output"].output(name)
+        return output.run(lambda: function(**{**values, "output": output}))
+
+    kept = [one.replace(kind=one.KEYWORD_ONLY) for one in options.values()]
+    command.__signature__ = inspect.Signature(kept)  # type: ignore[attr-defined]  # read by Typer
+    command.__annotations__ = {one.name: one.annotation for one in kept}
+    return command
+
+
 def made(name: str) -> Any:  # Any: Typer does not export the type of its commands
     """Return a command, from its module: an app of its own, or a function of the same name."""
     module = importlib.import_module(f"plausibly.cli.{name}")
@@ -44,7 +85,7 @@ def made(name: str) -> Any:  # Any: Typer does not export the type of its comman
             context_settings=SETTINGS,
         )
         app.command(name, short_help=SUMMARIES[name], help=module.HELP, epilog=module.EXAMPLES)(
-            getattr(module, name)
+            declared(name, getattr(module, name))
         )
     command = get_command(app)
     command.name = name

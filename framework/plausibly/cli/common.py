@@ -6,13 +6,15 @@ table, such as ``--combiner '{name = "ecdf", delta = 0.01}'``.
 
 from __future__ import annotations
 
+import dataclasses
 import enum
 from pathlib import Path
-from typing import Annotated, TypeAlias
+from typing import Annotated, Any, TypeAlias
 
 import typer
 
 from plausibly.cli import completion
+from plausibly.cli.output import Output
 
 
 class Unanswered(enum.StrEnum):
@@ -73,8 +75,23 @@ class Form(enum.StrEnum):
     packed = "packed"
 
 
+def column(flag: str, text: str, *, of: str = "examples") -> Any:  # Any: as Typer declares it
+    """Return an option that names a column of a file."""
+    return typer.Option(flag, autocompletion=completion.columns(of), metavar="COLUMN", help=text)
+
+
+def component(flag: str, kind: str, text: str) -> Any:  # Any: as above
+    """Return an option that names a component, or has a table of one."""
+    names = completion.components(kind)
+    return typer.Option(flag, autocompletion=names, metavar="NAME|TABLE", help=text)
+
+
 # ---- data
 
+RequiredAnnotations: TypeAlias = Annotated[
+    Path,
+    typer.Option("--annotations", "-a", metavar="FILE", help="What the experts said: every vote."),
+]
 Annotations: TypeAlias = Annotated[
     Path | None,
     typer.Option("--annotations", "-a", metavar="FILE", help="What the experts said: every vote."),
@@ -131,11 +148,8 @@ OnlyCommon: TypeAlias = Annotated[
 
 Reader: TypeAlias = Annotated[
     str | None,
-    typer.Option(
-        "--reader",
-        autocompletion=completion.components("reader"),
-        metavar="NAME|TABLE",
-        help="Format of the annotations [default: the one that is recognised].",
+    component(
+        "--reader", "reader", "Format of the annotations [default: the one that is recognised]."
     ),
 ]
 Columns: TypeAlias = Annotated[
@@ -169,11 +183,8 @@ UnansweredPolicy: TypeAlias = Annotated[
 ]
 Aggregator: TypeAlias = Annotated[
     str | None,
-    typer.Option(
-        "--aggregator",
-        autocompletion=completion.components("aggregator"),
-        metavar="NAME|TABLE",
-        help="How responses become plausibilities [default: by kind].",
+    component(
+        "--aggregator", "aggregator", "How responses become plausibilities [default: by kind]."
     ),
 ]
 
@@ -181,20 +192,16 @@ Aggregator: TypeAlias = Annotated[
 
 ExampleColumn: TypeAlias = Annotated[
     str | None,
-    typer.Option(
-        "--example",
-        autocompletion=completion.columns("predictions"),
-        metavar="COLUMN",
-        help="Column of -p that names the examples [default: example].",
+    column(
+        "--example", "Column of -p that names the examples [default: example].", of="predictions"
     ),
 ]
 View: TypeAlias = Annotated[
     str | None,
-    typer.Option(
+    column(
         "--view",
-        autocompletion=completion.columns("predictions"),
-        metavar="COLUMN",
-        help="Column of -p that names the view of each row, where an example has several.",
+        "Column of -p that names the view of each row, where an example has several.",
+        of="predictions",
     ),
 ]
 Variable: TypeAlias = Annotated[
@@ -239,3 +246,71 @@ Strict: TypeAlias = Annotated[bool, typer.Option("--strict", help="A warning mak
 Debug: TypeAlias = Annotated[bool, typer.Option("--debug", help="Print the traceback of an error.")]
 
 DEFAULT_ALPHAS = ("0.1",)
+
+# ---- groups of options: a command that has a parameter of such a type has all of them
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Format:
+    """How a file of annotations is read."""
+
+    reader: Reader = None
+    columns: Columns = None
+    kind: AnswerKind = None
+    missing: Missing = None
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Answers(Format):
+    """How a file of annotations is read, and what is done about examples without an answer."""
+
+    unanswered: UnansweredPolicy = None
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Numbers:
+    """How a file of predictions is read."""
+
+    example: ExampleColumn = None
+    variable: Variable = None
+    scale: PredictionScale = None
+    normalise: Normalise = False
+    bad_rows: BadRowsPolicy = None
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Views(Numbers):
+    """How a file of predictions is read that may have several rows of an example."""
+
+    view: View = None
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Renaming:
+    """How names of labels are changed."""
+
+    strip: Strip = False
+    rename: Rename = None
+
+
+def flags(*groups: Format | Numbers | Renaming) -> dict[str, object]:
+    """Return what was typed of groups of options, by flag."""
+    return {
+        f"--{name.replace('_', '-')}": value.value if isinstance(value, enum.Enum) else value
+        for group in groups
+        for name, value in dataclasses.asdict(group).items()
+    }
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Printing:
+    """How a command answers."""
+
+    json: AsJson = False
+    quiet: Quiet = False
+    strict: Strict = False
+    debug: Debug = False
+
+    def output(self, command: str) -> Output:
+        """Return the output of a command."""
+        return Output(command, **dataclasses.asdict(self))

@@ -23,62 +23,21 @@ Examples:
 
 
 def convert(
-    annotations: Annotated[
-        Path,
-        typer.Option(
-            "--annotations", "-a", metavar="FILE", help="What the experts said: every vote."
-        ),
-    ],
+    output: Output,
+    *,
+    annotations: common.RequiredAnnotations,
     out: Annotated[
         Path,
         typer.Option("--out", "-o", metavar="FILE", help="Output: .csv, .parquet, .npz or .nc."),
     ],
-    reader: common.Reader = None,
-    columns: common.Columns = None,
-    kind: common.AnswerKind = None,
-    missing: common.Missing = None,
+    answers: common.Format,
     labels: common.Labels = None,
     dry_run: dry.DryRun = False,
-    json: common.AsJson = False,
-    quiet: common.Quiet = False,
-    strict: common.Strict = False,
-    debug: common.Debug = False,
-) -> int:
-    """Declare ``plausibly convert``."""
-    output = Output("convert", json=json, quiet=quiet, strict=strict, debug=debug)
-
-    def body() -> None:
-        opinions = asked.opinions(
-            annotations,
-            reader=reader,
-            columns=columns,
-            kind=kind,
-            missing=missing,
-            unanswered=None,
-            aggregator=None,
-            seed=0,
-        )
-        _run(
-            output,
-            opinions,
-            labels,
-            values.outputs(out, {"-a": annotations, "--labels": labels}),
-            dry_run=dry_run,
-        )
-
-    return output.run(body)
-
-
-def _run(
-    output: Output,
-    opinions: asked.AskedOpinions,
-    labels: Path | None,
-    out: Path,
-    *,
-    dry_run: bool,
 ) -> None:
+    """Declare ``plausibly convert``."""
+    opinions = asked.opinions(annotations, answers)
+    values.outputs(out, {"-a": annotations, "--labels": labels})
     from plausibly.cli import layout, reading
-    from plausibly.data.annotations import describe
     from plausibly.io import read_annotations, write_annotations
     from plausibly.io.annotation_files import check_output
 
@@ -86,15 +45,13 @@ def _run(
     with output.working(f"reading {whose}"):
         table = read_annotations(opinions.path, opinions.reader, labels, **opinions.options)
         facts = reading.annotation_facts(table, opinions.path)
-    first, *rest = describe(table).split("\n")
-    about = "; ".join([first.partition("  ")[2].strip(), *(line.strip() for line in rest)])
     check_output(out)
     if dry_run:
         output.document |= {"annotations": facts}
         dry.show(
             output,
             read={"-a": opinions.path, "--labels": labels},
-            rows=[("annotations", f"{whose} ({table.attrs['reader']}): {about}")],
+            rows=[("annotations", reading.summary_of(table, whose))],
             would="write every response as one table",
             memory=table.nbytes,
             write=[out],
@@ -107,7 +64,7 @@ def _run(
     output.show(
         layout.fields(
             [
-                ("annotations", f"{whose} ({table.attrs['reader']}): {about}"),
+                ("annotations", reading.summary_of(table, whose)),
                 ("saved", f"{out} ({layout.size(out)})"),
                 ("next", layout.command_line(following, indent=13)),
             ]

@@ -33,6 +33,8 @@ class Data(enum.StrEnum):
 
 
 def demo(
+    output: Output,
+    *,
     data: Annotated[
         Data, typer.Option("--data", help="Real ratings, or a toy whose truth is known.")
     ] = Data.nodules,
@@ -42,21 +44,12 @@ def demo(
     splits: Annotated[int, typer.Option("--splits", min=1, help="Random halves.")] = 100,
     seed: common.Seed = 1,
     dry_run: dry.DryRun = False,
-    json: common.AsJson = False,
-    quiet: common.Quiet = False,
-    strict: common.Strict = False,
-    debug: common.Debug = False,
-) -> int:
+) -> None:
     """Declare ``plausibly demo``."""
-    output = Output("demo", json=json, quiet=quiet, strict=strict, debug=debug)
-
-    def body() -> None:
-        if dry_run:
-            _dry(output, data, out, splits=splits)
-        else:
-            _run(output, data, out, splits=splits, seed=seed)
-
-    return output.run(body)
+    if dry_run:
+        _dry(output, data, out, splits=splits)
+    else:
+        _run(output, data, out, splits=splits, seed=seed)
 
 
 def _dry(output: Output, data: Data, folder: Path, *, splits: int) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from plausibly.cli import asked, chunks as chunking, common, completion, values
+from plausibly.cli import asked, chunks as chunking, common, values
 from plausibly.cli.output import CheckFailed, Output
 
 if TYPE_CHECKING:
@@ -29,6 +29,8 @@ _SLACK = 1e-9  # a mean of tenths is a tenth, whatever its last bit says
 
 
 def evaluate(
+    output: Output,
+    *,
     sets: Annotated[Path, typer.Argument(metavar="SETS", help="What plausibly predict wrote.")],
     annotations: common.Annotations = None,
     plausibilities: common.Plausibilities = None,
@@ -36,11 +38,9 @@ def evaluate(
     labels: common.Labels = None,
     by: Annotated[
         list[str] | None,
-        typer.Option(
+        common.column(
             "--by",
-            autocompletion=completion.columns("examples"),
-            metavar="COLUMN",
-            help="Report each group of this column of -e too. Repeatable: then their crossings, "
+            "Report each group of this column of -e too. Repeatable: then their crossings, "
             "the weakest first.",
         ),
     ] = None,
@@ -58,11 +58,10 @@ def evaluate(
     ] = None,
     risk: Annotated[
         str | None,
-        typer.Option(
+        common.column(
             "--risk",
-            autocompletion=completion.columns("labels"),
-            metavar="COLUMN",
-            help="Column of --labels with their risk: report what each level misses.",
+            "Column of --labels with their risk: report what each level misses.",
+            of="labels",
         ),
     ] = None,
     predictions: Annotated[
@@ -85,20 +84,12 @@ def evaluate(
     ] = None,
     true: Annotated[
         str | None,
-        typer.Option(
-            "--true",
-            autocompletion=completion.columns("examples"),
-            metavar="COLUMN",
-            help="Column of -e with a known label.",
-        ),
+        common.column("--true", "Column of -e with a known label."),
     ] = None,
     cluster: Annotated[
         str | None,
-        typer.Option(
-            "--cluster",
-            autocompletion=completion.columns("examples"),
-            metavar="COLUMN",
-            help="Column of -e, such as patient: intervals count these, not examples.",
+        common.column(
+            "--cluster", "Column of -e, such as patient: intervals count these, not examples."
         ),
     ] = None,
     ties: Annotated[
@@ -118,72 +109,42 @@ def evaluate(
     aggregator: common.Aggregator = None,
     seed: common.Seed = 0,
     only_common: common.OnlyCommon = False,
-    reader: common.Reader = None,
-    columns: common.Columns = None,
-    kind: common.AnswerKind = None,
-    missing: common.Missing = None,
-    unanswered: common.UnansweredPolicy = None,
-    example: common.ExampleColumn = None,
-    variable: common.Variable = None,
-    scale: common.PredictionScale = None,
-    normalise: common.Normalise = False,
-    bad_rows: common.BadRowsPolicy = None,
-    strip: common.Strip = False,
-    rename: common.Rename = None,
-    chunks: chunking.Chunks = None,
-    scheduler: chunking.Scheduler = None,
-    json: common.AsJson = False,
-    quiet: common.Quiet = False,
-    strict: common.Strict = False,
-    debug: common.Debug = False,
-) -> int:
+    answers: common.Answers,
+    numbers: common.Numbers,
+    renaming: common.Renaming,
+    chunked: chunking.Chunking,
+) -> None:
     """Declare ``plausibly evaluate``."""
-    output = Output("evaluate", json=json, quiet=quiet, strict=strict, debug=debug)
-
-    def body() -> None:
-        with chunking.computing(chunks, scheduler):
-            _run(
-                output,
-                sets,
-                chunks,
-                examples,
-                asked.opinions(
-                    annotations,
-                    plausibilities=plausibilities,
-                    reader=reader,
-                    columns=columns,
-                    kind=kind,
-                    missing=missing,
-                    unanswered=unanswered,
-                    aggregator=aggregator,
-                    seed=seed,
-                ),
-                asked.naming(labels, strip=strip, rename=rename),
-                asked.Measure(
-                    by=tuple(by or ()),
-                    at_least=at_least,
-                    strata=tuple(kind.value for kind in strata or ()),
-                    risk=risk,
-                    model=asked.model_of_sets(
-                        predictions,
-                        example=example,
-                        variable=variable,
-                        scale=scale,
-                        normalise=normalise,
-                        bad_rows=bad_rows,
-                    ),
-                    predictor=predictor,
-                    true=true,
-                    cluster=cluster,
-                    ties=ties.value,
-                    interval=interval.value,
-                    seed=seed,
-                    only_common=only_common,
-                    fail_under=values.share(fail_under, "--fail-under"),
-                ),
-            )
-
-    return output.run(body)
+    with chunking.computing(chunked):
+        _run(
+            output,
+            sets,
+            chunked.chunks,
+            examples,
+            asked.opinions(
+                annotations,
+                answers,
+                plausibilities=plausibilities,
+                aggregator=aggregator,
+                seed=seed,
+            ),
+            asked.naming(labels, renaming),
+            asked.Measure(
+                by=tuple(by or ()),
+                at_least=at_least,
+                strata=tuple(kind.value for kind in strata or ()),
+                risk=risk,
+                model=asked.model_of_sets(predictions, numbers),
+                predictor=predictor,
+                true=true,
+                cluster=cluster,
+                ties=ties.value,
+                interval=interval.value,
+                seed=seed,
+                only_common=only_common,
+                fail_under=values.share(fail_under, "--fail-under"),
+            ),
+        )
 
 
 def _run(

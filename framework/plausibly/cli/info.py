@@ -9,7 +9,7 @@ import re
 import sys
 import textwrap
 
-from plausibly.cli import common, layout
+from plausibly.cli import layout
 from plausibly.cli.output import Output
 
 HELP = "Say what is installed and set: what to paste into a report of a fault."
@@ -31,49 +31,40 @@ VARIABLES = (
 """Environment variables that change what is found, how fast it is, or how it looks."""
 
 
-def info(
-    json: common.AsJson = False,
-    quiet: common.Quiet = False,
-    debug: common.Debug = False,
-) -> int:
+def info(output: Output) -> None:
     """Declare ``plausibly info``; it loads no library of numbers, and works if one fails."""
-    output = Output("info", json=json, quiet=quiet, debug=debug)
+    from plausibly.conformal import FORMAT
 
-    def body() -> None:
-        from plausibly.conformal import FORMAT
-
-        extras, plugins = _extras(), _plugins()
-        core = {name: version(name) for name in requirements("plausibly")}
-        environment = {name: os.environ[name] for name in VARIABLES if os.environ.get(name)}
-        output.document |= {
-            "version": version("plausibly"),
-            "python": platform.python_version(),
-            "interpreter": sys.executable,
-            "threads": threads(),
-            "predictor_format": FORMAT,
-            "core": core,
-            "extras": extras,
-            "plugins": plugins,
-            "environment": environment,
-        }
-        output.show(
-            f"plausibly {version('plausibly')} · Python {platform.python_version()} · "
-            f"{threads()} threads · predictor format {FORMAT}"
+    extras, plugins = _extras(), _plugins()
+    core = {name: version(name) for name in requirements("plausibly")}
+    environment = {name: os.environ[name] for name in VARIABLES if os.environ.get(name)}
+    output.document |= {
+        "version": version("plausibly"),
+        "python": platform.python_version(),
+        "interpreter": sys.executable,
+        "threads": threads(),
+        "predictor_format": FORMAT,
+        "core": core,
+        "extras": extras,
+        "plugins": plugins,
+        "environment": environment,
+    }
+    output.show(
+        f"plausibly {version('plausibly')} · Python {platform.python_version()} · "
+        f"{threads()} threads · predictor format {FORMAT}"
+    )
+    states = ", ".join(f"{count} {state}" for state, count in plugins.items())
+    output.show(
+        layout.fields(
+            [
+                ("core", _together(core)),
+                ("extras", _there(extras)),
+                ("plugins", states),
+                ("environment", _said(environment)),
+                ("python", [sys.executable]),
+            ]
         )
-        states = ", ".join(f"{count} {state}" for state, count in plugins.items())
-        output.show(
-            layout.fields(
-                [
-                    ("core", _together(core)),
-                    ("extras", _there(extras)),
-                    ("plugins", states),
-                    ("environment", _said(environment)),
-                    ("python", [sys.executable]),
-                ]
-            )
-        )
-
-    return output.run(body)
+    )
 
 
 def version(distribution: str) -> str:

@@ -6,8 +6,18 @@ from collections.abc import Mapping
 
 import xarray as xr
 
-from plausibly.cli.asked import Method, Naming
-from plausibly.cli.reading import Opinions, label_names, table_of
+from plausibly.cli.asked import AskedOpinions, AskedPredictions, Method, Naming
+from plausibly.cli.asks import check_views
+from plausibly.cli.output import Output
+from plausibly.cli.reading import (
+    Model,
+    Opinions,
+    label_names,
+    read_model,
+    read_opinions,
+    table_of,
+    told_of_swaps,
+)
 from plausibly.conformal.predictor import ConformalPredictor
 from plausibly.data import align
 from plausibly.data.left_out import read_left_out
@@ -30,6 +40,36 @@ def check_renames(naming: Naming, *unknown: frozenset[str], labels: list[str]) -
             whose="--rename",
             details={"unknown": nowhere, "labels": labels},
         )
+
+
+def read_both(
+    output: Output,
+    asked_opinions: AskedOpinions,
+    asked_model: AskedPredictions,
+    naming: Naming,
+    *,
+    only_common: bool,
+    predictor: ConformalPredictor | None = None,
+) -> tuple[Model, Opinions, xr.DataArray, xr.DataArray | xr.Dataset, dict[str, int]]:
+    """Return predictions and plausibilities as they were read, then matched, and what is left out.
+
+    With a predictor, predictions are what it can predict from.
+    """
+    scale = None if predictor is None else predictor.facts.scale
+    with told_of_swaps(asked_opinions, asked_model):
+        model = read_model(asked_model, naming, output, scale=scale)
+        if predictor is not None:
+            check_views(predictor, model.predictions, whose=model.whose)
+        opinions = read_opinions(asked_opinions, naming, output)
+    check_renames(naming, model.unknown, opinions.unknown, labels=label_names(model.predictions))
+    predictions, lam, left_out = matched(
+        model.predictions,
+        opinions,
+        whose=model.whose,
+        only_common=only_common,
+        declared=naming.labels is not None,
+    )
+    return model, opinions, predictions, lam, left_out
 
 
 def matched(

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import dataclasses
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, TypeAlias
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from plausibly.cli import asked, common, completion, values
+from plausibly.cli import asked, common, values
 from plausibly.cli.output import Output
 
 if TYPE_CHECKING:
@@ -27,30 +27,9 @@ Examples:
 """
 
 
-Asked: TypeAlias = tuple[asked.AskedOpinions, asked.AskedPredictions, asked.Naming]
-"""The files of a pilot, and how their labels are called."""
-
-
-@dataclasses.dataclass(frozen=True, kw_only=True)
-class Wanted:
-    """What `plausibly.plan` is asked for."""
-
-    alphas: tuple[str, ...]
-    n: tuple[int, ...]
-    draws: tuple[str, ...]
-    within: float | None
-    confidence: float
-    one_sided: bool
-    score: str | dict[str, object] | None
-    responses: tuple[int, ...]
-    cluster: str | None
-    delta: float
-    resamples: int
-    seed: int
-    only_common: bool
-
-
 def plan(
+    output: Output,
+    *,
     annotations: common.Annotations = None,
     plausibilities: common.Plausibilities = None,
     predictions: Annotated[
@@ -99,12 +78,7 @@ def plan(
     ] = None,
     cluster: Annotated[
         str | None,
-        typer.Option(
-            "--cluster",
-            autocompletion=completion.columns("examples"),
-            metavar="COLUMN",
-            help="Column of -e, such as patient, whose examples may be alike.",
-        ),
+        common.column("--cluster", "Column of -e, such as patient, whose examples may be alike."),
     ] = None,
     delta: Annotated[
         float,
@@ -118,113 +92,55 @@ def plan(
     ] = 200,
     score: Annotated[
         str | None,
-        typer.Option(
-            "--score",
-            autocompletion=completion.components("score"),
-            metavar="NAME|TABLE",
-            help="Score function [default: probability].",
-        ),
+        common.component("--score", "score", "Score function [default: probability]."),
     ] = None,
     aggregator: common.Aggregator = None,
     seed: common.Seed = 0,
     only_common: common.OnlyCommon = False,
-    reader: common.Reader = None,
-    columns: common.Columns = None,
-    kind: common.AnswerKind = None,
-    missing: common.Missing = None,
-    unanswered: common.UnansweredPolicy = None,
-    example: common.ExampleColumn = None,
-    variable: common.Variable = None,
-    scale: common.PredictionScale = None,
-    normalise: common.Normalise = False,
-    bad_rows: common.BadRowsPolicy = None,
-    strip: common.Strip = False,
-    rename: common.Rename = None,
-    json: common.AsJson = False,
-    quiet: common.Quiet = False,
-    strict: common.Strict = False,
-    debug: common.Debug = False,
-) -> int:
+    answers: common.Answers,
+    numbers: common.Numbers,
+    renaming: common.Renaming,
+) -> None:
     """Declare ``plausibly plan``."""
-    output = Output("plan", json=json, quiet=quiet, strict=strict, debug=debug)
+    from plausibly.calibration.alphas import read_alphas
+    from plausibly.cli import layout
+    from plausibly.planning.pilot import pilot_half
+    from plausibly.planning.plan import describe_plan, plan as planned, plan_as_json
 
-    def body() -> None:
-        wanted = Wanted(
-            alphas=values.texts(alpha) or common.DEFAULT_ALPHAS,
-            n=tuple(n or ()),
-            draws=values.texts(draws),
-            within=within,
-            confidence=confidence,
-            one_sided=one_sided,
-            score=values.component(score, "--score"),
-            responses=tuple(responses or ()),
-            cluster=cluster,
-            delta=delta,
-            resamples=resamples,
-            seed=seed,
-            only_common=only_common,
-        )
-        if annotations is None and plausibilities is None and predictions is None:
-            _run(output, wanted, None)
-            return
+    alphas = list(values.texts(alpha) or common.DEFAULT_ALPHAS)
+    scoring = values.component(score, "--score") or "probability"
+    read = _Read()
+    if (annotations, plausibilities, predictions) != (None, None, None):
         opinions = asked.opinions(
             annotations,
+            answers,
             plausibilities=plausibilities,
-            reader=reader,
-            columns=columns,
-            kind=kind,
-            missing=missing,
-            unanswered=unanswered,
             aggregator=aggregator,
             seed=seed,
         )
         if predictions is None:
-            raise _half()
-        model = asked.model(
-            predictions,
-            examples=examples,
-            example=example,
-            variable=variable,
-            scale=scale,
-            normalise=normalise,
-            bad_rows=bad_rows,
-        )
-        naming = asked.naming(labels, strip=strip, rename=rename)
-        _run(output, wanted, (opinions, model, naming))
-
-    return output.run(body)
-
-
-def _half() -> Exception:
-    from plausibly.planning.pilot import pilot_half
-
-    return pilot_half("predictions")
-
-
-def _run(output: Output, wanted: Wanted, pilot: Asked | None) -> None:
-    from plausibly.calibration.alphas import read_alphas
-    from plausibly.cli import layout
-    from plausibly.planning.plan import describe_plan, plan as planned, plan_as_json
-
-    read_alphas(list(wanted.alphas))  # a slip is said before anything is read
-    read = _Read() if pilot is None else _read(output, wanted, *pilot)
+            raise pilot_half("predictions")
+        model = asked.model(predictions, numbers, examples=examples)
+        naming = asked.naming(labels, renaming)
+        read_alphas(alphas)  # a slip is said before anything is read
+        read = _read(output, opinions, model, naming, only_common=only_common)
     with output.working("planning"):
         found = planned(
             read.predictions,
             read.opinions,
-            alpha=list(wanted.alphas),
-            n=list(wanted.n) or None,
-            draws=[_draws(text) for text in wanted.draws] or None,
-            within=wanted.within,
-            confidence=wanted.confidence,
-            one_sided=wanted.one_sided,
-            score=wanted.score or "probability",
+            alpha=alphas,
+            n=n or None,
+            draws=[_draws(text) for text in values.texts(draws)] or None,
+            within=within,
+            confidence=confidence,
+            one_sided=one_sided,
+            score=scoring,
             aggregator=read.aggregator,
-            responses=list(wanted.responses) or None,
-            cluster=wanted.cluster,
-            delta=wanted.delta,
-            resamples=wanted.resamples,
-            seed=wanted.seed,
+            responses=responses or None,
+            cluster=cluster,
+            delta=delta,
+            resamples=resamples,
+            seed=seed,
         )
     output.document |= {**read.document, **plan_as_json(found)}
     above = layout.fields(read.shown)
@@ -248,28 +164,19 @@ class _Read:
 
 def _read(
     output: Output,
-    wanted: Wanted,
     asked_opinions: asked.AskedOpinions,
     asked_model: asked.AskedPredictions,
     naming: asked.Naming,
+    *,
+    only_common: bool,
 ) -> _Read:
-    from plausibly.cli import layout, matching, reading
+    from plausibly.cli import layout, matching
     from plausibly.data.names import EXAMPLE
     from plausibly.data.select import answered, select
     from plausibly.errors import counted
 
-    with reading.told_of_swaps(asked_opinions, asked_model):
-        model = reading.read_model(asked_model, naming, output)
-        opinions = reading.read_opinions(asked_opinions, naming, output)
-    matching.check_renames(
-        naming, model.unknown, opinions.unknown, labels=reading.label_names(model.predictions)
-    )
-    predictions, lam, left_out = matching.matched(
-        model.predictions,
-        opinions,
-        whose=model.whose,
-        only_common=wanted.only_common,
-        declared=naming.labels is not None,
+    model, opinions, predictions, lam, left_out = matching.read_both(
+        output, asked_opinions, asked_model, naming, only_common=only_common
     )
     table = opinions.table
     if table is not None:

@@ -28,6 +28,8 @@ _CELL = 6
 
 
 def predict(
+    output: Output,
+    *,
     predictor: Annotated[
         Path, typer.Argument(metavar="PREDICTOR", help="What plausibly calibrate saved.")
     ],
@@ -38,56 +40,30 @@ def predict(
     alpha: common.Alphas = None,
     examples: common.Examples = None,
     labels: common.Labels = None,
-    example: common.ExampleColumn = None,
-    variable: common.Variable = None,
-    view: common.View = None,
-    scale: common.PredictionScale = None,
-    normalise: common.Normalise = False,
-    bad_rows: common.BadRowsPolicy = None,
-    strip: common.Strip = False,
-    rename: common.Rename = None,
-    chunks: chunking.Chunks = None,
-    scheduler: chunking.Scheduler = None,
+    numbers: common.Views,
+    renaming: common.Renaming,
+    chunked: chunking.Chunking,
     dry_run: dry.DryRun = False,
-    json: common.AsJson = False,
-    quiet: common.Quiet = False,
-    strict: common.Strict = False,
-    debug: common.Debug = False,
-) -> int:
+) -> None:
     """Declare ``plausibly predict``."""
-    output = Output("predict", json=json, quiet=quiet, strict=strict, debug=debug)
-
-    def body() -> None:
-        inputs = {
-            "PREDICTOR": predictor,
-            "-p": predictions,
-            "-e": examples,
-            "--labels": labels,
-        }
-        values.outputs(out, inputs)
-        values.outputs(out.with_suffix(".json"), inputs)
-        with chunking.computing(chunks, scheduler, dry_run=dry_run):
-            _run(
-                output,
-                predictor,
-                asked.model(
-                    predictions,
-                    examples=examples,
-                    example=example,
-                    variable=variable,
-                    scale=scale,
-                    normalise=normalise,
-                    bad_rows=bad_rows,
-                    view=view,
-                    chunks=chunks,
-                ),
-                asked.naming(labels, strip=strip, rename=rename),
-                list(alpha or common.DEFAULT_ALPHAS),
-                out,
-                dry_run=dry_run,
-            )
-
-    return output.run(body)
+    inputs = {
+        "PREDICTOR": predictor,
+        "-p": predictions,
+        "-e": examples,
+        "--labels": labels,
+    }
+    values.outputs(out, inputs)
+    values.outputs(out.with_suffix(".json"), inputs)
+    with chunking.computing(chunked, dry_run=dry_run):
+        _run(
+            output,
+            predictor,
+            asked.model(predictions, numbers, examples=examples, chunks=chunked.chunks),
+            asked.naming(labels, renaming),
+            list(alpha or common.DEFAULT_ALPHAS),
+            out,
+            dry_run=dry_run,
+        )
 
 
 def _run(

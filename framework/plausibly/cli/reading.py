@@ -84,18 +84,23 @@ def read_opinions(
         kind = str(table.attrs[names.KIND])
         component = registry.resolve(AGGREGATOR, asked.aggregator or default_aggregator(kind))
         lam = _aggregated(table, component, asked)
-    first, *rest = describe(table).split("\n")
-    described = "; ".join([first.partition("  ")[2].strip(), *(line.strip() for line in rest)])
     return Opinions(
         plausibilities=lam,
         aggregator=table_of(AGGREGATOR, component),
         by_default=asked.aggregator is None,
         whose=whose,
-        text=f"{whose} ({table.attrs.get('reader', 'reader')}): {described}",
+        text=summary_of(table, whose),
         facts=annotation_facts(table, asked.path),
         unknown=unknown,
         table=table,
     )
+
+
+def summary_of(table: xr.Dataset, whose: str) -> str:
+    """Return what a file of annotations holds, in one line."""
+    first, *rest = describe(table).split("\n")
+    about = "; ".join([first.partition("  ")[2].strip(), *(line.strip() for line in rest)])
+    return f"{whose} ({table.attrs.get('reader', 'reader')}): {about}"
 
 
 @contextmanager

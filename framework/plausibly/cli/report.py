@@ -23,6 +23,8 @@ Examples:
 
 
 def report(
+    output: Output,
+    *,
     study: Annotated[
         Path | None,
         typer.Argument(
@@ -98,27 +100,12 @@ def report(
     aggregator: common.Aggregator = None,
     seed: common.Seed = 0,
     only_common: common.OnlyCommon = False,
-    reader: common.Reader = None,
-    columns: common.Columns = None,
-    kind: common.AnswerKind = None,
-    missing: common.Missing = None,
-    unanswered: common.UnansweredPolicy = None,
-    example: common.ExampleColumn = None,
-    variable: common.Variable = None,
-    view: common.View = None,
-    scale: common.PredictionScale = None,
-    normalise: common.Normalise = False,
-    bad_rows: common.BadRowsPolicy = None,
-    strip: common.Strip = False,
-    rename: common.Rename = None,
+    answers: common.Answers,
+    numbers: common.Views,
+    renaming: common.Renaming,
     dry_run: DryRun = False,
-    json: common.AsJson = False,
-    quiet: common.Quiet = False,
-    strict: common.Strict = False,
-    debug: common.Debug = False,
-) -> int:
+) -> None:
     """Declare ``plausibly report``."""
-    output = Output("report", json=json, quiet=quiet, strict=strict, debug=debug)
     said: dict[str, object] = {
         "-p": predictions,
         "-a": annotations,
@@ -138,97 +125,68 @@ def report(
         "--aggregator": aggregator,
         "--seed": seed,
         "--only-common": only_common,
-        "--reader": reader,
-        "--columns": columns,
-        "--kind": kind,
-        "--missing": missing,
-        "--unanswered": unanswered and unanswered.value,
-        "--example": example,
-        "--variable": variable,
-        "--view": view,
-        "--scale": scale and scale.value,
-        "--normalise": normalise,
-        "--bad-rows": bad_rows and bad_rows.value,
-        "--strip": strip,
-        "--rename": rename,
+        **common.flags(answers, numbers, renaming),
     }
+    from plausibly.cli import report_made as made
+    from plausibly.report.options import Options
+    from plausibly.report.sources import words_of
 
-    def body() -> None:
-        from plausibly.cli import report_made as made
-        from plausibly.report.options import Options
-        from plausibly.report.sources import words_of
-
-        made.check_source(study, predictor, said)
-        values.outputs(
-            out,
-            {
-                "--predictor": predictor,
-                "-p": predictions,
-                "-a": annotations,
-                "--plausibilities": plausibilities,
-                "-e": examples,
-                "--labels": labels,
-            },
+    made.check_source(study, predictor, said)
+    values.outputs(
+        out,
+        {
+            "--predictor": predictor,
+            "-p": predictions,
+            "-a": annotations,
+            "--plausibilities": plausibilities,
+            "-e": examples,
+            "--labels": labels,
+        },
+    )
+    options = Options(
+        title=title,
+        words=words_of(values.mapping(words, "--words", "example=nodule")),
+        text=text,
+        thumbnail=thumbnail,
+        annotator_names=annotator_names,
+        folder=Path() if examples is None else examples.parent,
+    )
+    if study is not None:
+        made.of_study(
+            output,
+            study,
+            options,
+            examples=examples,
+            labels=labels,
+            by=by,
+            said=said,
+            out=out,
+            dry_run=dry_run,
         )
-        options = Options(
-            title=title,
-            words=words_of(values.mapping(words, "--words", "example=nodule")),
-            text=text,
-            thumbnail=thumbnail,
-            annotator_names=annotator_names,
-            folder=Path() if examples is None else examples.parent,
-        )
-        if study is not None:
-            made.of_study(
-                output,
-                study,
-                options,
-                examples=examples,
-                labels=labels,
+    elif predictor is not None and predictions is not None:
+        made.of_predictor(
+            output,
+            predictor,
+            asked.model(predictions, numbers, examples=examples),
+            asked.opinions(
+                annotations,
+                answers,
+                plausibilities=plausibilities,
+                aggregator=aggregator,
+                seed=seed,
+            ),
+            asked.naming(labels, renaming),
+            options,
+            made.Judging(
+                alphas=tuple(alpha or common.DEFAULT_ALPHAS),
                 by=by,
-                said=said,
-                out=out,
-                dry_run=dry_run,
-            )
-        elif predictor is not None and predictions is not None:
-            made.of_predictor(
-                output,
-                predictor,
-                asked.model(
-                    predictions,
-                    examples=examples,
-                    example=example,
-                    variable=variable,
-                    scale=scale,
-                    normalise=normalise,
-                    bad_rows=bad_rows,
-                    view=view,
-                ),
-                asked.opinions(
-                    annotations,
-                    plausibilities=plausibilities,
-                    reader=reader,
-                    columns=columns,
-                    kind=kind,
-                    missing=missing,
-                    unanswered=unanswered,
-                    aggregator=aggregator,
-                    seed=seed,
-                ),
-                asked.naming(labels, strip=strip, rename=rename),
-                options,
-                made.Judging(
-                    alphas=tuple(alpha or common.DEFAULT_ALPHAS),
-                    by=by,
-                    cluster=cluster,
-                    true=true,
-                    ties=ties.value,
-                    seed=seed,
-                    only_common=only_common,
-                ),
-                said=said,
-                out=out,
-                dry_run=dry_run,
-            )
-
-    return output.run(body)
+                cluster=cluster,
+                true=true,
+                ties=ties.value,
+                seed=seed,
+                only_common=only_common,
+            ),
+            said=said,
+            out=out,
+            dry_run=dry_run,
+        )

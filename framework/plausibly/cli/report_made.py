@@ -10,7 +10,7 @@ from pathlib import Path
 import attrs
 
 from plausibly.calibration.alphas import read_alphas
-from plausibly.cli import asks, dry, layout, matching, reading
+from plausibly.cli import dry, layout, matching
 from plausibly.cli.asked import AskedOpinions, AskedPredictions, Naming
 from plausibly.cli.output import Output
 from plausibly.conformal.stored import load_predictor
@@ -122,19 +122,13 @@ def of_predictor(
     read_alphas(list(judging.alphas))
     ties = inputs.check_ties(judging.ties)
     predictor = load_predictor(path)
-    with reading.told_of_swaps(asked_opinions, asked_model):
-        model = reading.read_model(asked_model, naming, output, scale=predictor.facts.scale)
-        asks.check_views(predictor, model.predictions, whose=model.whose)
-        opinions = reading.read_opinions(asked_opinions, naming, output)
-    matching.check_renames(
-        naming, model.unknown, opinions.unknown, labels=reading.label_names(model.predictions)
-    )
-    new, lam, _ = matching.matched(
-        model.predictions,
-        opinions,
-        whose=model.whose,
+    model, opinions, new, lam, _ = matching.read_both(
+        output,
+        asked_opinions,
+        asked_model,
+        naming,
         only_common=judging.only_common,
-        declared=naming.labels is not None,
+        predictor=predictor,
     )
     aggregator = opinions.aggregator
     facts = {

@@ -39,6 +39,8 @@ class Form(enum.StrEnum):
 
 
 def reproduce(
+    output: Output,
+    *,
     figures: Annotated[
         list[str] | None,
         typer.Argument(
@@ -80,86 +82,59 @@ def reproduce(
     examples: common.Examples = None,
     group: Annotated[
         str | None,
-        typer.Option(
-            "--group",
-            autocompletion=completion.columns("examples"),
-            metavar="COLUMN",
-            help="Column of -e whose groups stay on one side.",
-        ),
+        common.column("--group", "Column of -e whose groups stay on one side."),
     ] = None,
     labels: common.Labels = None,
     reader: common.Reader = None,
     seed: common.Seed = 1,
     dry_run: dry.DryRun = False,
-    json: common.AsJson = False,
-    quiet: common.Quiet = False,
-    strict: common.Strict = False,
-    debug: common.Debug = False,
-) -> int:
+) -> None:
     """Declare ``plausibly reproduce``."""
-    output = Output("reproduce", json=json, quiet=quiet, strict=strict, debug=debug)
-
-    def body() -> None:
-        if list_:
-            _list(output)
-            return
-        if not figures:
-            raise InputError(
-                "figure-unsaid",
-                "no figure is named",
-                expected="a figure, or all",
-                do="plausibly reproduce --list shows them; plausibly reproduce all makes them",
-            )
-        own = None
-        if predictions is not None:
-            own = _Own(
-                opinions=asked.opinions(
-                    annotations,
-                    plausibilities=plausibilities,
-                    reader=reader,
-                    columns=None,
-                    kind=None,
-                    missing=None,
-                    unanswered=None,
-                    aggregator=None,
-                    seed=seed,
-                ),
-                model=asked.model(
-                    predictions,
-                    examples=examples,
-                    example=None,
-                    variable=None,
-                    scale=None,
-                    normalise=False,
-                    bad_rows=None,
-                ),
-                naming=asked.naming(labels, strip=False, rename=None),
-                group=group,
-            )
-        else:
-            of_own = {
-                "-a": annotations,
-                "--plausibilities": plausibilities,
-                "-e": examples,
-                "--group": group,
-                "--labels": labels,
-                "--reader": reader,
-            }
-            _refuse_alone([flag for flag, value in of_own.items() if value is not None])
-        options: dict[str, object] = {
-            "splits": splits,
-            "seed": seed,
-            "form": form.value,
-            "alpha": alpha,
-            "derm": derm,
-            "simulate": simulate,
+    if list_:
+        _list(output)
+        return
+    if not figures:
+        raise InputError(
+            "figure-unsaid",
+            "no figure is named",
+            expected="a figure, or all",
+            do="plausibly reproduce --list shows them; plausibly reproduce all makes them",
+        )
+    own = None
+    if predictions is not None:
+        own = _Own(
+            opinions=asked.opinions(
+                annotations,
+                common.Format(reader=reader),
+                plausibilities=plausibilities,
+                seed=seed,
+            ),
+            model=asked.model(predictions, common.Numbers(), examples=examples),
+            naming=asked.naming(labels, common.Renaming()),
+            group=group,
+        )
+    else:
+        of_own = {
+            "-a": annotations,
+            "--plausibilities": plausibilities,
+            "-e": examples,
+            "--group": group,
+            "--labels": labels,
+            "--reader": reader,
         }
-        if dry_run:
-            _dry(output, figures, out, own, options)
-        else:
-            _run(output, figures, out, own, options)
-
-    return output.run(body)
+        _refuse_alone([flag for flag, value in of_own.items() if value is not None])
+    options: dict[str, object] = {
+        "splits": splits,
+        "seed": seed,
+        "form": form.value,
+        "alpha": alpha,
+        "derm": derm,
+        "simulate": simulate,
+    }
+    if dry_run:
+        _dry(output, figures, out, own, options)
+    else:
+        _run(output, figures, out, own, options)
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -175,18 +150,11 @@ class _Own:
         """Return the data as arguments of `plausibly.reproduce`."""
         import xarray as xr
 
-        from plausibly.cli import matching, reading
+        from plausibly.cli import matching
         from plausibly.data.plausibilities import unpack
 
-        with reading.told_of_swaps(self.opinions, self.model):
-            model = reading.read_model(self.model, self.naming, output)
-            opinions = reading.read_opinions(self.opinions, self.naming, output)
-        predictions, lam, _ = matching.matched(
-            model.predictions,
-            opinions,
-            whose=model.whose,
-            only_common=False,
-            declared=self.naming.labels is not None,
+        _, _, predictions, lam, _ = matching.read_both(
+            output, self.opinions, self.model, self.naming, only_common=False
         )
         return {
             "predictions": predictions,

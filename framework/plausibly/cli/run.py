@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from plausibly.cli import common, dry, layout
+from plausibly.cli import dry, layout
 from plausibly.cli.output import Interrupted, Output
 from plausibly.errors import InputError, counted
 
@@ -49,27 +49,20 @@ PATIENCE = 2.0
 
 
 def run(
+    output: Output,
+    *,
     study: Study,
     out: Folder = None,
     processes: Processes = 1,
     fresh: Fresh = False,
     no_report: NoReport = False,
     dry_run: dry.DryRun = False,
-    json: common.AsJson = False,
-    quiet: common.Quiet = False,
-    strict: common.Strict = False,
-    debug: common.Debug = False,
-) -> int:
+) -> None:
     """Declare ``plausibly run``."""
-    output = Output("run", json=json, quiet=quiet, strict=strict, debug=debug)
-
-    def body() -> None:
-        if dry_run:
-            _dry(output, study, out, processes=processes, fresh=fresh, reported=not no_report)
-        else:
-            _run(output, study, out, processes=processes, fresh=fresh, reported=not no_report)
-
-    return output.run(body)
+    if dry_run:
+        _dry(output, study, out, processes=processes, fresh=fresh, reported=not no_report)
+    else:
+        _run(output, study, out, processes=processes, fresh=fresh, reported=not no_report)
 
 
 def _run(

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import dataclasses
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from plausibly.cli import asked, common, completion, dry, values
+from plausibly.cli import asked, common, dry, values
 from plausibly.cli.output import Output
 
 HELP = """Judge the same prediction sets by the plausibilities of several aggregators.
@@ -25,31 +23,17 @@ Examples:
 """
 
 
-@dataclasses.dataclass(frozen=True, kw_only=True)
-class Wanted:
-    """What `plausibly.sensitivity` is asked for."""
-
-    aggregators: list[asked.Table]
-    reference: str | None
-    splits: int
-    test: float
-
-
 def sensitivity(
-    annotations: Annotated[
-        Path,
-        typer.Option(
-            "--annotations", "-a", metavar="FILE", help="What the experts said: every vote."
-        ),
-    ],
+    output: Output,
+    *,
+    annotations: common.RequiredAnnotations,
     predictions: common.Predictions,
     aggregator: Annotated[
         list[str],
-        typer.Option(
+        common.component(
             "--aggregator",
-            autocompletion=completion.components("aggregator"),
-            metavar="NAME|TABLE",
-            help="How responses become plausibilities. Repeatable: two or more.",
+            "aggregator",
+            "How responses become plausibilities. Repeatable: two or more.",
         ),
     ],
     examples: common.Examples = None,
@@ -64,30 +48,15 @@ def sensitivity(
     ] = None,
     calibrator: Annotated[
         str | None,
-        typer.Option(
-            "--calibrator",
-            autocompletion=completion.components("calibrator"),
-            metavar="NAME|TABLE",
-            help="[default: expected]",
-        ),
+        common.component("--calibrator", "calibrator", "[default: expected]"),
     ] = None,
     score: Annotated[
         str | None,
-        typer.Option(
-            "--score",
-            autocompletion=completion.components("score"),
-            metavar="NAME|TABLE",
-            help="[default: probability]",
-        ),
+        common.component("--score", "score", "[default: probability]"),
     ] = None,
     combiner: Annotated[
         str | None,
-        typer.Option(
-            "--combiner",
-            autocompletion=completion.components("combiner"),
-            metavar="NAME|TABLE",
-            help="[default: average]",
-        ),
+        common.component("--combiner", "combiner", "[default: average]"),
     ] = None,
     splits: Annotated[int, typer.Option("--splits", metavar="S", help="How many.")] = 100,
     test: Annotated[
@@ -95,93 +64,17 @@ def sensitivity(
     ] = 0.5,
     group: Annotated[
         str | None,
-        typer.Option(
-            "--group",
-            autocompletion=completion.columns("examples"),
-            metavar="COLUMN",
-            help="Column of -e whose groups, such as patients, stay on one side.",
-        ),
+        common.column("--group", "Column of -e whose groups, such as patients, stay on one side."),
     ] = None,
     alpha: common.Alphas = None,
     seed: common.Seed = 0,
     only_common: common.OnlyCommon = False,
-    reader: common.Reader = None,
-    columns: common.Columns = None,
-    kind: common.AnswerKind = None,
-    missing: common.Missing = None,
-    unanswered: common.UnansweredPolicy = None,
-    example: common.ExampleColumn = None,
-    variable: common.Variable = None,
-    scale: common.PredictionScale = None,
-    normalise: common.Normalise = False,
-    bad_rows: common.BadRowsPolicy = None,
+    answers: common.Answers,
+    numbers: common.Numbers,
     dry_run: dry.DryRun = False,
-    json: common.AsJson = False,
-    quiet: common.Quiet = False,
-    strict: common.Strict = False,
-    debug: common.Debug = False,
-) -> int:
-    """Declare ``plausibly sensitivity``."""
-    output = Output("sensitivity", json=json, quiet=quiet, strict=strict, debug=debug)
-
-    def body() -> None:
-        _run(
-            output,
-            asked.opinions(
-                annotations,
-                reader=reader,
-                columns=columns,
-                kind=kind,
-                missing=missing,
-                unanswered=unanswered,
-                aggregator=None,
-                seed=seed,
-            ),
-            asked.model(
-                predictions,
-                examples=examples,
-                example=example,
-                variable=variable,
-                scale=scale,
-                normalise=normalise,
-                bad_rows=bad_rows,
-            ),
-            asked.Method(
-                calibrator=values.component(calibrator, "--calibrator"),
-                score=values.component(score, "--score"),
-                combiner=values.component(combiner, "--combiner"),
-                draws=None,
-                group=group,
-                alphas=tuple(alpha or common.DEFAULT_ALPHAS),
-                seed=seed,
-                only_common=only_common,
-                allow_no_guarantee=False,
-            ),
-            Wanted(
-                aggregators=[values.component(one, "--aggregator") for one in aggregator],
-                reference=reference,
-                splits=splits,
-                test=test,
-            ),
-            labels,
-            dry_run=dry_run,
-        )
-
-    return output.run(body)
-
-
-def _run(
-    output: Output,
-    opinions: asked.AskedOpinions,
-    asked_model: asked.AskedPredictions,
-    method: asked.Method,
-    wanted: Wanted,
-    labels: Path | None,
-    *,
-    dry_run: bool,
 ) -> None:
+    """Declare ``plausibly sensitivity``."""
     from plausibly.cli import layout, reading
-    from plausibly.data.annotations import describe
     from plausibly.evaluation.sensitivity import (
         describe_sensitivity,
         read_aggregators,
@@ -190,10 +83,13 @@ def _run(
     )
     from plausibly.io import read_annotations
 
-    asked_for = [one for one in wanted.aggregators if one is not None]
+    opinions = asked.opinions(annotations, answers, seed=seed)
+    asked_model = asked.model(predictions, numbers, examples=examples)
+    components = [values.component(one, "--aggregator") for one in aggregator]
+    asked_for = [one for one in components if one is not None]
     read_aggregators(asked_for)  # a slip is said before anything is read
     whose = opinions.path.name
-    naming = asked.naming(labels, strip=False, rename=None)
+    naming = asked.naming(labels, common.Renaming())
     with reading.told_of_swaps(opinions, asked_model):
         model = reading.read_model(asked_model, naming, output)
         declared = labels if labels is not None else reading.label_names(model.predictions)
@@ -204,27 +100,25 @@ def _run(
             model.predictions,
             table,
             asked_for,
-            alphas=method.alphas,
-            calibrator=method.calibrator or "expected",
-            score=method.score or "probability",
-            combiner=method.combiner or "average",
-            splits=min(wanted.splits, 1) if dry_run else wanted.splits,
-            test=wanted.test,
-            group=method.group,
-            seed=method.seed,
-            reference=wanted.reference,
+            alphas=tuple(alpha or common.DEFAULT_ALPHAS),
+            calibrator=values.component(calibrator, "--calibrator") or "expected",
+            score=values.component(score, "--score") or "probability",
+            combiner=values.component(combiner, "--combiner") or "average",
+            splits=min(splits, 1) if dry_run else splits,
+            test=test,
+            group=group,
+            seed=seed,
+            reference=reference,
             unanswered="drop" if opinions.unanswered == "drop" else "error",
-            only_common=method.only_common,
+            only_common=only_common,
             progress=tick,
         )
     output.document |= {
         "annotations": reading.annotation_facts(table, opinions.path),
         "predictions": model.facts,
     }
-    first, *rest = describe(table).split("\n")
-    about = "; ".join([first.partition("  ")[2].strip(), *(line.strip() for line in rest)])
     rows: list[tuple[str, str | list[str]]] = [
-        ("annotations", f"{whose} ({table.attrs.get('reader', 'reader')}): {about}"),
+        ("annotations", reading.summary_of(table, whose)),
         ("predictions", f"{model.whose}: {reading.shape_text(model.predictions)}"),
     ]
     if dry_run:
@@ -233,7 +127,7 @@ def _run(
             output,
             read={"-a": opinions.path, "-p": asked_model.path, "--labels": labels},
             rows=rows,
-            would=f"calibrate {wanted.splits * several:,} times: {wanted.splits:,} splits by "
+            would=f"calibrate {splits * several:,} times: {splits:,} splits by "
             f"{several} aggregators (one split was tried)",
             memory=dry.memory_of(model.predictions, *[model.predictions] * several),
         )

@@ -14,7 +14,7 @@ from plausibly.data.labels import without_parents
 from plausibly.data.left_out import Labelled, with_left_out
 from plausibly.data.names import several
 from plausibly.data.plausibilities import is_packed, pack, unpack
-from plausibly.data.rows import asked
+from plausibly.data.rows import check_answered
 from plausibly.data.select import answered, select
 from plausibly.data.validate import as_checked
 from plausibly.errors import InputError, listed
@@ -179,7 +179,8 @@ def _aggregated(
     whose, table = f"aggregator {name}", seal.lent(table)
     packed = sparse and isinstance(component, PackedAggregator)
     method = "aggregate_packed" if packed else "aggregate"
-    with asked(table), calling(whose, method):
+    check_answered(table)
+    with calling(whose, method):
         found: object = getattr(component, method)(table, keys)
     plausibilities = _answered(found, table, whose, method)
     called_as = {names.JOINT: name} if is_joint(component) else {}

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, lru_cache
 from math import isnan
 from typing import TYPE_CHECKING, Literal, TypeAlias, cast
 
@@ -18,9 +18,10 @@ from plausibly.calibration.claim import Evidence, warn_if_vacuous, warn_of_small
 from plausibly.calibration.examples import Examples
 from plausibly.calibration.pools import Pools
 from plausibly.calibration.pvalues import PValues, Queries, combined
-from plausibly.calibration.threshold import Decisions, Facts, Kept
+from plausibly.calibration.threshold import REMEMBERED, Decisions, Facts
 from plausibly.errors import IncompatibleComponents, InputError, counted, listed
 from plausibly.guarantee import Guarantee
+from plausibly.kernels.random import Keys
 from plausibly.kernels.ranks import at_least
 from plausibly.kernels.types import Bools, Floats, FloatType, Hashes, unwritable
 from plausibly.protocols import PValueCombiner, ScoreFunction
@@ -29,84 +30,101 @@ from plausibly.registry.calls import calling, failed
 Scale: TypeAlias = Literal["probability", "logit", "independent", "any"]
 
 
-def score_input(values: Floats, scale: str, score: ScoreFunction, name: str) -> Floats:
-    """Return predictions in the form that a score function reads."""
-    if score.reads == "log-probability":
-        if scale == "any":
+@attrs.frozen(kw_only=True)
+class Scoring:
+    """How predictions become conformity scores, of calibration and new examples alike.
+
+    Attributes
+    ----------
+    component : ScoreFunction
+    called : str
+        Its name, for messages.
+    scale : str
+        Scale of the predictions.
+    seed : int
+        Seed of the uniforms of a randomised score, which are keyed by the examples' names.
+    """
+
+    component: ScoreFunction
+    called: str
+    scale: str
+    seed: int
+
+    @property
+    def as_given(self) -> bool:
+        """Whether scores are the numbers as given."""
+        plain = self.scale != "logit" and self.component.reads == "probability"
+        return plain and getattr(self.component, "identity", False) is True
+
+    def scores(self, values: Floats, examples: Examples) -> Floats:
+        """Return the scores ([augmentation,] example, label) of predictions."""
+        uniform: Floats | None = None
+        if self.component.randomised:
+            # One an example, the same for its augmentations.
+            one = Keys(self.seed).child("score").uniform(examples.hashes)
+            uniform = np.array(np.broadcast_to(one, (*values.shape[:-1], 1)))
+        return self.with_uniform(values, uniform)
+
+    def with_uniform(self, values: Floats, uniform: Floats | None) -> Floats:
+        """Return scores in the dtype of the predictions; larger = fits better."""
+        whose = f"score {self.called}"
+        given = np.array(self._read(values), copy=True, order="C")
+        if uniform is not None:
+            uniform = unwritable(uniform)
+        with calling(whose, "score"):
+            scores = np.asarray(self.component.score(given, uniform))
+        got = ""
+        if scores.shape != values.shape:
+            got = f"shape {scores.shape}"
+        elif scores.dtype.kind not in "fiu":
+            got = str(scores.dtype)
+        else:
+            with np.errstate(over="ignore"):
+                same = scores.astype(values.dtype, copy=False)
+            # The extremes of numbers are NaN where one of them is: no mask of their size.
+            if same.size and np.isnan(same.min()):
+                got = "NaN"
+            elif same.size and same.max() == np.inf and values.max() < np.inf:
+                got = "inf"
+        if got:
+            raise IncompatibleComponents(
+                "score-malformed",
+                f"{whose} returned what cannot be compared",
+                expected=f"numbers of shape {values.shape}, finite or -inf",
+                got=got,
+                do="mend the score function's score()",
+                whose=whose,
+            )
+        # Adding zero turns -0.0 into 0.0, which compare equal but are different bits.
+        # What was handed over is a copy that nobody else has.
+        return np.add(same, values.dtype.type(0), out=same if same is given else None)
+
+    def _read(self, values: Floats) -> Floats:
+        """Return predictions in the form that the score function reads."""
+        read: Floats = values
+        if self.component.reads != "log-probability":
+            if self.scale == "logit":
+                from scipy.special import softmax
+
+                read = softmax(values, axis=-1)
+        elif self.scale == "any":
             raise IncompatibleComponents(
                 "scale-unsuitable",
-                f"score {name} reads log-probabilities, and the predictions are of scale any",
+                f"score {self.called} reads log-probabilities, and the predictions are of scale "
+                "any",
                 expected="scale probability, logit or independent",
                 got="any",
                 do="score probability, or say scale='logit' (--scale logit) if they are logits",
-                whose=f"score {name}",
+                whose=f"score {self.called}",
             )
-        if scale == "logit":
+        elif self.scale == "logit":
             from scipy.special import log_softmax
 
-            logs: Floats = log_softmax(values, axis=-1)
-            return logs
-        with np.errstate(divide="ignore"):
-            return np.log(values)
-    if scale == "logit":
-        from scipy.special import softmax
-
-        probabilities: Floats = softmax(values, axis=-1)
-        return probabilities
-    return values
-
-
-def scores_as_given(score: ScoreFunction, scale: str) -> bool:
-    """Return whether scores are the numbers as given."""
-    plain = scale != "logit" and score.reads == "probability"
-    return plain and getattr(score, "identity", False) is True
-
-
-def scores_of(
-    values: Floats,
-    scale: str,
-    score: ScoreFunction,
-    name: str,
-    uniform: Floats | None,
-    *,
-    room: Floats | None = None,
-) -> Floats:
-    """Return conformity scores (example, label) in the dtype of `values`; larger = fits better."""
-    read = score_input(values, scale, score, name)
-    if room is None or read is not values:
-        given = np.array(read, copy=True, order="C")
-    else:
-        np.copyto(room, read)
-        given = room
-    if uniform is not None:
-        uniform = unwritable(uniform)
-    with calling(f"score {name}", "score"):
-        scores = np.asarray(score.score(given, uniform))
-    got = ""
-    if scores.shape != values.shape:
-        got = f"shape {scores.shape}"
-    elif scores.dtype.kind not in "fiu":
-        got = str(scores.dtype)
-    else:
-        with np.errstate(over="ignore"):
-            same = scores.astype(values.dtype, copy=False)
-        # The least and the largest of numbers are NaN where one of them is: no mask of their size.
-        if same.size and np.isnan(same.min()):
-            got = "NaN"
-        elif same.size and same.max() == np.inf and values.max() < np.inf:
-            got = "inf"
-    if got:
-        raise IncompatibleComponents(
-            "score-malformed",
-            f"score {name} returned what cannot be compared",
-            expected=f"numbers of shape {values.shape}, finite or -inf",
-            got=got,
-            do="mend the score function's score()",
-            whose=f"score {name}",
-        )
-    # Adding zero turns -0.0 into 0.0, which compare equal but are different bits.
-    # What was handed over is a copy that nobody else has.
-    return np.add(same, values.dtype.type(0), out=same if same is given else None)
+            read = log_softmax(values, axis=-1)
+        else:
+            with np.errstate(divide="ignore"):
+                read = np.log(values)
+        return read
 
 
 _LABELLED = ("predict", "p_values", "threshold", "largest_scores", "save")
@@ -126,11 +144,6 @@ class ArrayPredictor:
     evidence: Evidence
     facts: Facts
     reference: Floats | None = None
-    # Keyed by alpha as it was given, so that a service pays for its Fraction once; where one
-    # comparison makes the sets.
-    _known: Kept[AlphaLike, Floats] = attrs.field(factory=Kept, init=False)
-    _exact: Kept[Fraction, Floats] = attrs.field(factory=Kept, init=False)
-    _promises: Kept[Fraction, Guarantee] = attrs.field(factory=Kept, init=False)
 
     @property
     def hashes(self) -> Hashes | None:
@@ -150,6 +163,12 @@ class ArrayPredictor:
         from plausibly.conformal.stored import fingerprint
 
         return fingerprint(self)
+
+    @cached_property
+    def scoring(self) -> Scoring:
+        """How predictions become scores."""
+        facts = self.facts
+        return Scoring(component=self.score, called=facts.score, scale=facts.scale, seed=facts.seed)
 
     @cached_property
     def _held_out(self) -> PValues | None:
@@ -180,9 +199,9 @@ class ArrayPredictor:
         """Whether `predict_array` works: nothing else is read of a new example."""
         return self._decisions.takes_rows and not self.score.randomised
 
-    def _promise(self, alpha: Fraction) -> Guarantee:
-        known = self._promises.get(alpha)
-        return self._promises.keep(alpha, self._stated(alpha)) if known is None else known
+    @cached_property
+    def _promise(self) -> Callable[[Fraction], Guarantee]:
+        return lru_cache(REMEMBERED)(self._stated)
 
     def _stated(self, alpha: Fraction) -> Guarantee:
         replicates = self.pools.replicates
@@ -229,7 +248,7 @@ class ArrayPredictor:
     @cached_property
     def _direct(self) -> bool:
         """Whether scores are the numbers as given, so that sets need one comparison."""
-        return scores_as_given(self.score, self.facts.scale)
+        return self.scoring.as_given
 
     def threshold_array(self, alpha: AlphaLike) -> Floats:
         """Return the least score that stays in a set, as plain numbers."""
@@ -254,19 +273,12 @@ class ArrayPredictor:
         batch = values.shape != self._row
         if batch or isnan(values.item(values.argmax())):
             self._rows(values)
-        # A number of another type may equal a float, and stand for another decimal.
-        kind = type(alpha)
-        taus = self._known.get(alpha) if kind is float or kind is str else None
-        if taus is None:
-            taus = self._taus(alpha)
-            if not self._direct:
-                return self._by_scores(values, taus, uniform)
+        taus = self._taus(alpha)
+        if not self._direct:
+            scores = self._scores(values, uniform)
+            return self._decisions.at_least(scores, np.atleast_1d(taus), None).reshape(values.shape)
         kept: Bools = at_least(values, taus) if batch else values >= taus
         return kept
-
-    def _by_scores(self, values: Floats, taus: Floats, uniform: Floats | None) -> Bools:
-        scores = self._scores(values, uniform)
-        return self._decisions.at_least(scores, np.atleast_1d(taus), None).reshape(values.shape)
 
     def p_values_array(
         self, predictions: ArrayLike, *, uniform: Floats | None = None
@@ -300,20 +312,20 @@ class ArrayPredictor:
         if values.size and isnan(values.item(values.argmax())):
             raise self._not_numbers(values)
 
-    def _taus(self, alpha: AlphaLike) -> Floats:
+    @cached_property
+    def _taus(self) -> Callable[[AlphaLike], Floats]:
+        # By alpha as it was given, so that a service pays for its Fraction once; and by its type,
+        # since a number of another type may equal a float and stand for another decimal.
+        return lru_cache(REMEMBERED, typed=True)(self._compared_with)
+
+    def _compared_with(self, alpha: AlphaLike) -> Floats:
+        """Return what scores are compared with, and warn where every set is every label."""
         self._decisions.require_rows()
         exact = read_alpha(alpha)
-        taus = self._exact.get(exact)
-        if taus is None:
-            taus = self._decisions.taus(exact)
-            if not self.pools.replicates.by:
-                # Without dims it is compared several times faster than as one number in a row.
-                taus = taus[0:1].reshape(())
-            self._warn(exact)
-            self._exact.keep(exact, taus)
-        if self._direct and type(alpha) in (float, str):
-            self._known.keep(alpha, taus)
-        return taus
+        taus = self._decisions.taus(exact)
+        self._warn(exact)
+        # Without dims it is compared several times faster than as one number in a row.
+        return taus if self.pools.replicates.by else taus[0:1].reshape(())
 
     def _scores(self, values: Floats, uniform: Floats | None) -> Floats:
         if self.score.randomised and uniform is None:
@@ -324,8 +336,7 @@ class ArrayPredictor:
                 do="uniform=..., or predict() with named examples",
                 whose="predictions",
             )
-        facts = self.facts
-        return scores_of(np.atleast_2d(values), facts.scale, self.score, facts.score, uniform)
+        return self.scoring.with_uniform(np.atleast_2d(values), uniform)
 
     def _not_numbers(self, values: Floats) -> InputError:
         bad = np.isnan(np.atleast_2d(values))

@@ -24,7 +24,7 @@ from plausibly.calibration.scores import (
     Replicates,
 )
 from plausibly.calibration.threshold import Facts
-from plausibly.conformal.array_predictor import stated_by
+from plausibly.conformal.array_predictor import Scoring, stated_by
 from plausibly.conformal.components import called as called_as, described
 from plausibly.conformal.inputs import calibration_data, matched_inputs
 from plausibly.conformal.predictor import ConformalPredictor
@@ -340,7 +340,8 @@ def calibrate(
         "aggregator": inputs.aggregated_by,
     }
     keys = Keys(seed)
-    data = calibration_data(inputs, the_score, called["score"], keys)
+    scoring = Scoring(component=the_score, called=called["score"], scale=inputs.scale, seed=seed)
+    data = calibration_data(inputs, scoring)
     groups = _groups(inputs.predictions, group)
     away = np.zeros(len(data), dtype=np.bool_)
     if the_combiner.held_out != 0:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any, NoReturn
 
 import attrs
@@ -26,10 +27,8 @@ class _Checking:
 
     labels: tuple[str, ...]
 
-    def __call__(self, values: Floats, named: Named | None) -> Floats:
+    def __call__(self, values: Floats, named: Named) -> Floats:
         """Return the plausibilities of one chunk, or raise what is wrong with them."""
-        if named is None:  # no examples
-            return values
         coords = {
             names.EXAMPLE: text_array(named.texts),
             names.LABEL: text_array(self.labels),
@@ -59,7 +58,8 @@ def _read(
 def checked_chunks(plausibilities: xr.DataArray, *, whose: str = "plausibilities") -> xr.DataArray:
     """Return plausibilities in the same chunks, each of which is checked when it is read."""
     array, checking, asks = _read(plausibilities, whose)
-    return array.copy(data=mapped(checking, array, asks, array.dtype.type))
+    found = mapped(checking, [array], asks, array.dtype, (array.sizes[names.LABEL],))
+    return array.copy(data=found)
 
 
 def packed_chunks(
@@ -69,7 +69,7 @@ def packed_chunks(
     if isinstance(plausibilities, xr.Dataset):
         return plausibilities.compute()
     array, checking, asks = _read(plausibilities, whose)
-    parts = list(reduced(checking.packed, array, asks))
+    parts = reduced(checking.packed, array, asks)
     width = max(part.weight.shape[1] for part in parts)
     slots = Slots(
         np.concatenate([_widened(part.weight, width, 0) for part in parts]),
@@ -85,68 +85,12 @@ def _widened(values: NDArray[Any], width: int, padding: int) -> NDArray[Any]:  #
 
 
 @attrs.frozen(eq=False)
-class Scoring:
-    """What is made of one chunk."""
-
-    rows: RowScores
-
-    def __call__(self, values: Floats, ask: Ask) -> Answer:
-        """Return what is asked of one chunk."""
-        checked = self.rows.checked(values, ask.named)
-        row = ask.rows(len(checked))
-        order = np.argsort(row, kind="stable")
-        ends = np.cumsum(np.bincount(row, minlength=len(checked)))
-        found = np.empty(len(order), dtype=self.rows.dtype)
-        largest = np.empty(len(checked), dtype=self.rows.dtype)
-        hard = first = 0
-        for block, scores in self.rows.blocks(checked, ask.named):
-            last = int(ends[block.stop - 1])
-            atoms = order[first:last]
-            found[atoms] = scores[row[atoms].astype(np.intp) - block.start, ask.label[atoms]]
-            largest[block] = blocks.largest(scores)
-            if self.rows.scale == "probability":
-                hard += _hard(checked[block])
-            first = last
-        # Adding zero turns -0.0 into 0.0, which compare equal but are different bits.
-        zero = self.rows.dtype.type(0)
-        return Answer(np.add(found, zero, out=found), np.add(largest, zero, out=largest), hard)
-
-
-def _hard(values: Floats) -> int:
-    """Return how many rows of probabilities are only 0 and 1."""
-    # They sum to 1, so that none is without a 1: nearly all predictions are settled by this.
-    return validate.hard_rows(values) if values.max() >= 1 else 0
-
-
-@attrs.frozen(eq=False)
 class Ask:
-    """Which scores of one chunk are wanted: as few bytes as can be, since they travel."""
+    """Which scores of one chunk are wanted: places in the chunk, and labels."""
 
     named: Named
+    row: Ints
     label: Ints
-    some: Ints | None
-
-    @classmethod
-    def of(cls, named: Named, row: Ints, label: Ints, shape: tuple[int, int]) -> Ask:
-        """Return what is asked about a chunk of this shape, (example, label)."""
-        examples, labels = shape
-        in_turn = row.size % examples == 0 and np.array_equal(row, _in_turn(examples, row.size))
-        some = None if in_turn else _narrow(row, examples)
-        return cls(named, _narrow(label, labels), some)
-
-    def rows(self, examples: int) -> Ints:
-        """Return the place of the example of each score, in a chunk of so many, (atom,)."""
-        return _in_turn(examples, self.label.size) if self.some is None else self.some
-
-
-def _in_turn(examples: int, atoms: int) -> Ints:
-    return np.tile(_narrow(np.arange(examples), examples), atoms // examples)
-
-
-def _narrow(places: Ints, size: int) -> Ints:
-    """Return places below a size in as few bytes as hold them."""
-    found: Ints = places.astype(np.min_scalar_type(max(0, size - 1)))
-    return found
 
 
 @attrs.frozen(eq=False)
@@ -156,6 +100,26 @@ class Answer:
     scores: Floats
     largest: Floats
     hard: int
+
+
+def scored(rows: RowScores, values: Floats, ask: Ask) -> Answer:
+    """Return what is asked of one chunk."""
+    checked = rows.checked(values, ask.named)
+    order = np.argsort(ask.row, kind="stable")
+    ends = np.cumsum(np.bincount(ask.row, minlength=len(checked)))
+    found = np.empty(len(order), dtype=rows.dtype)
+    largest = np.empty(len(checked), dtype=rows.dtype)
+    first = 0
+    for block, scores in rows.blocks(checked, ask.named):
+        last = int(ends[block.stop - 1])
+        atoms = order[first:last]
+        found[atoms] = scores[ask.row[atoms] - block.start, ask.label[atoms]]
+        largest[block] = blocks.largest(scores)
+        first = last
+    hard = validate.hard_rows(checked) if rows.scoring.scale == "probability" else 0
+    # Adding zero turns -0.0 into 0.0, which compare equal but are different bits.
+    zero = rows.dtype.type(0)
+    return Answer(np.add(found, zero, out=found), np.add(largest, zero, out=largest), hard)
 
 
 @attrs.frozen(eq=False)
@@ -171,18 +135,18 @@ class ChunkedScores:
     """Scores (example, label) that are computed where they are asked for."""
 
     predictions: xr.DataArray
-    scoring: RowScores
+    row_scores: RowScores
     rows: NDArray[np.intp]
     whose: str
     _seen: _Seen
 
     @classmethod
-    def of(cls, predictions: xr.DataArray, scoring: RowScores, whose: str) -> ChunkedScores:
+    def of(cls, predictions: xr.DataArray, row_scores: RowScores, whose: str) -> ChunkedScores:
         """Return the scores of all examples."""
         examples = predictions.sizes[names.EXAMPLE]
         return cls(
             predictions=predictions,
-            scoring=scoring,
+            row_scores=row_scores,
             rows=np.arange(examples),
             whose=whose,
             seen=_Seen(np.zeros(examples, dtype=predictions.dtype), {}),
@@ -191,7 +155,7 @@ class ChunkedScores:
     @property
     def dtype(self) -> FloatType:
         """Float type of the scores."""
-        return self.scoring.dtype
+        return self.row_scores.dtype
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -211,13 +175,11 @@ class ChunkedScores:
         for chunk, wanted in zip(chunks, of_chunk, strict=True):
             if not wanted.size and chunk.place in self._seen.hard:
                 continue
-            size = chunk.stop - chunk.start
             named = Named.of(examples, chunk, self.whose)
-            shape = (size, self.predictions.sizes[names.LABEL])
-            asks.append((chunk, Ask.of(named, places[wanted] - chunk.start, codes[wanted], shape)))
+            asks.append((chunk, Ask(named, places[wanted] - chunk.start, codes[wanted])))
             slots.append(wanted)
         found = np.empty(len(places), dtype=self.dtype)
-        answers = reduced(Scoring(self.scoring), self.predictions, asks)
+        answers = reduced(partial(scored, self.row_scores), self.predictions, asks)
         for (chunk, _), wanted, answer in zip(asks, slots, answers, strict=True):
             found[wanted] = answer.scores
             self._seen.largest[chunk.start : chunk.stop] = answer.largest
@@ -228,7 +190,7 @@ class ChunkedScores:
         """Return the largest score of each example, (example,)."""
         none = np.empty(0, dtype=np.intp)
         self.at(none, none)
-        if self.scoring.scale == "probability":
+        if self.row_scores.scoring.scale == "probability":
             hard = sum(self._seen.hard.values())
             validate.warn_if_hard(hard, self.predictions.shape, self.whose, stacklevel=4)
         return self._seen.largest[self.rows]

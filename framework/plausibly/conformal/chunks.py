@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from functools import partial
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
-from uuid import uuid4
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import attrs
 import numpy as np
@@ -25,7 +23,6 @@ T = TypeVar("T")
 A = TypeVar("A")
 
 _SHOWN = 4
-_NAME = "plausibly"
 
 
 @attrs.frozen
@@ -83,92 +80,49 @@ def chunks_of(array: xr.DataArray) -> list[Chunk]:
     return [Chunk(k, end - size, end) for k, (size, end) in enumerate(spans) if size]
 
 
+def each_chunk(
+    work: Callable[..., object],
+    arrays: Sequence[xr.DataArray],
+    asks: Iterable[tuple[Chunk, object]],
+) -> list[Any]:  # Any: Dask says nothing of what it delays
+    """Return ``work(*values, asked)`` of each of some chunks, computed when it is asked for."""
+    dask = require("dask", extra="dask", whose="an array in chunks")
+    # As they are: optimised by themselves they would be read again by what else needs them.
+    blocks = [array.data.to_delayed(optimize_graph=False).ravel() for array in arrays]
+    call = dask.delayed(work, pure=False, traverse=False)
+    return [call(*(each[chunk.place] for each in blocks), asked) for chunk, asked in asks]
+
+
 def reduced(
-    what: Callable[[NDArray[Any], A], T],  # Any: the entries of any array
+    work: Callable[[NDArray[Any], A], T],  # Any: the entries of any array
     array: xr.DataArray,
     asks: Sequence[tuple[Chunk, A]],
-) -> Iterator[T]:
+) -> Sequence[T]:
     """Return one small result for each of some chunks: all are computed in one pass."""
     if not asks:
-        return iter(())
-    # Any: Dask says nothing of what its methods return
-    found: Any = of_each(
-        partial(_kept, what), [array], asks, chunks=((1,) * len(asks),), dtype=object
-    )
-    held: list[Held[T]] = found.compute().tolist()
-    return (one.held for one in held)
-
-
-def of_each(
-    what: Callable[..., NDArray[Any]],  # Any: objects, flags or numbers
-    arrays: Sequence[xr.DataArray],
-    asks: Sequence[tuple[Chunk, object]],
-    *,
-    chunks: tuple[tuple[int, ...], ...],
-    dtype: type[np.generic] | type[object],
-    axis: int = 0,
-) -> dask.array.Array:
-    """Return an array of one chunk for each of some chunks, computed when it is asked for."""
-    da = require("dask.array", extra="dask", whose="an array in chunks")
-    graphs = require("dask.highlevelgraph", extra="dask", whose="an array in chunks")
-    name = f"{_NAME}-{uuid4().hex}"
-    sources = [array.data for array in arrays]
-    first = (0,) * axis, (0,) * (len(chunks) - axis - 1)
-    tasks = {
-        (name, *first[0], place, *first[1]): (
-            _called,
-            what,
-            Held(asked),
-            *((one.name, chunk.place, *(0,) * (one.ndim - 1)) for one in sources),
-        )
-        for place, (chunk, asked) in enumerate(asks)
-    }
-    graph = graphs.HighLevelGraph.from_collections(name, tasks, dependencies=sources)
-    found: dask.array.Array = da.Array(
-        graph, name, chunks, meta=np.empty((0,) * len(chunks), dtype=dtype)
-    )
-    return found
-
-
-@attrs.frozen(eq=False)
-class Held(Generic[T]):
-    """One object in an array of objects, which numpy would otherwise take apart."""
-
-    held: T
-
-
-def _called(
-    what: Callable[..., NDArray[Any]],  # Any: objects, flags or numbers
-    asked: Held[object],
-    *values: NDArray[Any],  # Any: as above
-) -> NDArray[Any]:  # Any: as above
-    return what(*values, asked.held)
-
-
-def _kept(
-    what: Callable[[NDArray[Any], A], T],  # Any: the entries of any array
-    values: NDArray[Any],  # Any: as above
-    asked: A,
-) -> NDArray[np.object_]:
-    found = np.empty(1, dtype=object)
-    found[0] = Held(what(values, asked))
+        return ()
+    dask = require("dask", extra="dask", whose="an array in chunks")
+    found: tuple[T, ...] = dask.compute(*each_chunk(work, [array], asks))
     return found
 
 
 def mapped(
-    what: Callable[..., NDArray[Any]],  # Any: flags or numbers
-    array: xr.DataArray,
+    work: Callable[..., NDArray[Any]],  # Any: flags or numbers
+    arrays: Sequence[xr.DataArray],
     asks: Sequence[tuple[Chunk, object]],
-    dtype: type[np.generic],
+    dtype: np.dtype[Any] | type[np.generic],  # Any: as above
+    shape: tuple[int, ...],
     *,
-    alphas: int | None = None,
+    axis: int = 0,
 ) -> dask.array.Array:
-    """Return an array over the same chunks that is computed when it is asked for."""
-    cut = array.variable.chunksizes[names.EXAMPLE]
-    every: list[tuple[Chunk, object]] = [(Chunk(place, 0, 0), None) for place in range(len(cut))]
-    for chunk, asked in asks:
-        every[chunk.place] = (chunk, asked)
-    sizes = (cut, (array.sizes[names.LABEL],))
-    if alphas is None:
-        return of_each(what, [array], every, chunks=sizes, dtype=dtype)
-    return of_each(what, [array], every, chunks=((alphas,), *sizes), dtype=dtype, axis=1)
+    """Return what is made of each chunk along an axis, computed when it is asked for.
+
+    The part of a chunk has the dims `shape`, with its examples at `axis`.
+    """
+    da = require("dask.array", extra="dask", whose="an array in chunks")
+    parts = []
+    for (chunk, _), made in zip(asks, each_chunk(work, arrays, asks), strict=True):
+        size = (*shape[:axis], chunk.stop - chunk.start, *shape[axis:])
+        parts.append(da.from_delayed(made, shape=size, dtype=dtype))
+    found: dask.array.Array = da.concatenate(parts, axis=axis)
+    return found

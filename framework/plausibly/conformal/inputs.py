@@ -19,9 +19,8 @@ from plausibly.calibration.data import CalibrationData, ScoreSource, check_weigh
 from plausibly.calibration.examples import AsGiven, Examples
 from plausibly.calibration.pvalues import Queries
 from plausibly.calibration.scores import LABEL_CELLS, Replicates
-from plausibly.calibration.threshold import Facts
 from plausibly.conformal.aggregate import aggregated, default_aggregator
-from plausibly.conformal.array_predictor import scores_as_given, scores_of
+from plausibly.conformal.array_predictor import Scoring
 from plausibly.conformal.components import called as called_as
 from plausibly.data import align, names, validate
 from plausibly.data.named import is_lazy, with_values
@@ -34,7 +33,7 @@ from plausibly.kernels import blocks
 from plausibly.kernels.random import Keys
 from plausibly.kernels.sparse import Slots
 from plausibly.kernels.types import Bools, Floats, FloatType
-from plausibly.protocols import AGGREGATOR, Aggregator, ComponentLike, ScoreFunction
+from plausibly.protocols import AGGREGATOR, Aggregator, ComponentLike
 
 GUARANTEES = "guarantees"
 FINGERPRINT = "fingerprint"
@@ -206,19 +205,16 @@ def queries_of(
     test: NewExamples,
     replicates: Replicates,
     *,
-    score: ScoreFunction,
-    facts: Facts,
+    scoring: Scoring,
+    calibrator: str,
     splits_ties: bool,
     compared: bool = False,
 ) -> Queries:
     """Return what a calibration is asked about new examples."""
-    whose = f"calibrator {facts.calibrator}"
-    keys = Keys(facts.seed)
-    if compared and scores_as_given(score, facts.scale):
-        scores = test.values
-    else:
-        uniform = score_uniforms(score, keys, test.examples, test.values)
-        scores = scores_of(test.values, facts.scale, score, facts.score, uniform)
+    whose = f"calibrator {calibrator}"
+    keys = Keys(scoring.seed)
+    as_given = compared and scoring.as_given
+    scores = test.values if as_given else scoring.scores(test.values, test.examples)
     order = None
     if replicates.reads == "mean":
         scores = mean_scores(scores)
@@ -241,16 +237,6 @@ def queries_of(
         uniform=keys.child("smoothing").uniform(test.examples.hashes) if splits_ties else None,
         order=order,
     )
-
-
-def score_uniforms(
-    score: ScoreFunction, keys: Keys, examples: Examples, values: Floats
-) -> Floats | None:
-    """Return one uniform an example for a randomised score, the same for its augmentations."""
-    if not score.randomised:
-        return None
-    uniform = keys.child("score").uniform(examples.hashes)
-    return np.array(np.broadcast_to(uniform, (*values.shape[:-1], 1)))
 
 
 def mean_scores(scores: Floats) -> Floats:
@@ -385,9 +371,7 @@ def _plausibilities(
     return as_checked(given), "plausibilities as given"
 
 
-def calibration_data(
-    inputs: Inputs, score: ScoreFunction, called: str, keys: Keys
-) -> CalibrationData:
+def calibration_data(inputs: Inputs, scoring: Scoring) -> CalibrationData:
     """Return what calibrators see."""
     model, table = inputs.predictions, inputs.plausibilities
     examples = Examples(names_of(model, names.EXAMPLE), names.NUMBERED in model.attrs)
@@ -398,21 +382,12 @@ def calibration_data(
         from plausibly.conformal.chunked import ChunkedScores
         from plausibly.conformal.predictor import RowScores
 
-        scoring = RowScores(
-            given=labels,
-            order=slice(None),
-            dtype=model.dtype,
-            scale=inputs.scale,
-            score=score,
-            called=called,
-            keys=keys,
-        )
-        source = ChunkedScores.of(model, scoring, "predictions")
-    elif scores_as_given(score, inputs.scale) and not inputs.augmentations:
+        rows = RowScores(given=labels, order=slice(None), dtype=model.dtype, scoring=scoring)
+        source = ChunkedScores.of(model, rows, "predictions")
+    elif scoring.as_given and not inputs.augmentations:
         source = AsGiven(model.values)
     else:
-        uniform = score_uniforms(score, keys, examples, model.values)
-        source = scores_of(model.values, inputs.scale, score, called, uniform)
+        source = scoring.scores(model.values, examples)
         if inputs.augmentations:
             augmented, source = source, mean_scores(source)
     resampled: Floats | None = None

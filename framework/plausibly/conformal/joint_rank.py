@@ -22,7 +22,7 @@ from plausibly.calibration.alphas import Alphas, is_several, read_alphas
 from plausibly.calibration.claim import warn_if_vacuous
 from plausibly.calibration.examples import Examples
 from plausibly.calibration.scores import DRAWN_LABELS, UNIFORMS
-from plausibly.conformal.array_predictor import scores_of
+from plausibly.conformal.array_predictor import Scoring
 from plausibly.conformal.components import called
 from plausibly.conformal.inputs import OVERLAP, matched_inputs, read_test, sets_array, sets_attrs
 from plausibly.data import names, validate
@@ -31,7 +31,7 @@ from plausibly.data.plausibilities import slots_of
 from plausibly.data.validate import is_augmented
 from plausibly.errors import InputError
 from plausibly.guarantee import Guarantee
-from plausibly.kernels.coverage import row_blocks
+from plausibly.kernels.blocks import row_blocks
 from plausibly.kernels.draws import draw_labels
 from plausibly.kernels.masses import share
 from plausibly.kernels.random import Keys
@@ -106,13 +106,7 @@ def joint_rank(
     test = read_test(new, labels, scale, model.dtype, augmentations=inputs.augmentations)
     examples = Examples(names_of(model, names.EXAMPLE), names.NUMBERED in model.attrs)
 
-    def scored(values: Floats, examples: Examples) -> Floats:
-        uniform = None
-        if component.randomised:
-            one = keys.child("score").uniform(examples.hashes)
-            uniform = np.broadcast_to(one, (*values.shape[:2], 1))
-        return scores_of(values, scale, component, name, uniform)
-
+    scoring = Scoring(component=component, called=name, scale=scale, seed=seed)
     lam = inputs.plausibilities
     opinions = (
         slots_of(lam) if isinstance(lam, xr.Dataset) else validate.mean_over_draws(lam).values
@@ -121,10 +115,10 @@ def joint_rank(
     n = len(examples)
     parts = []
     for rows in row_blocks(model.shape[1:]):
-        some = scored(model.values[:, rows], Examples(examples.hashes[rows]))
+        some = scoring.scores(model.values[:, rows], Examples(examples.hashes[rows]))
         parts.append(some[:, np.arange(some.shape[1]), codes[rows]])
     calibration = np.concatenate(parts, axis=1)
-    scores = scored(test.values, test.examples)
+    scores = scoring.scores(test.values, test.examples)
     counts = rank_counts(calibration, scores.reshape(len(scores), -1)).reshape(scores.shape[1:])
     if alpha is None:
         p = test.like_input(share(counts, n + 1), "p_values")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from fractions import Fraction
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -20,9 +21,9 @@ from plausibly.calibration.coordinates import group_names, new_values
 from plausibly.calibration.examples import Examples
 from plausibly.calibration.pvalues import Queries, combined
 from plausibly.calibration.scores import LABEL_CELLS
-from plausibly.calibration.threshold import Facts as Facts, Kept
-from plausibly.conformal.array_predictor import ArrayPredictor, scores_as_given, scores_of
-from plausibly.conformal.chunks import Chunk, chunks_of, mapped, named_chunks, of_each
+from plausibly.calibration.threshold import REMEMBERED, Facts as Facts
+from plausibly.conformal.array_predictor import ArrayPredictor, Scoring
+from plausibly.conformal.chunks import Chunk, chunks_of, mapped, named_chunks
 from plausibly.conformal.inputs import (
     OVERLAP,
     NewExamples,
@@ -31,7 +32,6 @@ from plausibly.conformal.inputs import (
     largest_scores,
     queries_of,
     read_test,
-    score_uniforms,
     sets_array,
     sets_attrs,
     threshold_array,
@@ -44,28 +44,14 @@ from plausibly.data.names import names_of, text_array
 from plausibly.data.validate import predictions_sound
 from plausibly.errors import counted, listed
 from plausibly.extras import require
-from plausibly.kernels.coverage import row_blocks
-from plausibly.kernels.random import Keys, Names, hash_bytes
-from plausibly.kernels.types import Bools, Floats, FloatType, Hashes, Ints
-from plausibly.protocols import ScoreFunction
+from plausibly.kernels.blocks import row_blocks
+from plausibly.kernels.random import Names
+from plausibly.kernels.types import Bools, Floats, FloatType, Ints
 
 if TYPE_CHECKING:
     import dask.array
 
     from plausibly.calibration.threshold import Decisions
-
-
-def columns_later(
-    what: Callable[..., NDArray[np.float64]],
-    arrays: Sequence[xr.DataArray],
-    asks: Sequence[object],
-    shape: tuple[int, int],
-) -> dask.array.Array:
-    """Return columns over the chunks of arrays, computed when they are asked for."""
-    cut = arrays[0].variable.chunksizes[names.EXAMPLE]
-    each = [(Chunk(place, 0, 0), asked) for place, asked in enumerate(asks)]
-    sizes = (cut, *((size,) for size in shape))
-    return of_each(what, arrays, each, chunks=sizes, dtype=np.float64)
 
 
 def values_later(
@@ -91,30 +77,17 @@ def values_later(
 
 @attrs.frozen(eq=False)
 class Named:
-    """Names of the examples of one chunk: as few bytes as can be, since they travel."""
+    """Names of the examples of one chunk."""
 
-    joined: bytes
+    texts: Sequence[str]
     whose: str
 
     @classmethod
     def of(cls, examples: Names, chunk: Chunk, whose: str) -> Named:
         """Return the names of one chunk."""
-        joined = examples.joined(slice(chunk.start, chunk.stop))
-        if chunk.stop - chunk.start < len(examples):
-            ends = joined.split(b"\0", 1)[0], joined.rsplit(b"\0", 1)[-1]
-            first, last = (end.decode("utf-8", "surrogatepass") for end in ends)
-            whose = f"{whose}, {first} to {last}"
-        return cls(joined, whose)
-
-    @property
-    def texts(self) -> list[str]:
-        """The names, in their order."""
-        return self.joined.decode("utf-8", "surrogatepass").split("\0")
-
-    @property
-    def hashes(self) -> Hashes:
-        """Hashes of the names, (example,)."""
-        return hash_bytes(self.joined.split(b"\0"))
+        texts = examples.texts[chunk.start : chunk.stop]
+        part = len(texts) < len(examples)
+        return cls(texts, f"{whose}, {texts[0]} to {texts[-1]}" if part else whose)
 
 
 @attrs.frozen(kw_only=True, eq=False)
@@ -124,43 +97,31 @@ class RowScores:
     given: tuple[str, ...]
     order: NDArray[np.intp] | slice
     dtype: FloatType
-    scale: str
-    score: ScoreFunction
-    called: str
-    keys: Keys
+    scoring: Scoring
 
     def checked(self, values: NDArray[Any], named: Named) -> Floats:  # Any: real numbers
         """Return the predictions of one chunk, (example, label), contiguous."""
         floats: Floats = np.ascontiguousarray(values, float_type(values.dtype))
         # Names were checked when all were together: they are read where something is wrong.
-        if not predictions_sound(floats, self.scale):
+        if not predictions_sound(floats, self.scoring.scale):
             coords = {names.EXAMPLE: text_array(named.texts), names.LABEL: text_array(self.given)}
             array = xr.DataArray(floats, coords, (names.EXAMPLE, names.LABEL))
-            validate.check_predictions(array, whose=named.whose, scale=self.scale, whole=False)
+            validate.check_predictions(
+                array, whose=named.whose, scale=self.scoring.scale, whole=False
+            )
         return floats
 
     def blocks(self, checked: Floats, named: Named) -> Iterator[tuple[slice, Floats]]:
         """Yield slices of rows with their scores (example, label), in the order of scoring."""
         moves = not isinstance(self.order, slice) or checked.dtype != self.dtype
-        if scores_as_given(self.score, self.scale) and not moves:
-            yield from ((rows, checked[rows]) for rows in row_blocks(checked.shape))
-            return
-        hashes = named.hashes if self.score.randomised else None
-        blocks = list(row_blocks(checked.shape))
-        # Fresh memory for each block would take several times as long as all that is done here.
-        room = np.empty((2 if moves else 1, blocks[0].stop, checked.shape[1]), self.dtype)
-        for rows in blocks:
-            some, size = checked[rows], rows.stop - rows.start
+        for rows in row_blocks(checked.shape):
+            some = checked[rows]
             if moves:
-                room[1, :size][:, self.order] = some
-                some = room[1, :size]
-            uniform = None
-            if hashes is not None:
-                uniform = score_uniforms(self.score, self.keys, Examples(hashes[rows]), some)
-            scores = scores_of(
-                some, self.scale, self.score, self.called, uniform, room=room[0, :size]
-            )
-            yield rows, scores
+                given, some = some, np.empty(some.shape, self.dtype)
+                some[:, self.order] = given
+            if not self.scoring.as_given:
+                some = self.scoring.scores(some, Examples(named.texts[rows]))
+            yield rows, some
 
 
 _WHOSE = "predictions"
@@ -183,19 +144,18 @@ class _AtLeast:
     taus: Floats
     several: bool
 
-    def __call__(self, values: Floats, asked: _Asked | None) -> Bools:
+    def __call__(self, values: Floats, asked: _Asked) -> Bools:
         """Return ([alpha,] example, label)."""
         planes = len(self.taus) if self.several else 1
         kept = np.empty((planes, *values.shape), dtype=np.bool_)
-        if asked is not None:
-            checked = self.rows.checked(values, asked.named)
-            for block, scores in self.rows.blocks(checked, asked.named):
-                for plane, taus in zip(kept, self.taus, strict=True):
-                    least = taus if asked.cell is None else taus[asked.cell[block]][:, None]
-                    if isinstance(self.rows.order, slice):
-                        np.greater_equal(scores, least, out=plane[block])
-                    else:
-                        plane[block] = (scores >= least)[:, self.rows.order]
+        checked = self.rows.checked(values, asked.named)
+        for block, scores in self.rows.blocks(checked, asked.named):
+            for plane, taus in zip(kept, self.taus, strict=True):
+                least = taus if asked.cell is None else taus[asked.cell[block]][:, None]
+                if isinstance(self.rows.order, slice):
+                    np.greater_equal(scores, least, out=plane[block])
+                else:
+                    plane[block] = (scores >= least)[:, self.rows.order]
         return kept if self.several else kept[0]
 
 
@@ -208,14 +168,10 @@ class _ByPValue:
     alphas: tuple[Fraction, ...] | None
     several: bool = False
 
-    def __call__(
-        self, values: Floats, asked: _Asked | None
-    ) -> NDArray[Any]:  # Any: flags or numbers
+    def __call__(self, values: Floats, asked: _Asked) -> NDArray[Any]:  # Any: flags or numbers
         """Return ([alpha,] example, label)."""
-        p: Floats = np.empty(values.shape)
-        if asked is not None:
-            test = self._read(values, asked)
-            p = self.predictor.combined_p(test)[:, test.order]
+        test = self._read(values, asked)
+        p = self.predictor.combined_p(test)[:, test.order]
         if self.alphas is None:
             return p
         planes = np.stack([thresholds.exceed(p, alpha) for alpha in self.alphas])
@@ -278,10 +234,7 @@ def _rows(predictor: ConformalPredictor, checked: xr.DataArray) -> RowScores:
         given=names_of(checked, names.LABEL).row,
         order=label_order(checked, predictor.labels),
         dtype=predictor.pools.dtype,
-        scale=predictor.facts.scale,
-        score=predictor.score,
-        called=predictor.facts.score,
-        keys=Keys(predictor.facts.seed),
+        scoring=predictor.scoring,
     )
 
 
@@ -332,7 +285,7 @@ def lazy_p_values(predictor: ConformalPredictor, predictions: xr.DataArray) -> x
     _cells(predictor, test.checked, columns)
     asks = _asks(test.checked, columns)
     what = _ByPValue(given=rows.given, predictor=_light(predictor), alphas=None)
-    found = mapped(what, test.checked, asks, np.float64)
+    found = mapped(what, [test.checked], asks, np.float64, (len(predictor.labels),))
     return test.like_input(cast("Floats", found), "p_values")
 
 
@@ -366,13 +319,9 @@ def lazy_sets(
             several=several,
         )
         cell = None
-    planes = mapped(
-        what,
-        test.checked,
-        _asks(test.checked, columns, cell),
-        np.bool_,
-        alphas=len(alphas) if several else None,
-    )
+    shape = (len(alphas), len(predictor.labels)) if several else (len(predictor.labels),)
+    asks = _asks(test.checked, columns, cell)
+    planes = mapped(what, [test.checked], asks, np.bool_, shape, axis=int(several))
     # Dask arrays under the labels of arrays in memory: nothing below reads them.
     kept = [planes[place] for place in range(len(alphas))] if several else [planes]
     return test, cast("list[Bools]", kept)
@@ -418,7 +367,14 @@ class ConformalPredictor(ArrayPredictor):
     What it holds, and what it answers to plain arrays, is in `ArrayPredictor`.
     """
 
-    _about: Kept[tuple[Fraction, ...], dict[str, object]] = attrs.field(factory=Kept, init=False)
+    @cached_property
+    def _about(self) -> Callable[[tuple[Fraction, ...]], dict[str, object]]:
+        return lru_cache(REMEMBERED)(self._said_of)
+
+    def _said_of(self, alphas: tuple[Fraction, ...]) -> dict[str, object]:
+        """Return what sets at these alphas say about themselves."""
+        promises = [self._promise(alpha) for alpha in alphas]
+        return sets_attrs(promises, self.fingerprint, self.labels)
 
     def threshold(self, alpha: Alphas) -> xr.DataArray:
         """Return the least score that stays in a set.
@@ -455,8 +411,8 @@ class ConformalPredictor(ArrayPredictor):
         return queries_of(
             test,
             self.pools.replicates,
-            score=self.score,
-            facts=self.facts,
+            scoring=self.scoring,
+            calibrator=self.facts.calibrator,
             splits_ties=self._decisions.splits_ties,
             compared=compared,
         )
@@ -556,12 +512,7 @@ class ConformalPredictor(ArrayPredictor):
             warn_of_weights(queries, self.pools.replicates, sets, alphas)
         for one in alphas:
             self._warn(one)
-        asked = tuple(alphas)
-        about = self._about.get(asked)
-        if about is None:
-            promises = [self._promise(one) for one in alphas]
-            made = sets_attrs(promises, self.fingerprint, self.labels)
-            about = self._about.keep(asked, made)
+        about = self._about(tuple(alphas))
         overlap = 0 if self.examples is None else self.examples.common(test.examples)
         return sets_array(test, sets, alphas, {**about, OVERLAP: overlap}, is_several(alpha))
 

@@ -27,7 +27,7 @@ from plausibly.calibration.alphas import (
 )
 from plausibly.calibration.examples import Examples
 from plausibly.conformal.aggregate import aggregate
-from plausibly.conformal.array_predictor import scores_of
+from plausibly.conformal.array_predictor import Scoring
 from plausibly.conformal.components import called
 from plausibly.conformal.inputs import NewExamples, read_test, sets_array, sets_attrs
 from plausibly.data import align, names, validate
@@ -35,7 +35,6 @@ from plausibly.data.names import several
 from plausibly.errors import InputError, counted, warn
 from plausibly.guarantee import Guarantee, Target, bounded
 from plausibly.kernels.masses import share
-from plausibly.kernels.random import Keys, hash_names
 from plausibly.kernels.ranks import order_statistic
 from plausibly.kernels.types import Bools, Floats, FloatType, Hashes
 from plausibly.protocols import SCORE, ComponentLike, ScoreFunction
@@ -133,19 +132,6 @@ def votable(scores: Floats, tau: float) -> Bools:
         mean = np.where(gains, total / (count + 2), mean)
     reaches: Bools = mean >= tau - rounding(values)
     return reaches
-
-
-def vertices(scores: Floats, tau: float) -> NDArray[np.float64]:
-    """Return the corners of the polytope of vectors that conform, (corner, label)."""
-    values = scores.astype(np.float64)
-    whole = np.eye(len(values))
-    corners = [whole[k] for k in range(len(values)) if values[k] >= tau]
-    for i, j in combinations(range(len(values)), 2):
-        high, low = (i, j) if values[i] > values[j] else (j, i)
-        if values[low] < tau < values[high]:
-            share = (values[high] - tau) / (values[high] - values[low])
-            corners.append((1 - share) * whole[high] + share * whole[low])
-    return np.array(corners).reshape(-1, len(values))
 
 
 def grid_size(labels: int, parts: int) -> int:
@@ -407,7 +393,7 @@ class PlausibilityRegion:
     def read(self, predictions: xr.DataArray) -> tuple[NewExamples, Floats]:
         """Return new predictions, matched by name, and their scores (example, label)."""
         new = read_test(predictions, self.labels, self.scoring.scale, self.dtype)
-        return new, self.scoring.scores(new.values, new.examples.hashes)
+        return new, self.scoring.scores(new.values, new.examples)
 
     def p_values(self, predictions: xr.DataArray, plausibilities: xr.DataArray) -> xr.DataArray:
         """Return the p-value of one plausibility vector an example.
@@ -635,9 +621,20 @@ class PlausibilityRegion:
         MissingExtra
             ``extra-missing`` without matplotlib.
         """
-        from plausibly.conformal import regions_draw
+        from plausibly.conformal.regions_draw import draw
 
-        return regions_draw.draw(self, predictions, alpha, plausibilities, axes)
+        new, scores = self.read(predictions)
+        check_drawable(len(self.labels), len(scores))
+        marks: dict[str, Floats] = {}
+        if self.scoring.scale == "probability":
+            marks["model"] = new.values[0] / new.values[0].sum()
+        if plausibilities is not None:
+            lam = validate.check_plausibilities(plausibilities, draws=False)
+            lam = align.match_labels(lam, self.labels, whose="plausibilities", other="the region")
+            marks["experts"] = align.match_examples(new.checked, lam)[1].values[0]
+        thresholds = {one: self.warned(one) for one in sorted(read_alphas(alpha))}
+        example = str(new.checked[names.EXAMPLE].values[0])
+        return draw(example, self.labels, scores[0], thresholds, marks, axes)
 
     def __repr__(self) -> str:
         facts = f"score {self.scoring.called}, n {self.n:,}, {len(self.labels)} labels"
@@ -647,23 +644,6 @@ class PlausibilityRegion:
             for alpha in (Fraction(1, 10), Fraction(1, 20))
         ]
         return "\n".join([f"PlausibilityRegion  {facts}", *lines])
-
-
-@attrs.frozen(kw_only=True)
-class Scoring:
-    """How calibration and new examples are scored alike."""
-
-    component: ScoreFunction
-    called: str
-    scale: str
-    seed: int
-
-    def scores(self, values: Floats, hashes: Hashes) -> Floats:
-        """Return the scores (example, label) of predictions."""
-        uniform = None
-        if self.component.randomised:
-            uniform = Keys(self.seed).child("score").uniform(hashes)
-        return scores_of(values, self.scale, self.component, self.called, uniform)
 
 
 def calibrate_region(
@@ -721,12 +701,12 @@ def calibrate_region(
         scale=str(model.attrs[names.SCALE]),
         seed=seed,
     )
-    hashes = hash_names(model[names.EXAMPLE].values)
-    scores = scoring.scores(model.values, hashes)
+    examples = Examples(names.names_of(model, names.EXAMPLE))
+    scores = scoring.scores(model.values, examples)
     return PlausibilityRegion(
         labels=labels,
         scoring=scoring,
         dtype=model.values.dtype,
         ordered=np.sort(expected_scores(scores, lam.values)),
-        hashes=hashes,
+        hashes=examples.hashes,
     )

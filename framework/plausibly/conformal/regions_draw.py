@@ -3,21 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from fractions import Fraction
+from itertools import combinations
+from typing import Any
 
 import numpy as np
-import xarray as xr
 from numpy.typing import NDArray
 
-from plausibly.calibration.alphas import Alphas, read_alphas
-from plausibly.conformal.regions import check_drawable, vertices
-from plausibly.data import align, names, validate
 from plausibly.extras import require
 from plausibly.kernels.types import Floats
 from plausibly.palette import BLUE, INK, VERMILION
-
-if TYPE_CHECKING:
-    from plausibly.conformal.regions import PlausibilityRegion
 
 _FAINT = "0.75"
 # Marks differ in shape as well as in colour.
@@ -37,26 +32,14 @@ _STEPS = (0.25, 0.5, 0.75)
 
 
 def draw(
-    region: PlausibilityRegion,
-    predictions: xr.DataArray,
-    alpha: Alphas,
-    plausibilities: xr.DataArray | None,
+    example: str,
+    labels: Sequence[str],
+    scores: Floats,
+    thresholds: Mapping[Fraction, float],
+    marks: Mapping[str, Floats],
     axes: Any,  # Any: matplotlib axes, which may not be installed
 ) -> Any:  # Any: as above
     """Draw the region of one example at each alpha; see `PlausibilityRegion.draw`."""
-    new, all_scores = region.read(predictions)
-    labels = region.labels
-    check_drawable(len(labels), len(all_scores))
-    scores = all_scores[0]
-    marks: dict[str, Floats] = {}
-    if region.scoring.scale == "probability":
-        marks["model"] = new.values[0] / new.values[0].sum()
-    if plausibilities is not None:
-        lam = validate.check_plausibilities(plausibilities, draws=False)
-        lam = align.match_labels(lam, labels, whose="plausibilities", other="the region")
-        marks["experts"] = align.match_examples(new.checked, lam)[1].values[0]
-    thresholds = {one: region.warned(one) for one in sorted(read_alphas(alpha))}
-    example = str(new.checked[names.EXAMPLE].values[0])
     if axes is None:
         figure = require("matplotlib.figure", extra="plots", whose="a drawn region")
         axes = figure.Figure(
@@ -85,6 +68,19 @@ def draw(
     axes.set_title(f"plausibilities of {example}", loc="left", parse_math=False)
     axes.legend(loc="upper left", bbox_to_anchor=(0, -0.02), frameon=False, ncols=2)
     return axes
+
+
+def vertices(scores: Floats, tau: float) -> NDArray[np.float64]:
+    """Return the corners of the polytope of vectors that conform, (corner, label)."""
+    values = scores.astype(np.float64)
+    whole = np.eye(len(values))
+    corners = [whole[k] for k in range(len(values)) if values[k] >= tau]
+    for i, j in combinations(range(len(values)), 2):
+        high, low = (i, j) if values[i] > values[j] else (j, i)
+        if values[low] < tau < values[high]:
+            share = (values[high] - tau) / (values[high] - values[low])
+            corners.append((1 - share) * whole[high] + share * whole[low])
+    return np.array(corners).reshape(-1, len(values))
 
 
 def _on_plane(scores: Floats, tau: float) -> NDArray[np.float64]:

@@ -5,11 +5,11 @@ Nothing here needs xarray, so that a service can do without it.
 
 from __future__ import annotations
 
+import io
 import json
 import math
 import stat
-import struct
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from fractions import Fraction
 from hashlib import blake2b
 from pathlib import Path
@@ -54,8 +54,6 @@ _TEXT = 1 << 25  # bytes of what is said, at most
 _WIDEST = 1 << 30  # bits of all masses over their common denominator, at most
 _CELLED = 1 << 31  # atoms times cells, at most
 _WHOLE = float(1 << 53)
-_TYPES = {4: ">i4", 5: ">f4", 6: ">f8"}
-_SIZES = {1: 1, 2: 1, 3: 2, 4: 4, 5: 4, 6: 8}
 _ZARR_TYPES = ("<i4", "<f4", "<f8")
 
 
@@ -114,18 +112,11 @@ def checksum(arrays: Mapping[str, Numbers], text: str) -> str:
 
 
 _STATED = "of_what target assumptions separate event share counted each why reference notes"
-_SAID = ("by", "cells", "of_atoms", "weight_by", "reads")
-
-
-def said_of(replicates: Replicates) -> dict[str, object]:
-    """Return what decides, beside the atoms, how new examples are compared with them."""
-    said = {name: getattr(replicates, name) for name in _SAID}
-    return {**said, "cells": list(replicates.cells), "own": str(replicates.own)}
 
 
 @attrs.frozen(kw_only=True)
 class _Said:
-    """What `said_of` says."""
+    """What decides, beside the atoms, how new examples are compared with them."""
 
     by: str
     cells: tuple[str, ...]
@@ -133,6 +124,13 @@ class _Said:
     weight_by: str
     reads: Reads
     own: Fraction
+
+
+def said_of(replicates: Replicates) -> dict[str, object]:
+    """Return what is said of replicates, as plain data."""
+    found = _Said(**{one.name: getattr(replicates, one.name) for one in attrs.fields(_Said)})
+    said: dict[str, object] = converter().unstructure(found)
+    return said
 
 
 @attrs.frozen(kw_only=True)
@@ -180,23 +178,18 @@ class _Stored:
     text: str
     checksum: str
 
-    def native(self, name: str) -> Numbers:
-        """Return an array in the machine's byte order; netCDF-3 is big-endian."""
-        values = self.arrays[name]
-        return values.astype(values.dtype.newbyteorder("="))
-
     def scores(self, name: str) -> Floats | None:
         """Return an array of floats without NaN, None where there is none."""
         if name not in self.arrays:
             return None
-        values: Floats = self.native(name)
+        values: Floats = self.arrays[name]
         if values.dtype.kind != "f" or np.isnan(values).any():
             raise ValueError(name)
         return values
 
     def whole(self, name: str, most: float, least: int = 0) -> Ints:
         """Return an array of whole numbers within bounds."""
-        values = self.native(name)
+        values = self.arrays[name]
         if not ((values >= least) & (values < most) & (values == np.floor(values))).all():
             raise ValueError(name)
         return values.astype(np.int64)
@@ -205,8 +198,7 @@ class _Stored:
         """Return the hashes of the names of examples, None where there are none."""
         if "hash_low" not in self.arrays:
             return None
-        halves = [self.native("hash_low"), self.native("hash_high")]
-        pairs = np.stack(halves, axis=1).astype("<i4")
+        pairs = np.stack([self.arrays["hash_low"], self.arrays["hash_high"]], axis=1).astype("<i4")
         return np.ascontiguousarray(pairs).view("<u8").reshape(-1).astype(np.uint64)
 
 
@@ -229,11 +221,19 @@ def _read(path: Path) -> _Stored:
         data = _regular(path)
         if not data.startswith(_MAGIC):
             raise _not_ours(path, "another kind of file" if data else "an empty file")
-        return _Classic(data).read()
+        return _read_classic(data)
     except InputError:
         raise
-    # struct.error is what its parser raises on a file that ends early.
-    except (ValueError, TypeError, LookupError, OSError, RecursionError, struct.error) as reason:
+    # What parsers raise on a file that ends early.
+    except (
+        ValueError,
+        TypeError,
+        LookupError,
+        AttributeError,
+        ArithmeticError,
+        OSError,
+        RecursionError,
+    ) as reason:
         raise _not_ours(path, "a file that ends early or is damaged") from reason
 
 
@@ -245,15 +245,13 @@ def _regular(path: Path, most: int | None = None) -> bytes:
     return path.read_bytes()
 
 
-def _of_shape(data: bytes, name: str, dtype: str, shape: Sequence[int], start: int) -> Numbers:
-    """Return the array of some bytes; ValueError unless there are as many as it claims."""
-    kind = np.dtype(dtype)
-    count = math.prod(list(shape))
+def _checked(name: str, values: Numbers) -> Numbers:
+    """Return an array in the machine's byte order; ValueError where it is none of ours."""
     # An entry of several dims is never missing: one of a billion rows must not have no column.
-    unlike = not 1 <= len(shape) <= ARRAYS[name] or min(shape) < (1 if len(shape) > 1 else 0)
-    if unlike or start + count * kind.itemsize > len(data):
+    dims = values.ndim
+    if not 1 <= dims <= ARRAYS[name] or min(values.shape) < (1 if dims > 1 else 0):
         raise ValueError(name)
-    return np.frombuffer(data, kind, count, start if count else 0).reshape(shape)
+    return values.astype(values.dtype.newbyteorder("="))
 
 
 def _read_zarr(path: Path) -> _Stored:
@@ -269,71 +267,23 @@ def _read_zarr(path: Path) -> _Stored:
         whole = sizes == shape and about["chunks"] == [max(1, size) for size in sizes]
         if not (plain and whole and dtype in _ZARR_TYPES):
             raise ValueError(name)
-        data = b""
-        if math.prod(sizes):
-            nbytes = math.prod(sizes) * np.dtype(dtype).itemsize
-            data = _regular(path / name / ".".join("0" * len(sizes)), nbytes)
-        arrays[name] = _of_shape(data, name, dtype, sizes, 0)
+        count, data = math.prod(sizes), b""
+        if count:
+            chunk = path / name / ".".join("0" * len(sizes))
+            data = _regular(chunk, count * np.dtype(dtype).itemsize)
+        arrays[name] = _checked(name, np.frombuffer(data, dtype, count).reshape(sizes))
     said = json.loads(_regular(path / ".zattrs", 2 * _TEXT))
     return _Stored(arrays, str(said[ATTRIBUTE]), str(said.get(CHECKSUM)))
 
 
-class _Classic:
-    """The header of a netCDF-3 file with 64-bit offsets, read within the bounds of the file."""
+def _read_classic(data: bytes) -> _Stored:
+    """Return the arrays in a netCDF-3 file; nothing is larger than the bytes that hold it."""
+    from scipy.io import netcdf_file
 
-    def __init__(self, data: bytes) -> None:
-        self.data = data
-        self.at = len(_MAGIC)
-
-    def number(self, kind: str = ">i") -> int:
-        (value,) = struct.unpack_from(kind, self.data, self.at)
-        self.at += struct.calcsize(kind)
-        if value < 0:
-            raise ValueError("a negative count")
-        return int(value)
-
-    def bytes(self, size: int) -> bytes:
-        found = self.data[self.at : self.at + size]
-        self.at += -(-size // 4) * 4
-        if len(found) != size:
-            raise ValueError("an early end")
-        return found
-
-    def name(self) -> str:
-        return self.bytes(self.number()).decode()
-
-    def count(self, tag: int) -> int:
-        """Return how many entries a list has, none of which takes less than eight bytes."""
-        found, count = self.number(), self.number()
-        if found != (tag if count else found) or 8 * count > len(self.data):
-            raise ValueError("another list")
-        return count
-
-    def attributes(self) -> dict[str, str]:
-        """Return the texts; other attributes are passed over."""
-        found = {}
-        for _ in range(self.count(12)):
-            name, kind, count = self.name(), self.number(), self.number()
-            value = self.bytes(count * _SIZES[kind])
-            if kind == 2 and name in (ATTRIBUTE, CHECKSUM):
-                found[name] = value.decode()
-        return found
-
-    def read(self) -> _Stored:
-        self.number()  # of records, of which there are none
-        dims = [(self.name(), self.number())[1] for _ in range(self.count(10))]
-        said = self.attributes()
-        arrays: dict[str, Numbers] = {}
-        for _ in range(self.count(11)):
-            name, ndim = self.name(), self.number()
-            if name not in ARRAYS or name in arrays or ndim > 2:
-                raise ValueError(name)
-            shape = [dims[self.number()] for _ in range(ndim)]
-            self.attributes()
-            dtype = _TYPES[self.number()]
-            self.number()  # its size, which follows from the dims
-            arrays[name] = _of_shape(self.data, name, dtype, shape, self.number(">q"))
-        return _Stored(arrays, said[ATTRIBUTE], said.get(CHECKSUM, ""))
+    with netcdf_file(io.BytesIO(data), mmap=False) as file:
+        arrays = {name: _checked(name, one.data) for name, one in file.variables.items()}
+        text, digest = (getattr(file, name) for name in (ATTRIBUTE, CHECKSUM))
+    return _Stored(arrays, str(text, "utf-8"), str(digest, "utf-8"))
 
 
 @overload
@@ -442,14 +392,9 @@ def _restored(kind: type[ArrayPredictor], stored: _Stored, about: _About) -> Arr
                 units=units,
                 row=row,
                 denominator=denominator,
-                own=said.own,
-                by=said.by,
                 cell=cell,
-                cells=said.cells,
-                of_atoms=said.of_atoms,
                 weight=weight,
-                weight_by=said.weight_by,
-                reads=said.reads,
+                **attrs.asdict(said, recurse=False),
             )
         ),
         held_out_scores=stored.scores("held_out_score"),

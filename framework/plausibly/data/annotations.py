@@ -23,7 +23,6 @@ from plausibly.data.names import (
     name_texts,
     near,
     quoted,
-    remember,
     several,
     text_index,
 )
@@ -31,7 +30,6 @@ from plausibly.data.rows import Rows, ordered_sum
 from plausibly.data.seal import check_table, is_intact, sealed
 from plausibly.data.states import STATES, count_states
 from plausibly.errors import InputError, counted, listed
-from plausibly.kernels.random import Names
 from plausibly.kernels.types import Bools, Floats, Ints, still
 from plausibly.protocols import Record
 
@@ -296,8 +294,8 @@ def sorted_names(texts: Sequence[str], codes: Ints) -> tuple[list[str], Ints]:
 class Ordered:
     """Names in their order, and the responses by example, annotator and answer."""
 
-    examples: Names
-    annotators: Names
+    examples: Sequence[str]
+    annotators: Sequence[str]
     example: Ints
     annotator: Ints
     answer: Ints
@@ -308,7 +306,7 @@ def by_names(columns: Records, answer: Ints) -> Ordered:
     examples, example = sorted_names(columns.examples, columns.example)
     annotators, annotator = sorted_names(columns.annotators, columns.annotator)
     ordered = in_order(example, annotator, answer)
-    return Ordered(Names(examples), Names(annotators), *ordered)
+    return Ordered(examples, annotators, *ordered)
 
 
 def describe(table: xr.Dataset) -> str:
@@ -436,13 +434,6 @@ _COLUMNS = (
 )
 
 
-@attrs.frozen(eq=False)
-class Given:
-    """Codes that belong to the table from here on: they are not copied."""
-
-    codes: Ints
-
-
 class AnnotationTable(xr.Dataset):  # type: ignore[no-untyped-call]  # xarray lacks the hint
     """A Dataset of annotations that prints as a person would sum it up."""
 
@@ -463,13 +454,13 @@ class AnnotationTable(xr.Dataset):  # type: ignore[no-untyped-call]  # xarray la
 def build_table(
     kind: str,
     *,
-    examples: Iterable[object] | Names,
-    annotators: Iterable[object] | Names,
-    labels: Iterable[object] | Names,
-    response_example: ArrayLike | Given,
-    response_annotator: ArrayLike | Given,
-    mention_response: ArrayLike | Given,
-    mention_label: ArrayLike | Given,
+    examples: Iterable[object],
+    annotators: Iterable[object],
+    labels: Iterable[object],
+    response_example: ArrayLike,
+    response_annotator: ArrayLike,
+    mention_response: ArrayLike,
+    mention_label: ArrayLike,
     mention_block: ArrayLike | None = None,
     mention_weight: ArrayLike | None = None,
     response_weight: ArrayLike | None = None,
@@ -491,11 +482,11 @@ def build_table(
     kind : str
         Kind of answer: ``"single-label"``, ``"partial-ranking"``, ``"label-set"``,
         ``"soft-label"``, or a plugin's.
-    examples, annotators, labels : iterable or Names
+    examples, annotators, labels : iterable
         Names, each once; an example or annotator without response is kept.
-    response_example, response_annotator : array_like of int or Given, (response,)
+    response_example, response_annotator : array_like of int, (response,)
         Codes into `examples` and `annotators`; annotator -1 = unknown.
-    mention_response, mention_label : array_like of int or Given, (mention,)
+    mention_response, mention_label : array_like of int, (mention,)
         Codes into the responses and `labels`.
     mention_block : array_like of int, (mention,), optional
         Rank block, from 1.
@@ -523,13 +514,12 @@ def build_table(
         size is out of range.
     """
     named = {
-        names.EXAMPLE: _names(examples),
-        names.LABEL: _names(labels),
-        names.ANNOTATOR: _names(annotators),
+        names.EXAMPLE: name_texts(examples),
+        names.LABEL: name_texts(labels),
+        names.ANNOTATOR: name_texts(annotators),
     }
-    for dim, given in named.items():
-        if not given.usable:
-            check_names(given.texts, dim, whose=_WHOSE)
+    for dim, texts in named.items():
+        check_names(texts, dim, whose=_WHOSE)
     example = _codes(response_example, names.RESPONSE_EXAMPLE, 0, len(named[names.EXAMPLE]))
     annotator = _codes(
         response_annotator,
@@ -563,7 +553,7 @@ def build_table(
     _check_lengths({**columns, **extra}, named)
     ordered = _in_order(columns, extra)
     kept = set(coordinates or {})
-    indexes = {dim: text_index(given, dim) for dim, given in named.items()}
+    indexes = {dim: text_index(texts, dim) for dim, texts in named.items()}
     about = {name: variable for name, variable in ordered.items() if name in kept}
     for index in indexes.values():
         about.update(index.create_variables())
@@ -578,13 +568,7 @@ def build_table(
             names.LEFT_OUT: json.dumps({str(k): int(v) for k, v in (left_out or {}).items()}),
         },
     )
-    for dim, given in named.items():
-        remember(table.get_index(dim), given)
     return sealed(table)
-
-
-def _names(given: Iterable[object] | Names) -> Names:
-    return given if isinstance(given, Names) else Names(name_texts(given))
 
 
 def rebuilt(table: xr.Dataset, *, left_out: Mapping[str, int] | None = None) -> AnnotationTable:
@@ -619,8 +603,8 @@ def _invalid(column: str, expected: str, got: str) -> InputError:
     )
 
 
-def _codes(values: ArrayLike | Given, column: str, least: int, end: int) -> NDArray[np.int32]:
-    codes: Ints = values.codes if isinstance(values, Given) else np.asarray(values)
+def _codes(values: ArrayLike, column: str, least: int, end: int) -> NDArray[np.int32]:
+    codes: Ints = np.asarray(values)
     if codes.size == 0:
         return np.zeros(0, np.int32)
     if codes.dtype.kind not in "iu" or codes.ndim != 1:
@@ -628,7 +612,7 @@ def _codes(values: ArrayLike | Given, column: str, least: int, end: int) -> NDAr
     low, high = int(codes.min()), int(codes.max())
     if low < least or high >= end:
         raise _invalid(column, f"{least} to {end - 1}", f"{low} to {high}")
-    return still(codes.astype(np.int32, copy=not isinstance(values, Given)))
+    return still(codes.astype(np.int32))
 
 
 def _weights(values: ArrayLike, column: str) -> NDArray[np.float64]:
@@ -638,7 +622,7 @@ def _weights(values: ArrayLike, column: str) -> NDArray[np.float64]:
     return still(weights)
 
 
-def _check_lengths(variables: Extra, named: Mapping[str, Names]) -> None:
+def _check_lengths(variables: Extra, named: Mapping[str, Sequence[str]]) -> None:
     sizes: dict[Hashable, int] = {dim: len(given) for dim, given in named.items()}
     for name, variable in variables.items():
         for dim, size in zip(variable.dims, variable.shape, strict=True):
@@ -993,10 +977,10 @@ def _table(
         examples=ordered.examples,
         annotators=ordered.annotators,
         labels=labels,
-        response_example=Given(example),
-        response_annotator=Given(annotator),
-        mention_response=Given(mention_response),
-        mention_label=Given(by_code(label, mention)),
+        response_example=example,
+        response_annotator=annotator,
+        mention_response=mention_response,
+        mention_label=by_code(label, mention),
         mention_block=block[mention] if blocks else None,
         mention_weight=weight[mention] if weights else None,
         unlisted=unlisted,

@@ -10,7 +10,7 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from plausibly.data import names
-from plausibly.data.names import as_text, checked_names, does, name_texts, quoted, several
+from plausibly.data.names import checked_names, does, name_texts, quoted, several, text_index
 from plausibly.errors import InputError, counted, listed
 from plausibly.kernels.types import Bools, Floats, FloatType
 
@@ -145,7 +145,7 @@ def _with_names(array: xr.DataArray, dim: str, whose: str) -> xr.DataArray:
     found = checked_names(array, dim, whose=whose)
     if array.coords.variables[dim].dtype.kind == "U":
         return array
-    return array.assign_coords(xr.Coordinates.from_xindex(as_text(array, dim, found)))
+    return array.assign_coords(xr.Coordinates.from_xindex(text_index(found.texts, dim)))
 
 
 def span(numbers: Floats, to: str = "to") -> str:

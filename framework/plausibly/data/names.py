@@ -1,9 +1,4 @@
-"""Names of dims and variables; names of examples, labels and annotators as text.
-
-Names of indexes that were seen lately are read, checked and hashed once, not by each function.
-Indexes of pandas do not change, so names belong to their index for as long as that lives. Of 64
-indexes they are kept at most: of the latest eight, and of others while these are a million names.
-"""
+"""Names of dims and variables; names of examples, labels and annotators as text."""
 
 from __future__ import annotations
 
@@ -13,11 +8,8 @@ import numbers
 import re
 import unicodedata
 import weakref
-from collections import OrderedDict
 from collections.abc import Collection, Hashable, Iterable, Sequence
 from difflib import get_close_matches
-from functools import partial
-from importlib import import_module
 from itertools import islice
 from typing import TypeVar
 
@@ -28,9 +20,7 @@ from numpy.typing import NDArray
 from xarray.indexes import PandasIndex
 
 from plausibly.errors import InputError, counted, listed, warn
-from plausibly.extras import require
 from plausibly.kernels.random import Names, name_text as name_text
-from plausibly.kernels.utf8 import Utf8
 
 DRAW = "draw"
 AUGMENTATION = "augmentation"
@@ -201,7 +191,6 @@ NUMBER = re.compile(r"-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?")
 
 WHOLE = re.compile(r"-?(0|[1-9][0-9]*)")
 
-_NOT_ASCII = 0x80
 _UNSEEN = "\xad\u200b\u200c\u200d\u200e\u200f\u2060\ufeff"  # of no width; str.strip() keeps them
 
 
@@ -267,33 +256,14 @@ def text_array(names: Sequence[str]) -> NDArray[np.str_]:
     return np.array(names, dtype=np.str_)
 
 
-def text_index(names: Names, dim: str) -> PandasIndex:
+def text_index(names: Sequence[str], dim: str) -> PandasIndex:
     """Return the index that a coordinate of `text_array` has, at half the cost."""
-    found = _over_bytes(names.given, dim) if isinstance(names.given, Utf8) else None
-    if found is None:
-        texts = list(names.texts)
-        try:
-            index = pd.Index(texts, name=dim)
-        except UnicodeEncodeError:  # half a character: Arrow has no such text
-            index = pd.Index(texts, name=dim, dtype=object)
-        found = index, max(map(len, texts), default=0)
-    index, width = found
-    return PandasIndex(index, dim, coord_dtype=np.dtype((np.str_, width or 1)))
-
-
-def _over_bytes(names: Utf8, dim: str) -> tuple[pd.Index, int] | None:
-    """Return an index over these bytes, and the characters of its longest name."""
-    kind = pd.Index([""]).dtype
-    from_arrow = getattr(kind, "__from_arrow__", None)  # pandas' own border to Arrow
-    if from_arrow is None or getattr(kind, "storage", "") != "pyarrow" or not len(names):
-        return None
-    if (names.data >= _NOT_ASCII).any():
-        return None
-    pa = require("pyarrow", extra="parquet", whose="an index of texts")  # there, as pandas uses it
-    buffers = pa.py_buffer(names.offsets.astype(np.int64)), pa.py_buffer(names.data)
-    array = pa.LargeStringArray.from_buffers(len(names), *buffers)
-    index: pd.Index = pd.Index(from_arrow(array), name=dim)
-    return index, int(np.diff(names.offsets).max())
+    try:
+        index = pd.Index(list(names), name=dim)
+    except UnicodeEncodeError:  # half a character: Arrow has no such text
+        index = pd.Index(list(names), name=dim, dtype=object)
+    width = max(map(len, names), default=0) or 1
+    return PandasIndex(index, dim, coord_dtype=np.dtype((np.str_, width)))
 
 
 def quoted(name: object) -> str:
@@ -359,26 +329,19 @@ def positions(names: Sequence[str], wanted: Collection[str]) -> NDArray[np.int64
     return np.fromiter(found, dtype=np.int64, count=len(wanted))
 
 
-_KEPT = 1 << 20  # names, of all indexes together, beyond the latest ones
-_INDEXES, _LATEST = 64, 8
-_ALIKE = 1 << 5  # names that are worth a comparison with those of other indexes
-_LONG = 1 << 10  # names that are worth more than reading them as text
-
-# By the identity of the index. What is done to it is one operation of a dictionary at a time, so
-# that threads need no lock, nor the end of an index in the middle of it.
-_seen: OrderedDict[int, tuple[weakref.ref[pd.Index], Names]] = OrderedDict()
-_texts: OrderedDict[tuple[int, str], tuple[weakref.ref[pd.Index], PandasIndex]] = OrderedDict()
+# By the identity of the index, which does not change, while it lives.
+_seen: dict[int, tuple[weakref.ref[pd.Index], Names]] = {}
 
 
 def names_of(array: xr.DataArray | xr.Dataset, dim: str) -> Names:
-    """Return the names along a dim that has an index, as text."""
+    """Return the names along a dim that has an index, as text: read once for each index."""
     index = array.get_index(dim)
-    held = _seen.get(id(index))
+    place = id(index)
+    held = _seen.get(place)
     if held is not None and held[0]() is index:
         return held[1]
-    read = Names(_bytes(index) or name_texts(index))
-    names = _alike(read) or read
-    remember(index, names)
+    names = Names(name_texts(index))
+    _seen[place] = (weakref.ref(index, lambda _: _seen.pop(place, None)), names)
     return names
 
 
@@ -388,68 +351,3 @@ def checked_names(array: xr.DataArray | xr.Dataset, dim: str, *, whose: str) -> 
     if not names.usable:
         check_names(names.texts, dim, whose=whose)
     return names
-
-
-def remember(index: pd.Index, names: Names) -> None:
-    """Keep the names of an index while it lives, and while there are not too many later ones."""
-    place = id(index)
-    _seen[place] = (weakref.ref(index, lambda _: _seen.pop(place, None)), names)
-    while len(_seen) > _INDEXES or (len(_seen) > _LATEST and _kept() > _KEPT):
-        try:
-            _seen.popitem(last=False)
-        except KeyError:  # another thread was faster
-            return
-
-
-def as_text(array: xr.DataArray | xr.Dataset, dim: str, names: Names) -> PandasIndex:
-    """Return the index of names as text along a dim whose own index has numbers, or objects."""
-    index = array.get_index(dim)
-    place = (id(index), dim)
-    held = _texts.get(place)
-    if held is not None and held[0]() is index:
-        return held[1]
-    made = text_index(names, dim)
-    remember(made.index, names)
-    _texts[place] = (weakref.ref(index, lambda _: _texts.pop(place, None)), made)
-    while len(_texts) > _LATEST:
-        try:
-            _texts.popitem(last=False)
-        except KeyError:  # another thread was faster
-            break
-    return made
-
-
-def _held() -> list[Names]:
-    """Return the names that are kept, the earliest first."""
-    while True:
-        try:
-            return [names for _, names in _seen.values()]
-        except RuntimeError:  # an index came or went meanwhile: of another thread, or as garbage
-            continue
-
-
-def _kept() -> int:
-    return sum(map(len, _held()))
-
-
-def _alike(read: Names) -> Names | None:
-    """Return the names of another index where they are the same: they have been checked."""
-    if len(read) < _ALIKE:
-        return None
-    return next((names for names in _held() if names.same(read)), None)
-
-
-def _bytes(index: pd.Index) -> Utf8 | None:
-    """Return the names of a long index that keeps them as Arrow does; None where it does not."""
-    if len(index) < _LONG or getattr(index.dtype, "storage", "") != "pyarrow" or index.hasnans:
-        return None
-    arrow = import_module("pyarrow")  # which pandas keeps them by
-    array = arrow.array(index.array)
-    if isinstance(array, arrow.ChunkedArray):
-        array = array.combine_chunks()
-    wide = {arrow.large_string(): np.int64, arrow.string(): np.int32}.get(array.type)
-    if wide is None:
-        return None
-    _, offsets, data = array.buffers()
-    places = np.frombuffer(offsets, wide)[array.offset : array.offset + len(array) + 1]
-    return Utf8(np.frombuffer(data, np.uint8), places, partial(name_texts, index.array))

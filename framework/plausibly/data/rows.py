@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator
-from contextlib import contextmanager
-from contextvars import ContextVar
+from collections.abc import Hashable
 from functools import cached_property
 from typing import TypeVar
 
@@ -16,16 +14,15 @@ from numpy.typing import NDArray
 from plausibly.data import names
 from plausibly.data.names import name_texts, several
 from plausibly.data.plausibilities import of_slots
-from plausibly.data.seal import check_table, is_vouched, vouched
+from plausibly.data.seal import check_table
 from plausibly.errors import InputError, counted, listed
-from plausibly.kernels.blocks import at_once, parts
+from plausibly.kernels.blocks import map_blocks
 from plausibly.kernels.sparse import packed_pairs
 from plausibly.kernels.types import Bools, Floats, Ints
 
 Number = TypeVar("Number", np.float64, np.int16, np.int64)
 
 _EXACT = 2.0**53  # floats below are exact for whole numbers
-_CELLS = 1 << 17  # sums that stay in the cache
 
 
 def ordered_sum(cells: Ints, terms: Floats, size: int) -> NDArray[np.float64]:
@@ -74,31 +71,24 @@ def sums_by_label(
     example: Ints, label: Ints, terms: Floats, shape: tuple[int, int], total: Floats | None = None
 ) -> NDArray[np.float64]:
     """Return sums (example, label) that do not depend on the order of terms."""
-    n, labels = shape
+    labels = shape[1]
     if not whole(terms):
         order = np.lexsort((terms, label, example))
         example, label, terms = example[order], label[order], terms[order]
     alike = only_ones(terms)
     values = np.empty(shape)
-    height = max(1, _CELLS // max(1, labels))
 
-    def within(part: slice) -> None:
-        for start in range(part.start, part.stop, height):
-            stop = min(start + height, part.stop)
-            first, last = np.searchsorted(example, np.array((start, stop), example.dtype))
-            cells = example[first:last].astype(np.int64)
-            cells -= start
-            cells *= labels
-            cells += label[first:last]
-            size = (stop - start) * labels
-            sums = np.bincount(cells, None if alike else terms[first:last], minlength=size)
-            rows = sums.reshape(stop - start, labels)
-            if total is None:
-                values[start:stop] = rows
-            else:
-                np.divide(rows, total[start:stop, None], out=values[start:stop])
+    def fill(rows: slice) -> None:
+        ends = np.array((rows.start, rows.stop), example.dtype)
+        part = slice(*np.searchsorted(example, ends))
+        cells = (example[part].astype(np.int64) - rows.start) * labels + label[part]
+        made = values[rows]
+        sums = np.bincount(cells, None if alike else terms[part], minlength=made.size)
+        made[...] = sums.reshape(made.shape)
+        if total is not None:
+            made /= total[rows, None]
 
-    at_once(within, parts(n, 4 * height))
+    map_blocks(fill, shape)
     return values
 
 
@@ -142,9 +132,6 @@ class Rows:
     @classmethod
     def of(cls, table: xr.Dataset) -> Rows:
         """Return the columns of a table that is known to be in order."""
-        held = _asked.get()
-        if held is not None and held.table is table:
-            return held
         responses = table.sizes[names.RESPONSE]
         mentions = table.sizes[names.MENTION]
         return cls(
@@ -286,22 +273,6 @@ class Rows:
         return {} if left_out == "{}" else {names.LEFT_OUT: left_out}
 
 
-_asked: ContextVar[Rows | None] = ContextVar("asked", default=None)
-
-
-@contextmanager
-def asked(table: xr.Dataset) -> Iterator[None]:
-    """Check that each example has an answer, and take that as known while a component is asked."""
-    rows = Rows.of(table)
-    _check_answered(rows, "annotations")
-    token = _asked.set(rows)
-    try:
-        with vouched(table):
-            yield
-    finally:
-        _asked.reset(token)
-
-
 def _column(table: xr.Dataset, name: str, size: int, dtype: type[Number]) -> NDArray[Number]:
     if name not in table.variables:
         return ones(size, dtype)
@@ -316,8 +287,7 @@ def answered_mask(rows: Rows) -> Bools:
 
 def check_answered(table: xr.Dataset, *, whose: str = "annotations") -> None:
     """Raise `InputError` ``example-unanswered`` where an example has no answer to aggregate."""
-    rows = Rows.of(table)
-    _check_answered(rows, whose)
+    _check_answered(Rows.of(table), whose)
 
 
 def answered_rows(
@@ -341,8 +311,7 @@ def answered_rows(
         names a label.
     """
     rows = Rows.of(check_table(table, accepts, whose=whose))
-    if not is_vouched(table):
-        _check_answered(rows, whose)
+    _check_answered(rows, whose)
     return rows
 
 

@@ -8,15 +8,10 @@ so the codes, which may be millions, enter it by their CRC-32.
 
 from __future__ import annotations
 
-import weakref
 import zlib
-from collections.abc import Iterator
-from contextlib import contextmanager
-from contextvars import ContextVar
 from copy import deepcopy
 from hashlib import blake2b
 from typing import TypeVar
-from weakref import WeakKeyDictionary
 
 import numpy as np
 import xarray as xr
@@ -24,9 +19,8 @@ import xarray as xr
 from plausibly.data import names
 from plausibly.data.names import names_of
 from plausibly.errors import InputError, listed
-from plausibly.kernels.blocks import at_once
 from plausibly.kernels.random import Names
-from plausibly.kernels.types import Ints, is_still, unwritable
+from plausibly.kernels.types import unwritable
 
 Table = TypeVar("Table", bound=xr.Dataset)
 
@@ -47,70 +41,26 @@ _NEEDED = (
     names.MENTION_RESPONSE,
     names.MENTION_LABEL,
 )
-_LARGE = 1 << 18  # codes that are worth threads
 _ATTRIBUTES = (names.KIND, names.UNLISTED, names.LABELS_DECLARED)
 _DIMS = (names.EXAMPLE, names.LABEL, names.ANNOTATOR)
 
 
 def digest(table: xr.Dataset) -> str:
     """Return the digest of names and codes, whatever types they are stored in."""
-    columns = {name: table[name].values for name in _SEALED if name in table.variables}
-    for column, values in columns.items():
-        if values.dtype.kind not in ("f" if _SEALED[column] == "<f8" else "iu"):
-            return ""  # `where` and the like turn codes into floats: no seal fits them
-    pairs = [(values, _SEALED[column]) for column, values in columns.items()]
-
-    def asked(pair: tuple[Ints, str] | None) -> int:
-        if pair is not None:
-            return _sum(pair)
-        _named(table)  # remembered for below
-        return 0
-
-    large = sum(values.size for values in columns.values()) >= _LARGE
-    sums = at_once(asked, [None, *pairs])[1:] if large else [*map(_sum, pairs)]
-    state = _named(table)
-    for (column, values), found in zip(columns.items(), sums, strict=True):
-        state.update(f"{column}:{values.size}:".encode())
-        state.update(found.to_bytes(4, "big"))
-    return state.hexdigest()
-
-
-_NONE = Names(())
-_states: WeakKeyDictionary[Names, tuple[tuple[Names, ...], blake2b]] = WeakKeyDictionary()
-"""What the digest is after the names of a table, by those of its examples."""
-
-
-def _named(table: xr.Dataset) -> blake2b:
-    """Return the digest of the names of a table, to which its columns come."""
-    given = tuple(names_of(table, dim) if dim in table.indexes else _NONE for dim in _DIMS)
-    held = _states.get(given[0])
-    if held is not None and held[0] == given[1:]:
-        return held[1].copy()
     state = blake2b(digest_size=16)
-    for dim, of in zip(_DIMS, given, strict=True):
+    for dim in _DIMS:
+        of = names_of(table, dim) if dim in table.indexes else Names(())
         state.update(f"{dim}:{len(of)}:".encode())
         state.update(of.joined())
-    if given[0] is not _NONE:
-        _states[given[0]] = given[1:], state.copy()
-    return state
-
-
-_sums: dict[int, tuple[weakref.ref[Ints], int]] = {}
-"""Sums of arrays that cannot change, by where they stand; gone when the array is."""
-
-
-def _sum(column: tuple[Ints, str]) -> int:
-    """Return the CRC-32 of a column; of one that cannot change it is remembered."""
-    values, dtype = column
-    still = is_still(values)
-    known = _sums.get(id(values))
-    if still and known is not None and known[0]() is values:
-        return known[1]
-    found = zlib.crc32(np.ascontiguousarray(values, dtype=dtype).data)
-    if still:
-        place = id(values)
-        _sums[place] = (weakref.ref(values, lambda _: _sums.pop(place, None)), found)
-    return found
+    for column, kind in _SEALED.items():
+        if column not in table.variables:
+            continue
+        values = table[column].values
+        if values.dtype.kind not in ("f" if kind == "<f8" else "iu"):
+            return ""  # `where` and the like turn codes into floats: no seal fits them
+        state.update(f"{column}:{values.size}:".encode())
+        state.update(zlib.crc32(np.ascontiguousarray(values, kind).data).to_bytes(4, "big"))
+    return state.hexdigest()
 
 
 def sealed(table: Table) -> Table:
@@ -131,24 +81,6 @@ def lent(table: Table) -> Table:
         if name not in table.indexes and isinstance(variable.data, np.ndarray)
     }
     return table.assign(views).assign_attrs(deepcopy(table.attrs))
-
-
-_vouched: ContextVar[object] = ContextVar("vouched", default=None)
-
-
-@contextmanager
-def vouched(table: xr.Dataset) -> Iterator[None]:
-    """Take a table, which was checked just now, as intact while a component is asked about it."""
-    token = _vouched.set(table)
-    try:
-        yield
-    finally:
-        _vouched.reset(token)
-
-
-def is_vouched(table: xr.Dataset) -> bool:
-    """Return whether this very table was checked by whoever asks the component that runs."""
-    return _vouched.get() is table
 
 
 def check_table(
@@ -192,7 +124,7 @@ def check_table(
             whose=whose,
         )
     kind = str(table.attrs[names.KIND])
-    if not (is_vouched(table) or is_intact(table)):
+    if not is_intact(table):
         raise InputError(
             "table-detached",
             f"{whose}: rows were cut, sorted or renamed behind the table's back",

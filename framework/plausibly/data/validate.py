@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextlib import nullcontext
 from math import isfinite
 from typing import Any
 
-import attrs
 import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
@@ -26,173 +24,61 @@ from plausibly.data.names import name_texts, near, quoted, text_array
 from plausibly.data.plausibilities import check_packed, is_packed, unpack
 from plausibly.data.rows import check_answered as check_answered
 from plausibly.errors import InputError, listed, warn
-from plausibly.kernels.blocks import at_once, parts
+from plausibly.kernels.blocks import map_blocks
 from plausibly.kernels.random import Keys, hash_names
 from plausibly.kernels.types import Floats, Ints
 
 SUM_WITHIN = 0.01
 """How far from 1 the probabilities of an example may sum."""
 
-_CELLS = 1 << 16  # in hand at once, so that they stay in the cache
-_WORTH = 1 << 19  # cells that are worth a thread
+
+def row_sums(values: Floats) -> NDArray[np.float64]:
+    """Return the sum of each row, the same alone and among others."""
+    with np.errstate(invalid="ignore"):  # infinite entries are refused by themselves
+        # Adds row by row in a third of the time of `sum`.
+        found: NDArray[np.float64] = np.einsum("...j->...", values, dtype=np.float64)
+    return found
 
 
-@attrs.frozen(kw_only=True, eq=False)
-class RowFacts:
-    """What holds of the rows of an array of numbers."""
+def _are_distributions(values: Floats, within: float) -> bool:
+    """Return whether no entry is below 0 and each row sums to 1."""
+    rows = values.reshape(-1, values.shape[-1])
 
-    least: float
-    most: float
-    sums: NDArray[np.float64]
+    def check(block: slice) -> bool:
+        # Not a number is not above; an infinite entry makes a sum infinite.
+        sums = row_sums(rows[block])
+        return bool(rows[block].min() >= 0 and (np.abs(sums - 1) <= within).all())
 
-
-def sound(
-    values: Floats, within: float, total: Ints | None = None, whole_within: float = 0.0
-) -> tuple[bool, bool]:
-    """Return whether rows are distributions, and counts of their total, beyond doubt."""
-    width = values.shape[-1]
-    if total is None and values.size <= _CELLS:
-        return _few_sound(values, within), False
-    # Rounding errors of a sum of numbers that are not below zero, and as much again.
-    slack = width * float(np.finfo(values.dtype).eps)
-    widened = slack > within / 2
-    if widened:
-        slack = width * float(np.finfo(np.float64).eps)
-    low, high = 1 - (within - slack), 1 + (within - slack)
-    shares = None if total is None else total.astype(np.float64)[:, None]
-
-    def check(rows: Floats, part: slice) -> tuple[bool, bool]:
-        whole = shares is not None
-        made, off = _rooms(part, width, whole or widened), _rooms(part, width, whole)
-        for block in _blocks(part, width):
-            some, size = rows[block], block.stop - block.start
-            if widened:
-                np.copyto(made[:size], some)
-                some = made[:size]
-            # Not a number is not above; an infinite entry makes a sum infinite.
-            if not some.min() >= 0:
-                return False, False
-            # Adds row by row in a third of the time of `sum`.
-            sums = np.einsum("ij->i", some)
-            if not (sums.min() >= low and sums.max() <= high):
-                return False, False
-            if whole and shares is not None:
-                counts = np.multiply(some, shares[block], out=made[:size])
-                rest = np.subtract(counts, np.rint(counts, out=off[:size]), out=counts)
-                # What is left of all of them together is not less than what is left of one.
-                whole = bool(np.einsum("ij,ij->", rest, rest) <= whole_within**2)
-        return True, whole
-
-    planes = values.reshape(-1, *values.shape[-2:])
-    cuts = parts(planes.shape[1], _worth(values))
-    found = at_once(lambda one: check(*one), [(plane, part) for plane in planes for part in cuts])
-    return all(rows for rows, _ in found), all(whole for _, whole in found)
+    return all(map_blocks(check, rows.shape))
 
 
 def predictions_sound(values: Floats, scale: str) -> bool:
-    """Return whether predictions are, beyond doubt, what their scale says."""
+    """Return whether predictions are what their scale says."""
     if scale == "probability":
-        return sound(values, SUM_WITHIN)[0]
+        return _are_distributions(values, SUM_WITHIN)
     least, most = float(values.min()), float(values.max())
     return (
         isfinite(least) and isfinite(most) and (scale != "independent" or 0 <= least <= most <= 1)
     )
 
 
-def _few_sound(values: Floats, within: float) -> bool:
-    # Not a number is not above; an infinite entry makes a sum infinite.
-    if not np.minimum.reduce(values, axis=None) >= 0:
-        return False
-    sums = np.add.reduce(values, axis=-1, dtype=np.float64)
-    return bool(np.maximum.reduce(np.abs(sums - 1), axis=None) <= within)
-
-
-def _rooms(part: slice, width: int, wanted: bool) -> NDArray[np.float64]:
-    """Return room for a block of rows, none where it is not wanted."""
-    rows = min(part.stop - part.start, max(1, _CELLS // max(1, width)))
-    return np.empty((rows if wanted else 0, width))
-
-
-def hard_rows(values: Floats, *, enough: int | None = None) -> int:
+def hard_rows(values: Floats) -> int:
     """Return how many rows (example, label) are only 0 and 1."""
-    hard = 0
-    rows = max(1, _CELLS // values.shape[1])
-    for start in range(0, len(values), rows):
-        block = values[start : start + rows]
-        extreme = (block == 0) | (block == 1)
-        # Most predictions have no row of such entries: counting all is quicker than row by row.
-        if np.count_nonzero(extreme) >= values.shape[1]:
-            hard += int(np.count_nonzero(extreme.all(axis=1)))
-        if enough is not None and start + len(block) - hard > enough:
-            break
-    return hard
+    first = values[:, 0]
+    some = values[(first == 0) | (first == 1)]
+    return int(np.count_nonzero(((some == 0) | (some == 1)).all(axis=1)))
 
 
-def row_facts(values: Floats) -> RowFacts:
-    """Return the facts about an array whose last dim are the entries of a row."""
-    flat = values.reshape(-1, values.shape[-1])
-    if flat.size <= _CELLS:
-        return _of_few(values)
-    sums = np.empty(len(flat))
-
-    def within(part: slice) -> tuple[float, float]:
-        least, most = [], []
-        for block in _blocks(part, flat.shape[1]):
-            some = flat[block]
-            least.append(some.min())
-            most.append(some.max())
-            with np.errstate(invalid="ignore"):  # infinite entries are told of by the extremes
-                some.sum(axis=1, dtype=np.float64, out=sums[block])
-        # Of numpy: its least of numbers is NaN where one of them is.
-        return float(np.min(least)), float(np.max(most))
-
-    found = at_once(within, parts(len(flat), _worth(flat)))
-    least, most = np.min([low for low, _ in found]), np.max([high for _, high in found])
-    return RowFacts(least=float(least), most=float(most), sums=sums.reshape(values.shape[:-1]))
-
-
-def _of_few(values: Floats) -> RowFacts:
-    least, most = float(values.min()), float(values.max())
-    # Infinite entries are told of by the extremes.
-    quiet = nullcontext() if isfinite(least + most) else np.errstate(invalid="ignore")
-    with quiet:
-        sums = np.add.reduce(values, axis=-1, dtype=np.float64)
-    return RowFacts(least=least, most=most, sums=sums)
-
-
-def all_whole(values: Floats, total: Ints, within: float) -> bool:
+def _are_counts(values: Floats, total: Ints) -> bool:
     """Return whether all counts are whole, as far as the rounding of their shares lets them be."""
-    error = off_whole(values, total, within)
-    rounding = np.maximum(within, 4 * np.finfo(values.dtype).eps * total)
-    return bool((error <= np.minimum(rounding, 0.25)).all())
+    rounding = np.maximum(_PLAUSIBILITIES_WITHIN, 4 * np.finfo(values.dtype).eps * total)
+    most = np.minimum(rounding, 0.25)[:, None]
 
+    def check(rows: slice) -> bool:
+        counts = np.multiply(values[..., rows, :], total[rows, None], dtype=np.float64)
+        return bool((np.abs(counts - np.rint(counts)) <= most[rows]).all())
 
-def off_whole(values: Floats, total: Ints, within: float) -> NDArray[np.float64]:
-    """Return how far off whole numbers the counts of each row are, (..., example)."""
-    found = np.empty(values.shape[:-1])
-
-    def fill(part: slice) -> None:
-        for block in _blocks(part, values[..., 0, :].size):
-            counts = np.multiply(values[..., block, :], total[block, None], dtype=np.float64)
-            counts -= np.rint(counts)
-            np.abs(counts, out=counts)
-            worst = counts.max(initial=0.0)
-            found[..., block] = worst if worst <= within else counts.max(axis=-1)
-
-    at_once(fill, parts(len(total), _worth(values)))
-    return found
-
-
-def _worth(values: Floats) -> int:
-    """Return the number of rows that are worth a thread."""
-    return max(1, _WORTH // max(1, int(values.shape[-1])))
-
-
-def _blocks(part: slice, width: int) -> list[slice]:
-    step = max(1, _CELLS // max(1, width))
-    return [
-        slice(start, min(start + step, part.stop)) for start in range(part.start, part.stop, step)
-    ]
+    return all(map_blocks(check, (len(total), values[..., 0, :].size)))
 
 
 def as_checked(
@@ -329,25 +215,19 @@ def checked_numbers(
     if not predictions_sound(values, scale):
         _check_numbers(array, values, scale, whose)
     if scale == "probability" and whole and len(values) >= _HARD_LEAST:
-        # As soon as one row in ten is not hard, nothing is said of the others.
-        hard = hard_rows(values, enough=len(values) // 10)
-        warn_if_hard(hard, values.shape, whose, stacklevel=4)
+        warn_if_hard(hard_rows(values), values.shape, whose, stacklevel=4)
     return array, values, scale
 
 
 def _check_numbers(array: xr.DataArray, values: Floats, scale: str, whose: str) -> None:
     """Refuse what is not finite, and what the scale does not allow."""
-    if scale == "probability":
-        facts = row_facts(values)
-        least, most = facts.least, facts.most
-    else:
-        least, most = float(values.min()), float(values.max())
+    least, most = float(values.min()), float(values.max())
     if not (isfinite(least) and isfinite(most)):
         check_finite(array, whose, "probabilities-not-finite")
     if scale in ("probability", "independent"):
         _check_between(array, values, scale, whose, least, most)
     if scale == "probability":
-        _check_sums(array, facts.sums, whose)
+        _check_sums(array, row_sums(values), whose)
 
 
 def known_scale(array: xr.DataArray, whose: str, scale: str | None = None) -> str:
@@ -393,19 +273,18 @@ def check_plausibilities(
     array = named_floats(plausibilities, whose, "plausibilities", draws=draws)
     values: Floats = array.values
     total = _total(array)
-    distributions, whole = sound(values, _PLAUSIBILITIES_WITHIN, total, _PLAUSIBILITIES_WITHIN)
-    if not distributions:
+    if not _are_distributions(values, _PLAUSIBILITIES_WITHIN):
         _check_distributions(array, whose)
-    return _with_exact_denominator(array, total, whole=whole)
+    return _with_exact_denominator(array, total)
 
 
 def _check_distributions(array: xr.DataArray, whose: str) -> None:
     """Refuse entries that are not finite or below 0, and rows that do not sum to 1."""
     values: Floats = array.values
-    facts = row_facts(values)
-    if not (isfinite(facts.least) and isfinite(facts.most)):
+    least, most = float(values.min()), float(values.max())
+    if not (isfinite(least) and isfinite(most)):
         check_finite(array, whose, "plausibilities-not-finite")
-    if facts.least < 0:
+    if least < 0:
         low = _over_draws(values.min(axis=-1), np.minimum)
         refuse_rows(
             "plausibilities-negative",
@@ -417,7 +296,7 @@ def _check_distributions(array: xr.DataArray, whose: str) -> None:
             got=f"{low.min():.4g}",
             do="mend these rows",
         )
-    sums = facts.sums
+    sums = row_sums(values)
     off = np.abs(sums - 1) > _PLAUSIBILITIES_WITHIN
     if off.any():
         refuse_rows(
@@ -508,15 +387,11 @@ def _total(array: xr.DataArray) -> Ints | None:
     return total
 
 
-def _with_exact_denominator(
-    array: xr.DataArray, total: Ints | None, *, whole: bool
-) -> xr.DataArray:
+def _with_exact_denominator(array: xr.DataArray, total: Ints | None) -> xr.DataArray:
     """Return the array without a denominator of which its rows are not whole multiples."""
     if names.DENOMINATOR not in array.coords:
         return array
-    if total is None or not (
-        total.min() > 0 and (whole or all_whole(array.values, total, _PLAUSIBILITIES_WITHIN))
-    ):
+    if total is None or not (total.min() > 0 and _are_counts(array.values, total)):
         return array.drop_vars(names.DENOMINATOR)
     if total.dtype == np.int64:
         return array

@@ -29,10 +29,50 @@ from plausibly.extras import require
 from plausibly.io import write_plausibilities, write_sets
 from plausibly.kernels.random import Keys, hash_names
 from plausibly.palette import INK
-from plausibly.plots.sets import GUARANTEED, NOTHING, VACUOUS, draw_rows, legend_of
+from plausibly.plots.sets import draw_rows, legend_of
+
+ALPHA = "0.1"
+DRAWS = 10
+TEST = 0.5
+VOTED = "voted"
+EXPECTED = "expected (default)"
+
+METHODS: Mapping[str, MethodTable] = {
+    VOTED: {"calibrator": "voted"},
+    **{
+        f"monte-carlo, {combiner}": {
+            "calibrator": "monte-carlo",
+            "combiner": combiner,
+            "draws": DRAWS,
+        }
+        for combiner in ("average", "maximum", "held-out-rank", "ecdf")
+    },
+    EXPECTED: {"calibrator": "expected"},
+}
+
+FIGURE = "coverage.png"
+SETS = "sets.csv"
+PREDICTIONS = "probabilities.csv"
+VOTES = "votes.csv"
+PLAUSIBILITIES = "plausibilities.csv"
+STUDY = "study.toml"
+_SETS = f"{percent(1 - float(ALPHA))} sets"
 
 
-@attrs.frozen(kw_only=True)
+@attrs.frozen(kw_only=True, eq=False)
+class Result:
+    """A demo that has run."""
+
+    subject: Subject
+    study: xr.Dataset
+    alone: xr.Dataset | None
+    sets: xr.DataArray
+
+
+_MEASURES = ("aggregated_coverage", "voted_coverage", "true_coverage", "set_size")
+
+
+@attrs.frozen
 class Figures:
     """Means over the splits of one method."""
 
@@ -46,23 +86,21 @@ class Figures:
 def figures(study: xr.Dataset, method: str) -> Figures:
     """Return the means over splits of a method, at the demo's alpha."""
     one = study.sel({METHOD: method}).isel({names.ALPHA: 0})
-    means = {
-        short: float(one[name].mean(SPLIT)) if name in one else float("nan")
-        for short, name in (
-            ("aggregated", "aggregated_coverage"),
-            ("voted", "voted_coverage"),
-            ("true", "true_coverage"),
-            ("size", "set_size"),
-        )
-    }
-    return Figures(**means, level=float(one["guaranteed_level"]))
+    aggregated, voted, true, size = (
+        float(one[name].mean(SPLIT)) if name in one else np.nan for name in _MEASURES
+    )
+    return Figures(aggregated, voted, true, size, float(one["guaranteed_level"]))
+
+
+def _halves(subject: Subject, splits: int) -> str:
+    by = "" if subject.group is None else f" by {subject.group}"
+    return f"{counted(splits)} random {'half' if splits == 1 else 'halves'}{by}"
 
 
 def design(subject: Subject, splits: int, seed: int) -> str:
     """Return what is done, before it is done."""
-    halves = f"{counted(splits)} random {'half' if splits == 1 else 'halves'}"
-    by = "" if subject.group is None else f" by {subject.group}"
-    return f"{subject.fitted}; {halves}{by}, alpha {ALPHA}, {DRAWS} draws, seed {seed}"
+    halves = _halves(subject, splits)
+    return f"{subject.fitted}; {halves}, alpha {ALPHA}, {DRAWS} draws, seed {seed}"
 
 
 def meaning(result: Result) -> list[str]:
@@ -70,7 +108,7 @@ def meaning(result: Result) -> list[str]:
     nouns = result.subject.nouns
     voted, expected = (figures(result.study, name) for name in (VOTED, EXPECTED))
     told = (
-        f"Calibrated on votes, {_sets()} miss {percent(1 - voted.aggregated)} of {nouns.said}; on "
+        f"Calibrated on votes, {_SETS} miss {percent(1 - voted.aggregated)} of {nouns.said}; on "
         f"{nouns.everything} they miss {percent(1 - expected.aggregated)}, "
         f"{_labels_more(expected.size - voted.size)} a {nouns.example}."
     )
@@ -85,21 +123,6 @@ def meaning(result: Result) -> list[str]:
         f"Guaranteed: on average over new {nouns.examples}, if {nouns.examples} are exchangeable. "
         f"{_condition(result)}",
     ]
-
-
-def readme_table(result: Result) -> str:
-    """Return the short table of the README, with its last line: what is guaranteed, and if what."""
-    about = f"{_sets()} for {counted(len(result.subject))} {result.subject.nouns.examples}"
-    lines = [f"{about:<32}{'covers ratings':<17}{'labels a set':<16}guaranteed"]
-    for title, method in (("votes", VOTED), (result.subject.nouns.everything, EXPECTED)):
-        found = figures(result.study, method)
-        level = "nothing" if np.isnan(found.level) else percent(found.level)
-        covered, size = percent(found.aggregated), f"{found.size:.1f}"
-        lines.append(f"{f'calibrated on {title}':<37}{covered:<17}{size:<12}{level}")
-    lines.append(
-        "guaranteed: on average over new cases, if they are exchangeable with the calibration cases"
-    )
-    return "\n".join(lines)
 
 
 def _condition(result: Result) -> str:
@@ -120,50 +143,37 @@ def _condition(result: Result) -> str:
     )
 
 
-def _sets() -> str:
-    """Return what the sets are called after their alpha: ``90 % sets``."""
-    return f"{percent(1 - float(ALPHA))} sets"
-
-
 def _labels_more(difference: float) -> str:
     """Return how much larger sets are, in words."""
     text = f"{abs(difference):.1f}"
-    if float(text) == 0:
-        return "for as many labels"
-    return f"for {text} {'more' if difference > 0 else 'fewer'} labels"
-
-
-STUDY = "study.toml"
-FOLDER = "study"
+    more = "more" if difference > 0 else "fewer"
+    return f"for {text} {more} labels" if float(text) else "for as many labels"
 
 
 def study_text(subject: Subject, splits: int, seed: int) -> str:
     """Return the study file of a demo, whose results are those of the demo."""
     said = opinions(subject)
-    what: dict[str, object] = (
-        {"annotations": {"path": said, "reader": "counts"}}
-        if said == VOTES
-        else {"plausibilities": {"path": said}}
-    )
+    votes = {"annotations": {"path": said, "reader": "counts"}}
     calibrations: list[dict[str, object]] = []
     # The first calibration makes the predictor, which should be the one to start with.
     for name in sorted(METHODS, key=lambda name: name != EXPECTED):
-        table: dict[str, object] = dict(METHODS[name])
-        draws = table.pop("draws", None)
-        if draws is not None:
-            table["calibrator"] = {"name": table["calibrator"], "draws": draws}
+        table = dict(METHODS[name])
+        if "draws" in table:
+            table["calibrator"] = {"name": table["calibrator"], "draws": table.pop("draws")}
         calibrations.append({"name": name, **table})
-    parts: dict[str, object] = {"count": splits, "test": TEST}
-    examples: dict[str, object] = {}
+    group, examples = {}, {}
     if subject.group is not None:
-        examples = {"examples": {"path": f"{subject.group}s.csv"}}
-        parts["group"] = subject.group
+        group, examples = {"group": subject.group}, {"path": f"{subject.group}s.csv"}
     return toml_text(
         {"seed": seed, "alphas": [Decimal(ALPHA)]}
-        | what
+        | (votes if said == VOTES else {"plausibilities": {"path": said}})
         | {"predictions": {"path": PREDICTIONS}}
-        | examples
-        | {"calibrations": calibrations, "splits": parts, "output": {"folder": FOLDER}}
+        | ({"examples": examples} if examples else {})
+        | {
+            "calibrations": calibrations,
+            "splits": {"count": splits, "test": TEST, **group},
+            "output": {"folder": "study"},
+        }
     )
 
 
@@ -177,14 +187,10 @@ def _splits_of(path: Path) -> int:
 
 def write_study_file(subject: Subject, folder: Path, *, splits: int, seed: int) -> str:
     """Write the study file beside the data, and return its name."""
-    path, text = folder / STUDY, study_text(subject, splits, seed)
-    check_unedited(path, text.encode(), study_text(subject, _splits_of(path), seed).encode())
-    with replacing(path) as part:
-        part.write_text(text, encoding="utf-8")
+    older = _splits_of(folder / STUDY)
+    _write(folder / STUDY, *(study_text(subject, count, seed) for count in (splits, older)))
     return STUDY
 
-
-__all__ = ["GUARANTEED", "NOTHING", "PANELS", "VACUOUS", "draw", "drawing", "write_figure"]
 
 PANELS = {
     "aggregated_coverage": ("aggregated coverage", ".3f"),
@@ -213,8 +219,7 @@ def draw(result: Result) -> Any:  # Any: a Figure of matplotlib, which may not b
     panels = drawn.subplots(1, len(PANELS), sharey=True)
     methods = [study.isel({METHOD: row}) for row in range(study.sizes[METHOD])]
     for panel, (measure, (title, form)) in zip(panels, PANELS.items(), strict=True):
-        draw_rows(panel, methods, measure, form)
-        panel.set_xlabel(title)
+        draw_rows(panel, methods, measure, form, title)
     first, second = panels
     first.set_yticks(range(len(methods)), [str(name) for name in study[METHOD].values])
     first.set_ylim(len(methods) - 0.5, -0.75)
@@ -223,64 +228,16 @@ def draw(result: Result) -> Any:  # Any: a Figure of matplotlib, which may not b
     first.set_xlim(min(least, wanted) - 0.02, 1.02)
     first.locator_params(axis="x", nbins=6)
     first.axvline(wanted, color=INK, linestyle="--", linewidth=1.2, zorder=1)
-    first.set_title(f"wanted: {wanted:g}", x=_share_of(first, wanted), fontsize=10, color=INK)
+    low, high = first.get_xlim()
+    place = (wanted - low) / (high - low)
+    first.set_title(f"wanted: {wanted:g}", x=place, fontsize=10, color=INK)
     second.set_xlim(0, result.study.attrs["labels"] * 1.06)
-    drawn.legend(
-        handles=legend_of(methods, INK),
-        loc="outside lower center",
-        ncols=4,
-        frameon=False,
-        fontsize=9,
-    )
-    nouns = result.subject.nouns
-    halves = (
-        f"{counted(study.sizes[SPLIT])} random {'half' if study.sizes[SPLIT] == 1 else 'halves'}"
-    )
-    by = "" if result.subject.group is None else f" by {result.subject.group}"
-    drawn.suptitle(
-        f"{100 * wanted:g} % sets for {counted(len(result.subject))} {nouns.examples}, on "
-        f"{halves}{by}",
-        x=0.01,
-        ha="left",
-        fontweight="bold",
-    )
+    below = {"loc": "outside lower center", "ncols": 4}
+    drawn.legend(handles=legend_of(methods, INK), frameon=False, fontsize=9, **below)
+    subject, halves = result.subject, _halves(result.subject, study.sizes[SPLIT])
+    what = f"{100 * wanted:g} % sets for {counted(len(subject))} {subject.nouns.examples}"
+    drawn.suptitle(f"{what}, on {halves}", x=0.01, ha="left", fontweight="bold")
     return drawn
-
-
-def _share_of(panel: Any, value: float) -> float:  # Any: as above
-    """Return where on a panel's axis a value lies, from 0 to 1."""
-    low, high = panel.get_xlim()
-    return float((value - low) / (high - low))
-
-
-ALPHA = "0.1"
-DRAWS = 10
-TEST = 0.5
-VOTED = "voted"
-EXPECTED = "expected (default)"
-
-METHODS: Mapping[str, MethodTable] = {
-    VOTED: {"calibrator": "voted"},
-    **{
-        f"monte-carlo, {combiner}": {
-            "calibrator": "monte-carlo",
-            "combiner": combiner,
-            "draws": DRAWS,
-        }
-        for combiner in ("average", "maximum", "held-out-rank", "ecdf")
-    },
-    EXPECTED: {"calibrator": "expected"},
-}
-
-
-@attrs.frozen(kw_only=True, eq=False)
-class Result:
-    """A demo that has run."""
-
-    subject: Subject
-    study: xr.Dataset
-    alone: xr.Dataset | None
-    sets: xr.DataArray
 
 
 def run(subject: Subject, *, splits: int, seed: int, progress: Progress | None = None) -> Result:
@@ -297,12 +254,8 @@ def run(subject: Subject, *, splits: int, seed: int, progress: Progress | None =
         true=subject.true,
         progress=progress,
     )
-    return Result(
-        subject=subject,
-        study=study,
-        alone=_alone(subject, splits, seed),
-        sets=first_sets(subject, seed),
-    )
+    alone, sets = _alone(subject, splits, seed), first_sets(subject, seed)
+    return Result(subject=subject, study=study, alone=alone, sets=sets)
 
 
 def first_sets(subject: Subject, seed: int) -> xr.DataArray:
@@ -335,13 +288,6 @@ def _alone(subject: Subject, splits: int, seed: int) -> xr.Dataset | None:
         test=TEST,
         seed=seed,
     )
-
-
-FIGURE = "coverage.png"
-SETS = "sets.csv"
-PREDICTIONS = "probabilities.csv"
-VOTES = "votes.csv"
-PLAUSIBILITIES = "plausibilities.csv"
 
 
 def make_folder(folder: Path) -> None:
@@ -401,17 +347,17 @@ def _write_table(
     writer = csv.writer(file, lineterminator="\n")
     writer.writerow(header)
     writer.writerows([name, *row] for name, row in zip(examples, rows, strict=True))
-    content = file.getvalue().encode()
-    check_unedited(path, content)
+    _write(path, file.getvalue())
+
+
+def _write(path: Path, text: str, *older: str) -> None:
+    """Write a text, where it replaces nothing but itself or what an older demo wrote."""
+    check_unedited(path, *(one.encode() for one in (text, *older)))
     with replacing(path) as part:
-        part.write_bytes(content)
+        part.write_bytes(text.encode())
 
 
 def check_unedited(path: Path, *contents: bytes) -> None:
     """Raise ``output-occupied`` where a file holds something else: it may have been edited."""
-    check_ours(
-        path,
-        lambda there: there.read_bytes() in contents,
-        "what this demo writes there",
-        do=f"-o {path.parent}-2",
-    )
+    ours, do = "what this demo writes there", f"-o {path.parent}-2"
+    check_ours(path, lambda there: there.read_bytes() in contents, ours, do=do)

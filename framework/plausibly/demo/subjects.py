@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Callable, Mapping
 from importlib.resources import files
 from types import ModuleType
 from typing import Literal, TypeAlias
@@ -12,6 +11,7 @@ import attrs
 import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
+from scipy.special import softmax
 
 from plausibly import registry
 from plausibly.conformal.aggregate import aggregate
@@ -97,33 +97,24 @@ def make_toy(examples: int = 2000, *, seed: int = 1) -> Toy:
     training = hash_names(f"t{i}" for i in range(1, TRAINING + 1))
     means, variance, shares = fit(*draw(training, keys))
     labels, points = draw(hash_names(example), keys)
-    coords = {names.EXAMPLE: example, names.LABEL: text_array(TOY_LABELS)}
-    dims = (names.EXAMPLE, names.LABEL)
-    predictions = xr.DataArray(
-        posterior(points, means, np.full_like(means, np.sqrt(variance)), shares),
-        dims=dims,
-        coords=coords,
-        name="predictions",
-        attrs={names.SCALE: "probability"},
-    )
-    plausibilities = xr.DataArray(
-        posterior(points, MEANS, SIGMAS, WEIGHTS), dims=dims, coords=coords, name="plausibilities"
-    )
+    known = {
+        names.EXAMPLE: example,
+        names.LABEL: text_array(TOY_LABELS),
+        AXIS: text_array(["first", "second"]),
+    }
+
+    def array(name: str, values: NDArray[np.generic], *dims: str) -> xr.DataArray:
+        coords = {dim: known[dim] for dim in (names.EXAMPLE, *dims)}
+        return xr.DataArray(values, coords=coords, dims=list(coords), name=name)
+
+    predicted = posterior(points, means, np.full_like(means, np.sqrt(variance)), shares)
+    predictions = array("predictions", predicted, names.LABEL)
+    truth = posterior(points, MEANS, SIGMAS, WEIGHTS)
     return Toy(
-        predictions=predictions,
-        plausibilities=plausibilities,
-        true=xr.DataArray(
-            coords[names.LABEL][labels],
-            dims=names.EXAMPLE,
-            coords={names.EXAMPLE: example},
-            name="true",
-        ),
-        points=xr.DataArray(
-            points,
-            dims=(names.EXAMPLE, AXIS),
-            coords={names.EXAMPLE: example, AXIS: text_array(["first", "second"])},
-            name="points",
-        ),
+        predictions=predictions.assign_attrs({names.SCALE: "probability"}),
+        plausibilities=array("plausibilities", truth, names.LABEL),
+        true=array("true", known[names.LABEL][labels]),
+        points=array("points", points, AXIS),
     )
 
 
@@ -131,19 +122,20 @@ def draw(hashes: Hashes, keys: Keys) -> tuple[NDArray[np.intp], Reals]:
     """Return label codes (example,) and points (example, 2), from the examples' own uniforms."""
     pick, radius, angle = keys.uniform(hashes, 3).T
     labels = np.searchsorted(np.cumsum(WEIGHTS)[:-1], pick, side="right")
+    return labels, MEANS[labels] + SIGMAS[labels] * np.stack(normals(radius, angle), axis=1)
+
+
+def normals(radius: Reals, angle: Reals) -> tuple[Reals, Reals]:
+    """Return two normal numbers for each pair of uniforms, by Box and Muller."""
     length = np.sqrt(-2 * np.log1p(-radius))
-    normals = length[:, None] * np.stack(
-        [np.cos(2 * np.pi * angle), np.sin(2 * np.pi * angle)], axis=1
-    )
-    return labels, MEANS[labels] + SIGMAS[labels] * normals
+    return length * np.cos(2 * np.pi * angle), length * np.sin(2 * np.pi * angle)
 
 
 def posterior(points: Reals, means: Reals, sigmas: Reals, weights: Reals) -> Reals:
     """Return P(Y = k | X = x), (example, label), by Bayes' rule for Gaussians."""
     steps = (points[:, None, :] - means) / sigmas
     logs = np.log(weights) - np.log(sigmas).sum(axis=1) - (steps**2).sum(axis=2) / 2
-    shares = np.exp(logs - logs.max(axis=1, keepdims=True))
-    return np.asarray(shares / shares.sum(axis=1, keepdims=True))
+    return np.asarray(softmax(logs, axis=1))
 
 
 def fit(labels: NDArray[np.intp], points: Reals) -> tuple[Reals, float, Reals]:
@@ -213,6 +205,8 @@ def group_folds(groups: NDArray[np.str_], folds: int, keys: Keys) -> Ints:
 
 Name: TypeAlias = Literal["nodules", "toy"]
 
+_POINTS = 3000  # enough for every method that is compared to say something
+_SURE = 0.8
 _TIE = 1e-9
 """Plausibilities closer than this are one vote apart by rounding only."""
 
@@ -229,16 +223,14 @@ class Nouns:
 
 
 @attrs.frozen(kw_only=True, eq=False)
-class Subject:
-    """The data of a demo."""
+class Judged:
+    """What a model says of examples, beside what experts say of them."""
 
     predictions: xr.DataArray
     plausibilities: xr.DataArray
     group: str | None = None
     true: xr.DataArray | None = None
     about: str
-    fitted: str
-    nouns: Nouns
 
     def __len__(self) -> int:
         return int(self.predictions.sizes[names.EXAMPLE])
@@ -249,9 +241,12 @@ class Subject:
         return None if self.group is None else self.predictions[self.group].values.astype(np.str_)
 
 
-def load(name: Name, seed: int) -> Subject:
-    """Return the data of a demo, with predictions."""
-    return _LOADERS[name](seed)
+@attrs.frozen(kw_only=True, eq=False)
+class Subject(Judged):
+    """The data of a demo."""
+
+    fitted: str
+    nouns: Nouns
 
 
 def _nodules(seed: int) -> Subject:
@@ -259,7 +254,9 @@ def _nodules(seed: int) -> Subject:
     lam = aggregate(found.annotations)
     patients = found.features[PATIENT].values
     ratings = lam[names.DENOMINATOR].values
-    agreed, tied = _agreed_and_tied(lam)
+    most = lam.values.max(axis=1, keepdims=True)
+    agreed = float((most > 1 - _TIE).mean())
+    tied = float(((lam.values > most - _TIE).sum(axis=1) > 1).mean())
     return Subject(
         predictions=out_of_fold(found.features, lam, group=PATIENT, keys=Keys(seed, "demo/folds")),
         plausibilities=lam,
@@ -267,7 +264,7 @@ def _nodules(seed: int) -> Subject:
         about=f"{counted(len(patients))} lung nodules of {counted(len(set(patients)))} patients; "
         f"{counted(int(ratings.sum()))} malignancy ratings, {LIDC_LABELS[0]} to "
         f"{LIDC_LABELS[-1]}, by {ratings.min()} or {ratings.max()} radiologists each. "
-        f"All agree on {agreed}; {tied} are tied votes.",
+        f"All agree on {percent(agreed)}; {percent(tied)} are tied votes.",
         fitted=f"logistic regression, out of fold by {PATIENT}",
         nouns=Nouns(
             example="nodule",
@@ -301,18 +298,9 @@ def _toy(seed: int) -> Subject:
     )
 
 
-_POINTS = 3000  # enough for every method that is compared to say something
-_SURE = 0.8
-_LOADERS: Mapping[Name, Callable[[int], Subject]] = {"nodules": _nodules, "toy": _toy}
-
-
-def _agreed_and_tied(lam: xr.DataArray) -> tuple[str, str]:
-    """Return the shares of examples with one answer, and with several most frequent ones."""
-    values = lam.values
-    most = values.max(axis=1, keepdims=True)
-    return percent(float((most > 1 - _TIE).mean())), percent(
-        float(((values > most - _TIE).sum(axis=1) > 1).mean())
-    )
+def load(name: Name, seed: int) -> Subject:
+    """Return the data of a demo, with predictions."""
+    return {"nodules": _nodules, "toy": _toy}[name](seed)
 
 
 def percent(share: float) -> str:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import math
 import textwrap
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Sequence
 from typing import Literal, TypeAlias
 
 import attrs
@@ -17,14 +18,22 @@ from plausibly.conformal.inputs import GUARANTEES, OVERLAP
 from plausibly.data import names
 from plausibly.data.left_out import read_left_out
 from plausibly.errors import counted
-from plausibly.evaluation.evaluate import AMBIGUITY, measured
+from plausibly.evaluation.evaluate import AMBIGUITY, each, measured, planes
 from plausibly.evaluation.groups import LEVEL, SIZE, STRATUM, SUBGROUP
-from plausibly.evaluation.intervals import CELL, COVERAGE, ENDS, GUARANTEED, ROUGH
+from plausibly.evaluation.intervals import (
+    AGGREGATED as AGGREGATED,
+    CELL,
+    COVERAGE,
+    ENDS,
+    GUARANTEED,
+    ROUGH,
+    SET_SIZE,
+    figures,
+)
 from plausibly.evaluation.uniformity import OF
 from plausibly.guarantee import Guarantee, bounded
 
 WIDTH = 80
-AGGREGATED = "aggregated_coverage"
 MASS = "mass_coverage"
 QUANTITIES = {
     AGGREGATED: "aggregated: what experts said",
@@ -64,7 +73,7 @@ def describe(evaluation: xr.Dataset) -> str:
     evaluation : Dataset
         From `evaluate`.
     """
-    blocks = [_block(plane) for plane in _planes(measured(evaluation))]
+    blocks = [_block(plane) for plane in planes(measured(evaluation))]
     return "\n\n".join(blocks)
 
 
@@ -87,7 +96,7 @@ def verdict(evaluation: xr.Dataset) -> str:
     spread that hold for all of them together: of a site, where it is what `by` names. One for a new
     patient is judged by the mean over patients of the means within, where they are known.
     """
-    return "\n".join(_verdict(plane) for plane in _planes(measured(evaluation)))
+    return "\n".join(_verdict(plane) for plane in planes(measured(evaluation)))
 
 
 def as_json(evaluation: xr.Dataset) -> dict[str, object]:
@@ -104,7 +113,7 @@ def as_json(evaluation: xr.Dataset) -> dict[str, object]:
     if names.LEFT_OUT in attributes:
         attributes[names.LEFT_OUT] = read_left_out(evaluation.attrs)
     results: list[dict[str, object]] = []
-    for plane in _planes(evaluation):
+    for plane in planes(evaluation):
         promise = _promise(plane)
         result: dict[str, object] = {"alpha": _alpha(plane), **_figures(plane, "")}
         result["strata"] = _by(plane, AMBIGUITY, _STRATUM)
@@ -142,15 +151,6 @@ def ends(low: float, high: float) -> str:
     return " to ".join(map(decimal, outwards(low, high)))
 
 
-def _planes(evaluation: xr.Dataset) -> Iterator[xr.Dataset]:
-    """Yield the evaluation of each alpha."""
-    if names.ALPHA not in evaluation.dims:
-        yield evaluation
-        return
-    for place in range(evaluation.sizes[names.ALPHA]):
-        yield evaluation.isel({names.ALPHA: place})
-
-
 def _alpha(plane: xr.Dataset) -> float | None:
     return float(plane[names.ALPHA]) if names.ALPHA in plane.coords else None
 
@@ -166,22 +166,16 @@ def _promise(plane: xr.Dataset) -> Guarantee | None:
 
 def _measured(plane: xr.Dataset, quantity: str, title: str, prefix: str = "") -> Measured:
     """Return one figure of a plane without other dims."""
-    name = f"{prefix}{quantity}"
-    mean, low, high = (float(plane[f"{name}_{end}"]) for end in ENDS)
-    size = math.nan if prefix == GUARANTEED else float(plane[f"{prefix}set_size_mean"])
-    n = plane[f"{GUARANTEED}_n"] if prefix == GUARANTEED else plane[f"{prefix}n"]
-    return Measured(title, int(n), mean, low, high, size)
-
-
-def _each(plane: xr.Dataset, dim: str) -> list[xr.Dataset]:
-    return [plane.isel({dim: place}) for place in range(plane.sizes[dim])]
+    guaranteed = prefix == GUARANTEED
+    size = math.nan if guaranteed else float(plane[f"{prefix}{SET_SIZE}_mean"])
+    n = int(plane[f"{GUARANTEED}_n" if guaranteed else f"{prefix}n"])
+    return Measured(title, n, *figures(plane, f"{prefix}{quantity}"), size)
 
 
 def _parts(plane: xr.Dataset, dim: str, prefix: str) -> list[Measured]:
     """Return the aggregated coverage of each group."""
-    return [
-        _measured(part, AGGREGATED, str(part[dim].item()), prefix) for part in _each(plane, dim)
-    ]
+    parts = each(plane, dim)
+    return [_measured(part, AGGREGATED, str(part[dim].item()), prefix) for part in parts]
 
 
 def _block(plane: xr.Dataset) -> str:
@@ -201,8 +195,7 @@ def _block(plane: xr.Dataset) -> str:
     lines.append(_shares(plane))
     if any(bool(plane[name].any()) for name in plane if str(name).endswith(f"_{ROUGH}")):
         lines.append("rough intervals: fewer than ten clusters, or nearly all outcomes alike")
-    lines += textwrap.wrap(_verdict(plane), WIDTH, break_on_hyphens=False, break_long_words=False)
-    return "\n".join(lines)
+    return "\n".join([*lines, *_wrapped(_verdict(plane))])
 
 
 def _stratum_title(title: str) -> str:
@@ -301,10 +294,9 @@ def judgement(plane: xr.Dataset, promise: Guarantee) -> Judgement:
         return Judgement(stands, covered, _AGAINST[stands] + _remark(stands, covered, promise.has))
     if f"{GUARANTEED}_mean" not in plane:
         return Judgement(None, None, _unjudged(promise, str(plane.attrs.get("by", ""))))
-    parts = [plane] if CELL not in plane.dims else _each(plane, CELL)
     cells = [
         _measured(part, "", str(part[CELL].item()) if CELL in part.coords else "", GUARANTEED)
-        for part in parts
+        for part in _cells(plane)
     ]
     there = [cell for cell in cells if not math.isnan(cell.mean)]
     if not there:
@@ -404,200 +396,168 @@ def _weakness(plane: xr.Dataset, level: float) -> str:
 
 def _figures(part: xr.Dataset, prefix: str) -> dict[str, object]:
     """Return the averages of one plane or group as plain data."""
-    figures: dict[str, object] = {}
-    for quantity in (*QUANTITIES, "set_size"):
-        if f"{prefix}{quantity}_mean" in part:
-            values = {end: float(part[f"{prefix}{quantity}_{end}"]) for end in ENDS}
-            figures[quantity] = {end: _number(value) for end, value in values.items()}
+    found: dict[str, object] = {
+        quantity: _ends(part, f"{prefix}{quantity}")
+        for quantity in (*QUANTITIES, SET_SIZE)
+        if f"{prefix}{quantity}_mean" in part
+    }
     for share in ("share_empty", "share_singleton"):
-        figures[share] = _number(float(part[f"{prefix}{share}"]))
-    return figures
+        found[share] = _number(part[f"{prefix}{share}"])
+    return found
+
+
+def _ends(part: xr.Dataset, name: str, ends: Sequence[str] = ENDS) -> dict[str, float | None]:
+    return {end: _number(part[f"{name}_{end}"]) for end in ends}
+
+
+def _number(value: xr.DataArray) -> float | None:
+    """Return the value, or None for NaN, which JSON does not know."""
+    return None if math.isnan(value) else float(value)
 
 
 def _by(plane: xr.Dataset, dim: str, prefix: str) -> list[dict[str, object]]:
     """Return the averages of each group as plain data."""
     return [
         {dim: part[dim].item(), "n": int(part[f"{prefix}n"]), **_figures(part, prefix)}
-        for part in _each(plane, dim)
+        for part in each(plane, dim)
     ]
 
 
 def _guaranteed(plane: xr.Dataset) -> list[dict[str, object]]:
     """Return what was judged as plain data: each cell, or the only one."""
-    parts = [plane] if CELL not in plane.dims else _each(plane, CELL)
-    return [
-        {
-            **({"cell": part[CELL].item()} if CELL in part.coords else {}),
-            **{end: _number(float(part[f"{GUARANTEED}_{end}"])) for end in ("n", *ENDS)},
-        }
-        for part in parts
-    ]
+    found = []
+    for part in _cells(plane):
+        cell = {"cell": part[CELL].item()} if CELL in part.coords else {}
+        found.append({**cell, **_ends(part, GUARANTEED, ("n", *ENDS))})
+    return found
 
 
-def _number(value: float) -> float | None:
-    """Return the value, or None for NaN, which JSON does not know."""
-    return None if math.isnan(value) else value
+def _cells(plane: xr.Dataset) -> list[xr.Dataset]:
+    return each(plane, CELL) if CELL in plane.dims else [plane]
 
 
 _TITLE = 26
 _SHOWN_LABELS = 12
 
 
-def describe_strata(found: xr.Dataset) -> str:
+def _by_alpha(block: Callable[[xr.Dataset], list[str]]) -> Callable[[xr.Dataset], str]:
+    """Make of what gives the lines of one alpha what gives all, with the alpha where several."""
+
+    @functools.wraps(block)
+    def described(found: xr.Dataset) -> str:
+        several = names.ALPHA in found.dims and found.sizes[names.ALPHA] > 1
+        texts = []
+        for plane in planes(found):
+            alpha = [f"alpha {float(plane[names.ALPHA]):g}"] if several else []
+            texts.append("\n".join([*alpha, *block(plane)]))
+        return "\n".join(texts)
+
+    return described
+
+
+@_by_alpha
+def describe_strata(one: xr.Dataset) -> list[str]:
     """Return a line a stratum."""
-
-    def block(one: xr.Dataset) -> list[str]:
-        head = f"by {one.attrs['of']}"
-        return [_head(head, one, "coverage", "set size"), *_covered(one, STRATUM, "set_size")]
-
-    return _blocks(found, block)
+    head = _head(f"by {one.attrs['of']}", one, "coverage", "set size")
+    return [head, *_covered(one, STRATUM, SET_SIZE)]
 
 
-def describe_sizes(found: xr.Dataset) -> str:
+@_by_alpha
+def describe_sizes(one: xr.Dataset) -> list[str]:
     """Return a line a size of sets, without those that no set has."""
-
-    def block(one: xr.Dataset) -> list[str]:
-        there = one.isel({SIZE: one["count"].values > 0})
-        titled = there.assign_coords(
-            {SIZE: [_labels(str(size)) for size in there[SIZE].values.tolist()]}
-        )
-        return [_head("by size of the set", one, "coverage", ""), *_covered(titled, SIZE, "")]
-
-    return _blocks(found, block)
+    there = one.isel({SIZE: one["count"].values > 0})
+    titles = [_labels(str(size)) for size in there[SIZE].values.tolist()]
+    titled = there.assign_coords({SIZE: titles})
+    return [_head("by size of the set", one, "coverage", ""), *_covered(titled, SIZE, "")]
 
 
-def describe_labels(found: xr.Dataset) -> str:
+@_by_alpha
+def describe_labels(one: xr.Dataset) -> list[str]:
     """Return a line a label, those with the least covered share where there are many."""
-
-    def block(one: xr.Dataset) -> list[str]:
-        named = one.isel({names.LABEL: one["mass"].values > 0})
-        head = "by label, of what is said for it"
-        if named.sizes[names.LABEL] > _SHOWN_LABELS:
-            order = np.argsort(named["covered_high"].values, kind="stable")[:_SHOWN_LABELS]
-            head = f"by label: {_SHOWN_LABELS} of {counted(named.sizes[names.LABEL])}"
-            named = named.isel({names.LABEL: order})
-        lines = [_head(head, one, "covered", "in sets")]
-        for place in range(named.sizes[names.LABEL]):
-            label = named.isel({names.LABEL: place})
-            mass, inside = float(label["mass"]), decimal(float(label["in_sets_mean"]))
-            lines.append(
-                _counted_line(label[names.LABEL].item(), f"{mass:,.1f}", label, "covered", inside)
-            )
-        silent = one.sizes[names.LABEL] - int((one["mass"] > 0).sum())
-        if silent:
-            lines.append(f"  nobody named {counted(silent)} of the labels")
-        return lines
-
-    return _blocks(found, block)
+    named = one.isel({names.LABEL: one["mass"].values > 0})
+    many, silent = named.sizes[names.LABEL], one.sizes[names.LABEL] - named.sizes[names.LABEL]
+    head = "by label, of what is said for it"
+    if many > _SHOWN_LABELS:
+        order = np.argsort(named["covered_high"].values, kind="stable")[:_SHOWN_LABELS]
+        head = f"by label: {_SHOWN_LABELS} of {counted(many)}"
+        named = named.isel({names.LABEL: order})
+    lines = [_head(head, one, "covered", "in sets")]
+    lines += _of_mass(named, names.LABEL, "covered", "in_sets_mean")
+    return [*lines, *([f"  nobody named {counted(silent)} of the labels"] if silent else [])]
 
 
-def describe_risk(found: xr.Dataset) -> str:
+@_by_alpha
+def describe_risk(one: xr.Dataset) -> list[str]:
     """Return a line a risk level, from the least on: the share of its mass that sets miss."""
-
-    def block(one: xr.Dataset) -> list[str]:
-        lines = [_head(f"by {one.attrs['risk']}, of what is said for it", one, "missed", "of all")]
-        for place in range(one.sizes[LEVEL]):
-            level = one.isel({LEVEL: place})
-            mass, share = float(level["mass"]), decimal(float(level["mass_share"]))
-            lines.append(
-                _counted_line(str(level[LEVEL].item()), f"{mass:,.1f}", level, "missed", share)
-            )
-        if "risk_missed_mean" in one:
-            mean, low, high = (float(one[f"risk_missed_{end}"]) for end in ENDS)
-            lines.append(f"  risk left out, a mean example: {decimal(mean)} ({ends(low, high)})")
-        return lines
-
-    return _blocks(found, block)
+    lines = [_head(f"by {one.attrs['risk']}, of what is said for it", one, "missed", "of all")]
+    lines += _of_mass(one, LEVEL, "missed", "mass_share")
+    if "risk_missed_mean" in one:
+        mean, low, high = figures(one, "risk_missed")
+        lines.append(f"  risk left out, a mean example: {decimal(mean)} ({ends(low, high)})")
+    return lines
 
 
-def describe_subgroups(found: xr.Dataset) -> str:
+@_by_alpha
+def describe_subgroups(one: xr.Dataset) -> list[str]:
     """Return the subgroups that are covered least."""
-
-    def block(one: xr.Dataset) -> list[str]:
-        order = np.lexsort(
-            (one["aggregated_coverage_mean"].values, one["aggregated_coverage_high"].values)
-        )[:MOST_GROUPS]
-        shown = one.isel({SUBGROUP: order})
-        count = one.sizes[SUBGROUP]
-        head = "subgroups" if count <= MOST_GROUPS else f"weakest of {counted(count)} subgroups"
-        lines = [_head(head, one, "coverage", "set size"), *_covered(shown, SUBGROUP, "set_size")]
-        small = int(one.attrs["left_out_subgroups"])
-        note = f"Intervals hold for all {counted(count)} together; the least of many is too low."
-        if small:
-            noun = "clusters" if "cluster" in one.attrs else "examples"
-            note += f" Left out: {counted(small)} of fewer than {one.attrs['at_least']} {noun}."
-        return lines + _wrapped(note)
-
-    return _blocks(found, block)
+    order = np.lexsort(tuple(one[f"{AGGREGATED}_{end}"].values for end in ("mean", "high")))
+    shown = one.isel({SUBGROUP: order[:MOST_GROUPS]})
+    count = one.sizes[SUBGROUP]
+    head = "subgroups" if count <= MOST_GROUPS else f"weakest of {counted(count)} subgroups"
+    lines = [_head(head, one, "coverage", "set size"), *_covered(shown, SUBGROUP, SET_SIZE)]
+    small = int(one.attrs["left_out_subgroups"])
+    note = f"Intervals hold for all {counted(count)} together; the least of many is too low."
+    if small:
+        noun = "clusters" if "cluster" in one.attrs else "examples"
+        note += f" Left out: {counted(small)} of fewer than {one.attrs['at_least']} {noun}."
+    return lines + _wrapped(note)
 
 
-def describe_slab(found: xr.Dataset) -> str:
+@_by_alpha
+def describe_slab(one: xr.Dataset) -> list[str]:
     """Return what the worst slab is, in one sentence an alpha."""
-
-    def block(one: xr.Dataset) -> list[str]:
-        least = f"{100 * float(one.attrs['least']):g} %"
-        head = _head(f"worst slab of {least} or more", one, "coverage", "elsewhere")
-        count = counted(int(one["count"]))
-        others = decimal(float(one["others_mean"]))
-        line = _counted_line("found on other examples", count, one, "aggregated_coverage", others)
-        return [head, line]
-
-    return _blocks(found, block)
+    least = f"{100 * float(one.attrs['least']):g} %"
+    head = _head(f"worst slab of {least} or more", one, "coverage", "elsewhere")
+    count, others = counted(int(one["count"])), decimal(float(one["others_mean"]))
+    return [head, _counted_line("found on other examples", count, one, AGGREGATED, others)]
 
 
 def describe_uniformity(found: xr.Dataset) -> str:
     """Return how far p-values are from uniform, a line for voted, drawn and true labels."""
-    lines = [f"{'p-values of the':<{_TITLE + 9}}{'D+':>8}{'p':>8}{'D-':>8}{'promised':>11}"]
-    for place in range(found.sizes[OF]):
-        one = found.isel({OF: place})
+    width = _TITLE + 9
+    lines = [f"{'p-values of the':<{width}}{'D+':>8}{'p':>8}{'D-':>8}{'promised':>11}"]
+    for one in each(found, OF):
         above, below = (decimal(float(one[f"ks_{side}"])) for side in ("above", "below"))
         chance = float(one["p_super_uniform"])
         p = "< .001" if chance < 0.001 else decimal(chance)
         said = "yes" if bool(one["promised"]) else "no"
         title = f"  {one[OF].item()} label"
-        lines.append(f"{title:<{_TITLE + 9}}{above:>8}{p:>8}{below:>8}{said:>11}")
-    return "\n".join(
-        [
-            *lines,
-            *_wrapped(
-                "D+: by how much more p-values are at most t than t promises, p of it by chance; "
-                "D-: by how much fewer, which breaks nothing."
-            ),
-        ]
+        lines.append(f"{title:<{width}}{above:>8}{p:>8}{below:>8}{said:>11}")
+    lines += _wrapped(
+        "D+: by how much more p-values are at most t than t promises, p of it by chance; "
+        "D-: by how much fewer, which breaks nothing."
     )
+    return "\n".join(lines)
 
 
 def part_rows(found: xr.Dataset, dim: str | None = None) -> list[dict[str, object]]:
     """Return the figures of a further measure as plain data, one entry an alpha and part."""
     rows = []
-    for plane in _planes(found):
-        for place in range(plane.sizes[dim] if dim is not None else 1):
-            one = plane if dim is None else plane.isel({dim: place})
+    for plane in planes(found):
+        for one in [plane] if dim is None else each(plane, dim):
             row: dict[str, object] = {}
             for name, values in {**one.coords, **one.data_vars}.items():
-                if values.ndim == 0:
-                    stem, _, end = str(name).rpartition("_")
-                    value = values.item()
-                    if end in ENDS and f"{stem}_mean" in one:
-                        figures = row.setdefault(stem, {})
-                        if isinstance(figures, dict):
-                            figures[end] = value
-                    else:
-                        row[str(name)] = value
+                stem, _, end = str(name).rpartition("_")
+                if values.ndim:
+                    continue
+                if end in ENDS and f"{stem}_mean" in one:
+                    row[stem] = {
+                        end: one[f"{stem}_{end}"].item() for end in ENDS if f"{stem}_{end}" in one
+                    }
+                else:
+                    row[str(name)] = values.item()
             rows.append(row)
     return rows
-
-
-def _blocks(found: xr.Dataset, block: Callable[[xr.Dataset], list[str]]) -> str:
-    """Return the lines of each alpha, with the alpha where there are several."""
-    several = names.ALPHA in found.dims and found.sizes[names.ALPHA] > 1
-    texts = []
-    for plane in _planes(found):
-        lines = block(plane)
-        if several:
-            lines.insert(0, f"alpha {float(plane[names.ALPHA]):g}")
-        texts.append("\n".join(lines))
-    return "\n".join(texts)
 
 
 def _head(title: str, one: xr.Dataset, figure: str, last: str) -> str:
@@ -608,26 +568,37 @@ def _head(title: str, one: xr.Dataset, figure: str, last: str) -> str:
 def _covered(one: xr.Dataset, dim: str, last: str) -> list[str]:
     """Return a line a part with its aggregated coverage, and a mean of something else."""
     lines = []
-    for place in range(one.sizes[dim]):
-        part = one.isel({dim: place})
+    for part in each(one, dim):
         count = int(part["count"])
         end = f"{float(part[f'{last}_mean']):.2f}" if last and count else "-" if last else ""
-        lines.append(
-            _counted_line(str(part[dim].item()), counted(count), part, "aggregated_coverage", end)
-        )
+        lines.append(_counted_line(part[dim].item(), counted(count), part, AGGREGATED, end))
     return lines
 
 
-def _counted_line(title: str, count: str, one: xr.Dataset, figure: str, last: str) -> str:
+def _of_mass(one: xr.Dataset, dim: str, figure: str, last: str) -> list[str]:
+    """Return a line a part with its mass, a share of it, and one more figure."""
+    return [
+        _counted_line(
+            part[dim].item(),
+            f"{float(part['mass']):,.1f}",
+            part,
+            figure,
+            decimal(float(part[last])),
+        )
+        for part in each(one, dim)
+    ]
+
+
+def _counted_line(name: object, count: str, one: xr.Dataset, figure: str, last: str) -> str:
     """Return a line of a table: title, count, mean, interval and one more figure."""
-    before = ""
+    before, title = "", str(name)
     if len(title) > _TITLE - 2:  # a line of its own
         shown = title if len(title) <= WIDTH - 2 else f"{title[: WIDTH - 3]}…"
         before, title = f"  {shown}\n", ""
-    mean, low, high = (float(one[f"{figure}_{end}"]) for end in ENDS)
+    mean, low, high = figures(one, figure)
     between = "-" if math.isnan(mean) else ends(low, high)
-    figures = f"  {title:<{_TITLE - 2}}{count:>9}{decimal(mean):>8}{between:>16}{last:>11}"
-    return before + figures.rstrip()
+    line = f"  {title:<{_TITLE - 2}}{count:>9}{decimal(mean):>8}{between:>16}{last:>11}"
+    return before + line.rstrip()
 
 
 def _labels(size: str) -> str:

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import is_dataclass, replace
 from fractions import Fraction
+from itertools import product
 from typing import Any, TypeAlias, TypeVar, cast
 
 import attrs
@@ -28,12 +29,13 @@ from plausibly.data import names
 from plausibly.data.names import several
 from plausibly.data.validate import seen_in_one
 from plausibly.errors import InputError, PlausiblyWarning, counted, listed
+from plausibly.evaluation.inputs import Measuring, Opinions, planes_of
+from plausibly.evaluation.intervals import AGGREGATED, SET_SIZE, Doubles
 from plausibly.evaluation.splits import Values, nested, split, split_keys, split_seed
 from plausibly.guarantee import Guarantee
-from plausibly.kernels import coverage
 from plausibly.kernels.coverage import Ties
 from plausibly.kernels.random import Keys, hash_names
-from plausibly.kernels.types import Bools, Floats, Ints
+from plausibly.kernels.types import Bools, Floats, Hashes, Ints
 from plausibly.protocols import (
     CALIBRATOR,
     COMBINER,
@@ -108,34 +110,17 @@ def _kind(message: Warning) -> type[Warning]:
 
 
 @contextmanager
-def listening(
-    said: list[Said],
-    *,
-    split: int | None = None,
-    method: str | None = None,
-    size: int | None = None,
-    draws: int | None = None,
-) -> Iterator[None]:
+def listening(said: list[Said], **where: Any) -> Iterator[None]:  # Any: other fields of `Said`
     """Collect the warnings of this block."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         yield
     for one in caught:
-        message = one.message
+        message = one.message if isinstance(one.message, Warning) else one.category(one.message)
         if isinstance(message, PlausiblyWarning):
             # The same, whether it was heard here, in another process, or read from a file.
             message.details = json.loads(json.dumps(message.details, default=_plain))
-        said.append(
-            Said(
-                message=message if isinstance(message, Warning) else one.category(message),
-                filename=one.filename,
-                line=one.lineno,
-                split=split,
-                method=method,
-                size=size,
-                draws=draws,
-            )
-        )
+        said.append(Said(message=message, filename=one.filename, line=one.lineno, **where))
 
 
 def _plain(value: object) -> object:
@@ -162,14 +147,12 @@ def repeat(
             "methods": list(dict.fromkeys(one.method for one in those if one.method is not None)),
             "splits": number,
         }
-        for title, asked in (("sizes", sizes), ("draws", draws)):
-            field = "size" if title == "sizes" else title
+        for title, field, asked in (("sizes", "size", sizes), ("draws", "draws", draws)):
             found = {getattr(one, field) for one in those}
             if asked:
-                where[title] = [value for value in asked if value in found]
-            if asked and None not in found and len(found) < len(asked):
-                noun = title if len(found) > 1 or title == "draws" else field
-                some.append(f"at {noun} {listed(value for value in asked if value in found)}")
+                where[title] = at = [value for value in asked if value in found]
+                if None not in found and len(found) < len(asked):
+                    some.append(f"at {title if len(found) > 1 else field} {listed(at)}")
         again = PlausiblyWarning(
             message.name,
             f"{message.what} ({', '.join(some)})" if some else message.what,
@@ -207,16 +190,13 @@ class Method:
 
     def table(self) -> dict[str, object]:
         """Return names and parameters as text, for the record of a study."""
-        table: dict[str, object] = {
+        return {
             "calibrator": component_name(CALIBRATOR, self.calibrator),
             "score": component_name(SCORE, self.score),
             "combiner": component_name(COMBINER, self.combiner),
+            **({} if self.draws is None else {"draws": self.draws}),
+            **({"allow_no_guarantee": True} if self.allow_no_guarantee else {}),
         }
-        if self.draws is not None:
-            table["draws"] = self.draws
-        if self.allow_no_guarantee:
-            table["allow_no_guarantee"] = True
-        return table
 
     def made(self) -> Method:
         """Return the same with the components themselves in the place of their names."""
@@ -225,6 +205,27 @@ class Method:
             calibrator=registry.resolve(CALIBRATOR, self.calibrator, params),
             score=registry.resolve(SCORE, self.score),
             combiner=registry.resolve(COMBINER, self.combiner),
+            allow_no_guarantee=self.allow_no_guarantee,
+        )
+
+    def calibrated(
+        self,
+        predictions: xr.DataArray,
+        plausibilities: xr.DataArray,
+        chosen: Bools,
+        *,
+        seed: int,
+        group: str | None,
+    ) -> ConformalPredictor:
+        """Return a predictor that these examples calibrated."""
+        return calibrate(
+            predictions.isel({names.EXAMPLE: chosen}),
+            plausibilities.isel({names.EXAMPLE: chosen}),
+            calibrator=self.calibrator,
+            score=self.score,
+            combiner=self.combiner,
+            seed=seed,
+            group=group,
             allow_no_guarantee=self.allow_no_guarantee,
         )
 
@@ -341,7 +342,7 @@ def _malformed(got: object) -> InputError:
     )
 
 
-MEASURES = ("aggregated_coverage", "voted_coverage", "set_size", "share_empty")
+MEASURES = (AGGREGATED, "voted_coverage", SET_SIZE, "share_empty")
 TRUE = "true_coverage"
 BY_GROUP = "group_coverage"
 """The mean over groups of the mean aggregated coverage within."""
@@ -369,6 +370,11 @@ class Stated:
         aggregated = promise.target == "aggregated" and not promise.cluster
         return cls(promise.level, aggregated, short)
 
+    @property
+    def value(self) -> float:
+        """What is promised of the aggregated coverage, NaN for nothing."""
+        return math.nan if self.level is None or not self.aggregated else float(self.level)
+
 
 @attrs.frozen(kw_only=True, eq=False)
 class Outcome:
@@ -378,7 +384,7 @@ class Outcome:
     n_test: int
     n_calibration: Ints
     measures: Mapping[str, Floats]
-    vacuous: NDArray[np.bool_]
+    vacuous: Bools
     stated: Sequence[Stated]
     guarantees: Mapping[str, list[dict[str, object]]]
     said: tuple[Said, ...]
@@ -423,45 +429,41 @@ class Design:
         uniform = None
         if self.ties == "random":
             uniform = keys.child("ties").uniform(hashes[test])[:, 0]
-        model = self.predictions.isel({names.EXAMPLE: test})
-        sets = _Test(
-            predictions=model,
-            keys=keys,
-            plausibilities=self.plausibilities.values[test],
-            alphas=self.alphas,
-            ties=self.ties,
-            uniform=uniform,
-            true=None if self.true is None else self.true[test],
-            groups=None if self.groups is None else self.groups[test],
+        new = self.predictions.isel({names.EXAMPLE: test})
+        said_of_new = Opinions(
+            self.plausibilities.values[test],
+            uniform,
+            np.argsort(new[names.LABEL].values),
+            None if self.true is None else self.true[test],
         )
+        groups = None if self.groups is None else self.groups[test]
+        seed = split_seed(self.seed, number)
         found = {name: np.full(self.shape, np.nan) for name in self.measured}
         vacuous = np.zeros(self.shape, dtype=np.bool_)
         stated = np.empty(self.shape, dtype=object)
         guarantees: dict[str, list[dict[str, object]]] = {}
         said: list[Said] = []
         most, largest = _last(self.draws), _last(self.sizes)
-        for place, name in enumerate(self.methods):
-            for size, subset in enumerate(subsets):
-                for columns, method, draws in self._variants(name):
-                    where = (place, slice(None), columns, size)
-                    with listening(
-                        said,
-                        split=number,
-                        method=name,
-                        size=None if self.sizes is None else self.sizes[size],
-                        draws=draws,
-                    ):
-                        predictor = self._calibrated(method, subset, split_seed(self.seed, number))
-                        means = sets.means(predictor)
-                        promises = [predictor.guarantee(alpha) for alpha in self.alphas]
-                    for measure, values in means.items():
-                        found[measure][where] = np.array(values)[:, None]
-                    vacuous[where] = np.array([one.vacuous for one in promises])[:, None]
-                    short = np.empty(len(promises), dtype=object)
-                    short[:] = [Stated.by(one) for one in promises]
-                    stated[where] = short[:, None]
-                    if size == largest and columns.start <= most < columns.stop:
-                        guarantees[name] = [one.to_json() for one in promises]
+        cells = product(enumerate(self.methods), enumerate(subsets))
+        for (place, name), (at, subset) in cells:
+            size = None if self.sizes is None else self.sizes[at]
+            for columns, method, draws in self._variants(name):
+                with listening(said, split=number, method=name, size=size, draws=draws):
+                    predictor = method.calibrated(
+                        self.predictions, self.plausibilities, subset, seed=seed, group=self.group
+                    )
+                    asked = as_asked(predictor, new, keys)
+                    sets = sets_of(predictor, asked, self.alphas)
+                    means = [exact_means(one, said_of_new, self.ties, groups) for one in sets]
+                    promises = [predictor.guarantee(alpha) for alpha in self.alphas]
+                for alpha, promise in enumerate(promises):
+                    where = (place, alpha, columns, at)
+                    for measure, value in means[alpha].items():
+                        found[measure][where] = value
+                    vacuous[where] = promise.vacuous
+                    stated[where] = Stated.by(promise)
+                if at == largest and columns.start <= most < columns.stop:
+                    guarantees[name] = [one.to_json() for one in promises]
         return Outcome(
             number=number,
             n_test=int(test.sum()),
@@ -492,9 +494,7 @@ class Design:
         ]
         return found or [(slice(0, self.shape[2]), self.methods[name], None)]
 
-    def _subsets(
-        self, number: int, hashes: NDArray[np.uint64], keys: Keys, calibration: Bools
-    ) -> list[Bools]:
+    def _subsets(self, number: int, hashes: Hashes, keys: Keys, calibration: Bools) -> list[Bools]:
         """Return the calibration examples of each size."""
         if self.sizes is None:
             return [calibration]
@@ -535,18 +535,6 @@ class Design:
             details={"size": size, "split": number, "examples": there},
         )
 
-    def _calibrated(self, method: Method, subset: Bools, seed: int) -> ConformalPredictor:
-        return calibrate(
-            self.predictions.isel({names.EXAMPLE: subset}),
-            self.plausibilities.isel({names.EXAMPLE: subset}),
-            calibrator=method.calibrator,
-            score=method.score,
-            combiner=method.combiner,
-            seed=seed,
-            group=self.group,
-            allow_no_guarantee=method.allow_no_guarantee,
-        )
-
 
 def _last(asked: Sequence[int] | None) -> int:
     """Return the place of the largest number."""
@@ -560,55 +548,35 @@ def as_asked(predictor: ConformalPredictor, predictions: xr.DataArray, keys: Key
     return predictions
 
 
-@attrs.frozen(kw_only=True, eq=False)
-class _Test:
-    """The test examples of a split, and how sets of them are judged."""
-
-    predictions: xr.DataArray
-    keys: Keys
-    plausibilities: Floats
-    alphas: Sequence[AlphaLike]
-    ties: Ties
-    uniform: NDArray[np.float64] | None
-    true: Ints | None
-    groups: Values | None
-
-    def means(self, predictor: ConformalPredictor) -> dict[str, list[float]]:
-        """Return the means over test examples, one an alpha."""
-        means = [self._means(plane) for plane in self._sets(predictor)]
-        return {name: [one[name] for one in means] for name in means[0]}
-
-    def _sets(self, predictor: ConformalPredictor) -> Sequence[Bools]:
-        """Return the sets of the test examples, (example, label), one array an alpha."""
-        asked = as_asked(predictor, self.predictions, self.keys)
-        if predictor.takes_rows:
-            # The same sets without labels, which cost more than all else on small data.
-            return [predictor.predict_array(asked.values, alpha) for alpha in self.alphas]
-        sets = predictor.predict(asked, self.alphas)
-        planes: Bools = sets.transpose(names.ALPHA, names.EXAMPLE, names.LABEL).values
-        return list(planes)
-
-    def _means(self, plane: Bools) -> dict[str, float]:
-        """Return the means at one alpha, summed exactly: rows in any order give the same."""
-        sizes = coverage.sizes(plane)
-        by_name = np.argsort(self.predictions[names.LABEL].values)
-        outcomes = {
-            "aggregated_coverage": coverage.aggregated(plane, self.plausibilities),
-            "voted_coverage": coverage.voted(
-                plane, self.plausibilities, self.ties, self.uniform, by_name
-            ),
-            "set_size": sizes,
-            "share_empty": sizes == 0,
-        }
-        if self.true is not None:
-            outcomes[TRUE] = plane[np.arange(len(plane)), self.true]
-        found = {name: math.fsum(values) / len(values) for name, values in outcomes.items()}
-        if self.groups is not None:
-            found[BY_GROUP] = mean_by_group(outcomes["aggregated_coverage"], self.groups)
-        return found
+def sets_of(
+    predictor: ConformalPredictor, predictions: xr.DataArray, alphas: Sequence[AlphaLike]
+) -> list[Bools]:
+    """Return the sets of new examples, (example, label), one array an alpha."""
+    if predictor.takes_rows:
+        # The same sets without labels, which cost more than all else on small data.
+        return [predictor.predict_array(predictions.values, alpha) for alpha in alphas]
+    return planes_of(predictor.predict(predictions, alphas))
 
 
-def mean_by_group(values: NDArray[np.float64], groups: Values) -> float:
+def exact_means(
+    plane: Bools, said: Opinions, ties: Ties = "first", groups: Values | None = None
+) -> dict[str, float]:
+    """Return the means at one alpha, summed exactly: rows in any order give the same."""
+    measured = Measuring(ties=ties)(plane, said)
+    outcomes = {name: values[:, 0] for name, values in measured.items()}
+    outcomes["share_empty"] = 1.0 * (outcomes[SET_SIZE] == 0)
+    found = {name: exact_mean(values) for name, values in outcomes.items()}
+    if groups is not None:
+        found[BY_GROUP] = mean_by_group(outcomes[AGGREGATED], groups)
+    return found
+
+
+def exact_mean(values: NDArray[Any]) -> float:  # Any: numbers or flags
+    """Return the mean, summed exactly."""
+    return math.fsum(values.tolist()) / len(values)
+
+
+def mean_by_group(values: Doubles, groups: Values) -> float:
     """Return the mean over groups of the means within, summed exactly."""
     _, code = np.unique(groups, return_inverse=True)
     sizes = np.bincount(code)

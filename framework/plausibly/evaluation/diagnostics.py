@@ -9,7 +9,6 @@ from typing import Any
 import attrs
 import numpy as np
 import xarray as xr
-from numpy.typing import NDArray
 
 from plausibly.calibration.alphas import AlphaLike, Alphas, read_alphas
 from plausibly.conformal.aggregate import DEFAULT_AGGREGATORS, aggregate
@@ -20,20 +19,21 @@ from plausibly.data.annotations import rebuilt
 from plausibly.data.names import name_texts, not_among, positions, text_array
 from plausibly.data.select import select
 from plausibly.errors import InputError, PlausiblyWarning, counted, listed
-from plausibly.evaluation import inputs, intervals
-from plausibly.evaluation.intervals import ENDS, Interval, IntervalMethod, check_method, interval
+from plausibly.evaluation import inputs
+from plausibly.evaluation.intervals import (
+    Doubles,
+    Interval,
+    IntervalMethod,
+    check_method,
+    interval,
+    variables,
+)
 from plausibly.evaluation.splits import Values, check_share, split, units_of
 from plausibly.kernels import coverage
 from plausibly.kernels.random import Keys, hash_names
-from plausibly.kernels.types import Bools, Floats, Hashes, Ints
+from plausibly.kernels.types import Floats, Hashes, Ints
 from plausibly.progress import Progress, ticking
-from plausibly.protocols import (
-    Aggregator,
-    Calibrator,
-    ComponentLike,
-    PValueCombiner,
-    ScoreFunction,
-)
+from plausibly.protocols import Aggregator, Calibrator, ComponentLike, PValueCombiner, ScoreFunction
 
 DRAWS = "draws"
 SEED = "seed"
@@ -106,12 +106,9 @@ def monte_carlo_error(
     check_method("t", confidence)
     check_share(test)
     exact = [float(alpha) for alpha in read_alphas(alphas)]
-    given: list[AlphaLike] = np.asarray(alphas, dtype=object).ravel().tolist()
+    given = inputs.as_typed(alphas)
     model = validate.check_predictions(predictions)
-    lam = inputs.as_plausibilities(plausibilities)
-    labels = tuple(map(str, model[names.LABEL].values))
-    lam = align.match_labels(lam, labels, whose="plausibilities", other="predictions")
-    model, lam = align.match_examples(model, lam)
+    model, lam = inputs.matched(model, inputs.as_plausibilities(plausibilities))
     groups = None if group is None else inputs.example_values(group, (model, lam))
     hashes = hash_names(model[names.EXAMPLE].values)
     tested = split(hashes, Keys(seed).child("monte-carlo-error"), test=test, groups=groups)
@@ -122,10 +119,9 @@ def monte_carlo_error(
     old = model.isel({names.EXAMPLE: order[~tested[order]]})
     old_lam = lam.isel({names.EXAMPLE: order[~tested[order]]})
 
-    def measured(predictor: ConformalPredictor) -> NDArray[np.float64]:
+    def measured(predictor: ConformalPredictor) -> Doubles:
         """Return threshold, coverage and set size, (measure, alpha)."""
-        sets = predictor.predict(new, given).transpose(names.ALPHA, names.EXAMPLE, names.LABEL)
-        planes: list[Bools] = list(sets.values)
+        planes = inputs.planes_of(predictor.predict(new, given))
         covered = [float(coverage.aggregated(plane, new_lam).mean()) for plane in planes]
         sizes = [float(coverage.sizes(plane).mean()) for plane in planes]
         return np.array([predictor.threshold(given).values, covered, sizes], dtype=np.float64)
@@ -141,7 +137,9 @@ def monte_carlo_error(
                 one = calibrate(old, old_lam, calibrator=table, score=score, seed=seed + repeat)
                 found[:, place, repeat] = measured(one)
                 tick(place * seeds + repeat + 1, len(draws) * seeds)
-        within = _within(exact_one.predict(old, given), old_lam)
+        planes = inputs.planes_of(exact_one.predict(old, given))
+    held = np.stack([coverage.aggregated(plane, old_lam.values) for plane in planes])
+    within = (held * (1.0 - held)).mean(axis=1)  # the variance of one drawn label
     predicted = np.sqrt(within[None, :] / (np.array(draws)[:, None] * old.sizes[names.EXAMPLE]))
     result = xr.Dataset(
         {"coverage_sd_predicted": ((DRAWS, names.ALPHA), predicted)},
@@ -162,20 +160,9 @@ def monte_carlo_error(
     return result
 
 
-def _within(sets: xr.DataArray, lam: xr.DataArray) -> NDArray[np.float64]:
-    """Return the mean over examples of ``L (1 - L)``, (alpha,): the variance of one drawn label."""
-    planes = sets.transpose(names.ALPHA, names.EXAMPLE, names.LABEL).values
-    covered = np.stack([coverage.aggregated(plane, lam.values) for plane in planes])
-    found: NDArray[np.float64] = (covered * (1.0 - covered)).mean(axis=1)
-    return found
-
-
 def _compared(
-    name: str,
-    values: NDArray[np.float64],
-    expected: NDArray[np.float64],
-    confidence: float,
-) -> dict[str, tuple[tuple[str, ...], NDArray[np.float64]]]:
+    name: str, values: Doubles, expected: Doubles, confidence: float
+) -> dict[str, tuple[tuple[str, ...], Doubles]]:
     """Return what one measure is, how it varies over seeds, and how far it is from the expected."""
     by = (DRAWS, names.ALPHA)
     from scipy.special import stdtrit
@@ -297,14 +284,12 @@ def leave_one_annotator_out(
     below 1 - alpha may have answered harder examples: `others_mean` tells, on the same ones.
     Intervals are of each annotator alone, given the predictors.
     """
-    intervals.check_method(interval_method, confidence)
+    check_method(interval_method, confidence)
     exact = [float(alpha) for alpha in read_alphas(alphas)]
     model = validate.check_predictions(predictions)
     table = seal.check_table(annotations)
     everybody = inputs.as_plausibilities(aggregate(table, aggregator, seed=seed))
-    labels = name_texts(model[names.LABEL].values)
-    align.match_labels(everybody, labels, whose="annotations", other="predictions")
-    model = align.match_examples(model, everybody, only_common=only_common, other="annotations")[0]
+    model, _ = inputs.matched(model, everybody, only_common, other="annotations")
     table = select(table, example=model[names.EXAMPLE].values)
     asked = _asked(table, annotators)
     groups = None if group is None else inputs.example_values(group, (model,))
@@ -319,7 +304,7 @@ def leave_one_annotator_out(
             "seed": seed,
             "group": group,
         },
-        alphas=np.asarray(alphas, dtype=object).ravel().tolist(),
+        alphas=inputs.as_typed(alphas),
     )
     covered = np.full((len(asked), *study.shape), np.nan)
     others = np.full_like(covered, np.nan)
@@ -336,29 +321,33 @@ def leave_one_annotator_out(
             tick(place + 1, len(asked))
 
     # Rows in the order of their keys, so that no sum depends on the caller's order.
-    order = np.lexsort((hashes, Keys(seed).child("evaluate/order").uniform(hashes)[:, 0]))
+    order = inputs.drawn_order(hashes, seed)
     clusters = None if groups is None else inputs.codes_of(groups)[1][order]
 
-    def summary(values: NDArray[np.float64]) -> list[Interval]:
-        return [_summary(column, clusters, interval_method, confidence) for column in values.T]
+    def summary(values: Doubles) -> list[Interval]:
+        """Return the interval of those that are there, one an alpha."""
+        found = []
+        for column in values[order].T:
+            heard = ~np.isnan(column)
+            found.append(
+                interval(
+                    np.ascontiguousarray(column[heard]),
+                    clusters=None if clusters is None else clusters[heard],
+                    method=interval_method,
+                    confidence=confidence,
+                )
+            )
+        return found
 
-    by_annotator = [summary(values[order]) for values in covered]
-    mean_covered, mean_others = _mean(covered), _mean(others)
-    overall, others_overall = summary(mean_covered[order]), summary(mean_others[order])
+    mean_covered = _mean(covered)
     by = (names.ANNOTATOR, names.ALPHA)
     return xr.Dataset(
         {
             "count": (names.ANNOTATOR, (~np.isnan(covered[:, :, 0])).sum(axis=1)),
-            **{
-                f"covered_{end}": (by, [[getattr(one, end) for one in row] for row in by_annotator])
-                for end in ENDS
-            },
-            "others_mean": (by, [[one.mean for one in summary(row[order])] for row in others]),
-            **{
-                f"overall_{end}": (names.ALPHA, [getattr(one, end) for one in overall])
-                for end in ENDS
-            },
-            "others_overall_mean": (names.ALPHA, [one.mean for one in others_overall]),
+            **variables("covered", list(map(summary, covered)), by),
+            **variables("others", list(map(summary, others)), by, ["mean"]),
+            **variables("overall", summary(mean_covered), by[1:]),
+            **variables("others_overall", summary(_mean(others)), by[1:], ["mean"]),
             "example_covered": ((names.EXAMPLE, names.ALPHA), mean_covered),
         },
         coords={
@@ -384,15 +373,10 @@ class _Study:
         """Examples and alphas."""
         return self.predictions.sizes[names.EXAMPLE], len(self.alphas)
 
-    def measure(
-        self, own: xr.DataArray, rest: xr.DataArray
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def measure(self, own: xr.DataArray, rest: xr.DataArray) -> tuple[Doubles, Doubles]:
         """Return what is covered of one annotator's answers, and of the others', NaN for none."""
-        covered = np.full(self.shape, np.nan)
-        others = np.full(self.shape, np.nan)
-        examples = name_texts(self.predictions[names.EXAMPLE].values)
-        own_rows, own_lam = self._lined_up(own, examples)
-        rest_rows, rest_lam = self._lined_up(rest, examples)
+        covered, others = np.full(self.shape, np.nan), np.full(self.shape, np.nan)
+        (own_rows, own_lam), (rest_rows, rest_lam) = map(self._lined_up, (own, rest))
         for fold in range(int(self.part.max()) + 1):
             test = np.flatnonzero((self.part == fold) & (own_rows >= 0))
             chosen = np.flatnonzero((self.part != fold) & (rest_rows >= 0))
@@ -404,19 +388,20 @@ class _Study:
                 **self.calibration,
             )
             sets = predictor.predict(self.predictions.isel({names.EXAMPLE: test}), self.alphas)
-            planes = sets.transpose(names.ALPHA, names.EXAMPLE, names.LABEL).values
             heard = rest_rows[test] >= 0
-            for place, plane in enumerate(planes):
+            for place, plane in enumerate(inputs.planes_of(sets)):
                 covered[test, place] = coverage.aggregated(plane, own_lam[own_rows[test]])
                 others[test[heard], place] = coverage.aggregated(
                     plane[heard], rest_lam[rest_rows[test[heard]]]
                 )
         return covered, others
 
-    def _lined_up(self, lam: xr.DataArray, examples: list[str]) -> tuple[Ints, Floats]:
+    def _lined_up(self, lam: xr.DataArray) -> tuple[Ints, Floats]:
         """Return the row of each example, -1 for none, and values in the predictions' labels."""
+        examples, labels = (
+            name_texts(self.predictions[dim].values) for dim in (names.EXAMPLE, names.LABEL)
+        )
         dense = inputs.as_plausibilities(lam)
-        labels = name_texts(self.predictions[names.LABEL].values)
         dense = align.match_labels(dense, labels, whose="annotations", other="predictions")
         return positions(name_texts(dense[names.EXAMPLE].values), examples), dense.values
 
@@ -487,23 +472,10 @@ def _parts(hashes: Hashes, groups: Values | None, folds: int, keys: Keys) -> Int
     return part[member]
 
 
-def _mean(values: NDArray[np.float64]) -> NDArray[np.float64]:
+def _mean(values: Doubles) -> Doubles:
     """Return the mean over annotators of each example, (example, alpha), NaN for none."""
     heard = ~np.isnan(values)
     counts = heard.sum(axis=0)
     mean = np.full(counts.shape, np.nan)
     np.divide(np.where(heard, values, 0.0).sum(axis=0), counts, out=mean, where=counts > 0)
     return mean
-
-
-def _summary(
-    column: NDArray[np.float64], clusters: Ints | None, method: IntervalMethod, confidence: float
-) -> Interval:
-    """Return the interval of those that are there."""
-    heard = ~np.isnan(column)
-    return interval(
-        np.ascontiguousarray(column[heard]),
-        clusters=None if clusters is None else clusters[heard],
-        method=method,
-        confidence=confidence,
-    )

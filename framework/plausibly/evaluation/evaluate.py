@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Protocol, Self, TypeAlias
+from functools import partial
+from typing import TYPE_CHECKING, Any, Self, TypeAlias
 
 import attrs
 import numpy as np
@@ -14,29 +14,27 @@ from numpy.typing import NDArray
 from plausibly import text
 from plausibly.calibration.coordinates import group_names
 from plausibly.calibration.scores import LABEL_CELLS
-from plausibly.conformal.chunks import whole_rows
-from plausibly.conformal.predictor import columns_later, values_later
+from plausibly.conformal.chunks import chunks_of, mapped, whole_rows
+from plausibly.conformal.predictor import values_later
 from plausibly.data import names
 from plausibly.data.left_out import read_left_out, with_left_out
 from plausibly.data.named import is_lazy
-from plausibly.data.names import text_array
+from plausibly.data.names import several, text_array
 from plausibly.errors import counted
 from plausibly.evaluation import inputs, intervals
-from plausibly.evaluation.inputs import (
-    Judged,
-    Known,
+from plausibly.evaluation.inputs import Judged, Measuring, Opinions, check_dim, judge, voted
+from plausibly.evaluation.intervals import (
+    AGGREGATED,
+    Averaging,
+    Doubles,
+    IntervalMethod,
     Measures,
-    Measuring,
-    Opinions,
-    check_dim,
-    judge,
-    voted,
+    groups_of,
 )
-from plausibly.evaluation.intervals import IntervalMethod, interval as interval_of
 from plausibly.guarantee import Guarantee
 from plausibly.kernels import coverage
 from plausibly.kernels.coverage import Ties
-from plausibly.kernels.types import Bools, Floats, Ints
+from plausibly.kernels.types import Bools, Ints
 
 if TYPE_CHECKING:
     import dask.array
@@ -44,7 +42,6 @@ if TYPE_CHECKING:
 
 TIED_SHARE = "tied_share"
 _NOT_MEASURED = "not measured yet: compute() or load() reads each chunk once"
-_AGGREGATED = "aggregated_coverage"
 _SPLIT = "split"
 
 
@@ -115,8 +112,8 @@ def _as_dataset(text: str, result: xr.Dataset) -> str:
 
 def _is_evaluation(result: xr.Dataset) -> bool:
     """Return whether all that the table reads is there, as it is not in every part."""
-    needed = (f"{_AGGREGATED}_mean", "voted_coverage_mean", "set_size_mean", "n")
-    parts = [f"stratum_{_AGGREGATED}_low", "stratum_n", "share_empty", "share_singleton"]
+    needed = (f"{AGGREGATED}_mean", "voted_coverage_mean", "set_size_mean", "n")
+    parts = [f"stratum_{AGGREGATED}_low", "stratum_n", "share_empty", "share_singleton"]
     dims = {names.EXAMPLE, "ambiguity"} <= set(result.dims)
     known = dims and {"confidence", "ties", TIED_SHARE} <= set(result.attrs)
     whole = names.ALPHA not in result.dims or result.sizes[names.ALPHA] > 0
@@ -124,34 +121,39 @@ def _is_evaluation(result: xr.Dataset) -> bool:
 
 
 def _is_study(study: xr.Dataset) -> bool:
-    measures = (_AGGREGATED, "voted_coverage", "set_size", "vacuous", "guaranteed_level")
+    measures = (AGGREGATED, "voted_coverage", "set_size", "vacuous", "guaranteed_level")
     dims = {"method", _SPLIT, names.ALPHA}
     whole = dims <= set(study.dims) and all(study.sizes[dim] for dim in dims)
     return whole and all(name in study for name in (*measures, "guaranteed"))
+
+
+def each(result: xr.Dataset, dim: str) -> list[xr.Dataset]:
+    """Return a result at every place along a dim."""
+    return [result.isel({dim: place}) for place in range(result.sizes[dim])]
+
+
+def planes(result: xr.Dataset) -> list[xr.Dataset]:
+    """Return a result at each alpha."""
+    return each(result, names.ALPHA) if names.ALPHA in result.dims else [result]
 
 
 def _evaluated(result: xr.Dataset) -> list[text.Html]:
     """Return a table of all alphas, and the verdict on each."""
     from plausibly.evaluation.describe import QUANTITIES, decimal, ends, outwards, verdict
 
-    planes = [result]
-    if names.ALPHA in result.dims:
-        planes = [result.isel({names.ALPHA: place}) for place in range(result.sizes[names.ALPHA])]
     rows = []
-    for plane in planes:
+    for plane in planes(result):
         alpha = f"{float(plane[names.ALPHA]):g}" if names.ALPHA in plane.coords else "-"
         for quantity, title in QUANTITIES.items():
             if f"{quantity}_mean" in plane:
-                mean, low, high = (
-                    float(plane[f"{quantity}_{end}"]) for end in ("mean", "low", "high")
-                )
+                mean, low, high = intervals.figures(plane, quantity)
                 rows.append((alpha, title, decimal(mean), ends(low, high)))
-        size = f"{float(plane['set_size_mean']):.2f}"
-        low, high = outwards(float(plane["set_size_low"]), float(plane["set_size_high"]), 2)
-        rows.append((alpha, "labels in a set", size, f"{low:.2f} to {high:.2f}"))
+        mean, low, high = intervals.figures(plane, intervals.SET_SIZE)
+        low, high = outwards(low, high, 2)
+        rows.append((alpha, "labels in a set", f"{mean:.2f}", f"{low:.2f} to {high:.2f}"))
     level = f"{100 * float(result.attrs['confidence']):g} % interval"
     said = verdict(result).splitlines()
-    if len(planes) > 1:
+    if len(said) > 1:
         alphas = [f"{alpha:g}" for alpha in result[names.ALPHA].values]
         said = [f"alpha {alpha}: {line}" for alpha, line in zip(alphas, said, strict=True)]
     return [
@@ -163,26 +165,13 @@ def _evaluated(result: xr.Dataset) -> list[text.Html]:
 
 def _compared(study: xr.Dataset) -> list[text.Html]:
     """Return a table of all alphas and methods."""
-    from plausibly.evaluation.describe import decimal
-    from plausibly.evaluation.results import cells, guaranteed
+    from plausibly.evaluation.results import averages, cells, guaranteed
 
-    rows = []
-    for place in range(study.sizes[names.ALPHA]):
-        plane = study.isel({names.ALPHA: place})
-        for name, one in cells(plane):
-            covered = one[_AGGREGATED].values
-            spread = float(covered.std(ddof=1)) if covered.size > 1 else math.nan
-            rows.append(
-                (
-                    f"{float(plane[names.ALPHA]):g}",
-                    name,
-                    decimal(float(covered.mean())),
-                    decimal(spread),
-                    decimal(float(one["voted_coverage"].mean())),
-                    f"{float(one['set_size'].mean()):.2f}",
-                    guaranteed(one),
-                )
-            )
+    rows = [
+        (f"{float(plane[names.ALPHA]):g}", name, *averages(one), guaranteed(one))
+        for plane in planes(study)
+        for name, one in cells(plane)
+    ]
     head = (
         "alpha",
         "calibrated",
@@ -192,86 +181,34 @@ def _compared(study: xr.Dataset) -> list[text.Html]:
         "set size",
         "guaranteed (aggregated)",
     )
-    splits = counted(study.sizes[_SPLIT])
-    return [
-        text.paragraph(f"means over {splits} random split{'' if splits == '1' else 's'}"),
-        text.table(rows, head=head),
-    ]
+    splits = several(study.sizes[_SPLIT], "random split")
+    return [text.paragraph(f"means over {splits}"), text.table(rows, head=head)]
 
 
 _LARGEST = "largest_plausibility"
 
 
-class Averaging(Protocol):
-    """What makes averages of outcomes, (example, alpha) by name, and of largest plausibilities."""
-
-    def __call__(self, values: Measures, largest: NDArray[np.float64]) -> xr.Dataset:
-        """Return averages by name."""
-
-
-@attrs.frozen(kw_only=True, eq=False)
-class Later:
-    """What is measured when it is asked for."""
-
-    values: dict[str, dask.array.Array]
-    largest: NDArray[np.float64] | dask.array.Array
-    averages: xr.Dataset
-
-
-@attrs.frozen(kw_only=True, eq=False)
-class _Columns:
-    """Measures one chunk."""
-
-    measuring: Measuring
-    quantities: tuple[str, ...]
-
-    def __call__(self, values: Bools, *asked: Any) -> NDArray[np.float64]:  # Any: as below
-        """Return (example, quantity, alpha)."""
-        opinions: Opinions = asked[0] if len(asked) == 1 else Opinions(*asked)
-        found = self.measuring(values, opinions)
-        if len(asked) > 1:
-            lam: Floats = asked[0]
-            for name, column in _said(lam).items():
-                found[name] = np.broadcast_to(column[:, None], found[self.quantities[0]].shape)
-        return np.stack([found[name] for name in self.quantities], axis=1)
+def _columns(
+    measuring: Measuring,
+    quantities: Sequence[str],
+    values: Bools,
+    *asked: Any,  # Any: Opinions, after plausibilities where they are in chunks
+) -> Doubles:
+    """Return what is measured of one chunk, (example, quantity, alpha)."""
+    *lam, said = asked
+    found = measuring(values, attrs.evolve(said, plausibilities=lam[0]) if lam else said)
+    if lam:
+        tied = coverage.tie_counts(lam[0]) > 1
+        for name, column in ((_LARGEST, lam[0].max(axis=1)), (TIED_SHARE, tied)):
+            found[name] = np.broadcast_to(column[:, None], found[quantities[0]].shape)
+    return np.stack([found[name] for name in quantities], axis=1, dtype=np.float64)
 
 
-def _said(lam: Floats) -> dict[str, NDArray[np.float64]]:
-    """Return what is reported of plausibilities themselves, (example,)."""
-    tied = coverage.tie_counts(lam) > 1
-    return {_LARGEST: lam.max(axis=1).astype(np.float64), TIED_SHARE: tied.astype(np.float64)}
-
-
-@attrs.frozen(kw_only=True, eq=False)
-class _Whole:
-    """Averages over all chunks."""
-
-    averaging: Averaging
-    quantities: tuple[str, ...]
-    largest: NDArray[np.float64] | None
-
-    def __call__(
-        self, blocks: Sequence[NDArray[np.float64]]
-    ) -> dict[str, NDArray[Any]]:  # Any: numbers of either kind
-        """Return averages by name, from the columns of every chunk."""
-        columns = np.concatenate(blocks)
-        values = {name: columns[:, place] for place, name in enumerate(self.quantities)}
-        largest, tied = self.largest, None
-        if largest is None:
-            largest, tied = values.pop(_LARGEST)[:, 0], values.pop(TIED_SHARE)[:, 0]
-        found = self.averaging(values, largest)
-        averages = {str(name): one.values for name, one in found.data_vars.items()}
-        if tied is not None:
-            averages[TIED_SHARE] = np.asarray((tied > 0).mean())
-        return averages
-
-
-def later(
-    judged: Judged, measuring: Measuring, known: Known, averaging: Averaging, like: Averaging
-) -> Later:
-    """Return an evaluation that is measured when it is asked for: all of it in one pass."""
+def _later(
+    judged: Judged, measuring: Measuring, said: Opinions, averages: _Averages
+) -> tuple[dict[str, dask.array.Array], Doubles | dask.array.Array, xr.Dataset]:
+    """Return outcomes, largest plausibilities and averages: measured when asked for, in one go."""
     sets, lam = judged.sets, judged.given
-    apart = isinstance(lam, xr.DataArray) and is_lazy(lam)
     if is_lazy(sets):
         sets = whole_rows(sets, "the prediction sets", "sets")
     else:
@@ -282,44 +219,36 @@ def later(
         sets = sets.chunk({names.ALPHA: -1})
     cut = sets.variable.chunksizes[names.EXAMPLE]
     read = [sets]
-    if isinstance(lam, xr.DataArray) and apart:
+    if isinstance(lam, xr.DataArray) and is_lazy(lam):
         read.append(lam.chunk({names.EXAMPLE: cut, names.LABEL: -1}))
-    asked: Known | Opinions = known if apart else Opinions(judged.opinions, known)
-    ends = np.cumsum(cut).tolist()
-    asks = [asked[end - size : end] for size, end in zip(cut, ends, strict=True)]
-    one = _rehearsed(measuring, known, alphas, several=bool(judged.alpha_dims))
-    template = like(one, np.zeros(1))
+    asks = [(chunk, said[chunk.start : chunk.stop]) for chunk in chunks_of(sets)]
+    # The empty set of one example with one label has the same names and shapes.
+    codes = None if said.codes is None else np.zeros(1, dtype=np.intp)
+    alone = Opinions(np.ones((1, 1)), np.zeros(1), codes=codes)
+    shape = (1, 1, alphas) if judged.alpha_dims else (1, 1)
+    one = measuring(np.zeros(shape, dtype=np.bool_), alone)
+    template = averages.of_one()(one, np.zeros(1))
     quantities = tuple(one)
-    if apart:
+    largest = None
+    if len(read) > 1:
         template[TIED_SHARE] = ((), 0.0)
         quantities += (_LARGEST, TIED_SHARE)
-    columns = columns_later(
-        _Columns(measuring=measuring, quantities=quantities),
-        read,
-        asks,
-        (len(quantities), alphas),
+    else:
+        largest = judged.largest
+    work = partial(_columns, measuring, quantities)
+    columns = mapped(work, read, asks, np.float64, (len(quantities), alphas))
+    whole = partial(averages.of_blocks, quantities, largest)
+    return (
+        {name: columns[:, place] for place, name in enumerate(one)},
+        columns[:, len(one), 0] if largest is None else largest,
+        xr.Dataset(values_later(whole, columns, template), coords=template.coords),
     )
-    largest = None if apart else judged.largest
-    whole = _Whole(averaging=averaging, quantities=quantities, largest=largest)
-    return Later(
-        values={name: columns[:, place] for place, name in enumerate(one)},
-        largest=columns[:, len(one), 0] if largest is None else largest,
-        averages=xr.Dataset(values_later(whole, columns, template), coords=template.coords),
-    )
-
-
-def _rehearsed(measuring: Measuring, known: Known, alphas: int, *, several: bool) -> Measures:
-    """Return what is measured of the empty set of one example with one label."""
-    sets = np.zeros((1, 1, alphas) if several else (1, 1), dtype=np.bool_)
-    codes = None if known.codes is None else np.zeros(1, dtype=np.intp)
-    about = Known(uniform=np.zeros(1), codes=codes)
-    return measuring(sets, Opinions(np.ones((1, 1)), about))
 
 
 AMBIGUITY = "ambiguity"
 STRATA = ("below .5", ".5 to .8", ".8 and more")
 STRATA_FROM = (0.5, 0.8)
-_Column: TypeAlias = NDArray[np.float64]
+_Column: TypeAlias = Doubles
 _SLACK = 1e-6  # 0.1 + 0.7 is an eight tenth, whatever its last bit says
 
 
@@ -406,38 +335,28 @@ def evaluate(
     """
     policy = inputs.check_ties(ties)
     judged = judge(
-        sets,
-        plausibilities,
-        cluster=cluster,
-        interval=interval,
-        confidence=confidence,
-        seed=seed,
-        only_common=only_common,
-        whose=whose,
-        later=True,
+        sets, plausibilities, cluster, interval, confidence, seed, only_common, whose, later=True
     )
-    inside, alpha_dims = judged.sets, judged.alpha_dims
+    inside, lazy = judged.sets, is_lazy(judged.given)
     measuring = Measuring(ties=policy, shares=_shares(judged))
-    codes = None
-    if true is not None:
-        codes = inputs.true_codes(true, (inside, judged.about), judged.labels)
-    known = judged.known(policy, codes)
-    averaging = _Averaging.of(judged, by)
-    if is_lazy(inside) or is_lazy(judged.given):
-        found = later(judged, measuring, known, averaging, averaging.of_one())
-        result = _by_example(inside, found.values, found.largest, alpha_dims)
-        averages = found.averages
+    codes = None if true is None else inputs.true_codes(true, judged.arrays, judged.labels)
+    said = judged.said(policy, codes)
+    averages = _Averages.of(judged, by)
+    values: Mapping[str, Doubles | dask.array.Array]
+    largest: Doubles | dask.array.Array
+    if is_lazy(inside) or lazy:
+        values, largest, found = _later(judged, measuring, said, averages)
     else:
-        opinions = Opinions(judged.opinions, known)
-        values, largest = measuring(inside.values, opinions), judged.largest
-        result = _by_example(inside, values, largest, alpha_dims)
-        averages = averaging(values, largest)
+        outcomes, tops = measuring(inside.values, said), judged.largest
+        found = averages(outcomes, tops)
+        values, largest = outcomes, tops
+    result = _by_example(inside, values, largest, judged.alpha_dims)
     if by is not None:
         check_dim(result, by)
-    result = result.merge(averages, join="exact", compat="no_conflicts")
+    result = result.merge(found, join="exact", compat="no_conflicts")
     result.attrs = {**judged.carried, "ties": policy}
-    if not is_lazy(judged.given):
-        result.attrs[TIED_SHARE] = float((coverage.tie_counts(judged.opinions) > 1).mean())
+    if not lazy:
+        result.attrs[TIED_SHARE] = judged.tied_share
     if by is not None:
         result.attrs["by"] = by
     for array in (inside, judged.given):
@@ -446,15 +365,12 @@ def evaluate(
 
 
 @attrs.frozen(kw_only=True, eq=False)
-class _Averaging:
+class _Averages:
     """Means with intervals of all examples, of strata of ambiguity, and of groups."""
 
     order: NDArray[np.intp]
-    clusters: Ints | None
+    averaging: Averaging
     labels: Sequence[str]
-    method: IntervalMethod
-    confidence: float
-    alpha_dims: list[str]
     by: str | None
     groups: NDArray[np.generic]
     codes: Ints
@@ -464,108 +380,111 @@ class _Averaging:
     columns: Callable[[], Iterator[tuple[_Column, list[_Column]]]] | None
 
     @classmethod
-    def of(cls, judged: Judged, by: str | None) -> _Averaging:
+    def of(cls, judged: Judged, by: str | None) -> _Averages:
         """Return how outcomes of these sets are averaged."""
         none = np.zeros(0, dtype=np.intp)
         groups, codes = (none, none) if by is None else inputs.codes_of(judged.coordinate(by))
         promise = judged.promises[0] if judged.promises else None
-        units = judged.where_known(promise.cluster) if promise and promise.cluster else None
+        units = None
+        if promise and promise.cluster:
+            units = inputs.known_values(promise.cluster, judged.arrays)
         there = not is_lazy(judged.sets) and not is_lazy(judged.given)
-        votes = voted(judged.opinions)[judged.order] if there and _by_vote(promise) else None
+        by_vote = promise and promise.by == LABEL_CELLS and promise.target == "voted"
         return cls(
             order=judged.order,
-            clusters=None if judged.clusters is None else judged.clusters[judged.order],
+            averaging=judged.averaging,
             labels=judged.labels,
-            method=judged.method,
-            confidence=judged.confidence,
-            alpha_dims=judged.alpha_dims,
             by=by,
             groups=groups,
             codes=codes,
             promise=promise,
-            units=None if units is None else inputs.codes_of(units)[1],
-            votes=votes,
+            units=None if units is None else inputs.codes_of(units[judged.order])[1],
+            votes=voted(judged.opinions)[judged.order] if there and by_vote else None,
             columns=judged.columns if there else None,
         )
 
-    def of_one(self) -> _Averaging:
+    def of_one(self) -> _Averages:
         """Return the same for one example: what comes of it has the same names and shapes."""
         one = np.zeros(1, dtype=np.intp)
-        clusters, units = (None if codes is None else one for codes in (self.clusters, self.units))
-        return attrs.evolve(self, order=one, clusters=clusters, codes=one, units=units)
+        units = None if self.units is None else one
+        clusters = None if self.averaging.clusters is None else one
+        averaging = attrs.evolve(self.averaging, clusters=clusters)
+        return attrs.evolve(self, order=one, averaging=averaging, codes=one, units=units)
 
-    def __call__(self, values: Measures, largest: NDArray[np.float64]) -> xr.Dataset:
+    def of_blocks(
+        self, quantities: Sequence[str], largest: Doubles | None, blocks: Sequence[Doubles]
+    ) -> dict[str, NDArray[Any]]:  # Any: numbers of either kind
+        """Return averages by name, from the columns of every chunk."""
+        columns = np.concatenate(blocks)
+        values = {name: columns[:, place] for place, name in enumerate(quantities)}
+        averages = {}
+        if largest is None:
+            largest = values.pop(_LARGEST)[:, 0]
+            averages[TIED_SHARE] = np.asarray((values.pop(TIED_SHARE)[:, 0] > 0).mean())
+        found = self(values, largest)
+        return {str(name): one.values for name, one in found.data_vars.items()} | averages
+
+    def __call__(self, values: Measures, largest: Doubles) -> xr.Dataset:
         """Return the averages of outcomes, (example, alpha), in the caller's order."""
-        outcomes = intervals.Outcomes(
-            values={name: found[self.order] for name, found in values.items()},
-            clusters=self.clusters,
-            labels=len(self.labels),
-            method=self.method,
-            confidence=self.confidence,
-        )
-        strata: Ints = stratum_of(largest)[self.order]
+        outcomes = {name: found[self.order] for name, found in values.items()}
         parts: list[tuple[str, str, NDArray[np.generic], Ints]] = [
-            (AMBIGUITY, "stratum_", np.array(STRATA), strata)
+            (AMBIGUITY, "stratum_", np.array(STRATA), stratum_of(largest)[self.order])
         ]
         if self.by is not None:
             parts.append((self.by, "group_", self.groups, self.codes))
-        found = intervals.overall(outcomes, self.alpha_dims)
-        for dim, prefix, called, codes in parts:
+        found = self.averaging.overall(outcomes)
+        for dim, prefix, titles, codes in parts:
             check_dim(found, dim)
-            grouped = intervals.grouped(
-                outcomes, codes, called, dim=dim, prefix=prefix, alpha_dims=self.alpha_dims
-            )
-            found = found.merge(grouped, join="exact", compat="no_conflicts")
+            groups = groups_of(codes, len(titles))
+            some = self.averaging.grouped(outcomes, groups, titles, dim=dim, prefix=prefix)
+            found = found.merge(some, join="exact", compat="no_conflicts")
         return found.merge(self._guaranteed(outcomes), join="exact", compat="no_conflicts")
 
-    def _guaranteed(self, outcomes: intervals.Outcomes) -> xr.Dataset:
+    def _guaranteed(self, outcomes: Measures) -> xr.Dataset:
         """Return what is guaranteed, measured as it is stated: of each cell, or of new clusters."""
-        promise = self.promise
+        promise, averaging = self.promise, self.averaging
         name = "" if promise is None else intervals.COVERAGE.get(promise.target, "")
-        if promise is None or not (promise.by or promise.cluster) or name not in outcomes.values:
+        if promise is None or not (promise.by or promise.cluster) or name not in outcomes:
             return xr.Dataset()
         by_label = promise.by == LABEL_CELLS
         unknown = self.columns is None if by_label else promise.by not in ("", self.by)
         if unknown or (promise.cluster and self.units is None):
             return xr.Dataset()
-        among = sum(bool(weights.any()) for _, weights, _ in self._cells(promise, name, outcomes))
+        among = sum(bool(weights.any()) for _, weights, _ in self._cells(promise, outcomes[name]))
+        if self.units is not None:
+            averaging = attrs.evolve(averaging, clusters=self.units)
         titles, counts, rows = [], [], []
-        for title, weights, planes in self._cells(promise, name, outcomes):
+        for title, weights, planes in self._cells(promise, outcomes[name]):
             titles.append(title)
             counts.append(float(weights.sum()))
             if self.units is not None:
                 sizes = np.bincount(self.units, weights=weights)[self.units]
                 weights = np.divide(weights, sizes, out=np.zeros(len(sizes)), where=sizes > 0)
-            rows.append(
-                [
-                    interval_of(
-                        np.ascontiguousarray(plane),
-                        weights=weights,
-                        clusters=self.clusters if self.units is None else self.units,
-                        method=self.method,
-                        confidence=self.confidence,
-                        among=max(1, among),
-                    )
-                    for plane in planes
-                ]
-            )
-        cell = [intervals.CELL] if promise.by else []
-        found = xr.Dataset(coords={intervals.CELL: text_array(titles)} if promise.by else None)
-        found[f"{intervals.GUARANTEED}_n"] = (cell, counts if cell else counts[0])
-        for end in (*intervals.ENDS, intervals.ROUGH):
-            values = np.array([[getattr(one, end) for one in row] for row in rows])
-            values = values if self.alpha_dims else values[:, 0]
-            dims = [*cell, *self.alpha_dims]
-            found[f"{intervals.GUARANTEED}_{end}"] = (dims, values if cell else values[0])
-        return found
+            among_all = max(1, among)
+            rows.append([averaging.interval(one, weights, among=among_all) for one in planes])
+        found = np.array(rows, dtype=object)
+        found = found if averaging.alpha_dims else found[..., 0]
+        dims = [intervals.CELL] if promise.by else []
+        return xr.Dataset(
+            {
+                f"{intervals.GUARANTEED}_n": (dims, counts if dims else counts[0]),
+                **intervals.variables(
+                    intervals.GUARANTEED,
+                    found if dims else found[0],
+                    [*dims, *averaging.alpha_dims],
+                    (*intervals.ENDS, intervals.ROUGH),
+                ),
+            },
+            coords={intervals.CELL: text_array(titles)} if dims else None,
+        )
 
     def _cells(
-        self, promise: Guarantee, name: str, outcomes: intervals.Outcomes
+        self, promise: Guarantee, outcomes: Doubles
     ) -> Iterator[tuple[str, _Column, list[_Column]]]:
         """Yield each cell with the weights of its examples and one outcome per alpha."""
-        planes = list(outcomes.values[name].T)
+        planes = list(outcomes.T)
         if not promise.by:
-            yield "", np.ones(len(planes[0])), planes
+            yield "", np.ones(len(outcomes)), planes
         elif promise.by == LABEL_CELLS and self.columns is not None:
             for code, (lam, held) in enumerate(self.columns()):
                 weights = lam if self.votes is None else (self.votes == code) * 1.0
@@ -576,16 +495,12 @@ class _Averaging:
                 yield title, (called == title)[self.codes] * 1.0, planes
 
 
-def _by_vote(promise: Guarantee | None) -> bool:
-    return promise is not None and promise.by == LABEL_CELLS and promise.target == "voted"
-
-
-def stratum_of(largest: NDArray[np.float64]) -> NDArray[np.intp]:
+def stratum_of(largest: Doubles) -> NDArray[np.intp]:
     """Return the place in `STRATA` of examples with these largest plausibilities, (example,)."""
     return np.digitize(largest + _SLACK, STRATA_FROM)
 
 
-def _shares(judged: Judged) -> NDArray[np.float64] | None:
+def _shares(judged: Judged) -> Doubles | None:
     """Return the share of the plausibilities that was promised at each alpha, where one was."""
     shares = {float(one.alpha): one.share for one in judged.promises if one.share is not None}
     if names.ALPHA not in judged.sets.coords:
@@ -598,8 +513,8 @@ def _shares(judged: Judged) -> NDArray[np.float64] | None:
 
 def _by_example(
     inside: xr.DataArray,
-    values: Mapping[str, NDArray[np.float64] | dask.array.Array],
-    largest: NDArray[np.float64] | dask.array.Array,
+    values: Mapping[str, Doubles | dask.array.Array],
+    largest: Doubles | dask.array.Array,
     alpha_dims: list[str],
 ) -> xr.Dataset:
     """Return the outcomes of each example, under its name."""

@@ -12,23 +12,24 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
+from plausibly.calibration.coordinates import coordinates_over
 from plausibly.data import names, validate
-from plausibly.data.names import (
-    is_missing,
-    name_text,
-    name_texts,
-    near,
-    positions,
-    quoted,
-    text_array,
-)
+from plausibly.data.names import is_missing, name_text, name_texts, near, quoted, text_array
 from plausibly.data.plausibilities import slots_of
 from plausibly.errors import InputError, counted, listed
-from plausibly.evaluation import inputs, intervals
+from plausibly.evaluation import inputs
 from plausibly.evaluation.inputs import Judged, judge
-from plausibly.evaluation.intervals import SET_SIZE, IntervalMethod
-from plausibly.kernels import coverage
-from plausibly.kernels.coverage import Ties, row_blocks, row_sums
+from plausibly.evaluation.intervals import (
+    AGGREGATED,
+    SET_SIZE,
+    Averaging,
+    Doubles,
+    IntervalMethod,
+    Measures,
+    groups_of,
+)
+from plausibly.kernels.blocks import row_blocks
+from plausibly.kernels.coverage import Ties, row_sums
 from plausibly.kernels.types import Floats, Ints
 
 _NEARLY = 0.01  # as far as rows of probabilities in files may be from 1
@@ -103,9 +104,7 @@ def _distributions(array: xr.DataArray | xr.Dataset) -> xr.DataArray | xr.Datase
     return table
 
 
-def _blocks(
-    table: xr.DataArray | xr.Dataset,
-) -> Iterator[tuple[slice, NDArray[np.float64]]]:
+def _blocks(table: xr.DataArray | xr.Dataset) -> Iterator[tuple[slice, Doubles]]:
     """Yield places and rows (some, label) of a few examples at a time, dense."""
     if isinstance(table, xr.Dataset):
         slots = slots_of(table)
@@ -117,11 +116,10 @@ def _blocks(
             yield rows, values[rows].astype(np.float64)
 
 
-def number_of_each(of: str | xr.DataArray, judged: Judged) -> tuple[NDArray[np.float64], str]:
+def _number_of_each(of: str | xr.DataArray, judged: Judged) -> tuple[Doubles, str]:
     """Return the number of each example in the caller's order, and what it is called."""
-    arrays = (judged.sets, judged.about)
     if isinstance(of, str):
-        called, values = of, inputs.example_values(of, arrays)
+        called, values = of, inputs.example_values(of, judged.arrays)
     else:
         called = "values" if of.name is None else str(of.name)
         values = _looked_up(of, judged.sets[names.EXAMPLE].values, called)
@@ -141,31 +139,26 @@ def _looked_up(
     values: xr.DataArray, examples: NDArray[np.str_], called: str
 ) -> NDArray[np.generic]:
     """Return the values of these examples, by name."""
-    if values.dims != (names.EXAMPLE,) or names.EXAMPLE not in values.coords:
-        raise InputError(
-            "values-malformed",
-            f'the numbers "{called}" are not named by example',
-            expected="a DataArray over example, with names, or the name of a coordinate",
-            got=f"dims {listed(map(str, values.dims)) or 'none'}",
-            do="name the examples: assign_coords(example=...)",
-            whose=called,
-        )
-    there = name_texts(values[names.EXAMPLE].values)
-    places = positions(there, list(map(str, examples)))
+    places = inputs.places_of(
+        values,
+        examples,
+        "values-malformed",
+        f'the numbers "{called}"',
+        do="name the examples: assign_coords(example=...)",
+        whose=called,
+    )
     found: NDArray[np.generic] = values.values[places]
     lacking = places < 0
     if found.dtype.kind == "f":
         lacking |= np.isnan(found)
     if lacking.any():
-        without = examples[lacking]
-        raise InputError(
+        raise inputs.without(
             "values-missing",
-            f'{counted(len(without))} of {counted(len(places))} examples have no "{called}"',
+            f'"{called}"',
+            examples[lacking],
+            len(places),
             expected="a number for each example of the sets",
-            got=f"none for {listed(without)}",
-            do="add them, or leave these examples out with sel(example=...)",
             whose=called,
-            details={"examples": [str(name) for name in without]},
         )
     return found
 
@@ -180,9 +173,7 @@ def _normalised(array: xr.DataArray | xr.Dataset) -> xr.DataArray | xr.Dataset:
     return array / sums if bool((apart <= _NEARLY).all() & (apart > _EXACTLY).any()) else array
 
 
-def _of_examples(
-    table: xr.DataArray | xr.Dataset, values: NDArray[np.float64], name: str
-) -> xr.DataArray:
+def _of_examples(table: xr.DataArray | xr.Dataset, values: Doubles, name: str) -> xr.DataArray:
     """Return numbers of the examples, under their names and coordinates."""
     coords = {called: item for called, item in table.coords.items() if names.EXAMPLE in item.dims}
     return xr.DataArray(values, dims=(names.EXAMPLE,), coords=coords, name=name)
@@ -233,22 +224,13 @@ def coverage_by_label(
     ``lambda_ik``): a label with much mass in few examples has a wide one, whatever its mass. The
     mean of the shares, weighted by `mass`, is the aggregated coverage.
     """
-    judged = judge(
-        sets,
-        plausibilities,
-        cluster=cluster,
-        interval=interval,
-        confidence=confidence,
-        seed=seed,
-        only_common=only_common,
-        whose=whose,
-    )
+    judged = judge(sets, plausibilities, cluster, interval, confidence, seed, only_common, whose)
     heard = np.array([np.count_nonzero(lam) for lam, _ in judged.columns()])
     among = max(1, int((heard > 0).sum())) if simultaneous else 1
     covered, inside, masses = [], [], []
     for lam, planes in judged.columns():
-        covered.append([judged.interval(plane, lam, among=among) for plane in planes])
-        inside.append([judged.interval(plane, among=among) for plane in planes])
+        covered.append([judged.averaging.interval(plane, lam, among=among) for plane in planes])
+        inside.append([judged.averaging.interval(plane, among=among) for plane in planes])
         masses.append(lam.sum())
     mass = np.array(masses)
     found = judged.result(simultaneous=int(simultaneous))
@@ -258,7 +240,8 @@ def coverage_by_label(
             "mass": (names.LABEL, mass),
             "mass_share": (names.LABEL, mass / math.fsum(mass)),
             "examples": (names.LABEL, heard),
-            **judged.found({"covered": covered, "in_sets": inside}, names.LABEL),
+            **judged.averaging.variables("covered", covered, names.LABEL),
+            **judged.averaging.variables("in_sets", inside, names.LABEL),
         }
     )
 
@@ -321,33 +304,34 @@ def coverage_by_strata(
     Intervals are of each stratum on its own, not of all together, and edges that were chosen after
     looking at the coverage make the weak strata look weaker than they are.
     """
-    judged = judge(
-        sets,
-        plausibilities,
-        cluster=cluster,
-        interval=interval,
-        confidence=confidence,
-        seed=seed,
-        only_common=only_common,
-        whose=whose,
-    )
-    values, called = number_of_each(of, judged)
+    judged = judge(sets, plausibilities, cluster, interval, confidence, seed, only_common, whose)
+    values, called = _number_of_each(of, judged)
     cuts = _cuts(values, edges, quantiles)
     codes = np.digitize(values + _SLACK * max(1.0, float(np.abs(values).max())), cuts)
-    found = intervals.grouped(
-        judged.outcomes(judged.measured(ties)),
-        codes[judged.order],
-        np.array(_titles(cuts)),
-        dim=STRATUM,
-        prefix="",
-        alpha_dims=judged.alpha_dims,
-    ).rename(n="count")
+    found = _parted(judged, judged.averaging, judged.measured(ties), codes, _titles(cuts), STRATUM)
     bounds = [-np.inf, *cuts, np.inf]
     found = found.assign_coords(
         stratum_from=(STRATUM, bounds[:-1]), stratum_to=(STRATUM, bounds[1:])
     )
-    about = judged.result(of=called, ties=ties)
-    return about.merge(found, join="exact", compat="no_conflicts").assign_attrs(about.attrs)
+    return _with(judged.result(of=called, ties=ties), found)
+
+
+def _parted(
+    judged: Judged,
+    averaging: Averaging,
+    measured: Measures,
+    codes: Ints,
+    titles: Sequence[str],
+    dim: str,
+) -> xr.Dataset:
+    """Return averages of the parts that codes of the examples, in the caller's order, make."""
+    parts = groups_of(codes[judged.order], len(titles))
+    outcomes = judged.outcomes(measured)
+    return averaging.grouped(outcomes, parts, np.array(titles), dim=dim, count="count")
+
+
+def _with(about: xr.Dataset, found: xr.Dataset) -> xr.Dataset:
+    return about.merge(found, join="exact", compat="no_conflicts")
 
 
 def coverage_by_size(
@@ -392,43 +376,23 @@ def coverage_by_size(
     The size of a set is known of a new example. Size-stratified coverage: Angelopoulos et al.,
     Uncertainty sets for image classifiers using conformal prediction, ICLR 2021.
     """
-    judged = judge(
-        sets,
-        plausibilities,
-        cluster=cluster,
-        interval=interval,
-        confidence=confidence,
-        seed=seed,
-        only_common=only_common,
-        whose=whose,
-    )
+    judged = judge(sets, plausibilities, cluster, interval, confidence, seed, only_common, whose)
     begins = _starts(len(judged.labels), starts)
     ends = [*(begin - 1 for begin in begins[1:]), len(judged.labels)]
     titles = [str(a) if a == b else f"{a}-{b}" for a, b in zip(begins, ends, strict=True)]
     measured = judged.measured(ties)
-    sizes = measured.pop(intervals.SET_SIZE)
+    alone = attrs.evolve(judged.averaging, alpha_dims=[])
     planes = []
-    for place in range(sizes.shape[1]):
-        codes: Ints = np.digitize(sizes[:, place], begins) - 1
+    for place, sizes in enumerate(measured.pop(SET_SIZE).T):
         one = {name: values[:, [place]] for name, values in measured.items()}
-        planes.append(
-            intervals.grouped(
-                judged.outcomes(one),
-                codes[judged.order],
-                np.array(titles),
-                dim=SIZE,
-                prefix="",
-                alpha_dims=[],
-            ).rename(n="count")
-        )
+        planes.append(_parted(judged, alone, one, np.digitize(sizes, begins) - 1, titles, SIZE))
     found = planes[0]
     if judged.alpha_dims:
         found = xr.concat(
             planes, dim=names.ALPHA, coords="different", compat="equals", join="exact"
         ).transpose(SIZE, names.ALPHA)
-    about = judged.result(ties=ties)
     found = found.assign_coords(size_from=(SIZE, begins), size_to=(SIZE, ends))
-    return about.merge(found, join="exact", compat="no_conflicts").assign_attrs(about.attrs)
+    return _with(judged.result(ties=ties), found)
 
 
 def _cuts(
@@ -502,16 +466,6 @@ MULTIPLICITY = (
 )
 
 
-@attrs.frozen
-class _Part:
-    """Examples that share their values of some coordinates."""
-
-    title: str
-    depth: int
-    rows: NDArray[np.intp]
-    units: int
-
-
 def coverage_by_subgroup(
     sets: xr.DataArray,
     plausibilities: xr.DataArray | xr.Dataset,
@@ -569,82 +523,64 @@ def coverage_by_subgroup(
     """
     coordinates = [by] if isinstance(by, str) else list(by)
     _check(coordinates, crossed, at_least)
-    judged = judge(
-        sets,
-        plausibilities,
-        cluster=cluster,
-        interval=interval,
-        confidence=confidence,
-        seed=seed,
-        only_common=only_common,
-        whose=whose,
-    )
-    every = _parts(judged, coordinates, crossed)
-    parts = [part for part in every if part.units >= at_least]
-    if not parts:
+    judged = judge(sets, plausibilities, cluster, interval, confidence, seed, only_common, whose)
+    every = list(_subgroups(judged, coordinates, crossed))
+    clusters = judged.clusters
+    units = [
+        len(rows) if clusters is None else len(np.unique(clusters[rows])) for *_, rows in every
+    ]
+    kept = [part for part, size in zip(every, units, strict=True) if size >= at_least]
+    if not kept:
         noun = "examples" if cluster is None else "clusters"
         fewer = max(1, at_least // 2)
         raise InputError(
             "subgroups-none",
             f"no subgroup by {listed(coordinates)} has {at_least} {noun}",
             expected=f"{at_least} {noun} or more in one subgroup",
-            got=f"at most {max(part.units for part in every)}",
+            got=f"at most {max(units)}",
             do=f"--at-least {fewer} (at_least={fewer}), or fewer coordinates",
         )
-    measured = judged.outcomes(judged.measured())
-    covered = measured.values["aggregated_coverage"]
-    sizes = measured.values[SET_SIZE]
-    top = float(len(judged.labels))
-    among = len(parts)
-    found = {
-        "aggregated_coverage": [
-            [judged.interval(column, rows=part.rows, among=among) for column in covered.T]
-            for part in parts
-        ],
-        SET_SIZE: [
-            [judged.interval(column, rows=part.rows, top=top, among=among) for column in sizes.T]
-            for part in parts
-        ],
-    }
-    titles = text_array([part.title for part in parts])
-    result = judged.result(
+    outcomes = judged.outcomes(judged.measured())
+    titles, depths, rows = zip(*kept, strict=True)
+    found = judged.averaging.grouped(
+        {name: outcomes[name] for name in (AGGREGATED, SET_SIZE)},
+        rows,
+        text_array(titles),
+        dim=SUBGROUP,
+        count="count",
+        among=len(kept),
+    ).drop_vars(["share_empty", "share_singleton"])
+    about = judged.result(
         by=", ".join(coordinates),
-        compared=among,
-        left_out_subgroups=len(every) - len(parts),
+        compared=len(kept),
+        left_out_subgroups=len(every) - len(kept),
         at_least=at_least,
         note=MULTIPLICITY,
-    ).assign_coords({SUBGROUP: titles, "depth": (SUBGROUP, [part.depth for part in parts])})
-    result["count"] = (SUBGROUP, np.array([len(part.rows) for part in parts], dtype=np.int64))
-    result = result.assign(judged.found(found, SUBGROUP))
-    high = result["aggregated_coverage_high"].values.reshape(among, -1)
-    mean = result["aggregated_coverage_mean"].values.reshape(among, -1)
-    weakest = titles[[np.lexsort((mean[:, a], high[:, a]))[0] for a in range(high.shape[1])]]
+    )
+    result = _with(about, found.assign_coords(depth=(SUBGROUP, list(depths))))
+    high, mean = (
+        result[f"{AGGREGATED}_{end}"].values.reshape(len(kept), -1) for end in ("high", "mean")
+    )
+    least = [np.lexsort(pair)[0] for pair in zip(mean.T, high.T, strict=True)]
+    weakest = found[SUBGROUP].values[least]
     result["weakest"] = (judged.alpha_dims, weakest if judged.alpha_dims else weakest[0])
     return result
 
 
-def _size(rows: NDArray[np.intp], clusters: NDArray[np.integer] | None) -> int:
-    """Return how many examples, or clusters of them, some rows are."""
-    return len(rows) if clusters is None else len(np.unique(clusters[rows]))
-
-
-def _parts(judged: Judged, coordinates: Sequence[str], crossed: int) -> list[_Part]:
-    """Return the subgroups: the values of one coordinate first, then those of several."""
-    clusters = None if judged.clusters is None else judged.clusters[judged.order]
+def _subgroups(
+    judged: Judged, coordinates: Sequence[str], crossed: int
+) -> Iterator[tuple[str, int, Ints]]:
+    """Yield title, depth and rows: of the values of one coordinate first, then of several."""
     coded = {name: inputs.codes_of(judged.coordinate(name)) for name in coordinates}
-    parts = []
     for depth in range(1, min(crossed, len(coordinates)) + 1):
         for chosen in combinations(coordinates, depth):
             codes = np.stack([coded[name][1] for name in chosen], axis=1)
-            rows, member = np.unique(codes, axis=0, return_inverse=True)
-            for place, row in enumerate(rows):
-                named = zip(chosen, row, strict=True)
-                title = ", ".join(
-                    f"{name} {name_text(coded[name][0][code])}" for name, code in named
-                )
-                mine = np.flatnonzero(member.ravel() == place)
-                parts.append(_Part(title, depth, mine, _size(mine, clusters)))
-    return parts
+            distinct, member = np.unique(codes, axis=0, return_inverse=True)
+            parts = groups_of(member.ravel(), len(distinct))
+            for values, rows in zip(distinct, parts, strict=True):
+                named = zip(chosen, values, strict=True)
+                title = ", ".join(f"{name} {name_text(coded[name][0][at])}" for name, at in named)
+                yield title, depth, rows
 
 
 def _check(coordinates: Sequence[str], crossed: int, at_least: int) -> None:
@@ -670,18 +606,8 @@ Risk: TypeAlias = "str | Mapping[str, object] | xr.DataArray"
 
 LEVEL = "level"
 _WORDS = (
-    *(
-        "none",
-        "negligible",
-        "very low",
-        "low",
-        "minor",
-        "mild",
-        "moderate",
-        "medium",
-        "intermediate",
-    ),
-    *("elevated", "major", "high", "very high", "serious", "severe", "critical", "fatal"),
+    "none, negligible, very low, low, minor, mild, moderate, medium, intermediate, elevated, "
+    "major, high, very high, serious, severe, critical, fatal"
 )
 """Words for risk, from the least on: levels that are all among them come in this order."""
 
@@ -732,18 +658,8 @@ def coverage_by_risk(
     InputError
         As `evaluate`; ``risk-missing`` and ``risk-unknown``.
     """
-    judged = judge(
-        sets,
-        plausibilities,
-        cluster=cluster,
-        interval=interval,
-        confidence=confidence,
-        seed=seed,
-        only_common=only_common,
-        whose=whose,
-    )
-    given = levels_of(risk, judged.labels, (judged.sets, judged.about))
-    levels, codes = in_order(given, order)
+    judged = judge(sets, plausibilities, cluster, interval, confidence, seed, only_common, whose)
+    levels, codes = in_order(levels_of(risk, judged.labels, judged.arrays), order)
     risks = None
     if levels.dtype.kind in "if" and levels.min() >= 0:
         risks = levels[codes].astype(np.float64)
@@ -751,7 +667,7 @@ def coverage_by_risk(
     missed = []
     for mass, row in zip(weights, outside, strict=True):
         shares = [np.divide(o, mass, out=np.zeros_like(mass), where=mass > 0) for o in row]
-        missed.append([judged.interval(share, mass) for share in shares])
+        missed.append([judged.averaging.interval(share, mass) for share in shares])
     found = judged.result(risk=risk if isinstance(risk, str) else "risk")
     found = found.assign_coords({LEVEL: levels})
     found = found.assign(
@@ -760,20 +676,19 @@ def coverage_by_risk(
             "examples": (LEVEL, (weights > 0).sum(axis=1).astype(np.int64)),
             "mass": (LEVEL, weights.sum(axis=1)),
             "mass_share": (LEVEL, weights.sum(axis=1) / weights.sum()),
-            **judged.found({"missed": missed}, LEVEL),
+            **judged.averaging.variables("missed", missed, LEVEL),
         }
     )
     if risks is None:
         return found
     most = max(float(risks.max()), np.finfo(np.float64).tiny)
-    return found.assign(
-        judged.found({"risk_missed": [[judged.interval(loss, top=most) for loss in losses]]}, None)
-    )
+    lost = [judged.averaging.interval(loss, top=most) for loss in losses]
+    return found.assign(judged.averaging.variables("risk_missed", lost))
 
 
 def _outside(
-    judged: Judged, codes: NDArray[np.intp], levels: int, risks: NDArray[np.float64] | None
-) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+    judged: Judged, codes: NDArray[np.intp], levels: int, risks: Doubles | None
+) -> tuple[Doubles, Doubles, Doubles]:
     """Return what sets leave out, from a few examples at a time."""
     n, alphas = len(judged.order), judged.sets.sizes.get(names.ALPHA, 1)
     outside = np.empty((levels, alphas, n))
@@ -793,7 +708,9 @@ def _outside(
     return outside, weights, losses
 
 
-def levels_of(risk: Risk, labels: Sequence[str], arrays: Sequence[xr.DataArray]) -> list[object]:
+def levels_of(
+    risk: Risk, labels: Sequence[str], arrays: Sequence[xr.DataArray | xr.Dataset]
+) -> list[object]:
     """Return the level of each label, in the order of the labels."""
     if isinstance(risk, str):
         table = label_coordinate(risk, arrays)
@@ -831,14 +748,7 @@ def label_coordinate(name: str, arrays: Sequence[xr.DataArray | xr.Dataset]) -> 
         if name in array.coords and array[name].dims == (names.LABEL,) and name != names.LABEL:
             here = map(str, array[names.LABEL].values)
             return dict(zip(here, array[name].values.tolist(), strict=True))
-    there = sorted(
-        {
-            str(found)
-            for array in arrays
-            for found, values in array.coords.items()
-            if values.dims == (names.LABEL,) and found != names.LABEL
-        }
-    )
+    there = sorted(coordinates_over(names.LABEL, arrays))
     guess = near(name, there)
     raise InputError(
         "risk-missing",
@@ -876,8 +786,10 @@ def in_order(
             )
         there = set(texts)
         known = [level for level in known_order if level in there]
-    elif all(level.casefold() in _WORDS for level in known):
-        known = sorted(known, key=lambda level: _WORDS.index(level.casefold()))
+    else:
+        words = _WORDS.split(", ")
+        if all(level.casefold() in words for level in known):
+            known.sort(key=lambda level: words.index(level.casefold()))
     places = {level: place for place, level in enumerate(known)}
     codes = np.array([places[text] for text in texts], dtype=np.intp)
     if numbers:
@@ -923,21 +835,15 @@ def sorted_coverage(
     """
     judged = judge(sets, plausibilities, only_common=only_common, whose=whose)
     first, tied = judged.measured("first"), judged.measured("fractional")
-    largest = judged.largest
-    dims = [SHARE, *judged.alpha_dims]
-
-    def ascending(values: NDArray[np.float64]) -> tuple[list[str], NDArray[np.float64]]:
+    result = judged.result(tied_share=judged.tied_share)
+    n = result.attrs["n"]
+    result = result.assign_coords({SHARE: np.arange(1, n + 1) / n})
+    for name, values in (
+        (AGGREGATED, first[AGGREGATED]),
+        ("voted_coverage", first["voted_coverage"]),
+        ("tied_coverage", tied["voted_coverage"]),
+    ):
         found = np.sort(values, axis=0)
-        return dims, found if judged.alpha_dims else found[:, 0]
-
-    n = len(largest)
-    return (
-        judged.result(tied_share=float((coverage.tie_counts(judged.opinions) > 1).mean()))
-        .assign_coords({SHARE: np.arange(1, n + 1) / n})
-        .assign(
-            aggregated_coverage=ascending(first["aggregated_coverage"]),
-            voted_coverage=ascending(first["voted_coverage"]),
-            tied_coverage=ascending(tied["voted_coverage"]),
-            largest_plausibility=(SHARE, np.sort(largest)),
-        )
-    )
+        result[name] = ((SHARE, *judged.alpha_dims), found if judged.alpha_dims else found[:, 0])
+    result["largest_plausibility"] = (SHARE, np.sort(judged.largest))
+    return result

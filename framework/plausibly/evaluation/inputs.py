@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cached_property
 
 import attrs
@@ -12,58 +12,54 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from plausibly.calibration.coordinates import as_values, emptiness, group_names
+from plausibly.calibration.alphas import AlphaLike, Alphas
+from plausibly.calibration.coordinates import as_values, coordinates_over, emptiness, group_names
 from plausibly.conformal.aggregate import aggregate, aggregated
 from plausibly.conformal.inputs import FINGERPRINT, GUARANTEES, LABEL_ORDER, OVERLAP
 from plausibly.conformal.predictor import ConformalPredictor
 from plausibly.data import align, names, validate
-from plausibly.data.left_out import read_left_out, with_left_out
+from plausibly.data.left_out import Labelled, read_left_out, with_left_out
 from plausibly.data.named import is_lazy
 from plausibly.data.names import positions
 from plausibly.data.plausibilities import about_packed, slots_of
 from plausibly.data.validate import as_checked
 from plausibly.errors import InputError, counted, listed, warn
 from plausibly.evaluation import intervals
-from plausibly.evaluation.intervals import ENDS, ROUGH, SET_SIZE, Interval, IntervalMethod, Outcomes
+from plausibly.evaluation.intervals import (
+    AGGREGATED,
+    SET_SIZE,
+    Averaging,
+    Doubles,
+    IntervalMethod,
+    Measures,
+)
 from plausibly.guarantee import Guarantee
 from plausibly.kernels import coverage
-from plausibly.kernels.coverage import TIES, Ties, row_blocks
+from plausibly.kernels.blocks import row_blocks
+from plausibly.kernels.coverage import TIES, Ties
 from plausibly.kernels.random import Keys, hash_names
 from plausibly.kernels.sparse import Slots, packed_pairs
 from plausibly.kernels.types import Bools, Floats, Hashes, Ints
 
-Measures = dict[str, NDArray[np.float64]]
-
-
-@attrs.frozen(kw_only=True, eq=False)
-class Known:
-    """What is known of some examples besides what experts say."""
-
-    uniform: NDArray[np.float64] | None = None
-    order: Ints | None = None
-    codes: Ints | None = None
-
-    def __getitem__(self, rows: slice) -> Known:
-        """Return what is known of some of them."""
-        return Known(
-            uniform=None if self.uniform is None else self.uniform[rows],
-            order=self.order,
-            codes=None if self.codes is None else self.codes[rows],
-        )
-
 
 @attrs.frozen(eq=False)
 class Opinions:
-    """What experts say of some examples."""
+    """What experts say of some examples, and what else measuring needs to know of them."""
 
     plausibilities: Floats | Slots
-    known: Known = Known()
+    uniform: Doubles | None = None
+    order: Ints | None = None
+    codes: Ints | None = None
 
     def __getitem__(self, rows: slice) -> Opinions:
-        """Return what is said of some of them."""
+        """Return what is known of some of them."""
         lam = self.plausibilities
-        some = lam.take(rows) if isinstance(lam, Slots) else lam[rows]
-        return Opinions(some, self.known[rows])
+        return Opinions(
+            lam.take(rows) if isinstance(lam, Slots) else lam[rows],
+            None if self.uniform is None else self.uniform[rows],
+            self.order,
+            None if self.codes is None else self.codes[rows],
+        )
 
 
 @attrs.frozen(kw_only=True, eq=False)
@@ -71,27 +67,25 @@ class Measuring:
     """Measures sets against opinions."""
 
     ties: Ties
-    shares: NDArray[np.float64] | None = None
+    shares: Doubles | None = None
 
-    def __call__(self, values: Bools, opinions: Opinions) -> Measures:
+    def __call__(self, values: Bools, said: Opinions) -> Measures:
         """Return what is measured of each set, (example, alpha), by name."""
-        planes, lam, known = _planes(values), opinions.plausibilities, opinions.known
+        planes, lam = _planes(values), said.plausibilities
         found = {
-            "aggregated_coverage": [coverage.aggregated(plane, lam) for plane in planes],
+            AGGREGATED: [coverage.aggregated(plane, lam) for plane in planes],
             "voted_coverage": [
-                coverage.voted(plane, lam, self.ties, known.uniform, known.order)
-                for plane in planes
+                coverage.voted(plane, lam, self.ties, said.uniform, said.order) for plane in planes
             ],
         }
-        if known.codes is not None:
-            rows = np.arange(len(known.codes))
-            held = [plane[rows, known.codes].astype(np.float64) for plane in planes]
+        if said.codes is not None:
+            rows = np.arange(len(said.codes))
+            held = [plane[rows, said.codes].astype(np.float64) for plane in planes]
             found["true_coverage"] = held
         found[SET_SIZE] = [coverage.sizes(plane).astype(np.float64) for plane in planes]
         measures = {name: np.stack(columns, axis=1) for name, columns in found.items()}
         if self.shares is not None:
-            enough = measures["aggregated_coverage"] >= self.shares
-            measures["mass_coverage"] = enough.astype(np.float64)
+            measures["mass_coverage"] = (measures[AGGREGATED] >= self.shares).astype(np.float64)
         return measures
 
 
@@ -100,7 +94,12 @@ def _planes(values: Bools) -> list[Bools]:
     return [values] if values.ndim == 2 else list(np.moveaxis(values, 2, 0))
 
 
-def measure(sets: xr.DataArray, opinions: Opinions, measuring: Measuring) -> Measures:
+def planes_of(sets: xr.DataArray) -> list[Bools]:
+    """Return sets as arrays (example, label), one an alpha."""
+    return list(sets.transpose(names.ALPHA, names.EXAMPLE, names.LABEL).values)
+
+
+def _measure(sets: xr.DataArray, opinions: Opinions, measuring: Measuring) -> Measures:
     """Return what is measured of each set, (example, alpha), by name."""
     if not is_lazy(sets):
         return measuring(sets.values, opinions)
@@ -110,7 +109,7 @@ def measure(sets: xr.DataArray, opinions: Opinions, measuring: Measuring) -> Mea
     if names.ALPHA in cut.dims:
         cut = cut.chunk({names.ALPHA: -1})
     asks = [(chunk, opinions[chunk.start : chunk.stop]) for chunk in chunks_of(cut)]
-    parts = list(reduced(measuring, cut, asks))
+    parts = reduced(measuring, cut, asks)
     return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
 
 
@@ -144,22 +143,28 @@ def as_sets(sets: object, whose: str = SETS) -> xr.DataArray:
     """Return prediction sets as booleans (example, label[, alpha]) with names as text."""
     if not isinstance(sets, xr.DataArray):
         raise _malformed(whose, f"a {type(sets).__name__} without names")
-    dims = set(map(str, sets.dims))
     wanted = {names.EXAMPLE, names.LABEL}
-    if not wanted <= dims <= wanted | {names.ALPHA}:
-        raise _malformed(whose, f"dims {listed(map(str, sets.dims)) or 'none'}")
-    unnamed = [dim for dim in sorted(dims) if dim not in sets.coords]
-    if unnamed:
-        raise _malformed(whose, f"no names along {listed(unnamed)}")
+    problem = unnamed(sets, wanted, {names.ALPHA})
+    if problem:
+        raise _malformed(whose, problem)
     if sets.dtype != np.bool_:
         raise _malformed(whose, f"entries of type {sets.dtype}")
-    order = [names.EXAMPLE, names.LABEL, *sorted(dims - wanted)]
+    order = [names.EXAMPLE, names.LABEL, *sorted(set(map(str, sets.dims)) - wanted)]
     named: dict[str, NDArray[np.str_]] = {}
     for dim in (names.EXAMPLE, names.LABEL):
         found = names.name_texts(sets[dim].values)
         names.check_names(found, dim, whose=whose)
         named[dim] = names.text_array(found)
     return _in_calibration_order(sets.transpose(*order).assign_coords(named))
+
+
+def unnamed(array: xr.DataArray, wanted: set[str], more: Collection[str] = ()) -> str:
+    """Return which dims an array should not have, or which have no names, or nothing."""
+    dims = set(map(str, array.dims))
+    if not wanted <= dims <= wanted.union(more):
+        return f"dims {listed(map(str, array.dims)) or 'none'}"
+    lacking = [dim for dim in sorted(dims) if dim not in array.coords]
+    return f"no names along {listed(lacking)}" if lacking else ""
 
 
 def _in_calibration_order(sets: xr.DataArray) -> xr.DataArray:
@@ -196,7 +201,7 @@ def check_ties(ties: str) -> Ties:
 
 
 def example_values(
-    coordinate: str, arrays: Sequence[xr.DataArray], *, what: str = "the examples"
+    coordinate: str, arrays: Sequence[xr.DataArray | xr.Dataset], *, what: str = "the examples"
 ) -> NDArray[np.generic]:
     """Return a coordinate of the examples, from the first array that has it."""
     given: object = coordinate
@@ -211,23 +216,21 @@ def example_values(
     for array in arrays:
         if coordinate in array.coords and array[coordinate].dims == (names.EXAMPLE,):
             return _filled(coordinate, array[coordinate])
-    there = sorted({name for array in arrays for name in _coordinates(array)})
-    close = difflib.get_close_matches(coordinate, there, n=1)
+    there = sorted(coordinates_over(names.EXAMPLE, arrays))
     raise InputError(
         "coordinate-missing",
         f'{what} have no coordinate "{coordinate}"',
         expected="a coordinate over example",
         got=listed(there) or "none",
-        do=f'did you mean "{close[0]}"?' if close else "assign_coords, or an example table (-e)",
+        do=_meant(coordinate, there) or "assign_coords, or an example table (-e)",
         details={"coordinates": there},
     )
 
 
-def _coordinates(array: xr.DataArray) -> list[str]:
-    """Return the names of the coordinates that the examples have, but for their own names."""
-    known = {names.EXAMPLE, names.DENOMINATOR}
-    found = (str(name) for name, values in array.coords.items() if values.dims == (names.EXAMPLE,))
-    return [name for name in found if name not in known]
+def _meant(name: str, there: Sequence[str]) -> str:
+    """Return a question for the name that was probably meant, or nothing."""
+    close = difflib.get_close_matches(name, there, n=1)
+    return f'did you mean "{close[0]}"?' if close else ""
 
 
 def _filled(coordinate: str, values: xr.DataArray) -> NDArray[np.generic]:
@@ -235,20 +238,72 @@ def _filled(coordinate: str, values: xr.DataArray) -> NDArray[np.generic]:
     found: NDArray[np.generic] = values.values
     complete = as_values(found)
     if complete is None:
-        missing = emptiness(found)
-        without = values[names.EXAMPLE].values[missing]
-        raise InputError(
+        raise without(
             "coordinate-empty",
-            f'{counted(len(without))} of {counted(len(missing))} examples have no "{coordinate}"',
+            f'"{coordinate}"',
+            values[names.EXAMPLE].values[emptiness(found)],
+            len(found),
             expected="a value for each example",
-            got=f"none for {listed(without)}",
-            do=f'fill "{coordinate}" in, or leave these examples out with sel(example=...)',
-            details={"examples": [str(name) for name in without]},
+            do=f'fill "{coordinate}" in',
         )
     return complete
 
 
-def known_values(name: str, arrays: Sequence[xr.DataArray]) -> NDArray[np.generic] | None:
+def without(
+    name: str,
+    what: str,
+    lacking: Sequence[str] | NDArray[np.str_],
+    total: int,
+    *,
+    expected: str,
+    do: str = "add them",
+    whose: str = "",
+) -> InputError:
+    """Return the error that some examples have nothing of a kind."""
+    return InputError(
+        name,
+        f"{counted(len(lacking))} of {counted(total)} examples have no {what}",
+        expected=expected,
+        got=f"none for {listed(lacking)}",
+        do=f"{do}, or leave these examples out with sel(example=...)",
+        whose=whose,
+        details={"examples": list(map(str, lacking))},
+    )
+
+
+def places_of(
+    array: object,
+    examples: NDArray[np.str_],
+    name: str,
+    what: str,
+    *,
+    do: str,
+    whose: str = "",
+    expected: str = "a DataArray over example, with names, or the name of a coordinate",
+) -> Ints:
+    """Return where an array has these examples, by name, -1 where it has not."""
+    if (
+        not isinstance(array, xr.DataArray)
+        or array.dims != (names.EXAMPLE,)
+        or names.EXAMPLE not in array.coords
+    ):
+        dims = getattr(array, "dims", None)
+        raise InputError(
+            name,
+            f"{what} are not named by example",
+            expected=expected,
+            got=f"an object of type {type(array).__name__}"
+            if dims is None
+            else f"dims {listed(map(str, dims)) or 'none'}",
+            do=do,
+            whose=whose,
+        )
+    return positions(names.name_texts(array[names.EXAMPLE].values), list(map(str, examples)))
+
+
+def known_values(
+    name: str, arrays: Sequence[xr.DataArray | xr.Dataset]
+) -> NDArray[np.generic] | None:
     """Return a coordinate that every example has, (example,), or None."""
     try:
         return example_values(name, arrays)
@@ -264,58 +319,54 @@ def codes_of(values: NDArray[np.generic]) -> tuple[NDArray[np.generic], Ints]:
     return distinct, codes
 
 
+def cluster_codes(name: str | None, arrays: Sequence[xr.DataArray | xr.Dataset]) -> Ints | None:
+    """Return the code of the cluster of each example, None without clusters."""
+    return None if name is None else codes_of(example_values(name, arrays))[1]
+
+
 def true_codes(
-    true: str | xr.DataArray, arrays: Sequence[xr.DataArray], labels: Sequence[str]
+    true: str | xr.DataArray, arrays: Sequence[xr.DataArray | xr.Dataset], labels: Sequence[str]
 ) -> Ints:
     """Return the code of the true label of each example."""
     name = true if isinstance(true, str) else "true label"
     if isinstance(true, str):
         values = example_values(true, arrays)
     else:
-        values = _filled(name, _looked_up(true, arrays[0][names.EXAMPLE].values))
+        values = _filled(name, _true_labels(true, arrays[0][names.EXAMPLE].values))
     written = names.name_texts(values)
     # A column of numbers has lost whether it wrote 1 or 1.0; where both are labels, that matters.
     known = list(map(names.number_text, labels))
     if len(set(known)) == len(known):
-        codes = names.positions(known, list(map(names.number_text, written)))
+        codes = positions(known, list(map(names.number_text, written)))
     else:
-        codes = names.positions(labels, written)
+        codes = positions(labels, written)
     if (codes < 0).any():
         unknown = sorted({label for label, code in zip(written, codes, strict=True) if code < 0})
-        close = difflib.get_close_matches(unknown[0], labels, n=1)
-        hint = f'did you mean "{close[0]}"? ' if close else ""
+        hint = _meant(unknown[0], labels)
         raise InputError(
             "label-unknown",
             f'{counted(int((codes < 0).sum()))} examples have a "{name}" that the sets do not know',
             expected=f"one of {len(labels)} labels: {listed(labels)}",
             got=listed(names.quoted(label) for label in unknown),
-            do=f"{hint}mend it, or leave these examples out with sel(example=...)",
+            do=f"{hint and f'{hint} '}mend it, or leave these examples out with sel(example=...)",
             details={"labels": unknown},
         )
     return codes
 
 
-def _looked_up(true: xr.DataArray, examples: NDArray[np.str_]) -> xr.DataArray:
+def _true_labels(true: xr.DataArray, examples: NDArray[np.str_]) -> xr.DataArray:
     """Return the true labels of these examples, by name."""
-    if true.dims != (names.EXAMPLE,) or names.EXAMPLE not in true.coords:
-        raise InputError(
-            "true-malformed",
-            "the true labels are not named by example",
-            expected="a DataArray over example, with names, or the name of a coordinate",
-            got=f"dims {listed(map(str, true.dims)) or 'none'}",
-            do='true="COLUMN" of an example table, or name the examples',
-        )
-    places = names.positions(names.name_texts(true[names.EXAMPLE].values), list(map(str, examples)))
+    places = places_of(
+        true,
+        examples,
+        "true-malformed",
+        "the true labels",
+        do='true="COLUMN" of an example table, or name the examples',
+    )
     if (places < 0).any():
-        lacking = [str(name) for name in examples[places < 0]]
-        raise InputError(
-            "true-missing",
-            f"{counted(len(lacking))} of {counted(len(examples))} examples have no true label",
-            expected="one for each example of the sets",
-            got=f"none for {listed(lacking)}",
-            do="add them, or leave these examples out with sel(example=...)",
-            details={"examples": lacking},
-        )
+        lacking = examples[places < 0]
+        expected = "one for each example of the sets"
+        raise without("true-missing", "true label", lacking, len(examples), expected=expected)
     return true.isel({names.EXAMPLE: places}).assign_coords({names.EXAMPLE: examples})
 
 
@@ -330,36 +381,31 @@ class Judged:
     given: xr.DataArray | xr.Dataset
     hashes: Hashes
     order: NDArray[np.intp]
-    clusters: Ints | None
-    method: IntervalMethod
-    confidence: float
+    averaging: Averaging
     seed: int
     carried: Mapping[str, object]
 
-    @cached_property
-    def about(self) -> xr.DataArray:
-        """What has the coordinates of the plausibilities; packed ones have no values here."""
-        if isinstance(self.given, xr.DataArray):
-            return self.given
-        nothing = np.broadcast_to(0.0, slots_of(self.given).shape)
-        coords = about_packed(self.given).coords
-        return xr.DataArray(nothing, dims=(names.EXAMPLE, names.LABEL), coords=coords)
+    @property
+    def arrays(self) -> tuple[xr.DataArray, xr.DataArray | xr.Dataset]:
+        """What has coordinates of the examples and labels."""
+        return self.sets, about(self.given)
 
     @property
     def opinions(self) -> Floats | Slots:
         """Plausibilities in the caller's order, in the form that was given."""
-        if isinstance(self.given, xr.Dataset):
-            return slots_of(self.given)
-        values: Floats = self.given.values
-        return values
+        return opinions_of(self.given)
 
     @property
-    def largest(self) -> NDArray[np.float64]:
+    def largest(self) -> Doubles:
         """The largest plausibility of each example in the caller's order, (example,)."""
         lam = self.opinions
-        values: Floats = lam.weight if isinstance(lam, Slots) else lam
-        largest: NDArray[np.float64] = values.max(axis=1).astype(np.float64)
-        return largest
+        values = lam.weight if isinstance(lam, Slots) else lam
+        return np.asarray(values.max(axis=1), dtype=np.float64)
+
+    @property
+    def tied_share(self) -> float:
+        """Share of the examples whose vote is tied."""
+        return float((coverage.tie_counts(self.opinions) > 1).mean())
 
     @property
     def labels(self) -> list[str]:
@@ -369,9 +415,14 @@ class Judged:
     @property
     def alpha_dims(self) -> list[str]:
         """``["alpha"]``, or nothing where the sets have one alpha."""
-        return [names.ALPHA] if names.ALPHA in self.sets.dims else []
+        return self.averaging.alpha_dims
 
-    def blocks(self) -> Iterator[tuple[slice, NDArray[np.float64], list[Bools]]]:
+    @property
+    def clusters(self) -> Ints | None:
+        """Code of the cluster of each example in `order`."""
+        return self.averaging.clusters
+
+    def blocks(self) -> Iterator[tuple[slice, Doubles, list[Bools]]]:
         """Yield places in `order` with plausibilities and sets, dense, few at a time."""
         lam, inside = self.opinions, self.sets.values
         for rows in row_blocks(inside.shape):
@@ -379,7 +430,7 @@ class Judged:
             dense: Floats = lam.take(some).dense() if isinstance(lam, Slots) else lam[some]
             yield rows, dense.astype(np.float64), _planes(inside[some])
 
-    def columns(self) -> Iterator[tuple[NDArray[np.float64], list[NDArray[np.float64]]]]:
+    def columns(self) -> Iterator[tuple[Doubles, list[Doubles]]]:
         """Yield the plausibilities of each label in `order`, and which sets hold it."""
         lam, inside = self.opinions, self.sets.values
         dense = (
@@ -393,8 +444,7 @@ class Judged:
 
     def coordinate(self, name: str) -> NDArray[np.generic]:
         """Return a coordinate of the examples in `order`, (example,)."""
-        values = example_values(name, (self.sets, self.about))
-        return values[self.order]
+        return example_values(name, self.arrays)[self.order]
 
     @cached_property
     def promises(self) -> list[Guarantee]:
@@ -402,73 +452,25 @@ class Judged:
         stated = json.loads(str(self.carried.get(GUARANTEES, "[]")))
         return [Guarantee.from_json(one) for one in stated]
 
-    def where_known(self, name: str) -> NDArray[np.generic] | None:
-        """Return a coordinate of the examples in `order`, (example,), None where one has none."""
-        values = known_values(name, (self.sets, self.about))
-        return None if values is None else values[self.order]
-
-    def measured(self, ties: Ties = "first") -> dict[str, NDArray[np.float64]]:
+    def measured(self, ties: Ties = "first") -> Measures:
         """Return coverage and size of each set, (example, alpha), in the caller's order."""
         policy = check_ties(ties)
-        opinions = Opinions(self.opinions, self.known(policy))
-        return measure(self.sets, opinions, Measuring(ties=policy))
+        return _measure(self.sets, self.said(policy), Measuring(ties=policy))
 
-    def known(self, ties: Ties, codes: Ints | None = None) -> Known:
-        """Return what measuring needs to know of the examples, in the caller's order."""
+    def said(self, ties: Ties, codes: Ints | None = None) -> Opinions:
+        """Return what measuring needs to know of the examples, in the caller's order.
+
+        Plausibilities in chunks are not among it.
+        """
+        lam = np.empty((len(self.order), 0)) if is_lazy(self.given) else self.opinions
         if ties != "random":
-            return Known(codes=codes)
+            return Opinions(lam, codes=codes)
         uniform = Keys(self.seed).child("evaluate/ties").uniform(self.hashes)[:, 0]
-        order = np.argsort(self.sets[names.LABEL].values)
-        return Known(uniform=uniform, order=order, codes=codes)
+        return Opinions(lam, uniform, np.argsort(self.sets[names.LABEL].values), codes)
 
-    def outcomes(self, measured: Mapping[str, NDArray[np.float64]]) -> Outcomes:
+    def outcomes(self, measured: Measures) -> Measures:
         """Return what `measured` gave in `order`, ready to be averaged."""
-        clusters = None if self.clusters is None else self.clusters[self.order]
-        return Outcomes(
-            values={name: values[self.order] for name, values in measured.items()},
-            clusters=clusters,
-            labels=len(self.labels),
-            method=self.method,
-            confidence=self.confidence,
-        )
-
-    def interval(
-        self,
-        values: NDArray[np.float64],
-        weights: NDArray[np.float64] | None = None,
-        *,
-        rows: NDArray[np.intp] | None = None,
-        top: float = 1.0,
-        among: int = 1,
-    ) -> Interval:
-        """Return the interval of outcomes (example,) in `order`."""
-        clusters = None if self.clusters is None else self.clusters[self.order]
-        if rows is not None:
-            values = values[rows]
-            weights = None if weights is None else weights[rows]
-            clusters = None if clusters is None else clusters[rows]
-        return intervals.interval(
-            np.ascontiguousarray(values),
-            weights=weights,
-            clusters=clusters,
-            method=self.method,
-            confidence=self.confidence,
-            top=top,
-            among=among,
-        )
-
-    def found(
-        self, parts: Mapping[str, Sequence[Sequence[Interval]]], dim: str | None
-    ) -> dict[str, tuple[list[str], NDArray[np.float64]]]:
-        """Return variables NAME_mean, NAME_low and NAME_high of intervals."""
-        dims = [*([] if dim is None else [dim]), *self.alpha_dims]
-        variables = {}
-        for name, rows in parts.items():
-            for end in ENDS if self.clusters is None else (*ENDS, ROUGH):
-                values = np.array([[getattr(one, end) for one in row] for row in rows])
-                values = values if self.alpha_dims else values[:, 0]
-                variables[f"{name}_{end}"] = (dims, values if dim is not None else values[0])
-        return variables
+        return {name: values[self.order] for name, values in measured.items()}
 
     def result(self, **about: object) -> xr.Dataset:
         """Return a Dataset without variables, with alpha, and the attributes of every result."""
@@ -484,62 +486,91 @@ class Judged:
 def judge(
     sets: xr.DataArray,
     plausibilities: xr.DataArray | xr.Dataset,
-    *,
     cluster: str | None = None,
     interval: IntervalMethod = "auto",
     confidence: float = 0.95,
     seed: int = 0,
     only_common: bool = False,
     whose: str = SETS,
+    *,
     later: bool = False,
 ) -> Judged:
     """Return sets and plausibilities, checked and matched by name."""
     intervals.check_method(interval, confidence)
     inside = as_sets(sets, whose)
-    overlap = min(int(sets.attrs.get(OVERLAP, 0)), inside.sizes[names.EXAMPLE])
-    if overlap:
-        _warn_of_overlap(overlap, inside.sizes[names.EXAMPLE], whose)
-    inside, lam = _matched(inside, as_given(plausibilities, later=later), only_common, whose)
+    examples = inside.sizes[names.EXAMPLE]
+    warn_of_overlap(
+        min(int(sets.attrs.get(OVERLAP, 0)), examples),
+        examples,
+        f" of {whose} calibrated their predictor",
+        expected="new examples; this coverage is no evidence",
+        do="evaluate on others, or plausibly.compare for repeated splits",
+        whose=whose,
+        stacklevel=4,
+    )
+    lam = as_given(plausibilities, later=later)
+    if isinstance(lam, xr.Dataset):
+        inside, lam = matched(inside, lam, only_common, whose)
+    else:
+        inside, lam = matched(inside, lam, only_common, whose)
     hashes = hash_names(inside[names.EXAMPLE].values)
+    order = drawn_order(hashes, seed)
+    clusters = cluster_codes(cluster, (inside, about(lam)))
     carried = {name: sets.attrs[name] for name in _CARRIED if name in sets.attrs}
-    carried |= {
-        "interval": interval,
-        "confidence": confidence,
-        "seed": seed,
-        "labels": inside.sizes[names.LABEL],
-    }
-    judged = Judged(
+    carried |= {"interval": interval, "confidence": confidence, "seed": seed}
+    carried["labels"] = inside.sizes[names.LABEL]
+    if clusters is not None:
+        carried |= {"cluster": cluster, "clusters": int(clusters.max()) + 1}
+    averaging = Averaging(
+        clusters=None if clusters is None else clusters[order],
+        labels=inside.sizes[names.LABEL],
+        method=interval,
+        confidence=confidence,
+        alpha_dims=[names.ALPHA] if names.ALPHA in inside.dims else [],
+    )
+    return Judged(
         sets=inside,
         given=lam,
         hashes=hashes,
-        order=np.lexsort((hashes, Keys(seed).child("evaluate/order").uniform(hashes)[:, 0])),
-        clusters=None,
-        method=interval,
-        confidence=confidence,
+        order=order,
+        averaging=averaging,
         seed=seed,
         carried=carried,
     )
-    if cluster is None:
-        return judged
-    clusters = codes_of(example_values(cluster, (inside, judged.about)))[1]
-    carried |= {"cluster": cluster, "clusters": int(clusters.max()) + 1}
-    return attrs.evolve(judged, clusters=clusters)
 
 
-def _matched(
-    sets: xr.DataArray, given: xr.DataArray | xr.Dataset, only_common: bool, whose: str
-) -> tuple[xr.DataArray, xr.DataArray | xr.Dataset]:
-    """Return sets and plausibilities of the same labels and examples, in the order of the sets."""
-    labels = tuple(map(str, sets[names.LABEL].values))
-    if isinstance(given, xr.Dataset):
-        given = align.match_labels(given, labels, whose="plausibilities", other=whose)
-        return align.match_examples(
-            sets, given, only_common=only_common, whose=whose, other="plausibilities"
-        )
-    given = align.match_labels(given, labels, whose="plausibilities", other=whose)
-    return align.match_examples(
-        sets, given, only_common=only_common, whose=whose, other="plausibilities"
-    )
+def drawn_order(hashes: Hashes, seed: int) -> NDArray[np.intp]:
+    """Return the examples in an order that belongs to their names, and not to their outcomes."""
+    return np.lexsort((hashes, Keys(seed).child("evaluate/order").uniform(hashes)[:, 0]))
+
+
+def matched(
+    first: xr.DataArray,
+    given: Labelled,
+    only_common: bool = False,
+    whose: str = "predictions",
+    other: str = "plausibilities",
+) -> tuple[xr.DataArray, Labelled]:
+    """Return both arrays for the same labels and examples, in the order of the first."""
+    labels = names.name_texts(first[names.LABEL].values)
+    given = align.match_labels(given, labels, whose=other, other=whose)
+    return align.match_examples(first, given, only_common=only_common, whose=whose, other=other)
+
+
+def with_groups(
+    model: xr.DataArray, group: str | None, lam: xr.DataArray
+) -> tuple[xr.DataArray, NDArray[np.generic] | None]:
+    """Return predictions with the coordinate by which they are split, and its values."""
+    if group is None:
+        return model, None
+    groups = example_values(group, (model, lam))
+    return model.assign_coords({group: (names.EXAMPLE, groups)}), groups
+
+
+def as_typed(alphas: Alphas) -> list[AlphaLike]:
+    """Return alphas as they were given, so that what is said of them names them in the same way."""
+    given: list[AlphaLike] = np.asarray(alphas, dtype=object).ravel().tolist()
+    return given
 
 
 def check_dim(found: xr.Dataset, name: str) -> None:
@@ -554,18 +585,21 @@ def check_dim(found: xr.Dataset, name: str) -> None:
         )
 
 
-def _warn_of_overlap(overlap: int, examples: int, whose: str) -> None:
-    """Say that the sets were measured on what calibrated them."""
-    share = "all" if overlap == examples else f"{counted(overlap)} of"
-    warn(
-        "evaluated-on-calibration",
-        f"{share} {counted(examples)} examples of {whose} calibrated their predictor",
-        expected="new examples; this coverage is no evidence",
-        do="evaluate on others, or plausibly.compare for repeated splits",
-        whose=whose,
-        details={"overlap": overlap, "examples": examples},
-        stacklevel=4,
-    )
+def warn_of_overlap(
+    overlap: int, examples: int, what: str, *, expected: str, do: str, whose: str, stacklevel: int
+) -> None:
+    """Say that the examples calibrated what is measured on them."""
+    if overlap:
+        share = "all" if overlap == examples else f"{counted(overlap)} of"
+        warn(
+            "evaluated-on-calibration",
+            f"{share} {counted(examples)} examples{what}",
+            expected=expected,
+            do=do,
+            whose=whose,
+            details={"overlap": overlap, "examples": examples},
+            stacklevel=stacklevel,
+        )
 
 
 _CELLS = 1 << 18  # of what is in hand at once
@@ -616,10 +650,10 @@ def opinions_of(plausibilities: xr.DataArray | xr.Dataset) -> Floats | Slots:
     return values
 
 
-def about_examples(plausibilities: xr.DataArray | xr.Dataset) -> xr.DataArray:
-    """Return an array that has the coordinates of the examples."""
+def about(plausibilities: xr.DataArray | xr.Dataset) -> xr.DataArray | xr.Dataset:
+    """Return what has the coordinates of the examples and labels."""
     if isinstance(plausibilities, xr.Dataset):
-        return plausibilities[names.WEIGHT]
+        return about_packed(plausibilities)
     return plausibilities
 
 
@@ -633,10 +667,7 @@ def above_zero(opinions: Floats | Slots) -> Slots:
 
 def voted(opinions: Floats | Slots) -> Ints:
     """Return the code of the first most plausible label of each example, (example,)."""
-    found: Ints
-    if isinstance(opinions, Slots):
-        place = np.argmax(opinions.weight, axis=1)
-        found = opinions.label[np.arange(len(place)), place].astype(np.intp)
-        return found
-    found = np.argmax(opinions, axis=1)
-    return found
+    if not isinstance(opinions, Slots):
+        return np.asarray(np.argmax(opinions, axis=1))
+    place = np.argmax(opinions.weight, axis=1)
+    return np.asarray(opinions.label[np.arange(len(place)), place], dtype=np.intp)

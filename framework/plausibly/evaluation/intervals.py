@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Literal, TypeAlias, get_args
 
 import attrs
@@ -12,8 +12,9 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from plausibly.errors import InputError
-from plausibly.kernels.types import Ints
+from plausibly.kernels.types import Bools, Ints
 
+Doubles: TypeAlias = NDArray[np.float64]
 IntervalMethod: TypeAlias = Literal["auto", "wilson", "t", "betting"]
 METHODS: tuple[IntervalMethod, ...] = get_args(IntervalMethod)
 
@@ -44,9 +45,9 @@ class Interval:
 
 
 def interval(
-    values: NDArray[np.float64],
+    values: Doubles,
     *,
-    weights: NDArray[np.float64] | None = None,
+    weights: Doubles | None = None,
     clusters: Ints | None = None,
     method: IntervalMethod = "auto",
     confidence: float = 0.95,
@@ -143,12 +144,7 @@ def check_method(method: str, confidence: float) -> None:
 
 
 def _bounds(
-    shares: NDArray[np.float64],
-    weights: NDArray[np.float64],
-    mean: float,
-    codes: Ints,
-    method: IntervalMethod,
-    miss: float,
+    shares: Doubles, weights: Doubles, mean: float, codes: Ints, method: IntervalMethod, miss: float
 ) -> tuple[float, float, bool]:
     """Return both ends for the weighted mean of shares in [0, 1], and whether they are rough."""
     _, first, code, members = np.unique(
@@ -241,15 +237,13 @@ def _bisect(outside: Callable[[float], bool], low: float, high: float) -> float:
     return low
 
 
-def _betting(
-    shares: NDArray[np.float64], miss: float, weights: NDArray[np.float64]
-) -> tuple[float, float]:
+def _betting(shares: Doubles, miss: float, weights: Doubles) -> tuple[float, float]:
     """Return the hedged-capital interval (Waudby-Smith & Ramdas 2023, theorem 3)."""
     low = _betting_low(shares, weights, miss)
     return low, 1.0 - _betting_low(1.0 - shares, weights, miss)
 
 
-def _betting_low(shares: NDArray[np.float64], weights: NDArray[np.float64], miss: float) -> float:
+def _betting_low(shares: Doubles, weights: Doubles, miss: float) -> float:
     """Return the least mean against which half the capital cannot be made ``1 / miss``."""
     size = len(shares)
     count = np.arange(1, size + 1)
@@ -266,8 +260,8 @@ def _betting_low(shares: NDArray[np.float64], weights: NDArray[np.float64], miss
     return _bisect(outside, 0.0, 1.0)
 
 
-SET_SIZE = "set_size"
-COVERAGE = {"aggregated": "aggregated_coverage", "voted": "voted_coverage", "mass": "mass_coverage"}
+SET_SIZE, AGGREGATED = "set_size", "aggregated_coverage"
+COVERAGE = {"aggregated": AGGREGATED, "voted": "voted_coverage", "mass": "mass_coverage"}
 """What is measured of what is guaranteed, by its target."""
 
 GUARANTEED, CELL = "guaranteed", "guaranteed_cell"
@@ -276,73 +270,126 @@ ROUGH = "rough"
 """Whether few clusters stand behind an interval; where there are clusters."""
 
 
-@attrs.frozen(kw_only=True)
-class Outcomes:
-    """Outcomes of every example, in an order that does not depend on the caller's rows."""
+def figures(one: xr.Dataset, name: str) -> tuple[float, float, float]:
+    """Return mean, low and high of one figure."""
+    mean, low, high = (float(one[f"{name}_{end}"]) for end in ENDS)
+    return mean, low, high
 
-    values: Mapping[str, NDArray[np.float64]]
+
+Variables: TypeAlias = dict[str, tuple[Sequence[str], NDArray[np.generic]]]
+
+
+def variables(
+    name: str, found: object, dims: Sequence[str], ends: Sequence[str] = ENDS
+) -> Variables:
+    """Return variables NAME_mean, NAME_low and NAME_high of a nested list of intervals."""
+    each = np.array(found, dtype=object)
+    return {
+        f"{name}_{end}": (
+            dims,
+            np.array([getattr(one, end) for one in each.ravel()]).reshape(each.shape),
+        )
+        for end in ends
+    }
+
+
+Measures: TypeAlias = dict[str, Doubles]
+"""What is measured of each set, (example, alpha), by name."""
+
+
+@attrs.frozen(kw_only=True, eq=False)
+class Averaging:
+    """How outcomes are averaged that stand in an order that does not depend on rows."""
+
     clusters: Ints | None
     labels: int
     method: IntervalMethod
     confidence: float
+    alpha_dims: list[str]
 
-    def summarise(self, rows: Ints | None = None) -> dict[str, NDArray[np.float64]]:
-        """Return means with their intervals, and shares of sets, each (alpha,)."""
-        found: dict[str, NDArray[np.float64]] = {}
-        clusters = self.clusters if rows is None or self.clusters is None else self.clusters[rows]
-        for name, all_values in self.values.items():
-            values = all_values if rows is None else all_values[rows]
+    @property
+    def ends(self) -> Sequence[str]:
+        """What there is to say of an interval."""
+        return ENDS if self.clusters is None else (*ENDS, ROUGH)
+
+    def interval(
+        self,
+        values: Doubles,
+        weights: Doubles | None = None,
+        *,
+        rows: Ints | slice = slice(None),
+        top: float = 1.0,
+        among: int = 1,
+    ) -> Interval:
+        """Return the interval of outcomes (example,), or of some rows of them."""
+        return interval(
+            np.ascontiguousarray(values[rows]),
+            weights=None if weights is None else weights[rows],
+            clusters=None if self.clusters is None else self.clusters[rows],
+            method=self.method,
+            confidence=self.confidence,
+            top=top,
+            among=among,
+        )
+
+    def variables(self, name: str, found: Sequence[object], dim: str | None = None) -> Variables:
+        """Return variables of intervals by alpha, or by what is along `dim` and alpha."""
+        each = np.array(found, dtype=object)
+        if not self.alpha_dims:
+            each = each[..., 0]
+        dims = [*([] if dim is None else [dim]), *self.alpha_dims]
+        return variables(name, each, dims, self.ends)
+
+    def summary(
+        self, outcomes: Measures, rows: Ints | slice = slice(None), among: int = 1
+    ) -> dict[str, NDArray[np.generic]]:
+        """Return means of some rows with their intervals, and shares of sets, each (alpha,)."""
+        found: dict[str, NDArray[np.generic]] = {}
+        for name, values in outcomes.items():
             top = float(self.labels) if name == SET_SIZE else 1.0
-            intervals = [
-                interval(
-                    np.ascontiguousarray(column),
-                    clusters=clusters,
-                    method=self.method,
-                    confidence=self.confidence,
-                    top=top,
-                )
-                for column in values.T
-            ]
-            for end in ENDS if clusters is None else (*ENDS, ROUGH):
-                found[f"{name}_{end}"] = np.array([getattr(one, end) for one in intervals])
+            each = [self.interval(one, rows=rows, top=top, among=among) for one in values.T]
+            found |= {key: of for key, (_, of) in variables(name, each, (), self.ends).items()}
             if name == SET_SIZE:
-                found["share_empty"] = _share(values == 0)
-                found["share_singleton"] = _share(values == 1)
+                sizes = values[rows]
+                found["share_empty"] = _share(sizes == 0)
+                found["share_singleton"] = _share(sizes == 1)
+        return found
+
+    def overall(self, outcomes: Measures) -> xr.Dataset:
+        """Return the summary of all examples: variables (alpha,), or scalars for one alpha."""
+        dims = self.alpha_dims
+        found = self.summary(outcomes)
+        return xr.Dataset({n: (dims, of if dims else of[0]) for n, of in found.items()})
+
+    def grouped(
+        self,
+        outcomes: Measures,
+        groups: Sequence[Ints],
+        titles: NDArray[np.generic],
+        *,
+        dim: str,
+        prefix: str = "",
+        count: str = "n",
+        among: int = 1,
+    ) -> xr.Dataset:
+        """Return the same for each group of rows: variables (group[, alpha]), and their sizes."""
+        summaries = [self.summary(outcomes, rows, among) for rows in groups]
+        found = xr.Dataset(coords={dim: (dim, titles)})
+        found[f"{prefix}{count}"] = (dim, np.array([len(rows) for rows in groups], dtype=np.int64))
+        for name in summaries[0]:
+            stacked = np.stack([summary[name] for summary in summaries])
+            kept = stacked if self.alpha_dims else stacked[:, 0]
+            found[f"{prefix}{name}"] = ([dim, *self.alpha_dims], kept)
         return found
 
 
-def _share(which: NDArray[np.bool_]) -> NDArray[np.float64]:
+def groups_of(codes: Ints, count: int) -> list[Ints]:
+    """Return the rows of each code, ascending."""
+    order = np.argsort(codes, kind="stable")
+    return np.split(order, np.cumsum(np.bincount(codes, minlength=count))[:-1])
+
+
+def _share(which: Bools) -> Doubles:
     """Return the share of examples, NaN where there is none."""
     count = which.shape[0]
     return which.sum(axis=0) / count if count else np.full(which.shape[1], np.nan)
-
-
-def overall(outcomes: Outcomes, alpha_dims: Sequence[str]) -> xr.Dataset:
-    """Return the summary of all examples: variables (alpha,), or scalars for one alpha."""
-    found = outcomes.summarise()
-    return xr.Dataset(
-        {name: (alpha_dims, values if alpha_dims else values[0]) for name, values in found.items()}
-    )
-
-
-def grouped(
-    outcomes: Outcomes,
-    codes: Ints,
-    values: NDArray[np.generic],
-    *,
-    dim: str,
-    prefix: str,
-    alpha_dims: Sequence[str],
-) -> xr.Dataset:
-    """Return the same summary for each group: variables (group[, alpha]) and counts."""
-    order = np.argsort(codes, kind="stable")
-    counts = np.bincount(codes, minlength=len(values))
-    parts = np.split(order, np.cumsum(counts)[:-1])
-    summaries = [outcomes.summarise(rows) for rows in parts]
-    found = xr.Dataset(coords={dim: (dim, values)})
-    found[f"{prefix}n"] = (dim, counts.astype(np.int64))
-    for name in summaries[0]:
-        stacked = np.stack([summary[name] for summary in summaries])
-        kept = stacked if alpha_dims else stacked[:, 0]
-        found[f"{prefix}{name}"] = ([dim, *alpha_dims], kept)
-    return found

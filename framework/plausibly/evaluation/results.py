@@ -18,7 +18,8 @@ from plausibly.data import names
 from plausibly.errors import InputError, counted, listed
 from plausibly.evaluation.describe import decimal
 from plausibly.evaluation.design import BY_GROUP, Design, Outcome, Stated, per
-from plausibly.evaluation.evaluate import Study
+from plausibly.evaluation.evaluate import Study, planes
+from plausibly.evaluation.intervals import AGGREGATED, SET_SIZE, Doubles
 from plausibly.io import arrays
 from plausibly.kernels.types import Bools
 
@@ -72,26 +73,17 @@ def assembled(design: Design, found: Sequence[Outcome], alphas: Sequence[float])
     return Study(study.data_vars, coords=study.coords)
 
 
-def _guaranteed(
-    found: Sequence[Outcome], vacuous: Bools
-) -> tuple[NDArray[np.float64], NDArray[np.str_]]:
+def _guaranteed(found: Sequence[Outcome], vacuous: Bools) -> tuple[Doubles, NDArray[np.str_]]:
     """Return level and text of what is guaranteed of the aggregated coverage, in each cell."""
     least = [min(cell, key=_order) for cell in zip(*(one.stated for one in found), strict=True)]
     often = vacuous.sum(axis=1).ravel().tolist()
     texts = [_text(one, count, len(found)) for one, count in zip(least, often, strict=True)]
-    return np.array([_level(one) for one in least]), np.array(texts)
+    return np.array([one.value for one in least]), np.array(texts)
 
 
 def _order(stated: Stated) -> float:
     """Return by what the weakest of the guarantees that the splits gave is found."""
     return -1 if stated.level is None else float(stated.level)
-
-
-def _level(stated: Stated) -> float:
-    """Return what is promised of the aggregated coverage, NaN for nothing."""
-    if stated.level is None or not stated.aggregated:
-        return math.nan
-    return float(stated.level)
 
 
 def _text(stated: Stated, often: int, splits: int) -> str:
@@ -104,13 +96,12 @@ def _text(stated: Stated, often: int, splits: int) -> str:
 
 _INT32 = range(-(2**31), 2**31)
 _SEED = "seed"
-_MEASURE = "aggregated_coverage"
 _DIMS = (METHOD, SPLIT, names.ALPHA)
 
 
 def is_study(path: Path) -> bool:
     """Return whether a file holds the result of a study."""
-    return holds(path, _MEASURE.encode())
+    return holds(path, AGGREGATED.encode())
 
 
 def save_study(study: xr.Dataset, path: str | Path) -> None:
@@ -184,11 +175,11 @@ def _plain(value: object) -> object:
 
 def _check(study: xr.Dataset, whose: str) -> None:
     """Raise ``study-unknown`` unless it has the dims and the first measure of a study."""
-    if not set(_DIMS) <= set(study.dims) or _MEASURE not in study:
+    if not set(_DIMS) <= set(study.dims) or AGGREGATED not in study:
         raise InputError(
             "study-unknown",
             f"{whose} is no result of a study",
-            expected=f"{_MEASURE} over method, split and alpha",
+            expected=f"{AGGREGATED} over method, split and alpha",
             got=f"{listed(study.data_vars) or 'no variable'} over {listed(study.dims) or 'no dim'}",
             do="pass what plausibly.compare returns, or results.nc of plausibly run",
             whose=whose,
@@ -208,7 +199,7 @@ def falls_short(study: xr.Dataset) -> xr.DataArray:
 
 
 def _short(study: xr.Dataset) -> xr.DataArray:
-    mean = study["aggregated_coverage"].mean(SPLIT)
+    mean = study[AGGREGATED].mean(SPLIT)
     return (mean < 1.0 - study[names.ALPHA] - TOLERATED) & np.isnan(study["guaranteed_level"])
 
 
@@ -228,10 +219,9 @@ def study_table(study: xr.Dataset) -> str:
     """
     several = study.sizes[names.ALPHA] > 1
     blocks = []
-    for place in range(study.sizes[names.ALPHA]):
-        block = _table(cells(study.isel({names.ALPHA: place})))
-        alpha = float(study[names.ALPHA][place])
-        blocks.append(f"alpha {alpha:g}\n{block}" if several else block)
+    for plane in planes(study):
+        head = f"alpha {float(plane[names.ALPHA]):g}\n" if several else ""
+        blocks.append(head + _table(cells(plane)))
     return "\n\n".join(blocks)
 
 
@@ -265,6 +255,14 @@ def _guaranteed_cells(one: xr.Dataset) -> tuple[str, str, str]:
     return said.replace(of, ""), of.strip(), decimal(float(one[BY_GROUP].mean()))
 
 
+def averages(one: xr.Dataset) -> tuple[str, str, str, str]:
+    """Return mean and spread of aggregated coverage in a cell, voted coverage and set size."""
+    covered = one[AGGREGATED].values
+    spread = float(covered.std(ddof=1)) if covered.size > 1 else math.nan
+    voted, size = (float(one[name].mean()) for name in ("voted_coverage", SET_SIZE))
+    return decimal(float(covered.mean())), decimal(spread), decimal(voted), f"{size:.2f}"
+
+
 def _table(rows: list[tuple[str, xr.Dataset]]) -> str:
     """Return the table of one alpha."""
     width = max(_NAME_WIDTH, *(len(name) + 2 for name, _ in rows))
@@ -273,17 +271,15 @@ def _table(rows: list[tuple[str, xr.Dataset]]) -> str:
         f"{'calibrated':<{width}}    mean    spread  coverage   size  (aggregated)",
     ]
     for name, one in rows:
-        coverage = one["aggregated_coverage"].values
-        spread = float(coverage.std(ddof=1)) if len(coverage) > 1 else float("nan")
+        mean, spread, voted, size = averages(one)
         mark = CROSS if bool(_short(one)) else " "
-        voted, size = float(one["voted_coverage"].mean()), float(one["set_size"].mean())
-        said, of, mean = _guaranteed_cells(one)
+        said, of, own = _guaranteed_cells(one)
         first, *more = textwrap.wrap(said, _LEVEL_WIDTH, break_long_words=False)
         lines.append(
-            f"{name:<{width}}{decimal(float(coverage.mean())):>8} {mark}{decimal(spread):>8}"
-            f"{decimal(voted):>10}{size:>7.2f}   {'nothing' if of else first}"
+            f"{name:<{width}}{mean:>8} {mark}{spread:>8}{voted:>10}{size:>7}   "
+            f"{'nothing' if of else first}"
         )
         if of:  # a mean of its own has a line of its own
-            lines.append(f"{f'  {of}':<{width}}{mean:>8}{'':>30}{first}")
+            lines.append(f"{f'  {of}':<{width}}{own:>8}{'':>30}{first}")
         lines += [f"{'':<{width + 38}}{line}" for line in more]
     return "\n".join(lines)

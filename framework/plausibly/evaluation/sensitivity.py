@@ -3,23 +3,20 @@
 from __future__ import annotations
 
 import json
-import math
 import textwrap
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from importlib.metadata import version
-from typing import Literal, TypeAlias
+from itertools import zip_longest
+from typing import Literal, TypeAlias, TypeVar
 
 import attrs
 import numpy as np
 import xarray as xr
-from numpy.typing import NDArray
 
 from plausibly import registry
 from plausibly.calibration.alphas import AlphaLike, Alphas, read_alphas
 from plausibly.conformal.aggregate import aggregate
-from plausibly.conformal.calibrate import calibrate
-from plausibly.conformal.predictor import ConformalPredictor
-from plausibly.data import align, names, seal, validate
+from plausibly.data import names, seal, validate
 from plausibly.data.left_out import read_left_out, with_left_out
 from plausibly.data.names import name_texts, near, several, text_array
 from plausibly.data.select import answered, select
@@ -32,15 +29,19 @@ from plausibly.evaluation.design import (
     Said,
     Stated,
     component_name,
+    exact_mean,
+    exact_means,
     listening,
-    mean_by_group,
     per,
     repeat,
+    sets_of,
 )
+from plausibly.evaluation.evaluate import planes
+from plausibly.evaluation.inputs import Opinions
+from plausibly.evaluation.intervals import AGGREGATED, SET_SIZE, Doubles
 from plausibly.evaluation.results import CROSS, TOLERATED
 from plausibly.evaluation.splits import Values, check_share, split, split_keys, split_seed
 from plausibly.evaluation.study import check_count
-from plausibly.kernels import coverage
 from plausibly.kernels.coverage import row_sums
 from plausibly.kernels.random import hash_names
 from plausibly.kernels.types import Bools, Floats
@@ -53,6 +54,8 @@ from plausibly.protocols import (
     PValueCombiner,
     ScoreFunction,
 )
+
+T = TypeVar("T")
 
 CALIBRATED_WITH = "calibrated_with"
 JUDGED_BY = "judged_by"
@@ -146,102 +149,79 @@ class Run:
 
     def split(
         self, number: int, test: Bools, reference: int, said: list[Said]
-    ) -> tuple[dict[str, NDArray[np.float64]], list[list[Stated]]]:
+    ) -> tuple[dict[str, Doubles], list[list[Stated]]]:
         """Return means over the test examples, and what is guaranteed, by calibration and alpha."""
-        size, alphas = len(self.judges), len(self.alphas)
-        found = {
-            "aggregated_coverage": np.empty((size, size, alphas)),
-            "voted_coverage": np.empty((size, size, alphas)),
-            "set_size": np.empty((size, alphas)),
-            "sets_changed": np.empty((size, alphas)),
-        }
-        if self.groups is not None:
-            found[BY_GROUP] = np.empty((size, size, alphas))
         sets: list[list[Bools]] = []
         stated = []
         for name, judge in self.judges.items():
             with listening(said, split=number, method=name):
-                predictor = calibrate(
-                    self.model.isel({names.EXAMPLE: ~test}),
-                    judge.given.isel({names.EXAMPLE: ~test}),
-                    calibrator=self.method.calibrator,
-                    score=self.method.score,
-                    combiner=self.method.combiner,
+                predictor = self.method.calibrated(
+                    self.model,
+                    judge.given,
+                    ~test,
                     seed=split_seed(self.seed, number),
                     group=self.group,
                 )
-                sets.append(self._sets(predictor, self.model.isel({names.EXAMPLE: test})))
+                new = self.model.isel({names.EXAMPLE: test})
+                sets.append(sets_of(predictor, new, self.alphas))
                 stated.append([Stated.by(predictor.guarantee(alpha)) for alpha in self.alphas])
-        for row, planes in enumerate(sets):
-            for at, plane in enumerate(planes):
-                found["set_size"][row, at] = _mean(coverage.sizes(plane))
-                changed = (plane != sets[reference][at]).any(axis=1)
-                found["sets_changed"][row, at] = _mean(changed)
-                for column, judge in enumerate(self.judges.values()):
-                    lam = judge.mean[test]
-                    cell = (row, column, at)
-                    covered = coverage.aggregated(plane, lam)
-                    found["aggregated_coverage"][cell] = _mean(covered)
-                    if self.groups is not None:
-                        found[BY_GROUP][cell] = mean_by_group(covered, self.groups[test])
-                    found["voted_coverage"][cell] = _mean(coverage.voted(plane, lam, "first", None))
+        groups = None if self.groups is None else self.groups[test]
+        pairs = [AGGREGATED, "voted_coverage"]
+        size, alphas = len(sets), len(self.alphas)
+        found = {name: np.empty((size, size, alphas)) for name in pairs}
+        found |= {name: np.empty((size, alphas)) for name in (SET_SIZE, "sets_changed")}
+        if groups is not None:
+            pairs.append(BY_GROUP)
+            found[BY_GROUP] = np.empty((size, size, alphas))
+        for row, at in np.ndindex(size, alphas):
+            plane = sets[row][at]
+            found["sets_changed"][row, at] = exact_mean((plane != sets[reference][at]).any(axis=1))
+            for column, judge in enumerate(self.judges.values()):
+                means = exact_means(plane, Opinions(judge.mean[test]), groups=groups)
+                found[SET_SIZE][row, at] = means[SET_SIZE]
+                for name in pairs:
+                    found[name][row, column, at] = means[name]
         return found, stated
-
-    def _sets(self, predictor: ConformalPredictor, new: xr.DataArray) -> list[Bools]:
-        if predictor.takes_rows:
-            return [predictor.predict_array(new.values, alpha) for alpha in self.alphas]
-        sets = predictor.predict(new, self.alphas)
-        return list(sets.transpose(names.ALPHA, names.EXAMPLE, names.LABEL).values)
-
-
-def _mean(values: NDArray[np.generic]) -> float:
-    """Return the mean, summed exactly: rows in any order give the same."""
-    return math.fsum(values.tolist()) / len(values)
 
 
 def assembled(
     judges: Mapping[str, Judge],
-    found: Sequence[Mapping[str, NDArray[np.float64]]],
+    found: Sequence[Mapping[str, Doubles]],
     stated: Sequence[Sequence[Stated]],
     alphas: list[float],
 ) -> xr.Dataset:
     """Return means of the splits and distances of the aggregators, under their names."""
     called = text_array(list(judges))
-    square = (CALIBRATED_WITH, JUDGED_BY)
+    square, kept = (CALIBRATED_WITH, JUDGED_BY), (CALIBRATED_WITH, names.ALPHA)
+    means = [one.mean for one in judges.values()]
+    tops = [mean >= mean.max(axis=1, keepdims=True) - _SAME for mean in means]
+    apart = [[row_sums(np.abs(one - other), most=2.0) for other in means] for one in means]
+    shorts = text_array([one.short for row in stated for one in row])
     result = xr.Dataset(
+        {
+            name: (
+                (*square[: values.ndim - 1], SPLIT, names.ALPHA),
+                np.stack([one[name] for one in found], axis=-2),
+            )
+            for name, values in found[0].items()
+        },
         coords={
             CALIBRATED_WITH: called,
             JUDGED_BY: called,
             SPLIT: np.arange(len(found)),
             names.ALPHA: alphas,
-        }
+        },
     )
-    for name in found[0]:
-        both = found[0][name].ndim == 3
-        dims = (*(square if both else square[:1]), SPLIT, names.ALPHA)
-        result[name] = (dims, np.stack([one[name] for one in found], axis=-2))
-    means = [one.mean for one in judges.values()]
-    tops = [mean >= mean.max(axis=1, keepdims=True) - _SAME for mean in means]
-    result["total_variation"] = (
-        square,
-        [[_mean(row_sums(np.abs(one - other), most=2.0)) / 2 for other in means] for one in means],
-    )
-    result["top_changed"] = (
-        square,
-        [[_mean(~(one & other).any(axis=1)) for other in tops] for one in tops],
-    )
-    result["largest_plausibility"] = (JUDGED_BY, [_mean(mean.max(axis=1)) for mean in means])
-    kept = (CALIBRATED_WITH, names.ALPHA)
-    level = [
-        [float(o.level) if o.level is not None and o.aggregated else math.nan for o in row]
-        for row in stated
-    ]
-    return result.assign_coords(
-        guaranteed=(
-            kept,
-            text_array([o.short for row in stated for o in row]).reshape(len(called), -1),
+    return result.assign(
+        total_variation=(square, [[exact_mean(one) / 2 for one in row] for row in apart]),
+        top_changed=(
+            square,
+            [[exact_mean(~(one & other).any(axis=1)) for other in tops] for one in tops],
         ),
-        guaranteed_level=(kept, level),
+        largest_plausibility=(JUDGED_BY, [exact_mean(mean.max(axis=1)) for mean in means]),
+    ).assign_coords(
+        guaranteed=(kept, shorts.reshape(len(called), -1)),
+        guaranteed_level=(kept, [[one.value for one in row] for row in stated]),
     )
 
 
@@ -254,51 +234,45 @@ def describe_sensitivity(found: xr.Dataset) -> str:
     """Return a comparison of aggregators as people read it."""
     called = [str(name) for name in found[JUDGED_BY].values]
     blocks = [_aggregators(called, found)]
-    for place in range(found.sizes[names.ALPHA]):
-        blocks.append(_coverage(called, found.isel({names.ALPHA: place})))
+    blocks += [_coverage(called, plane) for plane in planes(found)]
     blocks += [_distances(called, found), _in_words(called, found)]
     return "\n\n".join(blocks)
 
 
 def sensitivity_as_json(found: xr.Dataset) -> dict[str, object]:
     """Return the means over splits, and the distances, as plain data by name."""
-    square_names = ["aggregated_coverage", "voted_coverage"]
-    square_names += [BY_GROUP] if BY_GROUP in found else []
-    means = found[[*square_names, "set_size", "sets_changed"]].mean(SPLIT)
     called = [str(name) for name in found[JUDGED_BY].values]
     square = (CALIBRATED_WITH, JUDGED_BY)
 
-    def by_pair(table: xr.DataArray) -> dict[str, dict[str, float]]:
-        rows = table.transpose(*square).values.tolist()
-        return {
-            one: dict(zip(called, row, strict=True)) for one, row in zip(called, rows, strict=True)
-        }
+    def by_name(values: Iterable[T]) -> dict[str, T]:
+        return dict(zip(called, values, strict=True))
 
-    def at(place: int) -> dict[str, object]:
-        here, labelled = means.isel({names.ALPHA: place}), found.isel({names.ALPHA: place})
-        alone: dict[str, object] = {
-            name: dict(zip(called, here[name].values.tolist(), strict=True))
-            for name in ("set_size", "sets_changed")
-        }
-        return {
-            "alpha": float(labelled[names.ALPHA]),
-            **{name: by_pair(here[name]) for name in square_names},
-            **alone,
-            "guaranteed": dict(zip(called, labelled["guaranteed"].values.tolist(), strict=True)),
-        }
+    def plain(table: xr.DataArray) -> dict[str, object]:
+        rows = table.transpose(*(dim for dim in square if dim in table.dims)).values.tolist()
+        return by_name(rows if table.ndim == 1 else map(by_name, rows))
 
+    measured = [AGGREGATED, "voted_coverage", *([BY_GROUP] if BY_GROUP in found else [])]
+    measured += [SET_SIZE, "sets_changed"]
+    means = found[measured].mean(SPLIT)
+    alphas = [
+        {
+            "alpha": float(plane[names.ALPHA]),
+            **{name: plain(plane[name]) for name in measured},
+            "guaranteed": plain(plane["guaranteed"]),
+        }
+        for plane in planes(means)
+    ]
     return {
         "reference": found.attrs["reference"],
         "examples": int(found.attrs["n"]),
         "splits": found.sizes[SPLIT],
         "method": json.loads(found.attrs["method"]),
         "notes": json.loads(found.attrs["notes"]),
-        "alphas": [at(place) for place in range(found.sizes[names.ALPHA])],
-        "total_variation": by_pair(found["total_variation"]),
-        "top_changed": by_pair(found["top_changed"]),
-        "largest_plausibility": dict(
-            zip(called, found["largest_plausibility"].values.tolist(), strict=True)
-        ),
+        "alphas": alphas,
+        **{
+            name: plain(found[name])
+            for name in ("total_variation", "top_changed", "largest_plausibility")
+        },
     }
 
 
@@ -325,7 +299,7 @@ def _about(found: xr.Dataset) -> str:
     """Return the name of the mean that is guaranteed: of groups, where it is one over them."""
     stated = per(str(found.attrs.get("group", "")))
     whose = [stated in str(text) for text in found["guaranteed"].values.ravel()]
-    return BY_GROUP if BY_GROUP in found and all(whose) else "aggregated_coverage"
+    return BY_GROUP if BY_GROUP in found and all(whose) else AGGREGATED
 
 
 def _coverage(called: list[str], found: xr.Dataset) -> str:
@@ -333,30 +307,18 @@ def _coverage(called: list[str], found: xr.Dataset) -> str:
     alpha = float(found[names.ALPHA])
     name = _about(found)
     means = found[name].mean(SPLIT).transpose(CALIBRATED_WITH, JUDGED_BY).values
+    sizes, changed = (found[one].mean(SPLIT).values for one in (SET_SIZE, "sets_changed"))
     of = ", a mean group" if name == BY_GROUP else ""
-    spread = found["set_size"].mean(SPLIT).values
-    changed = found["sets_changed"].mean(SPLIT).values
-    blocks = []
-    for start in range(0, len(called), _AT_ONCE):
-        judges = range(start, min(start + _AT_ONCE, len(called)))
-        head = "".join(f"{judge + 1:>6} " for judge in judges)
-        last = judges.stop == len(called)
-        lines = [
-            f"{f'alpha {alpha:g}':<{_NAME}}   covers{of}, judged by",
-            f"{'calibrated with':<{_NAME}}{head}{'   size  changed' if last else ''}".rstrip(),
-        ]
-        for row, name in enumerate(called):
-            cells = "".join(
-                f"{decimal(means[row, judge]):>6}"
-                f"{CROSS if means[row, judge] < 1 - alpha - TOLERATED else ' '}"
-                for judge in judges
-            )
-            line = f"{_short(row, name):<{_NAME}}{cells}"
-            if last:
-                line += f"{spread[row]:>7.2f}{_percent(changed[row]):>9}"
-            lines.append(line.rstrip())
-        blocks.append("\n".join(lines))
-    return "\n\n".join(blocks)
+
+    def cell(row: int, judge: int) -> str:
+        mark = CROSS if means[row, judge] < 1 - alpha - TOLERATED else " "
+        return f"{decimal(means[row, judge]):>6}{mark}"
+
+    ends = [f"{size:>7.2f}{_percent(some):>9}" for size, some in zip(sizes, changed, strict=True)]
+    ends = ["   size  changed", *ends]
+    head = f"{f'alpha {alpha:g}':<{_NAME}}   covers{of}, judged by\n"
+    blocks = _squares(called, f"{'calibrated with':<{_NAME}}", "{:>6} ", cell, ends)
+    return "\n\n".join(head + block for block in blocks)
 
 
 def _distances(called: list[str], found: xr.Dataset) -> str:
@@ -364,25 +326,35 @@ def _distances(called: list[str], found: xr.Dataset) -> str:
     square = (CALIBRATED_WITH, JUDGED_BY)
     variation = found["total_variation"].transpose(*square).values
     changed = found["top_changed"].transpose(*square).values
-    blocks = []
-    for start in range(0, len(called), _AT_ONCE):
-        others = range(start, min(start + _AT_ONCE, len(called)))
-        head = "".join(f"{other + 1:>10}" for other in others)
-        lines = [f"{'apart (first label differs)':<{_NAME + 2}}{head}"]
+
+    def cell(row: int, other: int) -> str:
+        if row == other:
+            return f"{'-':>10}"
+        share = f"({100 * changed[row, other]:.0f}%)"
+        return f"{decimal(variation[row, other]):>5}{share:>5}"
+
+    title = f"{'apart (first label differs)':<{_NAME + 2}}"
+    return "\n\n".join(_squares(called, title, "{:>10}", cell))
+
+
+def _squares(
+    called: list[str],
+    title: str,
+    number: str,
+    cell: Callable[[int, int], str],
+    ends: Sequence[str] = (),
+) -> Iterator[str]:
+    """Yield a table of each aggregator by each, a few columns at a time; `ends` end the last."""
+    every = len(called)
+    for start in range(0, every, _AT_ONCE):
+        columns = range(start, min(start + _AT_ONCE, every))
+        rows = [title + "".join(number.format(column + 1) for column in columns)]
         for row, name in enumerate(called):
-            cells = "".join(_apart(row, other, variation, changed) for other in others)
-            lines.append(f"{_short(row, name):<{_NAME + 2}}{cells}".rstrip())
-        blocks.append("\n".join(lines))
-    return "\n\n".join(blocks)
-
-
-def _apart(
-    row: int, other: int, variation: NDArray[np.float64], changed: NDArray[np.float64]
-) -> str:
-    if row == other:
-        return f"{'-':>10}"
-    share = f"({100 * changed[row, other]:.0f}%)"
-    return f"{decimal(variation[row, other]):>5}{share:>5}"
+            cells = "".join(cell(row, column) for column in columns)
+            rows.append(f"{_short(row, name):<{len(title)}}{cells}")
+        last = ends if columns.stop == every else ()
+        lines = zip_longest(rows, last, fillvalue="")
+        yield "\n".join("".join(line).rstrip() for line in lines)
 
 
 def _in_words(called: list[str], found: xr.Dataset) -> str:
@@ -391,7 +363,7 @@ def _in_words(called: list[str], found: xr.Dataset) -> str:
     means = one[_about(found)].mean(SPLIT).transpose(CALIBRATED_WITH, JUDGED_BY).values
     row = called.index(str(found.attrs["reference"]))
     low, high = int(means[row].argmin()), int(means[row].argmax())
-    sizes = one["set_size"].mean(SPLIT).values
+    sizes = one[SET_SIZE].mean(SPLIT).values
     text = (
         f"At alpha {float(one[names.ALPHA]):g}, the sets of {called[row]} cover "
         f"{decimal(means[row, low])} ({called[low]}) to {decimal(means[row, high])} "
@@ -502,35 +474,29 @@ def sensitivity(
     check_share(test)
     check_count("splits", splits, do="splits=100")
     exact = read_alphas(alphas)
-    given: list[AlphaLike] = np.asarray(alphas, dtype=object).ravel().tolist()
     method = Method(calibrator=calibrator, score=score, combiner=combiner, draws=draws)
     table = seal.check_table(annotations)
     model = validate.check_predictions(predictions)
-    labels = tuple(map(str, model[names.LABEL].values))
     if unanswered == "drop":
         table, model = _answered(table, model)
     judges: dict[str, Judge] = {}
     for name, component in asked.items():
         lam = aggregate(table, component, seed=seed)
-        lam = align.match_labels(lam, labels, whose="plausibilities", other="predictions")
-        model, lam = align.match_examples(model, lam, only_common=only_common)
+        model, lam = inputs.matched(model, lam, only_common)
         judges[name] = judge_of(lam)
-    groups = None if group is None else inputs.example_values(group, (model, lam))
-    if groups is not None:
-        model = model.assign_coords({group: (names.EXAMPLE, groups)})
-
+    model, groups = inputs.with_groups(model, group, lam)
     run = Run(
         model=model,
         judges=judges,
         method=method.made(),
-        alphas=given,
+        alphas=inputs.as_typed(alphas),
         group=group,
         groups=groups,
         seed=seed,
     )
     said: list[Said] = []
     hashes = hash_names(model[names.EXAMPLE].values)
-    found: list[dict[str, NDArray[np.float64]]] = []
+    found: list[dict[str, Doubles]] = []
     stated: list[list[Stated]] = []
     with ticking(progress, "comparing aggregators") as tick:
         for number in range(splits):
@@ -541,16 +507,15 @@ def sensitivity(
     repeat(said, splits)
     facts: dict[str, object] = {
         "n": model.sizes[names.EXAMPLE],
-        "labels": len(labels),
+        "labels": model.sizes[names.LABEL],
         "seed": seed,
         "test": float(test),
         "reference": chosen,
         "method": json.dumps(method.table()),
         "notes": json.dumps({name: one.notes for name, one in judges.items()}),
         "version": version("plausibly"),
+        **({} if group is None else {"group": group}),
     }
-    if group is not None:
-        facts["group"] = group
     result = assembled(judges, found, stated, [float(alpha) for alpha in exact])
     return with_left_out(result.assign_attrs(facts), read_left_out(model.attrs))
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from functools import partial
 from typing import Any, Protocol
 
 import attrs
@@ -13,8 +14,10 @@ from numpy.typing import NDArray
 
 from plausibly.calibration.data import check_weights, effective_size
 from plausibly.data import align, names, validate
-from plausibly.data.names import does, name_texts, several
+from plausibly.data.names import does, name_texts, positions, several, text_array
 from plausibly.errors import InputError, counted, listed, warn
+from plausibly.evaluation import inputs
+from plausibly.evaluation.intervals import Doubles
 from plausibly.extras import require
 from plausibly.kernels.types import Bools, Floats, Ints
 
@@ -166,28 +169,20 @@ def effective_sample_size(weights: xr.DataArray | NDArray[np.floating[Any]]) -> 
     return effective_size(check_weights(values, names.WEIGHT, whose="weights"))
 
 
-def _fitted(
-    classifier: Classifier | None, fitting: NDArray[np.float64], sides: Ints, seed: int
-) -> Classifier:
+def _fitted(classifier: Classifier | None, fitting: Doubles, sides: Ints, seed: int) -> Classifier:
     """Return a clone of the classifier, fitted."""
-    base = require("sklearn.base", extra="demo", whose="likelihood_ratios")
+    sklearn = partial(require, extra="demo", whose="likelihood_ratios")
+    base = sklearn("sklearn.base")
     if classifier is None:
-        linear = require("sklearn.linear_model", extra="demo", whose="likelihood_ratios")
-        scaling = require("sklearn.preprocessing", extra="demo", whose="likelihood_ratios")
-        pipeline = require("sklearn.pipeline", extra="demo", whose="likelihood_ratios")
-        classifier = pipeline.make_pipeline(
+        linear, scaling = sklearn("sklearn.linear_model"), sklearn("sklearn.preprocessing")
+        classifier = sklearn("sklearn.pipeline").make_pipeline(
             scaling.StandardScaler(), linear.LogisticRegression(max_iter=1000)
         )
     lacking = [name for name in ("fit", "predict_proba") if not hasattr(classifier, name)]
     if lacking:
-        raise InputError(
-            "classifier-malformed",
-            f"classifier {type(classifier).__name__} has no {listed(lacking)}",
-            expected="a classifier that gives probabilities",
-            got=type(classifier).__name__,
-            do="classifier=sklearn.linear_model.LogisticRegression()",
-            whose="classifier",
-        )
+        called = type(classifier).__name__
+        what = f"classifier {called} has no {listed(lacking)}"
+        raise _no_classifier(what, "a classifier that gives probabilities", called)
     clone: Any = base.clone(classifier, safe=False)  # Any: an estimator, which may set parameters
     if hasattr(clone, "get_params"):
         unset = [
@@ -203,14 +198,11 @@ def _fitted(
 
 def _features(array: object, whose: str) -> list[str]:
     """Return the names of the features, or say what is wrong with the array."""
-    wanted = {names.EXAMPLE, FEATURE}
     problem = ""
     if not isinstance(array, xr.DataArray):
         problem = type(array).__name__
-    elif set(map(str, array.dims)) != wanted:
-        problem = f"dims {listed(map(str, array.dims)) or 'none'}"
-    elif not wanted <= set(map(str, array.coords)):
-        problem = f"no names along {listed(sorted(wanted - set(map(str, array.coords))))}"
+    elif inputs.unnamed(array, {names.EXAMPLE, FEATURE}):
+        problem = inputs.unnamed(array, {names.EXAMPLE, FEATURE})
     elif array.dtype.kind not in "fiub":
         problem = f"entries of type {array.dtype}"
     elif not array.size:
@@ -228,8 +220,8 @@ def _features(array: object, whose: str) -> list[str]:
             whose=whose,
         )
     for dim in (names.EXAMPLE, FEATURE):
-        names.check_names(names.name_texts(array[dim].values), dim, whose=whose)
-    return sorted(names.name_texts(array[FEATURE].values))
+        names.check_names(name_texts(array[dim].values), dim, whose=whose)
+    return sorted(name_texts(array[FEATURE].values))
 
 
 def _matched(array: xr.DataArray, wanted: Sequence[str], whose: str) -> xr.DataArray:
@@ -241,13 +233,13 @@ def _matched(array: xr.DataArray, wanted: Sequence[str], whose: str) -> xr.DataA
         raise InputError(
             "features-differ",
             f"{whose} and source have different features",
-            expected=f"{names.several(len(wanted), 'feature')}: {listed(wanted)}",
+            expected=f"{several(len(wanted), 'feature')}: {listed(wanted)}",
             got=f"without {listed(lost)}" if lost else f"{listed(surplus)} besides",
             do="select the same features in all three: array.sel(feature=[...])",
             whose=whose,
         )
-    features = names.positions(names.name_texts(array[FEATURE].values), list(wanted))
-    called = names.text_array(names.name_texts(array[names.EXAMPLE].values))
+    features = positions(name_texts(array[FEATURE].values), list(wanted))
+    called = text_array(name_texts(array[names.EXAMPLE].values))
     matched = array.transpose(names.EXAMPLE, FEATURE).isel({FEATURE: features})
     matched = matched.assign_coords({names.EXAMPLE: called}).astype(np.float64)
     if whose == "features":
@@ -262,8 +254,7 @@ def _check_apart(features: xr.DataArray, fitting: xr.DataArray, whose: str) -> N
     if both.size:
         raise InputError(
             "ratios-own-examples",
-            f"{names.several(both.size, 'example')} to weigh are in {whose} as well "
-            f"({listed(both)})",
+            f"{several(both.size, 'example')} to weigh are in {whose} as well ({listed(both)})",
             expected=f"{whose} examples that neither calibrate nor are predicted",
             got=f"{counted(both.size)} of {counted(len(features))}",
             do=f"fit on others: {whose}.drop_sel(example=[...])",
@@ -286,21 +277,29 @@ def _check_clip(clip: object) -> None:
         )
 
 
-def _check_probabilities(probabilities: NDArray[np.float64], rows: int) -> None:
+def _check_probabilities(probabilities: Doubles, rows: int) -> None:
     """Raise `InputError` where a classifier answers with anything but two probabilities a row."""
     shape = probabilities.shape
     if shape != (rows, 2) or not ((probabilities >= 0) & (probabilities <= 1)).all():
-        raise InputError(
-            "classifier-malformed",
+        raise _no_classifier(
             "the classifier gives no two probabilities for each example",
-            expected=f"numbers from 0 to 1 of shape {(rows, 2)}",
-            got=f"shape {shape}" if shape != (rows, 2) else "numbers outside",
-            do="classifier=sklearn.linear_model.LogisticRegression()",
-            whose="classifier",
+            f"numbers from 0 to 1 of shape {(rows, 2)}",
+            f"shape {shape}" if shape != (rows, 2) else "numbers outside",
         )
 
 
-def _warn_uneven(ratios: NDArray[np.float64], size: float, clip: float) -> None:
+def _no_classifier(what: str, expected: str, got: str) -> InputError:
+    return InputError(
+        "classifier-malformed",
+        what,
+        expected=expected,
+        got=got,
+        do="classifier=sklearn.linear_model.LogisticRegression()",
+        whose="classifier",
+    )
+
+
+def _warn_uneven(ratios: Doubles, size: float, clip: float) -> None:
     share = np.sort(ratios)[::-1][: max(1, len(ratios) // 100)].sum() / ratios.sum()
     warn(
         "weights-uneven",
@@ -373,12 +372,11 @@ def alike(calibration: xr.DataArray, test: xr.DataArray) -> list[tuple[str, str]
     for name, code in zip(both[0], row[: len(both[0])].tolist(), strict=True):
         if code >= 0:
             of_calibration.setdefault(code, []).append(name)
-    pairs = []
-    for name, code in zip(both[1], row[len(both[0]) :].tolist(), strict=True):
-        others = [other for other in of_calibration.get(code, ()) if other != name]
-        if others:
-            pairs.append((others[0], name))
-    return pairs
+    firsts = (
+        (next((other for other in of_calibration.get(code, ()) if other != name), ""), name)
+        for name, code in zip(both[1], row[len(both[0]) :].tolist(), strict=True)
+    )
+    return [pair for pair in firsts if pair[0]]
 
 
 def warn_of_alike(calibration: xr.DataArray, test: xr.DataArray, *, stacklevel: int = 2) -> int:
@@ -413,10 +411,7 @@ def warn_of_alike(calibration: xr.DataArray, test: xr.DataArray, *, stacklevel: 
 
 
 def warn_of_copies(
-    predictions: xr.DataArray,
-    groups: NDArray[np.generic] | None = None,
-    *,
-    stacklevel: int = 2,
+    predictions: xr.DataArray, groups: NDArray[np.generic] | None = None, *, stacklevel: int = 2
 ) -> int:
     """Warn where examples that random splits may part have exactly the same predictions.
 
@@ -446,12 +441,10 @@ def warn_of_copies(
     copies = 0
     order = np.argsort(row, kind="stable")
     for places in np.split(order, np.flatnonzero(np.diff(row[order])) + 1):
-        if row[places[0]] < 0 or len(places) < 2:
-            continue
-        if groups is not None and len(set(groups[places].tolist())) < 2:
-            continue
-        copies += len(places)
-        pairs.append((called[places[0]], called[places[1]]))
+        parted = groups is None or len(set(groups[places].tolist())) > 1
+        if row[places[0]] >= 0 and len(places) > 1 and parted:
+            copies += len(places)
+            pairs.append((called[places[0]], called[places[1]]))
     if pairs:
         _warn_of_pairs(
             sorted(pairs),
@@ -517,19 +510,14 @@ def shift(calibration: Floats, new: Floats) -> Shift:
     """
     from scipy.special import kolmogorov
 
-    old, later = np.sort(calibration), np.sort(new)
-    every = np.concatenate([old, later])
-    gap = np.searchsorted(old, every, side="right") / len(old) - np.searchsorted(
-        later, every, side="right"
-    ) / len(later)
-    distance = float(np.abs(gap).max())
-    effective = len(old) * len(later) / (len(old) + len(later))
-    return Shift(
-        distance=distance,
-        p_value=float(kolmogorov(math.sqrt(effective) * distance)),
-        calibration=len(old),
-        new=len(later),
+    every = np.concatenate([calibration, new])
+    old, later = (
+        np.searchsorted(np.sort(one), every, side="right") / len(one) for one in (calibration, new)
     )
+    distance = float(np.abs(old - later).max())
+    n, h = len(calibration), len(new)
+    p_value = float(kolmogorov(math.sqrt(n * h / (n + h)) * distance))
+    return Shift(distance=distance, p_value=p_value, calibration=n, new=h)
 
 
 def warn_of_shift(

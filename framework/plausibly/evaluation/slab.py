@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import attrs
 import numpy as np
 import xarray as xr
@@ -9,13 +11,13 @@ from numpy.typing import NDArray
 
 from plausibly.data import names, validate
 from plausibly.data.names import name_texts, positions, text_array
-from plausibly.errors import InputError, counted, listed
+from plausibly.errors import InputError, listed
 from plausibly.evaluation import inputs
 from plausibly.evaluation.inputs import Judged, judge
-from plausibly.evaluation.intervals import Interval, IntervalMethod
+from plausibly.evaluation.intervals import AGGREGATED, Doubles, IntervalMethod
 from plausibly.evaluation.splits import split
 from plausibly.kernels.random import Keys, hash_names
-from plausibly.kernels.types import Bools, Floats
+from plausibly.kernels.types import Floats
 
 FEATURE = "feature"
 _BLOCK = 1 << 21  # cells of a block of directions
@@ -84,36 +86,56 @@ def worst_slab_coverage(
     Classification with valid and adaptive coverage, 2020 (search and measure on two halves).
     """
     _check(least, directions, search)
-    judged = judge(
-        sets,
-        plausibilities,
-        cluster=cluster,
-        interval=interval,
-        confidence=confidence,
-        seed=seed,
-        only_common=only_common,
-        whose=whose,
-    )
+    judged = judge(sets, plausibilities, cluster, interval, confidence, seed, only_common, whose)
     table = _features(features, judged)
     named = name_texts(table[FEATURE].values)
     z, centre, scale = _standardised(table.values[judged.order])
     hashes = judged.hashes[judged.order]
-    clusters = None if judged.clusters is None else judged.clusters[judged.order]
-    searched = split(hashes, Keys(seed).child("slab/search"), test=search, groups=clusters)
+    keys = Keys(seed).child("slab/search")
+    searched = split(hashes, keys, test=search, groups=judged.clusters)
     vectors = _directions(named, directions, seed)
-    covered = judged.outcomes(judged.measured()).values["aggregated_coverage"]
+    covered = judged.outcomes(judged.measured())[AGGREGATED]
     # Equal rows are projected once: a product of matrices may differ in its last bit between them.
     rows, row = np.unique(z, axis=0, return_inverse=True)
     row, places = row.reshape(-1), rows @ vectors
-    found = []
-    for column in covered.T:
-        slab = _least_slab(places, row[searched], column[searched], least)
+    slabs = [_least_slab(places, row[searched], one[searched], least) for one in covered.T]
+    insides, counts, measured, others = [], [], [], []
+    for slab, one in zip(slabs, covered.T, strict=True):
         place = places[row, slab.direction]
-        found.append(
-            _measured(judged, column, (place >= slab.low) & (place <= slab.high), searched, slab)
-        )
-    return _result(judged, found, vectors, searched, (named, centre, scale)).assign_attrs(
-        least=float(least), directions=directions, search=float(search)
+        inside = (place >= slab.low) & (place <= slab.high)
+        within = np.flatnonzero(inside & ~searched)
+        outside = np.flatnonzero(~inside & ~searched)
+        insides.append(inside)
+        counts.append(len(within))
+        measured.append(judged.averaging.interval(one, rows=within))
+        others.append(judged.averaging.interval(one, rows=outside))
+    alpha, back = judged.alpha_dims, np.argsort(judged.order)
+    left = max(1, int((~searched).sum()))
+
+    def by_alpha(
+        values: Sequence[float | NDArray[np.generic]], *dims: str
+    ) -> tuple[list[str], NDArray[np.generic]]:
+        stacked = np.stack(values, axis=-1)
+        return [*dims, *alpha], stacked if alpha else stacked[..., 0]
+
+    result = judged.result(least=float(least), directions=directions, search=float(search))
+    examples = judged.sets[names.EXAMPLE].values
+    result = result.assign_coords({names.EXAMPLE: examples, FEATURE: text_array(named)})
+    return result.assign(
+        {
+            "searched": (names.EXAMPLE, searched[back]),
+            "in_slab": by_alpha([one[back] for one in insides], names.EXAMPLE),
+            "direction": by_alpha([vectors[:, one.direction] for one in slabs], FEATURE),
+            "centre": (FEATURE, centre),
+            "scale": (FEATURE, scale),
+            "slab_from": by_alpha([one.low for one in slabs]),
+            "slab_to": by_alpha([one.high for one in slabs]),
+            "searched_coverage": by_alpha([one.coverage for one in slabs]),
+            "others_mean": by_alpha([one.mean for one in others]),
+            "slab_share": by_alpha([count / left for count in counts]),
+            "count": by_alpha(counts),
+            **judged.averaging.variables(AGGREGATED, measured),
+        }
     )
 
 
@@ -127,33 +149,7 @@ class _Slab:
     coverage: float
 
 
-@attrs.frozen
-class _Measured:
-    """A slab, and what the other examples say of it."""
-
-    slab: _Slab
-    inside: Bools
-    coverage: Interval
-    others: Interval
-    count: int
-
-
-def _measured(
-    judged: Judged, column: NDArray[np.float64], inside: Bools, searched: Bools, slab: _Slab
-) -> _Measured:
-    rows, rest = np.flatnonzero(inside & ~searched), np.flatnonzero(~inside & ~searched)
-    return _Measured(
-        slab=slab,
-        inside=inside,
-        coverage=judged.interval(column, rows=rows),
-        others=judged.interval(column, rows=rest),
-        count=len(rows),
-    )
-
-
-def _least_slab(
-    places: Floats, row: NDArray[np.intp], covered: NDArray[np.float64], least: float
-) -> _Slab:
+def _least_slab(places: Floats, row: NDArray[np.intp], covered: Doubles, least: float) -> _Slab:
     """Return the slab of least mean coverage that holds enough of these examples."""
     needed = max(1, int(np.ceil(least * len(covered) - 1e-9)))
     best = _Slab(0, -np.inf, np.inf, np.inf)
@@ -172,8 +168,8 @@ def _least_slab(
 
 
 def _least_means(
-    values: NDArray[np.float64], places: Floats, needed: int
-) -> tuple[NDArray[np.float64], NDArray[np.intp], NDArray[np.intp]]:
+    values: Doubles, places: Floats, needed: int
+) -> tuple[Doubles, NDArray[np.intp], NDArray[np.intp]]:
     """Return the least mean of a run of `needed` values or more, and its ends, in each column."""
     n, columns = values.shape
     prefix = np.concatenate([np.zeros((1, columns)), np.cumsum(values, axis=0)])
@@ -202,7 +198,7 @@ def _least_means(
         first, last = np.where(better, begin, first), np.where(better, end, last)
 
 
-def _directions(named: list[str], directions: int, seed: int) -> NDArray[np.float64]:
+def _directions(named: list[str], directions: int, seed: int) -> Doubles:
     """Return unit vectors, (feature, direction), uniform on the sphere."""
     from scipy.special import ndtri
 
@@ -212,9 +208,7 @@ def _directions(named: list[str], directions: int, seed: int) -> NDArray[np.floa
     return np.asarray(normal / np.where(length > 0, length, 1.0), dtype=np.float64)
 
 
-def _standardised(
-    values: Floats,
-) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+def _standardised(values: Floats) -> tuple[Doubles, Doubles, Doubles]:
     """Return features of mean 0 and standard deviation 1, which were constant as 0."""
     table = values.astype(np.float64)
     centre, scale = table.mean(axis=0), table.std(axis=0)
@@ -243,15 +237,13 @@ def _features(features: xr.DataArray, judged: Judged) -> xr.DataArray:
     values = table.values[places]
     lacking = (places < 0) | ~np.isfinite(values.astype(np.float64)).all(axis=1)
     if lacking.any():
-        without = [name for name, lost in zip(examples, lacking, strict=True) if lost]
-        raise InputError(
+        raise inputs.without(
             "features-missing",
-            f"{counted(len(without))} of {counted(len(examples))} examples have no features",
+            "features",
+            np.array(examples)[lacking],
+            len(examples),
             expected="finite numbers for each example of the sets",
-            got=f"none for {listed(without)}",
-            do="add them, or leave these examples out with sel(example=...)",
             whose="features",
-            details={"examples": without},
         )
     # In the order of their names, so that no sum depends on the order in which they came.
     columns = name_texts(table[others[0]].values)
@@ -260,47 +252,6 @@ def _features(features: xr.DataArray, judged: Judged) -> xr.DataArray:
         values[:, order],
         dims=(names.EXAMPLE, FEATURE),
         coords={FEATURE: text_array([columns[place] for place in order])},
-    )
-
-
-def _result(
-    judged: Judged,
-    found: list[_Measured],
-    vectors: NDArray[np.float64],
-    searched: Bools,
-    table: tuple[list[str], NDArray[np.float64], NDArray[np.float64]],
-) -> xr.Dataset:
-    """Return slabs and what was measured in them, under names."""
-    back = np.argsort(judged.order)
-    alpha = judged.alpha_dims
-    left = max(1, int((~searched).sum()))
-
-    def by_alpha(values: list[float]) -> tuple[list[str], NDArray[np.float64]]:
-        return alpha, np.array(values) if alpha else np.array(values[0])
-
-    def of_each(dim: str, columns: list[NDArray[np.generic]]) -> tuple[list[str], object]:
-        stacked = np.stack(columns, axis=1)
-        return [dim, *alpha], stacked if alpha else stacked[:, 0]
-
-    named, centre, scale = table
-    result = judged.result().assign_coords(
-        {
-            names.EXAMPLE: judged.sets[names.EXAMPLE].values,
-            FEATURE: text_array(named),
-        }
-    )
-    result["searched"] = (names.EXAMPLE, searched[back])
-    result["in_slab"] = of_each(names.EXAMPLE, [one.inside[back] for one in found])
-    result["direction"] = of_each(FEATURE, [vectors[:, one.slab.direction] for one in found])
-    result["centre"], result["scale"] = (FEATURE, centre), (FEATURE, scale)
-    result["slab_from"] = by_alpha([one.slab.low for one in found])
-    result["slab_to"] = by_alpha([one.slab.high for one in found])
-    result["searched_coverage"] = by_alpha([one.slab.coverage for one in found])
-    result["others_mean"] = by_alpha([one.others.mean for one in found])
-    result["slab_share"] = by_alpha([one.count / left for one in found])
-    result["count"] = by_alpha([one.count for one in found])
-    return result.assign(
-        judged.found({"aggregated_coverage": [[one.coverage for one in found]]}, None)
     )
 
 

@@ -23,6 +23,13 @@ Values = NDArray[np.generic]
 """A coordinate of the examples: groups, or strata."""
 
 
+def is_whole(value: object, *, least: int = 1) -> bool:
+    """Return whether a value is a whole number from `least` on."""
+    if isinstance(value, bool) or not isinstance(value, int | np.integer):
+        return False
+    return int(value) >= least
+
+
 def check_share(test: object) -> None:
     """Raise `InputError` ``test-share`` unless it is a number between 0 and 1."""
     share = exact(test)

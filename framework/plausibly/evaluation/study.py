@@ -24,10 +24,11 @@ import numpy as np
 import xarray as xr
 
 from plausibly import registry
-from plausibly.calibration.alphas import AlphaLike, Alphas, read_alphas
-from plausibly.data import align, names, validate
+from plausibly.calibration.alphas import Alphas, read_alphas
+from plausibly.data import names, validate
+from plausibly.data.names import name_texts
 from plausibly.data.validate import check_augmented, is_augmented
-from plausibly.errors import InputError, counted, listed
+from plausibly.errors import InputError, listed
 from plausibly.evaluation import inputs
 from plausibly.evaluation.checkpoint import Checkpoint
 from plausibly.evaluation.design import (
@@ -41,7 +42,7 @@ from plausibly.evaluation.design import (
 )
 from plausibly.evaluation.evaluate import Study
 from plausibly.evaluation.results import DRAWS, METHOD, SIZE, SPLIT, assembled
-from plausibly.evaluation.splits import Values, check_share, check_strata
+from plausibly.evaluation.splits import Values, check_share, check_strata, is_whole
 from plausibly.kernels.coverage import Ties
 from plausibly.progress import Progress, Tick, ticking
 from plausibly.protocols import KINDS
@@ -59,20 +60,16 @@ _WHAT = {
 }
 
 
-def _is_count(value: object) -> bool:
-    return isinstance(value, int | np.integer) and not isinstance(value, bool) and int(value) > 0
+def _out_of_range(name: str, given: object, *, expected: str, got: str, do: str) -> InputError:
+    what = _WHAT[name].format(repr(given))
+    return InputError(f"{name}-range", what, expected=expected, got=got, do=do)
 
 
 def check_count(name: str, value: object, *, do: str) -> None:
     """Raise `InputError` ``splits-range`` or ``processes-range`` unless it is a count."""
-    if not _is_count(value):
-        raise InputError(
-            f"{name}-range",
-            _WHAT[name].format(repr(value)),
-            expected="a whole number from 1 on",
-            got=repr(value),
-            do=do,
-        )
+    if not is_whole(value):
+        expected = "a whole number from 1 on"
+        raise _out_of_range(name, value, expected=expected, got=repr(value), do=do)
 
 
 def read_numbers(name: str, given: int | Sequence[int] | None) -> tuple[int, ...] | None:
@@ -81,26 +78,17 @@ def read_numbers(name: str, given: int | Sequence[int] | None) -> tuple[int, ...
         return None
     alone = np.ndim(given) == 0  # a text too
     numbers: list[object] = [given] if alone else list(given)  # type: ignore[arg-type]  # as ndim says
-    do = f"{name}=[1, 5, 10]" if name == "draws" else f"{name}=[50, 100, 200]"
-    wrong = [value for value in numbers if not _is_count(value)]
+    wrong = [value for value in numbers if not is_whole(value)]
     if wrong or not numbers:
-        raise InputError(
-            f"{name}-range",
-            _WHAT[name].format(repr(given)),
-            expected="whole numbers from 1 on",
-            got=listed(map(repr, wrong)) or "none",
-            do=do,
-        )
+        do = f"{name}=[1, 5, 10]" if name == "draws" else f"{name}=[50, 100, 200]"
+        got = listed(map(repr, wrong)) or "none"
+        raise _out_of_range(name, given, expected="whole numbers from 1 on", got=got, do=do)
     found = [int(value) for value in numbers if isinstance(value, int | np.integer)]
     twice = sorted({value for value in found if found.count(value) > 1})
     if twice:
-        raise InputError(
-            f"{name}-range",
-            _WHAT[name].format(repr(given)),
-            expected="each number once",
-            got=f"{listed(twice)} more than once",
-            do=f"{name}={list(dict.fromkeys(found))}",
-        )
+        do = f"{name}={list(dict.fromkeys(found))}"
+        got = f"{listed(twice)} more than once"
+        raise _out_of_range(name, given, expected="each number once", got=got, do=do)
     return tuple(found)
 
 
@@ -108,34 +96,27 @@ def strata_of(stratify: str | xr.DataArray, arrays: Sequence[xr.DataArray]) -> V
     """Return the stratum of each example."""
     if isinstance(stratify, str):
         return inputs.example_values(stratify, arrays)
-    there = isinstance(stratify, xr.DataArray)
-    if not there or stratify.dims != (names.EXAMPLE,) or names.EXAMPLE not in stratify.coords:
-        raise InputError(
-            "stratify-malformed",
-            "the strata are not named by example",
-            expected="the name of a coordinate, or a DataArray over example",
-            got=f"dims {listed(map(str, stratify.dims)) or 'none'}"
-            if there
-            else f"an object of type {type(stratify).__name__}",
-            do='stratify="COLUMN" of an example table, or plausibilities.idxmax("label")',
-            whose="stratify",
-        )
     examples = arrays[0][names.EXAMPLE].values
-    known = names.name_texts(stratify[names.EXAMPLE].values)
-    places = names.positions(known, list(map(str, examples)))
+    places = inputs.places_of(
+        stratify,
+        examples,
+        "stratify-malformed",
+        "the strata",
+        expected="the name of a coordinate, or a DataArray over example",
+        do='stratify="COLUMN" of an example table, or plausibilities.idxmax("label")',
+        whose="stratify",
+    )
     if (places < 0).any():
-        lacking = [str(name) for name in examples[places < 0]]
-        raise InputError(
+        raise inputs.without(
             "stratify-missing",
-            f"{counted(len(lacking))} of {counted(len(examples))} examples have no stratum",
+            "stratum",
+            examples[places < 0],
+            len(examples),
             expected="a value for each example of the predictions",
-            got=f"none for {listed(lacking)}",
-            do="add them, or leave these examples out with sel(example=...)",
             whose="stratify",
-            details={"examples": lacking},
         )
-    values = stratify.isel({names.EXAMPLE: places}).assign_coords({names.EXAMPLE: examples})
-    whole = arrays[0].assign_coords(stratify=(names.EXAMPLE, values.values))
+    values = stratify.isel({names.EXAMPLE: places}).values
+    whole = arrays[0].assign_coords(stratify=(names.EXAMPLE, values))
     return inputs.example_values("stratify", (whole,))
 
 
@@ -299,10 +280,8 @@ class _Parcel:
 def _packed(design: Design) -> _Parcel:
     methods: dict[str, bytes] = {}
     for name, method in design.methods.items():
-        try:
+        with _sent(name):
             methods[name] = pickle.dumps(method)
-        except Exception as error:  # somebody's class may raise anything
-            raise _unsent(name, error) from error
     registered: list[bytes] = []
     for entry in registry.default().entries():
         if entry.source.plugin == THIS_RUN:
@@ -324,23 +303,26 @@ def _unpacked(parcel: _Parcel) -> Design:
             registry.register(kinds[entry.kind], entry.name, entry.target, summary=entry.summary)
     methods = {}
     for name, packed in parcel.methods.items():
-        try:
+        with _sent(name):
             methods[name] = pickle.loads(packed)
-        except Exception as error:  # as above
-            raise _unsent(name, error) from error
     design: Design = pickle.loads(parcel.design)
     return attrs.evolve(design, methods=methods)
 
 
-def _unsent(name: str, reason: Exception) -> InputError:
-    return InputError(
-        "method-unsent",
-        f'method "{name}" cannot be sent to another process',
-        expected="components whose classes a module has, by name",
-        got=" ".join(str(reason).split()) or type(reason).__name__,
-        do="put the class into a module (a file of its own), or processes=1",
-        whose=name,
-    )
+@contextlib.contextmanager
+def _sent(name: str) -> Iterator[None]:
+    """Say what is wrong where a method cannot be sent, or not be read on the other side."""
+    try:
+        yield
+    except Exception as error:  # somebody's class may raise anything
+        raise InputError(
+            "method-unsent",
+            f'method "{name}" cannot be sent to another process',
+            expected="components whose classes a module has, by name",
+            got=" ".join(str(error).split()) or type(error).__name__,
+            do="put the class into a module (a file of its own), or processes=1",
+            whose=name,
+        ) from error
 
 
 def _ended(process: BaseProcess) -> InputError:
@@ -469,18 +451,11 @@ def compare(
     check_count("processes", processes, do="processes=2")
     numbers = read_numbers("draws", draws), read_numbers("sizes", sizes)
     check = check_augmented if is_augmented(predictions) else validate.check_predictions
-    model = check(predictions)
-    lam = inputs.as_plausibilities(plausibilities)
-    labels = tuple(map(str, model[names.LABEL].values))
-    lam = align.match_labels(lam, labels, whose="plausibilities", other="predictions")
-    model, lam = align.match_examples(model, lam)
-    groups = strata = None
+    model, lam = inputs.matched(check(predictions), inputs.as_plausibilities(plausibilities))
+    labels = name_texts(model[names.LABEL].values)
+    model, groups = inputs.with_groups(model, group, lam)
     stratum = stratify if isinstance(stratify, str) else "stratify"
-    if group is not None:
-        groups = inputs.example_values(group, (model, lam))
-        model = model.assign_coords({group: (names.EXAMPLE, groups)})
-    if stratify is not None:
-        strata = strata_of(stratify, (model, lam))
+    strata = None if stratify is None else strata_of(stratify, (model, lam))
     if groups is not None and strata is not None:
         check_strata(groups, strata, group=str(group), stratify=stratum)
 
@@ -488,8 +463,7 @@ def compare(
     with listening(said):
         exact = read_alphas(alphas)
         made = {name: method.made() for name, method in asked.items()}
-    # Asked for as they were given, so that what is said of them names them in the same way.
-    given: list[AlphaLike] = np.asarray(alphas, dtype=object).ravel().tolist()
+    given = inputs.as_typed(alphas)
     design = Design(
         predictions=model,
         plausibilities=lam,

@@ -23,8 +23,10 @@ from plausibly.data.left_out import with_left_out
 from plausibly.data.select import select
 from plausibly.data.validate import is_augmented
 from plausibly.errors import InputError, PlausiblyWarning, counted, listed
-from plausibly.evaluation.inputs import about_examples, above_zero, example_values, opinions_of
-from plausibly.evaluation.splits import split, split_keys
+from plausibly.evaluation.design import exact_mean
+from plausibly.evaluation.inputs import about, above_zero, example_values, opinions_of
+from plausibly.evaluation.intervals import Doubles
+from plausibly.evaluation.splits import is_whole, split, split_keys
 from plausibly.guarantee import rounded
 from plausibly.kernels import coverage
 from plausibly.kernels.random import Keys, hash_names
@@ -66,10 +68,14 @@ class TunedScore:
         less = {_REASON: len(here) - len(kept)}
         if not isinstance(array, xr.Dataset):
             return with_left_out(array.isel({names.EXAMPLE: kept}), less)
-        if names.RESPONSE_EXAMPLE in array:
-            # Rows of an annotation table are cut by its verb, with their responses.
-            return with_left_out(select(array, example=[here[k] for k in kept]), less)
-        return with_left_out(array.isel({names.EXAMPLE: kept}), less)
+        # Rows of an annotation table are cut by its verb, with their responses.
+        table = names.RESPONSE_EXAMPLE in array
+        rest = (
+            select(array, example=[here[k] for k in kept])
+            if table
+            else array.isel({names.EXAMPLE: kept})
+        )
+        return with_left_out(rest, less)
 
     def check(self, array: xr.DataArray | xr.Dataset, *, whose: str = "predictions") -> None:
         """Raise `InputError` ``examples-tuned`` where examples of `array` chose the score."""
@@ -196,7 +202,7 @@ def tune_raps(
     model, lam = given.predictions, given.plausibilities
     if isinstance(lam, xr.DataArray):
         lam = validate.mean_over_draws(lam)
-    groups = None if group is None else example_values(group, (model, about_examples(lam)))
+    groups = None if group is None else example_values(group, (model, about(lam)))
     hashes = hash_names(model[names.EXAMPLE].values)
     chosen = split(hashes, Keys(seed).child("tuning"), test=share, groups=groups)
     _check_enough(int(chosen.sum()), len(chosen), level)
@@ -267,7 +273,7 @@ def _measured(
 ) -> dict[str, float]:
     """Return what a candidate gives on the test halves of all splits together."""
     sizes: list[NDArray[np.int64]] = []
-    covered: list[NDArray[np.float64]] = []
+    covered: list[Doubles] = []
     for test in halves:
         with warnings.catch_warnings():
             # Candidates are measured, not used: what is wrong with one is that its sets are large.
@@ -279,25 +285,20 @@ def _measured(
         covered.append(coverage.aggregated(sets, opinions_of(lam.isel({names.EXAMPLE: test}))))
     size, share = np.concatenate(sizes), np.concatenate(covered)
     return {
-        "set_size": math.fsum(size) / len(size),
-        "aggregated_coverage": math.fsum(share) / len(share),
+        "set_size": exact_mean(size),
+        "aggregated_coverage": exact_mean(share),
         "violation": _violation(size, share, alpha),
     }
 
 
-def _violation(sizes: NDArray[np.int64], covered: NDArray[np.float64], alpha: Fraction) -> float:
+def _violation(sizes: NDArray[np.int64], covered: Doubles, alpha: Fraction) -> float:
     """Return the largest difference from 1 - alpha over sets of similar size."""
     stratum = np.digitize(sizes, SIZES)
     counts = np.bincount(stratum)
-    means = [
-        math.fsum(covered[stratum == code]) / count
-        for code, count in enumerate(counts)
-        if count * alpha >= 1
-    ]
+    enough = [code for code, count in enumerate(counts.tolist()) if count * alpha >= 1]
     # Where no size is frequent enough, all sets count as one stratum.
-    means = means or [math.fsum(covered) / len(covered)]
-    worst: float = max(abs(mean - float(1 - alpha)) for mean in means)
-    return worst
+    means = [exact_mean(covered[stratum == code]) for code in enough] or [exact_mean(covered)]
+    return max(abs(mean - float(1 - alpha)) for mean in means)
 
 
 def _check(
@@ -312,7 +313,7 @@ def _check(
             do='goal="set-size"',
             whose="goal",
         )
-    if isinstance(splits, bool) or not isinstance(splits, int | np.integer) or splits < 1:
+    if not is_whole(splits):
         raise InputError(
             "splits-range",
             f"tuning over {splits!r} splits",

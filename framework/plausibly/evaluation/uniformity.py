@@ -8,21 +8,13 @@ from fractions import Fraction
 
 import numpy as np
 import xarray as xr
-from numpy.typing import NDArray
 
 from plausibly.calibration.alphas import Alphas, read_alphas
 from plausibly.conformal.predictor import ConformalPredictor
 from plausibly.data import align, names
-from plausibly.errors import counted, warn
 from plausibly.evaluation import inputs, intervals
-from plausibly.evaluation.inputs import (
-    about_examples,
-    as_predictions,
-    opinions_of,
-    p_value_rows,
-    voted,
-)
-from plausibly.evaluation.intervals import ENDS, IntervalMethod, interval
+from plausibly.evaluation.inputs import as_predictions, opinions_of, p_value_rows, voted
+from plausibly.evaluation.intervals import Averaging, Doubles, IntervalMethod, variables
 from plausibly.kernels.draws import draw_labels
 from plausibly.kernels.random import Keys, hash_names
 from plausibly.kernels.types import Ints
@@ -121,18 +113,21 @@ def p_value_uniformity(
     labels = list(predictor.labels)
     p, lam = _matched(p, lam, labels, only_common)
     hashes = hash_names(p[names.EXAMPLE].values)
-    _warn_of_overlap(predictor, hashes)
+    inputs.warn_of_overlap(
+        0 if predictor.hashes is None else int(np.isin(hashes, predictor.hashes).sum()),
+        len(hashes),
+        " calibrated the predictor",
+        expected="new examples; their p-values are no evidence",
+        do="p-values of others",
+        whose="predictions",
+        stacklevel=3,
+    )
     uniform = Keys(seed).child("uniformity/drawn").uniform(hashes)
-    opinions, about = opinions_of(lam), (p, about_examples(lam))
-    codes: dict[str, Ints] = {
-        VOTED: voted(opinions),
-        DRAWN: draw_labels(opinions, uniform)[0],
-    }
+    opinions, about = opinions_of(lam), (p, inputs.about(lam))
+    codes: dict[str, Ints] = {VOTED: voted(opinions), DRAWN: draw_labels(opinions, uniform)[0]}
     if true is not None:
         codes[TRUE] = inputs.true_codes(true, about, labels)
-    clusters = None
-    if cluster is not None:
-        clusters = inputs.codes_of(inputs.example_values(cluster, about))[1]
+    clusters = inputs.cluster_codes(cluster, about)
     asked = np.stack(list(codes.values()))
     chosen, least = np.empty(asked.shape), math.inf
     for rows, some in p_value_rows(predictor, p):
@@ -174,24 +169,20 @@ def p_value_uniformity(
             "fingerprint": predictor.fingerprint,
         },
     )
-    order = np.lexsort((hashes, Keys(seed).child("evaluate/order").uniform(hashes)[:, 0]))
-    shares = [
-        [
-            interval(
-                (row[order] <= float(alpha)).astype(np.float64),
-                weights=None if weights is None else weights[order],
-                clusters=None if clusters is None else clusters[order],
-                method=interval_method,
-                confidence=confidence,
-            )
-            for alpha in exact
-        ]
+    order = inputs.drawn_order(hashes, seed)
+    averaging = Averaging(
+        clusters=None if clusters is None else clusters[order],
+        labels=len(labels),
+        method=interval_method,
+        confidence=confidence,
+        alpha_dims=[names.ALPHA],
+    )
+    weights = None if weights is None else weights[order]
+    missed = [
+        [averaging.interval((row[order] <= float(alpha)) * 1.0, weights) for alpha in exact]
         for row in chosen
     ]
-    for end in ENDS:
-        figures = np.array([[getattr(one, end) for one in row] for row in shares])
-        result[f"missed_{end}"] = ((OF, names.ALPHA), figures)
-    return result
+    return result.assign(variables("missed", missed, (OF, names.ALPHA)))
 
 
 def _matched(
@@ -206,9 +197,7 @@ def _matched(
     return p, align.match_labels(lam, labels, whose="plausibilities", other="the predictor")
 
 
-def distances(
-    values: NDArray[np.float64], weights: NDArray[np.float64] | None = None
-) -> tuple[float, float]:
+def distances(values: Doubles, weights: Doubles | None = None) -> tuple[float, float]:
     """Return D+ and D-, how far the share of values at most t lies above and below t."""
     places, code = np.unique(values, return_inverse=True)
     counts = np.bincount(code, weights=weights)
@@ -229,10 +218,7 @@ def _promised(predictor: ConformalPredictor, alphas: Sequence[Fraction]) -> str:
 
 
 def _effective(
-    predictor: ConformalPredictor,
-    clusters: Ints | None,
-    weights: NDArray[np.float64] | None,
-    values: NDArray[np.float64],
+    predictor: ConformalPredictor, clusters: Ints | None, weights: Doubles | None, values: Doubles
 ) -> float:
     """Return how many examples a test against the uniform distribution may count on."""
     tested = float(len(values)) if weights is None else float(weights.sum())
@@ -242,7 +228,7 @@ def _effective(
     return 1.0 / (1.0 / tested + 1.0 / calibrated)
 
 
-def _design_effect(values: NDArray[np.float64], clusters: Ints) -> float:
+def _design_effect(values: Doubles, clusters: Ints) -> float:
     """Return by how much more the distribution function varies than that of unrelated examples."""
     below = values[:, None] <= np.quantile(values, _QUANTILES)[None, :]
     share = below.mean(axis=0)
@@ -252,27 +238,9 @@ def _design_effect(values: NDArray[np.float64], clusters: Ints) -> float:
     return float(np.square(sums).sum()) / expected if expected else float("inf")
 
 
-def _two_sided(found: NDArray[np.float64], effective: NDArray[np.float64]) -> NDArray[np.float64]:
+def _two_sided(found: Doubles, effective: Doubles) -> Doubles:
     """Return p-values of the two-sided test of Kolmogorov and Smirnov."""
     from scipy.stats import kstwo  # slow to import, and this is all that needs it
 
     counts = np.maximum(1, np.floor(effective))
     return np.asarray(kstwo.sf(found, counts), dtype=np.float64)
-
-
-def _warn_of_overlap(predictor: ConformalPredictor, hashes: NDArray[np.uint64]) -> None:
-    """Say that the examples calibrated the predictor."""
-    if predictor.hashes is None:
-        return
-    overlap = int(np.isin(hashes, predictor.hashes).sum())
-    if overlap:
-        share = "all" if overlap == len(hashes) else f"{counted(overlap)} of"
-        warn(
-            "evaluated-on-calibration",
-            f"{share} {counted(len(hashes))} examples calibrated the predictor",
-            expected="new examples; their p-values are no evidence",
-            do="p-values of others",
-            whose="predictions",
-            details={"overlap": overlap, "examples": len(hashes)},
-            stacklevel=3,
-        )

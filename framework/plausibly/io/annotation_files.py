@@ -2,54 +2,67 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import re
+from collections.abc import Mapping, Sequence
+from hashlib import blake2b
 from pathlib import Path
+from typing import Any
 
+import attrs
 import numpy as np
 import xarray as xr
+from numpy.typing import NDArray
 
-from plausibly import extras
+from plausibly import registry
 from plausibly.atomic import replacing
 from plausibly.data import names
-from plausibly.data.annotations import AnnotationTable, rebuilt
-from plausibly.data.names import name_texts, quoted, several
+from plausibly.data.annotations import AnnotationTable, build_table, rebuilt
+from plausibly.data.names import name_texts, positions, quoted, several
+from plausibly.data.rows import Rows
 from plausibly.data.seal import check_table
-from plausibly.errors import InputError, MissingExtra
-from plausibly.io import annotation_rows, arrays, files, pieces, text
-from plausibly.io.annotation_rows import (
-    COLUMNS,
-    KIND,
-    NAMED,
-    content_of,
-    declared,
-    table_of,
-    table_of_rows,
-)
-from plausibly.io.pieces import (
-    ABOUT,
-    MARK,
-    Content,
-    netcdf_content,
-    npz_content,
-    npz_names,
-    write_netcdf as write_classic,
-    write_npz,
-)
-from plausibly.io.plausibilities import unknown_ending
-
-_ROLE = "annotations"
-
+from plausibly.data.states import STATES
+from plausibly.errors import InputError, MissingExtra, counted, listed
+from plausibly.io import arrays, files, pieces, text
+from plausibly.io.arrays import Array
+from plausibly.io.pieces import ABOUT, MARK, check_encodable, npz_names
+from plausibly.io.text import TextTable, plain
+from plausibly.kernels.types import Bools, Ints
+from plausibly.protocols import ANNOTATION
+from plausibly.registry.calls import calling
 
 ENDINGS = (".csv", ".parquet", ".npz", ".nc")
 """Of the files that are written."""
 
+_KIND = "annotation table"
+_ROLE = "annotations"
+_DIGEST = "digest"
+_KEYS = {names.EXAMPLE: "examples", names.LABEL: "labels", names.ANNOTATOR: "annotators"}
+_NAMED = (names.EXAMPLE, names.LABEL, names.ANNOTATOR)
+_CODED = {
+    names.EXAMPLE: names.RESPONSE_EXAMPLE,
+    names.ANNOTATOR: names.RESPONSE_ANNOTATOR,
+    names.LABEL: names.MENTION_LABEL,
+}
+_COLUMNS = (
+    names.RESPONSE_EXAMPLE,
+    names.RESPONSE_ANNOTATOR,
+    names.RESPONSE_WEIGHT,
+    names.RESPONSE_STATE,
+    names.MENTION_RESPONSE,
+    names.MENTION_LABEL,
+    names.MENTION_BLOCK,
+    names.MENTION_WEIGHT,
+)
+_FIRST = (names.RESPONSE, names.EXAMPLE, names.ANNOTATOR, names.LABEL)
+_BLOCK, _WEIGHT, _RESPONSE_WEIGHT, _STATE = "block", "weight", names.RESPONSE_WEIGHT, "state"
+"""Columns of a file: the first ones, and those that are there where the table has them."""
+
+_NUMBER = re.compile("[0-9]{1,15}")
+
 
 def check_output(path: Path) -> None:
     """Raise ``ending-unknown`` or ``extra-missing`` before anything is written there."""
-    if path.suffix.lower() not in ENDINGS:
-        raise unknown_ending(path, list(ENDINGS))
-    if path.suffix.lower() == ".parquet":
-        extras.require("pyarrow", extra="parquet", whose=path.name)
+    files.check_ending(path, ENDINGS)
 
 
 def write_annotations(table: xr.Dataset, path: Path | str) -> None:
@@ -77,44 +90,76 @@ def write_annotations(table: xr.Dataset, path: Path | str) -> None:
         hold something.
     """
     path = Path(path)
-    writers: Mapping[str, Callable[[AnnotationTable, Path], None]] = {
-        ".csv": _write_rows,
-        ".parquet": _write_rows,
-        ".npz": _write_npz,
-        ".nc": _write_netcdf,
-    }
-    check_output(path)
-    write = writers[path.suffix.lower()]
+    ending = files.check_ending(path, ENDINGS)
     whole = rebuilt(check_table(table))
+    digest = _digest(whole)
+    bare = whole.copy(deep=False)
+    del bare.attrs[names.SEAL]
     with replacing(path) as part:
-        write(whole, part)
-
-
-def _write_npz(table: AnnotationTable, path: Path) -> None:
-    keys = {names.EXAMPLE: "examples", names.LABEL: "labels", names.ANNOTATOR: "annotators"}
-    write_npz(content_of(table), path, keys)
-
-
-def _write_netcdf(table: AnnotationTable, path: Path) -> None:
-    write_classic(content_of(table), path)
-
-
-def _write_rows(table: AnnotationTable, path: Path) -> None:
-    content = content_of(table)
-    columns = annotation_rows.columns_of(table, path.name)
-    # Examples that all have a response, in the order of the table, are named by the rows.
-    told = np.unique(table[names.RESPONSE_EXAMPLE].values).size == table.sizes[names.EXAMPLE]
-    entries = [
-        pieces.entry(
-            piece, path.name, key=piece.name if told and piece.name == names.EXAMPLE else None
+        if ending in (".npz", ".nc"):
+            pieces.write_arrays(bare, _KIND, part, _KEYS, digest=digest)
+            return
+        columns = _columns_of(whole, part.name)
+        # Examples that all have a response, in the order of the table, are named by the rows.
+        told = np.unique(whole[names.RESPONSE_EXAMPLE].values).size == whole.sizes[names.EXAMPLE]
+        beside = {names.EXAMPLE} if told else set()
+        about = pieces.said(
+            bare.drop_vars(_COLUMNS, errors="ignore"),
+            _KIND,
+            part.name,
+            lambda name, _: name if name in beside else None,
+            digest=digest,
         )
-        for piece in content.pieces
-        if piece.name not in COLUMNS
-    ]
-    said = pieces.said(content, entries, path.name)
-    to_csv = path.suffix.lower() == ".csv"
-    write = annotation_rows.write_csv if to_csv else annotation_rows.write_parquet
-    write(columns, said, path)
+        pieces.write_rows(part, list(columns), list(columns.values()), about)
+
+
+def _digest(table: xr.Dataset) -> str:
+    """Return the digest of names and codes that is part of version 1 of the format."""
+    state = blake2b(digest_size=16)
+    for dim in _NAMED:
+        texts = name_texts(table.indexes[dim])
+        state.update(f"{dim}:{len(texts)}:".encode())
+        state.update("\0".join(texts).encode("utf-8", "surrogatepass"))
+    for column in _COLUMNS:
+        if column in table.variables:
+            values = table[column].values
+            values = values.astype("<f8" if values.dtype.kind == "f" else "<i8")
+            state.update(f"{column}:{values.size}:".encode())
+            state.update(values.tobytes())
+    return state.hexdigest()
+
+
+def _columns_of(table: xr.Dataset, whose: str) -> dict[str, Sequence[str | None] | Array]:
+    """Return one row a mention, and one a response without any."""
+    rows = Rows.of(table)
+    empty = np.flatnonzero(rows.mentions == 0)
+    response = np.concatenate((rows.response, empty))
+    mention = np.concatenate((np.arange(rows.response.size), np.full(empty.size, -1)))
+    order = np.argsort(response, kind="stable")
+    response, mention = response[order], mention[order]
+    bare = mention < 0
+    codes = {
+        names.EXAMPLE: rows.example[response],
+        names.ANNOTATOR: rows.annotator[response],
+        names.LABEL: np.append(rows.label, names.NO_LABEL)[mention],  # of -1 the last one
+    }
+    found: dict[str, Sequence[str | None] | Array] = {names.RESPONSE: response.astype(np.int64)}
+    for dim, code in codes.items():
+        texts = name_texts(table.indexes[dim])
+        check_encodable(texts, dim, whose)
+        known: list[str | None] = [*texts, None]  # the last place is where code -1 looks
+        found[dim] = [known[one] for one in code.tolist()]
+    for column, variable in ((_BLOCK, names.MENTION_BLOCK), (_WEIGHT, names.MENTION_WEIGHT)):
+        if variable in table.variables:
+            values: Array = table[variable].values
+            filled = np.append(values, values.dtype.type(0))[mention]
+            found[column] = np.ma.masked_array(filled, mask=bare)
+    if names.RESPONSE_WEIGHT in table.variables:
+        found[_RESPONSE_WEIGHT] = table[names.RESPONSE_WEIGHT].values[response]
+    if names.RESPONSE_STATE in table.variables:
+        states = table[names.RESPONSE_STATE].values[response]
+        found[_STATE] = [STATES[code] for code in states.tolist()]
+    return found
 
 
 # ---- and back
@@ -132,14 +177,14 @@ def is_annotation_file(path: Path, head: bytes) -> bool:
     """
     try:
         if head.startswith(b"PAR1"):
-            return annotation_rows.is_header(text.names(path))
+            return text.names(path)[: len(_FIRST)] == _FIRST
         if head.startswith(b"PK"):
             return {ABOUT, names.MENTION_RESPONSE} <= npz_names(path)
     except (InputError, MissingExtra):
         return False
     if head.startswith(arrays.SIGNATURES):
-        return f'"{MARK}": "{KIND}"'.encode() in head
-    return pieces.begins(head, annotation_rows.NEEDED)
+        return f'"{MARK}": "{_KIND}"'.encode() in head
+    return pieces.begins(head, _FIRST)
 
 
 def read_annotation_file(
@@ -174,32 +219,37 @@ def read_annotation_file(
     path = Path(path)
     head = files.opening(path, _ROLE, 8)
     whose = path.name
-    if kind is not None and head.startswith((*arrays.SIGNATURES, b"PK")):
-        raise InputError(
-            "option-unfit",
-            f"{whose}: kind has no meaning here",
-            expected="a CSV or Parquet file, whose rows can be read alone",
-            got=f"arrays, and kind {quoted(kind)}",
-            do="leave kind out: the file has its own",
-            whose=whose,
-        )
-    if head.startswith(arrays.SIGNATURES):
-        table = _from_content(netcdf_content(arrays.load(path, _ROLE), KIND, whose), whose)
-    elif head.startswith(b"PK"):
-        table = _from_content(npz_content(arrays.read_npz(path, _ROLE), KIND, whose), whose)
+    if head.startswith((*arrays.SIGNATURES, b"PK")):
+        if kind is not None:
+            raise files.meaningless(
+                whose,
+                "kind",
+                f"arrays, and kind {quoted(kind)}",
+                "a CSV or Parquet file, whose rows can be read alone",
+                "leave kind out: the file has its own",
+            )
+        table = _from_arrays(path, head)
     else:
-        table = _from_rows(path, head, kind)
-    return table if labels is None else declared(table, labels, whose)
+        table = _from_rows(path, kind)
+    return table if labels is None else _declared(table, labels, whose)
 
 
-def _from_content(content: Content | None, whose: str) -> AnnotationTable:
-    if content is None:
-        raise pieces.damaged(whose, ValueError("it does not say that it is an annotation table"))
-    columns = {piece.name: piece.values for piece in content.pieces if piece.name in COLUMNS}
-    table = table_of(content, {}, columns, whose)
-    if table is None:
-        raise pieces.damaged(whose, ValueError("its parts do not fit together"))
+def _from_arrays(path: Path, head: bytes) -> AnnotationTable:
+    about, stored = pieces.read_arrays(path, _ROLE, head)
+    if about is None:
+        raise pieces.damaged(path.name, "it does not say that it is an annotation table")
+    dataset, more = pieces.understood(about, _KIND, path.name, stored)
+    table = _table_of(dataset, path.name)
+    if _digest(table) != more.get(_DIGEST):
+        raise pieces.damaged(path.name, "its parts do not fit together")
     return table
+
+
+def _table_of(dataset: xr.Dataset, whose: str, **rows: xr.Variable) -> AnnotationTable:
+    try:
+        return rebuilt(dataset.assign(rows))
+    except (LookupError, TypeError, ValueError, AttributeError) as reason:
+        raise pieces.damaged(whose, reason) from reason
 
 
 def _as_kind(kind: str) -> str:
@@ -207,25 +257,21 @@ def _as_kind(kind: str) -> str:
     return f"{flags} (kind={quoted(kind)}), if the rows are such answers"
 
 
-def _looks_like(rows: text.TextTable) -> str:
+def _looks_like(rows: TextTable) -> str:
     """Return the kind of answer that the columns suggest."""
-    if "block" in rows.header:
+    if _BLOCK in rows.header:
         return "partial-ranking"
-    return "soft-label" if "weight" in rows.header else "single-label"
+    return "soft-label" if _WEIGHT in rows.header else "single-label"
 
 
-def _from_rows(path: Path, head: bytes, kind: str | None) -> AnnotationTable:
+def _from_rows(path: Path, kind: str | None) -> AnnotationTable:
     rows = text.read_table(path, role=_ROLE)
     whose = path.name
-    if head.startswith(b"PAR1"):
-        said = text.metadata(path, MARK)
-    else:
-        column = rows.column(pieces.COLUMN) if pieces.COLUMN in rows.header else []
-        said = pieces.joined(column)
-    read = annotation_rows.read_rows(rows)
+    about = pieces.said_in(path, rows)
+    read = _Read.of(rows)
     if kind is not None:
-        return table_of_rows(read, kind, whose)
-    if said is None:
+        return _as_they_stand(read, kind, whose)
+    if about is None:
         raise InputError(
             "table-incomplete",
             f"{whose} does not say what its rows cannot",
@@ -235,21 +281,185 @@ def _from_rows(path: Path, head: bytes, kind: str | None) -> AnnotationTable:
             do=f"write it again; or {_as_kind(_looks_like(rows))}, to read them alone",
             whose=whose,
         )
-    content = pieces.understood(said, KIND, whose)
-    held = {piece.name: piece.values for piece in content.pieces if piece.name in NAMED}
-    named = {names.EXAMPLE: read.named[names.EXAMPLE]}
-    named |= {dim: name_texts(values) for dim, values in held.items()}
-    columns = read.coded(named) if set(NAMED) <= set(named) else None
-    table = None if columns is None else table_of(content, named, columns, whose)
-    if table is None:
-        raise InputError(
-            "table-changed",
-            f"{whose} has other rows than were written",
-            expected="rows that fit the digest in the file",
-            got=f"{several(read.columns[names.RESPONSE_EXAMPLE].size, 'response')}, "
-            f"{several(read.columns[names.MENTION_LABEL].size, 'mention')}",
-            do=f"copy it again; or {_as_kind(str(content.attributes.get(names.KIND)))}, to read "
-            "them as they stand",
-            whose=whose,
+    dataset, more = pieces.understood(about, _KIND, whose)
+    if names.EXAMPLE not in dataset.variables:
+        named = np.array(read.named[names.EXAMPLE], np.str_)
+        dataset = dataset.assign_coords({names.EXAMPLE: named})
+    known = {dim: name_texts(dataset[dim].values) for dim in _NAMED if dim in dataset.variables}
+    columns = read.coded(known) if len(known) == len(_NAMED) else None
+    if columns is not None:
+        variables = {
+            name: xr.Variable(name.partition("_")[0], values) for name, values in columns.items()
+        }
+        table = _table_of(dataset, whose, **variables)
+        if _digest(table) == more.get(_DIGEST):
+            return table
+    raise InputError(
+        "table-changed",
+        f"{whose} has other rows than were written",
+        expected="rows that fit the digest in the file",
+        got=f"{several(read.columns[names.RESPONSE_EXAMPLE].size, 'response')}, "
+        f"{several(read.columns[names.MENTION_LABEL].size, 'mention')}",
+        do=f"copy it again; or {_as_kind(str(dataset.attrs.get(names.KIND)))}, to read "
+        "them as they stand",
+        whose=whose,
+    )
+
+
+def _as_they_stand(read: _Read, kind: str, whose: str) -> AnnotationTable:
+    """Return the table of rows of which only the kind of answer is known."""
+    annotation = registry.resolve(ANNOTATION, kind)
+    named = {dim: sorted(read.named[dim]) for dim in _NAMED}
+    try:
+        table = build_table(
+            kind,
+            examples=named[names.EXAMPLE],
+            annotators=named[names.ANNOTATOR],
+            labels=named[names.LABEL],
+            **(read.coded(named) or {}),
+            labels_declared=False,
         )
+        with calling(f"annotation {kind}", "validate"):
+            annotation.validate(table)
+    except InputError as error:
+        error.what = f"{whose}: {error.what}"
+        raise
     return table
+
+
+def _declared(table: AnnotationTable, labels: Sequence[str], whose: str) -> AnnotationTable:
+    """Return the table with other labels declared; what is known of labels goes with them."""
+    known = name_texts(table.indexes[names.LABEL])
+    label: Ints = table[names.MENTION_LABEL].values
+    used = [known[code] for code in np.unique(label).tolist()]
+    outside = names.not_among(used, labels)
+    if outside:
+        votes = int(np.isin(label, positions(known, outside)).sum())
+        raise InputError(
+            "label-unknown",
+            f"{whose}: annotators say {listed(map(quoted, outside))}",
+            expected=f"one of {several(len(labels), 'declared label')}",
+            got=f"{several(len(outside), 'label')} outside ({several(votes, 'vote')})",
+            do="declare them in --labels too, or leave --labels out: the file has its own",
+            whose=whose,
+            details={"labels": outside},
+        )
+    fill = {name: "" for name, item in table.variables.items() if item.dtype.kind in "UO"}
+    wider = table.reindex({names.LABEL: list(labels)}, fill_value=fill)
+    new = positions(labels, known)[label]
+    wider = wider.assign({names.MENTION_LABEL: (names.MENTION, new)})
+    return rebuilt(wider.assign_attrs({**table.attrs, names.LABELS_DECLARED: 1}))
+
+
+@attrs.frozen(kw_only=True, eq=False)
+class _Read:
+    """Rows of a file: codes into names, in the order in which responses first name them."""
+
+    named: Mapping[str, list[str]]
+    columns: Mapping[str, Array]
+
+    def coded(
+        self, known: Mapping[str, Sequence[str]]
+    ) -> dict[str, Any] | None:  # Any: arguments of `build_table`
+        """Return the columns with codes into other names; None where a name is not among them."""
+        found = dict(self.columns)
+        for dim, column in _CODED.items():
+            place = positions(known[dim], self.named[dim])
+            if (place < 0).any():
+                return None
+            # the last place is where code -1, an unknown annotator, looks
+            found[column] = np.append(place, names.UNKNOWN_ANNOTATOR)[found[column]]
+        return found
+
+    @classmethod
+    def of(cls, table: TextTable) -> _Read:
+        table.need(_FIRST, do="name the columns response, example, annotator and label")
+        first = [table.column(column) for column in _FIRST]
+        # Rows of which only the last column says something: the rest of what the file says.
+        kept = [row for row, filled in enumerate(map(any, zip(*first, strict=True))) if filled]
+        numbers = _whole(table, names.RESPONSE, kept)
+        order = np.argsort(numbers, kind="stable")
+        numbers, kept = numbers[order], [kept[place] for place in order.tolist()]
+        _, start, response = np.unique(numbers, return_index=True, return_inverse=True)
+        named: dict[str, list[str]] = {}
+        codes: dict[str, Ints] = {}
+        for dim, cells in zip(_FIRST[1:], first[1:], strict=True):
+            texts = [cells[row] for row in kept]
+            named[dim] = list(dict.fromkeys(filter(None, texts)))
+            codes[dim] = positions(named[dim], texts)
+        unnamed = [kept[place] for place in np.flatnonzero(codes[names.EXAMPLE] < 0).tolist()]
+        if unnamed:
+            raise InputError(
+                "example-unnamed",
+                f"{table.whose} names no example in {table.places(unnamed)}",
+                expected="the name of an example",
+                got="an empty cell",
+                do="name it, or remove the row",
+                whose=table.whose,
+            )
+        mentions = codes[names.LABEL] >= 0
+        said = [kept[place] for place in np.flatnonzero(mentions).tolist()]
+        columns: dict[str, Array] = {
+            names.MENTION_RESPONSE: response[mentions],
+            names.MENTION_LABEL: codes[names.LABEL][mentions],
+        }
+        of_response: dict[str, Array] = {
+            names.RESPONSE_EXAMPLE: codes[names.EXAMPLE],
+            names.RESPONSE_ANNOTATOR: codes[names.ANNOTATOR],
+        }
+        for column, read, found, variable, rows in (
+            (_BLOCK, _whole, columns, names.MENTION_BLOCK, said),
+            (_WEIGHT, _numbers, columns, names.MENTION_WEIGHT, said),
+            (_RESPONSE_WEIGHT, _numbers, of_response, names.RESPONSE_WEIGHT, kept),
+            (_STATE, _states, of_response, names.RESPONSE_STATE, kept),
+        ):
+            if column in table.header:
+                found[variable] = read(table, column, rows)
+        for name, values in of_response.items():
+            _check_one(table, kept, values == values[start][response], numbers)
+            columns[name] = values[start]
+        return cls(named=named, columns=columns)
+
+
+def _check_one(table: TextTable, kept: Sequence[int], same: Bools, numbers: Ints) -> None:
+    if not same.all():
+        place = int(np.flatnonzero(~same)[0])
+        raise InputError(
+            "response-mixed",
+            f"{table.place(kept[place])} is about another example, annotator, weight or state than "
+            f"the rows before it of response {counted(int(numbers[place]))}",
+            expected="rows of one response that differ in what they name alone",
+            do="give it another number",
+            whose=table.whose,
+        )
+
+
+def _whole(table: TextTable, column: str, rows: Sequence[int]) -> Ints:
+    texts = table.column(column)
+    for row in rows:
+        if not _NUMBER.fullmatch(texts[row]):
+            raise text.unreadable(table, row, column, texts[row], "a whole number")
+    return np.array([int(texts[row]) for row in rows], np.int64)
+
+
+def _numbers(table: TextTable, column: str, rows: Sequence[int]) -> NDArray[np.float64]:
+    texts = table.column(column)
+    values = plain([texts[row] for row in rows])
+    if values is None and rows:
+        row = next((row for row in rows if plain([texts[row]]) is None), rows[0])
+        raise text.unreadable(table, row, column, texts[row])
+    return np.zeros(0) if values is None else values.astype(np.float64)
+
+
+def _states(table: TextTable, column: str, rows: Sequence[int]) -> Ints:
+    texts = table.column(column)
+    found = positions(STATES, [texts[row] for row in rows])
+    for row in np.asarray(rows)[found < 0][:1].tolist():
+        raise InputError(
+            "state-unknown",
+            f"{table.place(row)}: {quoted(texts[row])} is no state of a response",
+            expected=", ".join(STATES),
+            do="mend that line",
+            whose=table.whose,
+        )
+    return found

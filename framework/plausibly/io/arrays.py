@@ -8,8 +8,9 @@ import threading
 import warnings
 import zipfile
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, TypeAlias
 
 import attrs
 import numpy as np
@@ -28,6 +29,7 @@ from plausibly.data.names import (
     name_texts,
     near,
     not_among,
+    positions,
     quoted,
     several,
     text_array,
@@ -38,6 +40,8 @@ from plausibly.io.hints import names_examples
 from plausibly.io.label_tables import Names, names_of, table_from, with_coordinates
 from plausibly.io.text import numbers
 
+Array: TypeAlias = NDArray[Any]  # Any: whatever type a file says
+
 _MAGIC = b"\x93NUMPY"
 _HEADER = 10_000
 # Bytes that an npz may unpack to: so many, and so many more for each byte of the file.
@@ -45,19 +49,14 @@ _ROOM, _RATIO = 1 << 26, 200
 _LAST = 0x10FFFF  # of the characters of Unicode
 
 
-def _damaged(whose: str, reason: BaseException) -> InputError:
-    said = " ".join(str(reason).split())[:120] or type(reason).__name__
-    return InputError(
-        "file-damaged",
-        f"{whose} is not a whole file",
-        expected="arrays as numpy or xarray write them",
-        got=said,
-        do="copy it again, or save it again",
-        whose=whose,
-    )
+_damaged = partial(
+    files.damaged,
+    expected="arrays as numpy or xarray write them",
+    do="copy it again, or save it again",
+)
 
 
-def parse_npy(data: bytes, whose: str) -> NDArray[Any]:  # Any: whatever type the file says
+def parse_npy(data: bytes, whose: str) -> Array:
     """Return the array in the bytes of an ``.npy`` file, in the byte order of this machine."""
     file = io.BytesIO(data)
     try:
@@ -76,7 +75,7 @@ def parse_npy(data: bytes, whose: str) -> NDArray[Any]:  # Any: whatever type th
         if not data:
             raise files.empty(whose, "an array as numpy.save writes it") from None
         if data[: len(_MAGIC)] != _MAGIC[: len(data)]:
-            raise _damaged(whose, ValueError("other first bytes than a numpy file has")) from None
+            raise _damaged(whose, "other first bytes than a numpy file has") from None
         raise _damaged(whose, reason) from reason
     if dtype.hasobject:
         raise InputError(
@@ -97,22 +96,22 @@ def parse_npy(data: bytes, whose: str) -> NDArray[Any]:  # Any: whatever type th
     array = flat.reshape(shape, order="F" if column_major else "C")
     native = array.astype(dtype.newbyteorder("="), copy=False)
     if dtype.kind == "U" and native.size and int(native.reshape(-1).view(np.uint32).max()) > _LAST:
-        raise _damaged(whose, ValueError("text with characters that do not exist"))
+        raise _damaged(whose, "text with characters that do not exist")
     return native
 
 
-def read_npy(path: Path | str, role: str) -> NDArray[Any]:  # Any: whatever type the file says
+def read_npy(path: Path | str, role: str) -> Array:
     """Return the array in an ``.npy`` file; errors as of `parse_npy` and `files.contents`."""
     return parse_npy(files.contents(path, role), Path(path).name)
 
 
-def read_npz(path: Path | str, role: str) -> dict[str, NDArray[Any]]:  # Any: as the file says
+def read_npz(path: Path | str, role: str) -> dict[str, Array]:
     """Return all arrays of an ``.npz`` file by name."""
     whose = Path(path).name
     data = files.contents(path, role)
     if not data:
         raise files.empty(whose, "arrays as numpy.savez writes them")
-    arrays: dict[str, NDArray[Any]] = {}  # Any: as above
+    arrays: dict[str, Array] = {}
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             unpacked = sum(entry.file_size for entry in archive.infolist())
@@ -134,11 +133,7 @@ def read_npz(path: Path | str, role: str) -> dict[str, NDArray[Any]]:  # Any: as
     return arrays
 
 
-def one_of(
-    arrays: dict[str, NDArray[Any]],  # Any: as the file says
-    names: tuple[str, ...],
-    whose: str,
-) -> NDArray[Any]:  # Any: as the file says
+def one_of(arrays: dict[str, Array], names: tuple[str, ...], whose: str) -> Array:
     """Return the array that has one of `names`."""
     found = [name for name in names if name in arrays]
     if len(found) == 1:
@@ -156,7 +151,7 @@ def one_of(
     )
 
 
-def texts_of(array: NDArray[Any], whose: str, what: str) -> list[str]:  # Any: as the file says
+def texts_of(array: Array, whose: str, what: str) -> list[str]:
     """Return the names in a one-dimensional array as text."""
     if array.ndim != 1:
         raise InputError(
@@ -170,7 +165,7 @@ def texts_of(array: NDArray[Any], whose: str, what: str) -> list[str]:  # Any: a
     try:
         return name_texts(array)
     except ValueError as reason:
-        raise _damaged(whose, ValueError(f"{what}: {reason}")) from reason
+        raise _damaged(whose, f"{what}: {reason}") from reason
 
 
 CLASSIC = (b"CDF\x01", b"CDF\x02")
@@ -197,14 +192,17 @@ class _Lock:
 LOCK = _Lock()
 
 
-def opened(path: Path, *, lazy: bool = False) -> xr.Dataset:
-    """Return a netCDF-4 file, read, or for Dask to read."""
+def opened(path: Path, engine: str, *, lazy: bool = False) -> xr.Dataset:
+    """Return a file or store, read, or for Dask to read."""
     read = xr.open_dataset if lazy else xr.load_dataset
-    more: dict[str, Any] = {"backend_kwargs": {"lock": LOCK}}  # Any: arguments of xarray
-    if lazy:
-        more["chunks"] = {}
+    more: dict[str, Any] = {"chunks": {}} if lazy else {}  # Any: arguments of xarray
+    if engine == "netcdf4":
+        more["backend_kwargs"] = {"lock": LOCK}
+    if engine == "zarr":
+        # One without consolidated metadata would be read all the same, with a warning of xarray's.
+        more["consolidated"] = False
     with LOCK:
-        return decoded(read(path, engine="netcdf4", decode_cf=False, **more))
+        return decoded(read(path, engine=engine, decode_cf=False, **more))
 
 
 def load(path: Path | str, role: str) -> xr.Dataset:
@@ -215,18 +213,12 @@ def load(path: Path | str, role: str) -> xr.Dataset:
         if data.startswith(CLASSIC):
             return decoded(xr.load_dataset(io.BytesIO(data), engine="scipy", decode_cf=False))
         extras.require("netCDF4", extra="netcdf", whose=path.name)
-        return opened(path)
+        return opened(path, "netcdf4")
     except InputError:
         raise
     except Exception as reason:  # the parsers raise a dozen kinds on damaged files
-        raise InputError(
-            "file-damaged",
-            f"{path.name} is not a whole netCDF file",
-            expected="a file as xarray's to_netcdf writes it",
-            got=" ".join(str(reason).split())[:120] or type(reason).__name__,
-            do="copy it again, or write it again",
-            whose=path.name,
-        ) from reason
+        expected = "a file as xarray's to_netcdf writes it"
+        raise files.damaged(path.name, reason, what="netCDF file", expected=expected) from reason
 
 
 def decoded(raw: xr.Dataset) -> xr.Dataset:
@@ -295,14 +287,14 @@ def check_one_row(examples: Sequence[str], whose: str) -> None:
 
 
 def stacked(
-    values: NDArray[Any],  # Any: the type is the file's
+    values: Array,
     examples: Sequence[str],
     views: Sequence[str],
     *,
     column: str,
     whose: str,
     places: Places,
-) -> tuple[NDArray[Any], list[str], list[str]]:  # Any: as above
+) -> tuple[Array, list[str], list[str]]:
     """Return rows as one plane a view; examples and views as they are first seen."""
     unnamed = [row for row, view in enumerate(views) if not view]
     if unnamed:
@@ -314,21 +306,28 @@ def stacked(
             do="name it, or remove the row",
             whose=whose,
         )
-    example_codes = {name: code for code, name in enumerate(dict.fromkeys(examples))}
-    view_codes = {name: code for code, name in enumerate(dict.fromkeys(views))}
-    row_of = np.full((len(view_codes), len(example_codes)), -1, dtype=np.intp)
+    row_of, again, (view_names, example_names) = planes(views, examples)
+    if again:
+        raise _twice(again, examples, views, whose, places)
+    if (row_of < 0).any():
+        raise _incomplete(row_of < 0, example_names, view_names, whose)
+    return values[row_of], example_names, view_names
+
+
+def planes(
+    outer: Sequence[str], inner: Sequence[str]
+) -> tuple[NDArray[np.intp], list[tuple[int, int]], tuple[list[str], list[str]]]:
+    """Return the row of each pair of names (-1 = none), rows of the same pair, and the names."""
+    names = list(dict.fromkeys(outer)), list(dict.fromkeys(inner))
+    codes = zip(positions(names[0], outer), positions(names[1], inner), strict=True)
+    row_of = np.full((len(names[0]), len(names[1])), -1, dtype=np.intp)
     again: list[tuple[int, int]] = []
-    for row, (example, view) in enumerate(zip(examples, views, strict=True)):
-        place = view_codes[view], example_codes[example]
+    for row, place in enumerate(codes):
         if row_of[place] >= 0:
             again.append((int(row_of[place]), row))
         else:
             row_of[place] = row
-    if again:
-        raise _twice(again, examples, views, whose, places)
-    if (row_of < 0).any():
-        raise _incomplete(row_of < 0, list(example_codes), list(view_codes), whose)
-    return values[row_of], list(example_codes), list(view_codes)
+    return row_of, again, names
 
 
 def _twice(
@@ -379,34 +378,20 @@ def _incomplete(
 _REST = "a column of example names, then one column of numbers a label and nothing else"
 _INDEX = ("", "Unnamed: 0", "__index_level_0__")
 """What pandas, or what read its files, calls an index without a name."""
-_NO_LABEL = "remove what is no label from the file"
 
 
-class _Column(Protocol):
-    """One column that knows its type, of Parquet or of a frame."""
-
-    @property
-    def name(self) -> str: ...
-    @property
-    def content(self) -> str: ...
-    @property
-    def type(self) -> str: ...
-    def texts(self) -> list[str]: ...
-    def numbers(self) -> NDArray[Any]: ...  # Any: float32 stays float32
-
-
-@attrs.frozen(kw_only=True)
+@attrs.frozen
 class _Asked:
     """Which columns are not of labels."""
 
     whose: str
     example: str
     view: str | None
-    unique: bool
-    views_fit: bool
+    unique: bool = attrs.field(kw_only=True)
+    views_fit: bool = attrs.field(kw_only=True)
 
-    def places(self, table: text.TextTable) -> tuple[int, int | None, list[int]]:
-        """Return the position of the names, of the views, and those of the numbers."""
+    def _places(self, table: text.TextTable) -> tuple[int, list[int]]:
+        """Return the position of the names, and those of the numbers."""
         header, whose = table.header, self.whose
         self._check_index(table)
         guess = near(self.example, header)
@@ -432,7 +417,7 @@ class _Asked:
                 do="add one column a label",
                 whose=whose,
             )
-        return taken[0], taken[1] if len(taken) > 1 else None, rest
+        return taken[0], rest
 
     def _check_index(self, table: text.TextTable) -> None:
         """Raise ``index-column`` where a column is the index of a data frame, and not asked for."""
@@ -464,17 +449,12 @@ class _Asked:
         guess = near(view, others) or (others[0] if others else "")
         hint = f"--view {quoted(guess)}, if that column names the views"
         if view == self.example:
-            raise InputError(
-                "option-unfit",
-                f"{self.whose}: view has no meaning here",
-                expected="another column than the one that names the examples",
-                got=quoted(view),
-                do=hint if guess else "leave view out",
-                whose=self.whose,
-            )
+            expected = "another column than the one that names the examples"
+            do = hint if guess else ""
+            raise files.meaningless(self.whose, "view", quoted(view), expected, do)
         table.need([view], do=hint if guess else "leave view out")
 
-    def check_named(self, names: Sequence[str], table: text.TextTable) -> None:
+    def _check_named(self, names: Sequence[str], table: text.TextTable) -> None:
         """Raise ``example-unnamed`` where a row has no name that can be seen."""
         unnamed = [row for row, name in enumerate(names) if is_blank(name)]
         if unnamed:
@@ -488,35 +468,30 @@ class _Asked:
                 details={"lines": [table.lines[row] for row in unnamed]},
             )
 
-    def no_label(self, names: Sequence[str]) -> str:
-        """Return what to do about a column without numbers."""
-        if self.views_fit and self.view is None and len(set(names)) < len(names):
-            return f"{_NO_LABEL}, or --view COLUMN (view=COLUMN), if it names views of an example"
-        return _NO_LABEL
-
-    def named(
-        self,
-        values: NDArray[Any],  # Any: the type is the file's
-        names: list[str],
-        labels: list[str],
-        of_view: list[str] | None,
-        table: text.TextTable,
+    def read(
+        self, table: text.TextTable, values_of: Callable[[list[int], str], Array], empty: str
     ) -> NamedArray:
         """Return rows of numbers under their names, as planes where they are of views."""
-        whose = self.whose
-        if of_view is None:
-            if self.views_fit:
-                check_one_row(names, whose)
-            return NamedArray(values=values, examples=names, labels=labels, whose=whose)
-        planes, examples, augmentations = stacked(
-            values, names, of_view, column=str(self.view), whose=whose, places=table.places
-        )
+        whose, view = self.whose, self.view
+        place, rest = self._places(table)
+        if not len(table):
+            raise files.empty(whose, "one row an example", empty)
+        names = list(table.columns[place])
+        self._check_named(names, table)
+        do = "remove what is no label from the file"
+        if self.views_fit and view is None and len(set(names)) < len(names):
+            do += ", or --view COLUMN (view=COLUMN), if it names views of an example"
+        values = values_of(rest, do)
+        views = None
+        if view is not None:
+            values, names, views = stacked(
+                values, names, table.column(view), column=view, whose=whose, places=table.places
+            )
+        elif self.views_fit:
+            check_one_row(names, whose)
+        labels = [table.header[position] for position in rest]
         return NamedArray(
-            values=planes,
-            examples=examples,
-            labels=labels,
-            whose=whose,
-            augmentations=augmentations,
+            values=values, examples=names, labels=labels, whose=whose, augmentations=views
         )
 
 
@@ -530,63 +505,45 @@ def from_table(
     views_fit: bool = False,
 ) -> NamedArray:
     """Read a CSV, TSV or Parquet file: a column of example names, then a column a label."""
-    whose = path.name
-    asked = _Asked(whose=whose, example=example, view=view, unique=unique, views_fit=views_fit)
+    asked = _Asked(path.name, example, view, unique=unique, views_fit=views_fit)
     if files.opening(path, role, 4) == b"PAR1":
         return _from_columns(text.read_columns(path, role), asked)
     table = text.read_table(path, role=role, unique=False)
-    name_place, view_place, rest = asked.places(table)
-    if not len(table):
-        raise files.empty(whose, "one row an example", "a header and no rows")
-    names = list(table.columns[name_place])
-    asked.check_named(names, table)
-    values = numbers(table, rest, rest=_REST, do=asked.no_label(names))
-    labels = [table.header[position] for position in rest]
-    of_view = None if view_place is None else list(table.columns[view_place])
-    return asked.named(values, names, labels, of_view, table)
+    return asked.read(
+        table, lambda rest, do: numbers(table, rest, rest=_REST, do=do), "a header and no rows"
+    )
 
 
 def from_frame(frame: object, example: str, *, view: str | None = None) -> NamedArray:
     """Read a data frame; parameters as in `from_table`, errors of `plausibly.io.frames` besides."""
     whose, columns = frames.columns_of(frame)
-    asked = _Asked(whose=whose, example=example, view=view, unique=True, views_fit=True)
-    return _from_columns(columns, asked)
+    return _from_columns(columns, _Asked(whose, example, view, unique=True, views_fit=True))
 
 
-def _from_columns(columns: Sequence[_Column], asked: _Asked) -> NamedArray:
-    whose = asked.whose
-    header = tuple(column.name for column in columns)
-    nothing: tuple[list[str], ...] = tuple([] for _ in header)
-    first = [c.texts() if c.content == "text" else [] for c in columns[:1]]
-    shell = text.TextTable(
-        whose=whose, header=header, columns=(*first, *nothing[1:]), lines=(), unit="row"
-    )
-    name_place, view_place, rest = asked.places(shell)
-    names = columns[name_place].texts()
-    words = [columns[position] for position in rest if columns[position].content != "number"]
-    if words:
-        raise InputError(
-            "columns-not-numeric",
-            f"{whose} holds no numbers in column{'s' if len(words) > 1 else ''} "
-            f"{listed(quoted(column.name) for column in words)}",
-            expected=_REST,
-            got=listed(column.type for column in words),
-            do=asked.no_label(names),
-            whose=whose,
-            details={"columns": [column.name for column in words]},
-        )
-    arrays = [columns[position].numbers() for position in rest]
-    single = all(array.dtype == np.float32 for array in arrays)
-    values = np.stack(arrays, axis=1).astype(np.float32 if single else np.float64, copy=False)
-    if not names:
-        raise files.empty(whose, "one row an example", "columns without rows")
-    labels = [header[position] for position in rest]
-    of_view = None if view_place is None else columns[view_place].texts()
-    rows = text.TextTable(
-        whose=whose, header=header, columns=nothing, lines=range(1, len(names) + 1), unit="row"
-    )
-    asked.check_named(names, rows)
-    return asked.named(values, names, labels, of_view, rows)
+def _from_columns(columns: Sequence[text.Column], asked: _Asked) -> NamedArray:
+    def values_of(rest: list[int], do: str) -> Array:
+        some = [columns[position] for position in rest]
+        words = [column for column in some if column.content != "number"]
+        if words:
+            raise InputError(
+                "columns-not-numeric",
+                f"{asked.whose} holds no numbers in column{'s' if len(words) > 1 else ''} "
+                f"{listed(quoted(column.name) for column in words)}",
+                expected=_REST,
+                got=listed(column.type for column in words),
+                do=do,
+                whose=asked.whose,
+                details={"columns": [column.name for column in words]},
+            )
+        arrays = [column.numbers() for column in some]
+        single = all(array.dtype == np.float32 for array in arrays)
+        return np.stack(arrays, axis=1).astype(np.float32 if single else np.float64, copy=False)
+
+    # Numbers are not made text; the first column is looked at where the one of names is not named.
+    named = [c.name in (asked.example, asked.view) and c.content != "nested" for c in columns]
+    named[:1] = [named[0] or columns[0].content == "text"] if columns else []
+    table = text.table_of(asked.whose, columns, named)
+    return asked.read(table, values_of, "columns without rows")
 
 
 LABEL_ARRAYS = ("labels", "label_names", "class_names", "label")
@@ -616,22 +573,17 @@ class NamedArray:
         What else the file holds.
     """
 
-    values: NDArray[Any]  # Any: the type is the file's
+    values: Array
     examples: list[str] | None
     labels: list[str] | None
     whose: str
     augmentations: list[str] | None = None
     coordinates: Mapping[str, xr.DataArray] = attrs.field(factory=dict)
     attributes: Mapping[str, object] = attrs.field(factory=dict)
-    unread: Mapping[str, NDArray[Any]] = attrs.field(factory=dict)  # Any: as the file says
+    unread: Mapping[str, Array] = attrs.field(factory=dict)
 
 
-def shaped(
-    values: NDArray[Any],  # Any: the type is the file's
-    whose: str,
-    *,
-    augmented: bool = False,
-) -> NDArray[Any]:  # Any: as above
+def shaped(values: Array, whose: str, *, augmented: bool = False) -> Array:
     """Return numbers over ([augmentation,] example, label), or raise ``array-shape``."""
     dims = 3 if augmented else 2
     if values.ndim != dims or values.dtype.kind not in "iufb" or 0 in values.shape:
@@ -697,12 +649,7 @@ def from_npz(
     )
 
 
-def _check_read(
-    rest: Mapping[str, NDArray[Any]],  # Any: as the file says
-    dim: str,
-    size: int,
-    whose: str,
-) -> None:
+def _check_read(rest: Mapping[str, Array], dim: str, size: int, whose: str) -> None:
     """Raise ``array-missing`` where an array of another name may hold the names of `dim`."""
     words = LABEL_ARRAYS if dim == LABEL else EXAMPLE_ARRAYS
     for name, array in rest.items():
@@ -735,25 +682,33 @@ def from_netcdf(
     """Read a variable over ``example`` and ``label`` of a netCDF file."""
     dataset = load(path, role)
     array = variable_of(dataset, variable, usual, path.name, augmented=augmented)
-    several_views = AUGMENTATION in array.dims
-    values = shaped(array.values, path.name, augmented=several_views)
-    coordinates = {str(name): values for name, values in array.coords.items()}
-    named = {
-        dim: texts_of(coordinates.pop(dim).values, path.name, f"{dim}s")
-        if dim in coordinates
-        else None
-        for dim in (EXAMPLE, LABEL, AUGMENTATION)
-    }
-    check_variables(dataset, array, whose=path.name)
+    values = array.values
     native = values.astype(values.dtype.newbyteorder("="), copy=False)
+    found = of_variable(array, native, path.name)
+    check_variables(dataset, array, whose=path.name)
+    return found
+
+
+def of_variable(
+    array: xr.DataArray,
+    values: Any,  # Any: an array, or what stands for one
+    whose: str,
+) -> NamedArray:
+    """Return the values of a variable under the names that its coordinates give."""
+    views = AUGMENTATION in array.dims
+    values = shaped(values, whose, augmented=views)
+    coordinates = {str(name): one for name, one in array.coords.items()}
+    named = {
+        dim: texts_of(coordinates.pop(dim).values, whose, f"{dim}s")
+        for dim in (EXAMPLE, LABEL, AUGMENTATION)
+        if dim in coordinates
+    }
     return NamedArray(
-        values=native,
-        examples=named[EXAMPLE],
-        labels=named[LABEL],
-        whose=path.name,
-        augmentations=(named[AUGMENTATION] or _numbered(values.shape[0]))
-        if several_views
-        else None,
+        values=values,
+        examples=named.get(EXAMPLE),
+        labels=named.get(LABEL),
+        whose=whose,
+        augmentations=(named.get(AUGMENTATION) or _numbered(len(values))) if views else None,
         coordinates=coordinates,
         attributes={str(name): value for name, value in array.attrs.items()},
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import accumulate
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import attrs
 import numpy as np
@@ -14,24 +14,10 @@ from numpy.typing import NDArray
 
 from plausibly import extras
 from plausibly.conformal.chunks import read_coordinates
-from plausibly.data.names import EXAMPLE, LABEL, near, quoted
+from plausibly.data.names import EXAMPLE, near, quoted
 from plausibly.errors import InputError, listed
 from plausibly.io import arrays, files, text
 from plausibly.io.arrays import NamedArray, check_variables, shaped
-
-_ENDINGS = ".zarr, .nc, .npy or .parquet"
-
-
-class _Rows(Protocol):
-    """Rows of numbers in a file, in the form that Dask reads: opened anew in every process."""
-
-    @property
-    def shape(self) -> tuple[int, int]: ...
-    @property
-    def dtype(self) -> np.dtype[Any]: ...  # Any: the type is the file's
-    @property
-    def ndim(self) -> int: ...
-    def __getitem__(self, at: tuple[slice, slice]) -> NDArray[Any]: ...  # Any: as above
 
 
 def is_zarr(path: Path) -> bool:
@@ -55,25 +41,12 @@ def open_dataset(path: Path, role: str, *, lazy: bool = True) -> xr.Dataset:
         engine = "scipy" if classic else "netcdf4"
         if not classic:
             extras.require("netCDF4", extra="netcdf", whose=path.name)
-    # A store without consolidated metadata would be read all the same, with a warning of xarray's.
-    more: dict[str, Any] = {"consolidated": False} if engine == "zarr" else {}  # Any: of the engine
     try:
-        if engine == "netcdf4":
-            return arrays.opened(path, lazy=lazy)
-        if lazy:
-            raw = xr.open_dataset(path, engine=engine, chunks={}, decode_cf=False, **more)
-        else:
-            raw = xr.load_dataset(path, engine=engine, decode_cf=False, **more)
-        return arrays.decoded(raw)
+        return arrays.opened(path, engine, lazy=lazy)
     except Exception as reason:  # the parsers raise a dozen kinds on damaged files
-        raise InputError(
-            "file-damaged",
-            f"{path.name} is not a whole {'Zarr store' if engine == 'zarr' else 'netCDF file'}",
-            expected="one as xarray writes it",
-            got=" ".join(str(reason).split())[:120] or type(reason).__name__,
-            do="copy it again, or write it again",
-            whose=path.name,
-        ) from reason
+        what = "Zarr store" if engine == "zarr" else "netCDF file"
+        expected = "one as xarray writes it"
+        raise files.damaged(path.name, reason, what=what, expected=expected) from reason
 
 
 def in_chunks(array: xr.DataArray, chunks: int) -> xr.DataArray:
@@ -101,7 +74,7 @@ def from_chunks(
         dataset = open_dataset(path, role)
         array = in_chunks(arrays.variable_of(dataset, variable, usual, whose), chunks)
         check_variables(dataset, array, whose=whose)
-        return _of_variable(read_coordinates(array), array.data, whose)
+        return arrays.of_variable(read_coordinates(array), array.data, whose)
     if path.suffix.lower() == ".npy":
         rows = _NpyRows.of(path, role)
         return NamedArray(
@@ -115,13 +88,12 @@ def from_chunks(
             labels=list(groups.labels),
             whose=whose,
         )
-    raise InputError(
-        "option-unfit",
-        f"{whose}: chunks has no meaning here",
-        expected=f"a file that can be read in parts: {_ENDINGS}",
-        got=path.suffix or "no ending",
-        do=f"leave chunks (--chunks) out, or write it as {path.with_suffix('.zarr').name}",
-        whose=whose,
+    raise files.meaningless(
+        whose,
+        "chunks",
+        path.suffix or "no ending",
+        "a file that can be read in parts: .zarr, .nc, .npy or .parquet",
+        f"leave chunks (--chunks) out, or write it as {path.with_suffix('.zarr').name}",
     )
 
 
@@ -130,29 +102,7 @@ def from_store(path: Path, role: str, variable: str | None, usual: tuple[str, ..
     dataset = open_dataset(path, role, lazy=False)
     array = arrays.variable_of(dataset, variable, usual, path.name)
     check_variables(dataset, array, whose=path.name)
-    return _of_variable(array, array.values, path.name)
-
-
-def _of_variable(
-    array: xr.DataArray,
-    values: Any,  # Any: an array, or what stands for one
-    whose: str,
-) -> NamedArray:
-    coordinates = {str(name): one for name, one in array.coords.items()}
-    named = {
-        dim: arrays.texts_of(coordinates.pop(dim).values, whose, f"{dim}s")
-        if dim in coordinates
-        else None
-        for dim in (EXAMPLE, LABEL)
-    }
-    return NamedArray(
-        values=shaped(values, whose),
-        examples=named[EXAMPLE],
-        labels=named[LABEL],
-        whose=whose,
-        coordinates=coordinates,
-        attributes={str(name): value for name, value in array.attrs.items()},
-    )
+    return arrays.of_variable(array, array.values, path.name)
 
 
 def check_chunks(chunks: int) -> None:
@@ -167,7 +117,9 @@ def check_chunks(chunks: int) -> None:
         )
 
 
-def _lazy(rows: _Rows, cut: int | Sequence[int]) -> Any:  # Any: an array that stands for another
+def _lazy(
+    rows: _NpyRows | _ParquetRows, cut: int | Sequence[int]
+) -> Any:  # Any: an array that stands for another
     da = extras.require("dask.array", extra="dask", whose="chunks")
     examples = cut if isinstance(cut, int) else tuple(cut)
     return da.from_array(
@@ -194,14 +146,8 @@ class _NpyRows:
         try:
             mapped = np.load(path, mmap_mode="r", allow_pickle=False)
         except (OSError, ValueError) as reason:
-            raise InputError(
-                "file-damaged",
-                f"{path.name} is not a whole npy file",
-                expected="a file as numpy.save writes it",
-                got=" ".join(str(reason).split())[:120],
-                do="copy it again, or write it again",
-                whose=path.name,
-            ) from reason
+            expected = "a file as numpy.save writes it"
+            raise files.damaged(path.name, reason, what="npy file", expected=expected) from reason
         shaped(mapped, path.name)
         return cls(path.absolute(), (mapped.shape[0], mapped.shape[1]), mapped.dtype)
 

@@ -5,10 +5,12 @@ from __future__ import annotations
 import gzip
 import stat
 import zlib
+from collections.abc import Sequence
 from pathlib import Path
 
 from plausibly.data.names import near
 from plausibly.errors import SLASHES, InputError, counted, listed
+from plausibly.extras import require
 
 HEAD = 65_536
 """How many of the first bytes a reader is shown that is asked whether it recognises a file."""
@@ -130,6 +132,56 @@ def truncated(whose: str, ends: str, *, whole: str, size: int) -> InputError:
         do="copy it again",
         whose=whose,
         details={"bytes": size},
+    )
+
+
+def damaged(
+    whose: str,
+    reason: object,
+    *,
+    expected: str,
+    what: str = "file",
+    do: str = "copy it again, or write it again",
+) -> InputError:
+    """Return the error for a file whose parts do not fit together."""
+    return InputError(
+        "file-damaged",
+        f"{whose} is not a whole {what}",
+        expected=expected,
+        got=" ".join(str(reason).split())[:120] or type(reason).__name__,
+        do=do,
+        whose=whose,
+    )
+
+
+def check_ending(path: Path, endings: Sequence[str]) -> str:
+    """Return the ending of an output; raise unless it and what writes it are there."""
+    ending = path.suffix.lower()
+    if ending not in endings:
+        raise InputError(
+            "ending-unknown",
+            f"cannot tell the format of {path}",
+            expected=" or ".join(endings),
+            got=path.suffix or "no ending",
+            do=f"-o {path.with_suffix(endings[0])}",
+            whose=str(path),
+        )
+    if ending == ".parquet":
+        require("pyarrow", extra="parquet", whose=path.name)
+    if ending == ".zarr":
+        require("zarr", extra="zarr", whose=path.name)
+    return ending
+
+
+def meaningless(whose: str, option: str, got: str, expected: str, do: str = "") -> InputError:
+    """Return the error for an option that says nothing about such a file."""
+    return InputError(
+        "option-unfit",
+        f"{whose}: {option} has no meaning here",
+        expected=expected,
+        got=got,
+        do=do or f"leave {option} out",
+        whose=whose,
     )
 
 

@@ -10,24 +10,23 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from types import ModuleType
-from typing import Any, Literal, Protocol
+from typing import Any, Protocol
 
 import attrs
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from plausibly import extras
 from plausibly.data.names import is_missing, is_name, name_text, quoted, several
 from plausibly.errors import InputError, counted, listed
-from plausibly.io.text import TextTable
+from plausibly.io.text import Cells, Column, Content, TextTable, as_texts, distinct, table_of
+from plausibly.kernels.types import Numbers
 
 WHOSE = "the frame"
 _DATA_SET = "the data set"
 _NO_LABEL = -1
 _INDEX = "index"
-
-Content = Literal["number", "text", "nested"]
+_RENAME = "frame.columns = [...], with different names"
 
 
 class Frame(Protocol):
@@ -38,44 +37,34 @@ class Frame(Protocol):
         """Rows and columns."""
 
 
-@attrs.frozen(kw_only=True, eq=False)
-class FrameColumn:
-    """One column of a frame."""
+@attrs.frozen(eq=False)
+class FrameColumn(Column):
+    """One column of a frame, and what numbers in it are called."""
 
-    name: str
-    content: Content
-    type: str
-    _series: Any  # a narwhals.Series; narwhals is an extra
-    _called: tuple[str, ...] | None = None
+    called: tuple[str, ...] | None = None
 
     def texts(self) -> list[str]:
         """Return the values as text; what is missing is the empty text."""
-        values: list[object] = self._series.to_list()
-        if self._called is not None:
+        values: list[object] = self.cells.to_list()
+        if self.called is not None:
             return [self._name_of(value, row) for row, value in enumerate(values)]
-        if self.type == "Float32":  # as a float64 its digits would be others
-            return ["" if is_missing(value) else name_text(np.float32(value)) for value in values]  # type: ignore[arg-type]  # a float
-        return ["" if is_missing(value) else name_text(value) for value in values]
+        return as_texts(values, single=self.type == "Float32")
 
-    def numbers(self) -> NDArray[Any]:  # Any: float32 stays float32
+    def numbers(self) -> Numbers:
         """Return the values of a number column, (row,); what is missing is NaN."""
-        single = self.type == "Float32"
-        values = [np.nan if is_missing(value) else value for value in self._series.to_list()]
-        return np.array(values, np.float32 if single else np.float64)
+        values = [np.nan if is_missing(value) else value for value in self.cells.to_list()]
+        return np.array(values, np.float32 if self.type == "Float32" else np.float64)
 
     def offered(self) -> tuple[str, ...] | None:
         """Return the texts that the column could hold, where its type lists them."""
-        if self._called is not None:
-            return self._called
-        if self.type.startswith("Categorical") and not self._series.implementation.is_polars():
-            # Those of polars are shared by all columns of a process.
-            return tuple(map(name_text, self._series.cat.get_categories().to_list()))
-        if self.type.startswith("Enum"):
-            return tuple(map(name_text, self._series.cat.get_categories().to_list()))
-        return None
+        # Categories of polars are shared by all columns of a process.
+        shared = self.type == "Categorical" and self.cells.implementation.is_polars()
+        if self.called is None and self.type in ("Categorical", "Enum") and not shared:
+            return tuple(map(name_text, self.cells.cat.get_categories().to_list()))
+        return self.called
 
     def _name_of(self, value: object, row: int) -> str:
-        called = self._called or ()
+        called = self.called or ()
         if is_missing(value) or value == _NO_LABEL:
             return ""
         if isinstance(value, int) and 0 <= value < len(called):
@@ -104,10 +93,11 @@ def columns_of(frame: object) -> tuple[str, list[FrameColumn]]:
         frame = _arrow(frame)
     if isinstance(frame, pd.DataFrame):
         frame = _with_index(frame)
-    _check_eager(frame, whose)
+    if callable(getattr(frame, "collect", None)):
+        raise _lazy(whose, "lazy", frame, "frame.collect()")
     nw = extras.require("narwhals.stable.v1", extra="frames", whose=whose)
     names = [name_text(name) for name in _raw_names(frame)]
-    _check_names(names, whose)
+    distinct(names, whose, _RENAME)
     series = list(_native(nw, frame, whose).iter_columns())
     if not series or not len(series[0]):
         raise InputError(
@@ -120,11 +110,11 @@ def columns_of(frame: object) -> tuple[str, list[FrameColumn]]:
         )
     return whose, [
         FrameColumn(
-            name=name_text(one.name),
-            content=_content(one),
-            type=str(one.dtype).partition("(")[0],
-            series=one,
-            called=called.get(str(one.name)),
+            name_text(one.name),
+            _content(one),
+            str(one.dtype).partition("(")[0],
+            one,
+            called.get(str(one.name)),
         )
         for one in series
     ]
@@ -132,22 +122,10 @@ def columns_of(frame: object) -> tuple[str, list[FrameColumn]]:
 
 def text_table(frame: object) -> TextTable:
     """Return a frame as a table of text, which readers read as they read files."""
-    whose, columns = columns_of(frame)
-    plain = [column for column in columns if column.content != "nested"]
-    offered = {column.name: column.offered() for column in plain}
-    rows = len(columns[0]._series)
-    return TextTable(
-        whose=whose,
-        header=tuple(column.name for column in columns),
-        columns=tuple([] if c.content == "nested" else c.texts() for c in columns),
-        lines=range(1, rows + 1),
-        unit="row",
-        nested={column.name: column.type for column in columns if column.content == "nested"},
-        offered={name: labels for name, labels in offered.items() if labels is not None},
-    )
+    return table_of(*columns_of(frame))
 
 
-def _content(series: Any) -> Content:  # Any: narwhals is an extra
+def _content(series: Cells) -> Content:
     if series.dtype.is_numeric():
         return "number"
     if series.dtype.is_nested():
@@ -171,16 +149,15 @@ def _native(nw: ModuleType, frame: object, whose: str) -> Any:  # Any: narwhals 
         ) from None
 
 
-def _check_eager(frame: object, whose: str) -> None:
-    if callable(getattr(frame, "collect", None)):
-        raise InputError(
-            "frame-lazy",
-            f"{whose} is lazy",
-            expected="columns in memory",
-            got=_kind(frame),
-            do="frame.collect()",
-            whose=whose,
-        )
+def _lazy(whose: str, how: str, frame: object, do: str) -> InputError:
+    return InputError(
+        "frame-lazy",
+        f"{whose} is {how}",
+        expected="columns in memory",
+        got=_kind(frame),
+        do=do,
+        whose=whose,
+    )
 
 
 def _kind(frame: object) -> str:
@@ -205,24 +182,11 @@ def _raw_names(frame: object) -> Sequence[object]:
     return []
 
 
-def _check_names(names: Sequence[str], whose: str) -> None:
-    twice = [name for place, name in enumerate(names) if name in names[:place]]
-    if twice:
-        raise InputError(
-            "columns-repeat",
-            f"{whose} names {listed(map(quoted, dict.fromkeys(twice)))} twice",
-            expected="columns with different names",
-            got=listed(names),
-            do="frame.columns = [...], with different names",
-            whose=whose,
-            details={"columns": list(dict.fromkeys(twice))},
-        )
-
-
 def _with_index(frame: pd.DataFrame) -> pd.DataFrame:
     index = frame.index
     if all(name is not None for name in index.names):
-        _check_names([name_text(name) for name in (*index.names, *frame.columns)], WHOSE)
+        names = [name_text(name) for name in (*index.names, *frame.columns)]
+        distinct(names, WHOSE, _RENAME)
         return frame.reset_index()
     texts = index.nlevels == 1 and all(isinstance(name, str) for name in index)
     if texts and len(index) and _INDEX not in frame.columns:
@@ -255,13 +219,6 @@ def _arrow(data_set: Any) -> object:  # Any: datasets is not imported
             whose=_DATA_SET,
         )
     if not hasattr(data_set, "__len__"):
-        raise InputError(
-            "frame-lazy",
-            f"{_DATA_SET} is streamed",
-            expected="columns in memory",
-            got=_kind(data_set),
-            do="load_dataset(...) without streaming",
-            whose=_DATA_SET,
-        )
+        raise _lazy(_DATA_SET, "streamed", data_set, "load_dataset(...) without streaming")
     rows: object = data_set.with_format("arrow")[:]
     return rows

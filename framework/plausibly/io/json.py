@@ -148,24 +148,19 @@ def parse_json(
         if _is_cut(text, reason):
             whole = text.rstrip()
             at, column = line + whole.count("\n"), len(whole) - whole.rfind("\n") - 1
-            raise InputError(
-                "json-broken",
-                f"{whose} line {counted(at)}, column {counted(column)}: the {noun} ends early",
-                expected=expected,
-                got=f"{_short(whole[whole.rfind(chr(10)) + 1 :].strip())} at the end",
-                do="copy it again, or write it again",
-                whose=whose,
-                details={"line": at, "column": column},
-            ) from None
-        at = line + reason.lineno - 1
+            says = f", column {counted(column)}: the {noun} ends early"
+            got = f"{_short(whole[whole.rfind(chr(10)) + 1 :].strip())} at the end"
+        else:
+            at, column = line + reason.lineno - 1, reason.colno
+            says, got = " is no JSON", reason.msg
         raise InputError(
             "json-broken",
-            f"{whose} line {counted(at)} is no JSON",
+            f"{whose} line {counted(at)}{says}",
             expected=expected,
-            got=reason.msg,
+            got=got,
             do="copy it again, or write it again",
             whose=whose,
-            details={"line": at, "column": reason.colno},
+            details={"line": at, "column": column},
         ) from None
     except (_Refused, RecursionError):
         raise _refusal(text, whose, line) from None

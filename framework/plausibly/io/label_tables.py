@@ -62,19 +62,22 @@ def label_columns(table: TextTable, labels: Sequence[str]) -> dict[str, NDArray[
     if ORDER in columns:
         _check_order(table, labels, columns[ORDER])
     return {
-        name: text_array(texts) if name in (ALIAS, PARENT) else _values(texts)
+        name: text_array(texts) if name in (ALIAS, PARENT) else _with_gaps(texts)
         for name, texts in columns.items()
     }
 
 
-def _values(texts: Sequence[str]) -> NDArray[Any]:
+def as_values(texts: Sequence[str]) -> NDArray[Any]:
+    """Return a column as numbers, or as text."""
+    values = plain(texts)
+    return text_array(texts) if values is None else values
+
+
+def _with_gaps(texts: Sequence[str]) -> NDArray[Any]:
     """Return numbers, NaN in empty cells, or text."""
-    filled = [text for text in texts if text]
-    values = plain(filled)
-    if values is None:
-        return text_array(texts)
-    if len(filled) == len(texts):
-        return values
+    values = plain([text for text in texts if text])
+    if values is None or all(texts):
+        return as_values(texts)
     found = np.full(len(texts), np.nan)
     found[[bool(text) for text in texts]] = values
     return found
@@ -199,21 +202,16 @@ def _dataset(table: text.TextTable, dim: str) -> xr.Dataset:
         )
     table.need(table.header, do="leave that column out")
     names = _names(table, dim)
-    columns = label_columns(table, names) if dim == LABEL else _columns(table, dim)
+    if dim == LABEL:
+        columns = label_columns(table, names)
+    else:
+        # As text where not every cell is a number.
+        columns = {name: as_values(table.column(name)) for name in table.header if name != dim}
     coordinates = {dim: text_array(names), **columns}
     return xr.Dataset(
         coords={name: (dim, values) for name, values in coordinates.items()},
         attrs={"source": table.whose},
     )
-
-
-def _columns(table: text.TextTable, dim: str) -> dict[str, NDArray[Any]]:  # Any: text or numbers
-    found: dict[str, NDArray[Any]] = {}  # Any: as above
-    for name, texts in zip(table.header, table.columns, strict=True):
-        if name != dim:
-            values = plain(texts)
-            found[name] = text_array(texts) if values is None else values
-    return found
 
 
 def read_examples(path: Path | str) -> xr.Dataset:

@@ -33,6 +33,7 @@ from plausibly.data.validate import check_augmented, is_augmented
 from plausibly.errors import InputError, listed
 from plausibly.io import arrays, files, frames
 from plausibly.io.arrays import from_frame, from_table
+from plausibly.io.files import meaningless
 from plausibly.io.hints import NUMBERS, WORDS, holds
 from plausibly.io.label_tables import Names, names_of, table_from, with_coordinates
 from plausibly.io.text import first_rows
@@ -384,10 +385,10 @@ def read_predictions(
         unfit |= {"rename": rename, "strip": strip or None}
         unfit |= {"chunks": chunks, "example": None if example == _COLUMN else example}
         if not isinstance(path, (str, os.PathLike)):
-            raise _option(frames.WHOSE, "reader", f"{reader}", "a file")
+            raise meaningless(frames.WHOSE, "reader", f"{reader}", "a file")
         whose = Path(path).name
         for option in (option for option, value in unfit.items() if value is not None):
-            raise _option(whose, option, f"{unfit[option]}", "a file of predictions alone")
+            raise meaningless(whose, option, f"{unfit[option]}", "a file of predictions alone")
         array = in_export(Path(path), reader, labels, model)
         scale = scale or "any"
     else:
@@ -398,7 +399,7 @@ def read_predictions(
             found = _read_chunks(path, chunks, example, variable, asked)
         whose = found.whose
         if model is not None:
-            raise _option(whose, "model", model, 'an export, with reader="..."')
+            raise meaningless(whose, "model", model, 'an export, with reader="..."')
         array = arrays.labelled(found, labels=labels, examples=examples, name=_ROLE)
         array = _renamed(array, whose, strip=strip, rename=rename or {})
         if labels is not None and found.labels is not None:
@@ -407,10 +408,10 @@ def read_predictions(
     if bad_rows == "drop":
         array = _finite_rows(array, whose)
     elif bad_rows != "error":
-        raise _option(whose, "bad_rows", bad_rows, "error or drop")
+        raise meaningless(whose, "bad_rows", bad_rows, "error or drop")
     if normalise:
         if scale != "probability":
-            raise _option(whose, "normalise", f"scale {scale}", "scale probability")
+            raise meaningless(whose, "normalise", f"scale {scale}", "scale probability")
         array = _normalised(array)
     if chunks is not None:
         return array.assign_attrs({SCALE: validate.known_scale(array, whose, scale)})
@@ -423,7 +424,7 @@ def _read(
 ) -> arrays.NamedArray:
     if not isinstance(path, (str, os.PathLike)):
         if variable is not None:
-            raise _option(frames.WHOSE, "variable", variable, "a netCDF file")
+            raise meaningless(frames.WHOSE, "variable", variable, "a netCDF file")
         return from_frame(path, example, view=view)
     path = Path(path)
     if path.suffix.lower() == ".zarr":
@@ -434,7 +435,7 @@ def _read(
     ending = path.suffix.lower()
     is_netcdf = head.startswith(arrays.SIGNATURES)
     if variable is not None and not is_netcdf:
-        raise _option(path.name, "variable", variable, "a netCDF file")
+        raise meaningless(path.name, "variable", variable, "a netCDF file")
     if is_netcdf:
         found = arrays.from_netcdf(path, _ROLE, variable, _USUAL, augmented=True)
     elif head.startswith(b"\x93NUMPY") or ending == ".npy":
@@ -446,7 +447,7 @@ def _read(
     columns = {"example": None if example == _COLUMN else example, "view": view}
     for option, column in columns.items():
         if column is not None:
-            raise _option(path.name, option, column, "a table, whose columns have names")
+            raise meaningless(path.name, option, column, "a table, whose columns have names")
     return found
 
 
@@ -460,22 +461,11 @@ def _read_chunks(
     from plausibly.io.chunked import from_chunks
 
     if not isinstance(path, (str, os.PathLike)):
-        raise _option(frames.WHOSE, "chunks", f"{chunks}", "a file")
+        raise meaningless(frames.WHOSE, "chunks", f"{chunks}", "a file")
     for option, value in asked.items():
         if value not in (None, "error"):
-            raise _option(Path(path).name, option, f"{value}", "a file that is read whole")
+            raise meaningless(Path(path).name, option, f"{value}", "a file that is read whole")
     return from_chunks(Path(path), _ROLE, chunks, variable=variable, usual=_USUAL, example=example)
-
-
-def _option(whose: str, option: str, got: str, expected: str) -> InputError:
-    return InputError(
-        "option-unfit",
-        f"{whose}: {option} has no meaning here",
-        expected=expected,
-        got=got,
-        do=f"leave {option} out",
-        whose=whose,
-    )
 
 
 def _renamed(

@@ -10,12 +10,10 @@ from hashlib import blake2b
 from importlib.metadata import version
 from pathlib import Path
 
-import attrs
 import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from plausibly import extras
 from plausibly.atomic import check_ours, is_store, recover, replacing, together, unwritable
 from plausibly.conformal.chunks import read_coordinates
 from plausibly.data.named import is_lazy
@@ -29,39 +27,14 @@ from plausibly.data.names import (
     text_array,
 )
 from plausibly.errors import InputError, listed, warn
-from plausibly.extras import require
-from plausibly.io import files, text
+from plausibly.io import files, pieces, text
 from plausibly.io.chunked import check_chunks, in_chunks, is_zarr, open_dataset
 from plausibly.io.delimited import decode, line
-from plausibly.io.plausibilities import unknown_ending
 
 GUARANTEES = "guarantees"
 _AS_JSON = (GUARANTEES, LEFT_OUT)
 TABLE, DIGEST, ESCAPED = "table", "table_digest", "table_escaped"
 _OURS = ("about", "alphas", "dims", "examples", "labels", "versions", TABLE, DIGEST, ESCAPED)
-_TITLE = "what the prediction sets in the table of the same name promise"
-
-
-def described(sets: xr.DataArray) -> dict[str, object]:
-    """Return what the file says: alphas, dims, names, versions, and the attributes of the sets."""
-    facts: dict[str, object] = {
-        "about": _TITLE,
-        "alphas": [float(alpha) for alpha in np.atleast_1d(sets[ALPHA].values)],
-        "dims": [str(dim) for dim in sets.dims],
-        "examples": sets.sizes[EXAMPLE],
-        "labels": name_texts(sets[LABEL].values),
-        "versions": {
-            "plausibly": version("plausibly"),
-            "numpy": np.__version__,
-            "python": platform.python_version(),
-        },
-    }
-    for name, value in sets.attrs.items():
-        if name in _AS_JSON:
-            facts[str(name)] = json.loads(str(value))
-        else:
-            facts[str(name)] = value.item() if isinstance(value, np.generic) else value
-    return facts
 
 
 def is_ours(path: Path) -> bool:
@@ -77,9 +50,23 @@ def sets_digest(examples: Sequence[str], labels: Sequence[str], bits: NDArray[np
 
 
 def write_beside(sets: xr.DataArray, path: Path, about: Mapping[str, object]) -> None:
-    """Write the facts of `described`, and those about their table."""
-    facts = {**described(sets), **about}
-    content = json.dumps(facts, indent=2, ensure_ascii=False, default=str)
+    """Write alphas, dims, names, versions, the attributes of the sets, and what is said besides."""
+    facts: dict[str, object] = {
+        "about": "what the prediction sets in the table of the same name promise",
+        "alphas": np.atleast_1d(sets[ALPHA].values).astype(float).tolist(),
+        "dims": [str(dim) for dim in sets.dims],
+        "examples": sets.sizes[EXAMPLE],
+        "labels": name_texts(sets[LABEL].values),
+        "versions": {
+            "plausibly": version("plausibly"),
+            "numpy": np.__version__,
+            "python": platform.python_version(),
+        },
+    }
+    for name, value in sets.attrs.items():
+        plain = value.item() if isinstance(value, np.generic) else value
+        facts[str(name)] = json.loads(str(value)) if name in _AS_JSON else plain
+    content = json.dumps({**facts, **about}, indent=2, ensure_ascii=False, default=str)
     path.write_text(f"{content}\n", encoding="utf-8")
 
 
@@ -114,30 +101,13 @@ def read_beside(path: Path, *, table: str) -> dict[str, object]:
     return {str(name): value for name, value in facts.items()}
 
 
-def check(
-    facts: Mapping[str, object],
-    whose: str,
-    table: str,
-    *,
-    alphas: Sequence[float],
-    labels: Sequence[str],
-    examples: int,
-    digest: str,
-) -> None:
-    """Raise ``sets-mismatch`` unless the facts are about a table with these names and rows."""
-    for name, here in (
-        ("labels", list(labels)),
-        ("alphas", list(alphas)),
-        ("examples", examples),
-    ):
-        there = facts.get(name, here)
-        if there != here:
-            shown = [listed(x) if isinstance(x, list) else str(x) for x in (there, here)]
+def _check(facts: Mapping[str, object], whose: str, table: str, here: Mapping[str, object]) -> None:
+    """Raise ``sets-mismatch`` unless facts, where there are any, are about such a table."""
+    for name, value in here.items() if facts else ():
+        there = facts.get(name, "missing" if name == DIGEST else value)
+        if there != value:
+            shown = [listed(x) if isinstance(x, list) else str(x) for x in (there, value)]
             raise _mismatch(whose, table, f"{name} {shown[0]}", f"{name} {shown[1]}")
-    if facts and facts.get(DIGEST) != digest:
-        raise _mismatch(
-            whose, table, f"{DIGEST} {facts.get(DIGEST, 'missing')}", f"{DIGEST} {digest}"
-        )
 
 
 def _mismatch(whose: str, table: str, got: str, expected: str) -> InputError:
@@ -175,13 +145,12 @@ VARIABLE = "prediction_sets"
 
 def write_store(sets: xr.DataArray, path: Path) -> None:
     """Write sets with their names and attributes, whole or not at all."""
-    require("zarr", extra="zarr", whose=path.name)
+    check_output(path)
     bare = sets.rename(VARIABLE).drop_encoding()
     if is_lazy(bare):
         # A store has chunks of one size.
         size = max(bare.variable.chunksizes[EXAMPLE])
         bare = bare.chunk({dim: size if dim == EXAMPLE else -1 for dim in bare.dims})
-    check_ours(path, is_sets, "an older store of prediction sets")
     with replacing(path) as part:
         # An empty chunk is written too: one that is missing later was lost.
         bare.to_dataset().to_zarr(part, zarr_format=2, consolidated=True, write_empty_chunks=True)
@@ -195,13 +164,12 @@ def is_sets(path: Path) -> bool:
 def read_store(path: Path, chunks: int | None) -> xr.DataArray:
     """Return the sets of a store, in memory, or in chunks of about so many examples."""
     if not is_zarr(path):
-        raise InputError(
-            "option-unfit",
-            f"{path.name}: chunks has no meaning here",
-            expected="a Zarr store of prediction sets",
-            got=path.suffix or "no ending",
-            do="leave chunks (--chunks) out, or predict into a store: -o sets.zarr",
-            whose=path.name,
+        raise files.meaningless(
+            path.name,
+            "chunks",
+            path.suffix or "no ending",
+            "a Zarr store of prediction sets",
+            "leave chunks (--chunks) out, or predict into a store: -o sets.zarr",
         )
     if chunks is not None:
         check_chunks(chunks)
@@ -219,17 +187,16 @@ def read_store(path: Path, chunks: int | None) -> xr.DataArray:
             whose=path.name,
         )
     about = json.loads(described.read_text(encoding="utf-8"))
-    pieces = zip(about["shape"], about["chunks"], strict=True)
-    whole = math.prod(-(-size // chunk) for size, chunk in pieces)
+    each = zip(about["shape"], about["chunks"], strict=True)
+    whole = math.prod(-(-size // chunk) for size, chunk in each)
     there = sum(entry.name[0].isdigit() for entry in (path / VARIABLE).iterdir())
     if there != whole:
-        raise InputError(
-            "file-damaged",
-            f"{path.name} is not a whole Zarr store",
+        raise files.damaged(
+            path.name,
+            f"{there:,}",
+            what="Zarr store",
             expected=f"{whole:,} chunks of {VARIABLE}",
-            got=f"{there:,}",
             do="copy it again, or predict again",
-            whose=path.name,
         )
     array = read_coordinates(dataset[VARIABLE]).astype(np.bool_, copy=False)
     return array if chunks is None else in_chunks(array, chunks)
@@ -269,15 +236,9 @@ ENDINGS = (".csv", ".parquet", ".zarr")
 
 def check_output(path: Path) -> None:
     """Raise what would keep sets from being written there, before they are made."""
-    ending = path.suffix.lower()
-    if ending not in ENDINGS:
-        raise unknown_ending(path, list(ENDINGS))
-    if ending == ".zarr":
-        extras.require("zarr", extra="zarr", whose=path.name)
+    if files.check_ending(path, ENDINGS) == ".zarr":
         check_ours(path, is_sets, "an older store of prediction sets")
         return
-    if ending == ".parquet":
-        extras.require("pyarrow", extra="parquet", whose=path.name)
     check_ours(path, _is_ours, "older prediction sets")
     elsewhere = f"-o {path.with_stem(path.stem + '-sets')}"
     check_ours(path.with_suffix(".json"), is_ours, "an older guarantee", do=elsewhere)
@@ -324,65 +285,30 @@ def write_sets(sets: xr.DataArray, path: Path | str, *, escape: bool = False) ->
     )
     try:
         with together(path.parent) as part:
-            if path.suffix.lower() == ".csv":
-                _write_csv(rows, part / path.name, escape=escape)
-            else:
-                _write_parquet(rows, part / path.name)
+            _write_table(rows, part / path.name, escape=escape)
             about = {TABLE: path.name, DIGEST: digest, ESCAPED: escape}
             write_beside(sets, part / other.name, about)
     except OSError as reason:
         raise unwritable(path, reason) from reason
 
 
-def _texts(rows: xr.DataArray) -> tuple[list[str], list[str], list[str], list[str]]:
-    """Return the first four columns."""
-    labels = name_texts(rows[LABEL].values)
-    examples = name_texts(rows[EXAMPLE].values)
-    alphas = [repr(float(alpha)) for alpha in rows[ALPHA].values]
-    flat: NDArray[np.bool_] = rows.values.reshape(-1, len(labels))
-    joined = [" | ".join(labels[code] for code in np.flatnonzero(row)) for row in flat]
-    sizes = [str(size) for size in flat.sum(axis=1).tolist()]
-    each = [alpha for alpha in alphas for _ in examples]
-    return examples * len(alphas), each, sizes, joined
-
-
 def _escaped(text: str) -> str:
     return f"'{text}" if text.startswith(("=", "+", "-", "@", "'", "\t", "\r")) else text
 
 
-def _write_csv(rows: xr.DataArray, path: Path, *, escape: bool) -> None:
-    cell = _escaped if escape else str
-    labels = name_texts(rows[LABEL].values)
-    bits = rows.values.reshape(-1, len(labels)).astype(np.uint8).tolist()
-    with path.open("w", encoding="utf-8", newline="") as file:
-        file.write(line([*COLUMNS, *map(cell, labels)]))
-        for first, row in zip(zip(*_texts(rows), strict=True), bits, strict=True):
-            file.write(line([*map(cell, first), *row]))
-
-
-def _write_parquet(rows: xr.DataArray, path: Path) -> None:
-    labels = name_texts(rows[LABEL].values)
-    bits = rows.values.reshape(-1, len(labels)).astype(np.uint8)
-    examples, alphas, sizes, joined = _texts(rows)
-    columns: list[object] = [
-        examples,
-        np.array(alphas, dtype=np.float64),
-        np.array(sizes, dtype=np.int32),
-        joined,
-        *np.ascontiguousarray(bits.T),
+def _write_table(rows: xr.DataArray, path: Path, *, escape: bool) -> None:
+    cell = _escaped if escape and path.suffix.lower() == ".csv" else str
+    labels, examples = name_texts(rows[LABEL].values), name_texts(rows[EXAMPLE].values)
+    flat: NDArray[np.bool_] = rows.values.reshape(-1, len(labels))
+    joined = (" | ".join(labels[code] for code in np.flatnonzero(row)) for row in flat)
+    columns = [
+        [cell(name) for name in examples] * rows.sizes[ALPHA],
+        np.repeat(rows[ALPHA].values.astype(np.float64), len(examples)),
+        flat.sum(axis=1).astype(np.int32),
+        [cell(names) for names in joined],
+        *np.ascontiguousarray(flat.astype(np.uint8).T),
     ]
-    text.write_columns(path, [*COLUMNS, *labels], columns)
-
-
-@attrs.frozen(kw_only=True)
-class _Stored:
-    """What the table holds, cell by cell as text."""
-
-    labels: list[str]
-    examples: list[str]
-    alphas: list[str]
-    bits: NDArray[np.bool_]
-    whose: str
+    pieces.write_rows(path, [*COLUMNS, *map(cell, labels)], columns)
 
 
 def read_sets(path: Path | str, *, chunks: int | None = None) -> xr.DataArray:
@@ -416,30 +342,24 @@ def read_sets(path: Path | str, *, chunks: int | None = None) -> xr.DataArray:
         return _checked(read_store(path, chunks))
     facts_file = path.with_suffix(".json")
     recover(path.parent, path.name, facts_file.name)
-    stored = _read(path)
-    alphas = list(dict.fromkeys(stored.alphas))
-    examples = list(dict.fromkeys(stored.examples))
-    width = len(stored.labels)
-    whole = ([alpha for alpha in alphas for _ in examples], examples * len(alphas))
-    if (stored.alphas, stored.examples) != whole:
-        raise _unknown(stored.whose, "rows that are not every example at every alpha, in order")
-    check_names(stored.labels, LABEL, whose=stored.whose)
-    check_names(examples, EXAMPLE, whose=stored.whose)
+    table = _table(path)
+    bits = np.array([[cell == "1" for cell in column] for column in table.columns[len(COLUMNS) :]])
+    labels = list(table.header[len(COLUMNS) :])
+    examples, alphas = (list(dict.fromkeys(column)) for column in table.columns[:2])
+    whole = [(example, alpha) for alpha in alphas for example in examples]
+    if list(zip(*table.columns[:2], strict=True)) != whole:
+        raise _unknown(table.whose, "rows that are not every example at every alpha, in order")
+    check_names(labels, LABEL, whose=table.whose)
+    check_names(examples, EXAMPLE, whose=table.whose)
     numbers = [float(alpha) for alpha in alphas]
-    facts, labels = read_beside(facts_file, table=path.name), stored.labels
+    facts = read_beside(facts_file, table=path.name)
     if facts.get(ESCAPED) is True and path.suffix.lower() == ".csv":
         labels, examples = ([t.removeprefix("'") for t in texts] for texts in (labels, examples))
-    check(
-        facts,
-        facts_file.name,
-        path.name,
-        alphas=numbers,
-        labels=labels,
-        examples=len(examples),
-        digest=sets_digest(examples, labels, stored.bits),
-    )
+    here = {"labels": labels, "alphas": numbers, "examples": len(examples)}
+    digest = sets_digest(examples, labels, bits.T)
+    _check(facts, facts_file.name, path.name, {**here, DIGEST: digest})
     sets = xr.DataArray(
-        stored.bits.reshape(len(alphas), len(examples), width),
+        bits.T.reshape(len(alphas), len(examples), len(labels)),
         dims=(ALPHA, EXAMPLE, LABEL),
         coords={ALPHA: numbers, EXAMPLE: text_array(examples), LABEL: text_array(labels)},
         attrs=attributes(facts),
@@ -448,14 +368,14 @@ def read_sets(path: Path | str, *, chunks: int | None = None) -> xr.DataArray:
     return sets.transpose(*dims) if ALPHA in dims else sets.isel({ALPHA: 0}).transpose(*dims)
 
 
-def _read(path: Path) -> _Stored:
+def _table(path: Path) -> text.TextTable:
+    """Return the table of prediction sets, cell by cell as text."""
     table = text.read_table(path, role=_ROLE, unique=False)
     if table.header[: len(COLUMNS)] != COLUMNS or len(table.header) == len(COLUMNS):
         raise _unknown(table.whose, f"columns {listed(table.header, most=5)}")
     if not len(table):
         raise files.empty(table.whose, "one row a prediction set", "a header and no rows")
-    cells = table.columns[len(COLUMNS) :]
-    other = {cell for column in cells for cell in set(column)} - {"0", "1"}
+    other = {cell for column in table.columns[len(COLUMNS) :] for cell in column} - {"0", "1"}
     if other:
         raise _unknown(table.whose, f'"{min(other)}" in a column of 0 and 1')
     try:
@@ -464,14 +384,7 @@ def _read(path: Path) -> _Stored:
         raise _unknown(table.whose, "an alpha that is no number") from None
     if not all(0 < number < 1 for number in numbers):
         raise _unknown(table.whose, f"alpha {min(numbers)} to {max(numbers)}")
-    bits = np.array([[cell == "1" for cell in column] for column in cells], dtype=bool).T
-    return _Stored(
-        labels=list(table.header[len(COLUMNS) :]),
-        examples=list(table.columns[0]),
-        alphas=list(table.columns[1]),
-        bits=bits,
-        whose=table.whose,
-    )
+    return table
 
 
 def _unknown(whose: str, got: str) -> InputError:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from csv import field_size_limit
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, TypeAlias
 
 import attrs
 import numpy as np
@@ -16,12 +17,11 @@ from numpy.typing import NDArray
 
 from plausibly import extras
 from plausibly.data.coded import Coded
-from plausibly.data.names import NUMBER, WHOLE, is_blank, is_missing, name_text
+from plausibly.data.names import NUMBER, WHOLE, is_blank, is_missing, name_text, quoted
 from plausibly.errors import InputError, counted, listed
 from plausibly.io import files
 from plausibly.io.delimited import decode, parse, sniff, trimmed, undeclared
 from plausibly.io.json import json_head, json_shown, read_json, read_json_lines
-from plausibly.kernels.blocks import at_once
 
 _LARGE = 1 << 20  # bytes of a text file, from which on pyarrow reads it where it can
 _DIGITS = 19  # more than these do not fit 64 bits
@@ -80,11 +80,11 @@ def numbers(table: TextTable, columns: Sequence[int], *, rest: str, do: str) -> 
 
 def _not_numeric(table: TextTable, words: list[int], rest: str, do: str) -> InputError:
     names = [table.header[position] for position in words]
-    quoted = listed(f'"{name}"' for name in names)
     first = next(text for text in table.columns[words[0]] if value_of(text) is None)
     return InputError(
         "columns-not-numeric",
-        f"{table.whose} holds no numbers in column{'s' if len(names) > 1 else ''} {quoted}",
+        f"{table.whose} holds no numbers in column{'s' if len(names) > 1 else ''} "
+        f"{listed(map(quoted, names))}",
         expected=rest,
         got=f'"{_short(first)}" and the like',
         do=do,
@@ -96,15 +96,25 @@ def _not_numeric(table: TextTable, words: list[int], rest: str, do: str) -> Inpu
 def _unreadable(table: TextTable, cells: list[tuple[int, int]]) -> InputError:
     row, position = min(cells)
     text = table.columns[position][row]
-    many = f" ({counted(len(cells))} such cells)" if len(cells) > 1 else ""
+    error = unreadable(table, row, table.header[position], text)
+    error.got += f" ({counted(len(cells))} such cells)" if len(cells) > 1 else ""
+    error.do = _fault(text) or error.do
+    error.details["lines"] = sorted({table.lines[where] for where, _ in cells})
+    return error
+
+
+def unreadable(
+    table: TextTable, row: int, column: str, text: str, expected: str = "a number such as 0.25"
+) -> InputError:
+    """Return the error for a cell with a text that is no number."""
     return InputError(
         "number-unreadable",
-        f'{table.place(row)}, column "{table.header[position]}" is not a number',
-        expected="a number such as 0.25",
-        got=f'"{_short(text)}"{many}',
-        do=_fault(text) or "mend that line",
+        f'{table.place(row)}, column "{column}" is not a number',
+        expected=expected,
+        got=f'"{_short(text)}"',
+        do="mend that line",
         whose=table.whose,
-        details={"lines": sorted({table.lines[where] for where, _ in cells})},
+        details={"lines": [table.lines[row]]},
     )
 
 
@@ -132,30 +142,28 @@ def plain(texts: Sequence[str]) -> NDArray[np.int64] | NDArray[np.float64] | Non
 
 
 Content = Literal["number", "text", "nested"]
+Cells: TypeAlias = Any  # a narwhals.Series or a pyarrow.ChunkedArray, which are extras
 
 
 @attrs.frozen(eq=False)
 class Column:
-    """One column of a Parquet file."""
+    """One column of a Parquet file, or of a frame."""
 
     name: str
     content: Content
     type: str
-    _values: Any  # a pyarrow.ChunkedArray; pyarrow has no type hints
+    cells: Cells
 
     def texts(self) -> list[str]:
         """Return the values as text; null and NaN are the empty text."""
-        values = self._values
+        values = self.cells
         if self.type.startswith(("timestamp", "date", "time", "duration")):
             values = values.cast("string")
-        every = values.to_pylist()
-        if self.type in ("float", "halffloat"):  # as Python's their digits would be others
-            every = [value if is_missing(value) else np.float32(value) for value in every]
-        return ["" if is_missing(value) else name_text(value) for value in every]
+        return as_texts(values.to_pylist(), single=self.type in ("float", "halffloat"))
 
     def coded(self) -> Coded:
         """Return the values as text, each different one once; null is the empty text."""
-        found = self._values.combine_chunks()
+        found = self.cells.combine_chunks()
         if not self.type.startswith("dictionary"):
             found = found.dictionary_encode()
         kept = found.dictionary
@@ -164,10 +172,21 @@ class Column:
 
     def numbers(self) -> NDArray[Any]:  # Any: integers and floats stay of their type
         """Return the values of a number column, (row,); null is NaN."""
-        values = self._values
+        values = self.cells
         if self.type.startswith("decimal"):
             values = values.cast("double")
         return np.asarray(values.to_numpy())
+
+    def offered(self) -> tuple[str, ...] | None:
+        """Return the texts that the column could hold, where its type lists them."""
+        return None
+
+
+def as_texts(values: Iterable[object], *, single: bool) -> list[str]:
+    """Return values as text, what is missing as the empty text; `single`: they are float32."""
+    if single:  # as Python's their digits would be others
+        values = [value if is_missing(value) else np.float32(value) for value in values]  # type: ignore[arg-type]  # a float
+    return ["" if is_missing(value) else name_text(value) for value in values]
 
 
 def _content(types: Any, kind: Any) -> Content:  # Any: pyarrow has no type hints
@@ -179,24 +198,29 @@ def _content(types: Any, kind: Any) -> Content:  # Any: pyarrow has no type hint
     return "nested" if any(test(kind) for test in opaque) else "text"
 
 
-def read_columns(path: Path | str, role: str) -> list[Column]:
-    """Return the columns of a Parquet file, in order."""
-    path = files.existing(path, role)
+@contextmanager
+def _parquet(path: Path) -> Iterator[tuple[Any, Any]]:  # Any: pyarrow has no type hints
+    """Yield pyarrow and its part for Parquet; what they raise meanwhile is damage of the file."""
     pyarrow = extras.require("pyarrow", extra="parquet", whose=path.name)
     parquet = extras.require("pyarrow.parquet", extra="parquet", whose=path.name)
     try:
-        with parquet.ParquetFile(path) as file:
-            fields = list(file.schema_arrow)
-            kinds = [_content(pyarrow.types, field.type) for field in fields]
-            plain = [
-                field.name for field, kind in zip(fields, kinds, strict=True) if kind != "nested"
-            ]
-            # Lists and images are not read; by their names only where no name can mean two columns.
-            alone = len({field.name.partition(".")[0] for field in fields}) == len(fields)
-            table = file.read(columns=plain if alone else None)
-        table.validate(full=True)  # text that is no UTF-8 would only fail when it is looked at
+        yield pyarrow, parquet
     except (pyarrow.ArrowException, OSError, ValueError) as reason:
-        raise _damaged(path.name, reason) from reason
+        expected = "a file as pyarrow or pandas write it"
+        raise files.damaged(path.name, reason, what="Parquet file", expected=expected) from reason
+
+
+def read_columns(path: Path | str, role: str) -> list[Column]:
+    """Return the columns of a Parquet file, in order."""
+    path = files.existing(path, role)
+    with _parquet(path) as (pyarrow, parquet), parquet.ParquetFile(path) as file:
+        fields = list(file.schema_arrow)
+        kinds = [_content(pyarrow.types, field.type) for field in fields]
+        plain = [f.name for f, kind in zip(fields, kinds, strict=True) if kind != "nested"]
+        # Lists and images are not read; by their names only where no name can mean two columns.
+        alone = len({field.name.partition(".")[0] for field in fields}) == len(fields)
+        table = file.read(columns=plain if alone else None)
+        table.validate(full=True)  # text that is no UTF-8 would only fail when it is looked at
     return [
         Column(
             field.name,
@@ -215,14 +239,10 @@ def names(path: Path | str) -> tuple[str, ...]:
 
 def parquet_first_rows(path: Path, most: int) -> list[tuple[str, ...]]:
     """Return the names of the columns, then up to `most` rows as text; errors as above."""
-    pyarrow = extras.require("pyarrow", extra="parquet", whose=path.name)
-    parquet = extras.require("pyarrow.parquet", extra="parquet", whose=path.name)
     header = names(path)
-    try:
+    with _parquet(path) as (_, parquet):
         batch = next(parquet.ParquetFile(path).iter_batches(batch_size=most), None)
-        columns = [] if batch is None else batch.columns
-    except (pyarrow.ArrowException, OSError, ValueError) as reason:
-        raise _damaged(path.name, reason) from reason
+    columns = [] if batch is None else batch.columns
     texts = (Column("", "text", str(column.type), column).texts() for column in columns)
     return [header, *zip(*texts, strict=True)]
 
@@ -234,23 +254,8 @@ def metadata(path: Path | str, key: str) -> str | None:
 
 
 def _schema(path: Path) -> Any:  # Any: pyarrow has no type hints
-    pyarrow = extras.require("pyarrow", extra="parquet", whose=path.name)
-    parquet = extras.require("pyarrow.parquet", extra="parquet", whose=path.name)
-    try:
+    with _parquet(path) as (_, parquet):
         return parquet.read_schema(path)
-    except (pyarrow.ArrowException, OSError, ValueError) as reason:
-        raise _damaged(path.name, reason) from reason
-
-
-def _damaged(whose: str, reason: Exception) -> InputError:
-    return InputError(
-        "file-damaged",
-        f"{whose} is not a whole Parquet file",
-        expected="a file as pyarrow or pandas write it",
-        got=" ".join(str(reason).split())[:120],
-        do="copy it again, or write it again",
-        whose=whose,
-    )
 
 
 def text_table(
@@ -259,24 +264,35 @@ def text_table(
     """Return a Parquet file as a table of text; see `plausibly.io.text.read_table`."""
     whose = Path(path).name
     columns = read_columns(path, role)
-    header = tuple(column.name for column in columns)
-    if not header:
+    if not columns:
         raise files.empty(whose, "a table with one row an entry")
     if unique:
-        distinct(header, whose)
-    nested = {column.name: column.type for column in columns if column.content == "nested"}
+        distinct([column.name for column in columns], whose)
+    return table_of(whose, columns, repeats=repeats)
+
+
+def table_of(
+    whose: str,
+    columns: Sequence[Column],
+    wanted: Sequence[bool] | None = None,
+    *,
+    repeats: bool = False,
+) -> TextTable:
+    """Return columns as a table of text: those that are wanted, or all with plain values."""
+    wanted = [c.content != "nested" for c in columns] if wanted is None else wanted
     texts: tuple[Sequence[str], ...] = tuple(
-        [] if column.content == "nested" else column.coded() if repeats else column.texts()
-        for column in columns
+        [] if not want else column.coded() if repeats else column.texts()
+        for column, want in zip(columns, wanted, strict=True)
     )
-    rows = max(len(values) for values in texts)
+    offered = {c.name: c.offered() for c in columns if c.content != "nested"}
     return TextTable(
         whose=whose,
-        header=header,
+        header=tuple(column.name for column in columns),
         columns=texts,
-        lines=range(1, rows + 1),
+        lines=range(1, max(map(len, texts), default=0) + 1),
         unit="row",
-        nested=nested,
+        nested={column.name: column.type for column in columns if column.content == "nested"},
+        offered={name: labels for name, labels in offered.items() if labels is not None},
     )
 
 
@@ -386,11 +402,10 @@ class TextTable:
                 )
         if not absent:
             return
-        quoted = ", ".join(f'"{name}"' for name in absent)
         seen = listed(self.header) if self.named else f"{len(self.header)} columns without names"
         raise InputError(
             "columns-missing",
-            f"{self.whose} has no column {quoted}",
+            f"{self.whose} has no column {', '.join(map(quoted, absent))}",
             expected=_COUNTS.get(len(absent), f"those {len(absent)}"),
             got=seen,
             do=do,
@@ -437,24 +452,22 @@ def _positions(width: int) -> tuple[str, ...]:
     return tuple(str(position + 1) for position in range(width))
 
 
-def distinct(header: Sequence[str], whose: str) -> None:
+def distinct(
+    header: Sequence[str], whose: str, do: str = "rename one of them in the first line"
+) -> None:
     """Raise ``columns-repeat`` where two columns have one name."""
-    seen: set[str] = set()
-    twice = [name for name in header if name in seen or seen.add(name)]  # type: ignore[func-returns-value]  # add gives None: falsy
+    first = {name: place for place, name in reversed([*enumerate(header)])}
+    twice = list(dict.fromkeys(n for place, n in enumerate(header) if first[n] < place))
     if twice:
         raise InputError(
             "columns-repeat",
-            f"{whose} names {_quoted(dict.fromkeys(twice))} twice",
+            f"{whose} names {listed(map(quoted, twice))} twice",
             expected="columns with different names",
             got=listed(header),
-            do="rename one of them in the first line",
+            do=do,
             whose=whose,
-            details={"columns": list(dict.fromkeys(twice))},
+            details={"columns": twice},
         )
-
-
-def _quoted(names: Iterable[str]) -> str:
-    return listed(f'"{name}"' for name in names)
 
 
 def read_text(
@@ -542,7 +555,7 @@ def _by_arrow(
         )
     except arrow.ArrowInvalid:
         return None
-    coded = at_once(_coded, [table[name] for name in names])
+    coded = [_coded(table[name]) for name in names]
     limit = field_size_limit()  # characters, of the strict parser
     empty = [column.codes == _place(column.names, "") for column in coded]
     if not len(table) or np.logical_and.reduce(empty).any():
@@ -591,8 +604,6 @@ def read_table(
     if _records(head):
         return _json_table(path, role, head)
     if head.startswith(b"PAR1"):
-        # pyarrow is an extra
-
         return text_table(path, role, unique=unique, repeats=repeats)
     return read_text(
         path, role=role, header=header, delimiter=delimiter, unique=unique, repeats=repeats
@@ -681,8 +692,6 @@ def first_rows(
     """Return up to `most` rows at the start of a file; as `first_row`."""
     try:
         if head.startswith(b"PAR1"):
-            # pyarrow is an extra
-
             return parquet_first_rows(Path(path), most)
         if records := _records(head)[: most - 1]:
             return _cells(records)

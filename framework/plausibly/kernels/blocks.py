@@ -1,22 +1,23 @@
-"""Row blocks, computed by as many threads as there are cores."""
+"""Row blocks: temporaries stay small, and many rows are divided among the cores."""
 
 from __future__ import annotations
 
+import math
 import os
 import sys
 import threading
-from collections import deque
-from collections.abc import Callable, Iterable
-from contextvars import copy_context
-from itertools import pairwise
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar
 
 import numpy as np
 
 from plausibly.kernels.types import Floats
 
-Given = TypeVar("Given")
 Made = TypeVar("Made")
+
+_CELLS = 1 << 16  # a block of this many cells, as float64, stays within the second-level cache
+_WORTH = 1 << 18  # cells that are worth a thread
 
 
 def cores() -> int:
@@ -27,9 +28,9 @@ def cores() -> int:
 
 
 def spare() -> int:
-    """Return the number of cores that work asked for here may be divided among.
+    """Return the number of cores among which work may be divided here.
 
-    One in any thread but the main one and in a process that `multiprocessing` started: whoever
+    One in any thread but the main one and in a process that `multiprocessing` started: what
     started those, such as a Dask worker or a study, has work for the other cores.
     """
     if threading.current_thread() is not threading.main_thread():
@@ -41,72 +42,33 @@ def spare() -> int:
     return cores()
 
 
-def at_once(work: Callable[[Given], Made], items: Iterable[Given]) -> list[Made]:
-    """Return what is made of each item, in their order."""
-    given = list(items)
-    number = min(spare(), len(given))
-    if number < 2:
-        return [work(item) for item in given]
-    waiting = deque(enumerate(given))
-    made: dict[int, Made] = {}
-    failed: dict[int, BaseException] = {}
-
-    def run() -> None:
-        while not failed:
-            try:
-                place, item = waiting.popleft()
-            except IndexError:
-                return
-            try:
-                made[place] = work(item)
-            except BaseException as reason:  # noqa: BLE001  # raised where the work was asked for
-                failed[place] = reason
-
-    # This thread takes its share: a pool of the standard library takes three times as long.
-    others = [threading.Thread(target=copy_context().run, args=(run,)) for _ in range(number - 1)]
-    for other in others:
-        other.start()
-    try:
-        run()
-    finally:
-        for other in others:
-            other.join()
-    if failed:
-        raise failed[min(failed)]
-    return [made[place] for place in range(len(given))]
+def row_blocks(shape: tuple[int, ...]) -> Iterator[slice]:
+    """Yield slices of the rows of an array (row, ...) that hold about `_CELLS` cells each."""
+    rows = max(1, _CELLS // max(1, math.prod(shape[1:])))
+    for start in range(0, shape[0], rows):
+        yield slice(start, min(start + rows, shape[0]))
 
 
-def parts(size: int, least: int) -> list[slice]:
-    """Return slices that divide a size among the cores; one where a part would be below `least`."""
-    number = max(1, min(spare(), size // max(1, least)))
-    cuts = [size * part // number for part in range(number + 1)]
-    return [slice(start, end) for start, end in pairwise(cuts)]
-
-
-_MOST = 32  # labels; beyond, a row is long enough
-_ROWS = 1 << 13  # in hand at once, so that a column stays in the cache
-_WORTH = 1 << 18  # entries that are worth a thread
+def map_blocks(work: Callable[[slice], Made], shape: tuple[int, ...]) -> list[Made]:
+    """Return what `work` makes of each block of the rows of an array, in their order."""
+    blocks = list(row_blocks(shape))
+    threads = min(spare(), math.prod(shape) // _WORTH, len(blocks))
+    if threads < 2:
+        return [work(block) for block in blocks]
+    with ThreadPoolExecutor(threads) as pool:
+        return list(pool.map(work, blocks))
 
 
 def largest(values: Floats) -> Floats:
     """Return the largest entry of each row, (example,)."""
     found = np.empty(len(values), dtype=values.dtype)
-    of_rows = _largest if 1 < values.shape[1] <= _MOST else _largest_of_many
 
-    def fill(part: slice) -> None:
-        of_rows(values[part], found[part])
+    def fill(rows: slice) -> None:
+        block, out = values[rows], found[rows]
+        out[...] = block[:, 0]
+        # Column by column: numpy takes several times as long for short rows.
+        for column in block.T[1:]:
+            np.maximum(out, column, out=out)
 
-    at_once(fill, parts(len(values), max(1, _WORTH // max(1, values.shape[1]))))
+    map_blocks(fill, values.shape)
     return found
-
-
-def _largest_of_many(values: Floats, found: Floats) -> None:
-    np.maximum.reduce(values, axis=1, out=found)
-
-
-def _largest(values: Floats, found: Floats) -> None:
-    for start in range(0, len(values), _ROWS):
-        block, out = values[start : start + _ROWS], found[start : start + _ROWS]
-        np.maximum(block[:, 0], block[:, 1], out=out)
-        for place in range(2, values.shape[1]):
-            np.maximum(out, block[:, place], out=out)

@@ -8,39 +8,19 @@ and packed, and in every order of the labels.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
 from typing import Literal, TypeAlias, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
-from plausibly.kernels.blocks import at_once, parts
+from plausibly.kernels.blocks import map_blocks, row_blocks
 from plausibly.kernels.sparse import Slots
 from plausibly.kernels.types import Bools, Floats, Ints
 
 Ties: TypeAlias = Literal["first", "random", "fractional", "any", "all"]
 TIES: tuple[Ties, ...] = get_args(Ties)
 
-_CELLS = 1 << 17  # a block of this many cells, as float64, stays within the second-level cache
-_WORTH = 1 << 21  # cells that are worth a thread
 _UNITS = 2.0**62  # what 1 is as a whole number, so that sums up to 2 fit into 64 bits
-
-
-def row_blocks(shape: tuple[int, ...]) -> Iterator[slice]:
-    """Yield slices of rows of an array (row, column, ...) that hold about `_CELLS` cells each."""
-    yield from _blocks(slice(0, shape[0]), shape[1])
-
-
-def _blocks(part: slice, width: int) -> Iterator[slice]:
-    """Yield slices of some of the rows that hold about `_CELLS` cells each."""
-    rows = max(1, _CELLS // max(1, width))
-    for start in range(part.start, part.stop, rows):
-        yield slice(start, min(start + rows, part.stop))
-
-
-def _in_parts(fill: Callable[[slice], None], shape: tuple[int, ...]) -> None:
-    """Call what fills the rows of a slice, in threads where there are many cells."""
-    at_once(fill, parts(shape[0], max(1, _WORTH // max(1, shape[1]))))
 
 
 def aggregated(sets: Bools, plausibilities: Floats | Slots) -> NDArray[np.float64]:
@@ -50,34 +30,27 @@ def aggregated(sets: Bools, plausibilities: Floats | Slots) -> NDArray[np.float6
     """
     covered = np.empty(sets.shape[0])
     lam = plausibilities.weight if isinstance(plausibilities, Slots) else plausibilities
-    block = (max(1, _CELLS // max(1, lam.shape[1])), lam.shape[1])
 
-    def fill(part: slice) -> None:
-        terms, units = np.empty(block), np.empty(block, np.int64)
-        for rows in _blocks(part, block[1]):
-            held = sets[rows]
-            if isinstance(plausibilities, Slots):
-                held = inside_slots(held, plausibilities.take(rows))
-            some = np.multiply(lam[rows], held, out=terms[: len(held)])
-            covered[rows] = _summed(some, units[: len(held)], _UNITS)
+    def fill(rows: slice) -> None:
+        held = sets[rows]
+        if isinstance(plausibilities, Slots):
+            held = inside_slots(held, plausibilities.take(rows))
+        covered[rows] = _summed(np.multiply(lam[rows], held, dtype=np.float64), _UNITS)
 
-    _in_parts(fill, sets.shape)
+    map_blocks(fill, lam.shape)
     return np.minimum(covered, 1.0, out=covered)
 
 
 def row_sums(terms: Floats, most: float = 1.0) -> NDArray[np.float64]:
     """Return the sum of each row, the same in every order and whatever zeros stand between."""
     scale = _UNITS / 2.0 ** math.ceil(math.log2(max(most, 1.0)))
-    return _summed(terms.astype(np.float64), np.empty(terms.shape, np.int64), scale)
+    return _summed(terms.astype(np.float64), scale)
 
 
-def _summed(
-    terms: NDArray[np.float64], units: NDArray[np.int64], scale: float
-) -> NDArray[np.float64]:
-    """Return sums of rows in whole numbers, never rounded; both arrays are overwritten."""
+def _summed(terms: NDArray[np.float64], scale: float) -> NDArray[np.float64]:
+    """Return sums of rows in whole numbers, never rounded; the terms are overwritten."""
     np.rint(np.multiply(terms, scale, out=terms), out=terms)
-    np.copyto(units, terms, casting="unsafe")
-    found: NDArray[np.float64] = np.add.reduce(units, axis=-1) / scale
+    found: NDArray[np.float64] = np.add.reduce(terms.astype(np.int64), axis=-1) / scale
     return found
 
 
@@ -141,10 +114,10 @@ def sizes(sets: Bools) -> NDArray[np.int64]:
     # long.
     narrow = np.min_scalar_type(sets.shape[1])
 
-    def fill(part: slice) -> None:
-        counts[part] = np.add.reduce(sets[part].view(np.uint8), axis=1, dtype=narrow)
+    def fill(rows: slice) -> None:
+        counts[rows] = np.add.reduce(sets[rows].view(np.uint8), axis=1, dtype=narrow)
 
-    _in_parts(fill, sets.shape)
+    map_blocks(fill, sets.shape)
     return counts
 
 

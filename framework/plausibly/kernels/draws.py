@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import numpy as np
 from numpy.typing import NDArray
 
-from plausibly.kernels.blocks import at_once, parts
+from plausibly.kernels.blocks import map_blocks
 from plausibly.kernels.random import Keys
 from plausibly.kernels.sparse import Slots
 from plausibly.kernels.types import Floats, Hashes, Ints
 
 _FEW = 32  # labels that are compared one by one, for all examples at once, rather than searched
-_CELLS = 1 << 18  # of plausibilities in a block
-_WORTH = 1 << 21  # plausibilities that are worth a thread
 
 
 def draw_labels(plausibilities: Floats | Slots, uniforms: NDArray[np.float64]) -> NDArray[np.int32]:
@@ -30,31 +26,19 @@ def draw_labels(plausibilities: Floats | Slots, uniforms: NDArray[np.float64]) -
         return codes
     examples, labels = plausibilities.shape
     draw = _by_column if labels <= _FEW else _packed
-    dense, rows = plausibilities, max(1, _CELLS // max(1, labels))
-
-    def fill(part: slice) -> None:
-        for block in _blocks(part, rows):
-            draw(dense[block], uniforms[block], out[block])
-
-    at_once(fill, parts(examples, max(1, _WORTH // max(1, labels))))
+    dense, width = plausibilities, max(labels, uniforms.shape[1])
+    map_blocks(lambda rows: draw(dense[rows], uniforms[rows], out[rows]), (examples, width))
     return codes
-
-
-def _blocks(part: slice, rows: int) -> Iterator[slice]:
-    for start in range(part.start, part.stop, rows):
-        yield slice(start, min(start + rows, part.stop))
 
 
 def _from_slots(slots: Slots, uniforms: NDArray[np.float64], out: NDArray[np.int32]) -> None:
     examples, width = slots.weight.shape
-    wide = max(1, width, uniforms.shape[1])
 
-    def fill(part: slice) -> None:
-        for block in _blocks(part, max(1, _CELLS // wide)):
-            some = slots.take(block)
-            _slots(some.weight, some.filled, some.label, uniforms[block], out[block])
+    def fill(rows: slice) -> None:
+        some = slots.take(rows)
+        _slots(some.weight, some.filled, some.label, uniforms[rows], out[rows])
 
-    at_once(fill, parts(examples, max(1, _WORTH // wide)))
+    map_blocks(fill, (examples, max(width, uniforms.shape[1])))
 
 
 def _by_column(

@@ -22,7 +22,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from plausibly.kernels.types import Hashes
-from plausibly.kernels.utf8 import Utf8
 
 _BLOCK = 1 << 15  # of uniforms, so that what is in hand stays in the cache
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
@@ -76,84 +75,55 @@ def hash_names(names: Iterable[object]) -> Hashes:
     # An index or array gives its entries one by one far more slowly than all at once.
     listed = names.tolist() if isinstance(names, _Array) and names.dtype.kind in "OUiu" else names
     texts = (name if type(name) is str else name_text(name) for name in listed)
-    return hash_bytes(name.encode("utf-8", "surrogatepass") for name in texts)
-
-
-def hash_bytes(names: Iterable[bytes]) -> Hashes:
-    """Return the 64-bit blake2b hash of each name, (example,), which is given in UTF-8."""
     fresh = blake2b(digest_size=8).copy
     digests = bytearray()
-    for name in names:
+    for text in texts:
         state = fresh()
-        state.update(name)
+        state.update(text.encode("utf-8", "surrogatepass"))
         digests += state.digest()
     return np.frombuffer(digests, dtype="<u8").astype(np.uint64)
 
 
 @attrs.frozen(eq=False)
 class Names:
-    """Names as text; what is asked about them is found out once."""
+    """Names as text, in their order; what is derived from them is computed once."""
 
-    given: Sequence[str] | Utf8 = attrs.field(alias="texts")
+    texts: Sequence[str]
 
     def __len__(self) -> int:
-        return len(self.given)
-
-    @property
-    def texts(self) -> Sequence[str]:
-        """The names in their order: to be asked for once, since bytes are read each time."""
-        return self.given.texts() if isinstance(self.given, Utf8) else self.given
+        return len(self.texts)
 
     def joined(self, part: slice = slice(None)) -> bytes:
         """Return names of a slice with a zero byte between them; halves of characters stay."""
-        if isinstance(self.given, Utf8):
-            return self.given.joined(part)
-        return "\0".join(self.given[part]).encode("utf-8", "surrogatepass")
+        return "\0".join(self.texts[part]).encode("utf-8", "surrogatepass")
 
     @cached_property
     def row(self) -> tuple[str, ...]:
-        """The names in their order; always the same object."""
+        """The names; always the same object."""
         return tuple(self.texts)
 
     @cached_property
-    def _distinct(self) -> frozenset[str]:
-        return frozenset(self.texts)
-
-    @property
     def distinct(self) -> frozenset[str]:
         """The names, each once."""
-        return frozenset(self.texts) if isinstance(self.given, Utf8) else self._distinct
+        return frozenset(self.texts)
 
     @cached_property
     def usable(self) -> bool:
         """Whether none is there twice, empty, or with a NUL in it, which files cannot keep."""
-        if isinstance(self.given, Utf8) and self.given.usable:
-            return True
         known = self.distinct
         return len(known) == len(self) and "" not in known and "\0" not in "".join(self.texts)
 
     def same(self, other: Names) -> bool:
         """Return whether the names are the same in the same order."""
-        if self is other or len(self) != len(other):
-            return self is other
-        if isinstance(self.given, Utf8) and isinstance(other.given, Utf8):
-            return self.given.same(other.given)
-        return list(self.texts) == list(other.texts)
+        return self is other or self.row == other.row
 
     def common(self, other: Names) -> int:
         """Return how many different names both have."""
-        if isinstance(self.given, Utf8) and isinstance(other.given, Utf8):
-            if self.usable and self.same(other):
-                return len(self)
-            if self.given.apart(other.given):
-                return 0
         return len(self.distinct & other.distinct)
 
     @cached_property
     def hashes(self) -> Hashes:
         """Hashes of the names, in their order."""
-        if isinstance(self.given, Utf8) and len(self) and self.given.usable:
-            return hash_bytes(self.given.joined().split(b"\0"))
         return hash_names(self.texts)
 
 

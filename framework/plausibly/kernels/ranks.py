@@ -10,7 +10,7 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from plausibly.kernels.blocks import at_once, parts
+from plausibly.kernels.blocks import map_blocks
 from plausibly.kernels.types import Bools, Floats, Ints, Masses
 
 Bits: TypeAlias = NDArray[np.uint32] | NDArray[np.uint64]
@@ -29,9 +29,6 @@ def ordered_bits(values: Floats) -> Bits:
     return wide
 
 
-_WORTH = 1 << 22  # comparisons that are worth a thread
-
-
 def order_statistic(ordered: Floats, rank: int) -> np.floating[Any]:  # Any: the user's bit width
     """Return the `rank`-th smallest score, -inf below rank 1 and +inf beyond the last."""
     if rank <= 0:
@@ -48,16 +45,7 @@ def at_least(
     out: Bools | None = None,
 ) -> Bools:
     """Return which scores reach their threshold: prediction sets by one comparison."""
-    if scores.ndim != 2 or scores.size < 2 * _WORTH:
-        few: Bools = np.greater_equal(scores, taus, out=out)
-        return few
-    kept = np.empty_like(scores, dtype=bool) if out is None else out
-    whole = np.broadcast_to(taus, scores.shape)
-
-    def compare(rows: slice) -> None:
-        np.greater_equal(scores[rows], whole[rows], out=kept[rows])
-
-    at_once(compare, parts(len(scores), max(1, _WORTH // scores.shape[1])))
+    kept: Bools = np.greater_equal(scores, taus, out=out)
     return kept
 
 
@@ -94,9 +82,8 @@ def least_true(holds: Callable[[int], bool], low: int, high: int) -> int:
 Side: TypeAlias = Literal["left", "right"]
 
 _TABLE_BITS = 20
-_BLOCK = 1 << 16
 _LEAST_POOL = 1 << 10  # below, a plain search stays in the nearest cache
-_LEAST_QUERIES = 1 << 15  # also of a thread
+_LEAST_QUERIES = 1 << 15
 
 
 @attrs.frozen(eq=False)
@@ -114,12 +101,7 @@ class Ranks:
         flat, out = queries.reshape(-1), found.reshape(-1)
         _ = self._padded  # once, before the threads
 
-        def search(part: slice) -> None:
-            for start in range(part.start, part.stop, _BLOCK):
-                block = slice(start, min(start + _BLOCK, part.stop))
-                self._search(flat[block], side, out[block])
-
-        at_once(search, parts(flat.size, _LEAST_QUERIES))
+        map_blocks(lambda block: self._search(flat[block], side, out[block]), flat.shape)
         return found
 
     @cached_property
@@ -169,9 +151,6 @@ class Ranks:
             low += np.multiply(passes(held, queries), step, dtype=low.dtype)
             step >>= 1
         out[...] = low
-
-
-_CELLS = 1 << 16  # a block of this many cells, as float64, stays within the second-level cache
 
 
 @attrs.frozen(eq=False)
@@ -285,21 +264,18 @@ def by_places(probabilities: Floats, uniform: Floats | None, rule: Rule) -> Floa
     rows = probabilities.reshape(-1, probabilities.shape[-1])
     draws = None if uniform is None else uniform.reshape(-1, 1)
     scores = np.empty(rows.shape, dtype=probabilities.dtype)
-    step = max(1, _CELLS // rows.shape[1])
 
-    def fill(part: slice) -> None:
-        for start in range(part.start, part.stop, step):
-            block = slice(start, min(start + step, part.stop))
-            order, ordered = _in_order(rows[block])
-            # A huge penalty gives -inf, which still compares.
-            with np.errstate(over="ignore", invalid="ignore"):
-                found = rule(Places(ordered), None if draws is None else draws[block])
-                lost = np.isnan(ordered[:, -1:])
-                if lost.any():
-                    found = np.where(lost, np.nan, found)
-                np.put_along_axis(scores[block], order, found, axis=1)
+    def fill(block: slice) -> None:
+        order, ordered = _in_order(rows[block])
+        # A huge penalty gives -inf, which still compares.
+        with np.errstate(over="ignore", invalid="ignore"):
+            found = rule(Places(ordered), None if draws is None else draws[block])
+            lost = np.isnan(ordered[:, -1:])
+            if lost.any():
+                found = np.where(lost, np.nan, found)
+            np.put_along_axis(scores[block], order, found, axis=1)
 
-    at_once(fill, parts(len(rows), step))
+    map_blocks(fill, rows.shape)
     return scores.reshape(probabilities.shape)
 
 

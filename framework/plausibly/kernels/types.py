@@ -29,8 +29,3 @@ def still(column: Column) -> Column:
 def unwritable(column: NDArray[Any]) -> NDArray[Any]:  # Any: as for Column
     """Return a view through which nobody can change an array of somebody else, or a number."""
     return still(np.asarray(column).view())
-
-
-def is_still(column: NDArray[Any]) -> bool:  # Any: as for Column
-    """Return whether nobody can change an array, nor the one that it would be a view of."""
-    return column.base is None and not column.flags.writeable

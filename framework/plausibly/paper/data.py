@@ -1,10 +1,10 @@
-"""Data of the paper's figures: digits, the skin case, the toy, or a user's own."""
+"""Data of the paper's figures: the toy, rated nodules, the skin case, or a user's own."""
 
 from __future__ import annotations
 
 import contextlib
 import warnings
-from collections.abc import Mapping
+from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -13,235 +13,28 @@ import attrs
 import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
+from scipy.special import softmax
 
 from plausibly.conformal.aggregate import aggregate
 from plausibly.data import align, names, validate
+from plausibly.data.names import name_texts
 from plausibly.demo import subjects
 from plausibly.errors import InputError, counted, listed
 from plausibly.evaluation.inputs import as_plausibilities, example_values
 from plausibly.extras import require
 from plausibly.io import read_annotations
 from plausibly.kernels.random import Keys, hash_names
-from plausibly.kernels.types import Floats, Ints
-
-Images = NDArray[np.float64]
-SIDE = 8
-LABELS = tuple(map(str, range(10)))
-
-_TURN, _SHIFT, _DIGIT_NOISE = 10.0, 0.5, 0.1
-"""Most degrees of a rotation, most pixels of a shift, standard deviation of the noise of pixels."""
-
-
-@attrs.frozen(kw_only=True, eq=False)
-class Digits:
-    """Images with their digits."""
-
-    images: Images
-    digits: Ints
-
-
-@cache
-def load() -> tuple[Digits, Digits]:
-    """Return images to train on, and other ones to study."""
-    found = require("sklearn.datasets", extra="demo", whose=WHOSE).load_digits()
-    images: Images = np.asarray(found.images, dtype=np.float64) / 16
-    digits: Ints = np.asarray(found.target, dtype=np.int64)
-    half = len(images) // 2
-    return (
-        Digits(images=images[:half], digits=digits[:half]),
-        Digits(images=images[half:], digits=digits[half:]),
-    )
-
-
-def perturbed(images: Images, uniform: NDArray[np.float64]) -> Images:
-    """Return each image rotated, shifted and with noise."""
-    count = len(images)
-    angle = np.deg2rad(_TURN * (2 * uniform[:, 0] - 1))
-    shift = _SHIFT * (2 * uniform[:, 1:3] - 1)
-    pairs = uniform[:, 3:].reshape(count, 2, SIDE, SIDE)
-    noise = np.sqrt(-2 * np.log1p(-pairs[:, 0])) * np.cos(2 * np.pi * pairs[:, 1])
-    blurred: Images = np.clip(_moved(images, angle, shift) + _DIGIT_NOISE * noise, 0, 1)
-    return blurred
-
-
-def uniforms_needed() -> int:
-    """Return how many uniforms `perturbed` takes an image."""
-    return 3 + 2 * SIDE * SIDE
-
-
-def _moved(images: Images, angle: NDArray[np.float64], shift: NDArray[np.float64]) -> Images:
-    """Return images turned about their middle and shifted, by bilinear interpolation."""
-    middle = (SIDE - 1) / 2
-    row, column = np.meshgrid(np.arange(SIDE) - middle, np.arange(SIDE) - middle, indexing="ij")
-    cos, sin = np.cos(angle)[:, None, None], np.sin(angle)[:, None, None]
-    there = (
-        cos * row + sin * column + middle - shift[:, 0, None, None],
-        cos * column - sin * row + middle - shift[:, 1, None, None],
-    )
-    low = [np.floor(axis).astype(np.int64) for axis in there]
-    part = [axis - start for axis, start in zip(there, low, strict=True)]
-    padded = np.pad(images, ((0, 0), (1, 1), (1, 1)))
-    image = np.arange(len(images))[:, None, None]
-    found = np.zeros_like(images)
-    for down in (0, 1):
-        for right in (0, 1):
-            weight = (part[0] if down else 1 - part[0]) * (part[1] if right else 1 - part[1])
-            # One pixel of nothing around each image: what lies outside of it is nothing too.
-            at = [
-                np.clip(start + step + 1, 0, SIDE + 1)
-                for start, step in zip(low, (down, right), strict=True)
-            ]
-            found += weight * padded[image, at[0], at[1]]
-    return found
-
-
-ANNOTATIONS = "dermatology_selectors.json"
-CONDITIONS = "dermatology_conditions.txt"
-PREDICTIONS = tuple(f"dermatology_predictions{number}.txt" for number in range(4))
-NAME = "derm"
-
-_ROUNDED = 0.02
-"""How far a row of four-digit probabilities may be from summing to one."""
-
-# A made-up model that puts the voted condition among its first three in about 72 % of the cases.
-_SHARP, _NOISE, _COMMON = 1.0, 2.0, 0.2
-
-
-def read(folder: Path, *, simulate: bool = False, seed: int = 1) -> Data:
-    """Return plausibilities by inverse rank, and predictions, of the skin case."""
-    for name in (ANNOTATIONS, CONDITIONS):
-        _there(folder, name)
-    table = read_annotations(folder / ANNOTATIONS, "selectors", folder / CONDITIONS)
-    lam = aggregate(table, "inverse-rank")
-    cases, conditions = lam.sizes[names.EXAMPLE], lam.sizes[names.LABEL]
-    about = f"skin: {counted(cases)} cases, {conditions} conditions, inverse-rank plausibilities"
-    if simulate:
-        values, source = _simulated(lam, seed), "SIMULATED predictions"
-    else:
-        path = _first(folder)
-        values, source = _numbers(path, (cases, conditions)), path.name
-    return Data(
-        name=NAME,
-        about=f"{about}, {source}",
-        predictions=lam.copy(data=values)
-        .rename("predictions")
-        .drop_vars(_extras(lam))
-        .assign_attrs({names.SCALE: "probability"}),
-        plausibilities=lam,
-        simulated=simulate,
-    )
-
-
-def _extras(lam: xr.DataArray) -> list[str]:
-    return [str(name) for name in lam.coords if name not in lam.dims]
-
-
-def _there(folder: Path, name: str) -> None:
-    if not (folder / name).is_file():
-        raise InputError(
-            "derm-file-missing",
-            f"{folder} has no {name}",
-            expected=f"{ANNOTATIONS}, {CONDITIONS} and {PREDICTIONS[0]}, which are public",
-            got=listed(sorted(path.name for path in folder.glob("*")))
-            or "no such folder, or empty",
-            do="--derm with the folder that holds them",
-            whose=str(folder),
-        )
-
-
-def _first(folder: Path) -> Path:
-    """Return the first file of predictions that is there."""
-    for name in PREDICTIONS:
-        if (folder / name).is_file():
-            return folder / name
-    raise InputError(
-        "derm-file-missing",
-        f"{folder} has no {PREDICTIONS[0]}",
-        expected="model probabilities, a row a case and a column a condition",
-        got=listed(sorted(path.name for path in folder.glob("*"))),
-        do="fetch it from where the annotations are, or --simulate to make predictions up",
-        whose=str(folder),
-    )
-
-
-def _numbers(path: Path, shape: tuple[int, int]) -> Floats:
-    """Return the probabilities of a file, rows divided by their sums, which text has rounded."""
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", UserWarning)  # an empty file: its shape is said below
-            values: NDArray[np.float64] = np.loadtxt(path, dtype=np.float64, ndmin=2)
-    except ValueError as reason:
-        raise InputError(
-            "derm-numbers",
-            f"{path.name} is no table of numbers",
-            expected=f"{counted(shape[0])} rows of {shape[1]} probabilities, blanks between them",
-            got=f'"{" ".join(str(reason).split())[:60]}"',
-            do="copy it again",
-            whose=path.name,
-        ) from reason
-    if values.shape != shape:
-        raise InputError(
-            "derm-shape",
-            f"{path.name} has another shape than the annotations",
-            expected=f"{counted(shape[0])} rows (cases) of {shape[1]} numbers (conditions)",
-            got=f"{counted(values.shape[0])} rows of {values.shape[1]}",
-            do="annotations, conditions and predictions of one release",
-            whose=path.name,
-        )
-    sums = values.sum(axis=1)
-    wrong = ~((values >= 0).all(axis=1) & (np.abs(sums - 1) <= _ROUNDED))
-    if wrong.any():
-        rows = [str(row + 1) for row in np.flatnonzero(wrong)]
-        raise InputError(
-            "derm-numbers",
-            f"{path.name} row {rows[0]} holds no probabilities",
-            expected="numbers from 0 on that sum to 1 but for rounding",
-            got=f"rows {listed(rows)}",
-            do="copy it again",
-            whose=path.name,
-            details={"rows": rows},
-        )
-    return np.asarray(values / sums[:, None])
-
-
-def _simulated(lam: xr.DataArray, seed: int) -> Floats:
-    """Return made-up probabilities: blurred plausibilities with noise of each case's own."""
-    values: NDArray[np.float64] = lam.values
-    hashes = hash_names(lam[names.EXAMPLE].values)
-    uniform = Keys(seed, "reproduce/derm").uniform(hashes, 2 * values.shape[1])
-    radius, angle = uniform[:, ::2], uniform[:, 1::2]
-    normal = np.sqrt(-2 * np.log1p(-radius)) * np.cos(2 * np.pi * angle)
-    common = (values.mean(axis=0) + 1 / values.size) / (1 + 1 / len(values))
-    logits = _SHARP * np.log(values + _COMMON * common) + _NOISE * normal
-    shares = np.exp(logits - logits.max(axis=1, keepdims=True))
-    return np.asarray(shares / shares.sum(axis=1, keepdims=True))
-
+from plausibly.kernels.types import Floats
 
 WHOSE = "plausibly reproduce"
-TRAINING = 1000
-_HIDDEN = 32
-_SPREAD = 0.2
 
 
 @attrs.frozen(kw_only=True, eq=False)
-class Data:
+class Data(subjects.Judged):
     """Predictions and plausibilities of the same examples, in the same order."""
 
     name: str
-    about: str
-    predictions: xr.DataArray
-    plausibilities: xr.DataArray
-    true: xr.DataArray | None = None
-    group: str | None = None
     simulated: bool = False
-
-    def __len__(self) -> int:
-        return int(self.predictions.sizes[names.EXAMPLE])
-
-    @property
-    def groups(self) -> NDArray[np.str_] | None:
-        """Group of each example, where they have one."""
-        return None if self.group is None else self.predictions[self.group].values.astype(np.str_)
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -261,6 +54,11 @@ class Data:
         return {"data": self.name, "about": self.about, "simulated": int(self.simulated)}
 
 
+TRAINING = 1000
+_HIDDEN = 32
+_SPREAD = 0.2
+
+
 @attrs.frozen(kw_only=True, eq=False)
 class ToyModel:
     """The toy of section 2.2 with a small network that was fitted to other points."""
@@ -273,13 +71,16 @@ class ToyModel:
         return np.asarray(self.network.predict_proba(_standardised(points)), dtype=np.float64)
 
 
+def _standardised(points: NDArray[np.float64]) -> NDArray[np.float64]:
+    return (points - 0.5) / _SPREAD
+
+
 @cache
 def toy_model(points: int, seed: int) -> ToyModel:
     """Return the toy, with a multilayer perceptron fitted to `TRAINING` further points."""
     neural = require("sklearn.neural_network", extra="demo", whose=WHOSE)
-    labels, where = subjects.draw(
-        hash_names(f"t{i}" for i in range(1, TRAINING + 1)), Keys(seed, "toy")
-    )
+    hashes = hash_names(f"t{i}" for i in range(1, TRAINING + 1))
+    labels, where = subjects.draw(hashes, Keys(seed, "toy"))
     network = neural.MLPClassifier(
         hidden_layer_sizes=(_HIDDEN,), solver="lbfgs", alpha=1.0, max_iter=5000, random_state=0
     )
@@ -331,27 +132,129 @@ def given(
     *,
     group: str | None = None,
     name: str = "yours",
-    about: str = "",
 ) -> Data:
     """Return data of a user, checked and matched by name."""
     model = validate.check_predictions(predictions)
-    lam = as_plausibilities(plausibilities)
-    labels = tuple(map(str, model[names.LABEL].values))
-    lam = align.match_labels(lam, labels, whose="plausibilities", other="predictions")
+    labels = name_texts(model[names.LABEL].values)
+    lam = align.match_labels(
+        as_plausibilities(plausibilities), labels, whose="plausibilities", other="predictions"
+    )
     model, lam = align.match_examples(model, lam)
     if group is not None:
         groups = example_values(group, (model, lam))
         model = model.assign_coords({group: (names.EXAMPLE, groups)})
-    size: Mapping[str, int] = {str(dim): count for dim, count in model.sizes.items()}
+    examples = counted(model.sizes[names.EXAMPLE])
     return Data(
         name=name,
-        about=about
-        or f"{name}: {counted(size[names.EXAMPLE])} examples, {counted(size[names.LABEL])} labels",
+        about=f"{name}: {examples} examples, {counted(len(labels))} labels",
         predictions=model,
         plausibilities=lam,
         group=group,
     )
 
 
-def _standardised(points: NDArray[np.float64]) -> NDArray[np.float64]:
-    return (points - 0.5) / _SPREAD
+ANNOTATIONS = "dermatology_selectors.json"
+CONDITIONS = "dermatology_conditions.txt"
+PREDICTIONS = tuple(f"dermatology_predictions{number}.txt" for number in range(4))
+
+_ROUNDED = 0.02
+"""How far a row of four-digit probabilities may be from summing to one."""
+
+# A made-up model that puts the voted condition among its first three in about 72 % of the cases.
+_SHARP, _NOISE, _COMMON = 1.0, 2.0, 0.2
+
+
+def read(folder: Path, *, simulate: bool = False, seed: int = 1) -> Data:
+    """Return plausibilities by inverse rank, and predictions, of the skin case."""
+    public = f"{ANNOTATIONS}, {CONDITIONS} and {PREDICTIONS[0]}, which are public"
+    annotations, conditions = (
+        _first(folder, [name], public, "--derm with the folder that holds them")
+        for name in (ANNOTATIONS, CONDITIONS)
+    )
+    lam = aggregate(read_annotations(annotations, "selectors", conditions))
+    about = (
+        f"skin: {counted(len(lam))} cases, {lam.shape[1]} conditions, inverse-rank plausibilities"
+    )
+    if simulate:
+        values, source = _simulated(lam, seed), "SIMULATED predictions"
+    else:
+        model = "model probabilities, a row a case and a column a condition"
+        fetch = "fetch it from where the annotations are, or --simulate to make predictions up"
+        path = _first(folder, PREDICTIONS, model, fetch)
+        values, source = _numbers(path, lam.shape), path.name
+    return Data(
+        name="derm",
+        about=f"{about}, {source}",
+        predictions=lam.copy(data=values)
+        .rename("predictions")
+        .reset_coords(drop=True)
+        .assign_attrs({names.SCALE: "probability"}),
+        plausibilities=lam,
+        simulated=simulate,
+    )
+
+
+def _first(folder: Path, wanted: Sequence[str], expected: str, do: str) -> Path:
+    """Return the first of some files that is there."""
+    for name in wanted:
+        if (folder / name).is_file():
+            return folder / name
+    raise InputError(
+        "derm-file-missing",
+        f"{folder} has no {wanted[0]}",
+        expected=expected,
+        got=listed(sorted(path.name for path in folder.glob("*"))) or "no such folder, or empty",
+        do=do,
+        whose=str(folder),
+    )
+
+
+def _numbers(path: Path, shape: tuple[int, ...]) -> Floats:
+    """Return the probabilities of a file, rows divided by their sums, which text has rounded."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)  # an empty file: its shape is said below
+            values: NDArray[np.float64] = np.loadtxt(path, dtype=np.float64, ndmin=2)
+    except ValueError as reason:
+        raise InputError(
+            "derm-numbers",
+            f"{path.name} is no table of numbers",
+            expected=f"{counted(shape[0])} rows of {shape[1]} probabilities, blanks between them",
+            got=f'"{" ".join(str(reason).split())[:60]}"',
+            do="copy it again",
+            whose=path.name,
+        ) from reason
+    if values.shape != shape:
+        raise InputError(
+            "derm-shape",
+            f"{path.name} has another shape than the annotations",
+            expected=f"{counted(shape[0])} rows (cases) of {shape[1]} numbers (conditions)",
+            got=f"{counted(values.shape[0])} rows of {values.shape[1]}",
+            do="annotations, conditions and predictions of one release",
+            whose=path.name,
+        )
+    sums = values.sum(axis=1)
+    wrong = ~((values >= 0).all(axis=1) & (np.abs(sums - 1) <= _ROUNDED))
+    if wrong.any():
+        rows = [str(row + 1) for row in np.flatnonzero(wrong)]
+        raise InputError(
+            "derm-numbers",
+            f"{path.name} row {rows[0]} holds no probabilities",
+            expected="numbers from 0 on that sum to 1 but for rounding",
+            got=f"rows {listed(rows)}",
+            do="copy it again",
+            whose=path.name,
+            details={"rows": rows},
+        )
+    return np.asarray(values / sums[:, None])
+
+
+def _simulated(lam: xr.DataArray, seed: int) -> Floats:
+    """Return made-up probabilities: blurred plausibilities with noise of each case's own."""
+    values: NDArray[np.float64] = lam.values
+    hashes = hash_names(lam[names.EXAMPLE].values)
+    uniform = Keys(seed, "reproduce/derm").uniform(hashes, 2 * values.shape[1])
+    normal, _ = subjects.normals(uniform[:, ::2], uniform[:, 1::2])
+    common = (values.mean(axis=0) + 1 / values.size) / (1 + 1 / len(values))
+    logits = _SHARP * np.log(values + _COMMON * common) + _NOISE * normal
+    return np.asarray(softmax(logits, axis=1))

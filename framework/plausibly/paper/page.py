@@ -1,33 +1,31 @@
-"""Pages of the reproduction: options, claims, numbers, and pictures."""
+"""Pages of the reproduction: claims, tables of numbers, and pictures."""
 
 from __future__ import annotations
 
 import csv
-import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from itertools import product
 from pathlib import Path
-from typing import Any, Literal, Protocol, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import attrs
 import numpy as np
 import xarray as xr
 
 from plausibly.atomic import replacing
-from plausibly.calibration.alphas import AlphaLike
 from plausibly.data import names
 from plausibly.errors import counted
+from plausibly.evaluation.describe import decimal
 from plausibly.extras import require
 from plausibly.kernels.types import Floats
 from plausibly.palette import BLUE, GREEN, INK, PURPLE, VERMILION
-from plausibly.paper.data import WHOSE, Data
+from plausibly.paper.data import WHOSE
 from plausibly.plots.style import (
     AGGREGATED,
-    OTHERS,
     SIZE,
     SMALL,
-    TRUE,
     VOTED,
-    Axes as Panel,
+    Axes,
     Look,
     edges,
     headroom,
@@ -38,42 +36,7 @@ from plausibly.plots.style import (
 )
 
 Drawing: TypeAlias = Any  # Any: a Figure of matplotlib, which may not be installed
-
-Progress: TypeAlias = Callable[[int, int], object]
-"""Called with the number of finished steps, and of all."""
-
-
-@attrs.frozen(kw_only=True)
-class Asked:
-    """How much of a figure is wanted, and on which data."""
-
-    splits: int = 100
-    seed: int = 1
-    data: Data | None = None
-    alpha: AlphaLike | None = None
-    progress: Progress | None = None
-
-    def tick(self, done: int, total: int) -> None:
-        """Take note of a finished step."""
-        if self.progress is not None:
-            self.progress(done, total)
-
-
-class Reproduction(Protocol):
-    """A figure of the paper: numbers first, and picture and verdict from the numbers alone."""
-
-    def measure(self, asked: Asked) -> xr.Dataset:
-        """Return the numbers, labelled."""
-        ...
-
-    def draw(self, numbers: xr.Dataset) -> Drawing:
-        """Return the picture of the numbers."""
-        ...
-
-    def claim(self, numbers: xr.Dataset) -> Claim:
-        """Return what the paper says, and whether the numbers agree."""
-        ...
-
+Form: TypeAlias = Literal["png", "svg"]
 
 CLOSE = 0.01
 """Means of coverage this near to a level are said to be at it."""
@@ -103,12 +66,9 @@ class Claim:
         return f"{figure}: held: {self.verdict}. Claim: {self.says}. Measured: {self.measured}."
 
 
-def decimal(value: float, digits: int = 3) -> str:
-    """Return a share without the zero before its point, as tables of coverage print it."""
-    if math.isnan(value):
-        return "-"
-    text = f"{value:.{digits}f}"
-    return text.replace("0.", ".", 1) if text.startswith(("0.", "-0.")) else text
+def wanted(numbers: xr.Dataset) -> float:
+    """Return the level that a figure asks for."""
+    return float(1 - numbers.attrs[names.ALPHA])
 
 
 def close(mean: float, level: float) -> bool:
@@ -122,28 +82,19 @@ def mean_spread(values: Floats) -> str:
     return f"{decimal(float(np.mean(values)))}{spread}"
 
 
-QUANTITY, VALUE, DATA, SIMULATED = "quantity", "value", "data", "simulated"
-_SIMULATED = "simulated predictions"
-
-
 def write_numbers(numbers: xr.Dataset, path: Path) -> None:
     """Write every variable of a Dataset as rows of quantity, coordinates and value."""
-    dims = [str(dim) for dim in numbers.dims]
-    data = str(numbers.attrs.get(DATA, ""))
-    if numbers.attrs.get(SIMULATED):
-        data = f"{data} ({_SIMULATED})"
+    simulated = " (simulated predictions)" if numbers.attrs.get("simulated") else ""
+    data = f"{numbers.attrs.get('data', '')}{simulated}"
     with replacing(path) as part, part.open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file, lineterminator="\n")
-        writer.writerow([DATA, QUANTITY, *dims, VALUE])
+        writer.writerow(["data", "quantity", *numbers.dims, "value"])
         for name, variable in numbers.data_vars.items():
-            named = {
-                str(dim): [_text(value) for value in numbers[dim].values.tolist()]
-                for dim in variable.dims
-            }
-            for place in np.ndindex(*variable.shape):
-                at = dict(zip(map(str, variable.dims), place, strict=True))
-                where = [named[dim][at[dim]] if dim in at else "" for dim in dims]
-                writer.writerow([data, name, *where, _text(variable.values[place].item())])
+            places = product(*(numbers[dim].values.tolist() for dim in variable.dims))
+            for place, value in zip(places, variable.values.ravel().tolist(), strict=True):
+                at = dict(zip(variable.dims, map(_text, place), strict=True))
+                where = [at.get(dim, "") for dim in numbers.dims]
+                writer.writerow([data, name, *where, _text(value)])
 
 
 def _text(value: object) -> str:
@@ -153,37 +104,9 @@ def _text(value: object) -> str:
     return repr(value) if isinstance(value, float) else str(value)
 
 
-__all__ = [
-    "AGGREGATED",
-    "METHOD_LOOKS",
-    "OTHERS",
-    "SIMULATED",
-    "SIZE",
-    "SMALL",
-    "TRUE",
-    "VOTED",
-    "Form",
-    "Look",
-    "Panel",
-    "edges",
-    "finish",
-    "foot",
-    "headroom",
-    "histogram",
-    "legend",
-    "new_page",
-    "save",
-    "target",
-    "tidy",
-]
-
-Form: TypeAlias = Literal["png", "svg"]
-Page: TypeAlias = Any  # Any: a Figure of matplotlib, which may not be installed
-
 _SALT = "plausibly"
 _DPI = 150
 SIMULATED_PREDICTIONS = "SIMULATED PREDICTIONS: no model made these numbers"
-
 
 METHOD_LOOKS: tuple[Look, ...] = (
     Look(colour=VERMILION, line="--"),
@@ -194,13 +117,49 @@ METHOD_LOOKS: tuple[Look, ...] = (
 """For calibrations as curves: on votes first."""
 
 
-def new_page(width: float, height: float) -> Page:
+def new_page(width: float, height: float) -> Drawing:
     """Return an empty picture, in inches."""
     figures = require("matplotlib.figure", extra="demo", whose=WHOSE)
     return figures.Figure(figsize=(width, height), layout="constrained")
 
 
-def finish(page: Page, title: str, numbers: xr.Dataset) -> Page:
+def framed(
+    panel: Axes,
+    x: str,
+    y: str,
+    title: str = "",
+    *,
+    grid: str = "y",
+    level: float | None = None,
+    room: float = 0,
+    key: str = "upper left",
+    columns: int = 1,
+) -> None:
+    """Put around what is drawn: the level that is asked for, names of axes, room, and a key."""
+    if level is not None:
+        target(panel, level)
+    tidy(panel, x=x, y=y, title=title, grid=grid)
+    if room:
+        headroom(panel, room)
+    if key:
+        legend(panel, place=key, columns=columns)
+
+
+def key_above(page: Drawing, panel: Axes, columns: int) -> None:
+    """Say above a page, once, what the marks of one of its panels are."""
+    handles, said = panel.get_legend_handles_labels()
+    once = dict(zip(said, handles, strict=True))
+    page.legend(
+        once.values(),
+        once.keys(),
+        loc="outside upper right",
+        ncols=columns,
+        fontsize=SMALL,
+        frameon=False,
+    )
+
+
+def finish(page: Drawing, title: str, numbers: xr.Dataset) -> Drawing:
     """Write title and foot of a picture: what is shown, on which data, by how many splits."""
     simulated = bool(numbers.attrs.get("simulated"))
     page.suptitle(
@@ -226,7 +185,7 @@ def foot(numbers: xr.Dataset) -> str:
     return "; ".join(said)
 
 
-def save(page: Page, path: Path, form: Form) -> None:
+def save(page: Drawing, path: Path, form: Form) -> None:
     """Write a picture; the same numbers give the same file."""
     matplotlib = require("matplotlib", extra="demo", whose=WHOSE)
     # Neither the date nor the version of matplotlib, and names of parts that do not change.
@@ -235,17 +194,17 @@ def save(page: Page, path: Path, form: Form) -> None:
         page.savefig(part, format=form, dpi=_DPI, metadata=nothing)
 
 
+Measure: TypeAlias = tuple[str, str, Look]
 COVERED = (
     ("voted_coverage", "voted", VOTED),
     ("aggregated_coverage", "aggregated", AGGREGATED),
 )
 SIZES = (("set_size", "", SIZE),)
-Measure: TypeAlias = tuple[str, str, Look]
 _WIDTH, _HEIGHT = 3, 5.6
 _WIDE, _MARGIN = 20, 1.1
 
 
-def draw(
+def draw_columns(
     columns: Mapping[str, xr.Dataset],
     title: str,
     numbers: xr.Dataset,
@@ -253,10 +212,9 @@ def draw(
     covered: Sequence[Measure] = COVERED,
     sizes: Sequence[Measure] = SIZES,
 ) -> Drawing:
-    """Return the picture."""
-    drawn = new_page(max(_WIDTH * len(columns), 7.5), _HEIGHT)
-    panels = drawn.subplots(2, len(columns), sharex="row", sharey="row", squeeze=False)
-    wanted = 1 - numbers.attrs[names.ALPHA]
+    """Return histograms over splits: coverage above, set size below."""
+    page = new_page(max(_WIDTH * len(columns), 7.5), _HEIGHT)
+    panels = page.subplots(2, len(columns), sharex="row", sharey="row", squeeze=False)
     limits = [
         edges([one[name].values for one in columns.values() for name, _, _ in measures])
         for measures in (covered, sizes)
@@ -266,18 +224,16 @@ def draw(
     if wide:
         limits[1] = np.geomspace(least / _MARGIN, limits[1][-1] * _MARGIN, len(limits[1]))
     for place, (name, one) in enumerate(columns.items()):
-        above, below = panels[:, place]
-        for panel, measures, bins, digits in (
-            (above, covered, limits[0], 3),
-            (below, sizes, limits[1], 2),
+        y = "" if place else "splits"
+        for panel, measures, bins, digits in zip(
+            panels[:, place], (covered, sizes), limits, (3, 2), strict=True
         ):
             for measure, said, look in measures:
                 values = one[measure].values
                 what = f"{said}, mean" if said else "mean"
                 histogram(panel, values, bins, look, f"{what} {values.mean():.{digits}f}")
-        target(above, wanted)
-        tidy(above, x="coverage (share)", y="" if place else "splits", title=name)
-        tidy(below, x="mean set size (labels)", y="" if place else "splits")
+        framed(panels[0, place], "coverage (share)", y, name, level=wanted(numbers), key="")
+        framed(panels[1, place], "mean set size (labels)", y, key="")
     if wide:
         panels[1, 0].set_xscale("log")  # of the row
     headroom(panels[0, 0], 0.5)
@@ -285,4 +241,4 @@ def draw(
     for above, below in panels.T:
         legend(above, place="upper left")
         legend(below, place="upper right")
-    return finish(drawn, title, numbers)
+    return finish(page, title, numbers)

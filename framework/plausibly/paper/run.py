@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from difflib import get_close_matches
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
@@ -10,23 +12,24 @@ from typing import TYPE_CHECKING, TypeAlias
 import attrs
 import xarray as xr
 
-from plausibly.atomic import replacing, unwritable
+from plausibly.atomic import replacing
 from plausibly.calibration.alphas import AlphaLike, read_alpha
+from plausibly.demo.study import make_folder
 from plausibly.errors import InputError, listed
 from plausibly.paper import page
 from plausibly.paper.data import Data, given, read
-from plausibly.paper.page import Asked, Claim, Drawing, write_numbers
+from plausibly.paper.page import Claim, Drawing, write_numbers
 
 if TYPE_CHECKING:
-    from plausibly.paper.page import Reproduction
+    from plausibly.paper.figure import Figure
 
 
 ALL = "all"
 
 
-@attrs.frozen(kw_only=True)
+@attrs.frozen
 class Entry:
-    """A figure by name."""
+    """A figure by name: `own` where it can be made of a user's own data, too."""
 
     name: str
     paper: str
@@ -35,134 +38,69 @@ class Entry:
     own: bool = False
     derm: bool = False
 
-    def load(self) -> Reproduction:
+    def load(self) -> Figure:
         """Return what makes the figure."""
         module, _, name = self.home.partition(":")
-        made: Reproduction = getattr(import_module(f"plausibly.paper.{module}"), name)
+        made: Figure = getattr(import_module(f"plausibly.paper.{module}"), name)
         return made
 
 
+_FIGURES = (
+    ("toy", "2.1", "the toy, scores and p-values of two points", "toy:TOY", ""),
+    ("voted-undercovers", "2.2", "calibrated on votes, true labels are missed", "toy:VOTED", "own"),
+    ("monte-carlo", "3.2", "calibrated on drawn labels, the gap closes", "toy:MONTE_CARLO", "own"),
+    ("variability", "3.2", "spread over drawn labels, m, calibration size", "toy:VARYING", "own"),
+    ("ecdf", "3.4", "averaged and corrected p-values, with the band", "pvalues:P_VALUES", ""),
+    ("ecdf-coverage", "3.4", "coverage with and without the correction", "pvalues:COVERAGE", ""),
+    ("realised", "4.1 and C", "coverage example by example, with ties", "cases:REALISED", "own"),
+    ("coverage", "4.1", "coverage and set size by calibration", "cases:COVERAGE", "own"),
+    ("examples", "4.1 and C", "plausibilities of examples against their sets", "cases:BARS", "own"),
+    ("multi-label", "4.2", "overlaid digits, covered in part or wholly", "images:MULTI_LABEL", ""),
+    ("augmentation", "4.3", "calibrated on augmented images too", "images:AUGMENTATION", ""),
+    ("naive-quantile", "C", "the standard quantile on drawn labels", "cases:NAIVE", "own"),
+    ("p-values", "C", "p-values of voted, drawn and true labels", "pvalues:UNIFORMITY", "own"),
+    ("procedures", "3.5", "the table of procedures, measured", "procedures:TABLE", "own"),
+)
+_OF_SKIN = (
+    ("realised", "4.1 and C", "coverage case by case", "cases:REALISED"),
+    ("coverage", "4.1", "coverage and set size", "cases:COVERAGE"),
+    ("examples", "4.1 and C", "plausibilities and sets", "cases:BARS"),
+    ("variability", "C", "spread over m", "toy:VARYING_SKIN"),
+    ("naive-quantile", "C", "the standard quantile", "cases:NAIVE"),
+    ("p-values", "C", "p-values by calibration", "pvalues:UNIFORMITY"),
+    ("coverage-strict", "C", "coverage at alpha 0.1", "cases:COVERAGE_STRICT"),
+    ("examples-strict", "C", "sets at alpha 0.1", "cases:BARS_STRICT"),
+)
 ENTRIES: tuple[Entry, ...] = (
-    Entry(
-        name="toy",
-        paper="2.1",
-        shows="the toy, scores and p-values of two points",
-        home="illustration:TOY",
-    ),
-    Entry(
-        name="voted-undercovers",
-        paper="2.2",
-        shows="calibrated on votes, true labels are missed",
-        home="gap:VOTED",
-        own=True,
-    ),
-    Entry(
-        name="monte-carlo",
-        paper="3.2",
-        shows="calibrated on drawn labels, the gap closes",
-        home="gap:MONTE_CARLO",
-        own=True,
-    ),
-    Entry(
-        name="variability",
-        paper="3.2",
-        shows="spread over drawn labels, m, calibration size",
-        home="variability:TOY",
-        own=True,
-    ),
-    Entry(
-        name="ecdf",
-        paper="3.4",
-        shows="averaged and corrected p-values, with the band",
-        home="ecdf:P_VALUES",
-    ),
-    Entry(
-        name="ecdf-coverage",
-        paper="3.4",
-        shows="coverage with and without the correction",
-        home="ecdf:COVERAGE",
-    ),
-    Entry(
-        name="realised",
-        paper="4.1 and C",
-        shows="coverage example by example, with ties",
-        home="realised:REALISED",
-        own=True,
-    ),
-    Entry(
-        name="coverage",
-        paper="4.1",
-        shows="coverage and set size by calibration",
-        home="casestudy:CASE_STUDY",
-        own=True,
-    ),
-    Entry(
-        name="examples",
-        paper="4.1 and C",
-        shows="plausibilities of examples against their sets",
-        home="bars:BARS",
-        own=True,
-    ),
-    Entry(
-        name="multi-label",
-        paper="4.2",
-        shows="overlaid digits, covered in part or wholly",
-        home="overlaid:MULTI_LABEL",
-    ),
-    Entry(
-        name="augmentation",
-        paper="4.3",
-        shows="calibrated on augmented images too",
-        home="augmented:AUGMENTATION",
-    ),
-    Entry(
-        name="naive-quantile",
-        paper="C",
-        shows="the standard quantile on drawn labels",
-        home="naive:NAIVE",
-        own=True,
-    ),
-    Entry(
-        name="p-values",
-        paper="C",
-        shows="p-values of voted, drawn and true labels",
-        home="uniformity:UNIFORMITY",
-        own=True,
-    ),
-    Entry(
-        name="procedures",
-        paper="3.5",
-        shows="the table of procedures, measured",
-        home="procedures:TABLE",
-        own=True,
+    *(
+        Entry(name, paper, shows, home, own=data == "own")
+        for name, paper, shows, home, data in _FIGURES
     ),
     *(
-        Entry(name=f"derm-{name}", paper=paper, shows=f"skin: {shows}", home=home, derm=True)
-        for name, paper, shows, home in (
-            ("realised", "4.1 and C", "coverage case by case", "realised:REALISED"),
-            ("coverage", "4.1", "coverage and set size", "casestudy:CASE_STUDY"),
-            ("examples", "4.1 and C", "plausibilities and sets", "bars:BARS"),
-            ("variability", "C", "spread over m", "variability:SKIN"),
-            ("naive-quantile", "C", "the standard quantile", "naive:NAIVE"),
-            ("p-values", "C", "p-values by calibration", "uniformity:UNIFORMITY"),
-            ("coverage-strict", "C", "coverage at alpha 0.1", "casestudy:STRICT"),
-            ("examples-strict", "C", "sets at alpha 0.1", "bars:STRICT"),
-        )
+        Entry(f"derm-{name}", paper, f"skin: {shows}", home, derm=True)
+        for name, paper, shows, home in _OF_SKIN
     ),
 )
 
 
 def chosen(figures: str | Sequence[str], *, derm: bool = False, own: bool = False) -> list[Entry]:
     """Return the figures that are asked for."""
-    asked = [figures] if isinstance(figures, str) else list(figures)
     known = {entry.name: entry for entry in ENTRIES}
     found: list[Entry] = []
-    for name in asked:
+    for name in [figures] if isinstance(figures, str) else figures:
         if name == ALL:
             found += [entry for entry in ENTRIES if (entry.own or not own) and (entry.derm <= derm)]
             continue
         if name not in known:
-            raise _unknown(name, list(known))
+            close = get_close_matches(name, known, n=1)
+            raise InputError(
+                "figure-unknown",
+                f'there is no figure "{name}"',
+                expected="a figure of plausibly reproduce --list, or all",
+                got=name,
+                do=f'did you mean "{close[0]}"?' if close else "plausibly reproduce --list",
+                whose=name,
+            )
         entry = known[name]
         if entry.derm and not derm:
             raise InputError(
@@ -183,20 +121,6 @@ def chosen(figures: str | Sequence[str], *, derm: bool = False, own: bool = Fals
             )
         found.append(entry)
     return list(dict.fromkeys(found))
-
-
-def _unknown(name: str, known: list[str]) -> InputError:
-    import difflib
-
-    close = difflib.get_close_matches(name, known, n=1)
-    return InputError(
-        "figure-unknown",
-        f'there is no figure "{name}"',
-        expected="a figure of plausibly reproduce --list, or all",
-        got=name,
-        do=f'did you mean "{close[0]}"?' if close else "plausibly reproduce --list",
-        whose=name,
-    )
 
 
 CLAIMS = "claims.txt"
@@ -309,21 +233,19 @@ def reproduce(
         skin_data = read(Path(derm), simulate=simulate, seed=seed)
     if out is not None:
         page.new_page(1, 1)  # what is missing is said before anything is measured or made
-    folder = None if out is None else _made(Path(out))
+        make_folder(Path(out))
     made = []
     for entry in entries:
-        found = _make(
-            entry,
-            Asked(
-                splits=splits,
-                seed=seed,
-                data=skin_data if entry.derm else data,
-                alpha=alpha,
-                progress=None if progress is None else _named(progress, entry.name),
-            ),
+        numbers = entry.load().measure(
+            skin_data if entry.derm else data,
+            alpha,
+            splits=splits,
+            seed=seed,
+            progress=None if progress is None else partial(progress, entry.name),
         )
-        if folder is not None:
-            found = _write(found, folder, form)
+        found = Reproduced(entry=entry, numbers=numbers, claim=entry.load().claim(numbers))
+        if out is not None:
+            found = _write(found, Path(out), form)
         if told is not None:
             told(found)
         made.append(found)
@@ -342,22 +264,32 @@ def check_asked(
 ) -> list[Entry]:
     """Return the figures that are asked for, before anything is measured."""
     entries = chosen(figures, derm=derm is not None, own=own)
-    _check(splits, form)
+    if type(splits) is not int or splits < 1:  # a bool is none
+        raise InputError(
+            "splits-range",
+            f"a figure over {splits!r} splits",
+            expected="a whole number from 1 on",
+            got=repr(splits),
+            do="splits=100 (--splits 100)",
+        )
+    if form not in FORMS:
+        raise InputError(
+            "form-unknown",
+            f"pictures cannot be written as {form!r}",
+            expected="png or svg",
+            got=repr(form),
+            do='form="png" (--form png)',
+        )
     if simulate and derm is None:
-        raise _nothing_to_simulate()
+        raise InputError(
+            "figure-simulate",
+            "there is nothing to simulate predictions for",
+            expected="the folder of the skin case",
+            do="derm=... (--derm FOLDER), or leave simulate out",
+        )
     if alpha is not None:
         read_alpha(alpha)
     return entries
-
-
-def _make(entry: Entry, asked: Asked) -> Reproduced:
-    source = entry.load()
-    numbers = source.measure(asked)
-    return Reproduced(entry=entry, numbers=numbers, claim=source.claim(numbers))
-
-
-def _named(progress: FigureProgress, name: str) -> Callable[[int, int], object]:
-    return lambda done, total: progress(name, done, total)
 
 
 def _write(found: Reproduced, folder: Path, form: page.Form) -> Reproduced:
@@ -398,39 +330,3 @@ def _own(
             whose=missing,
         )
     return given(predictions, plausibilities, group=group, name=name)
-
-
-def _check(splits: object, form: object) -> None:
-    if isinstance(splits, bool) or not isinstance(splits, int) or splits < 1:
-        raise InputError(
-            "splits-range",
-            f"a figure over {splits!r} splits",
-            expected="a whole number from 1 on",
-            got=repr(splits),
-            do="splits=100 (--splits 100)",
-        )
-    if form not in FORMS:
-        raise InputError(
-            "form-unknown",
-            f"pictures cannot be written as {form!r}",
-            expected="png or svg",
-            got=repr(form),
-            do='form="png" (--form png)',
-        )
-
-
-def _nothing_to_simulate() -> InputError:
-    return InputError(
-        "figure-simulate",
-        "there is nothing to simulate predictions for",
-        expected="the folder of the skin case",
-        do="derm=... (--derm FOLDER), or leave simulate out",
-    )
-
-
-def _made(folder: Path) -> Path:
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as reason:
-        raise unwritable(folder, reason) from reason
-    return folder

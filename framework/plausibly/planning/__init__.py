@@ -2,8 +2,4 @@
 
 from plausibly.planning.plan import describe_plan, plan, plan_as_json
 
-__all__ = [
-    "describe_plan",
-    "plan",
-    "plan_as_json",
-]
+__all__ = ["describe_plan", "plan", "plan_as_json"]

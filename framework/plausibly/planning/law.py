@@ -10,12 +10,12 @@ from fractions import Fraction
 import attrs
 import numpy as np
 import xarray as xr
-from numpy.typing import NDArray
 
 from plausibly import registry
 from plausibly.conformal.calibrate import calibrate
 from plausibly.conformal.components import called
 from plausibly.data import names
+from plausibly.evaluation.intervals import Doubles
 from plausibly.kernels.types import Bools, Ints
 from plausibly.protocols import COMBINER, ComponentLike, PValueCombiner
 
@@ -51,8 +51,8 @@ ONE_DRAW = Shares(between=0.0, within=1.0)
 class Law:
     """The beta law of the coverage of calibrations, for several n."""
 
-    covered: NDArray[np.float64]
-    missed: NDArray[np.float64]
+    covered: Doubles
+    missed: Doubles
     vacuous: Bools
 
     @classmethod
@@ -71,27 +71,25 @@ class Law:
         strength = np.maximum((size + 2.0) / shares.ratio(draws) - 1.0, np.finfo(np.float64).tiny)
         return cls(covered=(1.0 - missed) * strength, missed=missed * strength, vacuous=vacuous)
 
-    def mean(self) -> NDArray[np.float64]:
+    def mean(self) -> Doubles:
         """Return the mean coverage, (n,)."""
         found = self.covered / (self.covered + self.missed)
         return np.where(self.vacuous, 1.0, found)
 
-    def spread(self) -> NDArray[np.float64]:
+    def spread(self) -> Doubles:
         """Return the standard deviation of coverage over calibrations, (n,)."""
         total = self.covered + self.missed
         variance = self.covered * self.missed / (total**2 * (total + 1.0))
         return np.where(self.vacuous, 0.0, np.sqrt(variance))
 
-    def quantile(self, share: float) -> NDArray[np.float64]:
+    def quantile(self, share: float) -> Doubles:
         """Return the coverage below which a share of calibrations stays, (n,)."""
         from scipy.special import betaincinv
 
         missed = np.where(self.vacuous, 1.0, self.missed)
         return np.where(self.vacuous, 1.0, betaincinv(self.covered, missed, share))
 
-    def within(
-        self, alpha: Fraction, width: float, *, one_sided: bool = False
-    ) -> NDArray[np.float64]:
+    def within(self, alpha: Fraction, width: float, *, one_sided: bool = False) -> Doubles:
         """Return the share of calibrations whose coverage is within `width` of 1 - alpha, (n,)."""
         from scipy.special import betainc
 
@@ -189,7 +187,7 @@ def examples_to_speak(
     )
 
 
-def _decimals(alphas: Sequence[Fraction]) -> NDArray[np.float64]:
+def _decimals(alphas: Sequence[Fraction]) -> Doubles:
     return np.array([float(alpha) for alpha in alphas])
 
 

@@ -10,26 +10,20 @@ from functools import cached_property
 import attrs
 import numpy as np
 import xarray as xr
-from numpy.typing import NDArray
 
 from plausibly import registry
 from plausibly.calibration.alphas import rounded_up
 from plausibly.conformal.aggregate import aggregated, default_aggregator
 from plausibly.conformal.calibrate import calibrate
 from plausibly.conformal.components import called
-from plausibly.data import align, names, seal
+from plausibly.data import names, seal
 from plausibly.data.names import name_texts, several
 from plausibly.data.responses import by_name, take_responses
 from plausibly.data.rows import Rows
 from plausibly.errors import InputError, counted, warn
 from plausibly.evaluation import inputs
-from plausibly.evaluation.inputs import (
-    about_examples,
-    above_zero,
-    as_predictions,
-    opinions_of,
-    p_value_rows,
-)
+from plausibly.evaluation.inputs import above_zero, as_predictions, opinions_of, p_value_rows
+from plausibly.evaluation.intervals import Doubles
 from plausibly.kernels.coverage import row_sums
 from plausibly.kernels.draws import ragged_uniforms
 from plausibly.kernels.random import Keys, hash_names
@@ -149,7 +143,7 @@ def read_pilot(
     clusters = None
     if cluster is not None:
         values, clusters = inputs.codes_of(
-            inputs.example_values(cluster, (model, about_examples(lam)))
+            inputs.example_values(cluster, (model, inputs.about(lam)))
         )
         if len(values) < 2:
             raise InputError(
@@ -184,13 +178,10 @@ def matched(
     model: xr.DataArray, lam: xr.DataArray | xr.Dataset, *, only_common: bool
 ) -> tuple[xr.DataArray, xr.DataArray | xr.Dataset]:
     """Return predictions and plausibilities of the same examples and labels, in the same order."""
-    labels = tuple(map(str, model[names.LABEL].values))
     # The form of the plausibilities stays: the checker asks for each apart.
     if isinstance(lam, xr.Dataset):
-        lam = align.match_labels(lam, labels, whose="plausibilities", other="predictions")
-        return align.match_examples(model, lam, only_common=only_common)
-    lam = align.match_labels(lam, labels, whose="plausibilities", other="predictions")
-    return align.match_examples(model, lam, only_common=only_common)
+        return inputs.matched(model, lam, only_common)
+    return inputs.matched(model, lam, only_common)
 
 
 def pilot_half(lacks: str) -> InputError:
@@ -266,7 +257,7 @@ class Pilot:
     def __len__(self) -> int:
         return len(self.values)
 
-    def missed(self, alpha: Fraction) -> NDArray[np.float64]:
+    def missed(self, alpha: Fraction) -> Doubles:
         """Return the plausibility (example,) that sets of the whole pilot at `alpha` miss."""
         atoms = self._atoms
         places = np.searchsorted(atoms.values, self.values.ravel(), side="right")
@@ -333,13 +324,8 @@ class Pilot:
         )
 
     def resampled(
-        self,
-        alphas: Sequence[Fraction],
-        n: int,
-        draws: Sequence[float],
-        resamples: int,
-        keys: Keys,
-    ) -> NDArray[np.float64]:
+        self, alphas: Sequence[Fraction], n: int, draws: Sequence[float], resamples: int, keys: Keys
+    ) -> Doubles:
         """Return the coverage (alpha, draws, resample) of resampled calibrations."""
         atoms = self._atoms
         most = max((int(m) for m in draws if not math.isinf(m)), default=0)
@@ -358,7 +344,7 @@ class Pilot:
                 pool = np.partition(pool, kept) if kept else pool
                 tau[:, column, number] = [pool[k - 1] if k > 0 else -math.inf for k in ranks]
         below = atoms.cumulative[np.searchsorted(atoms.values, tau, side="left")]
-        found: NDArray[np.float64] = 1.0 - below / atoms.cumulative[-1]
+        found: Doubles = 1.0 - below / atoms.cumulative[-1]
         return found
 
     def _examples(self, n: int, keys: Keys) -> Ints:
@@ -420,7 +406,7 @@ class _Atoms:
     row: Ints
 
 
-def _design_effect(off: NDArray[np.float64], clusters: Ints) -> float:
+def _design_effect(off: Doubles, clusters: Ints) -> float:
     """Return the variance of sums over clusters in units of that of independent examples."""
     sums = np.bincount(clusters, weights=off)
     number = len(sums)

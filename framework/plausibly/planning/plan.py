@@ -6,7 +6,7 @@ import math
 import textwrap
 from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
-from numbers import Integral
+from functools import partial
 from typing import TypeAlias
 
 import attrs
@@ -21,7 +21,10 @@ from plausibly.data.names import several
 from plausibly.errors import InputError, counted
 from plausibly.evaluation import inputs
 from plausibly.evaluation.describe import decimal, ends
+from plausibly.evaluation.evaluate import each, planes
 from plausibly.evaluation.inputs import above_zero, few_rows, opinions_of
+from plausibly.evaluation.intervals import Doubles
+from plausibly.evaluation.splits import is_whole
 from plausibly.guarantee import bounded
 from plausibly.kernels.coverage import row_sums
 from plausibly.kernels.random import Keys
@@ -53,10 +56,6 @@ Draws: TypeAlias = int | float | str
 _FIRST, _MOST_ROWS, _LARGEST = 100, 8, 10**9
 
 
-def _is_whole(value: object) -> bool:
-    return isinstance(value, Integral) and not isinstance(value, bool)
-
-
 def read_draws(draws: Sequence[Draws] | None, *, pilot: bool) -> list[float]:
     """Return the numbers of draws, infinite for expected."""
     if draws is None:
@@ -64,7 +63,7 @@ def read_draws(draws: Sequence[Draws] | None, *, pilot: bool) -> list[float]:
     found: list[float] = []
     for one in draws:
         value = math.inf if one == EXPECTED else one
-        if value != math.inf and not (_is_whole(value) and float(value) >= 1):
+        if value != math.inf and not is_whole(value):
             raise InputError(
                 "draws-range",
                 f"{one!r} is no number of draws",
@@ -91,7 +90,7 @@ def read_n(n: Sequence[int] | int) -> list[int]:
     """Return the numbers of calibration examples in ascending order."""
     given = list(n) if isinstance(n, Iterable) else [n]
     for one in given:
-        if not _is_whole(one) or not 1 <= one <= _LARGEST:
+        if not is_whole(one) or one > _LARGEST:
             raise InputError(
                 "n-range",
                 f"{one!r} is no number of calibration examples",
@@ -142,7 +141,7 @@ def check_width(value: object, alphas: Sequence[Fraction]) -> float:
 
 def check_resamples(value: object) -> int:
     """Return the number of resamples, or raise ``resamples-range``."""
-    if not isinstance(value, int | np.integer) or not _is_whole(value) or value < 0 or value == 1:
+    if not isinstance(value, int | np.integer) or not is_whole(value, least=0) or value == 1:
         raise InputError(
             "resamples-range",
             f"{value!r} resamples show no spread",
@@ -207,18 +206,18 @@ class Goal:
 
     def enough(self, shares: Sequence[Shares]) -> NDArray[np.int64]:
         """Return the n from which on it is enough, (alpha, draws); needs `within`."""
-        found = np.zeros((len(self.alphas), len(self.draws)), dtype=np.int64)
-        for row, (alpha, one) in enumerate(zip(self.alphas, shares, strict=True)):
-            for column, m in enumerate(self.draws):
-                found[row, column] = examples_needed(
-                    alpha,
-                    m,
-                    within=self.within or 0.0,
-                    confidence=self.confidence,
-                    shares=one,
-                    one_sided=self.one_sided,
-                )
-        return found
+        needed = partial(
+            examples_needed,
+            within=self.within or 0.0,
+            confidence=self.confidence,
+            one_sided=self.one_sided,
+        )
+        return np.array(
+            [
+                [needed(alpha, m, shares=one) for m in self.draws]
+                for alpha, one in zip(self.alphas, shares, strict=True)
+            ]
+        )
 
 
 def variances(shares: list[Shares]) -> dict[str, tuple[str, list[float]]]:
@@ -292,7 +291,7 @@ def thinned(pilot: ReadPilot, goal: Goal, responses: Sequence[int] | None, seed:
 
 def _averaged(
     pilot: ReadPilot, goal: Goal, said: Responses, steps: Sequence[int], seed: int
-) -> tuple[list[list[Shares]], NDArray[np.float64]]:
+) -> tuple[list[list[Shares]], Doubles]:
     """Return shares by responses and alpha, and distances by responses, over several thinnings."""
     each: list[list[list[Shares]]] = [[[] for _ in goal.alphas] for _ in steps]
     distance = np.zeros(len(steps))
@@ -309,7 +308,8 @@ def _averaged(
 def _mean(shares: Sequence[Shares]) -> Shares:
     """Return the mean of the shares over thinnings."""
     fields = [field.name for field in attrs.fields(Shares)]
-    return Shares(**{name: float(np.mean([getattr(s, name) for s in shares])) for name in fields})
+    means = np.mean([attrs.astuple(one) for one in shares], axis=0).tolist()
+    return Shares(**dict(zip(fields, means, strict=True)))
 
 
 def _responses(pilot: ReadPilot, seed: int, number: int) -> Responses | None:
@@ -343,7 +343,7 @@ def describe_plan(plan: xr.Dataset) -> str:
     plan : Dataset
         From `plausibly.plan`.
     """
-    return "\n\n".join(_block(one) for one in _planes(plan))
+    return "\n\n".join(_block(one) for one in planes(plan))
 
 
 def plan_as_json(plan: xr.Dataset) -> dict[str, object]:
@@ -356,19 +356,8 @@ def plan_as_json(plan: xr.Dataset) -> dict[str, object]:
     """
     return {
         **{str(name): value for name, value in plan.attrs.items()},
-        "results": [_as_data(one) for one in _planes(plan)],
+        "results": [_as_data(one) for one in planes(plan)],
     }
-
-
-def _planes(plan: xr.Dataset) -> Iterator[xr.Dataset]:
-    """Yield the plan of each alpha."""
-    whole = plan if names.ALPHA in plan.dims else plan.expand_dims(names.ALPHA)
-    for place in range(whole.sizes[names.ALPHA]):
-        yield whole.isel({names.ALPHA: place})
-
-
-def _drawn(draws: float) -> str | int:
-    return EXPECTED if math.isinf(draws) else int(draws)
 
 
 def _by(draws: float) -> str:
@@ -400,20 +389,15 @@ def _block(plan: xr.Dataset) -> str:
 
 def _table(plan: xr.Dataset) -> list[str]:
     """Return the coverage between whose bounds most calibrations lie."""
-    columns = plan["draws"].values.tolist()
-    heads = [EXPECTED if math.isinf(m) else f"m = {int(m)}" for m in columns]
+    heads = [EXPECTED if math.isinf(m) else f"m = {int(m)}" for m in plan["draws"].values]
     alpha = float(plan[names.ALPHA])
     share = _share(plan.attrs["confidence"])
     lines = [f"alpha {alpha:g}: coverage of {share} calibrations, by examples n and draws m"]
     lines.append(f"{'n':<9}" + "".join(f"{head:<16}" for head in heads).rstrip())
     enough = None if "n_within" not in plan else plan["n_within"].values[-1]
     for row, n in enumerate(plan["n"].values.tolist()):
-        cells = [
-            "every label"
-            if bool(plan["vacuous"][row])
-            else " to ".join(decimal(float(end)) for end in plan["coverage"][row, column])
-            for column in range(len(columns))
-        ]
+        bounds = [" to ".join(map(decimal, two)) for two in plan["coverage"].values[row].tolist()]
+        cells = ["every label"] * len(bounds) if bool(plan["vacuous"][row]) else bounds
         text = f"{counted(n):<9}" + "".join(f"{cell:<16}" for cell in cells)
         if enough is not None and n >= enough:
             text += f"<- {_goal(plan)}"
@@ -481,9 +465,9 @@ def _response_lines(plan: xr.Dataset) -> str:
 
 def _needed(plan: xr.Dataset) -> str:
     parts = []
-    for place, name in enumerate(plan["combiner"].values):
-        of = " held out" if "held-out" in str(plan["needed_counts"][place].item()) else ""
-        parts.append(f"{counted(int(plan['needed'][place]))}{of} ({name})")
+    for one in each(plan, "combiner"):
+        of = " held out" if "held-out" in str(one["needed_counts"].item()) else ""
+        parts.append(f"{counted(int(one['needed']))}{of} ({one['combiner'].item()})")
     return f"n = {', '.join(parts)}"
 
 
@@ -513,48 +497,48 @@ def _answer(plan: xr.Dataset) -> str:
 
 
 def _as_data(plan: xr.Dataset) -> dict[str, object]:
-    draws = [_drawn(float(m)) for m in plan["draws"].values]
-    rows = []
-    for row, n in enumerate(plan["n"].values.tolist()):
-        for column, m in enumerate(draws):
-            one: dict[str, object] = {"n": n, "draws": m, "vacuous": bool(plan["vacuous"][row])}
-            low, high = plan["coverage"].values[row, column].tolist()
-            one |= {"low": low, "high": high}
-            for name in ("coverage_mean", "spread", "bootstrap_mean", "bootstrap_spread"):
-                if name in plan:
-                    one[name] = float(plan[name].values[row, column])
-            rows.append(one)
-    data: dict[str, object] = {"alpha": float(plan[names.ALPHA]), "by_n": rows}
+    draws = [EXPECTED if math.isinf(m) else int(m) for m in plan["draws"].values]
+    figures = ("coverage_mean", "spread", "bootstrap_mean", "bootstrap_spread")
+    data: dict[str, object] = {
+        "alpha": float(plan[names.ALPHA]),
+        "by_n": [
+            {
+                "n": int(row["n"]),
+                "draws": m,
+                "vacuous": bool(row["vacuous"]),
+                **dict(zip(("low", "high"), one["coverage"].values.tolist(), strict=True)),
+                **{name: float(one[name]) for name in figures if name in plan},
+            }
+            for row in each(plan, N)
+            for m, one in zip(draws, each(row, DRAWS), strict=True)
+        ],
+    }
     if "n_within" in plan:
-        data["n_within"] = [
-            {"draws": m, "n": n}
-            for m, n in zip(draws, plan["n_within"].values.tolist(), strict=True)
-        ]
+        needed = zip(draws, plan["n_within"].values.tolist(), strict=True)
+        data["n_within"] = [{"draws": m, "n": n} for m, n in needed]
     for name in ("between", "within_examples", "design_effect"):
         if name in plan:
             data[name] = float(plan[name])
-    if "responses" in plan.dims:
+    if RESPONSES in plan.dims:
+        of = ("distance", "spread", "n_within")
         data["by_responses"] = [
             {
-                "responses": step,
-                "distance": float(plan["responses_distance"][place]),
-                "spread": plan["responses_spread"].values[place].tolist(),
-                **(
-                    {"n_within": plan["responses_n_within"].values[place].tolist()}
-                    if "responses_n_within" in plan
-                    else {}
-                ),
+                RESPONSES: one[RESPONSES].item(),
+                **{
+                    name: one[f"responses_{name}"].values.tolist()
+                    for name in of
+                    if f"responses_{name}" in plan
+                },
             }
-            for place, step in enumerate(plan["responses"].values.tolist())
+            for one in each(plan, RESPONSES)
         ]
     data["needed"] = [
-        {"combiner": str(name), "n": int(n), "counts": str(counts)}
-        for name, n, counts in zip(
-            plan["combiner"].values,
-            plan["needed"].values,
-            plan["needed_counts"].values,
-            strict=True,
-        )
+        {
+            "combiner": str(one["combiner"].item()),
+            "n": int(one["needed"]),
+            "counts": str(one["needed_counts"].item()),
+        }
+        for one in each(plan, "combiner")
     ]
     return data
 

@@ -9,13 +9,13 @@ from plausibly.plots.examples import (
     example as example,
     region as region,
 )
-from plausibly.plots.plans import planning as planning
 from plausibly.plots.sets import (
     alphas as alphas,
     coverage as coverage,
     groups as groups,
     labels as labels,
     p_values as p_values,
+    planning as planning,
     realised as realised,
     risk as risk,
     sizes as sizes,

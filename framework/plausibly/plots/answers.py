@@ -16,19 +16,22 @@ from plausibly.errors import InputError, counted, listed
 from plausibly.evaluation.results import TOLERATED
 from plausibly.extras import require
 from plausibly.palette import BLUE, GREY, INK, PURPLE, VERMILION
-from plausibly.plots import reading, style
+from plausibly.plots import reading
 from plausibly.plots.style import (
-    SMALL,
     Axes,
     Dot,
     Look,
     axes_of,
+    draw_dots,
     heading,
+    height,
     luminance,
+    mark,
     name_rows,
+    number,
     share,
     shown_names,
-    tidy,
+    tidy_rows,
     tone,
 )
 
@@ -67,32 +70,27 @@ def disagreement(result: xr.Dataset, *, most: int = MOST, axes: Axes | None = No
     """
     reading.check(result, "disagreement")
     together, said = result["together"].values, result["share"].values
-    there = len(said)
-    kept = np.arange(there)
-    if there > most:
-        parted = together.sum(axis=1) - np.diag(together)
-        kept = np.sort(np.argsort(-parted, kind="stable")[:most])
+    kept = _most(together.sum(axis=1) - np.diag(together), most)
     with np.errstate(invalid="ignore", divide="ignore"):
         rows = together[np.ix_(kept, kept)] / said[kept, None]
     called = [str(name) for name in result[names.LABEL].values[kept]]
-    axes = _squares_axes(axes, len(kept), "disagreement")
-    agree = float(np.trace(together))
-    draw_squares(axes, rows, called, called, x="another says", y="one says")
-    _frame_diagonal(axes, len(kept))
+    axes = _draw_squares(axes, "disagreement", rows, called, x="another says", y="one says")
     pairs = "pairs of answers" if result.attrs["pairs"] == "answers" else "pairs of drawn labels"
     compared, n = int(result.attrs["compared"]), int(result.attrs["n"])
-    on = (
-        several(n, "example")
-        if compared == n
-        else f"{counted(compared)} of {several(n, 'example')}"
-    )
+    on = "" if compared == n else f"{counted(compared)} of "
+    agree = f"{100 * float(np.trace(together)):.0f} of 100 {pairs} agree"
     heading(
         axes,
         "Over which labels annotators part",
-        f"per 100 answers of a row; {on}; {100 * agree:.0f} of 100 {pairs} agree",
-        reading.some_of(len(kept), there, "label", "those they part over most"),
+        f"per 100 answers of a row; {on}{several(n, 'example')}; {agree}",
+        reading.some_of(len(kept), len(said), "label", "those they part over most"),
     )
     return axes
+
+
+def _most(wrong: NDArray[np.float64], most: int) -> NDArray[np.intp]:
+    """Return the places of the labels that are shown, in their order: the worst ones."""
+    return np.sort(np.argsort(-np.nan_to_num(wrong), kind="stable")[:most])
 
 
 def confusion(
@@ -147,15 +145,10 @@ def confusion(
         )
     table = result["confusion"].isel({names.ANNOTATOR: place}).transpose(names.LABEL, "said")
     values = table.values
-    there = len(values)
-    kept = np.arange(there)
-    if there > most:
-        wrong = np.nan_to_num(values.sum(axis=1) - np.diag(values))
-        kept = np.sort(np.argsort(-wrong, kind="stable")[:most])
+    kept = _most(values.sum(axis=1) - np.diag(values), most)
     called = [str(name) for name in result[names.LABEL].values[kept]]
-    axes = _squares_axes(axes, len(kept), "confusion")
-    draw_squares(axes, values[np.ix_(kept, kept)], called, called, x="says", y="means")
-    _frame_diagonal(axes, len(kept))
+    rows = values[np.ix_(kept, kept)]
+    axes = _draw_squares(axes, "confusion", rows, called, x="says", y="means")
     (name,) = shown_names([known[place]])
     heading(
         axes,
@@ -163,7 +156,7 @@ def confusion(
         f"per 100 times that a label is meant; {int(result[RESPONSES][place]):,} responses; "
         f"{share(float(weight[place]), 2)} right, as {result.attrs.get('aggregator', 'estimated')} "
         "estimates",
-        reading.some_of(len(kept), there, "label", "those with the largest errors"),
+        reading.some_of(len(kept), len(values), "label", "those with the largest errors"),
     )
     return axes
 
@@ -195,24 +188,28 @@ def sensitivity(
     MissingExtra
         ``extra-missing`` without matplotlib (extra ``plots``).
     """
-    reading.check(result, "sensitivity")
-    one = reading.at_alpha(result, alpha)
+    _, one = reading.opened(result, "sensitivity", alpha)
     mean = one["aggregated_coverage"].mean("split").transpose("calibrated_with", "judged_by").values
     wanted = 1 - float(one[names.ALPHA])
     called = [str(name) for name in one["judged_by"].values]
-    sizes = one["set_size"].mean("split").values
-    axes = _squares_axes(axes, len(called), "sensitivity", side=0.95)
     short = np.clip(wanted - mean, 0, None)
     texts = [
         [f"{share(value)} ✗" if value < wanted - TOLERATED else share(value) for value in row]
         for row in mean.tolist()
     ]
-    draw_squares(
-        axes, short, called, called, x="judged by", y="calibrated with", texts=texts,
-        full=max(0.1, float(short.max())), hue=VERMILION,
-    )  # fmt: skip
-    _frame_diagonal(axes, len(called))
-    spread = ", ".join(f"{size:.2f}" for size in sizes)
+    axes = _draw_squares(
+        axes,
+        "sensitivity",
+        short,
+        called,
+        x="judged by",
+        y="calibrated with",
+        texts=texts,
+        full=max(0.1, float(short.max())),
+        hue=VERMILION,
+        side=0.95,
+    )
+    spread = ", ".join(f"{size:.2f}" for size in one["set_size"].mean("split").values)
     heading(
         axes,
         reading.with_alpha("Coverage of what experts say, by the aggregator", one),
@@ -223,46 +220,54 @@ def sensitivity(
     return axes
 
 
-def draw_squares(
-    axes: Axes,
+def _draw_squares(
+    axes: Axes | None,
+    figure: str,
     values: NDArray[np.float64],
-    rows: Sequence[str],
-    columns: Sequence[str],
+    called: Sequence[str],
     *,
     x: str,
     y: str,
     texts: Sequence[Sequence[str]] | None = None,
     full: float = 1.0,
     hue: str = BLUE,
-) -> None:
+    side: float = _SIDE,
+) -> Axes:
     """Draw a table of shares as squares, from paper to full colour, each with its number."""
+    count = len(called)
+    wide, tall = 2.9 + max(side * count, 2.6), 1.6 + max(side * count * 0.9, 1.4)
+    axes = axes_of(axes, figure, width=wide, height=tall)
     colours = require("matplotlib.colors", extra="plots", whose="a figure")
+    patches = require("matplotlib.patches", extra="plots", whose="a figure")
     ink = tone(axes)
     shades = colours.LinearSegmentedColormap.from_list("plausibly", [ink.paper, hue])
     shades = shades.with_extremes(bad=ink.grid)
     axes.imshow(np.ma.masked_invalid(values / full), cmap=shades, vmin=0, vmax=1, aspect="auto")
     written = texts or [[_hundredths(value) for value in row] for row in values.tolist()]
-    size = 9 if len(columns) <= 8 else 7 if len(columns) <= MOST else 5
+    size = 9 if count <= 8 else 7 if count <= MOST else 5
+    centred = {"ha": "center", "va": "center", "fontsize": size}
     for i, row in enumerate(written):
         for j, text in enumerate(row):
             dark = luminance(*shades(values[i, j] / full)[:3]) < _DARK
-            colour = "white" if dark else INK
-            axes.text(j, i, text, ha="center", va="center", fontsize=size, color=colour)
-    beside, below = shown_names(rows), shown_names(columns, width=_NAME)
-    wide = max(len(line) for name in below for line in name.split("\n"))
+            axes.text(j, i, text, color="white" if dark else INK, **centred)
+    beside, below = shown_names(called), shown_names(called, width=_NAME)
+    letters = max(len(line) for name in below for line in name.split("\n"))
     inches = axes.get_position().width * axes.figure.bbox.width / axes.figure.dpi
-    if wide > _LETTERS * inches / len(columns):
+    if letters > _LETTERS * inches / count:
         # Names on their sides would leave the squares no height.
-        below = [str(place + 1) for place in range(len(columns))]
+        below = [str(place + 1) for place in range(count)]
         beside = [f"{name}  {place + 1}" for place, name in enumerate(beside)]
         x = f"{x} (numbered as the rows)"
-    axes.set_yticks(range(len(rows)), beside, parse_math=False)
-    axes.set_xticks(range(len(columns)), below, parse_math=False)
+    axes.set_yticks(range(count), beside, parse_math=False)
+    axes.set_xticks(range(count), below, parse_math=False)
     axes.tick_params(length=0)
-    axes.set_xlabel(x)
-    axes.set_ylabel(y)
+    axes.set(xlabel=x, ylabel=y)
     for spine in axes.spines.values():
         spine.set_visible(False)
+    frame = {"fill": False, "edgecolor": ink.ink, "linewidth": 1.2, "clip_on": False}
+    for place in range(count):  # of the diagonal
+        axes.add_patch(patches.Rectangle((place - 0.5, place - 0.5), 1, 1, **frame))
+    return axes
 
 
 def _hundredths(value: float) -> str:
@@ -270,28 +275,6 @@ def _hundredths(value: float) -> str:
     if np.isnan(value) or value == 0:
         return ""
     return "·" if value < 0.005 else f"{100 * value:.0f}"
-
-
-def _squares_axes(axes: Axes | None, size: int, figure: str, side: float = _SIDE) -> Axes:
-    wide = 2.9 + max(side * size, 2.6)
-    tall = 1.6 + max(side * size * 0.9, 1.4)
-    return axes_of(axes, whose=f"plausibly.plots.{figure}", width=wide, height=tall)
-
-
-def _frame_diagonal(axes: Axes, size: int) -> None:
-    """Frame the squares whose row and column are the same."""
-    patches = require("matplotlib.patches", extra="plots", whose="a figure")
-    for place in range(size):
-        frame = patches.Rectangle(
-            (place - 0.5, place - 0.5),
-            1,
-            1,
-            fill=False,
-            edgecolor=tone(axes).ink,
-            linewidth=1.2,
-            clip_on=False,
-        )
-        axes.add_patch(frame)
 
 
 MOST_ANNOTATORS = 20
@@ -328,34 +311,24 @@ def agreement(result: xr.Dataset, *, axes: Axes | None = None) -> Axes:
     reading.check(result, "agreement")
     titles = measure_titles(str(result.attrs["kind"]))
     rows = []
-    for place, name in enumerate(map(str, result["measure"].values)):
-        value = float(result["value"][place])
-        if name in _NO_AGREEMENT or name not in titles or np.isnan(value):
-            continue
-        chance = "krippendorff" in name or "kappa" in name
-        rows.append(
-            Dot(
-                name=titles[name],
-                mean=value,
-                low=float(result["low"][place]),
-                high=float(result["high"][place]),
-                look=_CHANCE if chance else _PLAIN,
-            )
-        )
-    axes = axes_of(axes, whose="plausibly.plots.agreement", height=style.height(rows))
-    style.draw_dots(axes, rows)
+    for name in map(str, result["measure"].values):
+        one = result.sel(measure=name)
+        mean, low, high = (float(one[end]) for end in ("value", "low", "high"))
+        if name not in _NO_AGREEMENT and name in titles and not np.isnan(mean):
+            look = _CHANCE if "krippendorff" in name or "kappa" in name else _PLAIN
+            rows.append(Dot(name=titles[name], mean=mean, low=low, high=high, look=look))
+    axes = axes_of(axes, "agreement", height=height(rows))
+    draw_dots(axes, rows)
     low, high = axes.get_xlim()
     axes.set_xlim(min(low, -0.02), high)
     axes.axvline(0, color=tone(axes).muted, linewidth=1, zorder=1)
-    tidy(axes, x="agreement (1: all agree)", y="", grid="x")
-    axes.spines["left"].set_visible(False)
-    answers = counted(int(result.attrs["answers"]))
-    several_too = reading.on_what(result, examples=int(result.attrs["examples"]), lines="")
+    tidy_rows(axes, "agreement (1: all agree)")
+    on = reading.on_what(result, examples=int(result.attrs["examples"]), lines="")
     per_cent = reading.per_cent(result.attrs["confidence"])
     heading(
         axes,
         "How much annotators agree",
-        f"{several_too}, {answers} answers",
+        f"{on}, {counted(int(result.attrs['answers']))} answers",
         f"lines: {per_cent} intervals" if result.attrs["resamples"] else "",
         "squares: corrected for chance" if any(row.look is _CHANCE for row in rows) else "",
     )
@@ -391,36 +364,34 @@ def annotators(
     MissingExtra
         ``extra-missing`` without matplotlib (extra ``plots``).
     """
-    if reading.check(result, "annotators") == reading.RELIABILITY:
+    if reading.check(result, "annotators") == "reliability":
         return _worth(result, most, axes)
     own = result["annotator_agreement"].values.astype(np.float64)
     others = result["annotator_others"].values.astype(np.float64)
-    answers = result["annotator_answers"].values
     low = result["annotator_low"].values
     there = len(own)
     order = np.lexsort((own, own - others))[:most]
-    rows = [
-        Dot(
-            name=str(result[names.ANNOTATOR].values[place]),
-            note=f"{several(int(answers[place]), 'answer')}" + (", low" if low[place] else ""),
-            mean=float(own[place]),
-            low=np.nan,
-            high=np.nan,
-            look=_LOW if low[place] else _PLAIN,
+    rows = []
+    for place in order:
+        note = several(int(result["annotator_answers"][place]), "answer")
+        rows.append(
+            Dot(
+                name=str(result[names.ANNOTATOR].values[place]),
+                mean=float(own[place]),
+                look=_LOW if low[place] else _PLAIN,
+                note=f"{note}, low" if low[place] else note,
+            )
         )
-        for place in order
-    ]
-    axes = axes_of(axes, whose="plausibly.plots.annotators", height=style.height(rows))
-    style.draw_dots(axes, rows)
-    for row, place in enumerate(order):
-        if np.isfinite([own[place], others[place]]).all():
-            axes.plot([own[place], others[place]], [row, row], color=GREY, linewidth=1, zorder=1)
-            axes.plot([others[place]], [row], marker="|", markersize=12, color=tone(axes).ink)
-    ends = [*own[order], *others[order]]
-    least = float(np.nanmin(ends)) if np.isfinite(ends).any() else 0.0
+    axes = axes_of(axes, "annotators", height=height(rows))
+    draw_dots(axes, rows)
+    for row, ends in enumerate(zip(own[order], others[order], strict=True)):
+        if np.isfinite(ends).all():
+            axes.plot(ends, [row, row], color=GREY, linewidth=1, zorder=1)
+            axes.plot(ends[1:], [row], marker="|", markersize=12, color=tone(axes).ink)
+    every = [*own[order], *others[order]]
+    least = float(np.nanmin(every)) if np.isfinite(every).any() else 0.0
     axes.set_xlim(max(0.0, least - 0.05), 1.02)
-    tidy(axes, x=f"agreement with others ({result.attrs['likeness']})", y="", grid="x")
-    axes.spines["left"].set_visible(False)
+    tidy_rows(axes, f"agreement with others ({result.attrs['likeness']})")
     heading(
         axes,
         "How each annotator agrees with the others",
@@ -434,46 +405,28 @@ def annotators(
 
 
 def _worth(result: xr.Dataset, most: int, axes: Axes | None) -> Axes:
+    """Draw how often each annotator is right, as an aggregator estimates it."""
     weight = result[names.WEIGHT].values.astype(np.float64)
     called = [str(name) for name in result[names.ANNOTATOR].values]
     there = len(called)
     # As the table prints them: NaN goes last, names break ties.
     order = sorted(range(there), key=lambda i: (np.isnan(weight[i]), weight[i], called[i]))[:most]
     notes = [str(result[NOTE].values[place]) if NOTE in result else "" for place in order]
-    answers = [float(result[RESPONSES].values[place]) for place in order]
-    axes = axes_of(axes, whose="plausibly.plots.annotators", height=1.3 + 0.44 * max(2, len(order)))
-    ink = tone(axes)
+    axes = axes_of(axes, "annotators", height=1.3 + 0.44 * max(2, len(order)))
+    lines = shown_names([called[place] for place in order])
     for row, place in enumerate(order):
-        look = _LOW if notes[row] else _PLAIN
-        if np.isnan(weight[place]):
-            continue
-        axes.plot([0, weight[place]], [row, row], color=look.colour, linewidth=2, zorder=1)
-        axes.plot(
-            [weight[place]], [row], marker=look.marker, markersize=7, color=look.colour,
-            markeredgecolor=ink.paper,
-        )  # fmt: skip
-    top = max(1.0, float(np.nanmax(weight))) if np.isfinite(weight).any() else 1.0
-    for row, place in enumerate(order):
-        shown = "-" if np.isnan(weight[place]) else share(float(weight[place]), 2)
-        axes.annotate(
-            shown,
-            (1.01, row),
-            xycoords=("axes fraction", "data"),
-            va="center",
-            fontsize=SMALL + 1,
-            color=ink.ink,
-            annotation_clip=False,
-        )
-    shown_as = shown_names([called[place] for place in order])
-    details = [f"{answer:,.0f} responses" for answer in answers]
-    lines = [
-        f"{name}\n{detail}" + (f"; {_short(note)}" if note else "")
-        for name, detail, note in zip(shown_as, details, notes, strict=True)
-    ]
+        mean, look = float(weight[place]), _LOW if notes[row] else _PLAIN
+        if not np.isnan(mean):
+            axes.plot([0, mean], [row, row], color=look.colour, linewidth=2, zorder=1)
+            mark(axes, mean, row, look)
+        number(axes, row, "-" if np.isnan(mean) else share(mean, 2))
+        lines[row] += f"\n{float(result[RESPONSES].values[place]):,.0f} responses"
+        if notes[row]:
+            lines[row] += f"; {shown_names([notes[row]], width=34, lines=1)[0]}"
     name_rows(axes, lines)
+    top = max(1.0, float(np.nanmax(weight))) if np.isfinite(weight).any() else 1.0
     axes.set_xlim(0, top * 1.02)
-    tidy(axes, x="share of answers that is right, as estimated", y="", grid="x")
-    axes.spines["left"].set_visible(False)
+    tidy_rows(axes, "share of answers that is right, as estimated")
     heading(
         axes,
         "What each annotator is worth",
@@ -483,8 +436,3 @@ def _worth(result: xr.Dataset, most: int, axes: Axes | None) -> Axes:
         reading.some_of(len(order), there, "annotator", "the least reliable"),
     )
     return axes
-
-
-def _short(note: str) -> str:
-    """Return a note on one line."""
-    return shown_names([note], width=34, lines=1)[0]

@@ -81,13 +81,10 @@ def example(
     MissingExtra
         ``extra-missing`` without matplotlib (extra ``plots``).
     """
-    given: dict[str, xr.DataArray] = {}
-    if plausibilities is not None:
-        given["plausibilities"] = plausibilities
-    if predictions is not None:
-        given["predictions"] = predictions
     asked = sets if isinstance(sets, Mapping) else {} if sets is None else {"": sets}
-    given |= {f"sets {key}".strip(): one for key, one in asked.items()}
+    said = {"plausibilities": plausibilities, "predictions": predictions}
+    said |= {f"sets {key}".strip(): one for key, one in asked.items()}
+    given = {key: _over_examples(one, key) for key, one in said.items() if one is not None}
     if not given:
         raise InputError(
             "example-nothing",
@@ -96,7 +93,6 @@ def example(
             got="none of them",
             do="plausibly.plots.example(plausibilities, predictions, sets)",
         )
-    given = {key: _over_examples(one, key) for key, one in given.items()}
     first = next(iter(given.values()))
     called = str(first[names.EXAMPLE].values[0]) if name is None else name
     labels = [str(one) for one in first[names.LABEL].values]
@@ -107,17 +103,14 @@ def example(
         planes = [row] if names.ALPHA not in row.dims else list(row.transpose(names.ALPHA, ...))
         for plane in planes:
             at = f" at alpha {float(plane[names.ALPHA]):g}" if names.ALPHA in plane.coords else ""
-            marks.append(
-                Marked(
-                    name=f"in the {key} set{at}" if key else f"in the set{at}",
-                    inside=plane.values.astype(bool),
-                    look=OTHERS[(len(marks) + 2) % len(OTHERS)],
-                )
-            )
-    lam = rows["plausibilities"].values if plausibilities is not None else None
-    model = rows["predictions"].values if predictions is not None else None
+            said_of = f"in the {key} set{at}" if key else f"in the set{at}"
+            look = OTHERS[(len(marks) + 2) % len(OTHERS)]
+            marks.append(Marked(name=said_of, inside=plane.values.astype(bool), look=look))
+    lam, model = (
+        rows[key].values if key in rows else None for key in ("plausibilities", "predictions")
+    )
     kept = _kept(lam, model, [mark.inside for mark in marks], len(labels), most)
-    axes = axes_of(axes, whose="plausibly.plots.example", height=1.9 + 0.42 * len(kept))
+    axes = axes_of(axes, "example", height=1.9 + 0.42 * len(kept))
     draw_bars(
         axes,
         [labels[place] for place in kept],
@@ -125,19 +118,14 @@ def example(
         None if model is None else model[kept],
         [attrs.evolve(mark, inside=mark.inside[kept]) for mark in marks],
     )
-    which = "in a set, or the most plausible"
-    if lam is not None and len(kept) < len(labels):
+    which, covered = "in a set, or the most plausible", ""
+    if lam is not None:
+        held = ((float(lam[mark.inside].sum()), mark.name) for mark in marks)
+        covered = ", ".join(f"{share:.2f} of the plausibility {where}" for share, where in held)
         which += f"; the others hold {100 * max(0.0, 1 - float(lam[kept].sum())):.1f} %"
-    covered = "" if lam is None else ", ".join(
-        f"{float(lam[mark.inside].sum()):.2f} of the plausibility {mark.name}" for mark in marks
-    )  # fmt: skip
-    heading(
-        axes,
-        f"Example {shown_name(called, width=50, lines=1)}",
-        covered,
-        reading.some_of(len(kept), len(labels), "label", which),
-    )
-    legend_below(axes, axes.get_legend_handles_labels()[0])
+    few = reading.some_of(len(kept), len(labels), "label", which)
+    heading(axes, f"Example {shown_name(called, width=50, lines=1)}", covered, few)
+    legend_below(axes, columns=2)
     return axes
 
 
@@ -152,24 +140,17 @@ def draw_bars(
     title: str = "",
 ) -> None:
     """Draw bars of an example, a row a label, and at the right a column of marks a set."""
-    ink = tone(axes)
     place = np.arange(len(labels))
-    both = plausibility is not None and prediction is not None
+    apart = 0.2 if plausibility is not None and prediction is not None else 0
     if plausibility is not None:
-        upper = place - 0.2 if both else place
-        axes.barh(upper, plausibility, 0.36, color=BLUE, label="plausibility")
+        axes.barh(place - apart, plausibility, 0.36, color=BLUE, label="plausibility")
     if prediction is not None:
-        lower = place + 0.2 if both else place
-        axes.barh(lower, prediction, 0.36, color=ink.paper, edgecolor=GREY, label="model")
+        hollow = {"color": tone(axes).paper, "edgecolor": GREY}
+        axes.barh(place + apart, prediction, 0.36, label="model", **hollow)
     for column, mark in enumerate(marks):
-        axes.plot(
-            np.full(mark.inside.sum(), _FIRST_MARK + column * _STEP),
-            place[mark.inside],
-            linestyle="",
-            marker=mark.look.marker,
-            color=mark.look.colour,
-            label=mark.name,
-        )
+        x = np.full(mark.inside.sum(), _FIRST_MARK + column * _STEP)
+        look = {"marker": mark.look.marker, "color": mark.look.colour}
+        axes.plot(x, place[mark.inside], linestyle="", label=mark.name, **look)
     tidy(axes, x="share", y="label", title=title, grid="x")
     name_rows(axes, shown_names(labels, width=width))
     axes.set_ylim(len(labels) - 0.4, -0.6)
@@ -259,10 +240,6 @@ def region(
     MissingExtra
         ``extra-missing`` without matplotlib (extra ``plots``).
     """
-    axes = axes_of(
-        axes,
-        whose="plausibly.plots.region",
-        width=6,
-        height=1.8 if len(region.labels) == 2 else 5.4,
-    )
+    tall = 1.8 if len(region.labels) == 2 else 5.4
+    axes = axes_of(axes, "region", width=6, height=tall)
     return region.draw(predictions, alpha, plausibilities=plausibilities, axes=axes)

@@ -17,31 +17,22 @@ from plausibly.evaluation.evaluate import measured
 from plausibly.guarantee import Guarantee
 from plausibly.plots.style import share
 
-EVALUATION = "evaluation"
-GROUPED = "grouped"
-STUDY = "study"
-STRATA = "strata"
-SIZES = "sizes"
-SUBGROUPS = "subgroups"
-LABELS = "labels"
-RISK = "risk"
-REALISED = "realised"
-UNIFORMITY = "uniformity"
-AGREEMENT = "agreement"
-DISAGREEMENT = "disagreement"
-RELIABILITY = "reliability"
-CONFUSION = "confusion"
-PLAN = "plan"
-SENSITIVITY = "sensitivity"
+_COVERED = "aggregated_coverage"
+_MEAN = f"{_COVERED}_mean"
 
 
 @attrs.frozen
 class Kind:
-    """A kind of result."""
+    """A kind of result: the call that makes it, and a variable of it with some of its dims."""
 
-    made_by: str
+    call: str
     variable: str
-    dims: tuple[str, ...]
+    dims: tuple[str, ...] = ()
+
+    @property
+    def made_by(self) -> str:
+        """The call as a user writes it."""
+        return f"plausibly.{self.call}"
 
     def fits(self, result: xr.Dataset) -> bool:
         """Return whether a Dataset is such a result."""
@@ -49,89 +40,61 @@ class Kind:
 
 
 KINDS: Mapping[str, Kind] = {
-    EVALUATION: Kind(
-        "plausibly.evaluate(sets, plausibilities)", "aggregated_coverage", (names.EXAMPLE,)
+    "evaluation": Kind("evaluate(sets, plausibilities)", _COVERED, ("example",)),
+    "grouped": Kind("evaluate(sets, plausibilities, by=...)", "group_n"),
+    "study": Kind(
+        "compare(predictions, plausibilities, methods)", _COVERED, ("method", "split", "alpha")
     ),
-    GROUPED: Kind("plausibly.evaluate(sets, plausibilities, by=...)", "group_n", ()),
-    STUDY: Kind(
-        "plausibly.compare(predictions, plausibilities, methods)",
-        "aggregated_coverage",
-        ("method", "split", names.ALPHA),
+    "strata": Kind("evaluation.coverage_by_strata(sets, plausibilities, of)", _MEAN, ("stratum",)),
+    "sizes": Kind("evaluation.coverage_by_size(sets, plausibilities)", _MEAN, ("size",)),
+    "subgroups": Kind(
+        "evaluation.coverage_by_subgroup(sets, plausibilities, by)", _MEAN, ("subgroup",)
     ),
-    STRATA: Kind(
-        "plausibly.evaluation.coverage_by_strata(sets, plausibilities, of)",
-        "aggregated_coverage_mean",
-        ("stratum",),
+    "labels": Kind(
+        "evaluation.coverage_by_label(sets, plausibilities)", "covered_mean", ("label",)
     ),
-    SIZES: Kind(
-        "plausibly.evaluation.coverage_by_size(sets, plausibilities)",
-        "aggregated_coverage_mean",
-        ("size",),
+    "risk": Kind(
+        "evaluation.coverage_by_risk(sets, plausibilities, risk)", "missed_mean", ("level",)
     ),
-    SUBGROUPS: Kind(
-        "plausibly.evaluation.coverage_by_subgroup(sets, plausibilities, by)",
-        "aggregated_coverage_mean",
-        ("subgroup",),
-    ),
-    LABELS: Kind(
-        "plausibly.evaluation.coverage_by_label(sets, plausibilities)",
-        "covered_mean",
-        (names.LABEL,),
-    ),
-    RISK: Kind(
-        "plausibly.evaluation.coverage_by_risk(sets, plausibilities, risk)",
-        "missed_mean",
-        ("level",),
-    ),
-    REALISED: Kind(
-        "plausibly.evaluation.sorted_coverage(sets, plausibilities)",
-        "aggregated_coverage",
-        ("share",),
-    ),
-    UNIFORMITY: Kind(
-        "plausibly.evaluation.p_value_uniformity(predictor, predictions, plausibilities)",
+    "realised": Kind("evaluation.sorted_coverage(sets, plausibilities)", _COVERED, ("share",)),
+    "uniformity": Kind(
+        "evaluation.p_value_uniformity(predictor, predictions, plausibilities)",
         "p_value",
-        ("of", names.EXAMPLE),
+        ("of", "example"),
     ),
-    AGREEMENT: Kind("plausibly.agreement(annotations)", "value", ("measure",)),
-    DISAGREEMENT: Kind(
-        "plausibly.annotators.label_disagreement(plausibilities)",
-        "together",
-        (names.LABEL, "other"),
+    "agreement": Kind("agreement(annotations)", "value", ("measure",)),
+    "disagreement": Kind(
+        "annotators.label_disagreement(plausibilities)", "together", ("label", "other")
     ),
-    RELIABILITY: Kind(
-        "plausibly.reliability(annotations, aggregator)", names.WEIGHT, (names.ANNOTATOR,)
+    "reliability": Kind("reliability(annotations, aggregator)", "weight", ("annotator",)),
+    "confusion": Kind(
+        'reliability(annotations, "dawid-skene")', "confusion", ("annotator", "label", "said")
     ),
-    CONFUSION: Kind(
-        'plausibly.reliability(annotations, "dawid-skene")',
-        "confusion",
-        (names.ANNOTATOR, names.LABEL, "said"),
-    ),
-    PLAN: Kind("plausibly.plan(predictions, plausibilities)", "coverage", ("n", "draws", "bound")),
-    SENSITIVITY: Kind(
-        "plausibly.sensitivity(predictions, annotations, aggregators)",
-        "aggregated_coverage",
+    "plan": Kind("plan(predictions, plausibilities)", "coverage", ("n", "draws", "bound")),
+    "sensitivity": Kind(
+        "sensitivity(predictions, annotations, aggregators)",
+        _COVERED,
         ("calibrated_with", "judged_by"),
     ),
 }
 
 FIGURES: Mapping[str, tuple[str, ...]] = {
-    "coverage": (EVALUATION, STUDY),
-    "sizes": (EVALUATION, STUDY, SIZES),
-    "alphas": (EVALUATION, STUDY),
-    "strata": (EVALUATION, STRATA, SIZES),
-    "groups": (GROUPED, SUBGROUPS),
-    "labels": (LABELS,),
-    "risk": (RISK,),
-    "realised": (EVALUATION, REALISED),
-    "uniformity": (UNIFORMITY,),
-    "p_values": (UNIFORMITY,),
-    "agreement": (AGREEMENT,),
-    "annotators": (AGREEMENT, RELIABILITY),
-    "disagreement": (DISAGREEMENT,),
-    "confusion": (CONFUSION,),
-    "planning": (PLAN,),
-    "sensitivity": (SENSITIVITY,),
+    "coverage": ("evaluation", "study"),
+    "sizes": ("evaluation", "study", "sizes"),
+    "alphas": ("evaluation", "study"),
+    "strata": ("evaluation", "strata", "sizes"),
+    "groups": ("grouped", "subgroups"),
+    "labels": ("labels",),
+    "risk": ("risk",),
+    "realised": ("evaluation", "realised"),
+    "uniformity": ("uniformity",),
+    "p_values": ("uniformity",),
+    "agreement": ("agreement",),
+    "annotators": ("agreement", "reliability"),
+    "disagreement": ("disagreement",),
+    "confusion": ("confusion",),
+    "planning": ("plan",),
+    "sensitivity": ("sensitivity",),
 }
 """Of which kinds of result each figure of a Dataset can be drawn."""
 
@@ -176,6 +139,11 @@ def _shown(call: str) -> str:
     return call if "..." in call else call.partition("(")[0]
 
 
+def opened(result: xr.Dataset, figure: str, alpha: float | None) -> tuple[str, xr.Dataset]:
+    """Return as which kind of result a Dataset is drawn, and its part at one alpha."""
+    return check(result, figure), at_alpha(result, alpha)
+
+
 def at_alpha(result: xr.Dataset, alpha: float | None) -> xr.Dataset:
     """Return the part of a result at one alpha: the one that is asked for, or the first."""
     result = measured(result)
@@ -200,6 +168,12 @@ def at_alpha(result: xr.Dataset, alpha: float | None) -> xr.Dataset:
 def alpha_of(one: xr.Dataset) -> float | None:
     """Return the alpha of a result at one alpha, None where the sets name none."""
     return float(one[names.ALPHA]) if names.ALPHA in one.coords else None
+
+
+def wanted(one: xr.Dataset) -> float | None:
+    """Return the coverage that is wanted of a result at one alpha, None where nobody knows."""
+    alpha = alpha_of(one)
+    return None if alpha is None else 1 - alpha
 
 
 def with_alpha(title: str, one: xr.Dataset) -> str:
@@ -236,8 +210,8 @@ def on_what(one: xr.Dataset, *, examples: int | None = None, lines: str = "lines
 
 def dashed(one: xr.Dataset) -> str:
     """Return what the dashed line is."""
-    alpha = alpha_of(one)
-    return "" if alpha is None else f"dashed: {share(1 - alpha, 2)}, as wanted"
+    level = wanted(one)
+    return "" if level is None else f"dashed: {share(level, 2)}, as wanted"
 
 
 def per_cent(value: Hashable) -> str:

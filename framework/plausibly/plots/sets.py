@@ -1,12 +1,11 @@
-"""Figures of coverage and set sizes: over splits, alpha, examples, and groups."""
+"""Figures of coverage and set sizes: over splits, alpha, examples, groups, and plans."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, TypeAlias
 
-import attrs
 import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
@@ -22,7 +21,7 @@ from plausibly.evaluation.results import cells
 from plausibly.evaluation.uniformity import DRAWN, OF, TRUE, VOTED
 from plausibly.extras import require
 from plausibly.kernels.types import Floats, Ints
-from plausibly.palette import BLUE, GREEN, VERMILION
+from plausibly.palette import BLUE, VERMILION
 from plausibly.plots import reading, style
 from plausibly.plots.style import (
     DASHES,
@@ -35,13 +34,19 @@ from plausibly.plots.style import (
     Look,
     axes_of,
     bars,
+    curve,
+    dashed,
+    dot,
+    draw_dots,
     heading,
+    height,
     legend_below,
     name_rows,
     share,
     shown_name,
     shown_names,
     tidy,
+    tidy_rows,
     tone,
     width_of,
 )
@@ -53,41 +58,26 @@ VACUOUS = {"marker": "o", "markersize": 9, "color": "white", "markeredgecolor": 
 
 _MIDDLE = (5, 95)
 _GOLDEN = 0.6180339887498949
+_WIDE = 5  # inches that two columns of a legend take
 
 
-def draw_rows(axes: Axes, rows: Sequence[xr.Dataset], measure: str, form: str) -> None:
-    """Draw a row a part of a study, and nothing around them."""
-    for place, one in enumerate(rows):
-        _draw_row(axes, one, measure, form, place)
-    axes.grid(axis="x", color=tone(axes).grid)
-    axes.set_axisbelow(True)
-    for side in ("top", "right", "left"):
-        axes.spines[side].set_visible(False)
-    axes.tick_params(axis="y", length=0)
-
-
-def _draw_row(axes: Axes, one: xr.Dataset, measure: str, form: str, row: int) -> None:
-    """Draw a method: its splits as dots, their middle as a line, their mean as a mark."""
+def draw_rows(axes: Axes, rows: Sequence[xr.Dataset], measure: str, form: str, x: str) -> None:
+    """Draw a row a method: its splits as dots, their middle as a line, their mean as a mark."""
     ink = tone(axes)
-    values = one[measure].values
-    style = mark_of(one)
-    colour = style["markeredgecolor"] if style is VACUOUS else style["color"]
-    axes.scatter(values, row + _jitter(values), s=9, color=colour, alpha=0.35, linewidths=0)
-    low, high = np.percentile(values, _MIDDLE)
-    axes.plot([low, high], [row, row], color=ink.ink, linewidth=2, solid_capstyle="round")
-    mean = float(values.mean())
-    axes.plot([mean], [row], linestyle="", zorder=4, **style)
-    axes.annotate(
-        format(mean, form),
-        (mean, row),
-        xytext=(0, 16),
-        textcoords="offset points",
-        ha="center",
-        va="center",
-        fontsize=9,
-        color=ink.ink,
-        bbox={"boxstyle": "round,pad=0.1", "facecolor": ink.paper, "edgecolor": "none"},
-    )
+    box = {"boxstyle": "round,pad=0.1", "facecolor": ink.paper, "edgecolor": "none"}
+    above = {"xytext": (0, 16), "textcoords": "offset points", "ha": "center", "va": "center"}
+    for row, one in enumerate(rows):
+        values, mark = one[measure].values, mark_of(one)
+        colour = mark["markeredgecolor"] if mark is VACUOUS else mark["color"]
+        axes.scatter(values, row + _jitter(values), s=9, color=colour, alpha=0.35, linewidths=0)
+        ends = np.percentile(values, _MIDDLE)
+        axes.plot(ends, [row, row], color=ink.ink, linewidth=2, solid_capstyle="round")
+        mean = float(values.mean())
+        axes.plot([mean], [row], linestyle="", zorder=4, **mark)
+        said = format(mean, form)
+        axes.annotate(said, (mean, row), fontsize=9, color=ink.ink, bbox=box, **above)
+    tidy_rows(axes, x)
+    axes.tick_params(axis="y", length=0)
 
 
 def _jitter(values: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -120,12 +110,6 @@ def mark_of(one: xr.Dataset) -> Mapping[str, Any]:  # Any: arguments of matplotl
     return NOTHING if np.isnan(one["guaranteed_level"]) else GUARANTEED
 
 
-_AGGREGATED = "aggregated_coverage"
-_SPLIT = "split"
-_WIDE = 5  # inches that two columns of a legend take
-_COVERED = "coverage (share)"
-
-
 def coverage(result: xr.Dataset, *, alpha: float | None = None, axes: Axes | None = None) -> Axes:
     """Draw what the sets cover, beside what is wanted.
 
@@ -151,75 +135,59 @@ def coverage(result: xr.Dataset, *, alpha: float | None = None, axes: Axes | Non
     MissingExtra
         ``extra-missing`` without matplotlib (extra ``plots``).
     """
-    if reading.check(result, "coverage") == reading.STUDY:
-        return draw_study(result, _AGGREGATED, alpha, axes, figure="coverage")
-    one = reading.at_alpha(result, alpha)
-    found = [name for name in QUANTITIES if f"{name}_mean" in one]
+    kind, one = reading.opened(result, "coverage", alpha)
+    if kind == "study":
+        return _draw_study(one, AGGREGATED, axes, "coverage")
     points = [
-        style.Dot(
-            name=QUANTITIES[name],
-            mean=float(one[f"{name}_mean"]),
-            low=float(one[f"{name}_low"]),
-            high=float(one[f"{name}_high"]),
-            look=MEASURES[name],
-        )
-        for name in found
+        dot(one, name, title, MEASURES[name])
+        for name, title in QUANTITIES.items()
+        if f"{name}_mean" in one
     ]
-    axes = axes_of(axes, whose="plausibly.plots.coverage", height=style.height(points))
-    level = reading.alpha_of(one)
-    style.draw_shares(axes, points, x=_COVERED, wanted=None if level is None else 1 - level)
+    axes = axes_of(axes, "coverage", height=height(points))
+    style.draw_shares(axes, points, "coverage (share)", reading.wanted(one))
     title = reading.with_alpha("What the sets cover", one)
     heading(axes, title, reading.on_what(one), reading.dashed(one), reading.promised(one))
     return axes
 
 
-def draw_study(
-    study: xr.Dataset, measure: str, alpha: float | None, axes: Axes | None, *, figure: str
-) -> Axes:
+_MEASURED = {
+    True: ("Coverage of what experts say", "aggregated coverage of a split (share)", ".3f"),
+    False: ("How large the sets are", "labels in a set, mean of a split", ".2f"),
+}
+
+
+def _draw_study(one: xr.Dataset, measure: str, axes: Axes | None, figure: str) -> Axes:
     """Draw one measure of a study, a row a method: see `coverage` and `sizes`."""
-    one = reading.at_alpha(study, alpha)
     named = cells(one)
     parts = [part for _, part in named]
-    axes = axes_of(axes, whose=f"plausibly.plots.{figure}", height=2.2 + 0.62 * len(parts))
-    covers = measure == _AGGREGATED
-    draw_rows(axes, parts, measure, ".3f" if covers else ".2f")
+    axes = axes_of(axes, figure, height=2.2 + 0.62 * len(parts))
+    covers = measure == AGGREGATED
+    title, x, form = _MEASURED[covers]
+    draw_rows(axes, parts, measure, form, x)
     name_rows(axes, shown_names([name for name, _ in named]))
     axes.set_ylim(len(parts) - 0.5, -0.75)
+    ink = tone(axes).ink
     if covers:
         wanted = 1 - float(one[names.ALPHA])
-        axes.axvline(wanted, color=tone(axes).ink, linestyle=DASHES, linewidth=1.2, zorder=1)
-        low = min(float(one[measure].min()), wanted)
-        axes.set_xlim(low - 0.02, 1.02)
-        title = "Coverage of what experts say"
-        axes.set_xlabel("aggregated coverage of a split (share)")
+        axes.axvline(wanted, color=ink, linestyle=DASHES, linewidth=1.2, zorder=1)
+        axes.set_xlim(min(float(one[measure].min()), wanted) - 0.02, 1.02)
     else:
         axes.set_xlim(0, float(one[measure].max()) * 1.08 + 0.1)
-        title = "How large the sets are"
-        axes.set_xlabel("labels in a set, mean of a split")
     axes.locator_params(axis="x", nbins=6)
-    splits = counted(study.sizes[_SPLIT])
-    tested = one["n_test"].values
-    many = f"{counted(int(tested.min()))} to {counted(int(tested.max()))}"
-    many = counted(int(tested[0])) if tested.min() == tested.max() else many
+    tested = sorted({int(one["n_test"].min()), int(one["n_test"].max())})
+    many = " to ".join(map(counted, tested))
     heading(
         axes,
         reading.with_alpha(title, one),
-        f"{splits} random split{'' if splits == '1' else 's'}, {many} test examples each",
+        f"{several(one.sizes['split'], 'random split')}, {many} test examples each",
         reading.dashed(one) if covers else "",
     )
-    legend_below(axes, legend_of(parts, tone(axes).ink), columns=2 if width_of(axes) > 5 else 1)
+    legend_below(axes, legend_of(parts, ink), columns=2 if width_of(axes) > _WIDE else 1)
     return axes
 
 
-@attrs.frozen(kw_only=True)
-class _Curve:
-    """A measure at every alpha, (alpha,)."""
-
-    name: str
-    look: Look
-    low: NDArray[np.float64]
-    mean: NDArray[np.float64]
-    high: NDArray[np.float64]
+_Curve: TypeAlias = tuple[str, Look, Floats, Floats, Floats]
+"""A measure at every alpha: its name, and low, mean and high (alpha,)."""
 
 
 def alphas(result: xr.Dataset, *, axes: Axes | None = None) -> Axes:
@@ -245,27 +213,18 @@ def alphas(result: xr.Dataset, *, axes: Axes | None = None) -> Axes:
     MissingExtra
         ``extra-missing`` without matplotlib (extra ``plots``).
     """
-    study = reading.check(result, "alphas") == reading.STUDY
+    study = reading.check(result, "alphas") == "study"
     result = measured(result)
-    axes = axes_of(axes, whose="plausibly.plots.alphas", width=5.4, height=5.8)
+    axes = axes_of(axes, "alphas", width=5.4, height=5.8)
     curves = _of_study(result) if study else _of_evaluation(result)
     shown = curves[: len(OTHERS)]
     wanted = 1 - np.atleast_1d(result[names.ALPHA].values).astype(np.float64)
     order = np.argsort(wanted)
     least = float(wanted.min())
-    for curve in shown:
-        x, low, mean, high = (one[order] for one in (wanted, curve.low, curve.mean, curve.high))
-        colour = curve.look.colour
-        axes.fill_between(x, low, high, color=colour, alpha=0.18, linewidth=0)
-        axes.plot(
-            x,
-            mean,
-            color=colour,
-            linestyle=curve.look.line,
-            marker=curve.look.marker,
-            markersize=5,
-            label=shown_name(curve.name, width=40),
-        )
+    for name, look, *values in shown:
+        x, low, mean, high = (ends[order] for ends in (wanted, *values))
+        axes.fill_between(x, low, high, color=look.colour, alpha=0.18, linewidth=0)
+        curve(axes, x, mean, look, shown_name(name, width=40))
         least = min(least, float(np.nanmin(low)))
     ends = [max(0.0, least - 0.03), 1.0]
     ink = tone(axes).ink
@@ -275,40 +234,34 @@ def alphas(result: xr.Dataset, *, axes: Axes | None = None) -> Axes:
     heading(
         axes,
         "What sets cover at every alpha",
-        f"{counted(result.sizes[_SPLIT])} random splits; bands: middle 90 % of them"
+        f"{counted(result.sizes['split'])} random splits; bands: middle 90 % of them"
         if study
         else reading.on_what(result, lines="bands"),
         reading.some_of(len(shown), len(curves), "method", "the first"),
     )
-    lines = [line for line in axes.lines if not line.get_label().startswith("_child")]
-    legend_below(axes, lines, columns=1)
+    # Also those whose name begins with a line.
+    legend_below(axes, [one for one in axes.lines if not one.get_label().startswith("_child")])
     return axes
 
 
 def _of_evaluation(result: xr.Dataset) -> list[_Curve]:
-    return [
-        _Curve(
-            name=title,
-            look=MEASURES[name],
-            **{
-                end: np.atleast_1d(result[f"{name}_{end}"].values)
-                for end in ("low", "mean", "high")
-            },
-        )
-        for name, title in QUANTITIES.items()
-        if f"{name}_mean" in result
-    ]
+    found: list[_Curve] = []
+    for name, title in QUANTITIES.items():
+        if f"{name}_mean" in result:
+            ends = (result[f"{name}_{end}"].values for end in ("low", "mean", "high"))
+            low, mean, high = map(np.atleast_1d, ends)
+            found.append((title, MEASURES[name], low, mean, high))
+    return found
 
 
 def _of_study(study: xr.Dataset) -> list[_Curve]:
     """Return aggregated coverage of each method, and of each size or number of draws."""
     planes = [cells(study.isel({names.ALPHA: place})) for place in range(study.sizes[names.ALPHA])]
-    found = []
+    found: list[_Curve] = []
     for place, (name, _) in enumerate(planes[0]):
-        values = np.stack([plane[place][1]["aggregated_coverage"].values for plane in planes])
+        values = np.stack([plane[place][1][AGGREGATED].values for plane in planes])
         low, high = np.percentile(values, _MIDDLE, axis=1)
-        look = OTHERS[place % len(OTHERS)]
-        found.append(_Curve(name=name, look=look, low=low, mean=values.mean(axis=1), high=high))
+        found.append((name, OTHERS[place % len(OTHERS)], low, values.mean(axis=1), high))
     return found
 
 
@@ -350,23 +303,15 @@ def threshold(thresholds: xr.DataArray, *, axes: Axes | None = None) -> Axes:
     alpha = ordered[names.ALPHA].values
     values = np.atleast_2d(ordered.values).astype(np.float64)
     called = [""] if by is None else [str(one) for one in ordered[by].values]
-    axes = axes_of(axes, whose="plausibly.plots.threshold", height=4.2)
+    axes = axes_of(axes, "threshold", height=4.2)
     shown = list(zip(called, values, strict=True))[: len(OTHERS)]
     for (name, row), look in zip(shown, OTHERS, strict=False):
-        axes.plot(
-            alpha,
-            np.where(np.isfinite(row), row, np.nan),
-            color=look.colour,
-            linestyle=look.line,
-            marker=look.marker,
-            markersize=4,
-            drawstyle="steps-pre",
-            label=shown_name(name, width=40) if name else "threshold",
-        )
+        said = shown_name(name, width=40) if name else "threshold"
+        finite = np.where(np.isfinite(row), row, np.nan)
+        curve(axes, alpha, finite, look, said, markersize=4, drawstyle="steps-pre")
     vacuous = [alpha[np.isneginf(row)].max() for _, row in shown if np.isneginf(row).any()]
     if vacuous:
-        until = float(max(vacuous))
-        axes.axvspan(0.0, until, color=tone(axes).grid, zorder=0)
+        axes.axvspan(0.0, float(max(vacuous)), color=tone(axes).grid, zorder=0)
     axes.set_xlim(0.0, float(alpha.max()) * 1.03)
     tidy(axes, x="alpha", y="least score in a set")
     heading(
@@ -377,19 +322,89 @@ def threshold(thresholds: xr.DataArray, *, axes: Axes | None = None) -> Axes:
         reading.some_of(len(shown), len(called), by or "", "the first"),
     )
     if by is not None:
-        legend_below(axes, list(axes.lines))
+        legend_below(axes, list(axes.lines), columns=2)
     return axes
+
+
+_BETWEEN = 0.1  # of the axis, from number to number
+
+
+def planning(result: xr.Dataset, *, alpha: float | None = None, axes: Axes | None = None) -> Axes:
+    """Draw between which bounds the coverage of a calibration lies, by its number of examples.
+
+    Parameters
+    ----------
+    result : Dataset
+        From `plausibly.plan`.
+    alpha : float, optional
+        Which of several; by default the first.
+    axes : matplotlib Axes, optional
+        Where to draw; by default those of a new figure, which is ``axes.figure``.
+
+    Returns
+    -------
+    matplotlib Axes
+        Two lines a number of draws, with the bounds between which the stated share of calibrations
+        lies; crosses are sizes at which every set is every label.
+
+    Raises
+    ------
+    InputError
+        ``figure-unsuitable``, ``figure-alpha``.
+    MissingExtra
+        ``extra-missing`` without matplotlib (extra ``plots``).
+    """
+    _, one = reading.opened(result, "planning", alpha)
+    axes = axes_of(axes, "planning", height=4.8)
+    ink, wanted = tone(axes), 1 - float(one[names.ALPHA])
+    n = one["n"].values.astype(np.float64)
+    bounds = one["coverage"].transpose("draws", "bound", "n").values
+    draws = one["draws"].values.tolist()
+    for many, ends, look in zip(draws, bounds, OTHERS, strict=False):
+        said = "expected" if np.isinf(many) else several(int(many), "draw")
+        for end, label in zip(ends, (said, "_other end"), strict=True):
+            curve(axes, n, end, look, label)
+    empty = one["vacuous"].values
+    if empty.any():
+        cross = {"linestyle": "", "marker": "x", "markersize": 9, "color": ink.ink}
+        axes.plot(n[empty], np.ones(empty.sum()), label="every set is every label", **cross)
+    dashed(axes, wanted, "as wanted", axis="y")
+    width = one.attrs.get("within")
+    if width is not None:
+        axes.axhspan(wanted - width, wanted + width, color=ink.grid, zorder=0)
+    axes.set_xscale("log")
+    ticks = _apart(n)
+    axes.set_xticks(ticks, [counted(int(size)) for size in ticks])
+    axes.set_xticks([], minor=True)
+    tidy(axes, x="calibration examples", y="coverage (share)")
+    pilot = one.attrs.get("pilot_examples")
+    heading(
+        axes,
+        reading.with_alpha("Where the coverage of one calibration lies", one),
+        f"{reading.per_cent(one.attrs['confidence'])} of calibrations lie between the lines",
+        reading.dashed(one),
+        "" if width is None else f"grey: within {share(float(width))}",
+        f"pilot of {counted(int(pilot))} examples" if pilot else "no pilot: the worst case",
+        reading.some_of(len(OTHERS), len(draws), "number of draws", "the first"),
+    )
+    legend_below(axes, columns=2)
+    return axes
+
+
+def _apart(n: NDArray[np.float64]) -> list[float]:
+    """Return the sizes whose numbers do not touch on a logarithmic axis, the last one first."""
+    least = (np.log(n[-1]) - np.log(n[0])) * _BETWEEN
+    kept = [float(n[-1])]
+    for size in n[-2::-1]:
+        if np.log(kept[-1]) - np.log(size) >= least:
+            kept.append(float(size))
+    return kept[::-1]
 
 
 BINS = 20
 OF_LABELS = {VOTED: style.VOTED, DRAWN: style.AGGREGATED, TRUE: style.TRUE}
 """How p-values of each kind of label are drawn."""
 
-_STYLES = {
-    VOTED: {"color": VERMILION, "linestyle": "--"},
-    DRAWN: {"color": BLUE, "linestyle": "-"},
-    TRUE: {"color": GREEN, "linestyle": "-."},
-}
 _CHANCE = 20.0  # 1 / 0.05
 _CURVES = {
     "voted_coverage": (style.VOTED, "voted label"),
@@ -427,31 +442,26 @@ def realised(result: xr.Dataset, *, alpha: float | None = None, axes: Axes | Non
     ----------
     Stutz et al., TMLR 2023, the figures of realised coverage.
     """
-    reading.check(result, "realised")
-    one = reading.at_alpha(result, alpha)
-    axes = axes_of(axes, whose="plausibly.plots.realised", height=4.8)
-    n = one["largest_plausibility"].size
-    # From 0, so that each example has its width, and one example can be seen.
-    places = np.arange(n + 1) / n
-    for name, (look, said) in _CURVES.items():
-        if name in one:
-            label = f"{said}, mean {float(one[name].mean()):.3f}"
-            _ascend(axes, one[name].values, look, label, places)
-    dotted = Look(colour=tone(axes).ink, line=":")
+    _, one = reading.opened(result, "realised", alpha)
+    axes = axes_of(axes, "realised", height=4.8)
     largest = one["largest_plausibility"].values
-    _ascend(axes, largest, dotted, "largest plausibility", places)
+    # From 0, so that each example has its width, and one example can be seen.
+    places = np.arange(largest.size + 1) / largest.size
+    curves = [
+        (one[name].values, look, f"{said}, mean {float(one[name].mean()):.3f}")
+        for name, (look, said) in _CURVES.items()
+        if name in one
+    ]
+    curves.append((largest, Look(colour=tone(axes).ink, line=":"), "largest plausibility"))
+    for values, look, label in curves:
+        whole = np.append(values.min(), values)
+        style.ascending(axes, whole, look, label, places, steps="steps-pre")
     tidy(axes, x="examples, each curve sorted alone (share)", y="covered (share)")
     axes.set(xlim=(0, 1), ylim=(-0.03, 1.03))
     title = reading.with_alpha("What sets cover of each example", one)
-    heading(axes, title, reading.on_what(one, examples=n, lines=""))
-    legend_below(axes, list(axes.lines), columns=1)
+    heading(axes, title, reading.on_what(one, examples=largest.size, lines=""))
+    legend_below(axes)
     return axes
-
-
-def _ascend(axes: Axes, values: Floats, look: Look, label: str, places: Floats) -> None:
-    """Draw values in rising order, each as wide as its example."""
-    whole = np.append(values.min(), values)
-    style.ascending(axes, whole, look, label, places, steps="steps-pre")
 
 
 def uniformity(result: xr.Dataset, *, axes: Axes | None = None) -> Axes:
@@ -482,32 +492,31 @@ def uniformity(result: xr.Dataset, *, axes: Axes | None = None) -> Axes:
     and test examples.
     """
     reading.check(result, "uniformity")
-    axes = axes_of(axes, whose="plausibly.plots.uniformity", width=5, height=6)
+    axes = axes_of(axes, "uniformity", width=5, height=6)
     ink = tone(axes)
     reach = math.sqrt(math.log(_CHANCE) / (2.0 * float(result["effective"].min())))
-    grid = np.array([0.0, 1.0])
-    axes.fill_between(
-        grid, grid, grid + reach, color=ink.grid, linewidth=0, label="what chance explains (95 %)"
-    )
-    axes.plot(grid, grid, color=ink.ink, linewidth=1, label="uniform")
+    ends = np.array([0.0, 1.0])
+    band = {"color": ink.grid, "linewidth": 0, "label": "what chance explains (95 %)"}
+    axes.fill_between(ends, ends, ends + reach, **band)
+    axes.plot(ends, ends, color=ink.ink, linewidth=1, label="uniform")
     for of in map(str, result[OF].values):
         one = result.sel({OF: of})
         values = np.sort(one["p_value"].values)
+        shares = np.arange(1, len(values) + 1) / len(values)
         promised = ", promised" if bool(one["promised"]) else ""
         axes.step(
             np.concatenate(([0.0], values, [1.0])),
-            np.concatenate(([0.0], np.arange(1, len(values) + 1) / len(values), [1.0])),
+            np.concatenate(([0.0], shares, [1.0])),
             where="post",
             linewidth=1.8,
             label=f"{of} labels{promised}: D+ {float(one['ks_above']):.3f}",
-            **_STYLES[of],
+            color=OF_LABELS[of].colour,
+            linestyle=OF_LABELS[of].line,
         )
-    axes.set_xlim(0, 1)
-    axes.set_ylim(0, 1)
-    axes.set_aspect("equal")
+    axes.set(xlim=(0, 1), ylim=(0, 1), aspect="equal")
     tidy(axes, x="t", y="share of p-values at most t", grid="")
     heading(axes, "Are p-values uniform?", _tested(result))
-    legend_below(axes, axes.get_legend_handles_labels()[0], columns=1)
+    legend_below(axes)
     return axes
 
 
@@ -541,38 +550,32 @@ def p_values(result: xr.Dataset, *, bins: int = BINS, axes: Axes | None = None) 
     Stutz et al., TMLR 2023, appendix: histograms of p-values.
     """
     reading.check(result, "p_values")
-    axes = axes_of(axes, whose="plausibly.plots.p_values", height=4.4)
+    axes = axes_of(axes, "p_values", height=4.4)
     for of in map(str, result[OF].values):
         one = result.sel({OF: of})
-        values = one["p_value"].values
-        shares = np.histogram(values, bins=bins, range=(0, 1))[0] / values.size
-        off = f", D+ {float(one['ks_above']):.3f}, D- {float(one['ks_below']):.3f}"
-        outline(axes, shares, OF_LABELS[of], f"{of} labels{off}")
+        shares = np.histogram(one["p_value"].values, bins=bins, range=(0, 1), density=True)[0]
+        look = OF_LABELS[of]
+        axes.stairs(
+            shares,
+            np.linspace(0, 1, bins + 1),
+            color=look.colour,
+            linestyle=look.line,
+            linewidth=1.6,
+            baseline=None,
+            label=f"{of} labels, D+ {float(one['ks_above']):.3f}, D- {float(one['ks_below']):.3f}",
+        )
     uniform_line(axes)
     axes.set_xlim(0, 1)
     axes.set_ylim(bottom=0)
     tidy(axes, x="p-value", y="density")
     heading(axes, "p-values of new examples", _tested(result))
-    legend_below(axes, axes.get_legend_handles_labels()[0], columns=1)
+    legend_below(axes)
     return axes
-
-
-def outline(axes: Axes, shares: Floats, look: Look, label: str) -> None:
-    """Draw a histogram over [0, 1] as the outline of its densities, so that several can be seen."""
-    axes.stairs(
-        shares * len(shares),
-        np.linspace(0, 1, len(shares) + 1),
-        color=look.colour,
-        linestyle=look.line,
-        linewidth=1.6,
-        baseline=None,
-        label=label,
-    )
 
 
 def uniform_line(axes: Axes) -> None:
     """Mark the density of uniform p-values."""
-    axes.axhline(1, color=tone(axes).ink, linestyle=style.DASHES, linewidth=1.2, label="uniform")
+    dashed(axes, 1, "uniform", axis="y")
 
 
 def _tested(result: xr.Dataset) -> str:
@@ -605,33 +608,26 @@ def sizes(result: xr.Dataset, *, alpha: float | None = None, axes: Axes | None =
     MissingExtra
         ``extra-missing`` without matplotlib (extra ``plots``).
     """
-    kind = reading.check(result, "sizes")
-    if kind == reading.STUDY:
-        return draw_study(result, SET_SIZE, alpha, axes, figure="sizes")
-    one = reading.at_alpha(result, alpha)
-    if kind == reading.SIZES:
+    kind, one = reading.opened(result, "sizes", alpha)
+    if kind == "study":
+        return _draw_study(one, SET_SIZE, axes, "sizes")
+    if kind == "sizes":
         titles, counts = [str(name) for name in one["size"].values], one["count"].values
         said = ""
     else:
         titles, counts = _counted(one[SET_SIZE].values, int(one.attrs["labels"]))
-        ends = [float(one[f"{SET_SIZE}_{end}"]) for end in ("mean", "low", "high")]
-        said = f"mean {ends[0]:.2f}, {ends[1]:.2f} to {ends[2]:.2f} "
+        size = dot(one, SET_SIZE, "", SIZE)
+        said = f"mean {size.mean:.2f}, {size.low:.2f} to {size.high:.2f} "
         said += f"({reading.per_cent(one.attrs['confidence'])} interval)"
-    axes = axes_of(axes, whose="plausibly.plots.sizes", height=3.6)
+    axes = axes_of(axes, "sizes", height=3.6)
     places = np.arange(len(titles), dtype=np.float64)
     bars(axes, places, counts, 0.8, SIZE, "sets")
     total = int(counts.sum())
+    above = {"xytext": (0, 2), "textcoords": "offset points", "ha": "center", "fontsize": SMALL}
     for place, count in zip(places, counts.tolist(), strict=True):
         if count:
-            axes.annotate(
-                share(count / total, 2) if count / total >= 0.005 else f"{counted(count)}",
-                (place, count),
-                xytext=(0, 2),
-                textcoords="offset points",
-                ha="center",
-                fontsize=SMALL,
-                color=tone(axes).ink,
-            )
+            part = share(count / total, 2) if count / total >= 0.005 else counted(count)
+            axes.annotate(part, (place, count), color=tone(axes).ink, **above)
     axes.set_xticks(places, titles)
     axes.margins(y=0.12)
     tidy(axes, x="labels in a set", y="examples")
@@ -663,8 +659,11 @@ def _counted(size: Ints, labels: int) -> tuple[list[str], Ints]:
 
 MOST = 20
 _MISSED = Look(colour=VERMILION, marker="D")
-_ENDS = ("mean", "low", "high")
-_AGGREGATED_COVERED = "aggregated coverage (share)"
+_BY_STRATUM = {
+    "evaluation": (AMBIGUITY, "stratum_", "the largest plausibility"),
+    "strata": ("stratum", "", ""),
+    "sizes": ("size", "", "the number of labels in the set"),
+}
 
 
 def strata(result: xr.Dataset, *, alpha: float | None = None, axes: Axes | None = None) -> Axes:
@@ -692,14 +691,11 @@ def strata(result: xr.Dataset, *, alpha: float | None = None, axes: Axes | None 
     MissingExtra
         ``extra-missing`` without matplotlib (extra ``plots``).
     """
-    kind = reading.check(result, "strata")
-    dim, prefix, title = {
-        reading.EVALUATION: (AMBIGUITY, "stratum_", "Coverage by the largest plausibility"),
-        reading.STRATA: ("stratum", "", f"Coverage by {result.attrs.get('of', 'stratum')}"),
-        reading.SIZES: ("size", "", "Coverage by the number of labels in the set"),
-    }[kind]
-    count = "stratum_n" if prefix else "count"
-    return _shares(result, dim, prefix, count, title, alpha, axes, figure="strata")
+    kind, one = reading.opened(result, "strata", alpha)
+    dim, prefix, of = _BY_STRATUM[kind]
+    rows = _parts(one, dim, prefix, "stratum_n" if prefix else "count")
+    title = f"Coverage by {of or result.attrs.get('of', 'stratum')}"
+    return _draw_parts(one, rows, title, axes, "strata", reading.on_what(one))
 
 
 def groups(
@@ -735,70 +731,48 @@ def groups(
     MissingExtra
         ``extra-missing`` without matplotlib (extra ``plots``).
     """
-    kind = reading.check(result, "groups")
-    if kind == reading.SUBGROUPS:
-        return _shares(
-            result,
-            "subgroup",
-            "",
-            "count",
-            f"Coverage by {result.attrs.get('by', 'subgroup')}",
-            alpha,
-            axes,
-            figure="groups",
-            most=most,
-            together=True,
-        )
-    by = str(result.attrs["by"])
-    title = f"Coverage by {by}"
-    return _shares(result, by, "group_", "group_n", title, alpha, axes, figure="groups", most=most)
-
-
-def _shares(
-    result: xr.Dataset,
-    dim: str,
-    prefix: str,
-    count: str,
-    title: str,
-    alpha: float | None,
-    axes: Axes | None,
-    *,
-    figure: str,
-    most: int | None = None,
-    together: bool = False,
-) -> Axes:
-    one = reading.at_alpha(result, alpha)
-    mean, low, high = (one[f"{prefix}{AGGREGATED}_{end}"].values for end in _ENDS)
-    numbers = one[count].values
-    kept = np.arange(len(mean))
-    if most is not None:
-        kept = np.lexsort((mean, high))[:most]
-    rows = [
-        Dot(
-            name=str(one[dim].values[place]),
-            note=f"n = {counted(int(numbers[place]))}",
-            mean=float(mean[place]),
-            low=float(low[place]),
-            high=float(high[place]),
-            look=MEASURES[AGGREGATED],
-        )
-        for place in kept
-    ]
-    level = reading.alpha_of(one)
-    axes = axes_of(axes, whose=f"plausibly.plots.{figure}", height=style.height(rows))
-    style.draw_shares(
-        axes, rows, x=_AGGREGATED_COVERED, wanted=None if level is None else 1 - level
-    )
-    lines = "lines"
-    if together:
+    kind, one = reading.opened(result, "groups", alpha)
+    if kind == "subgroups":
+        by, dim, prefix, count = result.attrs.get("by", "subgroup"), "subgroup", "", "count"
         lines = f"lines, for all {counted(int(one.attrs['compared']))} together"
-    heading(
-        axes,
-        reading.with_alpha(title, one),
-        reading.on_what(one, lines=lines),
-        reading.dashed(one),
-        reading.some_of(len(rows), len(mean), "group", "the weakest"),
-    )
+    else:
+        by = dim = str(result.attrs["by"])
+        prefix, count, lines = "group_", "group_n", "lines"
+    rows = _parts(one, dim, prefix, count, most)
+    few = reading.some_of(len(rows), one.sizes[dim], "group", "the weakest")
+    on = reading.on_what(one, lines=lines)
+    return _draw_parts(one, rows, f"Coverage by {by}", axes, "groups", on, few)
+
+
+def _parts(
+    one: xr.Dataset, dim: str, prefix: str, count: str, most: int | None = None
+) -> list[Dot]:
+    """Return what is covered of each part of the examples, or of the weakest parts."""
+    covered = f"{prefix}{AGGREGATED}"
+    places = np.arange(one.sizes[dim])
+    if most is not None:
+        places = np.lexsort([one[f"{covered}_{end}"].values for end in ("mean", "high")])[:most]
+    rows = []
+    for part in (one.isel({dim: place}) for place in places):
+        note = f"n = {counted(int(part[count]))}"
+        rows.append(dot(part, covered, str(part[dim].values), MEASURES[AGGREGATED], note))
+    return rows
+
+
+def _draw_parts(
+    one: xr.Dataset,
+    rows: Sequence[Dot],
+    title: str,
+    axes: Axes | None,
+    figure: str,
+    on: str,
+    few: str = "",
+    x: str = "aggregated coverage (share)",
+) -> Axes:
+    """Draw a row a part, beside what is wanted."""
+    axes = axes_of(axes, figure, height=height(rows))
+    style.draw_shares(axes, rows, x, reading.wanted(one))
+    heading(axes, reading.with_alpha(title, one), on, reading.dashed(one), few)
     return axes
 
 
@@ -836,42 +810,21 @@ def labels(
     MissingExtra
         ``extra-missing`` without matplotlib (extra ``plots``).
     """
-    reading.check(result, "labels")
-    one = reading.at_alpha(result, alpha)
+    _, one = reading.opened(result, "labels", alpha)
     mass = one["mass"].values
     there = len(mass)
     kept = np.arange(there) if there <= most else np.argsort(-mass, kind="stable")[:most]
-    rows = [
-        Dot(
-            name=str(one[names.LABEL].values[place]),
-            note=f"{mass[place]:,.1f} in {several(int(one['examples'][place]), 'example')}",
-            mean=float(one["covered_mean"][place]),
-            low=float(one["covered_low"][place]),
-            high=float(one["covered_high"][place]),
-            look=MEASURES[AGGREGATED],
-        )
-        for place in kept
-    ]
-    axes = axes_of(axes, whose="plausibly.plots.labels", height=style.height(rows))
-    level = reading.alpha_of(one)
-    style.draw_shares(
-        axes,
-        rows,
-        x="share of the label's plausibility that is in sets",
-        wanted=None if level is None else 1 - level,
-    )
+    look = MEASURES[AGGREGATED]
+    rows = []
+    for part in (one.isel({names.LABEL: place}) for place in kept):
+        note = f"{float(part['mass']):,.1f} in {several(int(part['examples']), 'example')}"
+        rows.append(dot(part, "covered", str(part[names.LABEL].values), look, note))
     rest = 1 - float(mass[kept].sum() / mass.sum())
     which = f"those with most plausibility; the others hold {100 * rest:.1f} %"
-    heading(
-        axes,
-        reading.with_alpha("Coverage by label", one),
-        reading.on_what(
-            one, lines="lines, for all together" if one.attrs.get("simultaneous") else "lines"
-        ),
-        reading.dashed(one),
-        reading.some_of(len(rows), there, "label", which),
-    )
-    return axes
+    few = reading.some_of(len(rows), there, "label", which)
+    lines = "lines, for all together" if one.attrs.get("simultaneous") else "lines"
+    on, x = reading.on_what(one, lines=lines), "share of the label's plausibility that is in sets"
+    return _draw_parts(one, rows, "Coverage by label", axes, "labels", on, few, x)
 
 
 def risk(result: xr.Dataset, *, alpha: float | None = None, axes: Axes | None = None) -> Axes:
@@ -898,35 +851,19 @@ def risk(result: xr.Dataset, *, alpha: float | None = None, axes: Axes | None = 
     MissingExtra
         ``extra-missing`` without matplotlib (extra ``plots``).
     """
-    reading.check(result, "risk")
-    one = reading.at_alpha(result, alpha)
-    rows = [
-        Dot(
-            name=_plain(one["level"].values[place]),
-            note=f"{several(int(one['labels'][place]), 'label')}, "
-            f"{several(int(one['examples'][place]), 'example')}",
-            mean=float(one["missed_mean"][place]),
-            low=float(one["missed_low"][place]),
-            high=float(one["missed_high"][place]),
-            look=_MISSED,
-        )
-        for place in reversed(range(one.sizes["level"]))
-    ]
-    axes = axes_of(axes, whose="plausibly.plots.risk", height=style.height(rows))
+    _, one = reading.opened(result, "risk", alpha)
+    rows = []
+    for part in (one.isel(level=place) for place in reversed(range(one.sizes["level"]))):
+        level = part["level"].item()
+        name = f"{level:g}" if isinstance(level, float) else str(level)  # as it was written
+        counts = (several(int(part[f"{noun}s"]), noun) for noun in ("label", "example"))
+        rows.append(dot(part, "missed", name, _MISSED, ", ".join(counts)))
+    axes = axes_of(axes, "risk", height=height(rows))
     top = max(0.05, *(row.high for row in rows if np.isfinite(row.high)))
-    style.draw_dots(axes, rows, top=top)
+    draw_dots(axes, rows, top=top)
     axes.set_xlim(0, top * 1.05)
-    tidy(axes, x="left out of the sets (share of the plausibility)", y="", grid="x")
-    axes.spines["left"].set_visible(False)
+    tidy_rows(axes, "left out of the sets (share of the plausibility)")
     axes.locator_params(axis="x", nbins=6)
-    heading(
-        axes,
-        reading.with_alpha(f"What sets leave out, by {one.attrs.get('risk', 'risk')}", one),
-        reading.on_what(one),
-    )
+    title = reading.with_alpha(f"What sets leave out, by {one.attrs.get('risk', 'risk')}", one)
+    heading(axes, title, reading.on_what(one))
     return axes
-
-
-def _plain(value: object) -> str:
-    """Return a level as it was written: whole numbers without a point."""
-    return f"{value:g}" if isinstance(value, float) else str(value)

@@ -11,6 +11,7 @@ from typing import Any, TypeAlias
 
 import attrs
 import numpy as np
+import xarray as xr
 
 from plausibly.extras import require
 from plausibly.kernels.types import Floats, Numbers
@@ -116,7 +117,7 @@ AGGREGATED = Look(colour=BLUE)
 VOTED = Look(colour=VERMILION, line="--", hatch="///", marker="D")
 TRUE = Look(colour=GREEN, line="-.", hatch="...", marker="s")
 MASS = Look(colour=PURPLE, line=":", hatch="xx", marker="^")
-SIZE = Look(colour=ORANGE, line="-", hatch="\\\\\\", marker="v")
+SIZE = Look(colour=ORANGE, hatch="\\\\\\", marker="v")
 
 MEASURES: Mapping[str, Look] = {
     "aggregated_coverage": AGGREGATED,
@@ -127,11 +128,11 @@ MEASURES: Mapping[str, Look] = {
 }
 
 OTHERS: tuple[Look, ...] = (
-    Look(colour=BLUE),
-    Look(colour=VERMILION, line="--", hatch="///", marker="D"),
-    Look(colour=GREEN, line="-.", hatch="...", marker="s"),
-    Look(colour=PURPLE, line=":", hatch="xx", marker="^"),
-    Look(colour=ORANGE, line="--", hatch="\\\\\\", marker="v"),
+    AGGREGATED,
+    VOTED,
+    TRUE,
+    MASS,
+    attrs.evolve(SIZE, line="--"),
     Look(colour=SKY, line="-.", hatch="++", marker="P"),
 )
 """For things in a row that are no measure of coverage."""
@@ -170,13 +171,13 @@ def luminance(red: float, green: float, blue: float) -> float:
     return 0.2126 * red + 0.7152 * green + 0.0722 * blue
 
 
-def axes_of(axes: Axes | None, *, whose: str, width: float = 6.4, height: float = 4.0) -> Axes:
+def axes_of(axes: Axes | None, figure: str, *, width: float = 6.4, height: float = 4.0) -> Axes:
     """Return the axes that were given, or those of a new figure."""
     if axes is not None:
         return axes
-    figures = require("matplotlib.figure", extra="plots", whose=whose)
-    figure = figures.Figure(figsize=(width, height), layout="constrained")
-    return figure.add_subplot(axes_class=_shown_axes())
+    figures = require("matplotlib.figure", extra="plots", whose=f"plausibly.plots.{figure}")
+    made = figures.Figure(figsize=(width, height), layout="constrained")
+    return made.add_subplot(axes_class=_shown_axes())
 
 
 @cache
@@ -207,70 +208,70 @@ def tidy(axes: Axes, *, x: str, y: str, title: str = "", grid: str = "y") -> Non
         axes.spines[side].set_visible(False)
 
 
+def tidy_rows(axes: Axes, x: str) -> None:
+    """Name the one axis of a figure of rows."""
+    tidy(axes, x=x, y="", grid="x")
+    axes.spines["left"].set_visible(False)
+
+
+def _filled(look: Look, label: str) -> dict[str, object]:
+    """Return how areas are filled, and their edges drawn."""
+    fill = f"{look.colour}{_LIGHT}"
+    return {"facecolor": fill, "edgecolor": look.colour, "hatch": look.hatch, "label": label}
+
+
 def histogram(axes: Axes, values: Floats, edges: Floats, look: Look, label: str) -> None:
     """Draw one distribution in its own colour, stroke and filling."""
-    axes.hist(
-        values,
-        bins=edges,
-        histtype="stepfilled",
-        facecolor=f"{look.colour}{_LIGHT}",
-        edgecolor=look.colour,
-        linestyle=look.line,
-        hatch=look.hatch,
-        linewidth=1.4,
-        label=label,
-    )
+    stroke = {"linestyle": look.line, "linewidth": 1.4}
+    axes.hist(values, bins=edges, histtype="stepfilled", **stroke, **_filled(look, label))
     axes.locator_params(axis="x", nbins=5)
 
 
-def bars(axes: Axes, places: Floats, heights: Floats, width: float, look: Look, label: str) -> None:
+def bars(
+    axes: Axes, places: Floats, heights: Numbers, width: float, look: Look, label: str
+) -> Any:  # Any: bars of matplotlib, as for Axes
     """Draw upright bars in the colour and filling of a look."""
-    axes.bar(
-        places,
-        heights,
-        width,
-        facecolor=f"{look.colour}{_LIGHT}",
-        edgecolor=look.colour,
-        hatch=look.hatch,
-        label=label,
-    )
+    return axes.bar(places, heights, width, **_filled(look, label))
+
+
+def curve(
+    axes: Axes,
+    x: Numbers,
+    y: Numbers,
+    look: Look,
+    label: str,
+    **others: object,
+) -> None:
+    """Draw a line with a mark at each value."""
+    stroke = {"color": look.colour, "linestyle": look.line, "marker": look.marker, "markersize": 5}
+    axes.plot(x, y, label=label, **{**stroke, **others})
 
 
 def ascending(
-    axes: Axes,
-    values: Floats,
-    look: Look,
-    label: str,
-    places: Numbers,
-    steps: str = "steps-mid",
+    axes: Axes, values: Floats, look: Look, label: str, places: Numbers, steps: str = "steps-mid"
 ) -> None:
     """Draw values in rising order over places that rise with them."""
-    axes.plot(
-        places,
-        np.sort(values),
-        color=look.colour,
-        linestyle=look.line,
-        linewidth=1.5,
-        label=label,
-        drawstyle=steps,
-    )
+    whole = {"marker": "", "linewidth": 1.5, "drawstyle": steps}
+    curve(axes, places, np.sort(values), look, label, **whole)
 
 
-def edges(values: Sequence[Floats], *, bins: int = 40, step: float | None = None) -> Floats:
+def edges(values: Sequence[Floats], *, bins: int = 40) -> Floats:
     """Return bin edges that all these values share."""
     together = np.concatenate([np.ravel(one) for one in values])
     low, high = float(together.min()), float(together.max())
-    if step is not None:
-        return np.arange(np.floor(low / step), np.ceil(high / step) + 2) * step - step / 2
     margin = max((high - low) * 0.02, 1e-3)
     return np.linspace(low - margin, high + margin, bins + 1)
 
 
-def target(axes: Axes, level: float, label: str = "wanted", *, axis: str = "x") -> None:
-    """Mark the level that was asked for."""
+def dashed(axes: Axes, level: float, label: str | None = None, *, axis: str = "x") -> None:
+    """Mark a place on an axis."""
     draw: Callable[..., object] = axes.axvline if axis == "x" else axes.axhline
-    name = f"{label} {level:g}"
-    draw(level, color=tone(axes).ink, linestyle=DASHES, linewidth=1.2, label=name)
+    draw(level, color=tone(axes).ink, linestyle=DASHES, linewidth=1.2, label=label)
+
+
+def target(axes: Axes, level: float, *, axis: str = "x") -> None:
+    """Mark the level that was asked for."""
+    dashed(axes, level, f"wanted {level:g}", axis=axis)
 
 
 def headroom(axes: Axes, share: float = 0.3) -> None:
@@ -282,19 +283,14 @@ def headroom(axes: Axes, share: float = 0.3) -> None:
 def legend(axes: Axes, *, place: str = "best", columns: int = 1) -> None:
     """Say what the strokes are."""
     ink = tone(axes)
-    axes.legend(
-        loc=place,
-        fontsize=SMALL,
-        ncols=columns,
-        facecolor=ink.paper,
-        edgecolor="none",
-        labelcolor=ink.ink,
-        framealpha=0.9,
-    )
+    ground = {"facecolor": ink.paper, "edgecolor": "none", "framealpha": 0.9}
+    axes.legend(loc=place, fontsize=SMALL, ncols=columns, labelcolor=ink.ink, **ground)
 
 
-def legend_below(axes: Axes, handles: Sequence[object], columns: int = 2) -> None:
-    """Say below the name of the axis what the strokes are."""
+def legend_below(axes: Axes, handles: Sequence[object] | None = None, *, columns: int = 1) -> None:
+    """Say below the name of the axis what the strokes are: all that have a label, or some."""
+    if handles is None:
+        handles = axes.get_legend_handles_labels()[0]
     if not handles:
         return
     transforms = require("matplotlib.transforms", extra="plots", whose="a figure")
@@ -317,6 +313,8 @@ def legend_below(axes: Axes, handles: Sequence[object], columns: int = 2) -> Non
 _ROW = 0.42
 _LINE = 0.18
 _AROUND = 1.3
+_BESIDE = ("axes fraction", "data")
+_SPAN = {"linewidth": 2.2, "solid_capstyle": "butt", "marker": "|", "markersize": 8, "zorder": 2}
 
 
 @attrs.frozen(kw_only=True)
@@ -325,10 +323,16 @@ class Dot:
 
     name: str
     mean: float
-    low: float
-    high: float
+    low: float = np.nan
+    high: float = np.nan
     look: Look
     note: str = ""
+
+
+def dot(one: xr.Dataset, quantity: str, name: str, look: Look, note: str = "") -> Dot:
+    """Return a quantity of a result as a point."""
+    mean, low, high = (float(one[f"{quantity}_{end}"]) for end in ("mean", "low", "high"))
+    return Dot(name=name, mean=mean, low=low, high=high, look=look, note=note)
 
 
 def height(dots: Sequence[Dot]) -> float:
@@ -338,70 +342,45 @@ def height(dots: Sequence[Dot]) -> float:
     return _AROUND + max(_ROW, _LINE * max(lines, default=1)) * max(2, len(dots))
 
 
-def draw_dots(axes: Axes, dots: Sequence[Dot], *, digits: int = 3, top: float = 1.0) -> None:
+def mark(axes: Axes, place: float, row: int, look: Look, **others: object) -> None:
+    """Draw a point of a row."""
+    edge = {"markeredgecolor": tone(axes).paper, **others}
+    axes.plot([place], [row], marker=look.marker, markersize=7, color=look.colour, **edge)
+
+
+def number(axes: Axes, row: int, text: str) -> None:
+    """Write the number of a row to its right."""
+    size, ink = SMALL + 1, tone(axes).ink
+    where = {"xycoords": _BESIDE, "va": "center", "annotation_clip": False}
+    axes.annotate(text, (1.01, row), fontsize=size, color=ink, **where)
+
+
+def draw_dots(axes: Axes, dots: Sequence[Dot], *, top: float = 1.0) -> None:
     """Draw a row a point, the first on top, with its mean in numbers."""
-    ink = tone(axes)
+    muted = {"va": "center", "fontsize": SMALL, "color": tone(axes).muted}
     ends = np.array([[dot.low, dot.high, dot.mean] for dot in dots], dtype=np.float64)
     for row, dot in enumerate(dots):
-        colour = dot.look.colour
         if np.isfinite([dot.low, dot.high]).all():
-            axes.plot(
-                [dot.low, dot.high],
-                [row, row],
-                color=colour,
-                linewidth=2.2,
-                solid_capstyle="butt",
-                marker="|",
-                markersize=8,
-                zorder=2,
-            )
+            axes.plot([dot.low, dot.high], [row, row], color=dot.look.colour, **_SPAN)
         if np.isnan(dot.mean):
-            axes.annotate(
-                "no example", (0.02, row), xycoords=("axes fraction", "data"), va="center",
-                fontsize=SMALL, color=ink.muted,
-            )  # fmt: skip
+            axes.annotate("no example", (0.02, row), xycoords=_BESIDE, **muted)
             continue
-        axes.plot(
-            [dot.mean],
-            [row],
-            linestyle="",
-            marker=dot.look.marker,
-            markersize=7,
-            color=colour,
-            markeredgecolor=ink.paper,
-            zorder=3,
-        )
-        axes.annotate(
-            share(dot.mean, digits),
-            (1.01, row),
-            xycoords=("axes fraction", "data"),
-            va="center",
-            fontsize=SMALL + 1,
-            color=ink.ink,
-            annotation_clip=False,
-        )
+        mark(axes, dot.mean, row, dot.look, linestyle="", zorder=3)
+        number(axes, row, share(dot.mean))
     named = shown_names([dot.name for dot in dots])
-    name_rows(
-        axes,
-        [
-            f"{name}\n{dot.note}" if dot.note else name
-            for name, dot in zip(named, dots, strict=True)
-        ],
-    )
+    notes = [f"\n{dot.note}" if dot.note else "" for dot in dots]
+    name_rows(axes, [name + note for name, note in zip(named, notes, strict=True)])
     least = float(np.nanmin(ends)) if np.isfinite(ends).any() else 0.0
     margin = 0.04 * (top - min(least, top)) + 0.01 * top
     axes.set_xlim(max(0.0, least - margin) if least >= 0 else least - margin, top + margin)
 
 
-def draw_shares(
-    axes: Axes, dots: Sequence[Dot], *, x: str, wanted: float | None, title: str = ""
-) -> None:
+def draw_shares(axes: Axes, dots: Sequence[Dot], x: str, wanted: float | None) -> None:
     """Draw shares of examples or plausibility, beside the one that is wanted."""
     draw_dots(axes, dots)
     if wanted is not None:
         low, high = axes.get_xlim()
         axes.set_xlim(min(low, wanted - 0.02), high)
         target(axes, wanted)
-    tidy(axes, x=x, y="", title=title, grid="x")
-    axes.spines["left"].set_visible(False)
+    tidy_rows(axes, x)
     axes.locator_params(axis="x", nbins=6)

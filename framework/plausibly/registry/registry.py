@@ -377,9 +377,10 @@ class Registry:
         self.tell_of_names(stacklevel=5)
 
     def _entries(self, kind: Kind[Any] | None, *, off: bool = False) -> tuple[Entry, ...]:
-        every = tuple(self._known.values())
+        known = tuple(self._known.values())
+        every = [e for e in known if kind is None or e.kind == kind.name]
         on = {s for s in {e.source for e in every} if off or self.off(s) is None}
-        return tuple(e for e in every if e.source in on and kind in (None, _KIND[e.kind]))
+        return tuple(e for e in every if e.source in on)
 
     def _called(self, kind: Kind[Any], bare: str, plugin: str) -> list[Entry]:
         """Return every component of this name, also those that are off."""

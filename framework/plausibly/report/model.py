@@ -11,7 +11,7 @@ import attrs
 HELD, BROKEN, UNCHECKED = "held", "broken", "cannot be checked"
 
 
-@attrs.frozen(kw_only=True)
+@attrs.frozen
 class Measure:
     """A measure of agreement."""
 
@@ -62,7 +62,7 @@ class Disagreement:
     nothing: str = ""
 
 
-@attrs.frozen(kw_only=True)
+@attrs.frozen
 class Check:
     """Something to believe the numbers by."""
 
@@ -108,7 +108,7 @@ class Provenance:
     versions: tuple[tuple[str, str], ...]
 
 
-@attrs.frozen(kw_only=True)
+@attrs.frozen
 class Still:
     """A figure as an image in the page."""
 
@@ -176,7 +176,7 @@ class Cases:
         return json.dumps(self.to_json(), ensure_ascii=False, separators=(",", ":"))
 
 
-@attrs.frozen(kw_only=True)
+@attrs.frozen
 class Interval:
     """A mean with its interval; None where there is none."""
 
@@ -185,7 +185,7 @@ class Interval:
     high: float | None
 
 
-@attrs.frozen(kw_only=True)
+@attrs.frozen
 class Finding:
     """One thing to know before the figures are believed or used."""
 
@@ -330,7 +330,7 @@ class Words:
     annotators: str = "annotators"
 
 
-@attrs.frozen(kw_only=True)
+@attrs.frozen
 class Label:
     """A label, named as in the data."""
 
@@ -339,7 +339,7 @@ class Label:
     severity: int = -1
 
 
-@attrs.frozen(kw_only=True)
+@attrs.frozen
 class Method:
     """A calibration that made sets."""
 
@@ -349,7 +349,7 @@ class Method:
     reference: bool = False
 
 
-@attrs.frozen(kw_only=True)
+@attrs.frozen
 class GroupColumn:
     """A coordinate of the examples with few values."""
 
@@ -382,11 +382,8 @@ class ReportData:
 
     def to_json(self) -> dict[str, object]:
         """Return plain data: objects by the names of attributes, None for what does not exist."""
-        found = _plain(attrs.evolve(self, stills=()))
-        if not isinstance(found, dict):
-            return {}
-        del found["stills"]
-        return {"format": FORMAT, **found}
+        names = (field.name for field in attrs.fields(ReportData) if field.name != "stills")
+        return {"format": FORMAT, **{name: _plain(getattr(self, name)) for name in names}}
 
     def to_text(self) -> str:
         """Return the JSON text, as short as it can be, the same for the same data."""
@@ -405,8 +402,6 @@ def _plain(value: object) -> object:
     if isinstance(value, Cases):  # no floats but weights, and a hundred thousand times as much
         return value.to_json()
     if attrs.has(type(value)):
-        names = [
-            field.name for field in attrs.fields(cast("type[attrs.AttrsInstance]", type(value)))
-        ]
-        return {name: _plain(getattr(value, name)) for name in names}
+        parts = attrs.asdict(cast("attrs.AttrsInstance", value), recurse=False)
+        return {name: _plain(part) for name, part in parts.items()}
     return value

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from functools import cached_property
-from itertools import combinations
+from itertools import combinations, combinations_with_replacement
 
 import attrs
 import numpy as np
@@ -21,8 +22,8 @@ from plausibly.data import names
 from plausibly.data.names import name_text, name_texts, positions, quoted, several
 from plausibly.data.select import select
 from plausibly.errors import InputError, PlausiblyWarning, counted
-from plausibly.evaluation import inputs, intervals
-from plausibly.evaluation.describe import Judgement, Standing, decimal, judgement, outwards
+from plausibly.evaluation import inputs
+from plausibly.evaluation.describe import Judgement, decimal, judgement, outwards
 from plausibly.evaluation.evaluate import AMBIGUITY, evaluate, stratum_of
 from plausibly.evaluation.groups import (
     coverage_by_size,
@@ -31,9 +32,10 @@ from plausibly.evaluation.groups import (
     sorted_coverage,
 )
 from plausibly.evaluation.inputs import judge
-from plausibly.evaluation.intervals import COVERAGE, SET_SIZE
+from plausibly.evaluation.intervals import AGGREGATED, COVERAGE, SET_SIZE
 from plausibly.evaluation.results import DRAWS, METHOD, SIZE
 from plausibly.evaluation.shift import shift
+from plausibly.evaluation.splits import Values
 from plausibly.evaluation.uniformity import DRAWN, OF, TRUE, VOTED, p_value_uniformity
 from plausibly.guarantee import Guarantee, bounded
 from plausibly.kernels.coverage import Ties, row_sums
@@ -74,8 +76,7 @@ from plausibly.report.subject import MethodSets, Subject, said_of
 def interval(found: xr.Dataset, name: str) -> Interval:
     """Return NAME_mean, NAME_low and NAME_high of a result without dims."""
     mean, low, high = (float(found[f"{name}_{end}"]) for end in ("mean", "low", "high"))
-    low, high = outwards(low, high)
-    return Interval(mean=known(mean), low=known(low), high=known(high))
+    return Interval(known(mean), *map(known, outwards(low, high)))
 
 
 def known(value: float) -> float | None:
@@ -95,8 +96,8 @@ def measured_text(one: Interval) -> str:
 def percent(share: float) -> str:
     """Return a share in percent: ``90 %``, with a decimal where two would look alike otherwise."""
     whole = 100 * share
-    text = f"{whole:.1f}".removesuffix(".0")
-    return f"{text} %" if abs(whole - round(whole)) > 1e-9 else f"{round(whole)} %"
+    digits = 1 if abs(whole - round(whole)) > 1e-9 else 0
+    return f"{whole:.{digits}f}".removesuffix(".0") + " %"
 
 
 def about_percent(share: float) -> str:
@@ -115,7 +116,12 @@ def thousandths(values: ArrayLike) -> list[int]:
     found = np.rint(given * 1000).astype(np.int64)
     found = np.where((found == 0) & (given > 0), 1, found)
     found = np.where((found == 1000) & (given < 1), 999, found)
-    return [int(value) for value in found.ravel()]
+    return found.ravel().tolist()
+
+
+def _each(found: xr.Dataset, dim: str) -> list[xr.Dataset]:
+    """Return the parts of a result along a dim."""
+    return [found.isel({dim: place}) for place in range(found.sizes[dim])]
 
 
 POLICIES: tuple[Ties, ...] = ("first", "fractional", "any", "all")
@@ -159,6 +165,9 @@ class Measured:
 def measured(subject: Subject, method: MethodSets) -> Measured:
     """Return what the sets of a method cover."""
     sets, lam = method.sets, subject.plausibilities
+    by = method.promises[0].by
+    known = by and by != LABEL_CELLS and inputs.known_values(by, (sets,)) is not None
+    cluster, seed = subject.cluster, subject.seed
     with warnings.catch_warnings():
         # What is to be said of the sets is said in the report.
         warnings.simplefilter("ignore", PlausiblyWarning)
@@ -167,39 +176,26 @@ def measured(subject: Subject, method: MethodSets) -> Measured:
             lam,
             ties=subject.ties,
             true=subject.true,
-            by=_guaranteed_by(method, sets),
-            cluster=subject.cluster,
-            seed=subject.seed,
+            by=by if known else None,
+            cluster=cluster,
+            seed=seed,
         ).load()
+        votes: dict[str, xr.Dataset] = {str(subject.ties): evaluation}
+        if evaluation.attrs["tied_share"]:  # else every policy gives the same
+            judged = judge(sets, lam, cluster=cluster, seed=seed)
+            for policy in POLICIES:
+                if policy not in votes:
+                    outcomes = judged.outcomes(judged.measured(policy))
+                    votes[policy] = judged.averaging.overall(outcomes)
         groups, why = _by_group(subject, sets)
         return Measured(
             evaluation=evaluation,
-            votes=_votes(subject, sets, evaluation),
-            sizes=coverage_by_size(sets, lam, cluster=subject.cluster, seed=subject.seed),
+            votes=votes,
+            sizes=coverage_by_size(sets, lam, cluster=cluster, seed=seed),
             realised=sorted_coverage(sets, lam),
             groups=groups,
             no_groups=why,
         )
-
-
-def _guaranteed_by(method: MethodSets, sets: xr.DataArray) -> str | None:
-    """Return the coordinate of each of whose values something is guaranteed."""
-    by = method.promises[0].by
-    known = by and by != LABEL_CELLS and inputs.known_values(by, (sets,)) is not None
-    return by if known else None
-
-
-def _votes(subject: Subject, sets: xr.DataArray, evaluation: xr.Dataset) -> dict[str, xr.Dataset]:
-    """Return coverage of the vote by policy: one policy where no vote is tied."""
-    found = {str(subject.ties): evaluation}
-    if not evaluation.attrs["tied_share"]:
-        return found
-    judged = judge(sets, subject.plausibilities, cluster=subject.cluster, seed=subject.seed)
-    for policy in POLICIES:
-        if policy not in found:
-            outcomes = judged.outcomes(judged.measured(policy))
-            found[policy] = intervals.overall(outcomes, judged.alpha_dims)
-    return found
 
 
 def _by_group(subject: Subject, sets: xr.DataArray) -> tuple[xr.Dataset | None, str]:
@@ -233,9 +229,7 @@ def crossed(subject: Subject) -> int:
 
 def wheres(subject: Subject) -> dict[str, tuple[tuple[int, int], ...]]:
     """Return which examples each group is made of, by its title: columns and their values."""
-    coded = [
-        inputs.codes_of(inputs.example_values(name, (subject.predictions,))) for name in subject.by
-    ]
+    coded = coded_groups(subject)
     found: dict[str, tuple[tuple[int, int], ...]] = {}
     for depth in range(1, crossed(subject) + 1):
         for chosen in combinations(range(len(coded)), depth):
@@ -246,6 +240,12 @@ def wheres(subject: Subject) -> dict[str, tuple[tuple[int, int], ...]]:
                 ]
                 found[", ".join(titles)] = where
     return found
+
+
+def coded_groups(subject: Subject) -> list[tuple[Values, Ints]]:
+    """Return of each coordinate that makes groups its values, and their codes, (example,)."""
+    values = (inputs.example_values(name, (subject.predictions,)) for name in subject.by)
+    return [inputs.codes_of(one) for one in values]
 
 
 BUDGET = 4_300_000
@@ -336,24 +336,34 @@ def cases(outcomes: Outcomes, annotators: Sequence[str], *, budget: int = BUDGET
 
 
 def _cases(outcomes: Outcomes, rows: list[int], annotators: Sequence[str], most: int) -> Cases:
-    subject = outcomes.subject
+    subject, words = outcomes.subject, outcomes.subject.words
     lam = outcomes.lam[rows]
     inside = [sets[rows] for sets in outcomes.inside]
+    union: Bools = np.logical_or.reduce(inside)
     first = subject.methods[0].scores[rows]
-    listed = [_listed(*each) for each in zip(lam, _any(inside), first, strict=True)]
-    labels = lam.shape[1]
-    model = _prediction(subject)
+    listed = [_listed(*each) for each in zip(lam, union, first, strict=True)]
+    unlisted = tuple(lam.shape[1] - len(some) for some in listed)
+    model, told = _prediction(subject)
     examples = name_texts(subject.predictions[names.EXAMPLE].values)
     mine = [examples[row] for row in rows]
+    said = said_of(subject, mine)
 
     def bars(values: Floats) -> tuple[tuple[int, ...], ...]:
         scaled = np.array(thousandths(values)).reshape(values.shape)
         return tuple(tuple(row[some].tolist()) for row, some in zip(scaled, listed, strict=True))
 
-    unlisted = tuple(labels - len(some) for some in listed)
-    said = said_of(subject, mine)
+    scores = {}
+    for method in subject.methods:
+        if method.score not in scores:
+            same = model is not None and np.allclose(method.scores, model, atol=5e-4)
+            values = None if same else bars(method.scores[rows])
+            scores[method.score] = ScoreColumn(name=method.score, values=values)
+    sentence = (
+        f"{words.examples.capitalize()} where the set leaves out most of what {words.annotators} "
+        "said come first."
+    )
     return Cases(
-        sentence=_case_sentence(subject, outcomes),
+        sentence=f"There is one {words.example}." if subject.n == 1 else sentence,
         shown_sentence=_shown(subject, len(rows), most),
         total=subject.n,
         shown=len(rows),
@@ -362,26 +372,19 @@ def _cases(outcomes: Outcomes, rows: list[int], annotators: Sequence[str], most:
         unlisted=unlisted,
         unlisted_words=_left(subject, max(map(len, listed))) if any(unlisted) else "",
         plausibility=bars(lam),
-        prediction=None if model is None else bars(model[0][rows]),
-        prediction_words="" if model is None else model[1],
-        scores=_scores(subject, model, rows, bars),
+        prediction=None if model is None else bars(model[rows]),
+        prediction_words=told,
+        scores=tuple(scores.values()),
         p=tuple(bars(method.p[rows]) for method in subject.methods),
         sets=tuple(_bits(sets, listed) for sets in inside),
         size=tuple(tuple(sets.sum(axis=1).tolist()) for sets in inside),
         missed=tuple(tuple(thousandths(missed[rows])) for missed in outcomes.missed),
         largest=tuple(thousandths(lam.max(axis=1))),
         stratum=tuple(stratum_of(lam.max(axis=1)).tolist()),
-        groups=tuple(
-            tuple(
-                inputs.codes_of(inputs.example_values(name, (subject.predictions,)))[1][
-                    rows
-                ].tolist()
-            )
-            for name in subject.by
-        ),
+        groups=tuple(tuple(codes[rows].tolist()) for _, codes in coded_groups(subject)),
         severity=tuple(outcomes.worst_of(lam > 0).tolist()),
         severity_missed=tuple(
-            tuple(outcomes.worst_of((outcomes.lam[rows] > 0) & ~sets).tolist()) for sets in inside
+            tuple(outcomes.worst_of((lam > 0) & ~sets).tolist()) for sets in inside
         ),
         said=said.answers,
         annotators=tuple(annotators),
@@ -389,12 +392,6 @@ def _cases(outcomes: Outcomes, rows: list[int], annotators: Sequence[str], most:
         text=_picked(subject.text, rows),
         thumbnail=_picked(subject.thumbnail, rows),
     )
-
-
-def _any(inside: Sequence[Bools]) -> Bools:
-    """Return which labels are in a set of any view, (example, label)."""
-    found: Bools = np.logical_or.reduce(inside)
-    return found
 
 
 def _listed(lam: Floats, inside: Bools, scores: Floats) -> Ints:
@@ -418,7 +415,7 @@ def _bits(sets: Bools, listed: Sequence[Ints]) -> tuple[int, ...]:
     )
 
 
-def _prediction(subject: Subject) -> tuple[NDArray[np.float64], str] | None:
+def _prediction(subject: Subject) -> tuple[NDArray[np.float64] | None, str]:
     """Return what the model says of every label from 0 to 1, and what that is."""
     values = subject.predictions.values.astype(np.float64)
     scale = str(subject.predictions.attrs.get(names.SCALE, "probability"))
@@ -430,37 +427,11 @@ def _prediction(subject: Subject) -> tuple[NDArray[np.float64], str] | None:
         return values, "the model's probability"
     if scale == "independent" and values.min() >= 0 and values.max() <= 1:
         return values, "the model's probability of each label on its own"
-    return None
-
-
-def _scores(
-    subject: Subject,
-    model: tuple[NDArray[np.float64], str] | None,
-    rows: list[int],
-    bars: Callable[[Floats], tuple[tuple[int, ...], ...]],
-) -> tuple[ScoreColumn, ...]:
-    """Return the scores of each score function, once."""
-    columns = {}
-    for method in subject.methods:
-        if method.score not in columns:
-            same = model is not None and np.allclose(method.scores, model[0], atol=5e-4)
-            values = None if same else bars(method.scores[rows])
-            columns[method.score] = ScoreColumn(name=method.score, values=values)
-    return tuple(columns.values())
+    return None, ""
 
 
 def _picked(texts: Sequence[str] | None, rows: list[int]) -> tuple[str, ...] | None:
     return None if texts is None else tuple(texts[row] for row in rows)
-
-
-def _case_sentence(subject: Subject, outcomes: Outcomes) -> str:
-    words = subject.words
-    if subject.n == 1:
-        return f"There is one {words.example}."
-    return (
-        f"{words.examples.capitalize()} where the set leaves out most of what {words.annotators} "
-        "said come first."
-    )
 
 
 def _shown(subject: Subject, shown: int, most: int) -> str:
@@ -477,12 +448,13 @@ def _shown(subject: Subject, shown: int, most: int) -> str:
 
 
 def _left(subject: Subject, longest: int) -> str:
-    text = f"Bars show the labels with {PER_PLAUSIBILITY} of a {subject.words.example}"
-    if subject.words.example[0].casefold() in "aeiou":
-        text = text.replace(" of a ", " of an ")
-    if longest == LISTED:
-        text += f", {LISTED} at most"
-    return f"{text}; of the others only the number is stated."
+    word = subject.words.example
+    article = "an" if word[0].casefold() in "aeiou" else "a"
+    at_most = f", {LISTED} at most" if longest == LISTED else ""
+    return (
+        f"Bars show the labels with {PER_PLAUSIBILITY} of {article} {word}{at_most}; of the others "
+        "only the number is stated."
+    )
 
 
 SEVERITIES = ("broken", "vacuous", "weak", "kept")
@@ -494,18 +466,19 @@ def verdict(
     subject: Subject, found: Measured, promise: Guarantee, weak: Weak, checks: Sequence[Check]
 ) -> Verdict:
     """Return section 1 at one alpha."""
-    judged = _judged(found.evaluation, promise)
-    stands = judged.stands
+    words, judged = subject.words, _judged(found.evaluation, promise)
     sentence = _verdict_sentence(subject, found.evaluation, promise, judged)
+    stands = "other" if judged.stands is None else judged.stands.replace(" ", "-")
+    severity = "kept" if judged.stands and promise.target == "aggregated" else "weak"
     findings = [
-        Finding(severity=_severity(promise, stands), name=_name(promise, stands), sentence=sentence)
+        Finding(
+            stands if stands in ("broken", "vacuous") else severity,
+            "guarantee-none" if promise.level is None else f"guarantee-{stands}",
+            sentence,
+        )
     ]
     findings += [
-        Finding(
-            severity="weak" if check.name in _FLATTERING else "broken",
-            name=check.name,
-            sentence=check.words,
-        )
+        Finding("weak" if check.name in _FLATTERING else "broken", check.name, check.words)
         for check in checks
         if check.state == BROKEN
     ]
@@ -513,7 +486,6 @@ def verdict(
     findings.sort(key=lambda finding: SEVERITIES.index(finding.severity))
     if findings[0].severity == "broken" and findings[0].sentence != sentence:
         sentence = f"{findings[0].sentence} {sentence}"
-    words = subject.words
     return Verdict(
         sentence=sentence,
         limits=f"About what {words.annotators} say, not about the truth; about the average "
@@ -531,56 +503,40 @@ def _judged(evaluation: xr.Dataset, promise: Guarantee) -> Judgement:
     return judgement(evaluation, promise)
 
 
-def _severity(promise: Guarantee, stands: Standing | None) -> str:
-    if stands in ("broken", "vacuous"):
-        return str(stands)
-    return "kept" if stands is not None and promise.target == "aggregated" else "weak"
-
-
-def _name(promise: Guarantee, stands: Standing | None) -> str:
-    if promise.level is None:
-        return "guarantee-none"
-    return f"guarantee-{(stands or 'other').replace(' ', '-')}"
-
-
 def _verdict_sentence(
     subject: Subject, evaluation: xr.Dataset, promise: Guarantee, judged: Judgement
 ) -> str:
     """Return the first sentence of the report."""
     words = subject.words
     said = interval(evaluation, AGGREGATED)
-    size = decimal_size(interval(evaluation, SET_SIZE))
+    size = f"{interval(evaluation, SET_SIZE).mean or 0:.2f} labels on average"
     whole = f"{_share(said)} of what {words.annotators} say"
+    measured = f"{whole} (measured {_ends(said)})"
     if judged.stands == "vacuous":
-        more = ""
-        if promise.needed is not None:
-            more = (
-                f" It says something with {counted(promise.needed)} {promise.counted} or more; "
-                f"there are {counted(promise.has)}."
-            )
-        return (
+        text = (
             f"At alpha {float(promise.alpha):g} every set is every label: the guarantee of "
-            f"{promise.shown_level().removesuffix(', vacuous')} is kept, and says nothing.{more}"
+            f"{promise.shown_level().removesuffix(', vacuous')} is kept, and says nothing."
+        )
+        if promise.needed is None:
+            return text
+        return (
+            f"{text} It says something with {counted(promise.needed)} {promise.counted} or more; "
+            f"there are {counted(promise.has)}."
         )
     if promise.level is None:
-        return (
-            f"Nothing is guaranteed. These sets cover {whole} (measured {_ends(said)}), "
-            f"with {size}."
-        )
+        return f"Nothing is guaranteed. These sets cover {measured}, with {size}."
     if promise.target == "risk":
         return (
             f"These sets are guaranteed a risk of at most {promise.bound()} on "
-            f"average, if new {words.examples} resemble these. They cover {whole} (measured "
-            f"{_ends(said)}), of which nothing is guaranteed."
+            f"average, if new {words.examples} resemble these. They cover {measured}, of which "
+            "nothing is guaranteed."
         )
     if not judged.words:
-        return (
-            f"These sets cover {whole} (measured {_ends(said)}); guaranteed {promise.statement()}."
-        )
+        return f"These sets cover {measured}; guaranteed {promise.statement()}."
     covered = interval(evaluation, COVERAGE[promise.target])
     one = judged.covered
     if promise.cluster and not promise.by and one is not None:
-        covered = Interval(mean=one.mean, low=one.low, high=one.high)
+        covered = Interval(one.mean, one.low, one.high)
     return _against(subject, promise, covered, said, judged)
 
 
@@ -592,8 +548,7 @@ def _against(
     judged: Judgement,
 ) -> str:
     """Return what was measured against what is promised."""
-    words = subject.words
-    level = promise.bound()
+    words, level = subject.words, promise.bound()
     object_ = {
         "voted": f"of the votes of {words.annotators}",
         "mass": f"{bounded(promise.share or 1)} or more of what {words.annotators} say, for "
@@ -632,29 +587,22 @@ def _ends(one: Interval) -> str:
     return measured_text(one).replace(" (", ", ").rstrip(")")
 
 
-def decimal_size(one: Interval) -> str:
-    """Return ``2.5 labels on average``."""
-    return f"{one.mean or 0:.2f} labels on average"
-
-
 def _weak_parts(subject: Subject, weak: Weak) -> list[Finding]:
     """Return the groups and strata that are covered clearly less than is promised."""
+    words = subject.words
     found = []
     for place, part in enumerate(weak.parts):
         if part.clear:
-            stratum = part.kind == "ambiguity"
-            title = f"{part.title[0].upper()}{part.title[1:]}" if stratum else f"Group {part.title}"
-            tail = f", which is not known of a new {subject.words.example}" if stratum else ""
-            found.append(
-                Finding(
-                    severity="weak",
-                    name="stratum-weak" if stratum else "group-weak",
-                    sentence=f"{title}: {measured_text(part.covered)} where "
-                    f"{decimal(weak.level or 0)} is promised on average, {counted(part.n)} "
-                    f"{subject.words.examples}{tail}.",
-                    part=place,
-                )
+            if part.kind == "ambiguity":
+                name, title = "stratum-weak", f"{part.title[0].upper()}{part.title[1:]}"
+                tail = f", which is not known of a new {words.example}"
+            else:
+                name, title, tail = "group-weak", f"Group {part.title}", ""
+            sentence = (
+                f"{title}: {measured_text(part.covered)} where {decimal(weak.level or 0)} is "
+                f"promised on average, {counted(part.n)} {words.examples}{tail}."
             )
+            found.append(Finding("weak", name, sentence, place))
     return sorted(found, key=lambda finding: finding.name)
 
 
@@ -701,15 +649,15 @@ def disagreement(subject: Subject, shown: Sequence[str]) -> Disagreement:
     """Return section 4."""
     table, words = subject.annotations, subject.words
     if table is None:
-        return _of_nothing(
+        why = (
             f"There are plausibilities, but no single answers: what {words.annotators} disagree "
             "on, and who differs, cannot be shown."
         )
+        return Disagreement(sentence=why, nothing=why)
     kind = str(table.attrs[names.KIND])
     if kind not in KINDS:
-        return _of_nothing(
-            f"Agreement of {kind} answers is not measured: each is a share of every label."
-        )
+        why = f"Agreement of {kind} answers is not measured: each is a share of every label."
+        return Disagreement(sentence=why, nothing=why)
     with warnings.catch_warnings():
         # Repeated answers and half an order are said where the file is read.
         warnings.simplefilter("ignore", PlausiblyWarning)
@@ -722,9 +670,9 @@ def disagreement(subject: Subject, shown: Sequence[str]) -> Disagreement:
             seed=subject.seed,
         )
     labels = name_texts(subject.predictions[names.LABEL].values)
-    cells = _cells(answers, positions(labels, answers.labels))
+    place = positions(labels, answers.labels)
+    cells = _cells(answers, place)
     rows, note = _heat(cells, labels, words)
-    kept = set(rows)
     nothing = ""
     if not found.attrs["compared"]:
         nothing = f"No {words.example} has answers of two {words.annotators}: nobody can disagree."
@@ -733,74 +681,48 @@ def disagreement(subject: Subject, shown: Sequence[str]) -> Disagreement:
     return Disagreement(
         sentence=nothing or _sentence(found, cells, labels, words),
         measures=tuple(_measures(found)),
-        annotators=tuple(_annotators(found, shown, positions(labels, answers.labels))),
+        annotators=tuple(_annotators(found, shown, place)),
         likeness=LIKENESS[str(found.attrs["likeness"])],
         who=_who(found, shown),
         labels=rows,
-        cells=tuple(cell for cell in cells if cell.a in kept and cell.b in kept),
+        cells=tuple(cell for cell in cells if {cell.a, cell.b} <= {*rows}),
         note=note,
         nothing=nothing,
     )
 
 
-def _of_nothing(why: str) -> Disagreement:
-    return Disagreement(sentence=why, nothing=why)
-
-
 def _cells(answers: Answers, place: NDArray[np.int64]) -> list[Cell]:
     """Return over which labels two answers to one example part, and where they meet."""
     cell, mention = answers.spread(answers.cell_value)
-    where = place[answers.mention_label[mention]]
-    first = (answers.mention_block[mention] <= 1) & (where >= 0)
-    cell, label = cell[first], where[first]
-    count, example = answers.cell_count, answers.cell_example
-    size = len(place)
-    of_cell = np.bincount(cell, minlength=len(count))
-    ends = np.cumsum(np.bincount(example, minlength=answers.n))
-    found: dict[tuple[int, int], list[int]] = {}
-    starts = np.concatenate([[0], np.cumsum(of_cell)])
-    for one, end in enumerate(ends):
-        begin = ends[one - 1] if one else 0
-        if end - begin < 2 and count[begin:end].sum() < 2:
-            continue
-        _add(found, count, label, starts, range(int(begin), int(end)), size)
+    label = place[answers.mention_label[mention]]
+    first = (answers.mention_block[mention] <= 1) & (label >= 0)
+    said: dict[int, list[int]] = {}
+    for one, code in zip(cell[first].tolist(), label[first].tolist(), strict=True):
+        said.setdefault(one, []).append(code)
+    # By example: how many answers name each label, and how many each two of them.
+    named: dict[int, Counter[int]] = {}
+    both: dict[int, Counter[tuple[int, int]]] = {}
+    for one, codes in said.items():
+        times, example = int(answers.cell_count[one]), int(answers.cell_example[one])
+        alone, together = named.setdefault(example, Counter()), both.setdefault(example, Counter())
+        for code in codes:
+            alone[code] += times
+        for pair in combinations(sorted(codes), 2):
+            together[pair] += times
+    pairs: Counter[tuple[int, int]] = Counter()
+    examples: Counter[tuple[int, int]] = Counter()
+    for example, alone in named.items():
+        for a, b in combinations_with_replacement(sorted(alone), 2):
+            same = both[example][a, b]
+            met = alone[a] * (alone[a] - 1) // 2
+            met = met if a == b else (alone[a] - same) * (alone[b] - same)
+            pairs[a, b] += met
+            examples[a, b] += met > 0
     return [
-        Cell(a=a, b=b, pairs=pairs, examples=examples)
-        for (a, b), (pairs, examples) in sorted(found.items())
-        if pairs
+        Cell(a=a, b=b, pairs=count, examples=examples[a, b])
+        for (a, b), count in sorted(pairs.items())
+        if count
     ]
-
-
-def _add(
-    found: dict[tuple[int, int], list[int]],
-    count: NDArray[np.int64],
-    label: NDArray[np.int64],
-    starts: NDArray[np.int64],
-    cells: range,
-    size: int,
-) -> None:
-    """Add the pairs of one example."""
-    named: dict[int, int] = {}
-    both: dict[tuple[int, int], int] = {}
-    for cell in cells:
-        times = int(count[cell])
-        mine = sorted(label[starts[cell] : starts[cell + 1]].tolist())
-        for at, a in enumerate(mine):
-            named[a] = named.get(a, 0) + times
-            for b in mine[at + 1 :]:
-                both[a, b] = both.get((a, b), 0) + times
-    every = sorted(named)
-    for at, a in enumerate(every):
-        for b in every[at:]:
-            if a == b:
-                pairs = named[a] * (named[a] - 1) // 2
-            else:
-                same = both.get((a, b), 0)
-                pairs = (named[a] - same) * (named[b] - same)
-            if pairs:
-                entry = found.setdefault((a, b), [0, 0])
-                entry[0] += pairs
-                entry[1] += 1
 
 
 def _heat(
@@ -841,17 +763,14 @@ def _sentence(found: xr.Dataset, cells: Sequence[Cell], labels: Sequence[str], w
 def _measures(found: xr.Dataset) -> list[Measure]:
     titles = measure_titles(str(found.attrs["kind"]))
     rows = []
-    for place, name in enumerate(map(str, found["measure"].values)):
-        value, low, high = (float(found[end].values[place]) for end in ("value", "low", "high"))
-        rows.append(
-            Measure(
-                name=name,
-                title=titles.get(name, name),
-                value=Interval(mean=known(value), low=known(low), high=known(high)),
-                reason=str(found["reason"].values[place]),
-            )
-        )
+    for one in _each(found, "measure"):
+        name = str(one["measure"].item())
+        value = Interval(*(known(float(one[end])) for end in ("value", "low", "high")))
+        rows.append(Measure(name, titles.get(name, name), value, str(one["reason"].item())))
     return rows
+
+
+_LIKENESSES = ("agreement", "others", "vote", "says_share", "says_others")
 
 
 def _annotators(
@@ -860,25 +779,18 @@ def _annotators(
     """Return a row an annotator with answers: those who differ first, then by likeness."""
     label = dict(zip(name_texts(found[names.LABEL].values), place.tolist(), strict=True))
     rows = []
-    for at, name in enumerate(shown):
-        one = found.isel({names.ANNOTATOR: at})
-        if not int(one["annotator_answers"]):
-            continue
-        says = str(one["annotator_says"].item())
-        rows.append(
-            AnnotatorRow(
-                name=name,
-                answers=int(one["annotator_answers"]),
-                compared=int(one["annotator_compared"]),
-                agreement=known(float(one["annotator_agreement"])),
-                others=known(float(one["annotator_others"])),
-                vote=known(float(one["annotator_vote"])),
-                low=bool(one["annotator_low"]),
-                says=label.get(says),
-                says_share=known(float(one["annotator_says_share"])),
-                says_others=known(float(one["annotator_says_others"])),
+    for name, one in zip(shown, _each(found, names.ANNOTATOR), strict=True):
+        if int(one["annotator_answers"]):
+            rows.append(
+                AnnotatorRow(
+                    name=name,
+                    answers=int(one["annotator_answers"]),
+                    compared=int(one["annotator_compared"]),
+                    low=bool(one["annotator_low"]),
+                    says=label.get(str(one["annotator_says"].item())),
+                    **{part: known(float(one[f"annotator_{part}"])) for part in _LIKENESSES},
+                )
             )
-        )
     return sorted(
         rows,
         key=lambda row: (not row.low, 2.0 if row.agreement is None else row.agreement, row.name),
@@ -903,11 +815,13 @@ def _who(found: xr.Dataset, shown: Sequence[str]) -> str:
     )
 
 
-def selected(table: xr.Dataset, examples: Sequence[str]) -> xr.Dataset:
+def selected(table: xr.Dataset | None, predictions: xr.DataArray) -> xr.Dataset | None:
     """Return the answers of a table to some examples, in the order of their names."""
+    if table is None:
+        return None
     there = set(name_texts(table.indexes[names.EXAMPLE]))
-    kept = sorted(name for name in examples if name in there)
-    return select(table, example=kept)
+    examples = name_texts(predictions[names.EXAMPLE].values)
+    return select(table, example=sorted(name for name in examples if name in there))
 
 
 BINS = 20
@@ -944,68 +858,55 @@ def uniformity(subject: Subject) -> list[Uniformity]:
 
 def _of(place: int, made: xr.Dataset, method: MethodSets, subject: Subject) -> Uniformity:
     values = made["p_value"].values
-    counts = np.histogram(values, bins=BINS, range=(0.0, 1.0))[0]
     above, p = float(made["ks_above"]), float(made["p_super_uniform"])
     of, n = str(made[OF].item()), len(values)
     promised = bool(made["promised"])
     verdict = "as few small ones as there may be" if p >= SUSPECT else "more small ones than may be"
-    sentence = (
-        f"P-values of {_LABELS[of]}, {method.name}, {several(n, subject.words.example)}: {verdict} "
-        f"(KS {above:.3f}, p {_p(p)})"
-    )
-    if not promised:
-        sentence += "; nothing is promised of them"
+    nothing = "" if promised else "; nothing is promised of them"
     return Uniformity(
         method=place,
         of=of,
         promised=promised,
-        counts=tuple(int(count) for count in counts),
+        counts=tuple(np.histogram(values, bins=BINS, range=(0.0, 1.0))[0].tolist()),
         ks_above=above,
         ks_below=float(made["ks_below"]),
         p=p,
         n=n,
-        sentence=f"{sentence}.",
+        sentence=f"P-values of {_LABELS[of]}, {method.name}, "
+        f"{several(n, subject.words.example)}: {verdict} (KS {above:.3f}, p {_p(p)}){nothing}.",
     )
 
 
 def _p(value: float) -> str:
-    digits = 3 if value < 0.01 else 2
-    return "< .001" if value < SUSPECT else f"{value:.{digits}f}".removeprefix("0")
+    return "< .001" if value < SUSPECT else decimal(value, 3 if value < 0.01 else 2)
 
 
 def method_checks(subject: Subject, place: int, found: Sequence[Uniformity]) -> list[Check]:
     """Return the checks of one method: those of the examples, and of its p-values."""
-    checks = list(subject.checks)
-    mine = [one for one in found if one.method == place and one.promised]
-    checks += [
-        Check(
-            name="p-values",
-            title=f"p-values of {subject.methods[place].name} are no smaller than promised",
-            state=HELD if one.p >= SUSPECT else BROKEN,
-            words=one.sentence,
-        )
-        for one in mine
+    title = f"p-values of {subject.methods[place].name} are no smaller than promised"
+    return [
+        *subject.checks,
+        *(
+            Check("p-values", title, HELD if one.p >= SUSPECT else BROKEN, one.sentence)
+            for one in found
+            if one.method == place and one.promised
+        ),
     ]
-    return checks
 
 
 def believe(subject: Subject, found: Sequence[Uniformity]) -> Believe:
     """Return section 7, for all methods."""
     checks = list(subject.checks)
-    for place in range(len(subject.methods)):
-        checks += [
-            check
-            for check in method_checks(subject, place, found)
-            if check not in checks and not subject.methods[place].reference
-        ]
-    order = (BROKEN, UNCHECKED, HELD)
-    checks.sort(key=lambda check: order.index(check.state))
-    broken = sum(check.state == BROKEN for check in checks)
+    for place, method in enumerate(subject.methods):
+        if not method.reference:
+            checks += [one for one in method_checks(subject, place, found) if one not in checks]
+    checks.sort(key=lambda check: (BROKEN, UNCHECKED, HELD).index(check.state))
+    broken = [check.title for check in checks if check.state == BROKEN]
     unknown = sum(check.state == UNCHECKED for check in checks)
     start = "No assumption that can be checked is broken"
     if broken:
-        start = f"{several(broken, 'assumption')} {'is' if broken == 1 else 'are'} broken: "
-        start += "; ".join(check.title for check in checks if check.state == BROKEN)
+        start = f"{several(len(broken), 'assumption')} {'is' if len(broken) == 1 else 'are'} "
+        start += f"broken: {'; '.join(broken)}"
     rest = f"; {counted(unknown)} cannot be checked from data." if unknown else "."
     return Believe(
         sentence=start + rest,
@@ -1020,44 +921,42 @@ def exchangeable(words: Words) -> list[Check]:
     many = words.examples
     return [
         Check(
-            name="exchangeable",
-            title=f"new {many} resemble those that calibrated",
-            state=UNCHECKED,
-            words=f"Guarantees hold for {many} that come from where these came from, in no "
+            "exchangeable",
+            f"new {many} resemble those that calibrated",
+            UNCHECKED,
+            f"Guarantees hold for {many} that come from where these came from, in no "
             "particular order. Checks can show that this is not so; none can show that it is.",
         ),
         Check(
-            name="model-saw-none",
-            title=f"the model saw none of these {many}",
-            state=UNCHECKED,
-            words=f"A model is surer of {many} that it was fitted to. Its predictions here "
+            "model-saw-none",
+            f"the model saw none of these {many}",
+            UNCHECKED,
+            f"A model is surer of {many} that it was fitted to. Its predictions here "
             "must come from a model that did not see them, or not those of the fold it predicts.",
         ),
     ]
 
 
+def of_names(n: int, words: Words) -> Check:
+    """Return that no example is there twice: who reads them refuses that."""
+    told = f"All {counted(n)} names are different."
+    return Check("example-twice", f"no {words.example} twice", HELD, told)
+
+
 def of_overlap(method: MethodSets, words: Words) -> Check:
     """Return whether the examples of the report calibrated the predictor that is reported."""
     title = f"no {words.example} here calibrated the predictor"
-    overlap = int(method.sets.attrs[OVERLAP])
-    n = method.sets.sizes[names.EXAMPLE]
-    if method.tested[0].predictor.hashes is None:
+    overlap, n = int(method.sets.attrs[OVERLAP]), method.sets.sizes[names.EXAMPLE]
+    predictor = method.tested[0].predictor
+    if predictor.hashes is None:
         told = "The predictor was saved without the names of those that calibrated it."
-        return Check(name="overlap", title=title, state=UNCHECKED, words=told)
+        return Check("overlap", title, UNCHECKED, told)
     if overlap:
         who = f"All {counted(n)}" if overlap == n else f"{counted(overlap)} of {counted(n)}"
-        told = (
-            f"{who} {words.examples} calibrated the predictor: what their sets cover is no "
-            "evidence."
-        )
-        return Check(name="evaluated-on-calibration", title=title, state=BROKEN, words=told)
-    return Check(
-        name="overlap",
-        title=title,
-        state=HELD,
-        words=f"None of {counted(n)} names is among the {counted(method.tested[0].predictor.n)} "
-        "that calibrated it.",
-    )
+        told = f"{who} {words.examples} calibrated the predictor: what their sets cover is no "
+        return Check("evaluated-on-calibration", title, BROKEN, f"{told}evidence.")
+    told = f"None of {counted(n)} names is among the {counted(predictor.n)} that calibrated it."
+    return Check("overlap", title, HELD, told)
 
 
 def of_shift(method: MethodSets, words: Words) -> Check | None:
@@ -1066,16 +965,14 @@ def of_shift(method: MethodSets, words: Words) -> Check | None:
     if one.predictor.reference is None or one.predictor.pools.replicates.weight_by:
         return None
     found = shift(one.predictor.reference, one.predictor.largest_scores(one.predictions))
+    title = f"{words.examples} score like those that calibrated"
     told = f"Largest scores: KS {found.distance:.2f}, p {_p(found.p_value)}."
-    return Check(
-        name="shift-suspected" if found.suspected else "shift",
-        title=f"{words.examples} score like those that calibrated",
-        state=BROKEN if found.suspected else HELD,
-        words=f"{told} Under a shift there is no guarantee." if found.suspected else told,
-    )
+    if found.suspected:
+        under = f"{told} Under a shift there is no guarantee."
+        return Check("shift-suspected", title, BROKEN, under)
+    return Check("shift", title, HELD, told)
 
 
-AGGREGATED = "aggregated_coverage"
 PLACES = 200
 """Points of a curve over all examples."""
 
@@ -1095,42 +992,37 @@ def level_of(promise: Guarantee) -> float | None:
 def vote(subject: Subject, found: Measured, voted: Measured | None) -> Vote:
     """Return section 2 at one alpha."""
     evaluation = found.evaluation
-    aggregated, size = interval(evaluation, AGGREGATED), interval(evaluation, SET_SIZE)
+    aggregated = interval(evaluation, AGGREGATED)
     votes = tuple(
         (policy, interval(result, "voted_coverage")) for policy, result in found.votes.items()
     )
-    true = interval(evaluation, "true_coverage") if "true_coverage_mean" in evaluation else None
-    if voted is None:
-        sentence = (
-            f"These sets hold {measured_text(aggregated)} of what "
-            f"{subject.words.annotators} say, and {measured_text(votes[0][1])} of their votes."
-        )
-    else:
-        sentence = _beside(subject, evaluation, voted.evaluation)
+    sentence = (
+        f"These sets hold {measured_text(aggregated)} of what "
+        f"{subject.words.annotators} say, and {measured_text(votes[0][1])} of their votes."
+    )
     return Vote(
-        sentence=sentence,
+        sentence=sentence if voted is None else _beside(evaluation, voted.evaluation),
         aggregated=aggregated,
         voted=votes,
-        true=true,
-        size=size,
+        true=interval(evaluation, "true_coverage") if "true_coverage_mean" in evaluation else None,
+        size=interval(evaluation, SET_SIZE),
         share_empty=float(evaluation["share_empty"]),
         share_single=float(evaluation["share_singleton"]),
     )
 
 
-def _beside(subject: Subject, these: xr.Dataset, voted: xr.Dataset) -> str:
+def _beside(these: xr.Dataset, voted: xr.Dataset) -> str:
     """Return what calibrating on votes would change."""
-    more = float(these[f"{AGGREGATED}_mean"]) - float(voted[f"{AGGREGATED}_mean"])
-    labels = float(these[f"{SET_SIZE}_mean"]) - float(voted[f"{SET_SIZE}_mean"])
+    more, labels = (
+        float(these[f"{name}_mean"]) - float(voted[f"{name}_mean"])
+        for name in (AGGREGATED, SET_SIZE)
+    )
     size = f"{abs(labels):.1f} labels {'fewer' if labels > 0 else 'more'} in a set"
     if abs(labels) < _SAME * 10:
         size = "sets of the same size"
-    if abs(more) < _SAME:
-        return f"Calibrating on the majority vote would cover as many opinions here, with {size}."
-    number = f"{round(100 * abs(more))} more of every 100 opinions"
-    if more > 0:
-        return f"Calibrating on the majority vote would leave out {number}, with {size}."
-    return f"Calibrating on the majority vote would cover {number}, with {size}."
+    change = f"{'leave out' if more > 0 else 'cover'} {round(100 * abs(more))} more of every 100 "
+    change = "cover as many opinions here" if abs(more) < _SAME else f"{change}opinions"
+    return f"Calibrating on the majority vote would {change}, with {size}."
 
 
 def realised(subject: Subject, found: Measured) -> Realised:
@@ -1141,8 +1033,7 @@ def realised(subject: Subject, found: Measured) -> Realised:
     covered = curve[AGGREGATED].values
     whole = float((covered > 1 - 1e-9).mean())
     half = float((covered < 0.5 - 1e-9).mean())
-    words = subject.words
-    little = "none holds" if not half else f"{about_percent(half)} hold"
+    words, little = subject.words, f"{about_percent(half)} hold" if half else "none holds"
     return Realised(
         sentence=f"{about_percent(whole).capitalize()} of the sets hold all that "
         f"{words.annotators} said of their {words.example}; {little} less than half of it.",
@@ -1161,75 +1052,60 @@ def weak(
 ) -> Weak:
     """Return section 3 at one alpha."""
     level = level_of(promise)
-    strata = _strata(found.evaluation, level)
+    strata = [
+        _part(one, level, "ambiguity", f"largest plausibility {one[AMBIGUITY].item()}", at)
+        for at, one in enumerate(_each(found.evaluation, AMBIGUITY))
+        if int(one["stratum_n"])
+    ]
     groups: list[Part] = []
-    note, nothing = "", found.no_groups
+    note = ""
     if found.groups is not None:
-        groups = _groups(found.groups, level, wheres)
-        compared = int(found.groups.attrs["compared"])
-        note = f"Intervals of groups hold for all {counted(compared)} together"
-        left = int(found.groups.attrs["left_out_subgroups"])
+        for one in _each(found.groups, "subgroup"):
+            title, kind = (
+                str(one["subgroup"].item()),
+                "group" if int(one["depth"]) == 1 else "crossed",
+            )
+            groups.append(_part(one, level, kind, title, where=wheres[title]))
+        groups.sort(key=lambda part: (part.kind != "group", part.covered.high or 0.0))
+        told = found.groups.attrs
+        note = f"Intervals of groups hold for all {counted(int(told['compared']))} together"
+        left = int(told["left_out_subgroups"])
         if left:
-            few = f"{several(left, 'group')} of fewer than {found.groups.attrs['at_least']}"
+            few = f"{several(left, 'group')} of fewer than {told['at_least']}"
             note += f"; {few} {'is' if left == 1 else 'are'} left out"
         if len(groups) > MOST_PARTS:
             note += f"; the {MOST_PARTS} that are covered least are shown"
-            groups = groups[:MOST_PARTS]
+        groups = groups[:MOST_PARTS]
         note += ". Those of strata hold for each alone."
     return Weak(
         sentence=_weak_sentence(subject, strata, groups, level),
         level=level,
         parts=(*strata, *groups),
         note=note,
-        nothing=nothing,
+        nothing=found.no_groups,
     )
 
 
-def _strata(evaluation: xr.Dataset, level: float | None) -> list[Part]:
-    parts = []
-    for place in range(evaluation.sizes[AMBIGUITY]):
-        one = evaluation.isel({AMBIGUITY: place})
-        if not int(one["stratum_n"]):
-            continue
-        covered = interval(one, f"stratum_{AGGREGATED}")
-        parts.append(
-            Part(
-                kind="ambiguity",
-                title=f"largest plausibility {one[AMBIGUITY].item()}",
-                n=int(one["stratum_n"]),
-                covered=covered,
-                size=interval(one, f"stratum_{SET_SIZE}"),
-                clear=_clear(covered, level),
-                stratum=place,
-            )
-        )
-    return parts
-
-
-def _groups(
-    found: xr.Dataset, level: float | None, wheres: dict[str, tuple[tuple[int, int], ...]]
-) -> list[Part]:
-    parts = []
-    for place in range(found.sizes["subgroup"]):
-        one = found.isel(subgroup=place)
-        title = str(one["subgroup"].item())
-        covered = interval(one, AGGREGATED)
-        parts.append(
-            Part(
-                kind="group" if int(one["depth"]) == 1 else "crossed",
-                title=title,
-                n=int(one["count"]),
-                covered=covered,
-                size=interval(one, SET_SIZE),
-                clear=_clear(covered, level),
-                where=wheres[title],
-            )
-        )
-    return sorted(parts, key=lambda part: (part.kind != "group", part.covered.high or 0.0))
-
-
-def _clear(covered: Interval, level: float | None) -> bool:
-    return level is not None and covered.high is not None and covered.high < level - 1e-9
+def _part(
+    one: xr.Dataset,
+    level: float | None,
+    kind: str,
+    title: str,
+    stratum: int | None = None,
+    where: tuple[tuple[int, int], ...] = (),
+) -> Part:
+    prefix, n = ("", "count") if stratum is None else ("stratum_", "stratum_n")
+    covered = interval(one, f"{prefix}{AGGREGATED}")
+    return Part(
+        kind=kind,
+        title=title,
+        n=int(one[n]),
+        covered=covered,
+        size=interval(one, f"{prefix}{SET_SIZE}"),
+        clear=level is not None and covered.high is not None and covered.high < level - 1e-9,
+        where=where,
+        stratum=stratum,
+    )
 
 
 def _weak_sentence(
@@ -1248,19 +1124,17 @@ def _weak_sentence(
     clear = [part for part in groups if part.clear]
     promised = f"the average {words.example} is promised"
     if clear:
-        named = f"{clear[0].title}, {decimal(clear[0].covered.mean or 0.0)}"
-        if len(clear) > 1:
-            named = f"most of all {named}"
+        most = "most of all " if len(clear) > 1 else ""
         return (
             f"In {counted(len(clear))} of {several(len(groups), 'group')} the sets cover clearly "
-            f"less than {promised}: {named}."
+            f"less than {promised}: {most}{clear[0].title}, {decimal(clear[0].covered.mean or 0)}."
         )
     start = ""
     if groups:
-        low = groups[0]
+        least = f"{groups[0].title}, {measured_text(groups[0].covered)}"
         start = (
             f"No group is covered clearly less than {promised} ({counted(len(groups))} compared; "
-            f"least: {low.title}, {measured_text(low.covered)}). "
+            f"least: {least}). "
         )
     split = next((part for part in strata if part.clear), None)
     if split is not None:
@@ -1274,7 +1148,6 @@ def _weak_sentence(
 
 def sizes(subject: Subject, found: Measured) -> Sizes:
     """Return section 5 at one alpha."""
-    table = found.sizes
     bars = [
         SizeBar(
             low=int(one["size_from"]),
@@ -1282,12 +1155,11 @@ def sizes(subject: Subject, found: Measured) -> Sizes:
             count=int(one["count"]),
             covered=interval(one, AGGREGATED),
         )
-        for one in (table.isel(size=place) for place in range(table.sizes["size"]))
+        for one in _each(found.sizes, "size")
     ]
     each = np.sort(found.evaluation[SET_SIZE].values)
-    return Sizes(
-        sentence=_size_sentence(each, len(subject.predictions[names.LABEL])), bars=tuple(bars)
-    )
+    sentence = _size_sentence(each, subject.predictions.sizes[names.LABEL])
+    return Sizes(sentence=sentence, bars=tuple(bars))
 
 
 def _size_sentence(each: np.ndarray, labels: int) -> str:
@@ -1312,18 +1184,18 @@ def splits(subject: Subject, method: str, place: int) -> Splits | None:
     compared = subject.compared
     if compared is None or method not in compared[METHOD].values:
         return None
-    one = compared["aggregated_coverage"].sel({METHOD: method}).isel({names.ALPHA: place})
+    one = compared[AGGREGATED].sel({METHOD: method}).isel({names.ALPHA: place})
     for dim in (DRAWS, SIZE):
         if dim in one.dims:
             one = one.isel({dim: int(np.argmax(one[dim].values))})
     values = one.values
-    mean = float(values.mean())
+    mean, least, most = (float(each) for each in (values.mean(), values.min(), values.max()))
     spread = float(values.std(ddof=1)) if len(values) > 1 else None
     text = f"Over {several(len(values), 'random split')} the sets cover {decimal(mean)} on average"
     if spread is not None:
         text += (
-            f", with a spread of {decimal(spread)}, from {decimal(float(values.min()))} to "
-            f"{decimal(float(values.max()))}; that is how much one calibration differs from another"
+            f", with a spread of {decimal(spread)}, from {decimal(least)} to {decimal(most)}; that "
+            "is how much one calibration differs from another"
         )
     return Splits(sentence=f"{text}.", aggregated=_floats(values), mean=mean, spread=spread)
 

@@ -6,7 +6,7 @@ import json
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple, TypeAlias, TypeVar, cast
+from typing import Any, TypeAlias, cast
 
 import attrs
 import numpy as np
@@ -24,7 +24,7 @@ from plausibly.conformal.stored import load_predictor
 from plausibly.data import align, names, validate
 from plausibly.data.annotations import rebuilt
 from plausibly.data.left_out import read_left_out, with_left_out
-from plausibly.data.names import name_texts, several, text_array
+from plausibly.data.names import name_texts, positions, several, text_array
 from plausibly.data.validate import check_augmented, is_augmented, mean_over_draws
 from plausibly.errors import InputError, PlausiblyWarning, counted
 from plausibly.evaluation import inputs
@@ -36,13 +36,12 @@ from plausibly.evaluation.splits import split, split_keys, split_seed
 from plausibly.guarantee import Guarantee
 from plausibly.io import read_annotations, read_plausibilities, read_predictions
 from plausibly.kernels.coverage import Ties
-from plausibly.kernels.random import Keys, hash_names
+from plausibly.kernels.random import hash_names
 from plausibly.kernels.types import Bools, Floats
 from plausibly.protocols import AGGREGATOR
-from plausibly.report import options as chosen
 from plausibly.report.model import BROKEN, HELD, UNCHECKED, Check, Words
-from plausibly.report.options import Options, with_tables
-from plausibly.report.sections import exchangeable, of_overlap, of_shift, selected
+from plausibly.report.options import Options, facts_of, with_tables
+from plausibly.report.sections import exchangeable, of_names, of_overlap, of_shift, selected
 from plausibly.report.subject import MethodSets, Subject, Tested
 from plausibly.study.prepare import Prepared, groups_of, owners, plural, prepare
 from plausibly.study.run import (
@@ -56,13 +55,8 @@ from plausibly.study.run import (
     resolved_text,
 )
 
-T = TypeVar("T", bound=np.generic)
-
 FIRST = 0
 HALF = 0.5
-
-Calibrate: TypeAlias = Callable[[Bools], ConformalPredictor]
-"""Calibrates one method on some of the examples, (example,)."""
 
 
 def halves(
@@ -81,57 +75,18 @@ def halves(
         raise
 
 
-def crossed(
-    name: str,
-    predictions: xr.DataArray,
-    half: Bools,
-    calibrate: Calibrate,
-    *,
-    alphas: Sequence[AlphaLike],
-    seed: int,
-    reference: bool = False,
-) -> MethodSets:
-    """Return the sets of one method for every example, each half calibrated on the other."""
-    keys = split_keys(seed, FIRST)
-    with warnings.catch_warnings():
-        # The study warned of the same method.
-        warnings.simplefilter("ignore", PlausiblyWarning)
-        asked = [_asked(predictions, test, calibrate(~test), keys) for test in (half, ~half)]
-        found = [made(one, alphas) for one in asked]
-    whole = Made(*(_joined(half, *pair) for pair in zip(*found, strict=True)))
-    stated = [[one.predictor.guarantee(alpha) for alpha in alphas] for one in asked]
-    promises = [weaker(*pair) for pair in zip(*stated, strict=True)]
-    return method_sets(name, predictions, asked, whole, promises, reference=reference)
-
-
-class Made(NamedTuple):
-    """Sets (example, label, alpha), p-values and scores (example, label) of a predictor."""
-
-    sets: Bools
-    p: Floats
-    scores: Floats
-
-
-def _joined(half: Bools, first: NDArray[T], second: NDArray[T]) -> NDArray[T]:
-    """Return what was found of two halves, in the order of all examples."""
-    found = np.empty((half.size, *first.shape[1:]), dtype=first.dtype)
-    found[half], found[~half] = first, second
-    return found
-
-
-def made(one: Tested, alphas: Sequence[AlphaLike]) -> Made:
-    """Return what a predictor says of its examples."""
+def _made(one: Tested, alphas: Sequence[AlphaLike]) -> tuple[Bools, Floats, Floats]:
+    """Return sets (example, label, alpha), p-values and scores (example, label) of a predictor."""
     sets = one.predictor.predict(one.predictions, list(alphas))
     p = one.predictor.p_values(one.predictions)
     scores = one.predictor.scores(one.predictions)
     if scores.ndim > 2:  # one score a label: what the bars show of several augmentations
         scores = scores.mean(axis=0)
-    given = name_texts(sets[names.LABEL].values)
-    place = {label: code for code, label in enumerate(one.predictor.labels)}
-    return Made(
-        sets=sets.transpose(names.EXAMPLE, names.LABEL, names.ALPHA).values,
-        p=p.transpose(names.EXAMPLE, names.LABEL).values,
-        scores=scores[:, [place[label] for label in given]],
+    place = positions(one.predictor.labels, name_texts(sets[names.LABEL].values))
+    return (
+        sets.transpose(names.EXAMPLE, names.LABEL, names.ALPHA).values,
+        p.transpose(names.EXAMPLE, names.LABEL).values,
+        scores[:, place],
     )
 
 
@@ -139,27 +94,40 @@ def method_sets(
     name: str,
     predictions: xr.DataArray,
     tested: Sequence[Tested],
-    found: Made,
-    promises: Sequence[Guarantee],
+    rows: Sequence[Bools],
+    alphas: Sequence[AlphaLike],
     *,
     reference: bool = False,
 ) -> MethodSets:
-    """Return the sets of one method with the attributes that sets have."""
+    """Return the sets of one method with the attributes that sets have.
+
+    Each predictor was tested on some of the examples, which `rows` says.
+    """
+    with warnings.catch_warnings():
+        # What there is to say of the sets stands in the report, or the study said it.
+        warnings.simplefilter("ignore", PlausiblyWarning)
+        parts = [_made(one, alphas) for one in tested]
+    found: list[NDArray[Any]] = []  # Any: truth values, and floats
+    for each in zip(*parts, strict=True):
+        found.append(np.empty((rows[0].size, *each[0].shape[1:]), dtype=each[0].dtype))
+        for mine, part in zip(rows, each, strict=True):
+            found[-1][mine] = part
+    values, p, scores = found
+    # What the predictors all promise.
+    stated = [[one.predictor.guarantee(alpha) for one in tested] for alpha in alphas]
+    promises = [min(each, key=_strength) for each in stated]
     first = tested[0].predictor
-    plane = predictions
-    if names.AUGMENTATION in predictions.dims:
-        plane = predictions.isel({names.AUGMENTATION: 0}, drop=True)
     sets = xr.DataArray(
-        found.sets,
+        values,
         dims=(names.EXAMPLE, names.LABEL, names.ALPHA),
         coords={
-            **{key: value.variable for key, value in plane.coords.items()},
+            **{key: value.variable for key, value in _one_row(predictions).coords.items()},
             names.ALPHA: [float(promise.alpha) for promise in promises],
         },
         attrs={
             GUARANTEES: json.dumps([promise.to_json() for promise in promises]),
             FINGERPRINT: " ".join(one.predictor.fingerprint for one in tested),
-            OVERLAP: sum(_overlap(one) for one in tested),
+            OVERLAP: sum(map(_overlap, tested)),
             LABEL_ORDER: json.dumps(list(first.labels)),
         },
     )
@@ -170,27 +138,15 @@ def method_sets(
         reference=reference,
         tested=tested,
         sets=with_left_out(sets, read_left_out(predictions.attrs)),
-        p=found.p,
-        scores=found.scores,
+        p=p,
+        scores=scores,
         score=facts.score,
         promises=promises,
     )
 
 
-def weaker(first: Guarantee, second: Guarantee) -> Guarantee:
-    """Return what both of two guarantees promise."""
-
-    def strength(one: Guarantee) -> tuple[bool, float, bool, int]:
-        return one.level is not None, float(one.level or 0), not one.vacuous, one.has
-
-    return min(first, second, key=strength)
-
-
-def _asked(
-    predictions: xr.DataArray, test: Bools, predictor: ConformalPredictor, keys: Keys
-) -> Tested:
-    new = as_asked(predictor, predictions.isel({names.EXAMPLE: test}), keys)
-    return Tested(predictor=predictor, predictions=new)
+def _strength(one: Guarantee) -> tuple[bool, float, bool, int]:
+    return one.level is not None, float(one.level or 0), not one.vacuous, one.has
 
 
 def _overlap(one: Tested) -> int:
@@ -218,60 +174,65 @@ def subject_of_predictor(
     command: str = "",
 ) -> Subject:
     """Return the subject of a report on a predictor."""
-    labels = name_texts(predictions[names.LABEL].values)
-    lam = align.match_labels(plausibilities, labels, whose="plausibilities", other="predictions")
-    model, lam = align.match_examples(predictions, lam, only_common=only_common)
-    order = np.argsort(model[names.EXAMPLE].values.astype(np.str_), kind="stable")
-    model, lam = (array.isel({names.EXAMPLE: order}) for array in (model, lam))
+    model, lam = _by_name(*_matched(predictions, plausibilities, only_common=only_common))
     one = Tested(predictor=predictor, predictions=model)
-    with warnings.catch_warnings():
-        # What there is to say of the sets stands in the report.
-        warnings.simplefilter("ignore", PlausiblyWarning)
-        arrays = made(one, alphas)
-    promises = [predictor.guarantee(alpha) for alpha in alphas]
     name = f"{predictor.facts.calibrator}, {predictor.facts.combiner}"
-    method = method_sets(name, model, [one], arrays, promises)
-    plane = model
-    if names.AUGMENTATION in model.dims:
-        plane = model.mean(names.AUGMENTATION, keep_attrs=True)
-    words, n = options.words, plane.sizes[names.EXAMPLE]
+    every = np.ones(model.sizes[names.EXAMPLE], dtype=np.bool_)
+    method = method_sets(name, model, [one], [every], alphas)
+    plane = _plane(model)
+    shift = of_shift(method, options.words)
     checks = [
-        Check(
-            name="example-twice",
-            title=f"no {words.example} twice",
-            state=HELD,
-            words=f"All {counted(n)} names are different.",
-        ),
-        of_overlap(method, words),
+        of_names(plane.sizes[names.EXAMPLE], options.words),
+        of_overlap(method, options.words),
+        *([] if shift is None else [shift]),
+        *exchangeable(options.words),
     ]
-    shift = of_shift(method, words)
-    checks += [*([] if shift is None else [shift]), *exchangeable(words)]
-    table = annotations
-    if table is not None:
-        table = selected(table, name_texts(plane[names.EXAMPLE].values))
     return Subject(
         predictions=plane,
         plausibilities=lam,
-        annotations=table,
-        risk=chosen.risks(plane, lam),
+        annotations=selected(annotations, plane),
         methods=[method],
         alphas=[str(alpha) for alpha in alphas],
-        by=chosen.grouping(plane, by, (cluster, true, options.text, options.thumbnail)),
+        groups=by,
         cluster=cluster,
         true=true,
         ties=ties,
         seed=seed,
         how=f"By one predictor, calibrated on {counted(predictor.n)} others.",
         checks=checks,
-        words=words,
-        title=options.title,
+        options=options,
         command=command,
-        study="",
         facts=facts,
-        text=chosen.texts(plane, options),
-        thumbnail=chosen.pictures(plane, options),
-        annotator_names=options.annotator_names,
     )
+
+
+def _matched(
+    predictions: xr.DataArray, plausibilities: xr.DataArray, *, only_common: bool = False
+) -> tuple[xr.DataArray, xr.DataArray]:
+    """Return both for the same examples and labels."""
+    labels = name_texts(predictions[names.LABEL].values)
+    lam = align.match_labels(plausibilities, labels, whose="plausibilities", other="predictions")
+    return align.match_examples(predictions, lam, only_common=only_common)
+
+
+def _by_name(*arrays: xr.DataArray) -> list[xr.DataArray]:
+    """Return arrays of the same examples in the order of their names."""
+    order = np.argsort(arrays[0][names.EXAMPLE].values.astype(np.str_), kind="stable")
+    return [array.isel({names.EXAMPLE: order}) for array in arrays]
+
+
+def _plane(model: xr.DataArray) -> xr.DataArray:
+    """Return predictions (example, label): of several augmentations the mean."""
+    if names.AUGMENTATION not in model.dims:
+        return model
+    return model.mean(names.AUGMENTATION, keep_attrs=True)
+
+
+def _one_row(model: xr.DataArray) -> xr.DataArray:
+    """Return predictions (example, label): of several augmentations the first."""
+    if names.AUGMENTATION not in model.dims:
+        return model
+    return model.isel({names.AUGMENTATION: 0}, drop=True)
 
 
 VOTED = "voted"
@@ -298,8 +259,7 @@ class Compared:
 def compared(ready: Prepared, result: xr.Dataset | None) -> Compared:
     """Return a study from its file."""
     study = ready.study
-    table = ready.annotations
-    part = study.annotations
+    table, part = ready.annotations, study.annotations
     if table is not None and part is not None and (part.strip or part.rename):
         rename = part.rename or {}
         given = name_texts(table.indexes[names.LABEL])
@@ -335,7 +295,7 @@ def study_facts(ready: Prepared) -> list[tuple[str, str]]:
     }
     if study.aggregator is not None:
         rows["aggregator"] = called(AGGREGATOR, study.aggregator)
-    return chosen.facts_of(rows)
+    return facts_of(rows)
 
 
 def subject_of_study(
@@ -351,44 +311,29 @@ def subject_of_study(
     model = one.predictions
     half = halves(model, seed=one.seed, group=one.group, stratify=one.stratify)
     with without_plugins(tuple(disabled)):
-        made = [_sets(one, half, name, table) for name, table in one.methods.items()]
-        reference = _reference(one, half, made)
+        methods = [_sets(one, half, name, table) for name, table in one.methods.items()]
+        methods += _reference(one, half, methods)
     plane = _plane(model)
-    lam = mean_over_draws(one.plausibilities)
-    table = one.annotations
-    examples = name_texts(plane[names.EXAMPLE].values)
-    apart = (one.group, one.stratify, one.true, options.text, options.thumbnail)
     return Subject(
         predictions=plane,
-        plausibilities=lam,
-        annotations=None if table is None else selected(table, examples),
-        risk=chosen.risks(plane, lam),
-        methods=[*made, *([] if reference is None else [reference])],
+        plausibilities=mean_over_draws(one.plausibilities),
+        annotations=selected(one.annotations, plane),
+        methods=methods,
         alphas=one.alphas,
-        by=chosen.grouping(plane, one.by, apart),
+        groups=one.by,
         cluster=one.group,
+        stratify=one.stratify,
         true=one.true,
         ties=one.ties,
         seed=one.seed,
         how=_how(half, one),
         compared=one.result,
         checks=_checks(one, half, options),
-        words=options.words,
-        title=options.title,
+        options=options,
         command=command,
         study=study,
         facts=facts,
-        text=chosen.texts(plane, options),
-        thumbnail=chosen.pictures(plane, options),
-        annotator_names=options.annotator_names,
     )
-
-
-def _plane(model: xr.DataArray) -> xr.DataArray:
-    """Return predictions (example, label): of several augmentations the mean."""
-    if names.AUGMENTATION not in model.dims:
-        return model
-    return model.mean(names.AUGMENTATION, keep_attrs=True)
 
 
 def _sets(
@@ -399,48 +344,38 @@ def _sets(
     *,
     reference: bool = False,
 ) -> MethodSets:
-    return crossed(
-        name,
-        one.predictions,
-        half,
-        _calibration(one, table),
-        alphas=one.alphas,
-        seed=one.seed,
-        reference=reference,
-    )
+    """Return the sets of one method for every example, each half calibrated on the other.
 
-
-def _calibration(
-    one: Compared, table: Mapping[str, object]
-) -> Callable[[Bools], ConformalPredictor]:
-    """Return what calibrates a method on some of the examples, as the study's first split does."""
+    It is calibrated as the study's first split does.
+    """
     call: Callable[..., ConformalPredictor] = calibrate  # it checks each argument by name
     method = attrs.asdict(Method(**table), recurse=False)  # type: ignore[arg-type]  # as there
-    asked = {key: value for key, value in method.items() if value is not None}
+    method = {key: value for key, value in method.items() if value is not None}
+    method |= {"seed": split_seed(one.seed, FIRST), "group": one.group}
+    model, lam = one.predictions, one.plausibilities
+    tested, rows = [], (half, ~half)
+    for test in rows:
+        others, mine = {names.EXAMPLE: ~test}, {names.EXAMPLE: test}
+        with warnings.catch_warnings():
+            # The study warned of the same method.
+            warnings.simplefilter("ignore", PlausiblyWarning)
+            predictor = call(model.isel(others), lam.isel(others), **method)
+        new = as_asked(predictor, model.isel(mine), split_keys(one.seed, FIRST))
+        tested.append(Tested(predictor=predictor, predictions=new))
+    return method_sets(name, model, tested, rows, one.alphas, reference=reference)
 
-    def calibrated(which: Bools) -> ConformalPredictor:
-        return call(
-            one.predictions.isel({names.EXAMPLE: which}),
-            one.plausibilities.isel({names.EXAMPLE: which}),
-            seed=split_seed(one.seed, FIRST),
-            group=one.group,
-            **asked,
-        )
 
-    return calibrated
-
-
-def _reference(one: Compared, half: Bools, made: Sequence[MethodSets]) -> MethodSets | None:
+def _reference(one: Compared, half: Bools, made: Sequence[MethodSets]) -> list[MethodSets]:
     """Return sets calibrated on votes, to compare with, where the study has none."""
     if any(promise.target == "voted" for method in made for promise in method.promises):
-        return None
+        return []
     first = next(iter(one.methods.values()))
     table = {"calibrator": VOTED, "score": first.get("score", "probability")}
     name = VOTED if VOTED not in one.methods else "calibrated on votes"
     try:
-        return _sets(one, half, name, table, reference=True)
+        return [_sets(one, half, name, table, reference=True)]
     except InputError:  # no method of votes for such data, as for several augmentations
-        return None
+        return []
 
 
 def _how(half: Bools, one: Compared) -> str:
@@ -455,81 +390,53 @@ def _how(half: Bools, one: Compared) -> str:
 
 def _checks(one: Compared, half: Bools, options: Options) -> list[Check]:
     """Return what can be checked of the examples, and what nobody can check."""
-    examples = options.words.examples
+    words, many = options.words, options.words.examples
     model = _plane(one.predictions)
-    found = [
-        Check(
-            name="example-twice",
-            title=f"no {options.words.example} twice",
-            state=HELD,
-            words=f"All {counted(half.size)} names are different.",
-        )
-    ]
-    found += _groups(one, model, half, examples)
     groups = None if one.group is None else example_values(one.group, [model])
-    rows = one.predictions
-    if names.AUGMENTATION in rows.dims:
-        rows = rows.isel({names.AUGMENTATION: 0}, drop=True)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", PlausiblyWarning)
-        copies = warn_of_copies(rows, groups)
-    words = f"No two {examples} that splits may part have exactly the same predictions."
+        copies = warn_of_copies(_one_row(one.predictions), groups)
+    told = f"No two {many} that splits may part have exactly the same predictions."
     if copies:
-        words = (
-            f"{counted(copies)} of {several(half.size, options.words.example)} have exactly the "
+        told = (
+            f"{counted(copies)} of {several(half.size, words.example)} have exactly the "
             "predictions of another, and splits part them: shared ones flatter coverage."
         )
-    found.append(
-        Check(
-            name="examples-alike",
-            title=f"no copies among {examples}",
-            state=BROKEN if copies else HELD,
-            words=words,
-        )
-    )
-    return [*found, *exchangeable(options.words)]
+    return [
+        of_names(half.size, words),
+        *_groups(one, model, half, many),
+        Check("examples-alike", f"no copies among {many}", BROKEN if copies else HELD, told),
+        *exchangeable(words),
+    ]
 
 
 def _groups(one: Compared, model: xr.DataArray, half: Bools, examples: str) -> list[Check]:
     """Return whether examples that belong together stand on two sides, or repeat on one."""
+    apart, found = "group-on-both-sides", []
     if one.group is None:
-        found = []
-        for group in owners(model):
-            codes = codes_of(example_values(group.name, [model]))[1]
+        for other in owners(model):
+            codes = codes_of(example_values(other.name, [model]))[1]
             both = np.intersect1d(codes[half], codes[~half]).size
+            told = (
+                f"{counted(both)} {plural(other.name)} have {examples} on both sides "
+                f'of a split, which flatters coverage: [splits] group = "{other.name}".'
+            )
             if both:
-                found.append(
-                    Check(
-                        name="group-on-both-sides",
-                        title=f"no {group.name} on both sides",
-                        state=BROKEN,
-                        words=f"{counted(both)} {plural(group.name)} have {examples} on both sides "
-                        f'of a split, which flatters coverage: [splits] group = "{group.name}".',
-                    )
-                )
+                found.append(Check(apart, f"no {other.name} on both sides", BROKEN, told))
         return found
-    group = groups_of(model, one.group)
-    found = [
-        Check(
-            name="group-on-both-sides",
-            title=f"no {one.group} on both sides",
-            state=HELD,
-            words=f"{counted(group.groups)} {plural(one.group)} stay whole in every split.",
-        )
-    ]
+    group, groups = groups_of(model, one.group), plural(one.group)
+    told = f"{counted(group.groups)} {groups} stay whole in every split."
+    found.append(Check(apart, f"no {one.group} on both sides", HELD, told))
     if group.several and not all(
         grouped_by(table.get("calibrator"), one.group) for table in one.methods.values()
     ):
-        found.append(
-            Check(
-                name="group-repeats",
-                title=f"{examples} of one {one.group} are like any others",
-                state=UNCHECKED,
-                words=f"{counted(group.several)} of {counted(group.groups)} {plural(one.group)} "
-                f"have several {examples}, which may be alike. Intervals here count "
-                f'{plural(one.group)}; compare with [examples] one_per = "{one.group}".',
-            )
+        told = (
+            f"{counted(group.several)} of {counted(group.groups)} {groups} have several "
+            f"{examples}, which may be alike. Intervals here count {groups}; compare with "
+            f'[examples] one_per = "{one.group}".'
         )
+        title = f"{examples} of one {one.group} are like any others"
+        found.append(Check("group-repeats", title, UNCHECKED, told))
     return found
 
 
@@ -603,9 +510,7 @@ def compared_results(
     asked = {
         name: attrs.asdict(one, recurse=False) for name, one in _methods(methods, told).items()
     }
-    labels = name_texts(model[names.LABEL].values)
-    lam = align.match_labels(lam, labels, whose="plausibilities", other="predictions")
-    model, lam = align.match_examples(model, lam)
+    model, lam = _by_name(*_matched(model, lam))
     if model.sizes[names.EXAMPLE] != int(result.attrs["n"]):
         raise InputError(
             "study-changed",
@@ -615,8 +520,6 @@ def compared_results(
             do="pass the predictions and annotations that compare was given",
             whose="predictions",
         )
-    order = np.argsort(model[names.EXAMPLE].values.astype(np.str_), kind="stable")
-    model, lam = (array.isel({names.EXAMPLE: order}) for array in (model, lam))
     stratify = result.attrs.get("stratify")
     return Compared(
         predictions=model,

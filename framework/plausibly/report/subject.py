@@ -17,12 +17,13 @@ from plausibly.guarantee import Guarantee
 from plausibly.kernels.coverage import Ties
 from plausibly.kernels.types import Floats
 from plausibly.report.model import Check, Words
+from plausibly.report.options import Options, grouping, pictures, risks, texts
 
 Answer: TypeAlias = tuple[int, tuple[tuple[int, ...], ...], float]
 """Annotator, blocks of labels, and how many gave it."""
 
 
-@attrs.frozen(kw_only=True)
+@attrs.frozen
 class Said:
     """The answers to some examples."""
 
@@ -34,7 +35,7 @@ def said_of(subject: Subject, examples: Sequence[str]) -> Said:
     """Return the answers to some examples: of each the known annotators first, by name."""
     table = subject.annotations
     if table is None:
-        return Said(answers=tuple(() for _ in examples), ranked=False)
+        return Said(tuple(() for _ in examples), ranked=False)
     rows = Rows.of(table)
     labels = name_texts(subject.predictions[names.LABEL].values)
     place = positions(labels, name_texts(table.indexes[names.LABEL]))
@@ -44,14 +45,12 @@ def said_of(subject: Subject, examples: Sequence[str]) -> Said:
     rank = np.append(positions(sorted(who), who), -1)
     found: list[list[Answer]] = [[] for _ in examples]
     ends = np.cumsum(rows.mentions)
-    starts = ends - rows.mentions
     for response in np.flatnonzero(wanted[rows.example] >= 0).tolist():
-        mine = slice(int(starts[response]), int(ends[response]))
+        mine = slice(int(ends[response] - rows.mentions[response]), int(ends[response]))
         blocks: dict[int, list[int]] = {}
         for label, block in zip(rows.label[mine].tolist(), rows.block[mine].tolist(), strict=True):
-            code = int(place[label])
-            if code >= 0:
-                blocks.setdefault(block, []).append(code)
+            if place[label] >= 0:
+                blocks.setdefault(block, []).append(int(place[label]))
         weight = float(rows.weight[response])
         answer = (
             int(rank[rows.annotator[response]]),
@@ -59,12 +58,8 @@ def said_of(subject: Subject, examples: Sequence[str]) -> Said:
             int(weight) if weight.is_integer() else weight,
         )
         found[int(wanted[rows.example[response]])].append(answer)
-    return Said(
-        answers=tuple(
-            tuple(sorted(each, key=lambda answer: (answer[0] < 0, *answer))) for each in found
-        ),
-        ranked=names.MENTION_BLOCK in table,
-    )
+    known_first = (sorted(each, key=lambda answer: (answer[0] < 0, *answer)) for each in found)
+    return Said(tuple(map(tuple, known_first)), names.MENTION_BLOCK in table)
 
 
 @attrs.frozen(kw_only=True, eq=False)
@@ -92,32 +87,59 @@ class MethodSets:
 
 @attrs.frozen(kw_only=True, eq=False)
 class Subject:
-    """All that the figures of a report are made of."""
+    """All that the figures of a report are made of.
+
+    Predictions are (example, label); `groups` are the coordinates whose groups are compared, where
+    somebody named some.
+    """
 
     predictions: xr.DataArray
     plausibilities: xr.DataArray
     annotations: xr.Dataset | None
-    risk: Mapping[str, object]
     methods: Sequence[MethodSets]
     alphas: Sequence[str]
-    by: Sequence[str]
+    groups: Sequence[str] | None
     cluster: str | None
+    stratify: str | None = None
     true: str | None
     ties: Ties
     seed: int
     how: str
     compared: xr.Dataset | None = None
-    checks: Sequence[Check] = ()
-    words: Words = attrs.field(factory=Words)
-    title: str
+    checks: Sequence[Check]
+    options: Options
     command: str
-    study: str
-    facts: Sequence[tuple[str, str]] = ()
-    text: Sequence[str] | None = None
-    thumbnail: Sequence[str] | None = None
-    annotator_names: bool = False
+    study: str = ""
+    facts: Sequence[tuple[str, str]]
+    risk: Mapping[str, object] = attrs.field(init=False)
+    by: Sequence[str] = attrs.field(init=False)
+    text: Sequence[str] | None = attrs.field(init=False)
+    thumbnail: Sequence[str] | None = attrs.field(init=False)
+
+    @risk.default
+    def _risk(self) -> Mapping[str, object]:
+        return risks(self.predictions, self.plausibilities)
+
+    @by.default
+    def _by(self) -> Sequence[str]:
+        shown = self.options.text, self.options.thumbnail
+        known = (self.cluster, self.stratify, self.true, *shown)
+        return grouping(self.predictions, self.groups, known)
+
+    @text.default
+    def _text(self) -> Sequence[str] | None:
+        return texts(self.predictions, self.options)
+
+    @thumbnail.default
+    def _thumbnail(self) -> Sequence[str] | None:
+        return pictures(self.predictions, self.options)
+
+    @property
+    def words(self) -> Words:
+        """What things are called."""
+        return self.options.words
 
     @property
     def n(self) -> int:
         """Number of examples."""
-        return int(np.prod(self.predictions.shape[:1]))
+        return int(self.predictions.sizes[names.EXAMPLE])

@@ -23,7 +23,6 @@ from plausibly.data import names
 from plausibly.data.left_out import read_left_out
 from plausibly.data.names import name_texts, several
 from plausibly.errors import InputError, counted
-from plausibly.evaluation import inputs
 from plausibly.evaluation.design import Methods
 from plausibly.evaluation.evaluate import STRATA
 from plausibly.evaluation.results import METHOD
@@ -49,6 +48,7 @@ from plausibly.report.sections import (
     believe,
     called,
     cases,
+    coded_groups,
     disagreement,
     measured,
     method_checks,
@@ -78,9 +78,7 @@ def stills(found: Measured, examples: str) -> tuple[Still, ...]:
             content = io.BytesIO()
             axes.figure.savefig(content, format="svg", metadata={"Date": None})
             source = base64.b64encode(content.getvalue()).decode("ascii")
-            images.append(
-                Still(section=section, alt=alt, source=f"data:image/svg+xml;base64,{source}")
-            )
+            images.append(Still(section, alt, f"data:image/svg+xml;base64,{source}"))
     return tuple(images)
 
 
@@ -108,9 +106,10 @@ def gather(subject: Subject) -> ReportData:
     """Return all that a report shows."""
     severity, risks = severities(subject)
     outcomes = Outcomes(subject=subject, severity=severity)
-    annotators = _annotators(subject)
-    shown = called(annotators, by_name=subject.annotator_names)
-    drawn = cases(outcomes, sorted(shown) if not subject.annotator_names else sorted(annotators))
+    table = subject.annotations
+    annotators = [] if table is None else name_texts(table.indexes[names.ANNOTATOR])
+    shown = called(annotators, by_name=subject.options.annotator_names)
+    drawn = cases(outcomes, sorted(shown))
     uniform = uniformity(subject)
     found = [measured(subject, method) for method in subject.methods]
     where = {name: place for place, name in enumerate(drawn.names)}
@@ -138,24 +137,22 @@ def gather(subject: Subject) -> ReportData:
                 )
             )
     return ReportData(
-        title=subject.title,
+        title=subject.options.title,
         subtitle=_subtitle(subject, len(annotators)),
         words=subject.words,
         labels=tuple(
-            Label(name=label, risk=risk, severity=int(code))
+            Label(label, risk, int(code))
             for label, risk, code in zip(labels, risks, severity, strict=True)
         ),
         methods=tuple(
-            Method(
-                name=method.name,
-                about=method.about,
-                score=scores.index(method.score),
-                reference=method.reference,
-            )
+            Method(method.name, method.about, scores.index(method.score), method.reference)
             for method in subject.methods
         ),
         alphas=tuple(subject.alphas),
-        groups=tuple(_column(subject, name) for name in subject.by),
+        groups=tuple(
+            GroupColumn(name, tuple(name_texts(values)))
+            for name, (values, _) in zip(subject.by, coded_groups(subject), strict=True)
+        ),
         strata=tuple(f"largest plausibility {stratum}" for stratum in STRATA),
         views=tuple(views),
         disagreement=disagreement(subject, shown),
@@ -166,12 +163,6 @@ def gather(subject: Subject) -> ReportData:
     )
 
 
-def _annotators(subject: Subject) -> list[str]:
-    if subject.annotations is None:
-        return []
-    return name_texts(subject.annotations.indexes[names.ANNOTATOR])
-
-
 def _subtitle(subject: Subject, annotators: int) -> str:
     words = subject.words
     parts = [
@@ -179,27 +170,17 @@ def _subtitle(subject: Subject, annotators: int) -> str:
         several(subject.predictions.sizes[names.LABEL], "label"),
     ]
     if annotators:
-        parts.append(
-            f"{counted(annotators)} {words.annotator if annotators == 1 else words.annotators}"
-        )
+        who = words.annotator if annotators == 1 else words.annotators
+        parts.append(f"{counted(annotators)} {who}")
     return ", ".join(parts)
-
-
-def _column(subject: Subject, name: str) -> GroupColumn:
-    values = inputs.codes_of(inputs.example_values(name, (subject.predictions,)))[0]
-    return GroupColumn(name=name, values=tuple(name_texts(values)))
 
 
 def _voted(subject: Subject, found: list[Measured], place: int, at: int) -> Measured | None:
     """Return what sets calibrated on votes cover; None where this method is calibrated so."""
-    of_votes = [
-        other
-        for other, method in enumerate(subject.methods)
-        if method.promises[at].target == "voted"
-    ]
-    if not of_votes or place in of_votes:
+    targets = [method.promises[at].target for method in subject.methods]
+    if targets[place] == "voted" or "voted" not in targets:
         return None
-    return found[of_votes[0]].at(at)
+    return found[targets.index("voted")].at(at)
 
 
 def _surprising(outcomes: Outcomes, view: int, where: dict[str, int]) -> Surprising:
@@ -207,18 +188,14 @@ def _surprising(outcomes: Outcomes, view: int, where: dict[str, int]) -> Surpris
     rows = outcomes.most_missed(view)
     examples = name_texts(outcomes.subject.predictions[names.EXAMPLE].values)
     missed = outcomes.missed[view]
-    if not rows:
-        text = f"No set leaves out anything that {words.annotators} said."
-    else:
-        most = int((missed > 0.5 + 1e-9).sum())
-        some = int((missed > 0).sum())
+    text = f"No set leaves out anything that {words.annotators} said."
+    if rows:
+        most, some = int((missed > 0.5 + 1e-9).sum()), int((missed > 0).sum())
+        these = f"; these {SURPRISING} leave out most" if some > SURPRISING else ""
         text = (
             f"{about_percent(some / n).capitalize()} of the sets leave something out, "
-            f"{counted(most)} of {counted(n)} most of what {words.annotators} said"
+            f"{counted(most)} of {counted(n)} most of what {words.annotators} said{these}."
         )
-        if some > SURPRISING:
-            text += f"; these {SURPRISING} leave out most"
-        text += "."
     kept = tuple(where[examples[row]] for row in rows if examples[row] in where)
     return Surprising(sentence=text, cases=kept)
 

@@ -22,7 +22,7 @@ from plausibly.plugin import (
     several,
     states,
 )
-from plausibly_builtins.readers._names import CONSOLIDATED, one_or_all
+from plausibly_builtins.readers._exports import CONSOLIDATED, one_or_all
 
 _LISTS = ("images", "categories", "annotations")
 _OTHERS = frozenset({"info", "licenses"})

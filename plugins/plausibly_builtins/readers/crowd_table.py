@@ -16,7 +16,6 @@ import attrs
 from plausibly.plugin import (
     AnnotationTable,
     InputError,
-    JsonNumber,
     Response,
     ResponseOptions,
     TextTable,
@@ -31,315 +30,77 @@ from plausibly.plugin import (
     several,
     states,
     table_from_codes,
-    warn,
 )
-from plausibly_builtins.readers._names import LIKE_MISSING, short, warn_like_missing
+from plausibly_builtins.readers._columns import check_named
+from plausibly_builtins.readers._exports import (
+    HOURS,
+    LIKE_MISSING,
+    as_typed,
+    from_iso,
+    refused,
+    short,
+    told,
+    warn_like_missing,
+)
 
-
-@attrs.frozen(kw_only=True)
-class Said:
-    """What the cells say.
-
-    Attributes
-    ----------
-    labels : list of list of str
-        The labels that each row names, each once.
-    nothing : list of bool
-        Whether a row has no answer at all, which is less than one with no label.
-    offered : list of str or None
-        The labels from which all could choose.
-    """
-
-    labels: list[list[str]]
-    nothing: list[bool]
-    offered: list[str] | None = None
-
-
-def said(table: TextTable, columns: Columns, separator: str | None, missing: Sequence[str]) -> Said:
-    """Return the labels in each row."""
-    cells = table.column(columns.label)
-    skipped = {"", *missing}
-    if columns.json:
-        return _from_json(table, cells, columns.question, skipped)
-    labels: list[list[str]] = []
-    for cell in cells:
-        parts = [cell] if separator is None else cell.split(separator)
-        if separator == "\n":
-            parts = [part.removesuffix("\r") for part in parts]
-        named = (part for part in dict.fromkeys(parts) if part not in skipped)
-        labels.append([part for part in named if not part.isspace()])
-    return Said(labels=labels, nothing=[not named for named in labels])
-
-
-def _from_json(
-    table: TextTable, cells: Sequence[str], question: str | None, skipped: set[str]
-) -> Said:
-    answers = [_questions(table, row, cell) if cell else {} for row, cell in enumerate(cells)]
-    asked = list(dict.fromkeys(name for answer in answers for name in answer))
-    if question is None and len(asked) > 1:
-        raise InputError(
-            "answer-unclear",
-            f"{table.whose} answers {len(asked)} questions in one cell",
-            expected="the name of one",
-            got=listed(map(quoted, sorted(asked))),
-            do=f'--reader \'{{name = "crowd-table", answer = "{min(asked)}"}}\'',
-            whose=table.whose,
-            details={"questions": sorted(asked)},
-        )
-    if question is not None and question not in asked:
-        raise InputError(
-            "columns-missing",
-            f"{table.whose} has no answer to {short(question)}",
-            expected="a column, or a question in one",
-            got=f"questions {listed(map(quoted, sorted(asked)))}" if asked else "no question",
-            do="name one that is there",
-            whose=table.whose,
-        )
-    labels: list[list[str]] = []
-    nothing: list[bool] = []
-    choices: list[tuple[str, ...]] = []
-    for row, answer in enumerate(answers):
-        value = answer.get(asked[0] if question is None else question) if asked else None
-        named = [] if value is None else _labels(table, row, value)
-        labels.append([label for label in dict.fromkeys(named) if label not in skipped])
-        nothing.append(value is None or (bool(named) and not labels[-1]) or value == "")
-        if isinstance(value, dict) and _of_choices(value):
-            choices.append(tuple(label for label in value if label not in skipped))
-    offered = None
-    if choices and len(choices) == len(answers) - sum(nothing):
-        alike = len(set(choices)) == 1
-        offered = list(choices[0]) if alike else sorted({n for some in choices for n in some})
-    return Said(labels=labels, nothing=nothing, offered=offered)
-
-
-def _of_choices(value: dict[str, object]) -> bool:
-    """Return whether a value says of each label whether it was chosen."""
-    return bool(value) and all(isinstance(chosen, bool) for chosen in value.values())
-
-
-def _questions(table: TextTable, row: int, cell: str) -> dict[str, object]:
-    """Return the answers in a cell by their question."""
-    value = parse_json(cell, table.whose, table.lines[row], "the answers as JSON", "cell")
-    found: dict[str, object] = {}
-    for part in value if isinstance(value, list) else [value]:
-        if not isinstance(part, dict):
-            raise _unreadable(table, row, part)
-        if found.keys() & part.keys():
-            raise _unreadable(table, row, part)
-        found |= part
-    return found
-
-
-def _labels(table: TextTable, row: int, value: object) -> list[str]:
-    if isinstance(value, dict) and _of_choices(value):
-        return [name for name, chosen in value.items() if chosen]
-    if isinstance(value, dict) and len(value) == 1 and value.keys() <= {"label", "labels"}:
-        (value,) = value.values()
-    if isinstance(value, bool):
-        return ["true" if value else "false"]
-    if value == "":
-        return []
-    if isinstance(value, (str, JsonNumber)):
-        return [str(value)]
-    if isinstance(value, list) and all(isinstance(one, str) for one in value):
-        return [str(one) for one in value]
-    raise _unreadable(table, row, value)
-
-
-def _unreadable(table: TextTable, row: int, value: object) -> InputError:
-    return InputError(
-        "answer-unreadable",
-        f"{table.place(row)} has an answer that names no label",
-        expected='{"QUESTION": {"label": "A"}}, or {"QUESTION": {"A": true, "B": false}}',
-        got=short(repr(value)),
-        do="answer = ... names another question or column; mend it otherwise",
-        whose=table.whose,
-        details={"line": table.lines[row]},
-    )
-
-
-_LONG = 200  # longer names are no slips of the pen, and dear to compare
-
-
-def no_votes(table: TextTable, got: str) -> InputError:
-    """Return the error about a table without a vote."""
-    return InputError(
-        "annotations-empty",
-        f"{table.whose} names no label",
-        expected="one row a vote",
-        got=got,
-        do="write it again, or name another file",
-        whose=table.whose,
-    )
-
-
-def check_tasks(table: TextTable, task: Sequence[str]) -> None:
-    """Raise ``example-unnamed`` where a row names no task."""
-    unnamed = [row for row, name in enumerate(task) if not name]
-    if unnamed:
-        raise InputError(
-            "example-unnamed",
-            f"{table.whose} names no task in {table.places(unnamed)}",
-            expected="the name of a task",
-            got="an empty cell",
-            do="name it, or remove the row",
-            whose=table.whose,
-            details={"lines": [table.lines[row] for row in unnamed]},
-        )
-
-
-def check_declared(
-    table: TextTable,
-    worker: Sequence[str],
-    named: Sequence[Sequence[str]],
-    labels: Sequence[str],
-    rows: Sequence[int],
-) -> None:
-    """Raise ``label-unknown`` where one of the rows names a label that is not declared."""
-    known = set(labels)
-    outside = Counter(label for row in rows for label in named[row] if label not in known)
-    if not outside:
-        return
-    row, said = next((row, n) for row in rows for n in named[row] if n in outside)
-    meant = near(said, labels) if len(said) <= _LONG else None
-    if said in LIKE_MISSING:
-        do = f'--missing {said}, if it means "no answer"'
-    elif meant:
-        do = f"did you mean {quoted(meant)}? mend it, or declare it in --labels"
-    else:
-        do = "mend it, or declare it in --labels"
-    raise InputError(
-        "label-unknown",
-        f"{table.place(row)}, {worker[row] or 'an unknown annotator'} says {short(said)}",
-        expected=f"one of {several(len(labels), 'declared label')}",
-        got=f"{several(len(outside), 'label')} outside ({several(sum(outside.values()), 'vote')})",
-        do=do,
-        whose=table.whose,
-        details={"labels": dict(outside), "line": table.lines[row]},
-    )
-
-
-def check_once(table: TextTable, answers: Sequence[Response], do: str) -> None:
-    """Raise ``response-twice`` where a worker answers a task again."""
-    pairs = Counter((r.example, r.annotator) for r in answers if r.annotator is not None)
-    if max(pairs.values(), default=1) == 1:
-        return
-    again: dict[str, list[str]] = {}
-    for (about, who), count in pairs.items():
-        if count > 1:
-            again.setdefault(str(who), []).append(about)
-    first = next(iter(again))
-    others = len(again) - 1
-    raise InputError(
-        "response-twice",
-        f"{table.whose}: {first} answered {several(len(again[first]), 'task')} again "
-        f"({listed(again[first])})",
-        expected="one response an annotator and task",
-        got=f"up to {counted(max(pairs.values()))}"
-        + (f", also by {several(others, 'other')}" if others else ""),
-        do=do,
-        whose=table.whose,
-        details={"annotators": again},
-    )
-
-
-PresetName: TypeAlias = Literal["crowd-kit", "toloka", "mturk", "figure-eight"]
-PRESETS = ("crowd-kit", "toloka", "mturk", "figure-eight")
 NEEDED = ("task", "worker", "label")
-OPTIONAL = ("weight", "time", "state")
-
+_ROLES = (*NEEDED, "weight", "time", "state")
 _TASK_ANSWERS = "taskAnswers"
 _WORKERS = ("worker", "performer", "annotator")
 _NO_ANSWER = (":confidence", "_gold", "_gold_reason")
+_LONG = 200  # longer names are no slips of the pen, and dear to compare
+_UNIX_TIME = re.compile(r"-?[0-9]{1,15}(\.[0-9]{1,9})?")
+_NAMED = re.compile(r"[A-Z][a-z]{2} ([A-Z][a-z]{2} [0-9]{1,2} [0-9:]{8}) ([A-Z]{3}) ([0-9]{4})")
+_NUMBER = re.compile(r"[0-9]{1,15}(\.[0-9]{1,15})?")
 
 
 @attrs.frozen(kw_only=True)
-class Columns:
-    """Where what stands in a crowd table.
+class _Platform:
+    """How a platform calls its columns, and the states in them in small letters."""
 
-    Attributes
-    ----------
-    task, worker, label : str
-        The columns of every vote.
-    weight, time, state : str or None
-        Those that a vote may have besides.
-    words : mapping of str to str
-        State of each word in the column of states, in small letters.
-    golden : tuple of str
-        Columns that are filled where the answer to a task is known.
-    separator : str or None
-        What stands between the labels of a cell, where the platform says so.
-    json : bool
-        Whether the cells of the labels hold JSON, and `question` which part is meant.
-    months_first : bool
-        Whether 7/12/2014 is in July.
-    """
-
-    task: str
-    worker: str
-    label: str
-    weight: str | None = None
-    time: str | None = None
-    state: str | None = None
-    words: Mapping[str, str] = attrs.field(factory=lambda: {word: word for word in states.STATES})
-    golden: tuple[str, ...] = ()
-    separator: str | None = None
-    json: bool = False
-    question: str | None = None
-    months_first: bool = False
-
-    def called(self) -> dict[str, str]:
-        """Return the columns by what they hold."""
-        found = {role: getattr(self, role) for role in (*NEEDED, *OPTIONAL)}
-        return {role: name for role, name in found.items() if name is not None}
-
-
-@attrs.frozen(kw_only=True)
-class _Preset:
-    task: str
-    worker: str
-    time: str
-    state: str
+    columns: Mapping[str, str]
     words: Mapping[str, str]
-    answers: str = ""
+    answers: str
     golden: str = ""
 
 
-_PLATFORMS: Mapping[str, _Preset] = {
-    "toloka": _Preset(
-        task="ASSIGNMENT:task_id",
-        worker="ASSIGNMENT:worker_id",
-        time="ASSIGNMENT:submitted",
-        state="ASSIGNMENT:status",
+_PLATFORMS: Mapping[str, _Platform] = {
+    "toloka": _Platform(
+        columns={
+            "task": "ASSIGNMENT:task_id",
+            "worker": "ASSIGNMENT:worker_id",
+            "time": "ASSIGNMENT:submitted",
+            "state": "ASSIGNMENT:status",
+        },
         words={
-            "accepted": states.ANSWERED,
-            "approved": states.ANSWERED,
-            "submitted": states.ANSWERED,
+            **dict.fromkeys(("accepted", "approved", "submitted"), states.ANSWERED),
             "rejected": states.REJECTED,
             "skipped": states.SKIPPED,
-            "active": states.UNFINISHED,
-            "expired": states.UNFINISHED,
+            **dict.fromkeys(("active", "expired"), states.UNFINISHED),
         },
         answers="OUTPUT:",
         golden="GOLDEN:",
     ),
-    "mturk": _Preset(
-        task="HITId",
-        worker="WorkerId",
-        time="SubmitTime",
-        state="AssignmentStatus",
+    "mturk": _Platform(
+        columns={
+            "task": "HITId",
+            "worker": "WorkerId",
+            "time": "SubmitTime",
+            "state": "AssignmentStatus",
+        },
         words={
-            "approved": states.ANSWERED,
-            "submitted": states.ANSWERED,
+            **dict.fromkeys(("approved", "submitted"), states.ANSWERED),
             "rejected": states.REJECTED,
         },
         answers="Answer.",
     ),
-    "figure-eight": _Preset(
-        task="_unit_id",
-        worker="_worker_id",
-        time="_created_at",
-        state="_tainted",
+    "figure-eight": _Platform(
+        columns={
+            "task": "_unit_id",
+            "worker": "_worker_id",
+            "time": "_created_at",
+            "state": "_tainted",
+        },
         words={"false": states.ANSWERED, "true": states.REJECTED},
         answers="Answer.",
         golden="_golden",
@@ -347,76 +108,81 @@ _PLATFORMS: Mapping[str, _Preset] = {
 }
 
 
+@attrs.frozen(kw_only=True)
+class Columns:
+    """The column of each role, and how cells are read: words of states, JSON, times."""
+
+    called: Mapping[str, str]
+    words: Mapping[str, str] = attrs.field(factory=lambda: {word: word for word in states.STATES})
+    golden: tuple[str, ...] = ()
+    separator: str | None = None
+    json: bool = False
+    question: str | None = None
+    months_first: bool = False
+
+
+def _row_refused(
+    table: TextTable, row: int, name: str, what: str, expected: str, got: str, do: str
+) -> InputError:
+    where = table.place(row).removeprefix(table.whose)
+    return refused(table.whose, name, f"{where}{what}", expected, got, do, line=table.lines[row])
+
+
 def recognised(header: Sequence[str], given: Mapping[str, str]) -> str | None:
     """Return the preset whose columns are unmistakably there; None where none or several are."""
     if all(given.get(role, role) in header for role in NEEDED) and not set(given) >= {*NEEDED}:
         return None
-    found = [name for name in _PLATFORMS if _is_of(name, header, given)]
-    if not found and len(_worker_of(header)) == 1:
+    found: list[str] = []
+    for name, of in _PLATFORMS.items():
+        # Of Toloka's columns the worker's is enough; a task may be told by an input.
+        marks = [of.columns[role] for role in ("worker", "task")[: 1 if name == "toloka" else 2]]
+        answered = "label" in given or name == "figure-eight" or _starting(of.answers, header)
+        if answered and all(mark in header for mark in marks):
+            found.append(name)
+    if not found and sum(name in header for name in _WORKERS) == 1:
         others = [given.get(role, role) for role in ("task", "label")]
         found = ["crowd-kit"] * ("worker" not in given and all(name in header for name in others))
     return found[0] if len(found) == 1 else None
-
-
-def _is_of(name: str, header: Sequence[str], given: Mapping[str, str]) -> bool:
-    preset = _PLATFORMS[name]
-    # Of Toloka's columns the worker's is enough; a task may be told by an input.
-    marks = (preset.worker,) if name == "toloka" else (preset.worker, preset.task)
-    if not all(mark in header for mark in marks):
-        return False
-    return "label" in given or name == "figure-eight" or bool(_starting(preset.answers, header))
-
-
-def _worker_of(header: Sequence[str]) -> list[str]:
-    return [name for name in _WORKERS if name in header]
 
 
 def _starting(start: str, header: Sequence[str]) -> list[str]:
     return [name for name in header if name.startswith(start) and len(name) > len(start)]
 
 
-def check_given(whose: str, given: Mapping[str, str]) -> None:
-    """Raise ``columns-unknown`` where a column is named that no crowd table has."""
-    known = (*NEEDED, *OPTIONAL)
-    unknown = [role for role in given if role not in known]
-    if unknown:
-        meant = near(unknown[0], known)
-        raise InputError(
-            "columns-unknown",
-            f"{whose}: a crowd table has no {quoted(unknown[0])}",
-            expected="task, worker and label, and where it has them weight, time and state",
-            got=listed(given),
-            do=f"did you mean {meant}?" if meant else "map task, worker or label",
-            whose=whose,
-        )
-
-
 def columns_of(
     table: TextTable, preset: str | None, given: Mapping[str, str], answer: str | None
 ) -> Columns:
     """Return where what stands in a table."""
-    check_given(table.whose, given)
+    unknown = [role for role in given if role not in _ROLES]
+    if unknown:
+        meant = near(unknown[0], _ROLES)
+        raise refused(
+            table.whose,
+            "columns-unknown",
+            f": a crowd table has no {quoted(unknown[0])}",
+            "task, worker and label, and where it has them weight, time and state",
+            listed(given),
+            f"did you mean {meant}?" if meant else "map task, worker or label",
+        )
     header = table.header if table.named else ()
     name = preset or recognised(header, given)
     of = _PLATFORMS.get(name or "")
     if of is None:
-        start = dict(zip(NEEDED, NEEDED if table.named or given else ("1", "2", "3"), strict=True))
-        workers = _worker_of(header)
-        if name == "crowd-kit" and workers:
-            start["worker"] = workers[0]
+        plain = NEEDED if table.named or given else ("1", "2", "3")
+        found = dict(zip(NEEDED, plain, strict=True))
+        if name == "crowd-kit":
+            found["worker"] = next((one for one in _WORKERS if one in header), found["worker"])
         if answer is not None:
-            start["label"] = answer
-        return _columns({**start, **given})
-    found = {"task": of.task, "worker": of.worker}
-    found |= {role: n for role, n in (("time", of.time), ("state", of.state)) if n in header}
+            found["label"] = answer
+        return Columns(called=_in_order({**found, **given}))
+    found = {role: n for role, n in of.columns.items() if role in NEEDED or n in header}
     inputs = _starting("INPUT:", header)
-    if name == "toloka" and of.task not in header and len(inputs) == 1:
+    if name == "toloka" and found["task"] not in header and len(inputs) == 1:
         found["task"] = inputs[0]
-    found |= given
     label, question = _answers(table, str(name), answer, given.get("label"))
     golden = [n for n in header if of.golden and n.startswith(of.golden)]
-    return attrs.evolve(
-        _columns({**found, "label": label}),
+    return Columns(
+        called=_in_order({**found, **given, "label": label}),
         words={**{word: word for word in states.STATES}, **of.words},
         golden=tuple(n for n in golden if name == "toloka" or n == of.golden),
         separator="\n" if name == "figure-eight" else None,
@@ -426,15 +192,8 @@ def columns_of(
     )
 
 
-def _columns(found: Mapping[str, str]) -> Columns:
-    return Columns(
-        task=found["task"],
-        worker=found["worker"],
-        label=found["label"],
-        weight=found.get("weight"),
-        time=found.get("time"),
-        state=found.get("state"),
-    )
+def _in_order(found: Mapping[str, str]) -> dict[str, str]:
+    return {role: found[role] for role in _ROLES if role in found}
 
 
 def _answers(
@@ -456,55 +215,146 @@ def _answers(
         found = [n for n in others if f"{n}_gold" in header] or others
     if not found:
         what = f"starts with {quoted(preset.answers)}" if name != "figure-eight" else "may do so"
-        raise InputError(
+        raise refused(
+            table.whose,
             "columns-missing",
-            f"{table.whose} has no column of answers",
-            expected=f"one that {what}, as {name} writes it",
-            got=listed(header),
-            do='--reader \'{name = "crowd-table", answer = "COLUMN"}\'',
-            whose=table.whose,
-            details={"seen": list(header)},
+            " has no column of answers",
+            f"one that {what}, as {name} writes it",
+            listed(header),
+            as_typed("crowd-table", 'answer = "COLUMN"'),
+            seen=list(header),
         )
     if len(found) > 1:
-        raise InputError(
+        raise refused(
+            table.whose,
             "answer-unclear",
-            f"{table.whose} has {len(found)} columns that may hold the answers",
-            expected="the name of one",
-            got=listed(map(quoted, found)),
-            do=f'--reader \'{{name = "crowd-table", answer = "{found[0]}"}}\'',
-            whose=table.whose,
-            details={"columns": found},
+            f" has {len(found)} columns that may hold the answers",
+            "the name of one",
+            listed(map(quoted, found)),
+            as_typed("crowd-table", f'answer = "{found[0]}"'),
+            columns=found,
         )
     return found[0], None
 
 
-_UNIX_TIME = re.compile(r"-?[0-9]{1,15}(\.[0-9]{1,9})?")
-_NAMED = re.compile(r"[A-Z][a-z]{2} ([A-Z][a-z]{2} [0-9]{1,2} [0-9:]{8}) ([A-Z]{3}) ([0-9]{4})")
-# By the name of the zone alone: what the platform's own server writes.
-_HOURS = {"UTC": 0, "GMT": 0, "EST": -5, "EDT": -4, "CST": -6, "CDT": -5}
-_HOURS |= {"MST": -7, "MDT": -6, "PST": -8, "PDT": -7}
+@attrs.frozen(kw_only=True)
+class Said:
+    """The labels that each row names, and whether it has no answer at all, not even no label."""
+
+    labels: list[list[str]]
+    nothing: list[bool]
+    offered: list[str] | None = None
 
 
-def from_iso(text: str) -> datetime:
-    """Return a time as ISO 8601 has it, or with a zone by its name; ValueError if it is neither."""
-    said, _, zone = text.rpartition(" ")
-    if zone not in _HOURS:
-        return datetime.fromisoformat(text)
-    return datetime.fromisoformat(said).replace(tzinfo=timezone(timedelta(hours=_HOURS[zone])))
+def said(table: TextTable, columns: Columns, separator: str | None, missing: Sequence[str]) -> Said:
+    """Return the labels in each row."""
+    cells = table.column(columns.called["label"])
+    skipped = {"", *missing}
+    if columns.json:
+        return _from_json(table, cells, columns.question, skipped)
+    labels: list[list[str]] = []
+    for cell in cells:
+        parts = [cell] if separator is None else cell.split(separator)
+        if separator == "\n":
+            parts = [part.removesuffix("\r") for part in parts]
+        named = (part for part in dict.fromkeys(parts) if part not in skipped)
+        labels.append([part for part in named if not part.isspace()])
+    return Said(labels=labels, nothing=[not named for named in labels])
 
 
-def _read(text: str, months_first: bool) -> tuple[str, float]:
+def _from_json(
+    table: TextTable, cells: Sequence[str], question: str | None, skipped: set[str]
+) -> Said:
+    answers = [_questions(table, row, cell) if cell else {} for row, cell in enumerate(cells)]
+    asked = list(dict.fromkeys(name for answer in answers for name in answer))
+    if question is None and len(asked) > 1:
+        raise refused(
+            table.whose,
+            "answer-unclear",
+            f" answers {len(asked)} questions in one cell",
+            "the name of one",
+            listed(map(quoted, sorted(asked))),
+            as_typed("crowd-table", f'answer = "{min(asked)}"'),
+            questions=sorted(asked),
+        )
+    if question is not None and question not in asked:
+        raise refused(
+            table.whose,
+            "columns-missing",
+            f" has no answer to {short(question)}",
+            "a column, or a question in one",
+            f"questions {listed(map(quoted, sorted(asked)))}" if asked else "no question",
+            "name one that is there",
+        )
+    labels: list[list[str]] = []
+    nothing: list[bool] = []
+    choices: list[tuple[str, ...]] = []
+    for row, answer in enumerate(answers):
+        value = answer.get(asked[0] if question is None else question) if asked else None
+        named = [] if value is None else _labels(table, row, value)
+        labels.append([label for label in dict.fromkeys(named) if label not in skipped])
+        nothing.append(value is None or (bool(named) and not labels[-1]) or value == "")
+        if isinstance(value, dict) and _of_choices(value):
+            choices.append(tuple(label for label in value if label not in skipped))
+    offered = None
+    if choices and len(choices) == len(answers) - sum(nothing):
+        alike = len(set(choices)) == 1
+        offered = list(choices[0]) if alike else sorted(set().union(*choices))
+    return Said(labels=labels, nothing=nothing, offered=offered)
+
+
+def _of_choices(value: dict[str, object]) -> bool:
+    """Return whether a value says of each label whether it was chosen."""
+    return bool(value) and all(isinstance(chosen, bool) for chosen in value.values())
+
+
+def _questions(table: TextTable, row: int, cell: str) -> dict[str, object]:
+    """Return the answers in a cell by their question."""
+    value = parse_json(cell, table.whose, table.lines[row], "the answers as JSON", "cell")
+    found: dict[str, object] = {}
+    for part in value if isinstance(value, list) else [value]:
+        if not isinstance(part, dict) or found.keys() & part.keys():
+            raise _unreadable(table, row, part)
+        found |= part
+    return found
+
+
+def _labels(table: TextTable, row: int, value: object) -> list[str]:
+    if isinstance(value, dict) and _of_choices(value):
+        return [name for name, chosen in value.items() if chosen]
+    if isinstance(value, dict) and len(value) == 1 and value.keys() <= {"label", "labels"}:
+        (value,) = value.values()
+    if isinstance(value, bool):
+        return ["true" if value else "false"]
+    if isinstance(value, str):
+        return [str(value)] if value else []
+    if isinstance(value, list) and all(isinstance(one, str) for one in value):
+        return [str(one) for one in value]
+    raise _unreadable(table, row, value)
+
+
+def _unreadable(table: TextTable, row: int, value: object) -> InputError:
+    return _row_refused(
+        table,
+        row,
+        "answer-unreadable",
+        " has an answer that names no label",
+        '{"QUESTION": {"label": "A"}}, or {"QUESTION": {"A": true, "B": false}}',
+        short(repr(value)),
+        "answer = ... names another question or column; mend it otherwise",
+    )
+
+
+def _seconds(text: str, months_first: bool) -> tuple[str, float]:
     """Return in which way a time is told, and what can be compared; ValueError where in none."""
     if _UNIX_TIME.fullmatch(text):
         return "a number", float(text)
-    named = _NAMED.fullmatch(text)
-    if named:
-        if named[2] not in _HOURS:
+    if named := _NAMED.fullmatch(text):
+        if named[2] not in HOURS:
             raise ValueError(text)
-        zone = timezone(timedelta(hours=_HOURS[named[2]]))
         found = datetime.strptime(f"{named[1]} {named[3]}", "%b %d %H:%M:%S %Y")
-        return "with a zone", found.replace(tzinfo=zone).timestamp()
-    if months_first and "/" in text:
+        found = found.replace(tzinfo=timezone(timedelta(hours=HOURS[named[2]])))
+    elif months_first and "/" in text:
         found = datetime.strptime(text, "%m/%d/%Y %H:%M:%S")
     else:
         found = from_iso(text)
@@ -522,54 +372,35 @@ def times(table: TextTable, column: Sequence[str], *, months_first: bool) -> lis
             found.append(None)
             continue
         try:
-            way, time = _read(text, months_first)
+            way, time = _seconds(text, months_first)
         except (ValueError, OverflowError):
-            raise InputError(
+            raise _row_refused(
+                table,
+                row,
                 "time-unreadable",
-                f"{table.place(row)} has the time {short(text)}",
-                expected="a number, 2018-01-24T09:51:16, or Wed Jan 24 09:51:16 PST 2018",
-                got="neither",
-                do="write all times in one of these ways",
-                whose=table.whose,
-                details={"line": table.lines[row]},
+                f" has the time {short(text)}",
+                "a number, 2018-01-24T09:51:16, or Wed Jan 24 09:51:16 PST 2018",
+                "neither",
+                "write all times in one of these ways",
             ) from None
         first = first or (way, row)
         if way != first[0]:
-            raise InputError(
+            raise _row_refused(
+                table,
+                row,
                 "times-unlike",
-                f"{table.place(row)} has a time that is {way}",
-                expected=f"as in {table.unit} {table.lines[first[1]]}: {first[0]}",
-                got=short(text),
-                do="write all times in one way",
-                whose=table.whose,
-                details={"line": table.lines[row]},
+                f" has a time that is {way}",
+                f"as in {table.unit} {table.lines[first[1]]}: {first[0]}",
+                short(text),
+                "write all times in one way",
             )
         found.append(time)
     return found
 
 
-_NUMBER = re.compile(r"[0-9]{1,15}(\.[0-9]{1,15})?")
-
-
 @attrs.frozen(kw_only=True)
 class Rows:
-    """What stands in the rows besides the answer.
-
-    Attributes
-    ----------
-    task, worker : list of str
-        As written.
-    state : list of str
-        State of each row, as far as the file says it.
-    weight : list of float
-        How many times each counts.
-    time : list of float or None
-        When each was given, where that is asked.
-    when : list of str
-        The same, as written.
-    golden : list of bool
-        Whether the answer to the task is known.
-    """
+    """What stands in the rows besides the answer; `known` are those whose answer is known."""
 
     task: list[str]
     worker: list[str]
@@ -577,97 +408,79 @@ class Rows:
     weight: list[float]
     time: list[float | None]
     when: list[str]
-    golden: list[bool]
+    known: list[int]
 
 
 def rows_of(table: TextTable, columns: Columns, *, timed: bool) -> Rows:
     """Return what stands in the rows; times are read only where `timed`."""
-    size = len(table)
-    when = [""] * size if columns.time is None else table.column(columns.time)
-    golden = [False] * size
-    for name in columns.golden:
-        cells = table.column(name)
-        golden = [
-            g or cell.casefold() not in ("", "false") for g, cell in zip(golden, cells, strict=True)
-        ]
+    size, called = len(table), columns.called
+    when = table.column(called["time"]) if "time" in called else [""] * size
+    known = {
+        row
+        for name in columns.golden
+        for row, cell in enumerate(table.column(name))
+        if cell.casefold() not in ("", "false")
+    }
     return Rows(
-        task=table.column(columns.task),
-        worker=table.column(columns.worker),
-        state=_states(table, columns),
-        weight=_weights(table, columns),
+        task=table.column(called["task"]),
+        worker=table.column(called["worker"]),
+        state=_states(table, columns) if "state" in called else [states.ANSWERED] * size,
+        weight=_weights(table, called["weight"]) if "weight" in called else [1.0] * size,
         time=times(table, when, months_first=columns.months_first) if timed else [None] * size,
         when=when,
-        golden=golden,
+        known=sorted(known),
     )
 
 
 def _states(table: TextTable, columns: Columns) -> list[str]:
-    if columns.state is None:
-        return [states.ANSWERED] * len(table)
-    cells = table.column(columns.state)
     words = {"": states.ANSWERED, **columns.words}
-    found = {cell: words.get(cell.casefold()) for cell in dict.fromkeys(cells)}
-    for row, cell in enumerate(cells):
-        if found[cell] is None:
-            meant = near(cell, columns.words) if len(cell) <= 200 else None
-            raise InputError(
+    found: list[str] = []
+    for row, cell in enumerate(table.column(columns.called["state"])):
+        state = words.get(cell.casefold())
+        if state is None:
+            meant = near(cell, columns.words) if len(cell) <= _LONG else None
+            raise _row_refused(
+                table,
+                row,
                 "state-unknown",
-                f"{table.place(row)} has the state {short(cell)}",
-                expected=listed(columns.words, most=16),
-                got="another word",
-                do=f"did you mean {meant}? mend it" if meant else "mend it, or leave it empty",
-                whose=table.whose,
-                details={"line": table.lines[row]},
+                f" has the state {short(cell)}",
+                listed(columns.words, most=16),
+                "another word",
+                f"did you mean {meant}? mend it" if meant else "mend it, or leave it empty",
             )
-    return [found[cell] or states.ANSWERED for cell in cells]
-
-
-def _weights(table: TextTable, columns: Columns) -> list[float]:
-    if columns.weight is None:
-        return [1.0] * len(table)
-    found: list[float] = []
-    for row, cell in enumerate(table.column(columns.weight)):
-        good = (
-            _NUMBER.fullmatch(cell) is not None and math.isfinite(float(cell)) and float(cell) > 0
-        )
-        if not good:
-            raise InputError(
-                "weight-unreadable",
-                f"{table.place(row)} has the weight {short(cell)}",
-                expected="a number above 0, such as 1 or 0.5",
-                got="an empty cell" if not cell else short(cell),
-                do="mend it, or leave out rows that do not count",
-                whose=table.whose,
-                details={"line": table.lines[row]},
-            )
-        found.append(float(cell))
+        found.append(state)
     return found
 
 
-def responses_of(
-    table: TextTable, rows: Rows, said: Said, used: Sequence[int], *, kind: str, merged: bool
-) -> list[Response]:
-    """Return one response a row, or where `merged` one of all rows of a worker about a task."""
-    groups: dict[tuple[object, ...], list[int]] = {}
-    for row in used:
-        # Rows of unknown workers cannot be put together: each is an answer of its own.
-        own = -1 if merged and rows.worker[row] else row
-        key = (rows.task[row], rows.worker[row], rows.state[row], rows.weight[row], rows.when[row])
-        groups.setdefault((*key, own), []).append(row)
-    return [_response(table, rows, said, group, kind) for group in groups.values()]
+def _weights(table: TextTable, column: str) -> list[float]:
+    found: list[float] = []
+    for row, cell in enumerate(table.column(column)):
+        weight = float(cell) if _NUMBER.fullmatch(cell) else 0.0
+        if not 0 < weight < math.inf:
+            raise _row_refused(
+                table,
+                row,
+                "weight-unreadable",
+                f" has the weight {short(cell)}",
+                "a number above 0, such as 1 or 0.5",
+                "an empty cell" if not cell else short(cell),
+                "mend it, or leave out rows that do not count",
+            )
+        found.append(weight)
+    return found
 
 
 def _response(
     table: TextTable, rows: Rows, said: Said, group: Sequence[int], kind: str
 ) -> Response:
+    """Return the response in some rows of one worker about one task."""
     first = group[0]
     named = list(dict.fromkeys(label for row in group for label in said.labels[row]))
     state = rows.state[first]
-    nothing = all(said.nothing[row] for row in group)
     answer: object = named
     if kind == "single-label":
         answer = named[0] if len(named) == 1 else named or None
-    if nothing:
+    if all(said.nothing[row] for row in group):
         answer = None
         # An empty cell is no answer, which is not an answer of no label.
         state = states.SKIPPED if state == states.ANSWERED else state
@@ -682,12 +495,13 @@ def _response(
     )
 
 
+PresetName: TypeAlias = Literal["crowd-kit", "toloka", "mturk", "figure-eight"]
 _OPTIONAL = attrs.validators.optional
 
 
 def _one_answer(instance: CrowdTable, _: object, value: str | None) -> None:
     label = (instance.columns or {}).get("label")
-    if value is not None and label is not None and not label.endswith("taskAnswers"):
+    if value is not None and label is not None and not label.endswith(_TASK_ANSWERS):
         msg = f'"{value}" and columns, which calls the label "{label}", name the answers twice'
         raise ValueError(msg)
 
@@ -739,7 +553,7 @@ class CrowdTable(ResponseOptions):
     missing: tuple[str, ...] = ()
     delimiter: str | None = None
     preset: PresetName | None = attrs.field(
-        default=None, validator=_OPTIONAL(attrs.validators.in_(PRESETS))
+        default=None, validator=_OPTIONAL(attrs.validators.in_(("crowd-kit", *_PLATFORMS)))
     )
     answer: str | None = attrs.field(default=None, validator=_one_answer)
     separator: str | None = attrs.field(
@@ -752,74 +566,112 @@ class CrowdTable(ResponseOptions):
         first = first_row(path, head, self.delimiter)
         if not first:
             return False
-        given = self._given
-        named = self._names_columns(first) if self.header is None else self.header
-        if named:
-            wanted = recognised(first, given)
+        if self._names_columns(first) if self.header is None else self.header:
+            wanted = recognised(first, self.columns or {})
             if self.preset is not None:
                 return wanted == self.preset
             return wanted is not None or self._has_plain(first)
-        width = len(first)
-        return all(name.isdecimal() and 0 < int(name) <= width for name in given.values())
+        places = (self.columns or {}).values()
+        return all(name.isdecimal() and 0 < int(name) <= len(first) for name in places)
 
     def read(self, path: Path, labels: Sequence[str] | None) -> AnnotationTable:
         """Return the annotation table in the file."""
-        return self.from_table(self._table(path), labels)
+        table = read_table(
+            path,
+            role="annotations",
+            header=self._names_columns if self.header is None else self.header,
+            delimiter=self.delimiter,
+            repeats=True,
+        )
+        return self.from_table(table, labels)
 
     def from_table(self, table: TextTable, labels: Sequence[str] | None) -> AnnotationTable:
         """Return the annotation table of columns of text; see `read`."""
         table = table.seen()
-        columns = columns_of(table, self.preset, self._given, self.answer)
-        called = columns.called()
+        columns = columns_of(table, self.preset, self.columns or {}, self.answer)
+        called = columns.called
         absent = [role for role, name in called.items() if name not in table.header]
         do = self._hint(table, absent, {*called.values()})
         table.need([*called.values(), *columns.golden], do=do)
         if not len(table):
-            raise no_votes(table, "a header and no rows")
-        self._check_golden(table, columns)
-        if labels is None and columns.label in table.offered:
-            offered = table.offered[columns.label]
+            raise _no_votes(table, "a header and no rows")
+        if self.golden is not None and not columns.golden:
+            raise refused(
+                table.whose,
+                "columns-missing",
+                " does not say of which tasks the answer is known",
+                "GOLDEN:… as Toloka writes it, or _golden as Figure Eight does",
+                f"{several(len(table.header), 'column')}",
+                "leave out golden, or name the preset",
+            )
+        if labels is None and called["label"] in table.offered:
+            offered = table.offered[called["label"]]
             labels = [text for text in offered if text and text not in self.missing]
         plain = self._plain(table, columns, labels)
         if plain is not None:
             return plain
         rows = rows_of(table, columns, timed=self.duplicates == "latest")
-        check_tasks(table, rows.task)
-        used = self._without_golden(table, rows)
+        check_named(table, rows.task, "task", "name it, or remove the row")
+        if rows.known and self.golden is None:
+            tasks = several(len({rows.task[row] for row in rows.known}), "task")
+            told(
+                table.whose,
+                "answers-known",
+                f": the answer to {tasks} is known "
+                f"({several(len(rows.known), 'vote')}, {table.places(rows.known)})",
+                "tasks of which only the annotators tell; these check the workers",
+                "each vote counts",
+                self._as_typed('golden = "drop"') + ', or golden = "count"',
+                stacklevel=5,
+            )
+        dropped = set(rows.known if self.golden == "drop" else ())
+        used = [row for row in range(len(table)) if row not in dropped]
         separator = columns.separator if self.separator is None else self.separator
         if self.kind == "single-label":
             separator = None
         found = said(table, columns, separator, self.missing)
-        kind = self._kind(found, used)
+        sets = self.separator is not None or any(len(found.labels[row]) > 1 for row in used)
+        kind = self.kind or ("label-set" if sets else "single-label")
         if labels is None:
             names = Counter(label for row in used for label in found.labels[row])
             warn_like_missing(table.whose, names)
         else:
             counting = [row for row in used if self._counts(rows.state[row], kind)]
-            check_declared(table, rows.worker, found.labels, labels, counting)
-        self._check_any(table, found, used, labels)
+            _check_declared(table, rows.worker, found.labels, labels, counting)
+        stands = any(policy.startswith(states.AS_LABEL) for policy in self.states.values())
+        named = labels is not None or found.offered is not None or stands
+        if not named and not any(found.labels[row] for row in used):
+            got = f"{several(len(used), 'empty answer')} and no declared labels"
+            raise _no_votes(table, got)
         merged = self.kind == "label-set" and separator is None and not columns.json
-        responses = responses_of(table, rows, found, used, kind=kind, merged=merged)
+        groups: dict[tuple[object, ...], list[int]] = {}
+        for row in used:
+            key = (rows.task[row], rows.worker[row], rows.state[row], rows.weight[row])
+            # Rows of unknown workers cannot be put together: each is an answer of its own.
+            own = -1 if merged and rows.worker[row] else row
+            groups.setdefault((*key, rows.when[row], own), []).append(row)
+        responses = [_response(table, rows, found, group, kind) for group in groups.values()]
         if self.duplicates == "error":
-            self._check_once(table, responses, kind, timed=columns.time is not None)
+            self._check_once(table, responses, kind, timed="time" in called)
         return self.gathered(
             kind,
             responses,
             labels,
             whose=table.whose,
             offered=found.offered,
-            left_out={"votes on tasks with a known answer": len(table) - len(used)},
+            left_out={"votes on tasks with a known answer": len(dropped)},
         )
 
     def _plain(
         self, table: TextTable, columns: Columns, labels: Sequence[str] | None
     ) -> AnnotationTable | None:
         """Return the annotation table where there is nothing to be told; else None."""
-        if self._needs_settling or set(columns.called()) != {*NEEDED} or columns.golden:
+        options = (self.states, self.none_of_these, self.separator, self.kind == "label-set")
+        if self.duplicates != "error" or any(options) or set(columns.called) != {*NEEDED}:
             return None
-        if columns.json or columns.separator is not None:
+        if columns.golden or columns.json or columns.separator is not None:
             return None
-        task, worker, label = (table.coded(columns.called()[role]) for role in NEEDED)
+        task, worker, label = (table.coded(columns.called[role]) for role in NEEDED)
         said = {"", *self.missing}
         told = "" in task or "" in worker or (labels is None and LIKE_MISSING & {*label.names})
         if told or said.issuperset(label.names):
@@ -836,37 +688,20 @@ class CrowdTable(ResponseOptions):
         except InputError:
             return None  # said again with the line
 
-    @property
-    def _needs_settling(self) -> bool:
-        """Whether an answer can be more than the label in its cell, or a row less than one."""
-        options = (self.states, self.none_of_these, self.separator, self.kind == "label-set")
-        return self.duplicates != "error" or any(options)
-
-    @property
-    def _given(self) -> dict[str, str]:
-        return dict(self.columns or {})
-
-    def _table(self, path: Path) -> TextTable:
-        return read_table(
-            path,
-            role="annotations",
-            header=self._names_columns if self.header is None else self.header,
-            delimiter=self.delimiter,
-            repeats=True,
-        )
+    def _wanted(self) -> dict[str, str]:
+        return {role: role for role in NEEDED} | dict(self.columns or {})
 
     def _has_plain(self, first: Sequence[str]) -> bool:
-        wanted = {role: role for role in NEEDED} | self._given
+        wanted = self._wanted()
         if self.answer is not None:
             wanted["label"] = self.answer
         return all(name in first for name in wanted.values())
 
     def _names_columns(self, first: tuple[str, ...]) -> bool:
-        if self.preset or self._has_plain(first) or recognised(first, self._given):
+        if self.preset or self._has_plain(first) or recognised(first, self.columns or {}):
             return True
         # Positions are meant only where every column is given as one.
-        wanted = {role: role for role in NEEDED} | self._given
-        return not all(name.isdecimal() for name in wanted.values())
+        return not all(name.isdecimal() for name in self._wanted().values())
 
     def _hint(self, table: TextTable, absent: Sequence[str], taken: set[str]) -> str:
         if len(table.header) < len(NEEDED):
@@ -880,60 +715,76 @@ class CrowdTable(ResponseOptions):
         free = [at for at, name in enumerate(table.header) if name not in taken]
         return columns_hint([[row[at] for at in free] for row in rows], absent)
 
-    def _kind(self, found: Said, used: Sequence[int]) -> str:
-        if self.kind is not None:
-            return self.kind
-        sets = self.separator is not None or any(len(found.labels[row]) > 1 for row in used)
-        return "label-set" if sets else "single-label"
-
     def _counts(self, state: str, kind: str) -> bool:
         return states.policy(state, kind, self.states) == states.COUNT
-
-    def _check_any(
-        self, table: TextTable, found: Said, used: Sequence[int], labels: Sequence[str] | None
-    ) -> None:
-        stands = any(policy.startswith(states.AS_LABEL) for policy in self.states.values())
-        named = labels is not None or found.offered is not None or stands
-        if not named and not any(found.labels[row] for row in used):
-            raise no_votes(table, f"{several(len(used), 'empty answer')} and no declared labels")
 
     def _check_once(
         self, table: TextTable, responses: Sequence[Response], kind: str, *, timed: bool
     ) -> None:
-        every = self._as_typed('duplicates = "all"')
-        latest = "latest, " if timed else ""
+        """Raise ``response-twice`` where a worker answers a task again."""
+        counting = (r for r in responses if r.answer and self._counts(r.state, kind))
+        pairs = Counter((r.example, r.annotator) for r in counting if r.annotator is not None)
+        again: dict[str, list[str]] = {}
+        for (about, who), count in pairs.items():
+            if count > 1:
+                again.setdefault(str(who), []).append(about)
+        if not again:
+            return
+        every, latest = self._as_typed('duplicates = "all"'), "latest, " if timed else ""
         do = f"keep one of them, or {every} (or {latest}fractional, first, last)"
         if self.kind != "label-set" and kind == "single-label":
             do += "; --kind label-set, if they are one answer"
-        counting = [r for r in responses if r.answer and self._counts(r.state, kind)]
-        check_once(table, counting, do)
+        first, tasks = next(iter(again.items()))
+        others = f", also by {several(len(again) - 1, 'other')}" if again.keys() > {first} else ""
+        raise refused(
+            table.whose,
+            "response-twice",
+            f": {first} answered {several(len(tasks), 'task')} again ({listed(tasks)})",
+            "one response an annotator and task",
+            f"up to {counted(max(pairs.values()))}{others}",
+            do,
+            annotators=again,
+        )
 
-    def _check_golden(self, table: TextTable, columns: Columns) -> None:
-        if self.golden is not None and not columns.golden:
-            raise InputError(
-                "columns-missing",
-                f"{table.whose} does not say of which tasks the answer is known",
-                expected="GOLDEN:… as Toloka writes it, or _golden as Figure Eight does",
-                got=f"{several(len(table.header), 'column')}",
-                do="leave out golden, or name the preset",
-                whose=table.whose,
-            )
 
-    def _without_golden(self, table: TextTable, rows: Rows) -> list[int]:
-        """Return the rows without those on known tasks, where they are dropped."""
-        if self.golden == "drop":
-            return [row for row, known in enumerate(rows.golden) if not known]
-        known = [row for row, known in enumerate(rows.golden) if known]
-        if known and self.golden is None:
-            tasks = len({rows.task[row] for row in known})
-            warn(
-                "answers-known",
-                f"{table.whose}: the answer to {several(tasks, 'task')} is known "
-                f"({several(len(known), 'vote')}, {table.places(known)})",
-                expected="tasks of which only the annotators tell; these check the workers",
-                got="each vote counts",
-                do=self._as_typed('golden = "drop"') + ', or golden = "count"',
-                whose=table.whose,
-                stacklevel=6,
-            )
-        return list(range(len(table)))
+def _check_declared(
+    table: TextTable,
+    worker: Sequence[str],
+    named: Sequence[Sequence[str]],
+    labels: Sequence[str],
+    rows: Sequence[int],
+) -> None:
+    """Raise ``label-unknown`` where one of the rows names a label that is not declared."""
+    known = set(labels)
+    outside = Counter(label for row in rows for label in named[row] if label not in known)
+    if not outside:
+        return
+    row, said = next((row, n) for row in rows for n in named[row] if n in outside)
+    meant = near(said, labels) if len(said) <= _LONG else None
+    do = "mend it, or declare it in --labels"
+    if said in LIKE_MISSING:
+        do = f'--missing {said}, if it means "no answer"'
+    elif meant:
+        do = f"did you mean {quoted(meant)}? {do}"
+    where = table.place(row).removeprefix(table.whose)
+    raise refused(
+        table.whose,
+        "label-unknown",
+        f"{where}, {worker[row] or 'an unknown annotator'} says {short(said)}",
+        f"one of {several(len(labels), 'declared label')}",
+        f"{several(len(outside), 'label')} outside ({several(sum(outside.values()), 'vote')})",
+        do,
+        labels=dict(outside),
+        line=table.lines[row],
+    )
+
+
+def _no_votes(table: TextTable, got: str) -> InputError:
+    return refused(
+        table.whose,
+        "annotations-empty",
+        " names no label",
+        "one row a vote",
+        got,
+        "write it again, or name another file",
+    )

@@ -23,7 +23,7 @@ from plausibly.plugin import (
     several,
     states,
 )
-from plausibly_builtins.readers._names import (
+from plausibly_builtins.readers._exports import (
     CONSOLIDATED,
     files_below,
     first_bytes,

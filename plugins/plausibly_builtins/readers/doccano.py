@@ -12,7 +12,7 @@ import zlib
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path, PurePosixPath
-from typing import Final, Literal, NoReturn
+from typing import Final, Literal, TypeGuard
 
 import attrs
 
@@ -33,18 +33,20 @@ from plausibly.plugin import (
     quoted,
     several,
     states,
-    warn,
 )
+from plausibly_builtins.readers._exports import one_or_all, refused, text_of, told
 
 ENDINGS: Final = (".jsonl", ".json", ".csv", ".txt")
 MOST_FILES: Final = 10_000
 MOST_BYTES: Final = 1 << 30
 ZIP: Final = b"PK\x03\x04"
 
-_HEAD = 65_536
-_LOOK_INTO = 20
 _LINE_END = re.compile(r"\r\n?")
 _PREFIX = "__label__"
+_FIELDS = ("label", "cats", "annotations", "labels")
+_SUBJECTS = ("text", "filename")
+_MERGED = "all"
+_SPAN_KEYS = frozenset({"start_offset", "end_offset", "from_id", "to_id"})
 _BROKEN = (
     zipfile.BadZipFile,
     zlib.error,
@@ -67,20 +69,17 @@ class Record:
 
 @attrs.frozen
 class ExportFile:
-    """A file of an export.
-
-    Attributes
-    ----------
-    stem : str
-        Its name without ending: the member of the project, in a folder or zip.
-    whose : str
-        What messages call it.
-    data : bytes
-    """
+    """A file of an export; without ending it is called as the member of the project."""
 
     stem: str
     whose: str
     data: bytes
+
+    def refused(
+        self, place: str, name: str, what: str, expected: str, got: str, do: str = "export it again"
+    ) -> InputError:
+        """Return the error about a place in the file."""
+        return refused(self.whose, name, f" {place}{what}", expected, got, do)
 
 
 def is_zip(path: Path) -> bool:
@@ -91,78 +90,71 @@ def is_zip(path: Path) -> bool:
 def export_files(path: Path) -> list[ExportFile]:
     """Return the file, or those in a folder or zip, by their names; nothing is unpacked to disk."""
     if path.is_dir():
-        found = {
-            name: ExportFile(Path(name).stem, f"{path.name}/{name}", file_contents(file, "export"))
-            for name, file in _inside(path).items()
-        }
+        data = {name: file_contents(file, "export") for name, file in _inside(path).items()}
     elif is_zip(path):
-        found = _unzipped(path)
+        data = _unzipped(path)
     else:
         return [ExportFile(path.stem, path.name, file_contents(path, "annotations"))]
-    _check_names(path, list(found))
-    return [found[name] for name in sorted(found)]
+    _check_names(path, list(data))
+    return [
+        ExportFile(PurePosixPath(name).stem, f"{path.name}/{name}", data[name])
+        for name in sorted(data)
+    ]
 
 
-def heads(path: Path, head: bytes) -> list[tuple[str, bytes]]:
-    """Return name and first bytes of each file, for `recognises`; none where anything is amiss."""
+def heads(path: Path, head: bytes) -> list[bytes]:
+    """Return the first bytes of each file, for `recognises`; none where anything is amiss."""
     try:
         if path.is_dir():
             inside = _inside(path)
             _check_names(path, list(inside))
-            return [(n, file_opening(file, "export", _HEAD)) for n, file in inside.items()]
+            return [file_opening(file, "export") for file in inside.values()]
         if not head.startswith(ZIP):
-            return [(path.name, head)]
+            return [head]
         with zipfile.ZipFile(path) as archive:
             entries = _entries(archive)
             _check_names(path, [entry.filename for entry in entries])
             found = []
-            for entry in entries[:_LOOK_INTO]:
+            for entry in entries[:20]:
                 with archive.open(entry) as stream:
-                    found.append((entry.filename, stream.read(_HEAD)))
+                    found.append(stream.read(65_536))
             return found
     except (InputError, *_BROKEN):
         return []
 
 
-def records(file: ExportFile) -> list[Record]:
-    """Return what a file holds: JSON, JSON Lines, fastText or CSV, as its first letters say."""
+def records(file: ExportFile) -> Iterator[Record]:
+    """Yield what a file holds: JSON, JSON Lines, fastText or CSV, as its first letters say."""
     text = _LINE_END.sub("\n", decode_text(file.data, file.whose))
     start = text.lstrip()[:9]
     if not start:
-        raise InputError(
+        raise refused(
+            file.whose,
             "file-empty",
-            f"{file.whose} is empty",
-            expected="an export of doccano",
-            got="nothing",
-            do="export it again, or remove the file",
-            whose=file.whose,
+            " is empty",
+            "an export of doccano",
+            "nothing",
+            "export it again, or remove the file",
         )
+    lines = [(at, line) for at, line in enumerate(text.split("\n"), start=1) if line.strip(" \t")]
+    found: Iterator[tuple[str, object]]
     if start.startswith("["):
         value = parse_json(text, file.whose, 1, noun="file")
-        found = enumerate(value if isinstance(value, list) else [], start=1)
-        return [_record(file, entry, f"record {counted(at)}") for at, entry in found]
-    lines = [(at, line) for at, line in enumerate(text.split("\n"), start=1) if line.strip(" \t")]
-    if start.startswith("{"):
-        return [
-            _record(file, parse_json(line, file.whose, at, noun="line"), f"line {counted(at)}")
-            for at, line in lines
-        ]
-    if start == _PREFIX or file.whose.lower().endswith(".txt"):
-        return [Record(_fast_text(line), f"line {counted(at)}") for at, line in lines]
-    return list(_rows(file, text))
-
-
-def _record(file: ExportFile, value: object, place: str) -> Record:
-    if not isinstance(value, dict):
-        raise InputError(
-            "record-unlike",
-            f"{file.whose} {place} is no record",
-            expected="an object with a text or filename, and its labels",
-            got=json_shown(value),
-            do="export it again",
-            whose=file.whose,
-        )
-    return Record(value, place)
+        every = enumerate(value if isinstance(value, list) else [], start=1)
+        found = ((f"record {counted(at)}", entry) for at, entry in every)
+    elif start.startswith("{"):
+        parsed = ((at, parse_json(line, file.whose, at, noun="line")) for at, line in lines)
+        found = ((f"line {counted(at)}", entry) for at, entry in parsed)
+    elif start == _PREFIX or file.whose.lower().endswith(".txt"):
+        found = ((f"line {counted(at)}", _fast_text(line)) for at, line in lines)
+    else:
+        found = _rows(file, text)
+    for place, entry in found:
+        if not isinstance(entry, dict):
+            expected = "an object with a text or filename, and its labels"
+            what, got = " is no record", json_shown(entry)
+            raise file.refused(place, "record-unlike", what, expected, got)
+        yield Record(entry, place)
 
 
 def _fast_text(line: str) -> dict[str, object]:
@@ -171,38 +163,30 @@ def _fast_text(line: str) -> dict[str, object]:
     return {"text": " ".join(w for w in words if not w.startswith(_PREFIX)), "label": labels}
 
 
-def _rows(file: ExportFile, text: str) -> Iterator[Record]:
+def _rows(file: ExportFile, text: str) -> Iterator[tuple[str, object]]:
     """Yield the rows of a CSV file: every cell is text."""
+
+    def broken(expected: str, got: str) -> InputError:
+        what = f" line {counted(line)} is no row of the table"
+        do = "export it again, as JSONL"
+        return refused(file.whose, "csv-broken", what, expected, got, do, line=line)
+
     rows = csv.reader(io.StringIO(text, newline=""), strict=True)
-    header: list[str] | None = None
+    header: list[str] = []
     line = 1
     try:
         for row in rows:
-            if row and header is None:
+            if row and not header:
                 header = row
                 if len(set(header)) < len(header):
-                    _row_refused(file, line, "columns of different names", listed(header))
-            elif row and header is not None:
+                    raise broken("columns of different names", listed(header))
+            elif row:
                 if len(row) != len(header):
-                    wanted = several(len(header), "cell")
-                    _row_refused(file, line, wanted, several(len(row), "cell"))
-                fields: dict[str, object] = dict(zip(header, row, strict=True))
-                yield Record(fields, f"line {counted(line)}")
+                    raise broken(several(len(header), "cell"), several(len(row), "cell"))
+                yield f"line {counted(line)}", dict(zip(header, row, strict=True))
             line = rows.line_num + 1
     except csv.Error as reason:
-        _row_refused(file, line, "CSV", str(reason))
-
-
-def _row_refused(file: ExportFile, line: int, expected: str, got: str) -> NoReturn:
-    raise InputError(
-        "csv-broken",
-        f"{file.whose} line {counted(line)} is no row of the table",
-        expected=expected,
-        got=got,
-        do="export it again, as JSONL",
-        whose=file.whose,
-        details={"line": line},
-    )
+        raise broken("CSV", str(reason)) from reason
 
 
 def _inside(folder: Path) -> dict[str, Path]:
@@ -220,7 +204,11 @@ def _entries(archive: zipfile.ZipFile) -> list[zipfile.ZipInfo]:
     return [e for e in archive.infolist() if not e.is_dir() and _is_ours(e.filename)]
 
 
-def _unzipped(path: Path) -> dict[str, ExportFile]:
+def _unzipped(path: Path) -> dict[str, bytes]:
+    def unfit(what: str, expected: str, got: str) -> InputError:
+        do = "unpack it into a folder, and name that folder; or export it again"
+        return refused(path.name, "zip-unfit", f" {what}", expected, got or "less", do)
+
     try:
         with zipfile.ZipFile(path) as archive:
             entries = _entries(archive)
@@ -228,32 +216,19 @@ def _unzipped(path: Path) -> dict[str, ExportFile]:
             if size > MOST_BYTES or len(entries) > MOST_FILES:
                 got = f"{several(len(entries), 'file')}, {several(size, 'byte')}"
                 most = f"at most {counted(MOST_FILES)} files, {counted(MOST_BYTES)} bytes"
-                _zip_refused(path, "is too large to read at once", most, got)
+                raise unfit("is too large to read at once", most, got)
             if any(entry.flag_bits & 1 for entry in entries):
-                _zip_refused(path, "has a password", "a zip without", "one that asks for it")
-            found: dict[str, ExportFile] = {}
+                raise unfit("has a password", "a zip without", "one that asks for it")
+            found: dict[str, bytes] = {}
             for entry in entries:
-                name = PurePosixPath(entry.filename)
-                whose = f"{path.name}/{entry.filename}"
                 if entry.filename in found:
-                    _zip_refused(path, "holds a file twice", "each name once", entry.filename)
-                found[entry.filename] = ExportFile(name.stem, whose, archive.read(entry))
+                    raise unfit("holds a file twice", "each name once", entry.filename)
+                found[entry.filename] = archive.read(entry)
             return found
     except InputError:
         raise
     except _BROKEN as reason:
-        _zip_refused(path, "cannot be unpacked", "a whole zip", str(reason)[:80])
-
-
-def _zip_refused(path: Path, what: str, expected: str, got: str) -> NoReturn:
-    raise InputError(
-        "zip-unfit",
-        f"{path.name} {what}",
-        expected=expected,
-        got=got or "less",
-        do="unpack it into a folder, and name that folder; or export it again",
-        whose=path.name,
-    )
+        raise unfit("cannot be unpacked", "a whole zip", str(reason)[:80]) from reason
 
 
 def _check_names(path: Path, names: list[str]) -> None:
@@ -267,27 +242,19 @@ def _check_names(path: Path, names: list[str]) -> None:
         what, expected = "holds files of several kinds", "one file a member, all exported alike"
     elif len(set(stems)) < len(stems):
         what, expected = "has two files of one member", "one file a member"
-    elif "all" in stems and len(stems) > 1:
+    elif _MERGED in stems and len(stems) > 1:
         what = "has all labels twice: merged in all, and by member"
         expected = "either the file all, or one file a member"
     if what:
-        raise InputError(
+        raise refused(
+            path.name,
             "export-unclear",
-            f"{path.name} {what}",
-            expected=expected,
-            got=listed(names) or "none",
-            do="put the files of one export into a folder of their own",
-            whose=path.name,
-            details={"files": names},
+            f" {what}",
+            expected,
+            listed(names) or "none",
+            "put the files of one export into a folder of their own",
+            files=names,
         )
-
-
-_FIELDS = ("label", "cats", "annotations", "labels")
-_SUBJECTS = ("text", "filename")
-_MERGED = "all"
-_UNLABELLED = "records without a label (not labelled, or of no label)"
-_SPANS = "spans of text beside the labels"
-_SPAN_KEYS = frozenset({"start_offset", "end_offset", "from_id", "to_id"})
 
 
 @attrs.frozen(kw_only=True)
@@ -326,17 +293,20 @@ class Doccano(ResponseOptions):
 
     def recognises(self, path: Path, head: bytes) -> bool:
         """Return whether every file starts with labels as doccano lists them; some may be empty."""
-        found = [start for _, start in heads(path, head) if start.strip()]
+        found = [start for start in heads(path, head) if start.strip()]
         return bool(found) and all(map(_starts_so, found))
 
     def read(self, path: Path, labels: Sequence[str] | None) -> AnnotationTable:
         """Return the annotation table in the export."""
         files = export_files(path)
         several_files = path.is_dir() or is_zip(path)
-        if several_files and self.annotator is not None:
-            _refuse_annotator(path.name, self.annotator, "in which every file is an annotator")
+        if several_files:
+            self._check_annotator(path.name, "in which every file is an annotator")
         # Whoever labelled nothing has an empty file, where only confirmed labels are exported.
-        parsed = [(f, [] if several_files and not f.data.strip() else records(f)) for f in files]
+        parsed = [
+            (file, [] if several_files and not file.data.strip() else list(records(file)))
+            for file in files
+        ]
         everything = [record for _, found in parsed for record in found]
         key = self._key(path.name, everything, one=len(files) == 1)
         left_out = Counter[str]()
@@ -344,16 +314,16 @@ class Doccano(ResponseOptions):
         responses: list[Response] = []
         for file, found in parsed:
             member = file.stem if several_files and file.stem != _MERGED else self.annotator
+            prefix = f"{file.whose.partition('/')[2]} " if several_files else ""
             for at, record in enumerate(found):
                 name = str(at) if key is None else _name(file, record, key)
                 self._check_subject(file, record, name, subjects)
-                field = self._field(file, record)
+                value = self._value(file, record)
                 spans = record.fields.get("entities")
-                left_out[_SPANS] += len(spans) if isinstance(spans, list) else 0
-                prefix = f"{file.whose.partition('/')[2]} " if several_files else ""
-                for who, said in self._said(file, record, field, member):
+                left_out["spans of text beside the labels"] += len(_listed(spans))
+                for who, said in self._said(file, record, value, member).items():
                     if not said and self.unlabelled == "not-assigned":
-                        left_out[_UNLABELLED] += 1
+                        left_out["records without a label (not labelled, or of no label)"] += 1
                         continue
                     responses.append(
                         Response(
@@ -374,6 +344,17 @@ class Doccano(ResponseOptions):
             left_out=left_out,
         )
 
+    def _check_annotator(self, whose: str, because: str) -> None:
+        if self.annotator is not None:
+            raise refused(
+                whose,
+                "annotator-unfit",
+                f" is an export {because}",
+                "an annotator only where the export names none",
+                quoted(self.annotator),
+                "leave annotator out",
+            )
+
     def _key(self, whose: str, found: Sequence[Record], *, one: bool) -> str | None:
         """Return the key that names the examples; None where their places do."""
         if self.example is not None:
@@ -381,25 +362,25 @@ class Doccano(ResponseOptions):
         for key in ("id", "filename"):
             if any(key in record.fields for record in found):
                 return key
-        if not found:
-            return None
-        if not one:
-            raise InputError(
+        if found and not one:
+            raise refused(
+                whose,
                 "example-unnamed",
-                f"{whose}: no record has an id",
-                expected="an id, by which records of several files are the same example",
-                got=listed(found[0].fields),
-                do=self._as_typed('example = "text"'),
-                whose=whose,
+                ": no record has an id",
+                "an id, by which records of several files are the same example",
+                listed(found[0].fields),
+                self._as_typed('example = "text"'),
             )
-        warn(
-            "examples-numbered",
-            f"{whose}: {several(len(found), 'example')} without id are called by their place",
-            expected="an id; predictions must name the examples 0, 1, … in this order",
-            do=self._as_typed('example = "text"') + " takes another key",
-            whose=whose,
-            stacklevel=4,
-        )
+        if found:
+            told(
+                whose,
+                "examples-numbered",
+                f": {several(len(found), 'example')} without id are called by their place",
+                "an id; predictions must name the examples 0, 1, … in this order",
+                "",
+                self._as_typed('example = "text"') + " takes another key",
+                stacklevel=4,
+            )
         return None
 
     def _check_subject(
@@ -409,129 +390,117 @@ class Doccano(ResponseOptions):
         fields = record.fields
         subject = next((fields[key] for key in _SUBJECTS if key in fields), None)
         if subjects.setdefault(name, subject) != subject:
-            raise InputError(
+            raise file.refused(
+                record.place,
                 "example-differs",
-                f"{file.whose} {record.place}: example {name} is another one elsewhere",
-                expected=f"what it is elsewhere: {json_shown(subjects[name])}",
-                got=json_shown(subject),
-                do="read each project by itself; or " + self._as_typed('example = "text"'),
-                whose=file.whose,
+                f": example {name} is another one elsewhere",
+                f"what it is elsewhere: {json_shown(subjects[name])}",
+                json_shown(subject),
+                "read each project by itself; or " + self._as_typed('example = "text"'),
             )
 
-    def _field(self, file: ExportFile, record: Record) -> str:
+    def _value(self, file: ExportFile, record: Record) -> object:
+        """Return what stands under the key of the labels; text of CSV is a list of labels."""
         wanted = _FIELDS if self.field is None else (self.field,)
-        for key in wanted:
-            if key in record.fields:
-                return key
-        raise InputError(
-            "key-missing",
-            f"{file.whose} {record.place} has no labels",
-            expected=f"the key {quoted(wanted[0])}",
-            got=listed(map(quoted, record.fields)) or "no key",
-            do=self._as_typed('field = "KEY"') + ", a key that is there",
-            whose=file.whose,
-        )
+        key = next((key for key in wanted if key in record.fields), None)
+        if key is None:
+            raise file.refused(
+                record.place,
+                "key-missing",
+                " has no labels",
+                f"the key {quoted(wanted[0])}",
+                listed(map(quoted, record.fields)) or "no key",
+                self._as_typed('field = "KEY"') + ", a key that is there",
+            )
+        value = record.fields[key]
+        # Only CSV has cells; a label of JSON is one label, whatever is in it.
+        joined = not file.data.lstrip(b"\xef\xbb\xbf \t\r\n").startswith((b"{", b"["))
+        return value.split("#") if value and _is_text(value) and joined else value
 
     def _said(
-        self, file: ExportFile, record: Record, field: str, member: str | None
-    ) -> Iterator[tuple[str | None, list[str]]]:
-        """Yield each annotator of a record with the labels; nobody's list is there if empty."""
-        value = record.fields[field]
-        if isinstance(value, str) and not isinstance(value, JsonNumber):
-            # Only CSV has cells; a label of JSON is one label, whatever is in it.
-            joined = not file.data.lstrip(b"\xef\xbb\xbf \t\r\n").startswith((b"{", b"["))
-            value = (value.split("#") if joined else [value]) if value else []
-        entries = [] if value is None else value if isinstance(value, list) else [value]
+        self, file: ExportFile, record: Record, value: object, member: str | None
+    ) -> dict[str | None, list[str]]:
+        """Return the labels of a record by annotator; nobody's list is there if empty."""
+        entries = (
+            [] if value is None or value == "" else value if isinstance(value, list) else [value]
+        )
         if not any(isinstance(entry, dict) for entry in entries):
-            yield member, [self._label(file, record, entry) for entry in entries]
-            return
+            return {member: [self._label(file, record, entry) for entry in entries]}
         by_user: dict[str | None, list[str]] = {}
         for entry in entries:
             if not isinstance(entry, dict) or "label" not in entry or _SPAN_KEYS & entry.keys():
-                _refuse_spans(file, record, entry)
+                raise _spans(file, record, entry)
             user = entry.get("user")
-            if user is not None and self.annotator is not None:
-                _refuse_annotator(file.whose, self.annotator, "whose annotations name their user")
+            if user is not None:
+                self._check_annotator(file.whose, "whose annotations name their user")
             who = str(user) if isinstance(user, str) else member
             by_user.setdefault(who, []).append(self._label(file, record, entry["label"]))
-        yield from by_user.items()
+        return by_user
 
     def _label(self, file: ExportFile, record: Record, said: object) -> str:
         if isinstance(said, (list, dict)):
-            _refuse_spans(file, record, said)
-        if isinstance(said, JsonNumber):
-            if said in self.label_names:
-                return self.label_names[said]
-            raise InputError(
+            raise _spans(file, record, said)
+        if isinstance(said, JsonNumber) and said not in self.label_names:
+            typed = self._as_typed(f'label_names = {{"{said[:40]}" = "NAME"}}')
+            raise file.refused(
+                record.place,
                 "labels-numbered",
-                f"{file.whose} {record.place} has the number {said[:40]} for a label",
-                expected="names of labels; a number is an id of the database, or a measurement",
-                got=f"{said[:40]}, whose name is in no file",
-                do=self._as_typed(f'label_names = {{"{said[:40]}" = "NAME"}}')
-                + ", with a name for each number",
-                whose=file.whose,
+                f" has the number {said[:40]} for a label",
+                "names of labels; a number is an id of the database, or a measurement",
+                f"{said[:40]}, whose name is in no file",
+                f"{typed}, with a name for each number",
             )
         if not isinstance(said, str):
-            raise InputError(
-                "label-unfit",
-                f"{file.whose} {record.place} has a label that is no text",
-                expected="text",
-                got=json_shown(said),
-                do="export it again",
-                whose=file.whose,
-            )
-        return said
+            what = " has a label that is no text"
+            raise file.refused(record.place, "label-unfit", what, "text", json_shown(said))
+        return self.label_names[said] if isinstance(said, JsonNumber) else said
 
     def _answer(self, file: ExportFile, record: Record, said: Sequence[str]) -> object:
         different = sorted(set(said))
-        if self.kind == "label-set":
-            return different
-        if len(different) > 1:
-            raise InputError(
+        if self.kind == "single-label" and len(different) > 1:
+            raise file.refused(
+                record.place,
                 "labels-several",
-                f"{file.whose} {record.place} names {several(len(different), 'label')}",
-                expected="one, as kind = single-label says",
-                got=listed(map(quoted, different)),
-                do=self._as_typed('kind = "label-set"') + "; or export one file a member",
-                whose=file.whose,
+                f" names {several(len(different), 'label')}",
+                "one, as kind = single-label says",
+                listed(map(quoted, different)),
+                self._as_typed('kind = "label-set"') + "; or export one file a member",
             )
-        return different[0]
+        return one_or_all(self.kind, different)
 
 
 def _name(file: ExportFile, record: Record, key: str) -> str:
     value = record.fields.get(key)
-    if isinstance(value, str) and value:
-        return str(value)
-    raise InputError(
-        "example-unnamed",
-        f"{file.whose} {record.place} does not name its example",
-        expected=f"text or a number under {quoted(key)}",
-        got=json_shown(value) if key in record.fields else listed(map(quoted, record.fields)),
-        do="export it again, or name another key with example",
-        whose=file.whose,
-    )
+    name = text_of(value)
+    if name is None:
+        raise file.refused(
+            record.place,
+            "example-unnamed",
+            " does not name its example",
+            f"text or a number under {quoted(key)}",
+            json_shown(value) if key in record.fields else listed(map(quoted, record.fields)),
+            "export it again, or name another key with example",
+        )
+    return name
 
 
-def _refuse_spans(file: ExportFile, record: Record, said: object) -> NoReturn:
-    raise InputError(
+def _spans(file: ExportFile, record: Record, said: object) -> InputError:
+    return file.refused(
+        record.place,
         "spans-unfit",
-        f"{file.whose} {record.place} labels a part of its text",
-        expected="labels of whole examples; spans say where something is",
-        got=json_shown(said),
-        do="export a project for classification",
-        whose=file.whose,
+        " labels a part of its text",
+        "labels of whole examples; spans say where something is",
+        json_shown(said),
+        "export a project for classification",
     )
 
 
-def _refuse_annotator(whose: str, annotator: str, because: str) -> NoReturn:
-    raise InputError(
-        "annotator-unfit",
-        f"{whose} is an export {because}",
-        expected="an annotator only where the export names none",
-        got=quoted(annotator),
-        do="leave annotator out",
-        whose=whose,
-    )
+def _listed(value: object) -> list[object]:
+    return value if isinstance(value, list) else []
+
+
+def _is_text(value: object) -> TypeGuard[str]:
+    return isinstance(value, str) and not isinstance(value, JsonNumber)
 
 
 def _starts_so(head: bytes) -> bool:
@@ -548,15 +517,11 @@ def _starts_so(head: bytes) -> bool:
         first = first[0] if first else None
     if not isinstance(first, dict) or not any(key in first for key in _SUBJECTS):
         return False
+    labels, old = first.get("label"), _listed(first.get("annotations"))
     if isinstance(first.get("cats"), list) and "entities" in first:
         return True
     if "Comments" in first and "label" in first:
         return True
-    labels, old = first.get("label"), first.get("annotations")
     if isinstance(labels, list):
-        return all(isinstance(e, str) and not isinstance(e, JsonNumber) for e in labels)
-    return (
-        isinstance(old, list)
-        and bool(old)
-        and all(isinstance(e, dict) and "label" in e and "user" in e for e in old)
-    )
+        return all(map(_is_text, labels))
+    return bool(old) and all(isinstance(e, dict) and "label" in e and "user" in e for e in old)

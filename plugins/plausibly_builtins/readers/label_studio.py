@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
@@ -29,80 +29,623 @@ from plausibly.plugin import (
     read_json,
     several,
     states,
-    warn,
 )
-from plausibly_builtins.readers.crowd_table import from_iso
+from plausibly_builtins.readers._exports import (
+    LATEST_HELP,
+    LATEST_OR,
+    from_iso,
+    refused,
+    text_of,
+    told,
+)
 
 if TYPE_CHECKING:
     import xarray as xr
 
+Fields: TypeAlias = Mapping[str, object]
 
-_EMAIL = "email"
-_FIELDS = ("completed_by", "user", "created_by")
+NAMING: Final = ("choices", "taxonomy", "ranker", "pairwise")
+"""Types of controls whose values name labels."""
+
+NUMBERS: Final = ("rating", "number")
+"""Types whose values are numbers: labels only where the user says so."""
+
+_RANKER = "ranker"
+_PEOPLE = ("completed_by", "user", "created_by")
+_ENTRIES = ("annotations", "completions")
+_LISTS = (*_ENTRIES, "drafts", "predictions")
+_INDEX = "{index}"
+_NUMBERED = re.compile(r"(.*?)([0-9]+)")
+_AGAIN = "the same annotation again"
 
 
-@attrs.frozen
-class People:
-    """Names of annotators: their id where the export knows it, else their e-mail address."""
-
-    ids: Mapping[str, str]
-
-    @classmethod
-    def of(cls, entries: Iterable[Entry]) -> People:
-        """Return the ids behind the addresses that some entries give together."""
-        found: dict[str, str] = {}
-        for entry in entries:
-            for field in _FIELDS:
-                person = entry.fields.get(field)
-                if isinstance(person, dict):
-                    address, known = text_of(person.get(_EMAIL)), text_of(person.get(ID))
-                    if address and known:
-                        found[address] = known
-        return cls(found)
-
-    def name(self, entry: Entry) -> str | None:
-        """Return the name of who made an entry; None where it does not say."""
-        for field in _FIELDS:
-            person = entry.fields.get(field)
-            if isinstance(person, dict):
-                person = text_of(person.get(ID)) or person.get(_EMAIL)
-            name = text_of(person)
-            if name:
-                return self.ids.get(name, name)
+def moment(value: object) -> float | None:
+    """Return a time in seconds since 1970; one without zone is taken as UTC."""
+    if isinstance(value, JsonNumber):
+        return value.value
+    try:
+        found = from_iso(value if isinstance(value, str) else "")
+    except ValueError:
         return None
+    return (found if found.tzinfo else found.replace(tzinfo=UTC)).timestamp()
 
 
-_ACCEPTED = ("accepted", "fixed_and_accepted")
-_REJECTED = "rejected"
-_PARENT = "parent_prediction"
+@attrs.frozen(kw_only=True)
+class Region:
+    """One value of a result."""
+
+    control: str
+    type: str
+    value: Fields
+    origin: object = None
+    score: object = None
 
 
-def state_of(
+@attrs.frozen(kw_only=True)
+class Entry:
+    """An annotation, a draft or a prediction."""
+
+    place: str
+    fields: Fields
+    regions: tuple[Region, ...]
+
+    @property
+    def id(self) -> str | None:
+        """Its id, where it has one."""
+        return text_of(self.fields.get("id"))
+
+    @property
+    def time(self) -> float | None:
+        """When it was last changed, in seconds; None where that is not said."""
+        changed = moment(self.fields.get("updated_at"))
+        return moment(self.fields.get("created_at")) if changed is None else changed
+
+    @property
+    def verdict(self) -> str | None:
+        """State of what was skipped, or of what a reviewer's last word rejects."""
+        if is_cancelled(self.fields):
+            return states.SKIPPED
+        action, reviews = self.fields.get("last_action"), self.fields.get("reviews")
+        if action not in ("rejected", "accepted", "fixed_and_accepted"):
+            found = [r for r in reviews if isinstance(r, dict)] if isinstance(reviews, list) else []
+            found.sort(key=lambda review: moment(review.get("created_at")) or 0.0)
+            action = "rejected" if found and found[-1].get("accepted") is False else None
+        return states.REJECTED if action == "rejected" else None
+
+    @property
+    def is_truth(self) -> bool:
+        """Whether it is marked as what others are measured by."""
+        return any(self.fields.get(key) is True for key in ("ground_truth", "honeypot"))
+
+
+@attrs.frozen(kw_only=True)
+class Task:
+    """A task as it stands in the export."""
+
+    example: str
+    annotations: tuple[Entry, ...]
+    drafts: tuple[Entry, ...] = ()
+    predictions: tuple[Entry, ...] = ()
+
+
+@attrs.frozen(kw_only=True)
+class Export:
+    """All tasks of an export; `numbered` where examples are called by their place, from 0."""
+
+    whose: str
+    tasks: list[Task]
+    numbered: bool = False
+    left_out: Counter[str] = attrs.field(factory=Counter)
+
+
+def is_cancelled(fields: Fields) -> bool:
+    """Return whether an annotation says that its task was skipped."""
+    return fields.get("was_cancelled") is True or fields.get("skipped") is True
+
+
+def is_task(entry: object) -> bool:
+    """Return whether an object of JSON looks like a task, or like one annotation with its task."""
+    if not isinstance(entry, dict):
+        return False
+    if isinstance(entry.get("result"), list) and isinstance(entry.get("task"), (dict, JsonNumber)):
+        return True
+    lists = [entry[key] for key in _LISTS if isinstance(entry.get(key), list)]
+    if any(isinstance(item, dict) and "result" in item for items in lists for item in items):
+        return True
+    return isinstance(entry.get("data"), dict) and any(entry.get(key) == [] for key in _ENTRIES)
+
+
+def _has_tasks(head: bytes) -> bool:
+    values = json_head(head)
+    if len(values) != 1:
+        return False
+    return any(map(is_task, values[0] if isinstance(values[0], list) else values))
+
+
+def parts(path: Path) -> list[Path]:
+    """Return the files of an export: itself, or all in a folder of its storage."""
+    if not path.is_dir():
+        return [path]
+    inside = (part for part in path.iterdir() if not part.name.startswith("."))
+    return sorted(part for part in inside if part.is_file())
+
+
+def unlike(whose: str, what: str, got: str) -> InputError:
+    """Return the error about a file of another shape."""
+    return refused(
+        whose,
+        "label-studio-shape",
+        f" {what}",
+        "a list of tasks with their annotations",
+        got,
+        "export again as JSON",
+    )
+
+
+def load(path: Path, key: str) -> Export:
+    """Return the tasks of an export, whose examples a key of their data names, or ``id``."""
+    whose, found = path.name, list[tuple[str, Fields]]()
+    for part in parts(path):
+        called = f"{whose}/{part.name}" if path.is_dir() else whose
+        prefix = f"{part.name} " if path.is_dir() else ""
+        content = read_json(part, whose=called, expected="a list of tasks with their annotations")
+        for number, task in enumerate(content if isinstance(content, list) else [content], 1):
+            if not isinstance(task, dict):
+                raise unlike(called, f"entry {number} is no task", json_shown(task))
+            found.append((f"{prefix}no. {number}", _whole(task)))
+    if not found:
+        raise unlike(whose, "holds no task", "none")
+    names = [text_of(_data(task).get(key) if key != "id" else task.get(key)) for _, task in found]
+    numbered = key == "id" and not any(names)
+    unnamed = [f"task {place}" for (place, _), name in zip(found, names, strict=True) if not name]
+    if unnamed and not numbered:
+        keys = dict.fromkeys(str(key) for _, task in found for key in _data(task))
+        raise refused(
+            whose,
+            "example-unnamed",
+            f": {several(len(unnamed), 'task')} without a name for the example ({listed(unnamed)})",
+            f"text or a number under {quoted(key)} in each task",
+            f"keys of the data: {listed(keys)}" if keys else "no data",
+            'example = "..." with a key that all have'
+            if key == "id"
+            else 'example = "id", or a key that all have',
+        )
+    export = Export(whose=whose, tasks=[], numbered=numbered)
+    seen: dict[str, list[Fields]] = {}
+    for at, ((place, fields), name) in enumerate(zip(found, names, strict=True)):
+        by_name = key == "id" and name is not None
+        task = _task(name or str(at), f"task {name if by_name else place}", fields, whose)
+        if text_of(fields.get("id")) and fields in seen.setdefault(task.example, []):
+            export.left_out[_AGAIN] += len(task.annotations) + len(task.drafts)
+            continue
+        seen.setdefault(task.example, []).append(fields)
+        export.tasks.append(task)
+    return export
+
+
+def _whole(fields: Fields) -> Fields:
+    """Return the task around an annotation that is stored alone, else the task itself."""
+    if not isinstance(fields.get("result"), list) or any(key in fields for key in _LISTS):
+        return fields
+    task = fields.get("task")
+    around = dict(task) if isinstance(task, dict) else {}
+    if isinstance(task, JsonNumber):
+        around["id"] = task
+    return {**around, "annotations": [{**fields, "task": around.get("id")}]}
+
+
+def _data(fields: Fields) -> Fields:
+    """Return the data of a task; one without lists of entries may be nothing but its data."""
+    data = fields.get("data")
+    if isinstance(data, dict):
+        return data
+    return {key: value for key, value in fields.items() if key not in (*_LISTS, "id")}
+
+
+def _task(example: str, place: str, fields: Fields, whose: str) -> Task:
+    def entries(noun: str, *keys: str) -> Iterator[Entry]:
+        for key in keys:
+            items = [] if fields.get(key) is None else fields[key]
+            if not isinstance(items, list):
+                raise unlike(whose, f"{place}: {key} is no list", json_shown(items))
+            for number, item in enumerate(items, start=1):
+                if noun == "prediction" and isinstance(item, JsonNumber):
+                    continue  # the id of one that this export leaves out
+                where = f"{place}, {noun} no. {number}"
+                if not isinstance(item, dict):
+                    what = f"{place}: {noun} no. {number} is no object"
+                    raise unlike(whose, what, json_shown(item))
+                name = text_of(item.get("id"))
+                yield entry_of(item, f"{place}, {noun} {name}" if name else where, whose)
+
+    return Task(
+        example=example,
+        annotations=tuple(entries("annotation", *_ENTRIES)),
+        drafts=tuple(entries("draft", "drafts")),
+        predictions=tuple(entries("prediction", "predictions")),
+    )
+
+
+def entry_of(fields: Fields, place: str, whose: str) -> Entry:
+    """Return an annotation, draft or prediction; its result may be a list of lists, as once."""
+    result = fields.get("result")
+    if result is None and is_cancelled(fields):
+        result = []
+    if not isinstance(result, list):
+        raise unlike(whose, f"{place}: result is no list", json_shown(result))
+    regions: list[Region] = []
+    for item in (one for part in result for one in (part if isinstance(part, list) else [part])):
+        if not isinstance(item, dict):
+            raise unlike(whose, f"{place}: a region is no object", json_shown(item))
+        control, kind, value = (item.get(key) for key in ("from_name", "type", "value"))
+        # What has no control, such as a relation between regions, answers nothing.
+        if isinstance(control, str) and isinstance(value, dict):
+            shown = next((name for name in (*NAMING, *NUMBERS) if name in value), "")
+            regions.append(
+                Region(
+                    control=str(control),
+                    type=str(kind).lower() if isinstance(kind, str) else shown,
+                    value=value,
+                    origin=item.get("origin"),
+                    score=item.get("score"),
+                )
+            )
+    return Entry(place=place, fields=fields, regions=tuple(regions))
+
+
+@attrs.frozen(kw_only=True)
+class Control:
+    """The chosen control, or the controls of a Repeater that its pattern with ``{index}`` names.
+
+    The type of its values is None where the file has no value of it.
+    """
+
+    name: str
+    type: str | None = None
+
+    @property
+    def repeats(self) -> bool:
+        """Whether each index of the name is an example of its own."""
+        return _INDEX in self.name
+
+    def index(self, control: str) -> str | None:
+        """Return the index in the name of a control, empty without one; None = another control."""
+        if not self.repeats:
+            return "" if control == self.name else None
+        before, _, after = self.name.partition(_INDEX)
+        match = re.fullmatch(f"{re.escape(before)}([0-9]+){re.escape(after)}", control)
+        return match[1] if match else None
+
+    def by_index(self, entry: Entry) -> dict[str, list[Region]]:
+        """Return the regions of the control, by the index in its name."""
+        found: dict[str, list[Region]] = {}
+        for region in entry.regions:
+            index = self.index(region.control)
+            if index is not None:
+                found.setdefault(index, []).append(region)
+        return found
+
+
+def chosen(entries: Iterable[Entry], name: str | None, *, numbers: bool, whose: str) -> Control:
+    """Return the control to read: the one that is named, or the only one whose values fit."""
+    seen: dict[str, set[str]] = {}
+    for region in (region for entry in entries for region in entry.regions):
+        seen.setdefault(region.control, set()).add(region.type)
+    types = {control: seen[control] for control in sorted(seen)}
+    fit = (*NAMING, *NUMBERS) if numbers else NAMING
+
+    def shown(names: Iterable[str]) -> str:
+        return listed(f"{quoted(n)} ({', '.join(sorted(types[n])) or 'no type'})" for n in names)
+
+    def unfit(names: list[str]) -> InputError:
+        if all(types[name] <= set(NUMBERS) for name in names):
+            return refused(
+                whose,
+                "control-number",
+                f": {shown(names)} holds numbers, not labels",
+                "labels",
+                "numbers, whose order and distance labels do not have",
+                'numbers = "label" takes each number as a label',
+                controls=names,
+            )
+        return refused(
+            whose,
+            "control-unfit",
+            f": the values of {shown(names)} are no labels of a task",
+            f"a control of type {', '.join(NAMING[:-1])} or {NAMING[-1]}",
+            f"only {shown(types)}",
+            "set the project up with Choices, Taxonomy, Ranker or Pairwise; marks in a text or "
+            "picture are not labels of all of it",
+            controls=names,
+        )
+
+    if name is None:
+        names = [control for control in types if types[control] & set(fit)]
+        if len(names) > 1:
+            matches = [_NUMBERED.fullmatch(one) for one in names]
+            before = {match[1] for match in matches if match}
+            do = f'control = "{names[0]}", or another of them'
+            if all(matches) and len(before) == 1:
+                do += f'; control = "{before.pop()}{_INDEX}" makes each index an example'
+            raise refused(
+                whose,
+                "controls-several",
+                f" holds answers to {several(len(names), 'control')}",
+                "one control, whose choices are the labels",
+                shown(names),
+                do,
+                controls=names,
+            )
+        if not names and types:
+            raise unfit(list(types))
+        name = names[0] if names else ""
+    control = Control(name=name)
+    meant = [other for other in types if control.index(other) is not None]
+    if types and not meant:
+        guess = near(name, types)
+        raise refused(
+            whose,
+            "control-unknown",
+            f" holds no answer to a control {quoted(name)}",
+            "a control of the export",
+            shown(types),
+            f'did you mean control = "{guess}"?' if guess else "name one of those",
+            controls=list(types),
+        )
+    kinds = sorted({kind for other in meant for kind in types[other]})
+    if len(kinds) > 1:
+        raise refused(
+            whose,
+            "control-mixed",
+            f": control {quoted(name)} has values of {len(kinds)} types",
+            "one type a control",
+            listed(kinds),
+            "give the controls different names, or read the tasks of each type alone",
+        )
+    if kinds and kinds[0] not in fit:
+        raise unfit(meant)
+    return attrs.evolve(control, type=kinds[0] if kinds else None)
+
+
+Taxonomy: TypeAlias = Literal["leaf", "path"]
+
+
+@attrs.frozen(kw_only=True)
+class Reading:
+    """How values of a control become labels; `paths`: which path each leaf stood for first."""
+
+    whose: str
+    control: Control
+    taxonomy: Taxonomy
+    buckets: tuple[str, ...]
+    paths: dict[str, tuple[str, ...]] = attrs.field(factory=dict)
+
+    def said(self, regions: Sequence[Region], at: str) -> list[str] | list[list[str]]:
+        """Return what the regions of one control say: labels, each once, or blocks of ranks."""
+        if not regions or self.control.type != _RANKER:
+            named = [label for region in regions for label in self.labels(region, at)]
+            return list(dict.fromkeys(named))
+        if len(regions) > 1:
+            raise refused(
+                self.whose,
+                "rankings-several",
+                f" {at}: {len(regions)} rankings by control {quoted(regions[0].control)}",
+                "one ranking an annotation",
+                f"{len(regions)}",
+                "keep one of them",
+            )
+        return self._ranks(regions[0], at)
+
+    def labels(self, region: Region, at: str) -> list[str]:
+        """Return the labels that a value names, each once."""
+        kind, value = region.type, region.value
+        if kind == "pairwise":
+            return [self._text(region, value.get("selected"), at)]
+        found = value.get(kind)
+        if kind in NUMBERS:
+            if not isinstance(found, JsonNumber):
+                raise self._unfit(region, at, "a number", found)
+            return [str(found)]
+        if not isinstance(found, list):
+            raise self._unfit(region, at, "a list of labels", found)
+        return list(dict.fromkeys(self._label(region, item, at) for item in found))
+
+    def _label(self, region: Region, item: object, at: str) -> str:
+        if not isinstance(item, list):
+            return self._text(region, item, at)
+        if not item:
+            raise self._unfit(region, at, "a path of one label or more", item)
+        path = tuple(self._text(region, step, at) for step in item)
+        leaf = self.taxonomy == "leaf"
+        label = path[-1] if leaf else "/".join(path)
+        known = self.paths.setdefault(label, path)
+        if known != path:
+            raise refused(
+                self.whose,
+                "taxonomy-ambiguous",
+                f" {at}: {quoted(label)} names two places of the taxonomy",
+                "one place a label",
+                f"{' > '.join(known)} and {' > '.join(path)}",
+                'taxonomy = "path"' if leaf else "rename one of them in the export",
+            )
+        return label
+
+    def _ranks(self, region: Region, at: str) -> list[list[str]]:
+        """Return the blocks of ranks that the value of a ranker holds, the best first."""
+        ranker = region.value.get(_RANKER)
+        if not isinstance(ranker, dict):
+            raise self._unfit(region, at, "an object with ranks", ranker)
+        lists: dict[str, list[str]] = {}
+        for name, items in ranker.items():
+            if not isinstance(items, list):
+                raise self._unfit(region, at, f"a list of items in {quoted(name)}", items)
+            lists[name] = [self._text(region, item, at) for item in items]
+        if len(lists) == 1 and set(lists) <= {region.control, "rank"} - set(self.buckets):
+            return [[item] for items in lists.values() for item in items]
+        lists.pop("_", None)  # what was not touched
+        unknown = [name for name in lists if name not in self.buckets]
+        if unknown:
+            raise refused(
+                self.whose,
+                "buckets-unordered",
+                f" {at}: nothing says which bucket of {quoted(region.control)} is the best",
+                "the buckets in order, which the file does not hold",
+                listed(map(quoted, lists)),
+                f"buckets = [{', '.join(map(quoted, (*self.buckets, *unknown)))}], the best first",
+                buckets=list(lists),
+            )
+        return [lists[name] for name in self.buckets if lists.get(name)]
+
+    def _text(self, region: Region, item: object, at: str) -> str:
+        if not isinstance(item, str):
+            raise self._unfit(region, at, "a label that is text", item)
+        return str(item)
+
+    def _unfit(self, region: Region, at: str, expected: str, got: object) -> InputError:
+        return refused(
+            self.whose,
+            "value-unfit",
+            f" {at}: the value of control {quoted(region.control)} is not {expected}",
+            expected,
+            json_shown(got),
+            "mend it, or export again",
+            control=region.control,
+            place=at,
+        )
+
+
+def names_of(entries: Iterable[Entry]) -> Callable[[Entry], str | None]:
+    """Return what names who made an entry: by the id, where entries give it with the address."""
+
+    def people(entry: Entry) -> list[tuple[str | None, str | None]]:
+        """Return the id and the address of each person that an entry names."""
+        found = [entry.fields.get(field) for field in _PEOPLE]
+        return [
+            (text_of(person.get("id")), text_of(person.get("email")))
+            if isinstance(person, dict)
+            else (None, text_of(person))
+            for person in found
+        ]
+
+    ids = {email: known for one in entries for known, email in people(one) if email and known}
+
+    def name(entry: Entry) -> str | None:
+        found = next((known or email for known, email in people(entry) if known or email), None)
+        return found and ids.get(found, found)
+
+    return name
+
+
+@attrs.frozen(kw_only=True)
+class Walk:
+    """One pass over the tasks, with what is not passed on, and where the truth is."""
+
+    reading: Reading
+    name: Callable[[Entry], str | None]
+    policies: Mapping[str, str]
+    drop_truth: bool
+    left_out: Counter[str]
+    truths: list[str] = attrs.field(factory=list)
+
+    def responses(self, tasks: Sequence[Task]) -> Iterator[Response]:
+        """Yield the responses to one example, or to each repetition in it."""
+        control = self.reading.control
+        annotations = self._once(entry for task in tasks for entry in task.annotations)
+        true = [entry.place for entry in annotations if entry.is_truth]
+        self.truths.extend(true)
+        if self.drop_truth:
+            self.left_out["marked as ground truth"] += len(true)
+            annotations = [entry for entry in annotations if not entry.is_truth]
+        drafts = self._drafts([e for task in tasks for e in task.drafts], annotations)
+        predictions = [entry for task in tasks for entry in task.predictions]
+        entries = [(e, False) for e in annotations] + [(e, True) for e in drafts]
+        found = [(control.by_index(entry), entry, draft) for entry, draft in entries]
+        indices = [""]
+        if control.repeats:
+            indices = sorted({index for regions, _, _ in found for index in regions})
+            if not indices:
+                self.left_out["responses to none of the repeated controls"] += len(found)
+        for by_index, entry, draft in found:
+            for index in indices:
+                regions = by_index.get(index, [])
+                answer = self.reading.said(regions, entry.place)
+                before = self._original(entry, predictions)
+                suggested = None
+                if before is not None:
+                    them = control.by_index(before).get(index, [])
+                    suggested = self.reading.said(them, before.place)
+                state = entry.verdict or (states.ANSWERED if answer else states.EMPTY)
+                if state == states.ANSWERED and _is_suggested(entry, regions, answer, suggested):
+                    state = states.SUGGESTION
+                yield Response(
+                    example=called(tasks[0].example, index),
+                    annotator=self.name(entry),
+                    answer=None if is_cancelled(entry.fields) else answer or None,
+                    state=states.UNFINISHED if draft else state,
+                    time=entry.time,
+                    place=entry.place,
+                )
+
+    def _original(self, entry: Entry, predictions: Sequence[Entry]) -> Entry | None:
+        """Return the prediction that an annotation was made from, where the export holds it."""
+        parent = text_of(entry.fields.get("parent_prediction"))
+        if parent is None:
+            return None
+        inside = entry.fields.get("prediction")
+        known = next((one for one in predictions if one.id == parent), None)
+        if known is None and isinstance(inside, dict) and isinstance(inside.get("result"), list):
+            return entry_of(inside, f"{entry.place}, its prediction", self.reading.whose)
+        return known
+
+    def _once(self, entries: Iterable[Entry]) -> list[Entry]:
+        """Return annotations, those with one id once: the later one where they differ."""
+        kept: dict[str | int, Entry] = {}
+        for number, entry in enumerate(entries):
+            key = entry.id or number
+            if key in kept:
+                self.left_out[_AGAIN] += 1
+                entry = self._later(kept[key], entry)
+            kept[key] = entry
+        return list(kept.values())
+
+    def _later(self, one: Entry, other: Entry) -> Entry:
+        if one.regions == other.regions and one.verdict == other.verdict:
+            return one
+        if one.time is not None and other.time is not None and one.time != other.time:
+            return one if one.time > other.time else other
+        raise refused(
+            self.reading.whose,
+            "annotation-differs",
+            f" {one.place} is there twice and says two things",
+            "one annotation an id, or the time of each change",
+            "different results at one time, or without time",
+            "remove one of them",
+        )
+
+    def _drafts(self, drafts: Sequence[Entry], annotations: Sequence[Entry]) -> list[Entry]:
+        """Return drafts; those of people who have sent an annotation only where drafts count."""
+        dropped = states.policy(states.UNFINISHED, "", self.policies) == states.DROP
+        ids = {entry.id for entry in annotations} - {None}
+        people = {self.name(entry) for entry in annotations} - {None}
+        kept: list[Entry] = []
+        for draft in drafts:
+            beside = text_of(draft.fields.get("annotation")) in ids
+            if dropped and (beside or self.name(draft) in people):
+                self.left_out["drafts beside an annotation"] += 1
+            else:
+                kept.append(draft)
+        return kept
+
+
+def _is_suggested(
     entry: Entry,
     regions: Sequence[Region],
     answer: Sequence[object],
     suggested: Sequence[object] | None,
-    *,
-    draft: bool,
-) -> str:
-    """Return the state of a response."""
-    fields = entry.fields
-    if draft:
-        return states.UNFINISHED
-    if is_cancelled(fields):
-        return states.SKIPPED
-    if _is_rejected(fields):
-        return states.REJECTED
-    if not answer:
-        return states.EMPTY
-    if text_of(fields.get(_PARENT)) and _unchanged(regions, answer, suggested):
-        return states.SUGGESTION
-    return states.ANSWERED
-
-
-def _unchanged(
-    regions: Sequence[Region], answer: Sequence[object], suggested: Sequence[object] | None
 ) -> bool:
+    """Return whether an answer repeats the prediction that it was made from."""
+    if text_of(entry.fields.get("parent_prediction")) is None:
+        return False
     if suggested is None:
         return all(region.origin == "prediction" for region in regions)
     if all(isinstance(item, str) for item in (*answer, *suggested)):
@@ -110,41 +653,12 @@ def _unchanged(
     return list(answer) == list(suggested)
 
 
-def original(entry: Entry, predictions: Sequence[Entry], whose: str) -> Entry | None:
-    """Return the prediction that an annotation was made from, where the export holds it."""
-    parent = text_of(entry.fields.get(_PARENT))
-    if parent is None:
-        return None
-    for prediction in predictions:
-        if prediction.id == parent:
-            return prediction
-    inside = entry.fields.get("prediction")
-    if isinstance(inside, dict) and isinstance(inside.get("result"), list):
-        return entry_of(inside, f"{entry.place}, its prediction", whose)
-    return None
-
-
-def _is_rejected(fields: Fields) -> bool:
-    """Return whether a reviewer's last word was no."""
-    action = fields.get("last_action")
-    if action in (_REJECTED, *_ACCEPTED):
-        return action == _REJECTED
-    reviews = fields.get("reviews")
-    found = (
-        [review for review in reviews if isinstance(review, dict)]
-        if isinstance(reviews, list)
-        else []
-    )
-    if not found:
-        return False
-    times = [moment(review.get("created_at")) for review in found]
-    last = max(range(len(found)), key=lambda at: (times[at] or 0.0, at))
-    return found[last].get("accepted") is False
+def called(example: str, index: str) -> str:
+    """Return the name of an example, or of one repetition in it."""
+    return f"{example}#{index}" if index else example
 
 
 Kind: TypeAlias = Literal["single-label", "label-set"]
-
-_RANKED = "partial-ranking"
 
 
 @attrs.frozen(kw_only=True)
@@ -173,755 +687,91 @@ class LabelStudioOptions(ResponseOptions):
     buckets: tuple[str, ...] = ()
     numbers: Literal["refuse", "label"] = "refuse"
     duplicates: Duplicates = attrs.field(
-        default="latest",
-        validator=attrs.validators.in_(("error", "latest", "all", "fractional")),
-        metadata={
-            "help": "Several answers of one annotator to one example: the latest by its time, an "
-            "error, all of them, or all of them with one vote together."
-        },
+        default="latest", validator=LATEST_OR, metadata=LATEST_HELP
     )
 
-    def reading(self, whose: str) -> Reading:
-        """Return how values become labels."""
-        return Reading(whose=whose, taxonomy=self.taxonomy, buckets=self.buckets)
+    def _reading(self, entries: Iterable[Entry], name: str | None, whose: str) -> Reading:
+        """Return how the values of the control in these entries become labels."""
+        control = chosen(entries, name, numbers=self.numbers == "label", whose=whose)
+        return Reading(whose=whose, control=control, taxonomy=self.taxonomy, buckets=self.buckets)
 
-
-def said(
-    regions: Sequence[Region], control: Control, reading: Reading, at: str
-) -> list[str] | list[list[str]]:
-    """Return what the regions of one control say together: labels, each once, or rank blocks."""
-    if not regions:
-        return []
-    if control.type != RANKING:
-        found = [
-            label
-            for region in regions
-            for label in reading.labels(region.type, region.control, region.value, at)
-        ]
-        return list(dict.fromkeys(found))
-    if len(regions) > 1:
-        raise InputError(
-            "rankings-several",
-            f"{reading.whose} {at}: {len(regions)} rankings by control "
-            f"{quoted(regions[0].control)}",
-            expected="one ranking an annotation",
-            got=f"{len(regions)}",
-            do="keep one of them",
-            whose=reading.whose,
+    def _table(
+        self,
+        export: Export,
+        name: str | None,
+        labels: Sequence[str] | None,
+        truth: Literal["count", "drop"] | None = "count",
+    ) -> AnnotationTable:
+        """Return the annotation table of tasks, answered with a control."""
+        whose = export.whose
+        entries = [entry for task in export.tasks for entry in (*task.annotations, *task.drafts)]
+        reading = self._reading(entries, name, whose)
+        control = reading.control
+        walk = Walk(
+            reading=reading,
+            name=names_of(entries),
+            policies=self.states,
+            drop_truth=truth == "drop",
+            left_out=export.left_out,
         )
-    return reading.ranks(regions[0].control, regions[0].value, at)
-
-
-def in_kind(
-    responses: Sequence[Response], control: Control, kind: Kind | None, whose: str
-) -> tuple[str, list[Response]]:
-    """Return the kind of answer, and the responses with answers of its form."""
-    if control.type == RANKING:
-        if kind is not None:
-            raise InputError(
-                "kind-unfit",
-                f"{whose}: control {quoted(control.name)} ranks labels",
-                expected=f"answers of kind {kind}",
-                got=f"answers of kind {_RANKED}",
-                do="leave kind out",
-                whose=whose,
-            )
-        return _RANKED, list(responses)
-    answers = [response.answer for response in responses]
-    several = any(isinstance(answer, list) and len(answer) > 1 for answer in answers)
-    if kind == "label-set" or (kind is None and several):
-        return "label-set", list(responses)
-    return "single-label", [
-        attrs.evolve(response, answer=_single(response.answer)) for response in responses
-    ]
-
-
-def _single(answer: object) -> object:
-    return answer[0] if isinstance(answer, list) and len(answer) == 1 else answer
-
-
-_INDEX = "{index}"
-_NUMBERED = re.compile(r"(.*?)([0-9]+)")
-
-
-@attrs.frozen(kw_only=True)
-class Control:
-    """The chosen control, or the controls of a Repeater that its pattern names.
-
-    Attributes
-    ----------
-    name : str
-        As the user wrote it, perhaps with ``{index}``.
-    type : str or None
-        Type of its values; None where the file has no value of it.
-    """
-
-    name: str
-    type: str | None
-
-    @property
-    def repeats(self) -> bool:
-        """Whether each index of the name is an example of its own."""
-        return _INDEX in self.name
-
-    def index(self, control: str) -> str | None:
-        """Return the index in the name of a control, empty without one; None = another control."""
-        if not self.repeats:
-            return "" if control == self.name else None
-        before, _, after = self.name.partition(_INDEX)
-        match = re.fullmatch(f"{re.escape(before)}([0-9]+){re.escape(after)}", control)
-        return match[1] if match else None
-
-
-def types_of(entries: Iterable[Entry]) -> dict[str, set[str]]:
-    """Return the types of the values of each control, in the order of the names."""
-    found: dict[str, set[str]] = {}
-    for entry in entries:
-        for region in entry.regions:
-            found.setdefault(region.control, set()).add(region.type)
-    return dict(sorted(found.items()))
-
-
-def chosen(
-    types: Mapping[str, set[str]], name: str | None, *, numbers: bool, whose: str
-) -> Control:
-    """Return the control to read."""
-    fit = (*NAMING, *NUMBERS) if numbers else NAMING
-    if name is None:
-        names = [control for control in types if types[control] & set(fit)]
-        if len(names) > 1:
-            raise _several(names, types, whose)
-        if not names and types:
-            raise _unfit(types, types, whose)
-        if not names:
-            return Control(name="", type=None)
-        name = names[0]
-    control = Control(name=name, type=None)
-    meant = [other for other in types if control.index(other) is not None]
-    if types and not meant:
-        raise _unknown(name, types, whose)
-    kinds = sorted({kind for other in meant for kind in types[other]})
-    if len(kinds) > 1:
-        raise _mixed(name, kinds, whose)
-    if kinds and kinds[0] not in fit:
-        raise _unfit(meant, types, whose)
-    return attrs.evolve(control, type=kinds[0] if kinds else None)
-
-
-def _shown(names: Iterable[str], types: Mapping[str, set[str]]) -> str:
-    return listed(
-        f"{quoted(name)} ({', '.join(sorted(types[name])) or 'no type'})" for name in names
-    )
-
-
-def _pattern(names: Iterable[str]) -> str | None:
-    """Return the pattern that all the names have, such as ``"choice_{index}"``."""
-    matches = [_NUMBERED.fullmatch(name) for name in names]
-    before = {match[1] for match in matches if match}
-    return f"{before.pop()}{_INDEX}" if all(matches) and len(before) == 1 else None
-
-
-def _several(names: list[str], types: Mapping[str, set[str]], whose: str) -> InputError:
-    pattern = _pattern(names)
-    each = f'; control = "{pattern}" makes each index an example' if pattern else ""
-    return InputError(
-        "controls-several",
-        f"{whose} holds answers to {several(len(names), 'control')}",
-        expected="one control, whose choices are the labels",
-        got=_shown(names, types),
-        do=f'control = "{names[0]}", or another of them{each}',
-        whose=whose,
-        details={"controls": names},
-    )
-
-
-def _unknown(name: str, types: Mapping[str, set[str]], whose: str) -> InputError:
-    guess = near(name, types)
-    return InputError(
-        "control-unknown",
-        f"{whose} holds no answer to a control {quoted(name)}",
-        expected="a control of the export",
-        got=_shown(types, types),
-        do=f'did you mean control = "{guess}"?' if guess else "name one of those",
-        whose=whose,
-        details={"controls": list(types)},
-    )
-
-
-def _mixed(name: str, kinds: list[str], whose: str) -> InputError:
-    return InputError(
-        "control-mixed",
-        f"{whose}: control {quoted(name)} has values of {len(kinds)} types",
-        expected="one type a control",
-        got=listed(kinds),
-        do="give the controls different names, or read the tasks of each type alone",
-        whose=whose,
-    )
-
-
-def _unfit(names: Iterable[str], types: Mapping[str, set[str]], whose: str) -> InputError:
-    shown = list(names)
-    if all(types[name] <= set(NUMBERS) for name in shown):
-        return InputError(
-            "control-number",
-            f"{whose}: {_shown(shown, types)} holds numbers, not labels",
-            expected="labels",
-            got="numbers, whose order and distance labels do not have",
-            do='numbers = "label" takes each number as a label',
-            whose=whose,
-            details={"controls": shown},
-        )
-    return InputError(
-        "control-unfit",
-        f"{whose}: the values of {_shown(shown, types)} are no labels of a task",
-        expected=f"a control of type {', '.join(NAMING[:-1])} or {NAMING[-1]}",
-        got=f"only {_shown(types, types)}",
-        do="set the project up with Choices, Taxonomy, Ranker or Pairwise; marks in a text or "
-        "picture are not labels of all of it",
-        whose=whose,
-        details={"controls": shown},
-    )
-
-
-Taxonomy: TypeAlias = Literal["leaf", "path"]
-
-NAMING: Final = ("choices", "taxonomy", "ranker", "pairwise")
-"""Types of controls whose values name labels."""
-
-NUMBERS: Final = ("rating", "number")
-"""Types whose values are numbers: labels only where the user says so."""
-
-RANKING: Final = "ranker"
-
-_UNTOUCHED = "_"
-_RANK = "rank"
-
-
-@attrs.frozen(kw_only=True)
-class Reading:
-    """How values become labels: the options of the reader that matter here.
-
-    Attributes
-    ----------
-    whose : str
-        Name of the file.
-    taxonomy : {"leaf", "path"}
-        What a choice in a taxonomy is called.
-    buckets : tuple of str
-        Buckets of a ranker, the best first.
-    paths : dict
-        Which path each leaf stands for, as it was first seen.
-    """
-
-    whose: str
-    taxonomy: Taxonomy = "leaf"
-    buckets: tuple[str, ...] = ()
-    paths: dict[str, tuple[str, ...]] = attrs.field(factory=dict)
-
-    def labels(self, kind: str, control: str, value: Mapping[str, object], at: str) -> list[str]:
-        """Return the labels that a value names, each once."""
-        if kind == "pairwise":
-            return [self._text(value.get("selected"), control, at)]
-        if kind in NUMBERS:
-            number = value.get(kind)
-            if not isinstance(number, JsonNumber):
-                raise self.unfit(control, at, "a number", number)
-            return [str(number)]
-        chosen = value.get(kind)
-        if not isinstance(chosen, list):
-            raise self.unfit(control, at, "a list of labels", chosen)
-        return list(dict.fromkeys(self._label(item, control, at) for item in chosen))
-
-    def ranks(self, control: str, value: Mapping[str, object], at: str) -> list[list[str]]:
-        """Return the rank blocks that the value of a ranker holds, the best first."""
-        ranker = value.get(RANKING)
-        if not isinstance(ranker, dict):
-            raise self.unfit(control, at, "an object with ranks", ranker)
-        lists = {name: self._items(name, ranker[name], control, at) for name in ranker}
-        if len(lists) == 1 and set(lists) <= {control, _RANK} - set(self.buckets):
-            return [[item] for items in lists.values() for item in items]
-        lists.pop(_UNTOUCHED, None)
-        unknown = [name for name in lists if name not in self.buckets]
-        if unknown:
-            raise self._no_order(control, at, list(lists), unknown)
-        return [lists[name] for name in self.buckets if lists.get(name)]
-
-    def _items(self, name: str, items: object, control: str, at: str) -> list[str]:
-        if not isinstance(items, list):
-            raise self.unfit(control, at, f"a list of items in {quoted(name)}", items)
-        return [self._text(item, control, at) for item in items]
-
-    def _text(self, item: object, control: str, at: str) -> str:
-        if not isinstance(item, str):
-            raise self.unfit(control, at, "a label that is text", item)
-        return str(item)
-
-    def _label(self, item: object, control: str, at: str) -> str:
-        if not isinstance(item, list):
-            return self._text(item, control, at)
-        if not item:
-            raise self.unfit(control, at, "a path of one label or more", item)
-        path = tuple(self._text(step, control, at) for step in item)
-        label = path[-1] if self.taxonomy == "leaf" else "/".join(path)
-        known = self.paths.setdefault(label, path)
-        if known != path:
-            raise self._two_paths(label, known, path, at)
-        return label
-
-    def _two_paths(
-        self, label: str, known: Sequence[str], path: Sequence[str], at: str
-    ) -> InputError:
-        leaf = self.taxonomy == "leaf"
-        return InputError(
-            "taxonomy-ambiguous",
-            f"{self.whose} {at}: {quoted(label)} names two places of the taxonomy",
-            expected="one place a label",
-            got=f"{' > '.join(known)} and {' > '.join(path)}",
-            do='taxonomy = "path"' if leaf else "rename one of them in the export",
-            whose=self.whose,
-        )
-
-    def _no_order(
-        self, control: str, at: str, found: Sequence[str], unknown: Sequence[str]
-    ) -> InputError:
-        order = ", ".join(quoted(name) for name in (*self.buckets, *unknown))
-        return InputError(
-            "buckets-unordered",
-            f"{self.whose} {at}: nothing says which bucket of {quoted(control)} is the best",
-            expected="the buckets in order, which the file does not hold",
-            got=listed(quoted(name) for name in found),
-            do=f"buckets = [{order}], the best first",
-            whose=self.whose,
-            details={"buckets": list(found)},
-        )
-
-    def unfit(self, control: str, at: str, expected: str, got: object) -> InputError:
-        """Return the error for a value of another shape."""
-        return InputError(
-            "value-unfit",
-            f"{self.whose} {at}: the value of control {quoted(control)} is not {expected}",
-            expected=expected,
-            got=json_shown(got),
-            do="mend it, or export again",
-            whose=self.whose,
-            details={"control": control, "place": at},
-        )
-
-
-Fields: TypeAlias = Mapping[str, object]
-
-ID = "id"
-AGAIN = "the same annotation again"
-
-_ENTRIES = ("annotations", "completions")
-_LISTS = (*_ENTRIES, "drafts", "predictions")
-_EXPECTED = "a list of tasks with their annotations"
-
-
-@attrs.frozen(kw_only=True)
-class Region:
-    """One value of a result."""
-
-    control: str
-    type: str
-    value: Fields
-    origin: object
-    score: object
-
-
-@attrs.frozen(kw_only=True)
-class Entry:
-    """An annotation, a draft or a prediction."""
-
-    place: str
-    fields: Fields
-    regions: tuple[Region, ...]
-
-    @property
-    def id(self) -> str | None:
-        """Its id, where it has one."""
-        return text_of(self.fields.get(ID))
-
-    @property
-    def time(self) -> float | None:
-        """When it was last changed, in seconds; None where that is not said."""
-        moments = (moment(self.fields.get(key)) for key in ("updated_at", "created_at"))
-        return next((found for found in moments if found is not None), None)
-
-
-@attrs.frozen(kw_only=True)
-class Task:
-    """A task as it stands in the export."""
-
-    example: str
-    place: str
-    annotations: tuple[Entry, ...]
-    drafts: tuple[Entry, ...]
-    predictions: tuple[Entry, ...]
-
-
-@attrs.frozen(kw_only=True)
-class Export:
-    """All tasks of an export.
-
-    Attributes
-    ----------
-    whose : str
-        Name of the file or folder.
-    tasks : tuple of Task
-    numbered : bool
-        Whether examples are called by their place, from 0, for want of ids.
-    left_out : Counter
-        What was not passed on, by reason.
-    """
-
-    whose: str
-    tasks: tuple[Task, ...]
-    numbered: bool
-    left_out: Counter[str]
-
-
-def text_of(value: object) -> str | None:
-    """Return an id as text, exactly as written; None where there is none."""
-    return str(value) if isinstance(value, str) and value else None
-
-
-def moment(value: object) -> float | None:
-    """Return a time in seconds since 1970; one without zone is taken as UTC."""
-    if isinstance(value, JsonNumber):
-        return value.value
-    if not isinstance(value, str):
-        return None
-    try:
-        found = from_iso(value)
-    except ValueError:
-        return None
-    return (found if found.tzinfo else found.replace(tzinfo=UTC)).timestamp()
-
-
-def is_task(entry: object) -> bool:
-    """Return whether an object of JSON looks like a task, or like one annotation with its task."""
-    if not isinstance(entry, dict):
-        return False
-    if isinstance(entry.get("result"), list) and isinstance(entry.get("task"), (dict, JsonNumber)):
-        return True
-    lists = [entry[key] for key in _LISTS if isinstance(entry.get(key), list)]
-    if any(isinstance(item, dict) and "result" in item for items in lists for item in items):
-        return True
-    return isinstance(entry.get("data"), dict) and any(entry.get(key) == [] for key in _ENTRIES)
-
-
-def parts(path: Path) -> list[Path]:
-    """Return the files of an export: itself, or all in a folder of its storage."""
-    if not path.is_dir():
-        return [path]
-    inside = (part for part in path.iterdir() if not part.name.startswith("."))
-    return sorted(part for part in inside if part.is_file())
-
-
-def load(path: Path, example: str) -> Export:
-    """Return the tasks of an export."""
-    found: list[tuple[str, Fields]] = []
-    for part in parts(path):
-        whose = f"{path.name}/{part.name}" if path.is_dir() else path.name
-        prefix = f"{part.name} " if path.is_dir() else ""
-        content = read_json(part, whose=whose, expected=_EXPECTED)
-        tasks = content if isinstance(content, list) else [content]
-        found += [(f"{prefix}no. {n}", _checked(t, whose, n)) for n, t in enumerate(tasks, 1)]
-    if not found:
-        raise _shape(path.name, "holds no task", "none")
-    left_out: Counter[str] = Counter()
-    named = _named([(place, _whole(fields)) for place, fields in found], path.name, example)
-    numbered = example == ID and not any(text_of(fields.get(ID)) for _, _, fields in named)
-    seen: dict[str, list[Fields]] = {}
-    tasks_found: list[Task] = []
-    for name, place, fields in named:
-        task = _task(name, place, fields, path.name)
-        if text_of(fields.get(ID)) and fields in seen.setdefault(name, []):
-            left_out[AGAIN] += len(task.annotations) + len(task.drafts)
-            continue
-        seen.setdefault(name, []).append(fields)
-        tasks_found.append(task)
-    return Export(whose=path.name, tasks=tuple(tasks_found), numbered=numbered, left_out=left_out)
-
-
-def _checked(task: object, whose: str, number: int) -> Fields:
-    if not isinstance(task, dict):
-        raise _shape(whose, f"entry {number} is no task", json_shown(task))
-    return task
-
-
-def _shape(whose: str, what: str, got: str) -> InputError:
-    return InputError(
-        "label-studio-shape",
-        f"{whose} {what}",
-        expected=_EXPECTED,
-        got=got,
-        do="export again as JSON",
-        whose=whose,
-    )
-
-
-def _whole(fields: Fields) -> Fields:
-    """Return the task around an annotation that is stored alone, else the task itself."""
-    if not isinstance(fields.get("result"), list) or any(key in fields for key in _LISTS):
-        return fields
-    task = fields.get("task")
-    around = dict(task) if isinstance(task, dict) else {}
-    if isinstance(task, JsonNumber):
-        around[ID] = task
-    return {**around, "annotations": [{**fields, "task": around.get(ID)}]}
-
-
-def _named(
-    found: Sequence[tuple[str, Fields]], whose: str, example: str
-) -> list[tuple[str, str, Fields]]:
-    """Return name of the example, place and fields of each task."""
-    names = [_name(fields, example) for _, fields in found]
-    if example == ID and not any(names):
-        return [(str(n), f"task {place}", f) for n, (place, f) in enumerate(found)]
-    unnamed = [place for (place, _), name in zip(found, names, strict=True) if name is None]
-    if unnamed:
-        keys = dict.fromkeys(str(key) for _, fields in found for key in _data(fields))
-        raise InputError(
-            "example-unnamed",
-            f"{whose}: {several(len(unnamed), 'task')} without a name for the example "
-            f"({listed(f'task {place}' for place in unnamed)})",
-            expected=f"text or a number under {quoted(example)} in each task",
-            got=f"keys of the data: {listed(keys)}" if keys else "no data",
-            do='example = "..." with a key that all have'
-            if example == ID
-            else 'example = "id", or a key that all have',
-            whose=whose,
-        )
-    return [
-        (name or "", f"task {name}" if example == ID else f"task {place}", fields)
-        for (place, fields), name in zip(found, names, strict=True)
-    ]
-
-
-def _name(fields: Fields, example: str) -> str | None:
-    return text_of(fields.get(ID) if example == ID else _data(fields).get(example))
-
-
-def _data(fields: Fields) -> Fields:
-    """Return the data of a task; one without lists of entries may be nothing but its data."""
-    data = fields.get("data")
-    if isinstance(data, dict):
-        return data
-    return {key: value for key, value in fields.items() if key not in (*_LISTS, ID)}
-
-
-def _task(example: str, place: str, fields: Fields, whose: str) -> Task:
-    def entries(noun: str, *keys: str) -> tuple[Entry, ...]:
-        return tuple(_entries(fields, keys, noun, place, whose))
-
-    return Task(
-        example=example,
-        place=place,
-        annotations=entries("annotation", *_ENTRIES),
-        drafts=entries("draft", "drafts"),
-        predictions=entries("prediction", "predictions"),
-    )
-
-
-def _entries(
-    fields: Fields, keys: Sequence[str], noun: str, place: str, whose: str
-) -> Iterator[Entry]:
-    for key in keys:
-        items = fields.get(key)
-        if items is None:
-            continue
-        if not isinstance(items, list):
-            raise _shape(whose, f"{place}: {key} is no list", json_shown(items))
-        for number, item in enumerate(items, start=1):
-            if noun == "prediction" and isinstance(item, JsonNumber):
-                continue  # the id of one that this export leaves out
-            if not isinstance(item, dict):
-                raise _shape(whose, f"{place}: {noun} no. {number} is no object", json_shown(item))
-            name = text_of(item.get(ID))
-            where = f"{place}, {noun} {name}" if name else f"{place}, {noun} no. {number}"
-            yield entry_of(item, where, whose)
-
-
-def is_cancelled(fields: Fields) -> bool:
-    """Return whether an annotation says that its task was skipped."""
-    return fields.get("was_cancelled") is True or fields.get("skipped") is True
-
-
-def entry_of(fields: Fields, place: str, whose: str) -> Entry:
-    """Return an annotation, draft or prediction; its result may be a list of lists, as once."""
-    result = fields.get("result")
-    if result is None and is_cancelled(fields):
-        result = []
-    if not isinstance(result, list):
-        raise _shape(whose, f"{place}: result is no list", json_shown(result))
-    flat = [region for item in result for region in (item if isinstance(item, list) else [item])]
-    return Entry(place=place, fields=fields, regions=tuple(_regions(flat, place, whose)))
-
-
-def _regions(items: Sequence[object], place: str, whose: str) -> Iterator[Region]:
-    for item in items:
-        if not isinstance(item, dict):
-            raise _shape(whose, f"{place}: a region is no object", json_shown(item))
-        control, kind, value = (item.get(key) for key in ("from_name", "type", "value"))
-        # What has no control, such as a relation between regions, answers nothing.
-        if isinstance(control, str) and isinstance(value, dict):
-            yield Region(
-                control=str(control),
-                type=str(kind).lower() if isinstance(kind, str) else _type_of(value),
-                value=value,
-                origin=item.get("origin"),
-                score=item.get("score"),
-            )
-
-
-def _type_of(value: Fields) -> str:
-    """Return the type that a value shows, where its region names none."""
-    return next((kind for kind in (*NAMING, *NUMBERS) if kind in value), "")
-
-
-_BESIDE = "drafts beside an annotation"
-_NOWHERE = "responses to none of the repeated controls"
-_TRUTH = "marked as ground truth"
-
-
-@attrs.frozen(kw_only=True)
-class Walk:
-    """One pass over the tasks, with what is not passed on.
-
-    Attributes
-    ----------
-    control : Control
-        Whose values are the answers.
-    reading : Reading
-    people : People
-    policies : mapping of str to str
-        What to do with responses of a state: drafts beside an annotation matter where they count.
-    drop_truth : bool
-        Whether annotations that are marked as ground truth are left out.
-    left_out : Counter
-        What is not passed on, by reason.
-    truths : list of str
-        The places of what is marked as ground truth.
-    """
-
-    control: Control
-    reading: Reading
-    people: People
-    policies: Mapping[str, str]
-    drop_truth: bool
-    left_out: Counter[str]
-    truths: list[str] = attrs.field(factory=list)
-
-    def responses(self, tasks: Sequence[Task]) -> Iterator[Response]:
-        """Yield the responses to one example, or to each repetition in it."""
-        annotations = self._counted(self._once(e for task in tasks for e in task.annotations))
-        drafts = list(self._drafts([e for t in tasks for e in t.drafts], annotations))
-        predictions = [entry for task in tasks for entry in task.predictions]
-        entries = [(e, False) for e in annotations] + [(e, True) for e in drafts]
-        found = [(by_index(entry, self.control), entry, draft) for entry, draft in entries]
-        indices = sorted({index for regions, _, _ in found for index in regions})
-        if not self.control.repeats:
-            indices = [""]
-        elif not indices:
-            self.left_out[_NOWHERE] += len(found)
-        for by_name, entry, draft in found:
-            for index in indices:
-                regions = by_name.get(index, [])
-                answer = said(regions, self.control, self.reading, entry.place)
-                before = original(entry, predictions, self.reading.whose)
-                suggested = None
-                if before is not None:
-                    them = by_index(before, self.control).get(index, [])
-                    suggested = said(them, self.control, self.reading, before.place)
-                yield Response(
-                    example=called(tasks[0].example, index),
-                    annotator=self.people.name(entry),
-                    answer=None if is_cancelled(entry.fields) else answer or None,
-                    state=state_of(entry, regions, answer, suggested, draft=draft),
-                    time=entry.time,
-                    place=entry.place,
+        by_example: dict[str, list[Task]] = {}
+        for task in export.tasks:
+            by_example.setdefault(task.example, []).append(task)
+        responses = [found for tasks in by_example.values() for found in walk.responses(tasks)]
+        answers = [found.answer for found in responses if isinstance(found.answer, list)]
+        kind: str = self.kind or "single-label"
+        if control.type == _RANKER:
+            if self.kind is not None:
+                raise refused(
+                    whose,
+                    "kind-unfit",
+                    f": control {quoted(control.name)} ranks labels",
+                    f"answers of kind {self.kind}",
+                    "answers of kind partial-ranking",
+                    "leave kind out",
                 )
-
-    def _once(self, entries: Iterator[Entry]) -> list[Entry]:
-        """Return annotations, those with one id once: the later one where they differ."""
-        kept: list[Entry] = []
-        known: dict[str, int] = {}
-        for entry in entries:
-            at = known.get(entry.id) if entry.id else None
-            if at is None:
-                if entry.id:
-                    known[entry.id] = len(kept)
-                kept.append(entry)
-                continue
-            self.left_out[AGAIN] += 1
-            kept[at] = self._later(kept[at], entry)
-        return kept
-
-    def _later(self, one: Entry, other: Entry) -> Entry:
-        if one.regions == other.regions and state_of(one, (), [], None, draft=False) == state_of(
-            other, (), [], None, draft=False
-        ):
-            return one
-        if one.time is not None and other.time is not None and one.time != other.time:
-            return max(one, other, key=lambda entry: entry.time or 0.0)
-        raise InputError(
-            "annotation-differs",
-            f"{self.reading.whose} {one.place} is there twice and says two things",
-            expected="one annotation an id, or the time of each change",
-            got="different results at one time, or without time",
-            do="remove one of them",
-            whose=self.reading.whose,
+            kind = "partial-ranking"
+        elif self.kind is None and any(len(answer) > 1 for answer in answers):
+            kind = "label-set"
+        elif kind == "single-label":
+            responses = [
+                attrs.evolve(found, answer=found.answer[0])
+                if isinstance(found.answer, list) and len(found.answer) == 1
+                else found
+                for found in responses
+            ]
+        _warn(export, walk.truths if truth is None else [], stacklevel=7)
+        return self.gathered(
+            kind,
+            responses,
+            labels,
+            whose=whose,
+            examples=() if control.repeats else [task.example for task in export.tasks],
+            left_out=walk.left_out,
         )
 
-    def _counted(self, annotations: Sequence[Entry]) -> list[Entry]:
-        """Return annotations without those that are the truth, where those are dropped."""
-        true = [e for e in annotations if _is_truth(e)]
-        self.truths.extend(entry.place for entry in true)
-        if not self.drop_truth:
-            return list(annotations)
-        self.left_out[_TRUTH] += len(true)
-        return [entry for entry in annotations if not _is_truth(entry)]
 
-    def _drafts(self, drafts: Sequence[Entry], annotations: Sequence[Entry]) -> Iterator[Entry]:
-        """Yield drafts; those of people who have sent an annotation only where drafts count."""
-        dropped = states.policy(states.UNFINISHED, "", self.policies) == states.DROP
-        ids = {entry.id for entry in annotations} - {None}
-        people = {self.people.name(entry) for entry in annotations} - {None}
-        for draft in drafts:
-            beside = text_of(draft.fields.get("annotation")) in ids
-            if dropped and (beside or self.people.name(draft) in people):
-                self.left_out[_BESIDE] += 1
-            else:
-                yield draft
-
-
-def by_example(tasks: Sequence[Task]) -> list[list[Task]]:
-    """Return the tasks that are about one example together."""
-    found: dict[str, list[Task]] = {}
-    for task in tasks:
-        found.setdefault(task.example, []).append(task)
-    return list(found.values())
-
-
-def by_index(entry: Entry, control: Control) -> dict[str, list[Region]]:
-    """Return the regions of the control, by the index in its name."""
-    found: dict[str, list[Region]] = {}
-    for region in entry.regions:
-        index = control.index(region.control)
-        if index is not None:
-            found.setdefault(index, []).append(region)
-    return found
-
-
-def called(example: str, index: str) -> str:
-    """Return the name of an example, or of one repetition in it."""
-    return f"{example}#{index}" if index else example
-
-
-def _is_truth(entry: Entry) -> bool:
-    return entry.fields.get("ground_truth") is True or entry.fields.get("honeypot") is True
+def _warn(export: Export, truths: Sequence[str], *, stacklevel: int) -> None:
+    if export.numbered:
+        told(
+            export.whose,
+            "examples-numbered",
+            ": no task has an id; examples are called by their place, from 0",
+            "a name that stays when tasks come or go",
+            f"{several(len(export.tasks), 'task')} without id",
+            'example = "..." with a key of the data that names them',
+            stacklevel=stacklevel,
+        )
+    if truths:
+        told(
+            export.whose,
+            "ground-truth-counted",
+            f": {several(len(truths), 'annotation')} marked as ground truth ({listed(truths)})",
+            "what annotators said",
+            "annotations that may be the truth that others were measured by",
+            'ground_truth = "drop", or "count" to count each like any other',
+            stacklevel=stacklevel,
+        )
 
 
 @attrs.frozen(kw_only=True)
@@ -961,34 +811,19 @@ class LabelStudio(LabelStudioOptions):
     def read(self, path: Path, labels: Sequence[str] | None) -> AnnotationTable:
         """Return the annotation table in the export."""
         export = load(path, self.example)
-        entries = [e for task in export.tasks for e in (*task.annotations, *task.drafts)]
-        if not entries:
-            raise _nobody(export)
-        reading = self.reading(export.whose)
-        control = chosen(
-            types_of(entries),
-            self.control,
-            numbers=self.numbers == "label",
-            whose=export.whose,
-        )
-        walk = Walk(
-            control=control,
-            reading=reading,
-            people=People.of(entries),
-            policies=self.states,
-            drop_truth=self.ground_truth == "drop",
-            left_out=export.left_out,
-        )
-        responses = [r for tasks in by_example(export.tasks) for r in walk.responses(tasks)]
-        kind, answered = in_kind(responses, control, self.kind, export.whose)
-        self._warn(export, walk.truths)
-        return self.gathered(
-            kind,
-            answered,
-            labels,
-            whose=export.whose,
-            examples=() if control.repeats else [task.example for task in export.tasks],
-            left_out=walk.left_out,
+        if any(task.annotations or task.drafts for task in export.tasks):
+            return self._table(export, self.control, labels, self.ground_truth)
+        models = any(task.predictions for task in export.tasks)
+        raise refused(
+            export.whose,
+            "annotations-empty",
+            " holds no annotation",
+            "tasks that somebody annotated",
+            several(len(export.tasks), "task")
+            + (" with predictions only" if models else " without annotations"),
+            'plausibly.read_predictions(path, reader="label-studio") reads what models said'
+            if models
+            else "export again when tasks are annotated",
         )
 
     def predictions(
@@ -996,25 +831,33 @@ class LabelStudio(LabelStudioOptions):
     ) -> xr.DataArray:
         """Return what a model predicted, (example, label); see `plausibly.plugin.from_named`."""
         export = load(path, self.example)
-        reading = self.reading(export.whose)
-        entries = [entry for task in export.tasks for entry in task.predictions]
-        control = chosen(
-            types_of(entries), self.control, numbers=self.numbers == "label", whose=export.whose
-        )
-        if control.type == RANKING:
-            raise _ranked(control, export.whose)
+        entries = [(task, entry) for task in export.tasks for entry in task.predictions]
+        reading = self._reading([entry for _, entry in entries], self.control, export.whose)
+        control = reading.control
+        if control.type == _RANKER:
+            raise refused(
+                export.whose,
+                "predictions-ranked",
+                f": predictions of control {quoted(control.name)} are rankings",
+                "labels with scores",
+                "items in order",
+                "control = ... of type choices or taxonomy",
+            )
         found = [
             NamedPrediction(
                 example=called(task.example, index),
                 model=text_of(entry.fields.get("model_version")) or "",
-                scores=tuple(_scores(regions, entry, reading)),
+                scores=tuple(
+                    (label, text_of(region.score) or text_of(entry.fields.get("score")))
+                    for region in regions
+                    for label in reading.labels(region, entry.place)
+                ),
                 place=entry.place,
             )
-            for task in export.tasks
-            for entry in task.predictions
-            for index, regions in by_index(entry, control).items()
+            for task, entry in entries
+            for index, regions in control.by_index(entry).items()
         ]
-        self._warn(export, [])
+        _warn(export, [], stacklevel=6)
         return from_named(
             found,
             labels,
@@ -1023,84 +866,9 @@ class LabelStudio(LabelStudioOptions):
             whose=export.whose,
         )
 
-    def _warn(self, export: Export, truths: Sequence[str]) -> None:
-        if export.numbered:
-            warn(
-                "examples-numbered",
-                f"{export.whose}: no task has an id; examples are called by their place, from 0",
-                expected="a name that stays when tasks come or go",
-                got=f"{several(len(export.tasks), 'task')} without id",
-                do='example = "..." with a key of the data that names them',
-                whose=export.whose,
-                stacklevel=6,
-            )
-        if truths and self.ground_truth is None:
-            warn(
-                "ground-truth-counted",
-                f"{export.whose}: {several(len(truths), 'annotation')} marked as ground truth "
-                f"({listed(truths)})",
-                expected="what annotators said",
-                got="annotations that may be the truth that others were measured by",
-                do='ground_truth = "drop", or "count" to count each like any other',
-                whose=export.whose,
-                stacklevel=6,
-            )
 
-
-def _has_tasks(head: bytes) -> bool:
-    values = json_head(head)
-    if len(values) != 1:
-        return False
-    return any(map(is_task, values[0] if isinstance(values[0], list) else values))
-
-
-def _scores(
-    regions: Sequence[Region], entry: Entry, reading: Reading
-) -> Iterator[tuple[str, str | None]]:
-    for region in regions:
-        score = text_of(region.score) or text_of(entry.fields.get("score"))
-        for label in reading.labels(region.type, region.control, region.value, entry.place):
-            yield label, score
-
-
-def _nobody(export: Export) -> InputError:
-    models = any(task.predictions for task in export.tasks)
-    return InputError(
-        "annotations-empty",
-        f"{export.whose} holds no annotation",
-        expected="tasks that somebody annotated",
-        got=several(len(export.tasks), "task")
-        + (" with predictions only" if models else " without annotations"),
-        do='plausibly.read_predictions(path, reader="label-studio") reads what models said'
-        if models
-        else "export again when tasks are annotated",
-        whose=export.whose,
-    )
-
-
-def _ranked(control: Control, whose: str) -> InputError:
-    return InputError(
-        "predictions-ranked",
-        f"{whose}: predictions of control {quoted(control.name)} are rankings",
-        expected="labels with scores",
-        got="items in order",
-        do="control = ... of type choices or taxonomy",
-        whose=whose,
-    )
-
-
-_ANNOTATION = "annotation_id"
-_OWN = (
-    "id",
-    "annotator",
-    _ANNOTATION,
-    "created_at",
-    "updated_at",
-    "lead_time",
-    "agreement",
-)
-_KNOWN = (*NAMING, *NUMBERS)
-_MIN_EXPECTED = "a list of records, one an annotation"
+_ID = "annotation_id"
+_OWN = ("id", "annotator", _ID, "created_at", "updated_at", "lead_time", "agreement")
 
 
 @attrs.frozen(kw_only=True)
@@ -1130,100 +898,98 @@ class LabelStudioMin(LabelStudioOptions):
         records = values[0] if len(values) == 1 and isinstance(values[0], list) else []
         return any(
             isinstance(record, dict)
-            and _ANNOTATION in record
+            and _ID in record
             and ("annotator" in record or "lead_time" in record)
             for record in records
         )
 
     def read(self, path: Path, labels: Sequence[str] | None) -> AnnotationTable:
         """Return the annotation table in the export."""
-        whose = path.name
-        records = _records(path)
-        name = self._named(records, whose)
-        pattern = Control(name=name, type=None)
-        tasks = [
-            Task(
-                example=self._example(record, number, whose),
-                place=f"record {number}",
-                annotations=tuple(_min_entries(record, number, pattern, whose)),
-                drafts=(),
-                predictions=(),
+        whose, expected = path.name, "a list of records, one an annotation"
+        found = read_json(path, expected=expected)
+        records = found if isinstance(found, list) else []
+        unfit = [record for record in records if not isinstance(record, dict)]
+        if unfit or not records:
+            raise refused(
+                whose,
+                "label-studio-shape",
+                " is no list of records",
+                expected,
+                json_shown(unfit[0] if unfit else found),
+                "export again as JSON-MIN",
             )
+        name = self._named(records, whose)
+        tasks = [
+            self._task(record, number, Control(name=name), whose)
             for number, record in enumerate(records, start=1)
         ]
-        entries = [entry for task in tasks for entry in task.annotations]
-        control = chosen(types_of(entries), name, numbers=self.numbers == "label", whose=whose)
-        walk = Walk(
-            control=control,
-            reading=self.reading(whose),
-            people=People.of(entries),
-            policies=self.states,
-            drop_truth=False,
-            left_out=Counter(),
-        )
-        responses = [r for group in by_example(tasks) for r in walk.responses(group)]
-        kind, answered = in_kind(responses, control, self.kind, whose)
-        return self.gathered(
-            kind,
-            answered,
-            labels,
-            whose=whose,
-            examples=() if control.repeats else [task.example for task in tasks],
-            left_out=walk.left_out,
-        )
+        return self._table(Export(whose=whose, tasks=tasks), name, labels)
 
     def _named(self, records: Sequence[Fields], whose: str) -> str:
         """Return the name of the control: as the user says, or the only one that is clear."""
-        keys = dict.fromkeys(key for r in records for key in r if key not in _OWN)
+        keys = list(dict.fromkeys(key for r in records for key in r if key not in _OWN))
         if self.control is None:
             clear = [key for key in keys if any(_is_answer(r.get(key)) for r in records)]
             if len(clear) == 1:
                 return clear[0]
-            raise _unnamed(clear or list(keys), whose)
-        pattern = Control(name=self.control, type=None)
+            keys = clear or keys
+            raise refused(
+                whose,
+                "control-unnamed",
+                ": which key holds the answers is not clear",
+                "the name of the control; the data of a task stand beside it",
+                listed(map(quoted, keys)) or "no key but those of the export itself",
+                f'control = "{keys[-1]}", or another of them' if keys else "export again as JSON",
+                keys=keys,
+            )
+        pattern = Control(name=self.control)
         if any(pattern.index(key) is not None for key in keys):
             return self.control
         guess = near(self.control, keys)
-        raise InputError(
+        raise refused(
+            whose,
             "control-unknown",
-            f"{whose} holds no answer to a control {quoted(self.control)}",
-            expected="a key of the records that holds answers",
-            got=listed(map(quoted, keys)) or "none",
-            do=f'did you mean control = "{guess}"?' if guess else "name one of those",
-            whose=whose,
-            details={"keys": list(keys)},
+            f" holds no answer to a control {quoted(self.control)}",
+            "a key of the records that holds answers",
+            listed(map(quoted, keys)) or "none",
+            f'did you mean control = "{guess}"?' if guess else "name one of those",
+            keys=keys,
         )
 
-    def _example(self, record: Fields, number: int, whose: str) -> str:
-        name = text_of(record.get(self.example))
-        if name is not None:
-            return name
-        raise InputError(
-            "example-unnamed",
-            f"{whose} record {number} names no example",
-            expected=f"text or a number under {quoted(self.example)}",
-            got=json_shown(record.get(self.example)),
-            do='example = "..." with a key that all records have',
-            whose=whose,
+    def _task(self, record: Fields, number: int, control: Control, whose: str) -> Task:
+        """Return the task of a record with its annotation, if it is one."""
+        place, called = f"record {number}", record.get(self.example)
+        example = text_of(called)
+        if example is None:
+            raise refused(
+                whose,
+                "example-unnamed",
+                f" {place} names no example",
+                f"text or a number under {quoted(self.example)}",
+                json_shown(called),
+                'example = "..." with a key that all records have',
+            )
+        keys = [key for key in record if control.index(key) is not None and record[key] is not None]
+        if text_of(record.get(_ID)) is None:
+            if not keys:
+                return Task(example=example, annotations=())
+            raise refused(
+                whose,
+                "control-collides",
+                f" {place} is no annotation and holds {quoted(keys[0])}",
+                "a key that only answers have",
+                f"{quoted(keys[0])} among the data of the task, which the answer overwrites or "
+                "loses to",
+                "export as JSON, where answers and data stand apart",
+            )
+        regions = tuple(
+            region for key in keys for region in _regions(key, record[key], whose, place)
         )
-
-
-def _records(path: Path) -> list[Fields]:
-    content = read_json(path, expected=_MIN_EXPECTED)
-    wrong = content
-    if isinstance(content, list) and content:
-        unfit = [record for record in content if not isinstance(record, dict)]
-        if not unfit:
-            return content
-        wrong = unfit[0]
-    raise InputError(
-        "label-studio-shape",
-        f"{path.name} is no list of records",
-        expected=_MIN_EXPECTED,
-        got=json_shown(wrong),
-        do="export again as JSON-MIN",
-        whose=path.name,
-    )
+        times = {key: record.get(key) for key in ("created_at", "updated_at")}
+        fields = {"id": record[_ID], "completed_by": record.get("annotator"), **times}
+        return Task(
+            example=example, annotations=(Entry(place=place, fields=fields, regions=regions),)
+        )
 
 
 def _is_answer(value: object) -> bool:
@@ -1234,63 +1000,23 @@ def _is_answer(value: object) -> bool:
     )
 
 
-def _min_entries(record: Fields, number: int, control: Control, whose: str) -> Iterator[Entry]:
-    """Yield the annotation in a record, if it is one."""
-    keys = [key for key in record if control.index(key) is not None and record[key] is not None]
-    if text_of(record.get(_ANNOTATION)) is None:
-        if keys:
-            raise _collides(keys[0], number, whose)
-        return
-    fields = {
-        "id": record[_ANNOTATION],
-        "completed_by": record.get("annotator"),
-        "created_at": record.get("created_at"),
-        "updated_at": record.get("updated_at"),
-    }
-    regions = [region for key in keys for region in _min_regions(key, record[key], number, whose)]
-    yield Entry(place=f"record {number}", fields=fields, regions=tuple(regions))
-
-
-def _min_regions(key: str, value: object, number: int, whose: str) -> Iterator[Region]:
+def _regions(key: str, value: object, whose: str, place: str) -> Iterator[Region]:
     """Yield the regions of a value: one choice is text, several are an object."""
     for item in value if isinstance(value, list) else [value]:
         if isinstance(item, dict):
-            kinds = [kind for kind in _KNOWN if kind in item] or list(item)[-1:] or [""]
-            kind, inside = kinds[0], item
+            known = [kind for kind in (*NAMING, *NUMBERS) if kind in item]
+            kind, inside = (known or list(item)[-1:] or [""])[0], item
         elif isinstance(item, JsonNumber):
             kind, inside = "number", {"number": item}
         elif isinstance(item, str):
             kind, inside = "choices", {"choices": [item]}
         else:
-            raise InputError(
+            raise refused(
+                whose,
                 "value-unfit",
-                f"{whose} record {number}: the value of control {quoted(key)} is no answer",
-                expected="a label, or an object such as {choices: [...]}",
-                got=json_shown(item),
-                do="mend it, or export again",
-                whose=whose,
+                f" {place}: the value of control {quoted(key)} is no answer",
+                "a label, or an object such as {choices: [...]}",
+                json_shown(item),
+                "mend it, or export again",
             )
-        yield Region(control=key, type=kind, value=inside, origin=None, score=None)
-
-
-def _unnamed(keys: Sequence[str], whose: str) -> InputError:
-    return InputError(
-        "control-unnamed",
-        f"{whose}: which key holds the answers is not clear",
-        expected="the name of the control; the data of a task stand beside it",
-        got=listed(map(quoted, keys)) or "no key but those of the export itself",
-        do=f'control = "{keys[-1]}", or another of them' if keys else "export again as JSON",
-        whose=whose,
-        details={"keys": list(keys)},
-    )
-
-
-def _collides(key: str, number: int, whose: str) -> InputError:
-    return InputError(
-        "control-collides",
-        f"{whose} record {number} is no annotation and holds {quoted(key)}",
-        expected="a key that only answers have",
-        got=f"{quoted(key)} among the data of the task, which the answer overwrites or loses to",
-        do="export as JSON, where answers and data stand apart",
-        whose=whose,
-    )
+        yield Region(control=key, type=kind, value=inside)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Final, Literal, TypeAlias
 
@@ -23,283 +23,31 @@ from plausibly.plugin import (
     quoted,
     several,
 )
-from plausibly_builtins.readers._names import files_below, short
+from plausibly_builtins.readers._exports import as_typed, files_below, refused, short
 
 TYPES: Final = ("soc", "soi", "toc", "toi", "cat")
 """Strict or with ties (s, t), complete or incomplete orders (c, i); categories."""
 
 Lines: TypeAlias = Sequence[tuple[int, str]]
+Said: TypeAlias = Mapping[str, tuple[int, str]]
 
 _KEY = re.compile(r"#\s*([^:]*?)\s*:\s*(.*?)\s*")
 _WHOLE = re.compile(r"[0-9]{1,15}")
+_COUNT = re.compile(r"[1-9][0-9]{0,14}")
 _NUMBERED = re.compile(r"(ALTERNATIVE|CATEGORY) NAME ([1-9][0-9]{0,14})")
+_GROUP = re.compile(r"\s*(?:\{([^{}]*)\}|([^{},]*))\s*(,|$)")
+_LINE_END = re.compile(r"\r\n?")
+_VOTERS = "NUMBER VOTERS"
 _UNIQUE = ("NUMBER UNIQUE ORDERS", "NUMBER UNIQUE PREFERENCES")
 
 
 @attrs.frozen(kw_only=True)
-class Header:
-    """What the header says.
-
-    Attributes
-    ----------
-    type : str
-        One of `TYPES`.
-    alternatives, categories : tuple of str
-        Their names; number i is at place i - 1.
-    voters, unique : int
-        How many ballots there are, and how many different ones.
-    voters_line, unique_line : int
-        Lines that say so.
-    """
-
-    type: str
-    alternatives: tuple[str, ...]
-    categories: tuple[str, ...]
-    voters: int
-    unique: int
-    voters_line: int
-    unique_line: int
-
-
-def broken(whose: str, line: int, what: str, *, expected: str, got: str, do: str) -> InputError:
-    """Return the error about a line that is not as the format has it."""
-    return InputError(
-        "preflib-broken",
-        f"{whose} line {counted(line)} {what}",
-        expected=expected,
-        got=got if len(got) <= 60 else f"{got[:59]}…",
-        do=do,
-        whose=whose,
-        details={"line": line},
-    )
-
-
-def split(lines: Lines, whose: str, ending: str) -> tuple[Header, list[tuple[int, str, str]]]:
-    """Return the header, and line, count and order of every ballot."""
-    if lines and lines[0][1].startswith("#"):
-        head = [(line, text) for line, text in lines if text.startswith("#")]
-        body = [(line, text) for line, text in lines if not text.startswith("#")]
-        if body and head[-1][0] > body[0][0]:
-            line, text = next((line, text) for line, text in head if line > body[0][0])
-            raise broken(
-                whose,
-                line,
-                "is of the header, after ballots",
-                expected="the whole header first",
-                got=quoted(text),
-                do="move that line above the ballots",
-            )
-        return _header(head, whose, ending), [(line, *_counted(text, ":")) for line, text in body]
-    return _older(lines, whose, ending)
-
-
-def _counted(text: str, mark: str) -> tuple[str, str]:
-    count, _, order = text.partition(mark)
-    return count.strip(), order.strip()
-
-
-def _header(head: Lines, whose: str, ending: str) -> Header:
-    said: dict[str, tuple[int, str]] = {}
-    for line, text in head:
-        match = _KEY.fullmatch(text)
-        if match is None or not match[1]:
-            raise broken(
-                whose,
-                line,
-                "is no line of a header",
-                expected="# KEY: value",
-                got=quoted(text),
-                do="mend or remove that line",
-            )
-        key = match[1].upper()
-        if key.startswith(("ALTERNATIVE NAME", "CATEGORY NAME")) and not _NUMBERED.fullmatch(key):
-            raise broken(
-                whose,
-                line,
-                "names nothing that has a number",
-                expected="a number from 1, such as # ALTERNATIVE NAME 1: cat",
-                got=quoted(text),
-                do="mend that line",
-            )
-        if key in said:
-            raise broken(
-                whose,
-                line,
-                f"says {key} again",
-                expected="each key once",
-                got=f"lines {counted(said[key][0])} and {counted(line)}",
-                do="remove one of them",
-            )
-        said[key] = (line, match[2])
-    end = head[-1][0]
-    kind = said["DATA TYPE"][1].lower() if "DATA TYPE" in said else ending.lstrip(".").lower()
-    if kind not in TYPES:
-        raise InputError(
-            "type-unfit",
-            f"{whose} is of type {short(kind)}",
-            expected=f"one of {listed(TYPES, most=len(TYPES))}",
-            got="# DATA TYPE" if "DATA TYPE" in said else "no DATA TYPE in the header",
-            do="name a file of orders or categories"
-            if "DATA TYPE" in said
-            else "add a line such as # DATA TYPE: toi",
-            whose=whose,
-        )
-    unique = next((key for key in _UNIQUE if key in said), _UNIQUE[kind == "cat"])
-    categories = _names(said, "CATEGORY", "NUMBER CATEGORIES", whose, end) if kind == "cat" else ()
-    return Header(
-        type=kind,
-        alternatives=_names(said, "ALTERNATIVE", "NUMBER ALTERNATIVES", whose, end),
-        categories=categories,
-        voters=_number(said, "NUMBER VOTERS", whose, end),
-        unique=_number(said, unique, whose, end),
-        voters_line=said["NUMBER VOTERS"][0],
-        unique_line=said[unique][0],
-    )
-
-
-def _number(said: Mapping[str, tuple[int, str]], key: str, whose: str, end: int) -> int:
-    if key not in said:
-        meant = near(key, said)
-        raise broken(
-            whose,
-            end,
-            f"ends a header without {key}",
-            expected=f"# {key}: a number",
-            got=f"{meant}" if meant else f"{several(len(said), 'other key')}",
-            do="download the file again, or add that line",
-        )
-    line, text = said[key]
-    if not _WHOLE.fullmatch(text):
-        raise broken(
-            whose,
-            line,
-            f"gives no number as {key}",
-            expected="a whole number",
-            got=quoted(text),
-            do="mend that line",
-        )
-    return int(text)
-
-
-def _names(
-    said: Mapping[str, tuple[int, str]], what: str, key: str, whose: str, end: int
-) -> tuple[str, ...]:
-    """Return the names of alternatives or categories, by number; each there, and once."""
-    number = _number(said, key, whose, end)
-    found = {
-        int(match[2]): value
-        for name, value in said.items()
-        if (match := _NUMBERED.fullmatch(name)) and match[1] == what
-    }
-    return checked(found, number, what.lower(), said[key][0], whose)
-
-
-def checked(
-    found: Mapping[int, tuple[int, str]], number: int, what: str, line: int, whose: str
-) -> tuple[str, ...]:
-    """Return names in the order of their numbers, which have to be 1 to `number`."""
-    plural = {"category": "categories"}.get(what, f"{what}s")
-    if len(found) != number or not number or max(found) != number or min(found) != 1:
-        raise broken(
-            whose,
-            line,
-            f"says that there are {counted(number)} {plural}",
-            expected=f"a name for each, numbered from 1, and at least one {what}",
-            got=f"{several(len(found), 'name')}",
-            do="complete the names, or mend that number",
-        )
-    first: dict[str, int] = {}
-    for at, name in (found[place] for place in range(1, number + 1)):
-        if not name or name in first:
-            raise broken(
-                whose,
-                at,
-                f"names no {what}" if not name else f"names the {what} {short(name)} again",
-                expected=f"a name of its own for each {what}",
-                got="nothing" if not name else f"lines {counted(first[name])} and {counted(at)}",
-                do="mend that line",
-            )
-        first[name] = at
-    return tuple(first)
-
-
-def _older(lines: Lines, whose: str, ending: str) -> tuple[Header, list[tuple[int, str, str]]]:
-    """Return what a file of before 2022 holds: numbers first, then names, then ballots."""
-    number = lines[0][1].strip()
-    kind = ending.lstrip(".").lower()
-    if not _WHOLE.fullmatch(number) or kind == "cat":
-        raise broken(
-            whose,
-            lines[0][0],
-            "begins neither a header nor an older file of orders",
-            expected="lines # KEY: value, or the number of alternatives",
-            got=quoted(lines[0][1]),
-            do="download the file again, as PrefLib has had it since 2022",
-        )
-    names, rest = lines[1 : int(number) + 1], lines[int(number) + 1 :]
-    found: dict[int, tuple[int, str]] = {}
-    for line, text in names:
-        place, _, name = text.partition(",")
-        if not _WHOLE.fullmatch(place.strip()) or int(place) in found:
-            raise broken(
-                whose,
-                line,
-                "names no further alternative",
-                expected="a number of its own, a comma, and a name",
-                got=quoted(text),
-                do="mend that line",
-            )
-        found[int(place)] = (line, name.strip())
-    alternatives = checked(found, int(number), "alternative", lines[0][0], whose)
-    line, text = rest[0] if rest else (lines[-1][0], "")
-    sums = [part.strip() for part in text.split(",")]
-    if len(sums) != 3 or not all(map(_WHOLE.fullmatch, sums)) or sums[0] != sums[1]:
-        raise broken(
-            whose,
-            line,
-            "does not count the ballots",
-            expected="numbers of voters, of ballots, and of different orders",
-            got=quoted(text) if rest else "the end of the file",
-            do="download the file again",
-        )
-    header = Header(
-        type=kind if kind in TYPES else "toi",
-        alternatives=alternatives,
-        categories=(),
-        voters=int(sums[0]),
-        unique=int(sums[2]),
-        voters_line=line,
-        unique_line=line,
-    )
-    return header, [(at, *_counted(ballot, ",")) for at, ballot in rest[1:]]
-
-
-Groups: TypeAlias = tuple[tuple[int, ...], ...]
-"""Numbers of alternatives: one group a rank, or one a category."""
-
-_COUNT = re.compile(r"[1-9][0-9]{0,14}")
-_NUMBER = re.compile(r"[0-9]{1,15}")
-_GROUP = re.compile(r"\s*(?:\{([^{}]*)\}|([^{},]*))\s*(,|$)")
-_LINE_END = re.compile(r"\r\n?")
-
-
-@attrs.frozen(kw_only=True)
 class Ballot:
-    """An order, or a division into categories, that some voters share.
-
-    Attributes
-    ----------
-    line : int
-        Where it stands.
-    count : int
-        How many voters say so.
-    groups : tuple of tuple of int
-        Alternatives of each rank or category.
-    """
+    """An order, or a division into categories, that voters share: numbers of each group."""
 
     line: int
     count: int
-    groups: Groups
+    groups: tuple[tuple[int, ...], ...]
 
     @property
     def size(self) -> int:
@@ -309,191 +57,308 @@ class Ballot:
 
 @attrs.frozen(kw_only=True)
 class Profile:
-    """What a file holds: the alternatives, and all ballots."""
+    """What a file holds; number i of an alternative or category is at place i - 1.
+
+    `sums` are what the header counts: a line, and the number there.
+    """
 
     whose: str
-    header: Header
-    ballots: list[Ballot]
+    type: str
+    alternatives: tuple[str, ...]
+    categories: tuple[str, ...] = ()
+    sums: Mapping[str, tuple[int, int]]
+    ballots: list[Ballot] = attrs.field(factory=list)
 
 
 def read_profile(path: Path, whose: str) -> Profile:
     """Return what a file holds; every count of its header is that of its ballots."""
     text = _LINE_END.sub("\n", decode_text(file_contents(path, "annotations"), whose))
-    lines = [
-        (number, line.strip())
-        for number, line in enumerate(text.split("\n"), start=1)
-        if line.strip()
-    ]
+    every = [(number, line.strip()) for number, line in enumerate(text.split("\n"), start=1)]
+    lines = [(number, line) for number, line in every if line]
     if not lines:
-        raise InputError(
+        raise refused(
+            whose,
             "file-empty",
-            f"{whose} is empty",
-            expected="a header and ballots",
-            got="nothing",
-            do="download it again, or name another file",
-            whose=whose,
+            " is empty",
+            "a header and ballots",
+            "nothing",
+            "download it again, or name another file",
         )
-    header, body = split(lines, whose, path.suffix)
-    ballots = [
-        Ballot(line=line, count=_count(count, line, whose), groups=_groups(order, line, whose))
-        for line, count, order in body
-    ]
+    file = _File(whose=whose, ending=path.suffix.lstrip(".").lower())
+    mark, body = ":", [(line, text) for line, text in lines if not text.startswith("#")]
+    if lines[0][1].startswith("#"):
+        profile = file.header([(line, text) for line, text in lines if text.startswith("#")], body)
+    else:
+        profile, body = file.older(lines)
+        mark = ","
+    ballots = [file.ballot(line, *text.partition(mark)[::2]) for line, text in body]
     for ballot in ballots:
-        _check(ballot, header, whose)
-    _check_once(ballots, header, whose)
-    _check_sum(sum(ballot.count for ballot in ballots), header.voters, "voters", header, whose)
-    _check_sum(len(ballots), header.unique, "different ballots", header, whose)
-    return Profile(whose=whose, header=header, ballots=ballots)
-
-
-def _count(text: str, line: int, whose: str) -> int:
-    if not _COUNT.fullmatch(text):
-        raise broken(
-            whose,
-            line,
-            "does not begin with how many voters say so",
-            expected="count: order, such as 3: 1,{2,4}",
-            got=quoted(text),
-            do="mend that line",
-        )
-    return int(text)
-
-
-def _groups(order: str, line: int, whose: str) -> Groups:
-    found: list[tuple[int, ...]] = []
-    at, last = 0, ","
-    while last:
-        match = _GROUP.match(order, at)
-        if match is None:
-            rest = order[at:].strip()
-            raise broken(
-                whose,
-                line,
-                "has a brace that is not closed"
-                if rest.startswith("{") and "}" not in rest
-                else "holds what is no order",
-                expected="numbers of alternatives, with ties as {2,4}",
-                got=quoted(rest),
-                do="mend that line",
-            )
-        braced, single, last = match[1], match[2], match[3]
-        parts = [single] if braced is None else braced.split(",") if braced.strip() else []
-        found.append(tuple(_ballot_number(part.strip(), line, whose) for part in parts))
-        at = match.end()
-    return tuple(found)
-
-
-def _ballot_number(text: str, line: int, whose: str) -> int:
-    if not _NUMBER.fullmatch(text):
-        raise broken(
-            whose,
-            line,
-            "names no alternative where one should be",
-            expected="its number",
-            got=quoted(text),
-            do="mend that line",
-        )
-    return int(text)
-
-
-def _check(ballot: Ballot, header: Header, whose: str) -> None:
-    """Raise an error unless a ballot is one of its type, of alternatives that there are."""
-    where, number = f"{whose} line {counted(ballot.line)}", len(header.alternatives)
-    named = [place for group in ballot.groups for place in group]
-    outside = [place for place in named if not 0 < place <= number]
-    twice = [place for place, count in Counter(named).items() if count > 1]
-    if outside:
-        raise InputError(
-            "alternative-unknown",
-            f"{where} names alternative {counted(outside[0])}",
-            expected=f"1 to {counted(number)}",
-            got=f"{several(len(outside), 'number')} beyond",
-            do="mend that line, or name that alternative in the header",
-            whose=whose,
-            details={"line": ballot.line},
-        )
-    if twice:
-        raise InputError(
-            "alternative-twice",
-            f"{where} names {short(header.alternatives[twice[0] - 1])} twice",
-            expected="each alternative once in a ballot",
-            got=f"{listed(twice)} again",
-            do="mend that line",
-            whose=whose,
-            details={"line": ballot.line},
-        )
-    if header.type == "cat":
-        if len(ballot.groups) != len(header.categories):
-            raise broken(
-                whose,
-                ballot.line,
-                f"has {several(len(ballot.groups), 'group')}",
-                expected=f"one a category, {len(header.categories)}, an empty one as {{}}",
-                got="more" if len(ballot.groups) > len(header.categories) else "fewer",
-                do="mend that line",
-            )
-        return
-    if not all(ballot.groups):
-        raise InputError(
-            "ballot-empty",
-            f"{where} ranks no alternative" + (" in one of its groups" if named else ""),
-            expected="an alternative at every rank",
-            got="{}",
-            do="remove it, and count anew in the header",
-            whose=whose,
-            details={"line": ballot.line},
-        )
-    tied = header.type.startswith("s") and any(len(group) > 1 for group in ballot.groups)
-    if tied or (header.type.endswith("c") and ballot.size < number):
-        raise InputError(
-            "type-unfit",
-            f"{where} {'holds a tie' if tied else 'leaves alternatives out'}",
-            expected=f"{'strict' if tied else 'complete'} orders, as {header.type} files have",
-            got=f"{several(ballot.size, 'alternative')} in {several(len(ballot.groups), 'rank')}",
-            do=f'"# DATA TYPE: {_wider(header.type, tied=tied)}", or mend that line',
-            whose=whose,
-            details={"line": ballot.line},
-        )
-
-
-def _wider(kind: str, *, tied: bool) -> str:
-    return f"t{kind[1:]}" if tied else f"{kind[:2]}i"
-
-
-def _check_once(ballots: Sequence[Ballot], header: Header, whose: str) -> None:
+        file.check(ballot, profile)
     first: dict[tuple[frozenset[int], ...], int] = {}
     for ballot in ballots:
         before = first.setdefault(tuple(map(frozenset, ballot.groups)), ballot.line)
         if before != ballot.line:
-            what = "order" if header.type != "cat" else "division"
-            raise InputError(
+            what = "order" if profile.type != "cat" else "division"
+            raise refused(
+                whose,
                 "order-twice",
-                f"{whose} lists one {what} in lines {counted(before)} and {counted(ballot.line)}",
-                expected="each once, with the number of its voters",
-                got="two lines; the order within braces means nothing",
-                do="add the two counts up in one line",
-                whose=whose,
-                details={"lines": [before, ballot.line]},
+                f" lists one {what} in lines {counted(before)} and {counted(ballot.line)}",
+                "each once, with the number of its voters",
+                "two lines; the order within braces means nothing",
+                "add the two counts up in one line",
+                lines=[before, ballot.line],
             )
+    sums = {"voters": sum(b.count for b in ballots), "different ballots": len(ballots)}
+    for what, found in sums.items():
+        line, said = profile.sums[what]
+        if found != said:
+            raise refused(
+                whose,
+                "preflib-counts",
+                f" line {counted(line)} says that there are {counted(said)} {what}",
+                "as many in the ballots",
+                counted(found),
+                "download the file again, or mend that number",
+                line=line,
+                said=said,
+                found=found,
+            )
+    return attrs.evolve(profile, ballots=ballots)
 
 
-def _check_sum(found: int, said: int, what: str, header: Header, whose: str) -> None:
-    if found != said:
-        line = header.voters_line if what == "voters" else header.unique_line
-        raise InputError(
-            "preflib-counts",
-            f"{whose} line {counted(line)} says that there are {counted(said)} {what}",
-            expected="as many in the ballots",
-            got=counted(found),
-            do="download the file again, or mend that number",
-            whose=whose,
-            details={"line": line, "said": said, "found": found},
+@attrs.frozen(kw_only=True)
+class _File:
+    """A file by its name and ending, and what is wrong on a line of it."""
+
+    whose: str
+    ending: str
+
+    def broken(
+        self, line: int, what: str, expected: str, got: str, do: str = "mend that line"
+    ) -> InputError:
+        """Return the error about a line that is not as the format has it."""
+        got = got if len(got) <= 60 else f"{got[:59]}…"
+        what = f" line {counted(line)} {what}"
+        return refused(self.whose, "preflib-broken", what, expected, got, do, line=line)
+
+    def header(self, head: Lines, body: Lines) -> Profile:
+        """Return what the lines before the ballots say."""
+        if body and head[-1][0] > body[0][0]:
+            line, text = next((line, text) for line, text in head if line > body[0][0])
+            what, do = "is of the header, after ballots", "move that line above the ballots"
+            raise self.broken(line, what, "the whole header first", quoted(text), do)
+        said: dict[str, tuple[int, str]] = {}
+        for line, text in head:
+            match = _KEY.fullmatch(text)
+            if match is None or not match[1]:
+                do = "mend or remove that line"
+                raise self.broken(line, "is no line of a header", "# KEY: value", quoted(text), do)
+            key = match[1].upper()
+            named = key.startswith(("ALTERNATIVE NAME", "CATEGORY NAME"))
+            if named and not _NUMBERED.fullmatch(key):
+                expected = "a number from 1, such as # ALTERNATIVE NAME 1: cat"
+                what = "names nothing that has a number"
+                raise self.broken(line, what, expected, quoted(text))
+            if key in said:
+                got = f"lines {counted(said[key][0])} and {counted(line)}"
+                what, do = f"says {key} again", "remove one of them"
+                raise self.broken(line, what, "each key once", got, do)
+            said[key] = (line, match[2])
+        end, typed = head[-1][0], "DATA TYPE" in said
+        kind = said["DATA TYPE"][1].lower() if typed else self.ending
+        if kind not in TYPES:
+            raise refused(
+                self.whose,
+                "type-unfit",
+                f" is of type {short(kind)}",
+                f"one of {listed(TYPES, most=len(TYPES))}",
+                "# DATA TYPE" if typed else "no DATA TYPE in the header",
+                "name a file of orders or categories"
+                if typed
+                else "add a line such as # DATA TYPE: toi",
+            )
+        categories = (
+            self._names(said, "CATEGORY", "NUMBER CATEGORIES", end) if kind == "cat" else ()
         )
+        unique = next((key for key in _UNIQUE if key in said), _UNIQUE[kind == "cat"])
+        return Profile(
+            whose=self.whose,
+            type=kind,
+            categories=categories,
+            alternatives=self._names(said, "ALTERNATIVE", "NUMBER ALTERNATIVES", end),
+            sums={
+                "voters": self._number(said, _VOTERS, end),
+                "different ballots": self._number(said, unique, end),
+            },
+        )
+
+    def _number(self, said: Said, key: str, end: int) -> tuple[int, int]:
+        if key not in said:
+            got = near(key, said) or several(len(said), "other key")
+            what, do = f"ends a header without {key}", "download the file again, or add that line"
+            raise self.broken(end, what, f"# {key}: a number", got, do)
+        line, text = said[key]
+        if not _WHOLE.fullmatch(text):
+            raise self.broken(line, f"gives no number as {key}", "a whole number", quoted(text))
+        return line, int(text)
+
+    def _names(self, said: Said, what: str, key: str, end: int) -> tuple[str, ...]:
+        """Return the names of alternatives or categories, by number; each there, and once."""
+        line, number = self._number(said, key, end)
+        found = {
+            int(match[2]): value
+            for name, value in said.items()
+            if (match := _NUMBERED.fullmatch(name)) and match[1] == what
+        }
+        return self._in_order(found, number, what.lower(), line)
+
+    def _in_order(
+        self, found: Mapping[int, tuple[int, str]], number: int, what: str, line: int
+    ) -> tuple[str, ...]:
+        """Return names in the order of their numbers, which have to be 1 to `number`."""
+        if len(found) != number or not number or max(found) != number or min(found) != 1:
+            plural = {"category": "categories"}.get(what, f"{what}s")
+            raise self.broken(
+                line,
+                f"says that there are {counted(number)} {plural}",
+                f"a name for each, numbered from 1, and at least one {what}",
+                several(len(found), "name"),
+                "complete the names, or mend that number",
+            )
+        first: dict[str, int] = {}
+        for at, name in (found[place] for place in range(1, number + 1)):
+            expected = f"a name of its own for each {what}"
+            if not name:
+                raise self.broken(at, f"names no {what}", expected, "nothing")
+            if name in first:
+                got = f"lines {counted(first[name])} and {counted(at)}"
+                raise self.broken(at, f"names the {what} {short(name)} again", expected, got)
+            first[name] = at
+        return tuple(first)
+
+    def older(self, lines: Lines) -> tuple[Profile, Lines]:
+        """Return what a file of before 2022 holds, and its ballots: numbers, names, then these."""
+        first, number = lines[0]
+        if not _WHOLE.fullmatch(number) or self.ending == "cat":
+            raise self.broken(
+                first,
+                "begins neither a header nor an older file of orders",
+                "lines # KEY: value, or the number of alternatives",
+                quoted(number),
+                "download the file again, as PrefLib has had it since 2022",
+            )
+        names, rest = lines[1 : int(number) + 1], lines[int(number) + 1 :]
+        found: dict[int, tuple[int, str]] = {}
+        for line, text in names:
+            place, _, name = text.partition(",")
+            if not _WHOLE.fullmatch(place.strip()) or int(place) in found:
+                expected = "a number of its own, a comma, and a name"
+                raise self.broken(line, "names no further alternative", expected, quoted(text))
+            found[int(place)] = (line, name.strip())
+        alternatives = self._in_order(found, int(number), "alternative", first)
+        line, text = rest[0] if rest else (lines[-1][0], "")
+        sums = [part.strip() for part in text.split(",")]
+        if len(sums) != 3 or not all(map(_WHOLE.fullmatch, sums)) or sums[0] != sums[1]:
+            raise self.broken(
+                line,
+                "does not count the ballots",
+                "numbers of voters, of ballots, and of different orders",
+                quoted(text) if rest else "the end of the file",
+                "download the file again",
+            )
+        profile = Profile(
+            whose=self.whose,
+            type=self.ending if self.ending in TYPES else "toi",
+            alternatives=alternatives,
+            sums={"voters": (line, int(sums[0])), "different ballots": (line, int(sums[2]))},
+        )
+        return profile, rest[1:]
+
+    def ballot(self, line: int, count: str, order: str) -> Ballot:
+        """Return the ballot on a line: its count, and what it says."""
+        if not _COUNT.fullmatch(count.strip()):
+            expected = "count: order, such as 3: 1,{2,4}"
+            what = "does not begin with how many voters say so"
+            raise self.broken(line, what, expected, quoted(count.strip()))
+        groups: list[tuple[int, ...]] = []
+        order, at, last = order.strip(), 0, ","
+        while last:
+            match = _GROUP.match(order, at)
+            if match is None:
+                rest = order[at:].strip()
+                is_open = rest.startswith("{") and "}" not in rest
+                what = "has a brace that is not closed" if is_open else "holds what is no order"
+                expected = "numbers of alternatives, with ties as {2,4}"
+                raise self.broken(line, what, expected, quoted(rest))
+            braced, single, last = match.groups()
+            texts = [single] if braced is None else braced.split(",") if braced.strip() else []
+            for text in texts:
+                if not _WHOLE.fullmatch(text.strip()):
+                    what = "names no alternative where one should be"
+                    raise self.broken(line, what, "its number", quoted(text.strip()))
+            groups.append(tuple(map(int, texts)))
+            at = match.end()
+        return Ballot(line=line, count=int(count), groups=tuple(groups))
+
+    def check(self, ballot: Ballot, profile: Profile) -> None:
+        """Raise an error unless a ballot is one of its type, of alternatives that there are."""
+        number, groups, kind = len(profile.alternatives), ballot.groups, profile.type
+        named = [place for group in groups for place in group]
+        outside = [place for place in named if not 0 < place <= number]
+        twice = [place for place, count in Counter(named).items() if count > 1]
+        tied = kind.startswith("s") and any(len(group) > 1 for group in groups)
+        wrong: tuple[str, str, str, str, str] | None = None
+        if outside:
+            wrong = (
+                "alternative-unknown",
+                f"names alternative {counted(outside[0])}",
+                f"1 to {counted(number)}",
+                f"{several(len(outside), 'number')} beyond",
+                "mend that line, or name that alternative in the header",
+            )
+        elif twice:
+            wrong = (
+                "alternative-twice",
+                f"names {short(profile.alternatives[twice[0] - 1])} twice",
+                "each alternative once in a ballot",
+                f"{listed(twice)} again",
+                "mend that line",
+            )
+        elif kind == "cat":
+            wanted = len(profile.categories)
+            if len(groups) != wanted:
+                wrong = (
+                    "preflib-broken",
+                    f"has {several(len(groups), 'group')}",
+                    f"one a category, {wanted}, an empty one as {{}}",
+                    "more" if len(groups) > wanted else "fewer",
+                    "mend that line",
+                )
+        elif not all(groups):
+            wrong = (
+                "ballot-empty",
+                "ranks no alternative" + (" in one of its groups" if named else ""),
+                "an alternative at every rank",
+                "{}",
+                "remove it, and count anew in the header",
+            )
+        elif tied or (kind.endswith("c") and ballot.size < number):
+            wider = f"t{kind[1:]}" if tied else f"{kind[:2]}i"
+            wrong = (
+                "type-unfit",
+                "holds a tie" if tied else "leaves alternatives out",
+                f"{'strict' if tied else 'complete'} orders, as {kind} files have",
+                f"{several(ballot.size, 'alternative')} in {several(len(groups), 'rank')}",
+                f'"# DATA TYPE: {wider}", or mend that line',
+            )
+        if wrong is not None:
+            name, what, *rest = wrong
+            what = f" line {counted(ballot.line)} {what}"
+            raise refused(self.whose, name, what, *rest, line=ballot.line)
 
 
 Unlisted: TypeAlias = Literal["excluded", "unknown"]
 
-_LOOK = 65_536
 _HEADER = re.compile(rb"(?m)^#\s*NUMBER ALTERNATIVES\s*:")
 _ANY_END = re.compile(rb"[\r\n]+")
 
@@ -535,14 +400,17 @@ class PrefLib(ResponseOptions):
             if not found:
                 return False
             with found[0].open("rb") as file:
-                return self.recognises(found[0], file.read(_LOOK))
+                return self.recognises(found[0], file.read(65_536))
         text = head.removeprefix(b"\xef\xbb\xbf").lstrip()
         if text.startswith(b"#"):
             return _HEADER.search(_ANY_END.sub(b"\n", text)) is not None
-        if not _is_ballots(path):
-            return False
         first, *rest = _ANY_END.split(text, maxsplit=2)
-        return first.strip().isdigit() and bool(rest) and rest[0].startswith(b"1,")
+        return (
+            _is_ballots(path)
+            and first.strip().isdigit()
+            and bool(rest)
+            and rest[0].startswith(b"1,")
+        )
 
     def read(self, path: Path, labels: Sequence[str] | None) -> AnnotationTable:
         """Return the annotation table in the file or folder."""
@@ -551,23 +419,21 @@ class PrefLib(ResponseOptions):
         else:
             profiles = {self.example or path.stem: read_profile(path, path.name)}
         first = next(iter(profiles.values()))
-        known = first.header.alternatives
         # A declared label that was on no ballot is one that nobody compared.
-        beyond = labels is not None and not set(labels) <= set(known)
-        kind = "label-set" if first.header.type == "cat" else "partial-ranking"
-        self._check_unlisted(profiles, len(known), path.name)
+        beyond = labels is not None and not set(labels) <= set(first.alternatives)
+        self._check_unlisted(profiles.values(), len(first.alternatives), path.name)
         responses = [
             response
             for example, profile in profiles.items()
             for response in self._responses(example, profile)
         ]
         return self.gathered(
-            kind,
+            "label-set" if first.type == "cat" else "partial-ranking",
             responses,
             labels,
             whose=path.name,
             examples=profiles,
-            offered=first.header.alternatives,
+            offered=first.alternatives,
             anonymous=True,
             unlisted=self.unlisted or ("unknown" if beyond else "excluded"),
         )
@@ -575,13 +441,13 @@ class PrefLib(ResponseOptions):
     def _in_folder(self, folder: Path) -> dict[str, Profile]:
         """Return what the files of a folder hold, by example."""
         if self.example is not None:
-            raise InputError(
+            raise refused(
+                folder.name,
                 "example-unfit",
-                f"{folder.name} is a folder, whose examples are called as its files",
-                expected="the name of an example where there is one file",
-                got=f"example {quoted(self.example)}",
-                do="leave example out",
-                whose=folder.name,
+                " is a folder, whose examples are called as its files",
+                "the name of an example where there is one file",
+                f"example {quoted(self.example)}",
+                "leave example out",
             )
         found: dict[str, Profile] = {}
         for path in _files(folder):
@@ -597,48 +463,59 @@ class PrefLib(ResponseOptions):
                 )
             found[path.stem] = profile
         if not found:
-            raise InputError(
+            raise refused(
+                folder.name,
                 "file-empty",
-                f"{folder.name} holds no file of ballots",
-                expected="files that end in " + listed(f".{kind}" for kind in TYPES),
-                got="none",
-                do="name the folder that holds them",
-                whose=folder.name,
+                " holds no file of ballots",
+                "files that end in " + listed(f".{kind}" for kind in TYPES),
+                "none",
+                "name the folder that holds them",
             )
         first = next(iter(found.values()))
-        for profile in found.values():
-            _check_alike(first, profile, folder.name)
+        for other in found.values():
+            differ = sorted(set(first.alternatives) ^ set(other.alternatives))
+            if differ:
+                raise InputError(
+                    "alternatives-differ",
+                    f"{other.whose} has other alternatives than {first.whose}",
+                    expected="the same names in every file of a folder",
+                    got=f"only one of the two has {listed(map(short, differ))}",
+                    do="read those files one by one, or mend the names",
+                    whose=folder.name,
+                    details={"alternatives": differ},
+                )
+            if (first.type == "cat") != (other.type == "cat"):
+                raise InputError(
+                    "types-mixed",
+                    f"{other.whose} is of type {other.type}, {first.whose} of type {first.type}",
+                    expected="either orders or categories in a folder",
+                    got="both",
+                    do="put them into two folders",
+                    whose=folder.name,
+                )
         return found
 
-    def _check_unlisted(self, profiles: dict[str, Profile], labels: int, whose: str) -> None:
-        if self.unlisted is not None:
-            return
-        short = [
-            _place(profile, ballot)
-            for profile in profiles.values()
-            for ballot in profile.ballots
-            if ballot.size < labels
-        ]
-        if short:
-            raise InputError(
+    def _check_unlisted(self, profiles: Iterable[Profile], labels: int, whose: str) -> None:
+        shorter = [_place(p, b) for p in profiles for b in p.ballots if b.size < labels]
+        if self.unlisted is None and shorter:
+            raise refused(
+                whose,
                 "unlisted-unsaid",
-                f"{whose} holds {several(len(short), 'line')} that name fewer than all "
-                f"{several(labels, 'alternative')}, first {short[0]}",
-                expected="a word on what that means, since the format has none: "
+                f" holds {several(len(shorter), 'line')} that name fewer than all "
+                f"{several(labels, 'alternative')}, first {shorter[0]}",
+                "a word on what that means, since the format has none: "
                 "excluded = the others come after all that are named; "
                 "unknown = nobody compared them",
-                got="no word",
-                do='--reader \'{name = "preflib", unlisted = "excluded"}\' where voters could '
+                "no word",
+                as_typed("preflib", 'unlisted = "excluded"') + " where voters could "
                 'name every label, "unknown" where they could not',
-                whose=whose,
-                details={"places": short},
+                places=shorter,
             )
 
     def _responses(self, example: str, profile: Profile) -> Iterator[Response]:
-        names = profile.header.alternatives
         chosen = self._category(profile)
         for ballot in profile.ballots:
-            groups = [[names[place - 1] for place in group] for group in ballot.groups]
+            groups = [[profile.alternatives[at - 1] for at in group] for group in ballot.groups]
             yield Response(
                 example=example,
                 annotator=None,
@@ -649,32 +526,30 @@ class PrefLib(ResponseOptions):
 
     def _category(self, profile: Profile) -> int | None:
         """Return the place of the category that is read; None in files of orders."""
-        categories, whose = profile.header.categories, profile.whose
-        if not categories:
-            if self.category is not None:
-                raise InputError(
-                    "category-unfit",
-                    f"{whose} has no categories",
-                    expected="a file of type cat, or no category",
-                    got=f"type {profile.header.type}, category {quoted(self.category)}",
-                    do="leave category out",
-                    whose=whose,
-                )
-            return None
+        categories, whose = profile.categories, profile.whose
         if self.category in categories:
             return categories.index(str(self.category))
-        if self.category is None and len(categories) == 1:
-            return 0
-        raise InputError(
+        if self.category is None and len(categories) < 2:
+            return 0 if categories else None
+        if not categories:
+            raise refused(
+                whose,
+                "category-unfit",
+                " has no categories",
+                "a file of type cat, or no category",
+                f"type {profile.type}, category {quoted(self.category or '')}",
+                "leave category out",
+            )
+        raise refused(
+            whose,
             "category-unsaid" if self.category is None else "category-missing",
-            f"{whose} has {counted(len(categories))} categories"
+            f" has {counted(len(categories))} categories"
             if self.category is None
-            else f"{whose} has no category {quoted(self.category)}",
-            expected="the one whose alternatives are the answer",
-            got=listed(map(short, categories)),
-            do=f"--reader '{{name = \"preflib\", category = {short(categories[0])}}}'",
-            whose=whose,
-            details={"categories": list(categories)},
+            else f" has no category {quoted(self.category)}",
+            "the one whose alternatives are the answer",
+            listed(map(short, categories)),
+            as_typed("preflib", f"category = {short(categories[0])}"),
+            categories=list(categories),
         )
 
 
@@ -691,27 +566,3 @@ def _is_ballots(path: Path) -> bool:
 def _files(folder: Path) -> list[Path]:
     """Return the files of ballots below a folder."""
     return [path for path in files_below(folder, "*") if _is_ballots(path)]
-
-
-def _check_alike(first: Profile, other: Profile, whose: str) -> None:
-    one, two = first.header, other.header
-    if set(one.alternatives) != set(two.alternatives):
-        differ = sorted(set(one.alternatives) ^ set(two.alternatives))
-        raise InputError(
-            "alternatives-differ",
-            f"{other.whose} has other alternatives than {first.whose}",
-            expected="the same names in every file of a folder",
-            got=f"only one of the two has {listed(map(short, differ))}",
-            do="read those files one by one, or mend the names",
-            whose=whose,
-            details={"alternatives": differ},
-        )
-    if (one.type == "cat") != (two.type == "cat"):
-        raise InputError(
-            "types-mixed",
-            f"{other.whose} is of type {two.type}, {first.whose} of type {one.type}",
-            expected="either orders or categories in a folder",
-            got="both",
-            do="put them into two folders",
-            whose=whose,
-        )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Literal, NoReturn, TypeAlias
+from typing import Literal, TypeAlias
 
 import attrs
 import xarray as xr
@@ -25,20 +25,125 @@ from plausibly.plugin import (
     listed,
     quoted,
 )
-from plausibly_builtins.readers._names import short
-from plausibly_builtins.readers.counts import objects
+from plausibly_builtins.readers._columns import line_refused, objects
+from plausibly_builtins.readers._exports import (
+    LATEST_HELP,
+    LATEST_OR,
+    as_typed,
+    refused,
+    short,
+    text_of,
+)
 
 Kind: TypeAlias = Literal["single-label", "label-set"]
-Line: TypeAlias = Mapping[str, object]
 
-_ACCEPT, _REJECT, _IGNORE = "accept", "reject", "ignore"
-_ANSWERS = (_ACCEPT, _REJECT, _IGNORE)
+_ACCEPT, _REJECT = "accept", "reject"
+_ANSWERS = (_ACCEPT, _REJECT, "ignore")
 _CHOICE = "choice"
 _BINARY = "classification"
 _HASHES = {_BINARY: "_task_hash", _CHOICE: "_input_hash"}
 _OWN = ("_input_hash", "_task_hash", "_view_id")
 _TIME_STAMP = re.compile(r"(?:.*-)?\d{4}-\d\d-\d\d_\d\d-\d\d-\d\d", re.DOTALL)
-_VERSIONS = "versions that a review lists"
+
+
+@attrs.frozen
+class Line:
+    """A line of the file: an answer to a question."""
+
+    path: Path
+    number: int
+    fields: Mapping[str, object]
+
+    @property
+    def place(self) -> str:
+        """Where it stands."""
+        return f"line {counted(self.number)}"
+
+    def unfit(self, key: str, expected: str) -> InputError:
+        """Return the error about what stands under a key."""
+        what, got = f" holds no answer as {quoted(key)}", json_shown(self.fields.get(key))
+        do = "mend that line, or export again"
+        return line_refused(self.path, self.number, "answer-unfit", what, expected, got, do)
+
+    def view(self) -> str:
+        """Return its view: a choice, or a binary question."""
+        found = self.fields.get("_view_id")
+        if found is None or found == _BINARY:
+            spans = "spans" if self.fields.get("spans") else _BINARY
+            found = _CHOICE if "options" in self.fields else spans
+        lacks = found == _BINARY and not isinstance(self.fields.get("label"), str)
+        if found not in _HASHES or lacks:
+            raise line_refused(
+                self.path,
+                self.number,
+                "view-unfit",
+                " is no choice and no question about a label",
+                '"options", or "label" as text, in the view choice or classification',
+                f"the view {json_shown(found)}" + " without label" * (found == _BINARY),
+                "export the answers of such a view only",
+            )
+        return str(found)
+
+    def options(self) -> list[str]:
+        """Return the ids of the options of a choice."""
+        options = self.fields.get("options")
+        ids = [o.get("id") if isinstance(o, dict) else None for o in _listed(options)]
+        if not ids or not all(isinstance(name, str) and name for name in ids):
+            raise self.unfit("options", 'options with ids: [{"id": "cat"}]')
+        return [str(name) for name in ids]
+
+    def counts(self, view: str) -> bool:
+        """Return whether it names labels: not where it is ignored, or a choice rejected."""
+        answer = self.fields["answer"]
+        return answer == _ACCEPT or (answer == _REJECT and view == _BINARY)
+
+    def answer(self, view: str) -> list[str]:
+        """Return the labels that it names."""
+        answer = self.fields.get("answer")
+        if answer not in _ANSWERS:
+            raise self.unfit("answer", listed(_ANSWERS))
+        if not self.counts(view):
+            return []
+        if view == _BINARY:
+            return [str(answer)]
+        chosen, options = self.fields.get("accept"), self.options()
+        if not isinstance(chosen, list) or not all(name in options for name in chosen):
+            raise self.unfit("accept", f"ids among {listed(map(short, options))}")
+        return list(dict.fromkeys(map(str, chosen)))
+
+    def annotator(self) -> str | None:
+        """Return who answered; a session that is named by its start says nothing of that."""
+        known = self.fields.get("_annotator_id") is not None
+        key = "_annotator_id" if known else "_session_id"
+        name = self.fields.get(key)
+        if name is not None and not isinstance(name, str):
+            raise self.unfit(key, "the name of a session")
+        return str(name) if name and not _TIME_STAMP.fullmatch(name) else None
+
+    def time(self) -> float | None:
+        """Return when it was given, in seconds."""
+        time = self.fields.get("_timestamp")
+        if time is not None and not isinstance(time, JsonNumber):
+            raise self.unfit("_timestamp", "seconds")
+        return None if time is None else time.value
+
+    def scores(self, view: str) -> tuple[tuple[str, float], ...]:
+        """Return the scores of the model in the loop."""
+        if view == _CHOICE:
+            return tuple(
+                (str(option["id"]), option["score"].value)
+                for option in _listed(self.fields.get("options"))
+                if isinstance(option, dict) and isinstance(option.get("score"), JsonNumber)
+            )
+        meta = self.fields.get("meta")
+        score = self.fields.get("score", meta.get("score") if isinstance(meta, dict) else None)
+        if not isinstance(score, JsonNumber) or not 0 <= score.value <= 1:
+            return ()
+        return ((_ACCEPT, score.value), (_REJECT, 1 - score.value))
+
+
+def _listed(value: object) -> list[object]:
+    return value if isinstance(value, list) else []
 
 
 @attrs.frozen(kw_only=True)
@@ -64,12 +169,7 @@ class Prodigy(ResponseOptions):
     example: str | None = None
     kind: Kind | None = None
     duplicates: Duplicates = attrs.field(
-        default="latest",
-        validator=attrs.validators.in_(("error", "latest", "all", "fractional")),
-        metadata={
-            "help": "Several answers of one annotator to one example: the latest by its time, an "
-            "error, all of them, or all of them with one vote together."
-        },
+        default="latest", validator=LATEST_OR, metadata=LATEST_HELP
     )
 
     def recognises(self, path: Path, head: bytes) -> bool:
@@ -84,220 +184,114 @@ class Prodigy(ResponseOptions):
 
     def read(self, path: Path, labels: Sequence[str] | None) -> AnnotationTable:
         """Return the annotation table in the file."""
-        lines = objects(path)
-        view = _view(path, lines)
-        offered = self._offered(path, view, lines)
-        answers = [_answer(path, number, line, view) for number, line in lines]
+        lines, view, offered = self._lines(path)
+        answers = [line.answer(view) for line in lines]
         kind = self._kind(path, view, lines, answers)
         responses = [
             Response(
-                example=self._example(path, number, line, view),
-                annotator=_annotator(path, number, line),
+                example=self._example(line, view),
+                annotator=line.annotator(),
                 answer=answer[0] if kind == "single-label" and len(answer) == 1 else answer,
-                state="answered" if _counts(line, view) else "skipped",
-                time=_time(path, number, line),
-                place=f"line {counted(number)}",
+                state="answered" if line.counts(view) else "skipped",
+                time=line.time(),
+                place=line.place,
             )
-            for (number, line), answer in zip(lines, answers, strict=True)
+            for line, answer in zip(lines, answers, strict=True)
         ]
-        versions = [line.get("versions") for _, line in lines]
+        versions = sum(len(_listed(line.fields.get("versions"))) for line in lines)
         return self.gathered(
             kind,
             responses,
             labels,
             whose=path.name,
             offered=offered,
-            left_out={_VERSIONS: sum(len(v) for v in versions if isinstance(v, list))},
+            left_out={"versions that a review lists": versions},
         )
 
     def predictions(
         self, path: Path, labels: Sequence[str] | None, model: str | None
     ) -> xr.DataArray:
         """Return the scores of the model in the loop, (example, label)."""
-        lines = objects(path)
-        view = _view(path, lines)
-        offered = self._offered(path, view, lines)
+        lines, view, offered = self._lines(path)
         found: dict[str, NamedPrediction] = {}
-        for number, line in lines:
-            name = self._example(path, number, line, view)
-            said = _option_scores(line) if view == _CHOICE else _scores(line)
+        for line in lines:
+            name, scores = self._example(line, view), line.scores(view)
+            said = NamedPrediction(example=name, model="", scores=scores, place=line.place)
             # An example that several were asked about stands in several lines, scored once.
-            place = f"line {counted(number)}"
-            found.setdefault(
-                name, NamedPrediction(example=name, model="", scores=said, place=place)
-            )
+            found.setdefault(name, said)
         return from_named(
             found.values(), labels or offered, whose=path.name, model=model, examples=list(found)
         )
 
-    def _offered(self, path: Path, view: str, lines: Sequence[tuple[int, Line]]) -> list[str]:
-        """Return the labels that could be named, in order of appearance."""
-        if view == _CHOICE:
-            ids = [name for number, line in lines for name in _options(path, number, line)]
-            return list(dict.fromkeys(ids))
-        asked = sorted({str(line["label"]) for _, line in lines})
-        if self.example is not None and len(asked) > 1:
-            raise InputError(
-                "labels-several",
-                f"{path.name} asks about {len(asked)} labels",
-                expected=f"one label, where {quoted(self.example)} names the examples",
-                got=listed(map(short, asked)),
-                do="leave example out: then each example with a label is a question of its own",
-                whose=path.name,
+    def _lines(self, path: Path) -> tuple[list[Line], str, list[str]]:
+        """Return the lines, the view of all, and the labels that could be named."""
+        lines = [Line(path, number, fields) for number, fields in objects(path)]
+        first: dict[str, str] = {}
+        for line in lines:
+            first.setdefault(line.view(), line.place)
+        if len(first) > 1:
+            raise refused(
+                path.name,
+                "views-several",
+                " holds answers of two views",
+                "choices, or questions about a label",
+                listed(f"{view} in {place}" for view, place in first.items()),
+                "put each into a file of its own",
             )
-        return [_ACCEPT, _REJECT]
+        if _CHOICE in first:
+            return lines, _CHOICE, list(dict.fromkeys(o for line in lines for o in line.options()))
+        asked = sorted({str(line.fields["label"]) for line in lines})
+        if self.example is not None and len(asked) > 1:
+            raise refused(
+                path.name,
+                "labels-several",
+                f" asks about {len(asked)} labels",
+                f"one label, where {quoted(self.example)} names the examples",
+                listed(map(short, asked)),
+                "leave example out: then each example with a label is a question of its own",
+            )
+        return lines, _BINARY, [_ACCEPT, _REJECT]
 
-    def _example(self, path: Path, number: int, line: Line, view: str) -> str:
+    def _example(self, line: Line, view: str) -> str:
         key = self.example if self.example is not None else _HASHES[view]
-        value = line.get(key)
-        if isinstance(value, str) and value:
-            return str(value)
-        raise InputError(
-            "example-unnamed",
-            f"{path.name} line {counted(number)} names no example",
-            expected=f"text or a number as {quoted(key)}",
-            got=json_shown(value) if key in line else "no such key",
-            do='--reader \'{name = "prodigy", example = "KEY"}\' with a key that names them',
-            whose=path.name,
-            details={"line": number},
-        )
+        name = text_of(line.fields.get(key))
+        if name is None:
+            raise line_refused(
+                line.path,
+                line.number,
+                "example-unnamed",
+                " names no example",
+                f"text or a number as {quoted(key)}",
+                json_shown(line.fields[key]) if key in line.fields else "no such key",
+                as_typed("prodigy", 'example = "KEY"') + " with a key that names them",
+            )
+        return name
 
     def _kind(
-        self,
-        path: Path,
-        view: str,
-        lines: Sequence[tuple[int, Line]],
-        answers: Sequence[Sequence[str]],
+        self, path: Path, view: str, lines: Sequence[Line], answers: Sequence[Sequence[str]]
     ) -> str:
-        several = any(len(answer) > 1 for answer in answers)
         if view == _BINARY and self.kind == "label-set":
-            raise InputError(
+            raise refused(
+                path.name,
                 "kind-unfit",
-                f"{path.name} holds answers to binary questions",
-                expected="choices, where the answers are label sets",
-                got="accept, reject and ignore",
-                do="leave kind out",
-                whose=path.name,
+                " holds answers to binary questions",
+                "choices, where the answers are label sets",
+                "accept, reject and ignore",
+                "leave kind out",
             )
         if view == _BINARY or self.kind is not None:
             return self.kind or "single-label"
-        configs = [line.get("config") for _, line in lines]
+        configs = [line.fields.get("config") for line in lines]
         styles = {c.get("choice_style") for c in configs if isinstance(c, dict)}
-        if several or "multiple" in styles:
+        if any(len(answer) > 1 for answer in answers) or "multiple" in styles:
             return "label-set"
         if styles == {"single"}:
             return "single-label"
-        raise InputError(
+        raise refused(
+            path.name,
             "kind-unclear",
-            f"{path.name} does not say whether several options could be chosen",
-            expected="an answer with two options, or the kind of the answers",
-            got="at most one option in each answer",
-            do='--reader \'{name = "prodigy", kind = "single-label"}\', or "label-set"',
-            whose=path.name,
+            " does not say whether several options could be chosen",
+            "an answer with two options, or the kind of the answers",
+            "at most one option in each answer",
+            as_typed("prodigy", 'kind = "single-label"') + ', or "label-set"',
         )
-
-
-def _view(path: Path, lines: Sequence[tuple[int, Line]]) -> str:
-    """Return the view of all lines: choices, or binary questions."""
-    first: dict[str, int] = {}
-    for number, line in lines:
-        found = line.get("_view_id")
-        if found is None or found == _BINARY:
-            found = _CHOICE if "options" in line else "spans" if line.get("spans") else _BINARY
-        if found not in _HASHES or (found == _BINARY and not isinstance(line.get("label"), str)):
-            raise InputError(
-                "view-unfit",
-                f"{path.name} line {counted(number)} is no choice and no question about a label",
-                expected='"options", or "label" as text, in the view choice or classification',
-                got=f"the view {json_shown(found)}" + (" without label" * (found == _BINARY)),
-                do="export the answers of such a view only",
-                whose=path.name,
-                details={"line": number},
-            )
-        first.setdefault(str(found), number)
-    if len(first) > 1:
-        raise InputError(
-            "views-several",
-            f"{path.name} holds answers of two views",
-            expected="choices, or questions about a label",
-            got=listed(f"{view} in line {counted(number)}" for view, number in first.items()),
-            do="put each into a file of its own",
-            whose=path.name,
-        )
-    return next(iter(first))
-
-
-def _unfit(path: Path, number: int, key: str, expected: str, value: object) -> NoReturn:
-    raise InputError(
-        "answer-unfit",
-        f"{path.name} line {counted(number)} holds no answer as {quoted(key)}",
-        expected=expected,
-        got=json_shown(value),
-        do="mend that line, or export again",
-        whose=path.name,
-        details={"line": number},
-    )
-
-
-def _options(path: Path, number: int, line: Line) -> list[str]:
-    options = line.get("options")
-    ids = [o.get("id") if isinstance(o, dict) else None for o in _listed(options)]
-    if not ids or not all(isinstance(name, str) and name for name in ids):
-        _unfit(path, number, "options", 'options with ids: [{"id": "cat"}]', options)
-    return [str(name) for name in ids]
-
-
-def _listed(value: object) -> list[object]:
-    return value if isinstance(value, list) else []
-
-
-def _counts(line: Line, view: str) -> bool:
-    """Return whether the answer names labels: not where it was ignored, or a choice rejected."""
-    return line["answer"] == _ACCEPT or (line["answer"] == _REJECT and view == _BINARY)
-
-
-def _answer(path: Path, number: int, line: Line, view: str) -> list[str]:
-    """Return the labels that an answer names."""
-    answer = line.get("answer")
-    if answer not in _ANSWERS:
-        _unfit(path, number, "answer", listed(_ANSWERS), answer)
-    if not _counts(line, view):
-        return []
-    if view == _BINARY:
-        return [str(answer)]
-    chosen = line.get("accept")
-    options = _options(path, number, line)
-    if not isinstance(chosen, list) or not all(name in options for name in chosen):
-        _unfit(path, number, "accept", f"ids among {listed(map(short, options))}", chosen)
-    return list(dict.fromkeys(map(str, chosen)))
-
-
-def _scores(line: Line) -> tuple[tuple[str, float], ...]:
-    meta = line.get("meta")
-    score = line.get("score", meta.get("score") if isinstance(meta, dict) else None)
-    if not isinstance(score, JsonNumber) or not 0 <= score.value <= 1:
-        return ()
-    return ((_ACCEPT, score.value), (_REJECT, 1 - score.value))
-
-
-def _option_scores(line: Line) -> tuple[tuple[str, float], ...]:
-    return tuple(
-        (str(option["id"]), option["score"].value)
-        for option in _listed(line.get("options"))
-        if isinstance(option, dict) and isinstance(option.get("score"), JsonNumber)
-    )
-
-
-def _annotator(path: Path, number: int, line: Line) -> str | None:
-    key = "_annotator_id" if line.get("_annotator_id") is not None else "_session_id"
-    name = line.get(key)
-    if name is not None and not isinstance(name, str):
-        _unfit(path, number, key, "the name of a session", name)
-    return str(name) if name and not _TIME_STAMP.fullmatch(name) else None
-
-
-def _time(path: Path, number: int, line: Line) -> float | None:
-    time = line.get("_timestamp")
-    if time is not None and not isinstance(time, JsonNumber):
-        _unfit(path, number, "_timestamp", "seconds", time)
-    return None if time is None else time.value

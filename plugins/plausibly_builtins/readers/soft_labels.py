@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 import attrs
 
 from plausibly.plugin import (
     AnnotationTable,
-    InputError,
     JsonNumber,
     NamedArray,
     Response,
@@ -20,247 +19,37 @@ from plausibly.plugin import (
     counted,
     file_opening,
     first_rows,
-    from_npy,
-    from_npz,
     json_shown,
     listed,
     quoted,
     read_table,
     several,
 )
-from plausibly_builtins.readers._names import check_names, short
-from plausibly_builtins.readers.counts import (
+from plausibly_builtins.readers._columns import (
     COUNT,
+    array_of,
     check_columns,
-    columns_of,
+    check_named,
+    check_names,
     example_hint,
     first_object,
     is_flat,
     is_lines,
-    name_key,
-    named,
-    objects,
-    unnamed_refused,
+    key_text,
+    labels_of,
+    line_refused,
+    named_objects,
 )
+from plausibly_builtins.readers._exports import as_typed, refused, short
 
-NUMBER = re.compile(r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]{1,5})?")
-FIELDS = ("label_dist", "soft_label", "probs")
-
+_NUMBER = re.compile(r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]{1,5})?")
+_FIELDS = ("label_dist", "soft_label", "probs")
 _EXAMPLES = ("example", "task")
 _ANNOTATORS = ("annotator", "worker")
 
 
-@attrs.frozen(kw_only=True)
-class Row:
-    """The weights of one response.
-
-    Attributes
-    ----------
-    example : str
-        Name of the example.
-    annotator : str or None
-        Who said so.
-    weights : dict of str to float
-        Weight by label.
-    place : str
-        Where in the file.
-    """
-
-    example: str
-    annotator: str | None
-    weights: dict[str, float]
-    place: str
-
-
-@attrs.frozen(kw_only=True)
-class Spread:
-    """What a file holds: its rows, its labels in the order of the file, and who is known."""
-
-    rows: list[Row]
-    labels: list[str] | None
-    anonymous: bool
-
-
-def column_of(header: Sequence[str], given: str | None, usual: Sequence[str]) -> str | None:
-    """Return the given column, or the first of the usual ones that is there."""
-    return given if given is not None else next((name for name in usual if name in header), None)
-
-
-def name_columns(
-    header: Sequence[str], example: str | None, annotator: str | None
-) -> tuple[str | None, str | None]:
-    """Return the columns of examples and annotators; None where there is none."""
-    return column_of(header, example, _EXAMPLES), column_of(header, annotator, _ANNOTATORS)
-
-
-def from_text(
-    table: TextTable, *, example: str | None, annotator: str | None, ignore: Sequence[str]
-) -> Spread:
-    """Return the distributions in a table of text; options are those of the reader."""
-    table.need(ignore, do="name columns of the file in ignore")
-    examples, annotators = name_columns(table.header, example, annotator)
-    if examples is None:
-        raise InputError(
-            "columns-missing",
-            f"{table.whose} has no column that names the examples",
-            expected="a column example, or the name of another",
-            got=listed(map(short, table.header)),
-            do=example_hint("soft-labels", table),
-            whose=table.whose,
-        )
-    wanted = [name for name in (examples, annotators) if name is not None]
-    labels = [name for name in table.header if name not in (*wanted, *ignore)]
-    table.need(
-        [*wanted, *labels],
-        do='--reader \'{name = "soft-labels", ignore = ["COLUMN"]}\', with columns that are there',
-    )
-    if not labels or not len(table):
-        raise InputError(
-            "columns-missing" if not labels else "file-empty",
-            f"{table.whose} has no column of weights" if not labels else f"{table.whose} is empty",
-            expected="names of examples, then one column a label",
-            got=listed(table.header) if not labels else "a header and no rows",
-            do="add one column a label" if not labels else "write it again",
-            whose=table.whose,
-        )
-    names = table.column(examples)
-    unnamed = [row for row, name in enumerate(names) if not name]
-    if unnamed:
-        raise InputError(
-            "example-unnamed",
-            f"{table.whose} names no example in {table.places(unnamed)}",
-            expected="the name of an example",
-            got="an empty cell",
-            do="name it, or remove that row",
-            whose=table.whose,
-            details={"lines": [table.lines[row] for row in unnamed]},
-        )
-    people = [""] * len(table) if annotators is None else table.column(annotators)
-    columns = [table.column(label) for label in labels]
-    rows = [
-        Row(
-            example=names[row],
-            annotator=people[row] or None,
-            weights=_weights(
-                table.whose,
-                table.place(row).removeprefix(f"{table.whose} "),
-                ((label, cells[row]) for label, cells in zip(labels, columns, strict=True)),
-            ),
-            place=table.place(row).removeprefix(f"{table.whose} "),
-        )
-        for row in range(len(table))
-    ]
-    return Spread(rows=rows, labels=labels, anonymous=annotators is None)
-
-
-def from_array(found: NamedArray, labels: Sequence[str]) -> Spread:
-    """Return the distributions in the rows of an array, whose columns are of these labels."""
-    check_names(found.whose, found.examples or [], "example")
-    names = found.examples or [str(row) for row in range(len(found.values))]
-    rows: list[Row] = []
-    for row, numbers in enumerate(found.values.astype(float).tolist()):
-        place = f"row {counted(row + 1)}"
-        weights = _weights(found.whose, place, zip(labels, map(repr, numbers), strict=True))
-        rows.append(Row(example=names[row], annotator=None, weights=weights, place=place))
-    return Spread(rows=rows, labels=list(labels), anonymous=True)
-
-
-def from_lines(
-    path: Path,
-    labels: Sequence[str] | None,
-    *,
-    example: str | None,
-    annotator: str | None,
-    field: str | None,
-) -> Spread:
-    """Return the distributions in JSON Lines; options are those of the reader."""
-    entries = objects(path)
-    key = name_key(path, entries[0][1], example, "soft-labels")
-    names = [named(path, line, entry, key) for line, entry in entries]
-    without = [line for (line, _), name in zip(entries, names, strict=True) if not name]
-    if without:
-        raise unnamed_refused(path, without, "name it, or remove that line")
-    keys = {name for _, entry in entries for name in entry}
-    who = column_of(sorted(keys), annotator, _ANNOTATORS)
-    rows: list[Row] = []
-    for (line, entry), name in zip(entries, names, strict=True):
-        place = f"line {counted(line)}"
-        weights = _weights(path.name, place, _pairs(path, line, entry, labels, field))
-        by = None if who is None else named(path, line, entry, who) or None
-        rows.append(Row(example=name, annotator=by, weights=weights, place=place))
-    return Spread(rows=rows, labels=None, anonymous=who is None)
-
-
-def _pairs(
-    path: Path,
-    line: int,
-    entry: Mapping[str, object],
-    labels: Sequence[str] | None,
-    field: str | None,
-) -> Iterator[tuple[str, str]]:
-    """Yield label and weight as written: by key, or in the order of the declared labels."""
-    wanted = FIELDS if field is None else (field,)
-    key = next((name for name in wanted if name in entry), None)
-    found = None if key is None else entry[key]
-    where = f"{path.name} line {counted(line)}"
-    if isinstance(found, dict):
-        for label, weight in found.items():
-            yield label, str(weight) if isinstance(weight, JsonNumber) else json_shown(weight)
-        return
-    if not isinstance(found, list):
-        raise InputError(
-            "key-missing",
-            f"{where} holds no weights",
-            expected=f"{listed(map(quoted, wanted))}: a weight by label, or a list of them",
-            got=listed(map(short, entry)) if key is None else json_shown(found),
-            do='--reader \'{name = "soft-labels", field = "KEY"}\'',
-            whose=path.name,
-            details={"line": line, "seen": list(entry)},
-        )
-    if labels is None or len(labels) != len(found):
-        raise InputError(
-            "labels-unnamed" if labels is None else "names-count",
-            f"{where} has {several(len(found), 'weight')} and "
-            + ("no label names" if labels is None else f"{counted(len(labels))} labels"),
-            expected="names in the order of the weights; an order is never guessed",
-            got="none" if labels is None else listed(labels),
-            do="--labels labels.txt (one name a line)",
-            whose=path.name,
-            details={"line": line},
-        )
-    for label, weight in zip(labels, found, strict=True):
-        yield label, str(weight) if isinstance(weight, JsonNumber) else json_shown(weight)
-
-
-def _weights(whose: str, place: str, cells: Iterator[tuple[str, str]]) -> dict[str, float]:
-    """Return the weights of a row; one of 0 only names its label."""
-    found: dict[str, float] = {}
-    for label, cell in cells:
-        weight = float(cell) if NUMBER.fullmatch(cell) else math.nan
-        if not 0 <= weight < math.inf:
-            raise InputError(
-                "weights-invalid",
-                f"{whose} {place}: the weight of {short(label)} is none",
-                expected="a finite number, 0 or more",
-                got=quoted(cell if len(cell) <= 40 else f"{cell[:39]}…"),
-                do="write decimals with a point" if "," in cell else "mend or remove that row",
-                whose=whose,
-                details={"label": label},
-            )
-        found[label] = weight
-    if not 0 < sum(found.values()) < math.inf:
-        raise InputError(
-            "weights-zero",
-            f"{whose} {place} gives no label any weight",
-            expected="a weight above 0, and a finite sum",
-            got=f"a sum of {sum(found.values()):g}",
-            do="mend or remove that row",
-            whose=whose,
-        )
-    return found
-
-
-_TOLD = ("label_dist", "soft_label")  # probs are a model's, unless somebody says otherwise
+def _first_of(usual: Sequence[str], header: Iterable[str]) -> str | None:
+    return next((name for name in usual if name in header), None)
 
 
 @attrs.frozen(kw_only=True)
@@ -300,14 +89,13 @@ class SoftLabels(ResponseOptions):
         """Return whether there are annotators and weights that are not all whole numbers."""
         if is_lines(path) and not is_flat(head):
             entry = first_object(head)
-            if "label_counter" in entry:
-                return False
-            keys = _TOLD if self.field is None else (self.field,)
-            return any(_is_spread(entry.get(key)) for key in keys)
+            # Probs are a model's, unless somebody says otherwise.
+            keys = _FIELDS[:2] if self.field is None else (self.field,)
+            return "label_counter" not in entry and any(_is_spread(entry.get(k)) for k in keys)
         rows = first_rows(path, head)
         if len(rows) < 2 or len({len(row) for row in rows}) > 1 or "label" in rows[0]:
             return False
-        names = name_columns(rows[0], self.example, self.annotator)
+        names = self._name_columns(rows[0])
         if None in names or not {*names, *self.ignore} <= set(rows[0]):
             return False
         cells = [
@@ -316,56 +104,173 @@ class SoftLabels(ResponseOptions):
             if name not in (*names, *self.ignore)
             for cell in column
         ]
-        return all(map(NUMBER.fullmatch, cells)) and not all(map(COUNT.fullmatch, cells))
+        return all(map(_NUMBER.fullmatch, cells)) and not all(map(COUNT.fullmatch, cells))
 
     def read(self, path: Path, labels: Sequence[str] | None) -> AnnotationTable:
         """Return the annotation table in the file."""
-        ending = path.suffix.lower()
-        if ending in {".npy", ".npz"}:
-            found = (
-                from_npy(path, "annotations")
-                if ending == ".npy"
-                else from_npz(path, "annotations", (self.array,))
-            )
-            return self._table(from_array(found, columns_of(found, labels)), labels, path.name)
+        array = array_of(path, self.array)
+        if array is not None:
+            columns = labels_of(array, labels)
+            rows = _from_array(array, columns)
+            return self._table(rows, columns, labels, path.name, anonymous=True)
         if is_lines(path) and not is_flat(file_opening(path, "annotations")):
-            spread = from_lines(
-                path,
-                labels,
-                example=self.example,
-                annotator=self.annotator,
-                field=self.field,
-            )
-            return self._table(spread, labels, path.name)
+            return self._from_lines(path, labels)
         return self.from_table(read_table(path, role="annotations"), labels)
 
     def from_table(self, table: TextTable, labels: Sequence[str] | None) -> AnnotationTable:
         """Return the annotation table of columns of text; see `read`."""
-        spread = from_text(
-            table.seen(), example=self.example, annotator=self.annotator, ignore=self.ignore
-        )
-        return self._table(spread, labels, table.whose)
-
-    def _table(self, spread: Spread, labels: Sequence[str] | None, whose: str) -> AnnotationTable:
-        check_names(whose, spread.labels or [], "label")
-        if labels is not None and spread.labels is not None:
-            check_columns(
-                whose, spread.labels, labels, reader="soft-labels", does="gives weight to"
+        table = table.seen()
+        table.need(self.ignore, do="name columns of the file in ignore")
+        examples, annotators = self._name_columns(table.header)
+        if examples is None:
+            raise refused(
+                table.whose,
+                "columns-missing",
+                " has no column that names the examples",
+                "a column example, or the name of another",
+                listed(map(short, table.header)),
+                example_hint("soft-labels", table),
             )
-        responses = (
+        wanted = [name for name in (examples, annotators) if name is not None]
+        columns = [name for name in table.header if name not in (*wanted, *self.ignore)]
+        typed = as_typed("soft-labels", 'ignore = ["COLUMN"]')
+        table.need([*wanted, *columns], do=f"{typed}, with columns that are there")
+        if not columns or not len(table):
+            raise refused(
+                table.whose,
+                "columns-missing" if not columns else "file-empty",
+                " has no column of weights" if not columns else " is empty",
+                "names of examples, then one column a label",
+                listed(table.header) if not columns else "a header and no rows",
+                "add one column a label" if not columns else "write it again",
+            )
+        names = table.column(examples)
+        check_named(table, names, "example", "name it, or remove that row")
+        people = [""] * len(table) if annotators is None else table.column(annotators)
+        places = [table.place(at).removeprefix(f"{table.whose} ") for at in range(len(table))]
+        cells = zip(*map(table.column, columns), strict=True)
+        rows = [
             Response(
-                example=row.example, annotator=row.annotator, answer=row.weights, place=row.place
+                example=name,
+                annotator=person or None,
+                answer=_weights(table.whose, place, zip(columns, row, strict=True)),
+                place=place,
             )
-            for row in spread.rows
-        )
+            for name, person, place, row in zip(names, people, places, cells, strict=True)
+        ]
+        return self._table(rows, columns, labels, table.whose, anonymous=annotators is None)
+
+    def _name_columns(self, header: Sequence[str]) -> tuple[str | None, str | None]:
+        """Return the columns of examples and annotators; None where there is none."""
+        example = _first_of(_EXAMPLES, header) if self.example is None else self.example
+        return example, _first_of(_ANNOTATORS, header) if self.annotator is None else self.annotator
+
+    def _from_lines(self, path: Path, labels: Sequence[str] | None) -> AnnotationTable:
+        """Return the annotation table in JSON Lines."""
+        do = "name it, or remove that line"
+        entries = named_objects(path, "soft-labels", self.example, do)
+        keys = {key for _, _, entry in entries for key in entry}
+        who = _first_of(_ANNOTATORS, keys) if self.annotator is None else self.annotator
+        rows: list[Response] = []
+        for line, name, entry in entries:
+            place = f"line {counted(line)}"
+            weights = _weights(path.name, place, self._pairs(path, line, entry, labels))
+            by = None if who is None else key_text(path, line, entry, who) or None
+            rows.append(Response(example=name, annotator=by, answer=weights, place=place))
+        return self._table(rows, None, labels, path.name, anonymous=who is None)
+
+    def _pairs(
+        self, path: Path, line: int, entry: Mapping[str, object], labels: Sequence[str] | None
+    ) -> Iterator[tuple[str, str]]:
+        """Yield label and weight as written: by key, or in the order of the declared labels."""
+        wanted = _FIELDS if self.field is None else (self.field,)
+        key = _first_of(wanted, entry)
+        found = None if key is None else entry[key]
+        if isinstance(found, dict):
+            pairs = list(found.items())
+        elif not isinstance(found, list):
+            raise refused(
+                path.name,
+                "key-missing",
+                f" line {counted(line)} holds no weights",
+                f"{listed(map(quoted, wanted))}: a weight by label, or a list of them",
+                listed(map(short, entry)) if key is None else json_shown(found),
+                as_typed("soft-labels", 'field = "KEY"'),
+                line=line,
+                seen=list(entry),
+            )
+        elif labels is None or len(labels) != len(found):
+            has = "no label names" if labels is None else f"{counted(len(labels))} labels"
+            raise line_refused(
+                path,
+                line,
+                "labels-unnamed" if labels is None else "names-count",
+                f" has {several(len(found), 'weight')} and {has}",
+                "names in the order of the weights; an order is never guessed",
+                "none" if labels is None else listed(labels),
+                "--labels labels.txt (one name a line)",
+            )
+        else:
+            pairs = list(zip(labels, found, strict=True))
+        for label, weight in pairs:
+            yield label, str(weight) if isinstance(weight, JsonNumber) else json_shown(weight)
+
+    def _table(
+        self,
+        responses: Sequence[Response],
+        columns: Sequence[str] | None,
+        labels: Sequence[str] | None,
+        whose: str,
+        *,
+        anonymous: bool,
+    ) -> AnnotationTable:
+        check_names(whose, columns or [], "label")
+        if labels is not None and columns is not None:
+            check_columns(whose, columns, labels, reader="soft-labels", does="gives weight to")
         return self.gathered(
-            "soft-label",
-            responses,
-            labels,
-            whose=whose,
-            offered=spread.labels,
-            anonymous=spread.anonymous,
+            "soft-label", responses, labels, whose=whose, offered=columns, anonymous=anonymous
         )
+
+
+def _from_array(found: NamedArray, columns: Sequence[str]) -> list[Response]:
+    """Return the responses in the rows of an array, whose columns are of these labels."""
+    check_names(found.whose, found.examples or [], "example")
+    names = found.examples or [str(row) for row in range(len(found.values))]
+    rows: list[Response] = []
+    for name, numbers in zip(names, found.values.astype(float).tolist(), strict=True):
+        place = f"row {counted(len(rows) + 1)}"
+        weights = _weights(found.whose, place, zip(columns, map(repr, numbers), strict=True))
+        rows.append(Response(example=name, annotator=None, answer=weights, place=place))
+    return rows
+
+
+def _weights(whose: str, place: str, cells: Iterable[tuple[str, str]]) -> dict[str, float]:
+    """Return the weights of a row; one of 0 only names its label."""
+    found: dict[str, float] = {}
+    for label, cell in cells:
+        weight = float(cell) if _NUMBER.fullmatch(cell) else math.nan
+        if not 0 <= weight < math.inf:
+            raise refused(
+                whose,
+                "weights-invalid",
+                f" {place}: the weight of {short(label)} is none",
+                "a finite number, 0 or more",
+                quoted(cell if len(cell) <= 40 else f"{cell[:39]}…"),
+                "write decimals with a point" if "," in cell else "mend or remove that row",
+                label=label,
+            )
+        found[label] = weight
+    total = sum(found.values())
+    if not 0 < total < math.inf:
+        raise refused(
+            whose,
+            "weights-zero",
+            f" {place} gives no label any weight",
+            "a weight above 0, and a finite sum",
+            f"a sum of {total:g}",
+            "mend or remove that row",
+        )
+    return found
 
 
 def _is_spread(value: object) -> bool:

@@ -10,7 +10,6 @@ import attrs
 
 from plausibly.plugin import (
     AnnotationTable,
-    InputError,
     Response,
     ResponseOptions,
     counted,
@@ -18,17 +17,15 @@ from plausibly.plugin import (
     listed,
     quoted,
 )
-from plausibly_builtins.readers._names import short
-from plausibly_builtins.readers.counts import (
+from plausibly_builtins.readers._columns import (
     check_once,
     first_object,
     is_lines,
-    name_key,
-    named,
-    objects,
+    line_refused,
+    named_objects,
     reason,
-    unnamed_refused,
 )
+from plausibly_builtins.readers._exports import as_typed, refused, short
 
 _FIELDS = ("annotator_labels", "label_distribution")
 
@@ -66,40 +63,33 @@ class VoteLists(ResponseOptions):
 
     def read(self, path: Path, labels: Sequence[str] | None) -> AnnotationTable:
         """Return the annotation table in the file."""
-        entries = objects(path)
-        key = name_key(path, entries[0][1], self.example, "vote-lists")
-        names = [named(path, line, entry, key) for line, entry in entries]
-        without = [line for (line, _), name in zip(entries, names, strict=True) if not name]
-        if without:
-            raise unnamed_refused(path, without, "name it, or remove that line")
-        check_once(path, names, [line for line, _ in entries])
+        do = "name it, or remove that line"
+        entries = named_objects(path, "vote-lists", self.example, do)
+        check_once(path, {line: name for line, name, _ in entries})
         offered: dict[str, None] = {}
         empty = 0
         responses: list[Response] = []
-        for (line, entry), name in zip(entries, names, strict=True):
+        for line, name, entry in entries:
             votes = self._votes(path, line, entry)
             if isinstance(votes, Mapping):
                 offered |= dict.fromkeys(votes)
                 responses += _by_annotator(path, line, name, votes)
-            else:
-                cast = [vote for vote in votes if vote not in self.no_vote]
-                empty += len(votes) - len(cast)
-                responses += [
-                    Response(
-                        example=name,
-                        annotator=None,
-                        answer=label,
-                        weight=float(count),
-                        place=f"line {counted(line)}",
-                    )
-                    for label, count in Counter(cast).items()
-                ]
+                continue
+            cast = Counter(vote for vote in votes if vote not in self.no_vote)
+            empty += len(votes) - cast.total()
+            place = f"line {counted(line)}"
+            responses += [
+                Response(
+                    example=name, annotator=None, answer=label, weight=float(count), place=place
+                )
+                for label, count in cast.items()
+            ]
         return self.gathered(
             "single-label",
             responses,
             labels,
             whose=path.name,
-            examples=names,
+            examples=[name for _, name, _ in entries],
             offered=sorted(offered) if offered else None,
             anonymous=True,
             left_out={reason(empty, "place", "a vote"): empty},
@@ -113,30 +103,29 @@ class VoteLists(ResponseOptions):
     ) -> Sequence[str] | Mapping[str, Sequence[str]]:
         """Return the votes of an object: labels, or annotators by label."""
         keys = [key for key in self._keys() if key in entry]
-        where = f"{path.name} line {counted(line)}"
         if len(keys) != 1:
-            raise InputError(
+            raise refused(
+                path.name,
                 "key-missing",
-                f"{where} holds no votes" if not keys else f"{where} holds votes twice",
-                expected=f"one key among {listed(map(quoted, self._keys()))}",
-                got=listed(map(short, keys or entry)) or "an empty object",
-                do='--reader \'{name = "vote-lists", field = "KEY"}\'',
-                whose=path.name,
-                details={"line": line, "seen": list(entry)},
+                f" line {counted(line)} holds {'votes twice' if keys else 'no votes'}",
+                f"one key among {listed(map(quoted, self._keys()))}",
+                listed(map(short, keys or entry)) or "an empty object",
+                as_typed("vote-lists", 'field = "KEY"'),
+                line=line,
+                seen=list(entry),
             )
         votes = entry[keys[0]]
         if isinstance(votes, list) and _is_votes(votes):
             return [str(vote) for vote in votes]
         if isinstance(votes, dict) and _is_votes(votes):
             return {label: [str(who) for who in people] for label, people in votes.items()}
-        raise InputError(
+        raise line_refused(
+            path,
+            line,
             "votes-unlike",
-            f"{where} holds no votes as {quoted(keys[0])}",
-            expected='a list of labels, or annotators by label: {"cat": ["ann", "bo"], "dog": []}',
-            got=json_shown(votes),
-            do="mend that line",
-            whose=path.name,
-            details={"line": line},
+            f" holds no votes as {quoted(keys[0])}",
+            'a list of labels, or annotators by label: {"cat": ["ann", "bo"], "dog": []}',
+            json_shown(votes),
         )
 
 
@@ -156,19 +145,14 @@ def _by_annotator(
     for label, people in votes.items():
         twice = [who for who, count in Counter(people).items() if count > 1]
         if twice:
-            raise InputError(
+            raise line_refused(
+                path,
+                line,
                 "votes-unlike",
-                f"{path.name} line {counted(line)} lists {short(twice[0])} twice under one label",
-                expected="each annotator once",
-                got=json_shown(list(people)),
-                do="mend that line",
-                whose=path.name,
-                details={"line": line},
+                f" lists {short(twice[0])} twice under one label",
+                "each annotator once",
+                json_shown(list(people)),
             )
         for who in people:
-            yield Response(
-                example=name,
-                annotator=who,
-                answer=label,
-                place=f"line {counted(line)}, {short(label)}",
-            )
+            place = f"line {counted(line)}, {short(label)}"
+            yield Response(example=name, annotator=who, answer=label, place=place)

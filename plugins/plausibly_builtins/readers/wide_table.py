@@ -24,186 +24,12 @@ from plausibly.plugin import (
     quoted,
     read_table,
     several,
-    warn,
 )
-from plausibly_builtins.readers._names import warn_like_missing
+from plausibly_builtins.readers._columns import check_named, toml_list
+from plausibly_builtins.readers._exports import as_typed, refused, told, warn_like_missing
 
 _ROWS = 4  # in fewer, two annotators who never agree are nothing special
 _LINE_END = re.compile(r"\r\n|\r|\n")
-
-
-def check_header(table: TextTable) -> None:
-    """Raise an error where names repeat, or where a column with content has none."""
-    counts = Counter(name for name in table.header if name)
-    twice = [name for name, count in counts.items() if count > 1]
-    if twice:
-        raise InputError(
-            "columns-repeat",
-            f"{table.whose} names {listed(map(quoted, twice))} {counts[twice[0]]} times in its "
-            "first row",
-            expected="one column an annotator, each with a name of its own",
-            got=listed(table.header),
-            do="--reader '{name = \"wide-table\", header = false}', if that row is no header",
-            whose=table.whose,
-            details={"columns": twice},
-        )
-    empty = [place for place, name in enumerate(table.header) if not name]
-    unnamed = [place for place in empty if place and any(table.columns[place])]
-    if unnamed:
-        raise InputError(
-            "columns-unnamed",
-            f"{table.whose} has {several(len(unnamed), 'column')} without a name "
-            f"({listed(place + 1 for place in unnamed)})",
-            expected="the name of an annotator above each column",
-            got="an empty cell",
-            do="name them in the first row, or --reader "
-            "'{name = \"wide-table\", header = false}', if that row is no header",
-            whose=table.whose,
-        )
-
-
-def names_first(
-    table: TextTable, wanted: Sequence[tuple[int, str]], declared: Sequence[str] | None
-) -> bool:
-    """Return whether the first column names the examples, and say so."""
-    if not table.named or len(wanted) < 2 or wanted[0][0] != 0 or not len(table):
-        return False
-    apart = [name for place, name in wanted if _stands_apart(table, place, wanted, declared)]
-    name = wanted[0][1]
-    called = names_examples(name, ())
-    if called and name not in apart:
-        raise _unclear(table, [name], "repeats itself, or what others say")
-    if not called and (apart != [name] or len(table) < 2):
-        return False
-    warn(
-        "example-column",
-        f"{table.whose}: column {quoted(name)} is taken for the names of the examples",
-        expected="a column example, or its name",
-        got="another text in each row, which is no label",
-        do=f'--reader \'{{name = "wide-table", example = "{name}"}}\', to say that it is',
-        whose=table.whose,
-        details={"column": name},
-        stacklevel=7,
-    )
-    return True
-
-
-def _stands_apart(
-    table: TextTable,
-    place: int,
-    wanted: Sequence[tuple[int, str]],
-    declared: Sequence[str] | None,
-) -> bool:
-    """Return whether a column says something else in every row, which nobody else says."""
-    cells = table.columns[place]
-    said = set(declared or ()).union(*(table.columns[at] for at, _ in wanted if at != place))
-    return all(cells) and len(set(cells)) == len(cells) and said.isdisjoint(cells)
-
-
-def check_unclear(
-    table: TextTable,
-    wanted: Sequence[tuple[int, str]],
-    example: int | None,
-    declared: Sequence[str] | None,
-) -> None:
-    """Raise an error where a column says something else in every row: it names, or describes."""
-    cells = {name: table.columns[place] for place, name in wanted}
-    said = Counter(text for column in cells.values() for text in set(column) if text)
-    if table.named and len(cells) > 1 and all(said[name] for name in cells):
-        raise _header_unclear(table, list(cells))
-    least = 2 if example is None else _ROWS
-    if len(cells) > 1 and len(table) >= least:
-        unclear = [name for place, name in wanted if _stands_apart(table, place, wanted, declared)]
-        if unclear:
-            what = "says something else in every row, which nobody else says"
-            raise _unclear(table, unclear, what, asked=example is not None)
-
-
-def _unclear(
-    table: TextTable, unclear: Sequence[str], what: str, *, asked: bool = False
-) -> InputError:
-    """Return the error about columns that may be of no annotator; `asked` if names are known."""
-    names = ", ".join(f'"{name}"' for name in unclear)
-    ignore = f"ignore = [{names}]"
-    do = f"--reader '{{name = \"wide-table\", {ignore}}}', if it is of no annotator"
-    if not asked:
-        do = (
-            f'--reader \'{{name = "wide-table", example = "{unclear[0]}"}}\', if it names the '
-            f"examples; {ignore}, if it is of no annotator"
-        )
-    return InputError(
-        "columns-unclear",
-        f"{table.whose}: column {quoted(unclear[0])} {what}",
-        expected="labels, one column an annotator",
-        got=listed(map(quoted, table.column(unclear[0]))),
-        do=do,
-        whose=table.whose,
-        details={"columns": unclear},
-    )
-
-
-def _header_unclear(table: TextTable, names: Sequence[str]) -> InputError:
-    shown = ", ".join(f'"{name}"' for name in names)
-    return InputError(
-        "header-unclear",
-        f"{table.whose}: every column is called as a label that its rows name",
-        expected="names of annotators in the first row",
-        got=listed(map(quoted, names)),
-        do="--reader '{name = \"wide-table\", header = false}', if that row is no header; "
-        f"annotators = [{shown}], if it is",
-        whose=table.whose,
-    )
-
-
-def example_names(table: TextTable, example: int | None) -> tuple[list[str], list[str]]:
-    """Return the name of each row, and those of blank rows between them."""
-    if example is None:
-        return _positions(table)
-    names = list(table.columns[example])
-    unnamed = [row for row, name in enumerate(names) if not name]
-    if unnamed:
-        raise InputError(
-            "example-unnamed",
-            f"{table.whose} names no example in {table.places(unnamed)}",
-            expected="the name of an example",
-            got="an empty cell",
-            do="name it, or remove the row",
-            whose=table.whose,
-            details={"lines": [table.lines[row] for row in unnamed]},
-        )
-    return names, []
-
-
-def _positions(table: TextTable) -> tuple[list[str], list[str]]:
-    """Return names by place, where a blank row is an example to which nobody responded."""
-    if table.unit != "line":
-        return [str(row) for row in range(len(table))], []
-    header = table.header if table.named else ()
-    due = 2 + _line_ends(header) if table.named else 1
-    names: list[str] = []
-    blank: list[str] = []
-    for row, line in enumerate(table.lines):
-        if row == 0 and table.named and line > due:
-            raise InputError(
-                "rows-blank",
-                f"{table.whose} has blank rows before line {counted(line)}",
-                expected="examples from the first row on, since nothing names them",
-                got=several(line - due, "blank row"),
-                do="remove them, or name the examples in a column: "
-                '--reader \'{name = "wide-table", example = "COLUMN"}\'',
-                whose=table.whose,
-            )
-        for _ in range(line - due):
-            blank.append(str(len(names) + len(blank)))
-        names.append(str(len(names) + len(blank)))
-        due = line + 1 + _line_ends(column[row] for column in table.columns)
-    return names, blank
-
-
-def _line_ends(cells: Iterable[str]) -> int:
-    return sum(len(_LINE_END.findall(cell)) for cell in cells)
-
-
 _EXAMPLE = ("example", "task", "")  # an empty first name is what pandas writes above its index
 _BLANKS = frozenset({"?", "-", ".", "-1", "-1.0"})
 _DECIMAL = re.compile(r"(-?[0-9]+)\.0+")
@@ -212,6 +38,7 @@ _PERSON = re.compile(
     r"radiologist|rater|reader|reviewer|user|worker)[ _.#-]*([0-9]+|(?<=[ _.#-])[a-z])",
     re.IGNORECASE,
 )
+_NO_HEADER = as_typed("wide-table", "header = false") + ", if that row is no header"
 
 
 @attrs.frozen(kw_only=True)
@@ -268,12 +95,16 @@ class WideTable(ResponseOptions):
         if not rows or not rows[0] or len({len(row) for row in rows}) > 1:
             return False
         named = rows[0] if self.header else tuple(str(at + 1) for at in range(len(rows[0])))
-        given = {*self.annotators, *self.ignore, *([] if self.example is None else [self.example])}
+        if not {*self._asked(), *self.ignore} <= set(named):
+            return False
         if self.annotators:
-            return given <= set(named)
+            return True
         people = [name for name in named if _PERSON.fullmatch(name.strip())]
         others = [name for name in named if name not in people and name not in self.ignore]
-        return given <= set(named) and len(people) > 1 and len(others) < 2
+        return len(people) > 1 and len(others) < 2
+
+    def _asked(self) -> list[str]:
+        return [*self.annotators, *([] if self.example is None else [self.example])]
 
     def read(self, path: Path, labels: Sequence[str] | None) -> AnnotationTable:
         """Return the annotation table in the file."""
@@ -286,25 +117,41 @@ class WideTable(ResponseOptions):
         """Return the annotation table of columns of text; see `read`."""
         table = table.seen()
         columns = self._columns(table, labels)
-        names, blank = example_names(table, columns.example)
+        if columns.example is None:
+            names, blank = _positions(table)
+        else:
+            names, blank = list(table.columns[columns.example]), []
+            check_named(table, names, "example", "name it, or remove the row")
         said = Counter(
             cell for place, _ in columns.annotators for cell in table.columns[place] if cell
         )
         for text in self.missing:
             said.pop(text, None)
         if labels is None:
-            warn_like_missing(table.whose, said, also=_BLANKS)
-            if not self.integers:
-                _warn_like_decimals(table.whose, said)
-        kind = "single-label" if self.separator is None else "label-set"
+            warn_like_missing(table.whose, said, _BLANKS)
+            if said and not self.integers and all(map(_DECIMAL.fullmatch, said)):
+                told(
+                    table.whose,
+                    "labels-like-decimals",
+                    f": {several(said.total(), 'label')} {listed(map(quoted, said))} are kept as "
+                    "text",
+                    "label names (text stays as written); are they whole numbers, which empty "
+                    "cells turned into decimals?",
+                    "",
+                    as_typed("wide-table", "integers = true") + ", if they are",
+                    stacklevel=5,
+                    details={"labels": dict(said)},
+                )
         offered = self._offered(table, columns)
-        if not self._needs_settling and len(set(names)) == len(names):
+        # Where an answer can be no more than the label in its cell.
+        settled = not (self.integers or self.separator is not None or self.none_of_these)
+        if settled and len(set(names)) == len(names):
             declared = offered if labels is None else labels
             found = _plain(table, columns, names, blank, self.missing, declared)
             if found is not None:
                 return found
         return self.gathered(
-            kind,
+            "single-label" if self.separator is None else "label-set",
             self._responses(table, columns, names),
             labels,
             whose=table.whose,
@@ -313,32 +160,24 @@ class WideTable(ResponseOptions):
             offered=offered,
         )
 
-    @property
-    def _needs_settling(self) -> bool:
-        """Whether an answer can be more than the label in its cell."""
-        return self.integers or self.separator is not None or bool(self.none_of_these)
-
     def _responses(
         self, table: TextTable, columns: _Columns, names: Sequence[str]
     ) -> Iterator[Response]:
         skipped = {"", *self.missing}
         for place, annotator in columns.annotators:
             for row, cell in enumerate(table.columns[place]):
-                if cell not in skipped:
-                    yield Response(
-                        example=names[row],
-                        annotator=annotator,
-                        answer=self._answer(cell),
-                        place=f"{table.unit} {counted(table.lines[row])}, column {annotator}",
-                    )
-
-    def _answer(self, cell: str) -> object:
-        parts = [cell] if self.separator is None else cell.split(self.separator)
-        if self.integers:
-            parts = [
-                _DECIMAL.sub(r"\1", part) if _DECIMAL.fullmatch(part) else part for part in parts
-            ]
-        return parts[0] if self.separator is None else parts
+                if cell in skipped:
+                    continue
+                parts = [cell] if self.separator is None else cell.split(self.separator)
+                if self.integers:
+                    whole = map(_DECIMAL.fullmatch, parts)
+                    parts = [m[1] if m else part for m, part in zip(whole, parts, strict=True)]
+                yield Response(
+                    example=names[row],
+                    annotator=annotator,
+                    answer=parts[0] if self.separator is None else parts,
+                    place=f"{table.unit} {counted(table.lines[row])}, column {annotator}",
+                )
 
     def _offered(self, table: TextTable, columns: _Columns) -> list[str] | None:
         """Return the labels that every column says it could hold, in their order."""
@@ -349,16 +188,12 @@ class WideTable(ResponseOptions):
         return [label for label in every if label and label not in self.missing]
 
     def _columns(self, table: TextTable, labels: Sequence[str] | None) -> _Columns:
-        check_header(table)
+        _check_header(table)
         example = self._example(table)
-        asked = [*self.annotators, *([] if self.example is None else [self.example])]
         # What is ignored has to be there, and may hold anything.
-        asked += [name for name in self.ignore if name not in table.header]
-        table.need(
-            asked,
-            do='--reader \'{name = "wide-table", example = "COLUMN"}\', with '
-            "names of columns that are there",
-        )
+        asked = [*self._asked(), *(name for name in self.ignore if name not in table.header)]
+        typed = as_typed("wide-table", 'example = "COLUMN"')
+        table.need(asked, do=f"{typed}, with names of columns that are there")
         taken = {*self.ignore, *([] if example is None else [table.header[example]])}
         wanted = [
             (place, name)
@@ -366,32 +201,171 @@ class WideTable(ResponseOptions):
             if name and name not in taken and (not self.annotators or name in self.annotators)
         ]
         if not wanted:
-            raise InputError(
+            raise refused(
+                table.whose,
                 "columns-missing",
-                f"{table.whose} has no column of an annotator",
-                expected="one column an annotator, besides the names of the examples",
-                got=listed(table.header),
-                do="--reader wide-table on another file, or ignore fewer columns",
-                whose=table.whose,
-                details={"seen": list(table.header)},
+                " has no column of an annotator",
+                "one column an annotator, besides the names of the examples",
+                listed(table.header),
+                "--reader wide-table on another file, or ignore fewer columns",
+                seen=list(table.header),
             )
         table.need([name for _, name in wanted], do="ignore what is no annotator")
         if not self.annotators:
-            if example is None and self.example is None and names_first(table, wanted, labels):
+            if example is None and self.example is None and _names_first(table, wanted, labels):
                 example, wanted = 0, wanted[1:]
-            check_unclear(table, wanted, example, labels)
+            _check_unclear(table, wanted, example, labels)
         return _Columns(example=example, annotators=wanted)
 
     def _example(self, table: TextTable) -> int | None:
+        """Return the place of the column that names the examples, as the header says."""
         if self.example is not None:
             return table.header.index(self.example) if self.example in table.header else None
-        if not table.named:
-            return None
-        for name in _EXAMPLE:
+        for name in _EXAMPLE if table.named else ():
             free = name in table.header and name not in (*self.annotators, *self.ignore)
             if free and (name or table.header[0] == name):
                 return table.header.index(name)
         return None
+
+
+def _check_header(table: TextTable) -> None:
+    """Raise an error where names repeat, or where a column with content has none."""
+    counts = Counter(name for name in table.header if name)
+    twice = [name for name, count in counts.items() if count > 1]
+    if twice:
+        raise refused(
+            table.whose,
+            "columns-repeat",
+            f" names {listed(map(quoted, twice))} {counts[twice[0]]} times in its first row",
+            "one column an annotator, each with a name of its own",
+            listed(table.header),
+            _NO_HEADER,
+            columns=twice,
+        )
+    empty = [place for place, name in enumerate(table.header) if not name]
+    unnamed = [place for place in empty if place and any(table.columns[place])]
+    if unnamed:
+        places = listed(place + 1 for place in unnamed)
+        raise refused(
+            table.whose,
+            "columns-unnamed",
+            f" has {several(len(unnamed), 'column')} without a name ({places})",
+            "the name of an annotator above each column",
+            "an empty cell",
+            f"name them in the first row, or {_NO_HEADER}",
+        )
+
+
+def _names_first(
+    table: TextTable, wanted: Sequence[tuple[int, str]], declared: Sequence[str] | None
+) -> bool:
+    """Return whether the first column names the examples, and say so."""
+    if not table.named or len(wanted) < 2 or wanted[0][0] != 0 or not len(table):
+        return False
+    apart, name = _apart(table, wanted, declared), wanted[0][1]
+    called = names_examples(name, ())
+    if called and name not in apart:
+        raise _unclear(table, [name], "repeats itself, or what others say")
+    if not called and (apart != [name] or len(table) < 2):
+        return False
+    told(
+        table.whose,
+        "example-column",
+        f": column {quoted(name)} is taken for the names of the examples",
+        "a column example, or its name",
+        "another text in each row, which is no label",
+        as_typed("wide-table", f'example = "{name}"') + ", to say that it is",
+        stacklevel=7,
+        details={"column": name},
+    )
+    return True
+
+
+def _apart(
+    table: TextTable, wanted: Sequence[tuple[int, str]], declared: Sequence[str] | None
+) -> list[str]:
+    """Return the columns that say something else in every row, which nobody else says."""
+    found: list[str] = []
+    for place, name in wanted:
+        cells = table.columns[place]
+        said = set(declared or ()).union(*(table.columns[at] for at, _ in wanted if at != place))
+        if all(cells) and len(set(cells)) == len(cells) and said.isdisjoint(cells):
+            found.append(name)
+    return found
+
+
+def _check_unclear(
+    table: TextTable,
+    wanted: Sequence[tuple[int, str]],
+    example: int | None,
+    declared: Sequence[str] | None,
+) -> None:
+    """Raise an error where a column says something else in every row: it names, or describes."""
+    names = [name for _, name in wanted]
+    said = set().union(*(table.columns[place] for place, _ in wanted))
+    if table.named and len(names) > 1 and said.issuperset(names):
+        raise refused(
+            table.whose,
+            "header-unclear",
+            ": every column is called as a label that its rows name",
+            "names of annotators in the first row",
+            listed(map(quoted, names)),
+            f"{_NO_HEADER}; annotators = {toml_list(names)}, if it is",
+        )
+    if len(names) > 1 and len(table) >= (2 if example is None else _ROWS):
+        unclear = _apart(table, wanted, declared)
+        if unclear:
+            what = "says something else in every row, which nobody else says"
+            raise _unclear(table, unclear, what, asked=example is not None)
+
+
+def _unclear(
+    table: TextTable, unclear: Sequence[str], what: str, *, asked: bool = False
+) -> InputError:
+    """Return the error about columns that may be of no annotator; `asked` if names are known."""
+    ignore = f"ignore = {toml_list(unclear)}"
+    do = f"{as_typed('wide-table', ignore)}, if it is of no annotator"
+    if not asked:
+        named = as_typed("wide-table", f'example = "{unclear[0]}"')
+        do = f"{named}, if it names the examples; {ignore}, if it is of no annotator"
+    return refused(
+        table.whose,
+        "columns-unclear",
+        f": column {quoted(unclear[0])} {what}",
+        "labels, one column an annotator",
+        listed(map(quoted, table.column(unclear[0]))),
+        do,
+        columns=unclear,
+    )
+
+
+def _positions(table: TextTable) -> tuple[list[str], list[str]]:
+    """Return names by place, and those of blank rows: examples to which nobody responded."""
+    if table.unit != "line":
+        return [str(row) for row in range(len(table))], []
+    due = 2 + _line_ends(table.header) if table.named else 1
+    names: list[str] = []
+    blank: list[str] = []
+    for row, line in enumerate(table.lines):
+        if row == 0 and table.named and line > due:
+            raise refused(
+                table.whose,
+                "rows-blank",
+                f" has blank rows before line {counted(line)}",
+                "examples from the first row on, since nothing names them",
+                several(line - due, "blank row"),
+                "remove them, or name the examples in a column: "
+                + as_typed("wide-table", 'example = "COLUMN"'),
+            )
+        for _ in range(line - due):
+            blank.append(str(len(names) + len(blank)))
+        names.append(str(len(names) + len(blank)))
+        due = line + 1 + _line_ends(column[row] for column in table.columns)
+    return names, blank
+
+
+def _line_ends(cells: Iterable[str]) -> int:
+    return sum(len(_LINE_END.findall(cell)) for cell in cells)
 
 
 def _plain(
@@ -431,18 +405,3 @@ def _plain(
         )
     except InputError:  # a name that cannot be one
         return None
-
-
-def _warn_like_decimals(whose: str, said: Counter[str]) -> None:
-    if not said or not all(map(_DECIMAL.fullmatch, said)):
-        return
-    warn(
-        "labels-like-decimals",
-        f"{whose}: {several(said.total(), 'label')} {listed(map(quoted, said))} are kept as text",
-        expected="label names (text stays as written); are they whole numbers, which empty cells "
-        "turned into decimals?",
-        do="--reader '{name = \"wide-table\", integers = true}', if they are",
-        whose=whose,
-        details={"labels": dict(said)},
-        stacklevel=6,
-    )

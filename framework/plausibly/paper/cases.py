@@ -1,0 +1,340 @@
+"""Section 4.1 and appendix C: the case study, by what the calibration is done on.
+
+The paper's case study is of skin; without its folder the nodules that come with plausibly stand in,
+real ratings with real disagreement, at the paper's alpha. Coverage and set size over splits; what
+one split's sets cover of each example; single examples, and the labels that two sets hold of them.
+
+Last the standard quantile on pooled drawn labels, beside the rank of Algorithm 1. The baseline
+takes the level ``floor(alpha (n + 1)) / n`` of all ``m n`` drawn scores, so their
+``m floor(alpha (n + 1))``-th smallest; Algorithm 1 takes the ``floor(alpha m (n + 1)) - m + 1``-th.
+"""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+import attrs
+import numpy as np
+import xarray as xr
+
+from plausibly.calibration.alphas import read_alpha
+from plausibly.data import names
+from plausibly.data.names import text_array
+from plausibly.errors import counted
+from plausibly.evaluation.describe import decimal
+from plausibly.evaluation.design import MethodTable
+from plausibly.kernels import coverage
+from plausibly.kernels.types import Bools, Floats, Ints
+from plausibly.palette import INK, VERMILION
+from plausibly.paper import page
+from plausibly.paper.data import nodules
+from plausibly.paper.figure import DRAWS, METHOD, SPLIT, Figure, Study, monte_carlo
+from plausibly.paper.page import CLOSE, Claim, Drawing, close, framed, mean_spread
+from plausibly.plots import examples, style
+from plausibly.plots.style import Axes, Look, ascending
+
+ALPHA, STRICTER = "0.27", "0.1"
+VOTED, MONTE_CARLO, ECDF = "voted", "Monte Carlo", "ECDF Monte Carlo"
+METHODS: dict[str, MethodTable] = {
+    VOTED: {"calibrator": "voted"},
+    MONTE_CARLO: monte_carlo(),
+    ECDF: monte_carlo(combiner="ecdf"),
+    "expected": {"calibrator": "expected"},
+}
+COMPARED = (VOTED, MONTE_CARLO)
+
+
+def draw_by_method(numbers: xr.Dataset) -> Drawing:
+    """Return histograms: coverage above, set size below, a column a calibration."""
+    chosen = {str(name): numbers.sel({METHOD: name}) for name in numbers[METHOD].values}
+    title = "Coverage and set size by what the sets are calibrated on"
+    return page.draw_columns(chosen, title, numbers)
+
+
+def claim_by_method(numbers: xr.Dataset) -> Claim:
+    """Return whether only Monte Carlo reaches what is asked, at larger sets."""
+    level = page.wanted(numbers)
+    there = numbers["aggregated_coverage"]
+    spread = there.std(SPLIT, ddof=1)
+    covered = {name: there.sel({METHOD: name}).values for name in METHODS}
+    size = {name: float(numbers["set_size"].sel({METHOD: name}).mean()) for name in METHODS}
+    short = level - float(covered[VOTED].mean())
+    said = ", ".join(
+        f"{name} {mean_spread(covered[name])} with {size[name]:.2f} labels" for name in METHODS
+    )
+    return Claim(
+        says=f"voted calibration misses {level:g} aggregated coverage, Monte Carlo and ECDF "
+        "Monte Carlo reach it with larger sets, the latter with more spread",
+        measured=f"{said}; voted falls short by {decimal(short)}",
+        parts={
+            "voted short": short > CLOSE,
+            **{
+                f"{name} at {level:g}": close(float(covered[name].mean()), level)
+                for name in (MONTE_CARLO, ECDF)
+            },
+            "larger sets": size[MONTE_CARLO] > size[VOTED],
+            "more spread of ECDF": bool(
+                spread.sel({METHOD: ECDF}) > spread.sel({METHOD: MONTE_CARLO})
+            ),
+        },
+    )
+
+
+COVERAGE = Figure(
+    nodules, ALPHA, lambda study: study.compared(METHODS), draw_by_method, claim_by_method
+)
+COVERAGE_STRICT = attrs.evolve(COVERAGE, alpha=STRICTER)
+
+
+def _of_one_split(study: Study, methods: tuple[str, ...]) -> tuple[Bools, dict[str, Bools]]:
+    """Return the test examples of the first split, and their sets by each method."""
+    rows = study.rows(0)
+    sets = {}
+    for place, name in enumerate(methods):
+        predictor = study.calibrated(rows, METHODS[name], seed=study.seed)
+        sets[name] = predictor.predict_array(study.data.predictions.values[rows], study.alpha)
+        study.tick(place + 1, len(methods))
+    return rows, sets
+
+
+def by_example(study: Study) -> xr.Dataset:
+    """Return voted, tied and aggregated coverage and largest plausibility, (example,)."""
+    rows, sets = _of_one_split(study, tuple(METHODS))
+    lam = study.data.plausibilities.values[rows]
+    covered = np.stack([coverage.aggregated(found, lam) for found in sets.values()])
+    return xr.Dataset(
+        {
+            "voted": (names.EXAMPLE, coverage.voted(sets[VOTED], lam)),
+            "tied": (names.EXAMPLE, coverage.voted(sets[VOTED], lam, "fractional")),
+            "labels_tied": (names.EXAMPLE, coverage.tie_counts(lam)),
+            "largest_plausibility": (names.EXAMPLE, lam.max(axis=1)),
+            "aggregated": ((METHOD, names.EXAMPLE), covered),
+        },
+        coords={
+            names.EXAMPLE: study.data.predictions[names.EXAMPLE].values[rows],
+            METHOD: text_array(list(METHODS)),
+        },
+        attrs=study.facts(splits=1),
+    )
+
+
+def draw_by_example(numbers: xr.Dataset) -> Drawing:
+    """Return curves over the examples, each sorted on its own.
+
+    Above, calibrated on votes: the voted label, with credit for ties, and the plausibilities,
+    beside the largest plausibility. Below, the plausibilities under other calibrations.
+    """
+    drawn = page.new_page(9, 6.4)
+    above, below = drawn.subplots(2, 1, sharex=True)
+    aggregated = numbers["aggregated"]
+    places = np.arange(1, numbers.sizes[names.EXAMPLE] + 1)
+    for panel, array, look, said in (
+        (above, numbers["voted"], style.VOTED, "voted label"),
+        (above, numbers["tied"], style.TRUE, "voted label, credit 1/L for L tied"),
+        (above, aggregated[0], style.AGGREGATED, "plausibilities (aggregated)"),
+        *(
+            (below, one, look, str(one[METHOD].values))
+            for one, look in zip(aggregated, page.METHOD_LOOKS, strict=False)
+        ),
+    ):
+        ascending(panel, array.values, look, f"{said}, mean {array.values.mean():.3f}", places)
+    largest, dotted = numbers["largest_plausibility"].values, Look(colour=INK, line=":")
+    ascending(above, largest, dotted, "largest plausibility", places, steps="default")
+    for panel, title in (
+        (above, "calibrated on votes"),
+        (below, "aggregated coverage by calibration"),
+    ):
+        framed(panel, "", "realised coverage (share)", title, key="lower right")
+        panel.set(xlim=(0, len(places)), ylim=(-0.03, 1.03))
+    below.set_xlabel("test examples, sorted for each curve alone")
+    return page.finish(drawn, "What sets cover of each test example, one split", numbers)
+
+
+def claim_by_example(numbers: xr.Dataset) -> Claim:
+    """Return whether the vote is covered as asked and the plausibilities are not."""
+    level = page.wanted(numbers)
+    one = numbers["aggregated"].sel({METHOD: VOTED}).values
+    voted, mean = float(numbers["voted"].mean()), float(one.mean())
+    partly = float(((one > 0) & (one < 1)).mean())
+    ties = float((numbers["labels_tied"] > 1).mean())
+    return Claim(
+        says=f"calibrated on votes, sets cover the vote at about {level:g} and expert opinion "
+        "far less; of many examples they cover a part",
+        measured=f"{counted(numbers.sizes[names.EXAMPLE])} test examples: voted "
+        f"{decimal(voted)}, with credit for ties {decimal(float(numbers['tied'].mean()))}, "
+        f"aggregated {decimal(mean)}; covered in part {decimal(partly)}, tied {decimal(ties)}",
+        parts={
+            "plausibilities short": mean < level - CLOSE,
+            "less than the vote": mean < voted - CLOSE,
+            "covered in part": partly > 0,
+        },
+    )
+
+
+REALISED = Figure(nodules, ALPHA, by_example, draw_by_example, claim_by_example)
+
+SHOWN = 4
+MOST_LABELS = 8
+AMBIGUOUS = 0.5
+CLEARLY = 0.05
+_ROUNDED = 1e-9
+_WIDTH = 24
+_LOOKS = (Look(colour=VERMILION, marker="x"), style.TRUE)
+
+
+def ambiguous(study: Study) -> xr.Dataset:
+    """Return coverage of every test example by both, and all about the few that are shown."""
+    rows, by_name = _of_one_split(study, COMPARED)
+    data, sets = study.data, np.stack(list(by_name.values()))
+    lam = data.plausibilities.values[rows]
+    covered = np.stack([coverage.aggregated(found, lam) for found in sets])
+    most = lam.max(axis=1)
+    few = np.lexsort((most, covered[0] - covered[1], most > AMBIGUOUS + _ROUNDED))[:SHOWN]
+    named = data.predictions[names.EXAMPLE].values[rows]
+    shown = ("shown", names.LABEL)
+    return xr.Dataset(
+        {
+            "aggregated": ((METHOD, names.EXAMPLE), covered),
+            "largest_plausibility": (names.EXAMPLE, most),
+            "plausibility": (shown, lam[few]),
+            "prediction": (shown, data.predictions.values[rows][few]),
+            "in_set": ((METHOD, *shown), sets[:, few]),
+            "drawn": (shown, _used(lam[few], sets[:, few])),
+        },
+        coords={
+            METHOD: text_array(COMPARED),
+            names.EXAMPLE: named,
+            "shown": named[few],
+            names.LABEL: data.predictions[names.LABEL].values,
+        },
+        attrs=study.facts(splits=1),
+    )
+
+
+def _used(lam: Floats, sets: Bools) -> Bools:
+    """Return which labels of each example are drawn: those said or in a set, of very many few."""
+    used = (lam > 0) | sets.any(axis=0) if lam.shape[1] > MOST_LABELS else np.ones_like(lam, bool)
+    order: Ints = np.argsort(np.argsort(-(lam + used), axis=1, kind="stable"), axis=1)
+    return np.asarray(used & (order < MOST_LABELS))
+
+
+def draw_ambiguous(numbers: xr.Dataset) -> Drawing:
+    """Return a panel an example: bars of plausibility and model, and marks of the sets."""
+    count = numbers.sizes["shown"]
+    drawn = page.new_page(11, 3.2 * ((count + 1) // 2) + 0.6)
+    panels = np.atleast_1d(drawn.subplots((count + 1) // 2, min(2, count))).ravel()
+    for panel, place in zip(panels, range(count), strict=False):
+        _example(panel, numbers.isel({"shown": place}))
+    for panel in panels[count:]:
+        panel.set_visible(False)
+    page.key_above(drawn, panels[0], 4)
+    return page.finish(drawn, "Ambiguous examples, and what two sets hold of them", numbers)
+
+
+def _example(panel: Axes, one: xr.Dataset) -> None:
+    """Draw plausibility and prediction of each label of an example, and who has it in the set."""
+    kept = one.isel({names.LABEL: one["drawn"].values})
+    lam, inside = kept["plausibility"].values, kept["in_set"].values
+    before, after = (float(lam[there].sum()) for there in inside)
+    name = str(one["shown"].values)[-_WIDTH:]
+    examples.draw_bars(
+        panel,
+        [str(label) for label in kept[names.LABEL].values],
+        lam,
+        kept["prediction"].values,
+        [
+            examples.Marked(name=f"in the {method} set", inside=there, look=look)
+            for method, there, look in zip(COMPARED, inside, _LOOKS, strict=True)
+        ],
+        width=_WIDTH,
+        title=f"{name}: voted {before:.2f}, Monte Carlo {after:.2f}",
+    )
+
+
+def claim_ambiguous(numbers: xr.Dataset) -> Claim:
+    """Return whether Monte Carlo covers more of what is said of ambiguous examples."""
+    unclear = numbers["largest_plausibility"] <= AMBIGUOUS + _ROUNDED
+    by_method = numbers["aggregated"]
+    voted, drawn = (float(by_method.where(unclear).sel({METHOD: name}).mean()) for name in COMPARED)
+    gain = by_method.sel({METHOD: MONTE_CARLO}) - by_method.sel({METHOD: VOTED})
+    more, less = float((gain > 0).mean()), float((gain < 0).mean())
+    return Claim(
+        says="on ambiguous examples Monte Carlo sets cover clearly more plausibility mass than "
+        "sets calibrated on votes",
+        measured=f"{int(unclear.sum())} test examples without a label above one half: voted "
+        f"{decimal(voted)}, Monte Carlo {decimal(drawn)}; of all test examples "
+        f"{decimal(more)} gain and {decimal(less)} lose",
+        parts={"clearly more": drawn > voted + CLEARLY},
+    )
+
+
+BARS = Figure(nodules, ALPHA, ambiguous, draw_ambiguous, claim_ambiguous)
+BARS_STRICT = attrs.evolve(BARS, alpha=STRICTER)
+
+COUNTS = (1, DRAWS)
+RULE = "rule"
+RULES = ("standard quantile", "Algorithm 1")
+_MEASURES = ("voted_coverage", "aggregated_coverage", "set_size")
+
+
+def standard(alpha: Fraction, n: int, draws: int) -> Fraction:
+    """Return the alpha at which Algorithm 1 has the rank of the standard quantile."""
+    rank = draws * math.floor(alpha * (n + 1))
+    return Fraction(rank + draws - 1, draws * (n + 1))
+
+
+def by_rank(study: Study) -> xr.Dataset:
+    """Return coverage and set size by both ranks, (rule, draw, split)."""
+    alpha = read_alpha(study.alpha)
+    found = np.zeros((len(_MEASURES), len(RULES), len(COUNTS), study.splits))
+    for number in range(study.splits):
+        rows = study.rows(number)
+        for place, count in enumerate(COUNTS):
+            predictor = study.calibrated(rows, monte_carlo(count), seed=number)
+            for rule, level in enumerate((standard(alpha, predictor.n, count), alpha)):
+                one = study.measured(predictor, rows, level)
+                found[:, rule, place, number] = [one[name] for name in _MEASURES]
+        study.tick(number + 1, study.splits)
+    dims = (RULE, names.DRAW, SPLIT)
+    return xr.Dataset(
+        {name: (dims, values) for name, values in zip(_MEASURES, found, strict=True)},
+        coords={
+            RULE: np.array(RULES),
+            names.DRAW: list(COUNTS),
+            SPLIT: np.arange(study.splits),
+        },
+    )
+
+
+def draw_by_rank(numbers: xr.Dataset) -> Drawing:
+    """Return coverage above and set size below, a column a number of draws and rule."""
+    chosen = {
+        f"{rule}, m = {count}": numbers.sel({RULE: rule, names.DRAW: count})
+        for count in COUNTS
+        for rule in RULES
+    }
+    return page.draw_columns(chosen, "The standard quantile on drawn labels", numbers)
+
+
+def claim_by_rank(numbers: xr.Dataset) -> Claim:
+    """Return whether the baseline reaches the level on average, though nothing promises it."""
+    level = page.wanted(numbers)
+    there = numbers["aggregated_coverage"].values
+    said = ", ".join(
+        f"{rule} m = {count} {mean_spread(there[i, j])}"
+        for i, rule in enumerate(RULES)
+        for j, count in enumerate(COUNTS)
+    )
+    return Claim(
+        says=f"the standard quantile on m drawn labels covers {level:g} on average too, "
+        "without a guarantee for m > 1; for m = 1 it is Algorithm 1",
+        measured=said,
+        parts={
+            f"at {level:g}": all(close(float(one.mean()), level) for one in there[0]),
+            "one rule for m = 1": bool((there[0, 0] == there[1, 0]).all()),
+        },
+    )
+
+
+NAIVE = Figure(nodules, ALPHA, by_rank, draw_by_rank, claim_by_rank)

@@ -1,0 +1,142 @@
+"""A figure of the paper: numbers over random splits of its data, and what is made of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TypeAlias
+
+import attrs
+import xarray as xr
+
+from plausibly.calibration.alphas import AlphaLike
+from plausibly.conformal.calibrate import calibrate
+from plausibly.conformal.predictor import ConformalPredictor
+from plausibly.data import names
+from plausibly.evaluation.design import MethodTable
+from plausibly.evaluation.splits import split, split_keys
+from plausibly.evaluation.study import compare
+from plausibly.kernels import coverage
+from plausibly.kernels.random import hash_names
+from plausibly.kernels.types import Bools
+from plausibly.paper.data import Data
+from plausibly.paper.page import Claim, Drawing
+
+TEST = 0.5
+DRAWS = 10
+METHOD, SPLIT, REPEAT = "method", "split", "repetition"
+MEASURES = ("aggregated_coverage", "voted_coverage", "true_coverage", "set_size")
+
+Progress: TypeAlias = Callable[[int, int], object]
+"""Called with the number of finished steps, and of all."""
+
+
+def monte_carlo(draws: int = DRAWS, **others: str) -> MethodTable:
+    """Return the method that calibrates on drawn labels."""
+    return {"calibrator": "monte-carlo", "draws": draws, **others}
+
+
+@attrs.frozen(kw_only=True, eq=False)
+class Study:
+    """Random splits of a figure's data, and how many are wanted."""
+
+    given: Data | None = None
+    own: Callable[[int], Data]
+    alpha: AlphaLike
+    splits: int = 100
+    seed: int = 1
+    progress: Progress | None = None
+
+    @property
+    def data(self) -> Data:
+        """What was given, or the data of the figure."""
+        return self.own(self.seed) if self.given is None else self.given
+
+    def tick(self, done: int, total: int) -> None:
+        """Take note of a finished step."""
+        if self.progress is not None:
+            self.progress(done, total)
+
+    def rows(self, number: int, *, test: float = TEST) -> Bools:
+        """Return which examples are test examples in a split, (example,)."""
+        hashes = hash_names(self.data.predictions[names.EXAMPLE].values)
+        return split(hashes, split_keys(self.seed, number), test=test, groups=self.data.groups)
+
+    def calibrated(
+        self, rows: Bools, method: MethodTable, *, seed: int, lam: xr.DataArray | None = None
+    ) -> ConformalPredictor:
+        """Return a predictor that is calibrated on all but the test examples."""
+        call: Callable[..., ConformalPredictor] = calibrate  # it checks each argument by name
+        known = self.data.plausibilities if lam is None else lam
+        model = self.data.predictions[~rows]
+        return call(model, known[~rows], **method, seed=seed, group=self.data.group)
+
+    def measured(
+        self, predictor: ConformalPredictor, rows: Bools, alpha: AlphaLike | None = None
+    ) -> dict[str, float]:
+        """Return means over test examples of what their sets cover, and of the sizes of these."""
+        alpha = self.alpha if alpha is None else alpha
+        sets = predictor.predict_array(self.data.predictions.values[rows], alpha)
+        lam = self.data.plausibilities.values[rows]
+        found = {
+            "aggregated_coverage": coverage.aggregated(sets, lam),
+            "voted_coverage": coverage.voted(sets, lam),
+            "set_size": coverage.sizes(sets),
+        }
+        if self.data.true is not None:
+            found["true_coverage"] = coverage.aggregated(sets, self.data.sure.values[rows])
+        return {name: float(one.mean()) for name, one in found.items()}
+
+    def compared(self, methods: Mapping[str, MethodTable]) -> xr.Dataset:
+        """Return measures and levels of several methods on random halves, (method, split)."""
+        study = compare(
+            self.data.predictions,
+            self.data.plausibilities,
+            methods,
+            alphas=[self.alpha],
+            splits=self.splits,
+            test=TEST,
+            group=self.data.group,
+            seed=self.seed,
+            true=self.data.true,
+            progress=self.progress,
+        ).isel({names.ALPHA: 0}, drop=True)
+        level = study["guaranteed_level"].variable
+        kept = study[[name for name in MEASURES if name in study]].drop_attrs(deep=False)
+        return kept.drop_vars(["guaranteed", "guaranteed_level"]).assign(guaranteed_level=level)
+
+    def facts(self, **others: object) -> dict[str, object]:
+        """Return the attributes of a figure's numbers."""
+        asked = {"splits": self.splits, "alpha": float(self.alpha), "seed": self.seed}
+        return {**self.data.described(), **asked, **others}
+
+
+@attrs.frozen
+class Figure:
+    """A figure of the paper: numbers first, and picture and claim from the numbers alone."""
+
+    data: Callable[[int], Data]
+    alpha: AlphaLike
+    numbers: Callable[[Study], xr.Dataset]
+    draw: Callable[[xr.Dataset], Drawing]
+    claim: Callable[[xr.Dataset], Claim]
+
+    def measure(
+        self,
+        data: Data | None = None,
+        alpha: AlphaLike | None = None,
+        *,
+        splits: int = 100,
+        seed: int = 1,
+        progress: Progress | None = None,
+    ) -> xr.Dataset:
+        """Return the numbers, labelled."""
+        study = Study(
+            given=data,
+            own=self.data,
+            alpha=self.alpha if alpha is None else alpha,
+            splits=splits,
+            seed=seed,
+            progress=progress,
+        )
+        found = self.numbers(study)
+        return found if found.attrs else found.assign_attrs(study.facts())

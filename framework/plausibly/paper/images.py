@@ -1,0 +1,414 @@
+"""Sections 4.2 and 4.3, on images of digits: label sets, and augmented images.
+
+Images with up to two overlaid digits and ten small classifiers: plausibilities share the mass
+equally among an image's digits; sets cover 90 % of that mass on average, and decide themselves how
+many of an image's digits they cover. Then digits turned, shifted and with noise: a calibration on
+originals alone covers new originals; one on the original and m - 1 augmentations of each image,
+pooled, covers more of the augmented ones.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+import attrs
+import numpy as np
+import xarray as xr
+from numpy.typing import NDArray
+from scipy.ndimage import map_coordinates
+
+from plausibly import registry
+from plausibly.conformal.aggregate import aggregate
+from plausibly.conformal.calibrate import calibrate
+from plausibly.data import names
+from plausibly.data.names import text_array
+from plausibly.demo.subjects import normals
+from plausibly.errors import counted
+from plausibly.evaluation.describe import decimal
+from plausibly.extras import require
+from plausibly.kernels import coverage
+from plausibly.kernels.random import Keys, hash_names
+from plausibly.kernels.types import Bools, Ints
+from plausibly.palette import BLUE, GREY, INK, VERMILION
+from plausibly.paper import page
+from plausibly.paper.data import WHOSE, Data, one_thread
+from plausibly.paper.figure import METHOD, SPLIT, Figure, Study, monte_carlo
+from plausibly.paper.page import Claim, Drawing, close, framed, mean_spread
+from plausibly.plots import style
+from plausibly.plots.style import SMALL, Axes, histogram
+from plausibly.protocols import ANNOTATION
+
+ALPHA = "0.1"
+Images = NDArray[np.float64]
+SIDE = 8
+LABELS = tuple(map(str, range(10)))
+UNIFORMS = 3 + 2 * SIDE * SIDE
+"""Uniforms that `perturbed` takes an image."""
+
+_TURN, _SHIFT, _NOISE = 10.0, 0.5, 0.1
+"""Most degrees of a rotation, most pixels of a shift, standard deviation of the noise of pixels."""
+
+
+@attrs.frozen(kw_only=True, eq=False)
+class Digits:
+    """Images with their digits."""
+
+    images: Images
+    digits: Ints
+
+    def part(self, rows: slice) -> Digits:
+        """Return some of them."""
+        return Digits(images=self.images[rows], digits=self.digits[rows])
+
+
+@cache
+def load() -> tuple[Digits, Digits]:
+    """Return images to train on, and other ones to study."""
+    found = require("sklearn.datasets", extra="demo", whose=WHOSE).load_digits()
+    images: Images = np.asarray(found.images, dtype=np.float64) / 16
+    every = Digits(images=images, digits=np.asarray(found.target, dtype=np.int64))
+    half = len(images) // 2
+    return every.part(slice(half)), every.part(slice(half, None))
+
+
+def perturbed(images: Images, uniform: NDArray[np.float64]) -> Images:
+    """Return each image rotated, shifted and with noise."""
+    angle = np.deg2rad(_TURN * (2 * uniform[:, 0] - 1))
+    shift = _SHIFT * (2 * uniform[:, 1:3] - 1)
+    radius, turn = uniform[:, 3:].reshape(len(images), 2, SIDE, SIDE).swapaxes(0, 1)
+    noise, _ = normals(radius, turn)
+    return np.clip(_moved(images, angle, shift) + _NOISE * noise, 0, 1)
+
+
+def _moved(images: Images, angle: NDArray[np.float64], shift: NDArray[np.float64]) -> Images:
+    """Return images turned about their middle and shifted, by bilinear interpolation."""
+    middle = (SIDE - 1) / 2
+    row, column = np.meshgrid(np.arange(SIDE) - middle, np.arange(SIDE) - middle, indexing="ij")
+    cos, sin = np.cos(angle)[:, None, None], np.sin(angle)[:, None, None]
+    there = np.broadcast_arrays(
+        np.arange(len(images))[:, None, None],
+        cos * row + sin * column + middle - shift[:, 0, None, None],
+        cos * column - sin * row + middle - shift[:, 1, None, None],
+    )
+    # Outside of each image there are pixels of nothing.
+    return np.asarray(map_coordinates(images, np.stack(there), order=1, mode="grid-constant"))
+
+
+def _flat(images: Images) -> Images:
+    return images.reshape(len(images), -1)
+
+
+def _fitted(images: Images, target: NDArray[np.generic]) -> Any:  # Any: scikit-learn has no types
+    """Return a logistic regression on images."""
+    linear = require("sklearn.linear_model", extra="demo", whose=WHOSE)
+    with one_thread():
+        return linear.LogisticRegression(C=1.0, max_iter=2000).fit(_flat(images), target)
+
+
+def _cells(
+    values: NDArray[np.float64], examples: NDArray[np.str_], **attributes: str
+) -> xr.DataArray:
+    """Return numbers by example and digit."""
+    coords = {names.EXAMPLE: examples, names.LABEL: text_array(LABELS)}
+    return xr.DataArray(values, coords, list(coords), "predictions", attributes)
+
+
+TRAINING = 3000
+IMAGES = 2000
+SINGLE = 0.25
+SHOWN = 2
+
+
+@attrs.frozen(kw_only=True, eq=False)
+class Overlaid:
+    """Images, what is in them, and what ten classifiers say."""
+
+    images: Images
+    holds: Bools
+    data: Data
+
+
+@cache
+def overlaid(seed: int) -> Overlaid:
+    """Return the images of the study with predictions of classifiers that saw other digits."""
+    train, study = load()
+    seen, known = _compose(train, TRAINING, Keys(seed, "reproduce/overlaid/train"))
+    images, holds = _compose(study, IMAGES, Keys(seed, "reproduce/overlaid/study"))
+    values = [_fitted(seen, target).predict_proba(_flat(images))[:, 1] for target in known.T]
+    examples = text_array([f"image{number}" for number in range(1, IMAGES + 1)])
+    said = ([LABELS[digit] for digit in np.flatnonzero(row)] for row in holds)
+    records = (
+        (example, None, digits) for example, digits in zip(examples.tolist(), said, strict=True)
+    )
+    lam = aggregate(registry.resolve(ANNOTATION, "label-set").build(records, LABELS))
+    data = Data(
+        name="digits",
+        about=f"{counted(IMAGES)} images of one or two overlaid digits, ten logistic regressions "
+        f"fitted to {counted(TRAINING)} others",
+        predictions=_cells(np.stack(values, axis=1), examples, scale="independent"),
+        plausibilities=lam.sel({names.EXAMPLE: examples}),
+    )
+    return Overlaid(images=images, holds=holds, data=data)
+
+
+def _compose(source: Digits, count: int, keys: Keys) -> tuple[Images, Bools]:
+    """Return images of one or two digits, the darker pixel of both, and which digits they hold."""
+    uniform = keys.uniform(hash_names(range(count)), 3)
+    one, two = (np.floor(uniform[:, i] * len(source.digits)).astype(np.int64) for i in (0, 1))
+    two = np.where(uniform[:, 2] < SINGLE, one, two)
+    holds = np.zeros((count, len(LABELS)), dtype=np.bool_)
+    for digit in (one, two):
+        holds[np.arange(count), source.digits[digit]] = True
+    return np.maximum(source.images[one], source.images[two]), holds
+
+
+def label_sets(study: Study) -> xr.Dataset:
+    """Return coverage over splits, and of one split all about its test images."""
+    made, data, method = overlaid(study.seed), study.data, monte_carlo()
+    over = study.compared({"": method}).isel({METHOD: 0}, drop=True)
+    rows = study.rows(0)
+    test, lam = data.predictions[rows], data.plausibilities.values[rows]
+    predictor = study.calibrated(rows, method, seed=study.seed)
+    sets = predictor.predict_array(test.values, study.alpha)
+    covered, counts = coverage.aggregated(sets, lam), made.holds[rows].sum(axis=1)
+    base = coverage.aggregated(data.predictions.values >= 0.5, data.plausibilities.values)
+    few = _few(covered, counts)
+    return xr.Dataset(
+        {
+            "aggregated_coverage": over["aggregated_coverage"].variable,
+            "set_size": over["set_size"].variable,
+            "coverage_at_one_half": ((), float(base.mean())),
+            "realised": (names.EXAMPLE, covered),
+            "labels": (names.EXAMPLE, counts),
+            "size": (names.EXAMPLE, coverage.sizes(sets)),
+            "shown_image": (("shown", "row", "column"), made.images[rows][few]),
+            "shown_holds": (("shown", names.LABEL), made.holds[rows][few]),
+            "p_value": (("shown", names.LABEL), predictor.p_values(test[few]).values),
+        },
+        coords={
+            SPLIT: over[SPLIT],
+            names.EXAMPLE: test[names.EXAMPLE].values,
+            names.LABEL: test[names.LABEL].values,
+            "shown": test[names.EXAMPLE].values[few],
+        },
+    )
+
+
+def _few(covered: NDArray[np.float64], counts: Ints) -> Ints:
+    """Return the first image of two digits covered in part, and the first wholly covered."""
+    two = counts == 2
+    partly = np.flatnonzero(two & (covered > 0) & (covered < 1))
+    wholly = np.flatnonzero(two & (covered >= 1))
+    # Where one kind is missing, any two images stand in.
+    return np.array([*partly[:1], *wholly[:1], 0, 1])[:SHOWN]
+
+
+def draw_label_sets(numbers: xr.Dataset) -> Drawing:
+    """Return coverage, its shares and sizes above; two images with their p-values below."""
+    drawn = page.new_page(11, 6.4)
+    above, below = drawn.subfigures(2, 1)
+    first, second, third = above.subplots(1, 3)
+    values, level = numbers["aggregated_coverage"].values, page.wanted(numbers)
+    edges = style.edges([values, np.array([level])], bins=25)
+    said = f"aggregated, mean {values.mean():.3f}"
+    histogram(first, values, edges, style.AGGREGATED, said)
+    framed(first, "aggregated coverage (share)", "splits", "over splits", level=level, room=0.3)
+    _realised(second, numbers)
+    sizes = numbers["size"].values
+    bins = np.bincount(sizes, minlength=11)
+    third.bar(np.arange(bins.size), bins, color=style.SIZE.colour, edgecolor=INK, linewidth=0.5)
+    title = f"one split: mean set size {sizes.mean():.2f}"
+    framed(third, "labels in a set", "test images", title, key="")
+    third.set_xticks(range(0, 11, 2))
+    panels = below.subplots(1, 2 * SHOWN, width_ratios=(1, 2) * SHOWN)
+    for place in range(SHOWN):
+        one = numbers.isel(shown=place)
+        _image(panels[2 * place], panels[2 * place + 1], one, numbers.attrs[names.ALPHA])
+    return page.finish(drawn, "Label sets: 90 % of the mass, not of every image", numbers)
+
+
+def _realised(panel: Axes, numbers: xr.Dataset) -> None:
+    """Draw how many images are covered by how much, by the number of their digits."""
+    realised, labels = numbers["realised"].values, numbers["labels"].values
+    levels = np.array([0.0, 0.5, 1.0])
+    for offset, count, look in ((-0.06, 1, style.OTHERS[3]), (0.06, 2, style.AGGREGATED)):
+        there = realised[labels == count, None]
+        heights = (np.abs(there - levels) < 0.25).sum(axis=0)
+        said = "one digit" if count == 1 else "two digits"
+        drawn = style.bars(panel, levels + offset, heights, 0.11, look, said)
+        panel.bar_label(drawn, fontsize=SMALL)
+    panel.set_xticks(levels)
+    framed(panel, "realised coverage of an image (share)", "test images", "one split")
+
+
+def _image(picture: Axes, panel: Axes, one: xr.Dataset, alpha: float) -> None:
+    """Draw an image beside the p-values of the digits; those that it holds in full colour."""
+    picture.imshow(one["shown_image"].values, cmap="gray_r")
+    picture.set(xticks=[], yticks=[])
+    holds, p = one["shown_holds"].values, one["p_value"].values
+    labels = [str(label) for label in one[names.LABEL].values]
+    said = " and ".join(label for label, held in zip(labels, holds, strict=True) if held)
+    picture.set_title(f"holds {said}", fontsize=10, loc="left", color=INK)
+    place = np.arange(len(p))
+    panel.bar(place[holds], p[holds], color=BLUE, label="in the image")
+    panel.bar(place[~holds], p[~holds], color="white", edgecolor=GREY, label="not in it")
+    panel.axhline(alpha, color=VERMILION, linestyle="--", linewidth=1.2, label=f"alpha {alpha:g}")
+    panel.set_xticks(place, labels)
+    framed(panel, "digit", "p-value", "in the set: p-value above alpha", room=0.35, columns=3)
+
+
+def claim_label_sets(numbers: xr.Dataset) -> Claim:
+    """Return whether the level is reached, and how it is shared out."""
+    level = page.wanted(numbers)
+    values, realised = numbers["aggregated_coverage"].values, numbers["realised"].values
+    partly = float(((realised > 0) & (realised < 1)).mean())
+    base = float(numbers["coverage_at_one_half"])
+    return Claim(
+        says=f"Monte Carlo on label sets covers {level:g} of the mass on average, with sets "
+        "that hold only some of the digits of some images; the classifiers alone cover less",
+        measured=f"aggregated {mean_spread(values)}, mean set size "
+        f"{float(numbers['set_size'].mean()):.2f}; covered in part {decimal(partly)}; "
+        f"classifiers at one half {decimal(base)}",
+        parts={
+            f"at {level:g}": close(float(values.mean()), level),
+            "some in part": partly > 0,
+            "classifiers alone less": base < level,
+        },
+    )
+
+
+MULTI_LABEL = Figure(
+    lambda seed: overlaid(seed).data, ALPHA, label_sets, draw_label_sets, claim_label_sets
+)
+
+AUGMENTATIONS = 25
+COUNTS = (1, 2, 10)
+RISE = 0.03
+COUNT = "images_an_example"
+POOLED = {"name": "augmentation", "scores": "pooled"}
+_COVERED, _SIZES = (
+    (
+        (f"{measure}_original", "original", style.VOTED),
+        (f"{measure}_augmented", "augmented", style.AGGREGATED),
+    )
+    for measure in ("coverage", "set_size")
+)
+
+
+@attrs.frozen(kw_only=True, eq=False)
+class Augmented:
+    """Predictions of originals and augmentations, and the digits."""
+
+    predictions: xr.DataArray
+    data: Data
+    accuracy: tuple[float, float]
+
+
+@cache
+def augmented(seed: int) -> Augmented:
+    """Return what a classifier that was fitted to other originals says of every image."""
+    train, study = load()
+    model = _fitted(train.images, train.digits)
+    count = len(study.images)
+    examples = text_array([f"digit{number}" for number in range(1, count + 1)])
+    hashes, keys = hash_names(examples), Keys(seed, "reproduce/augmentation")
+    every = [study.images]
+    for number in range(AUGMENTATIONS):
+        uniform = keys.child(str(number)).uniform(hashes, UNIFORMS)
+        every.append(perturbed(study.images, uniform))
+    arrays = [
+        _cells(model.predict_proba(_flat(images)), examples, scale="probability")
+        for images in every
+    ]
+    numbered = xr.Variable(names.AUGMENTATION, text_array([str(j) for j in range(len(every))]))
+    predictions = xr.concat(arrays, numbered)
+    hit = predictions.values.argmax(axis=2) == study.digits
+    sure = (study.digits[:, None] == np.arange(len(LABELS))).astype(np.float64)
+    accuracy = float(hit[0].mean()), float(hit[1:].mean())
+    return Augmented(
+        predictions=predictions,
+        data=Data(
+            name="digits",
+            about=f"{counted(count)} digits, {AUGMENTATIONS} augmentations each, a logistic "
+            f"regression right on {decimal(accuracy[0], 2)} of originals and "
+            f"{decimal(accuracy[1], 2)} of augmentations",
+            predictions=arrays[0],
+            plausibilities=_cells(sure, examples),
+        ),
+        accuracy=accuracy,
+    )
+
+
+def augmentation(study: Study) -> xr.Dataset:
+    """Return coverage and set size on originals and augmentations, (images an example, split)."""
+    made, data = augmented(study.seed), study.data
+    known = data.plausibilities.values > 0
+    measures = [name for name, _, _ in (*_COVERED, *_SIZES)]
+    found = np.zeros((len(measures), len(COUNTS), study.splits))
+    for number in range(study.splits):
+        rows = study.rows(number)
+        test = made.predictions.values[:, rows]
+        for place, count in enumerate(COUNTS):
+            few, lam = made.predictions[:count, ~rows], data.plausibilities[~rows]
+            predictor = calibrate(few, lam, calibrator=POOLED)
+            flat = test.reshape(-1, test.shape[-1])
+            sets = predictor.predict_array(flat, study.alpha).reshape(test.shape)
+            covered, sizes = (sets & known[rows]).sum(axis=2), sets.sum(axis=2)
+            parts = (covered[0], covered[1:], sizes[0], sizes[1:])
+            found[:, place, number] = [part.mean() for part in parts]
+        study.tick(number + 1, study.splits)
+    original, others = made.accuracy
+    return xr.Dataset(
+        {
+            **{
+                name: ((COUNT, SPLIT), values) for name, values in zip(measures, found, strict=True)
+            },
+            "accuracy_original": ((), original),
+            "accuracy_augmented": ((), others),
+        },
+        coords={COUNT: list(COUNTS), SPLIT: np.arange(study.splits)},
+    )
+
+
+def draw_augmentation(numbers: xr.Dataset) -> Drawing:
+    """Return coverage above and set size below, a column a number of images."""
+    extra = ["only", *(f"and {count - 1} augmented" for count in COUNTS[1:])]
+    chosen = {
+        f"m = {count}: original {more}": numbers.sel({COUNT: count})
+        for count, more in zip(COUNTS, extra, strict=True)
+    }
+    title = "Calibrated on augmented images too"
+    return page.draw_columns(chosen, title, numbers, covered=_COVERED, sizes=_SIZES)
+
+
+def claim_augmentation(numbers: xr.Dataset) -> Claim:
+    """Return whether augmented calibration covers augmented images better."""
+    level = page.wanted(numbers)
+    there = numbers["coverage_augmented"].mean(SPLIT).values
+    sizes = numbers["set_size_augmented"].mean(SPLIT).values
+    plain = numbers["coverage_original"].values[0]
+    few, many = float(there[1] - there[0]), float(there[2] - there[0])
+    said = ", ".join(
+        f"m = {count} {decimal(float(one))} with {size:.2f} labels"
+        for count, one, size in zip(COUNTS, there, sizes, strict=True)
+    )
+    return Claim(
+        says=f"calibrated on originals, sets cover originals at {level:g} and augmented "
+        "images less; calibrated on augmented ones too they cover clearly more of these, with "
+        "larger sets, the more the more augmentations calibrate",
+        measured=f"originals by originals {mean_spread(plain)}; augmented: {said}; a rise of "
+        f"{decimal(few)} and {decimal(many)}",
+        parts={
+            f"originals at {level:g}": close(float(plain.mean()), level),
+            "augmented less": float(there[0]) < level - RISE,
+            f"a rise of {RISE:g} or more for m = {COUNTS[1]}": few >= RISE,
+            f"and for m = {COUNTS[2]} more": many > few,
+            "larger sets": bool((np.diff(sizes) > 0).all()),
+        },
+    )
+
+
+AUGMENTATION = Figure(
+    lambda seed: augmented(seed).data, ALPHA, augmentation, draw_augmentation, claim_augmentation
+)

@@ -1,0 +1,345 @@
+"""Sections 2 and 3.2, on the toy: its votes, what is missed by them, and spread over drawn labels.
+
+First the toy itself, and two points whose sets come from scores or from p-values. Then a histogram
+over random halves of what sets cover: the voted label, the label that each point was drawn from,
+and the posterior (aggregated coverage); calibrated on votes, and on drawn labels. Last, coverage
+over drawn labels, over their number, and over the calibration fraction.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+
+import attrs
+import numpy as np
+import xarray as xr
+
+from plausibly.data import names
+from plausibly.data.names import text_array
+from plausibly.demo.subjects import AXIS
+from plausibly.evaluation.describe import decimal
+from plausibly.evaluation.design import MethodTable
+from plausibly.kernels.types import Floats, Ints
+from plausibly.palette import BLUE, GREEN, INK, VERMILION
+from plausibly.paper import page
+from plausibly.paper.data import toy_data, toy_model
+from plausibly.paper.figure import DRAWS, METHOD, REPEAT, SPLIT, Figure, Study, monte_carlo
+from plausibly.paper.page import CLOSE, Claim, Drawing, close, framed, mean_spread
+from plausibly.plots import style
+from plausibly.plots.style import SMALL, Axes, histogram
+
+ALPHA = "0.05"
+POINTS = 5000
+POINTS_SHOWN = 500
+GRID = 81
+SHOWN = "shown"
+_WORDS = ("A", "B")
+_CLEAR = 0.7
+_HUES = (VERMILION, GREEN, BLUE)
+_RGB = np.array([[int(hue[i : i + 2], 16) / 255 for i in (1, 3, 5)] for hue in _HUES])
+_MARKS = ("o", "s", "^")
+_RANGE = (0.05, 1.0)
+
+
+def both_ways(study: Study) -> xr.Dataset:
+    """Return what is shown, and over splits how often sets by score and by p-value differ."""
+    data, model = study.data, toy_model(POINTS, study.seed)
+    sure = data.sure
+    covered, differ = np.zeros(study.splits), np.zeros(study.splits, dtype=np.int64)
+    two: dict[str, tuple[tuple[str, ...], object]] = {}
+    for number in range(study.splits):
+        rows = study.rows(number)
+        predictor = study.calibrated(rows, {"calibrator": "voted"}, seed=study.seed, lam=sure)
+        covered[number] = study.measured(predictor, rows)["true_coverage"]
+        test = data.predictions[rows]
+        by_p = predictor.p_values(test).values > float(study.alpha)
+        differ[number] = (by_p != predictor.predict_array(test.values, study.alpha)).sum()
+        if not two:
+            pair = test[_two(test.values)]
+            cells = (SHOWN, names.LABEL)
+            two = {
+                "score": (cells, pair.values),
+                "p_value": (cells, predictor.p_values(pair).values),
+                "in_set": (cells, predictor.predict_array(pair.values, study.alpha)),
+                "threshold": ((), float(predictor.threshold(study.alpha))),
+                "shown_point": (
+                    (SHOWN, AXIS),
+                    model.drawn.points.sel({names.EXAMPLE: pair[names.EXAMPLE]}).values,
+                ),
+            }
+        study.tick(number + 1, study.splits)
+    few = {names.EXAMPLE: slice(POINTS_SHOWN)}
+    posterior = data.plausibilities.isel(few)
+    steps = np.linspace(*_RANGE, GRID)
+    plane = np.stack(np.meshgrid(steps, steps, indexing="ij"), axis=-1).reshape(-1, 2)
+    said = model.probabilities(plane).argmax(axis=1).reshape(GRID, GRID)
+    return xr.Dataset(
+        {
+            "point": ((names.EXAMPLE, AXIS), model.drawn.points.isel(few).values),
+            "posterior": ((names.EXAMPLE, names.LABEL), posterior.values),
+            "true_label": (names.EXAMPLE, sure.isel(few).values.argmax(axis=1)),
+            "voted_label": (names.EXAMPLE, posterior.values.argmax(axis=1)),
+            "region": (("first", "second"), said),
+            **two,
+            "true_coverage": (SPLIT, covered),
+            "cells_that_differ": (SPLIT, differ),
+        },
+        coords={
+            names.EXAMPLE: posterior[names.EXAMPLE].values,
+            names.LABEL: data.predictions[names.LABEL].values,
+            AXIS: model.drawn.points[AXIS].values,
+            "first": steps,
+            "second": steps,
+            SHOWN: text_array(_WORDS),
+            SPLIT: np.arange(study.splits),
+        },
+    )
+
+
+def _two(predictions: Floats) -> Ints:
+    """Return the rows of an unclear point and of a rather clear one."""
+    most = predictions.max(axis=1)
+    return np.array([np.argmin(most), np.argmin(np.abs(most - _CLEAR))])
+
+
+def draw_both_ways(numbers: xr.Dataset) -> Drawing:
+    """Return points by posterior, true and voted label; regions, scores and p-values."""
+    drawn = page.new_page(10, 6.6)
+    (posterior, true, voted), (regions, scores, p_values) = drawn.subplots(2, 3)
+    points = numbers["point"].values
+    mixed = numbers["posterior"].values @ _RGB
+    posterior.scatter(*points.T, s=10, c=np.clip(mixed, 0, 1), linewidths=0)
+    for panel, name in ((true, "true_label"), (voted, "voted_label")):
+        for code, (hue, mark) in enumerate(zip(_HUES, _MARKS, strict=True)):
+            there = points[numbers[name].values == code]
+            label = str(numbers[names.LABEL].values[code])
+            panel.scatter(*there.T, s=11, c=hue, marker=mark, linewidths=0, label=label)
+    style.legend(true, place="upper right")
+    for panel, title in (
+        (posterior, "true posterior (mixed colours)"),
+        (true, "true labels"),
+        (voted, "voted labels"),
+        (regions, "what the network says, and two points"),
+    ):
+        framed(panel, "first coordinate", "second coordinate", title, grid="", key="")
+        panel.set(xlim=_RANGE, ylim=_RANGE, aspect="equal")
+    shades = 1 - (1 - _RGB[numbers["region"].values]) * 0.35
+    regions.imshow(shades.transpose(1, 0, 2), origin="lower", extent=(*_RANGE, *_RANGE))
+    for word, place in zip(_WORDS, numbers["shown_point"].values, strict=True):
+        regions.plot(*place, marker="o", color=INK, markersize=5)
+        regions.annotate(word, place, xytext=(6, 4), textcoords="offset points", fontweight="bold")
+    _bars(scores, numbers, "score", float(numbers["threshold"]), "threshold")
+    framed(scores, "label", "score E(x, k)", "set: score at least the threshold", key="")
+    _bars(p_values, numbers, "p_value", numbers.attrs[names.ALPHA], "alpha")
+    framed(p_values, "label", "p-value", "set: p-value above alpha", key="")
+    return page.finish(drawn, "One toy, its votes, and two ways to the same set", numbers)
+
+
+def _bars(panel: Axes, numbers: xr.Dataset, name: str, level: float, said: str) -> None:
+    """Draw two points' bars side by side, filled where the label is in the set."""
+    values, inside = numbers[name].values, numbers["in_set"].values
+    width = 0.38
+    for row, word in enumerate(_WORDS):
+        for code, hue in enumerate(_HUES):
+            value = float(values[row, code])
+            place = code + (row - 0.5) * width
+            filled = hue if inside[row, code] else "white"
+            panel.bar(place, value, width * 0.92, facecolor=filled, edgecolor=hue)
+            # Never on the dashed line.
+            above = max(value, level)
+            panel.text(place, above + 0.015, word, ha="center", va="bottom", fontsize=SMALL)
+    style.dashed(panel, level, axis="y")
+    panel.set_xticks(range(len(_HUES)), [str(label) for label in numbers[names.LABEL].values])
+    panel.set_ylim(0, 1.25)
+    told = f"{said} {level:.3g} (dashed); filled: in the set"
+    panel.annotate(told, (0.02, 0.98), xycoords="axes fraction", va="top", fontsize=SMALL)
+
+
+def claim_both_ways(numbers: xr.Dataset) -> Claim:
+    """Return whether both ways agree, and cover true labels where those calibrate."""
+    level = page.wanted(numbers)
+    covered = numbers["true_coverage"].values
+    differ = int(numbers["cells_that_differ"].sum())
+    return Claim(
+        says="thresholds of scores and of p-values give the same sets, and cover true labels "
+        f"at {level:g} when calibrated on true labels",
+        measured=f"{differ} labels in one set and not in the other, true coverage "
+        f"{mean_spread(covered)}",
+        parts={
+            "the same sets": differ == 0,
+            f"true labels at {level:g}": close(float(covered.mean()), level),
+        },
+    )
+
+
+TOY = Figure(partial(toy_data, POINTS), ALPHA, both_ways, draw_both_ways, claim_both_ways)
+
+_STRETCH, _EDGE, _BINS = 0.19, 0.005, 80
+_LOOKS = {
+    "voted_coverage": ("voted label", style.VOTED),
+    "true_coverage": ("true label", style.TRUE),
+    "aggregated_coverage": ("plausibilities (aggregated)", style.AGGREGATED),
+}
+
+
+def gap(method: MethodTable, study: Study) -> xr.Dataset:
+    """Return coverage and set size when calibrated in one way, (split,)."""
+    return study.compared({"": method}).isel({METHOD: 0}, drop=True)
+
+
+def draw_gap(title: str, numbers: xr.Dataset) -> Drawing:
+    """Return a histogram a measure, over splits."""
+    drawn = page.new_page(8, 3.8)
+    panel, level = drawn.subplots(), page.wanted(numbers)
+    there = {name: look for name, look in _LOOKS.items() if name in numbers}
+    # Both figures show the same stretch, so that they can be laid side by side.
+    least = min(level - _STRETCH, *(float(numbers[name].min()) for name in there))
+    edges = np.linspace(least - _EDGE, 1 + _EDGE, _BINS + 1)
+    for name, (said, look) in there.items():
+        values = numbers[name].values
+        histogram(panel, values, edges, look, f"{said}, mean {np.mean(values):.3f}")
+    x = "coverage of the test examples of a split (share)"
+    framed(panel, x, "splits", level=level, room=0.3, columns=2)
+    return page.finish(drawn, title, numbers)
+
+
+def claim_gap(numbers: xr.Dataset, *, voted: bool) -> Claim:
+    """Return whether the gap is there, or closed, as the paper says."""
+    level = page.wanted(numbers)
+    hidden = "true_coverage" if "true_coverage" in numbers else "aggregated_coverage"
+    of = "true labels" if hidden == "true_coverage" else "plausibilities"
+    there, votes = numbers[hidden].values, numbers["voted_coverage"].values
+    mean = float(there.mean())
+    covered = f"{of} {mean_spread(there)}, voted labels {mean_spread(votes)}"
+    if not voted:
+        return Claim(
+            says=f"Monte Carlo calibration covers {of} at {level:g} on average",
+            measured=covered,
+            parts={f"{of} at {level:g}": close(mean, level)},
+        )
+    return Claim(
+        says=f"calibrated on votes, sets cover the vote at {level:g} and {of} far less",
+        measured=f"{covered}; short by {decimal(level - mean)} on average, by "
+        f"{decimal(level - float(there.max()))} or more in every split",
+        parts={
+            f"voted labels at {level:g}": close(float(votes.mean()), level),
+            f"{of} short in every split": bool(there.max() < level - CLOSE),
+        },
+    )
+
+
+def _gap(method: MethodTable, title: str, *, voted: bool) -> Figure:
+    drawing, claiming = partial(draw_gap, title), partial(claim_gap, voted=voted)
+    return Figure(partial(toy_data, POINTS), ALPHA, partial(gap, method), drawing, claiming)
+
+
+_MISSES = "Calibrated on voted labels, sets miss what the vote hides"
+VOTED = _gap({"calibrator": "voted"}, _MISSES, voted=True)
+_CLOSES = f"Calibrated on {DRAWS} drawn labels a point, the gap closes"
+MONTE_CARLO = _gap(monte_carlo(), _CLOSES, voted=False)
+
+COUNTS = (1, 2, 5, 10, 20)
+FRACTIONS = (0.05, 0.1, 0.2, 0.5)
+OVER_SPLITS: dict[str, MethodTable] = {
+    **{f"m = {count}": monte_carlo(count) for count in (1, 5, 20)},
+    "expected": {"calibrator": "expected"},
+}
+FRACTION = "fraction"
+_MIDDLE = (5, 95)
+
+
+def variability(study: Study) -> xr.Dataset:
+    """Return aggregated coverage by label draws (draws, repetition) and by splits."""
+    steps = len(COUNTS) + len(FRACTIONS)
+
+    def covered(number: int, method: MethodTable) -> float:
+        predictor = study.calibrated(rows, method, seed=number)
+        return study.measured(predictor, rows)["aggregated_coverage"]
+
+    over_labels = np.zeros((len(COUNTS), study.splits))
+    rows = study.rows(0)
+    for place, count in enumerate(COUNTS):
+        over_labels[place] = [covered(n, monte_carlo(count)) for n in range(study.splits)]
+        study.tick(place + 1, steps)
+    over_splits = np.zeros((len(OVER_SPLITS), len(FRACTIONS), study.splits))
+    for where, fraction in enumerate(FRACTIONS):
+        for number in range(study.splits):
+            rows = study.rows(number, test=1 - fraction)
+            found = [covered(number, method) for method in OVER_SPLITS.values()]
+            over_splits[:, where, number] = found
+        study.tick(len(COUNTS) + where + 1, steps)
+    return xr.Dataset(
+        {
+            "coverage_over_labels": ((names.DRAW, REPEAT), over_labels),
+            "coverage_over_splits": ((METHOD, FRACTION, SPLIT), over_splits),
+        },
+        coords={
+            names.DRAW: list(COUNTS),
+            REPEAT: np.arange(study.splits),
+            METHOD: np.array(list(OVER_SPLITS)),
+            FRACTION: list(FRACTIONS),
+            SPLIT: np.arange(study.splits),
+        },
+    )
+
+
+def draw_variability(numbers: xr.Dataset) -> Drawing:
+    """Return a histogram over label draws, then spreads over m, then over fractions."""
+    drawn = page.new_page(11, 4)
+    first, second, third = drawn.subplots(1, 3)
+    level, covered = page.wanted(numbers), "aggregated coverage (share)"
+    by_count = numbers["coverage_over_labels"]
+    one = by_count.sel({names.DRAW: 1}).values
+    histogram(first, one, style.edges([one], bins=20), style.AGGREGATED, "aggregated")
+    title = "one split, one label an example"
+    framed(first, covered, "repetitions", title, level=level, room=0.3, columns=2)
+    for place, values in enumerate(by_count.values):
+        low, high = np.percentile(values, _MIDDLE)
+        second.plot([place] * 2, [low, high], color=INK, linewidth=2, solid_capstyle="round")
+        second.plot([place], [values.mean()], marker="o", color=BLUE, markersize=7)
+    second.set_xticks(range(len(COUNTS)), [str(count) for count in COUNTS])
+    style.target(second, level, axis="y")
+    title = "one split: mean and middle 90 %"
+    framed(second, "drawn labels an example (m)", covered, title, room=0.3, key="upper right")
+    spread = _spread(numbers)
+    fractions = 100 * spread[FRACTION].values
+    for one, look, mark in zip(spread, style.OTHERS, "os^D", strict=False):
+        style.curve(third, fractions, one.values, look, str(one[METHOD].values), marker=mark)
+    third.set_ylim(0, None)
+    x, y = "calibration examples (% of all)", "standard deviation of coverage"
+    framed(third, x, y, "over splits", key="upper right", columns=2)
+    return page.finish(drawn, "More drawn labels an example, less spread", numbers)
+
+
+def _spread(numbers: xr.Dataset) -> xr.DataArray:
+    return numbers["coverage_over_splits"].std(SPLIT, ddof=1)
+
+
+def claim_variability(numbers: xr.Dataset) -> Claim:
+    """Return whether coverage stays on average while its spread falls with m."""
+    level = page.wanted(numbers)
+    labels = numbers["coverage_over_labels"].std(REPEAT, ddof=1)
+    few, many = float(labels[0]), float(labels[-1])
+    spread = _spread(numbers)
+    ones, twenties = (spread.sel({METHOD: name}) for name in ("m = 1", "m = 20"))
+    halves = numbers["coverage_over_splits"].sel({FRACTION: FRACTIONS[-1]}).mean(SPLIT)
+    least, most = float(halves.min()), float(halves.max())
+    gains = [f"{decimal(float(ones[i]))} to {decimal(float(twenties[i]))}" for i in (0, -1)]
+    return Claim(
+        says=f"coverage is {level:g} on average for every m, and varies less the larger m is, "
+        "most of all with few calibration examples",
+        measured=f"means over halves {decimal(least)} to {decimal(most)}; from m = 1 to 20, "
+        f"spread over labels {decimal(few, 4)} to {decimal(many, 4)}, over splits with "
+        f"{100 * FRACTIONS[0]:g} % calibration {gains[0]}, with {100 * FRACTIONS[-1]:g} % "
+        f"{gains[1]}",
+        parts={
+            f"means at {level:g}": close(least, level) and close(most, level),
+            "less spread over labels": many < few,
+            "less spread over splits": bool((twenties < ones).all()),
+            "most with few examples": bool(ones[0] - twenties[0] > ones[-1] - twenties[-1]),
+        },
+    )
+
+
+VARYING = Figure(partial(toy_data, 2000), ALPHA, variability, draw_variability, claim_variability)
+VARYING_SKIN = attrs.evolve(VARYING, alpha="0.27")

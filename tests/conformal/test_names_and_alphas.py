@@ -1,0 +1,119 @@
+"""Names of indexes are read once; a predictor answers for any number of alphas."""
+
+from __future__ import annotations
+
+import gc
+
+import numpy as np
+import pandas as pd
+import pytest
+import xarray as xr
+from hypothesis import given, strategies as st
+
+import plausibly
+from plausibly.data import names, validate
+from plausibly.data.named import with_values
+from plausibly.errors import InputError
+from plausibly.kernels.random import Names, hash_names
+
+TEXTS = st.lists(st.text("ab\0", max_size=2), max_size=6)
+
+
+def array(examples: list[str], labels: str = "ab") -> xr.DataArray:
+    values = np.full((len(examples), len(labels)), 1 / len(labels))
+    coords = {"example": examples, "label": list(labels)}
+    return xr.DataArray(values, coords, ("example", "label"), attrs={"scale": "probability"})
+
+
+@given(TEXTS)
+def test_names_are_what_they_are_one_by_one(texts: list[str]) -> None:
+    names = Names(texts)
+    wanted = len(set(texts)) == len(texts) and all(one and "\0" not in one for one in texts)
+    assert names.usable is wanted
+    assert names.hashes.tolist() == hash_names(texts).tolist()
+    assert (len(names), names.row) == (len(texts), tuple(texts))
+    assert names.distinct == frozenset(texts)
+
+
+def test_an_index_is_read_once_and_forgotten_with_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen = array(["one", "two"])
+    first = names.names_of(seen, "example")
+    with monkeypatch.context() as patched:
+        patched.setattr(names, "name_texts", None)
+        assert names.names_of(seen + 1, "example") is first
+    assert names.names_of(array(["one", "three"]), "example").texts == ["one", "three"]
+    place = id(seen.get_index("example"))
+    assert place in names._seen
+    del seen
+    gc.collect()
+    assert place not in names._seen
+
+
+@pytest.mark.parametrize("kind", [object, None])
+def test_long_names_are_the_same_however_they_are_kept(kind: type | None) -> None:
+    texts = [f"case {number}" for number in range(2_000)]
+    model = array(texts).assign_coords(example=pd.Index(texts, dtype=kind))
+    lam = array(texts).isel(example=slice(None, None, -1))
+    predictor = plausibly.calibrate(model, lam)
+    assert predictor.predict(model[5:], 0.2).attrs["calibration_overlap"] == 1_995
+    new = array([f"new {number}" for number in range(1_999)])
+    assert predictor.predict(new, 0.2).attrs["calibration_overlap"] == 0
+    assert names.names_of(lam.assign_coords(example=texts), "example").common(
+        names.names_of(model, "example")
+    ) == len(texts)
+    twice = array([*texts, "case 7"])
+    with pytest.raises(InputError, match="name case 7 in rows 8 and 2,001"):
+        predictor.predict(twice, 0.2)
+
+
+def test_a_name_that_is_there_twice_is_refused_each_time() -> None:
+    predictor = plausibly.calibrate(
+        array([str(place) for place in range(30)]),
+        lam := array([str(place) for place in range(30)]),
+    )
+    assert lam.sizes == {"example": 30, "label": 2}
+    twice = array(["same", "same"])
+    for _ in range(2):
+        with pytest.raises(InputError, match="name same in rows 1 and 2"):
+            predictor.predict(twice, 0.1)
+
+
+@pytest.mark.filterwarnings("ignore::plausibly.errors.PlausiblyWarning")
+def test_a_predictor_answers_for_more_alphas_than_it_remembers() -> None:
+    generator = np.random.default_rng(0)
+    model = array([str(place) for place in range(50)]).copy(data=generator.dirichlet([1, 1], 50))
+    predictor = plausibly.calibrate(model, model)
+    asked = [f"0.{number:04d}" for number in range(1, 400)]
+    first = [predictor.threshold_array(one).tolist() for one in asked]
+    for one in asked:
+        predictor.predict(model[:2], one)
+    assert [predictor.threshold_array(one).tolist() for one in asked] == first
+
+
+def test_values_under_names_are_what_xarray_makes_of_them() -> None:
+    given_ = array(["one", "two"]).assign_coords(site=("example", [3, 4])).T
+    flags = np.array([[True, False], [False, True]])
+    made = with_values(given_, flags, name="sets", attrs={"a": 1}, scalars={"alpha": 0.1})
+    coords = {**given_.coords, "alpha": 0.1}
+    assert made.identical(xr.DataArray(flags, coords, given_.dims, "sets", {"a": 1}))
+    assert made.sel(label="b", example="one").item() is False
+    assert "alpha" not in given_.coords
+
+
+@given(st.lists(st.lists(st.sampled_from([0.0, 0.25, 1.0]), min_size=3, max_size=3), min_size=1))
+def test_hard_rows_are_counted_as_one_by_one(rows: list[list[float]]) -> None:
+    assert validate.hard_rows(np.array(rows)) == sum(set(row) <= {0.0, 1.0} for row in rows)
+
+
+@pytest.mark.parametrize("index", [pd.RangeIndex(2_000), pd.Index([f"é{n}" for n in range(2_000)])])
+def test_an_index_without_text_coordinate_is_turned_into_one(index: pd.Index) -> None:
+    frame = pd.DataFrame(np.full((2_000, 2), 0.5), index=index, columns=["a", "b"])
+    given_ = xr.DataArray(frame, dims=("example", "label"))
+    first = validate.check_predictions(given_ + 0)
+    texts = [str(name) for name in index]
+    wanted = array(texts)
+    assert first.coords.to_dataset().identical(wanted.coords.to_dataset())
+    assert first.sel(example=texts[7]).dims == ("label",)
+    assert given_.indexes["example"] is index or given_.indexes["example"].equals(index)
+    turned = given_.rename(example="label", label="example").T
+    assert validate.check_predictions(turned, scale="any").label.values.tolist() == texts

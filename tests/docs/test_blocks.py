@@ -1,0 +1,93 @@
+"""The pages of methods, run: every block of Python and every command shows what it prints."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Callable
+from pathlib import Path
+from typing import get_args, get_type_hints
+
+import pytest
+
+import cli_calibrators
+import run_pages
+from cli_world import CALIBRATE, done, make
+from plausibly.config.draft import draft
+from plausibly_builtins.label_set.spread import Spread
+from readme_world import write_files
+from site_pages import DOCS
+
+_STUDY = re.compile(r"^```toml\n(.*?)^```$", re.M | re.S)
+
+
+def nothing(folder: Path) -> None:
+    """The page brings its own files, or needs none."""
+
+
+def calibrated(folder: Path) -> None:
+    make(folder)
+    done(CALIBRATE)
+
+
+PAGES: dict[str, tuple[int, Callable[[Path], None]]] = {
+    "choosing": (1, write_files),
+    "theory/why-votes-mislead": (1, write_files),
+    "figures": (3, calibrated),
+    "notebooks": (5, calibrated),
+    "labels": (3, nothing),
+    "regions": (2, nothing),
+    "joint-rank": (1, nothing),
+    "sklearn": (5, nothing),
+    "huggingface": (3, nothing),
+    "torch": (2, nothing),
+    "from_mapie": (2, nothing),
+}
+NEEDED = {"sklearn": "sklearn", "from_mapie": "sklearn", "torch": "torch"}
+
+
+def check(name: str, count: int, folder: Path) -> None:
+    """Run a page in a folder, but for its study file."""
+    text = (DOCS / f"{name}.md").read_text(encoding="utf-8")
+    page = folder / "page.md"
+    page.write_text(_STUDY.sub("", text), encoding="utf-8")
+    found = run_pages.run(page)
+    shown = [re.sub(r" +$", "", one.block.body, flags=re.M) for one in found]
+    assert [one.printed for one in found] == shown
+    assert len(found) == count
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_blocks_show_what_they_print(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip(NEEDED.get(name, "numpy"), reason="the page is about it")
+    monkeypatch.chdir(tmp_path)
+    count, prepare = PAGES[name]
+    prepare(tmp_path)
+    check(name, count, tmp_path)
+
+
+@pytest.mark.filterwarnings("ignore::plausibly.errors.PlausiblyWarning")
+def test_calibrators(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    cli_calibrators.make(tmp_path, risks="labels.csv")
+    check("calibrators", 16, tmp_path)
+
+
+def test_the_way_from_mapie_compares() -> None:
+    page = (DOCS / "from_mapie.md").read_text(encoding="utf-8")
+    assert "size 0.99" in page
+    covered = re.findall(r"covers ([\d.]+)", page.rpartition("```text")[2])
+    alone, everyone = map(float, covered)
+    assert alone < everyone - 0.1
+
+
+def test_the_study_of_labels_and_its_policies() -> None:
+    page = (DOCS / "labels.md").read_text(encoding="utf-8")
+    (study,) = _STUDY.findall(page)
+    spread = draft(tomllib.loads(study)).parts["aggregator"]
+    assert isinstance(spread, Spread)
+    assert (spread.parents, type(spread.inner).__name__) == ("frequency", "InverseRank")
+    rows = re.findall(r'^\| `"(\w+)"`', page, re.M)
+    assert set(rows) == set(get_args(get_type_hints(Spread)["parents"]))

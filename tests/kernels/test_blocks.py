@@ -1,0 +1,155 @@
+"""Row blocks and threads: every row once, in order, and the bits of one block in one thread."""
+
+from __future__ import annotations
+
+import multiprocessing.process
+import threading
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+from hypothesis import given, strategies as st
+from numpy.typing import NDArray
+
+from plausibly.kernels import blocks
+from plausibly.kernels.blocks import largest, map_blocks, row_blocks
+from plausibly.kernels.coverage import aggregated, sizes
+from plausibly.kernels.draws import draw_labels
+from plausibly.kernels.ranks import Ranks, at_least
+from plausibly.kernels.sparse import Slots, packed_pairs
+from plausibly.kernels.types import Floats
+
+EXAMPLES = 331
+
+
+def cut(patch: pytest.MonkeyPatch, cells: int = 32, cores: int = 3) -> None:
+    """Make blocks small, and threads worth it."""
+    patch.setattr(blocks, "_CELLS", cells)
+    patch.setattr(blocks, "_WORTH", 1)
+    patch.setattr(blocks, "cores", lambda: cores)
+
+
+@pytest.fixture(params=[1, 2, 5])
+def cores(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> int:
+    number: int = request.param
+    cut(monkeypatch, 1, number)
+    return number
+
+
+@given(
+    st.lists(st.integers(0, 40), min_size=1, max_size=3).map(tuple),
+    st.integers(1, 50),
+    st.integers(1, 9),
+)
+def test_blocks_divide_the_rows_and_hold_few_cells(
+    shape: tuple[int, ...], cells: int, number: int
+) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        cut(patch, cells, number)
+        found = list(row_blocks(shape))
+        assert map_blocks(lambda rows: rows, shape) == found
+    assert [place for rows in found for place in range(shape[0])[rows]] == list(range(shape[0]))
+    width = int(np.prod(shape[1:]))
+    sizes = [rows.stop - rows.start for rows in found]
+    assert all(size == 1 or size * width <= cells for size in sizes)
+
+
+def test_several_threads_are_at_work_where_there_are_cores(cores: int) -> None:
+    # Nobody passes before all are there: with one core there is nobody to wait for.
+    together = threading.Barrier(min(cores, 3), timeout=20)
+    assert len(map_blocks(lambda _: together.wait(), (min(cores, 3),))) == min(cores, 3)
+
+
+def test_few_cells_are_not_worth_a_thread(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(blocks, "cores", lambda: 8)
+    names = map_blocks(lambda _: threading.current_thread().name, (1000, 10))
+    assert set(names) == {threading.current_thread().name}
+
+
+def test_the_error_of_the_first_block_is_raised(cores: int) -> None:
+    def refuse(rows: slice) -> None:
+        if rows.start >= 3:
+            raise ValueError(rows.start)
+
+    with pytest.raises(ValueError, match=r"^3$"):
+        map_blocks(refuse, (9,))
+
+
+def test_work_in_another_thread_is_divided_no_further(cores: int) -> None:
+    def names() -> set[str]:
+        return set(map_blocks(lambda _: threading.current_thread().name, (40,)))
+
+    with ThreadPoolExecutor(1) as pool:
+        assert len(pool.submit(names).result()) == 1
+
+
+def test_work_in_a_process_among_others_is_divided_no_further(
+    cores: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert blocks.spare() == cores
+    monkeypatch.setattr(multiprocessing.process, "parent_process", lambda: object())
+    assert blocks.spare() == 1
+
+
+def test_cores_are_those_that_this_process_may_use(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("os.sched_getaffinity", lambda _: {0, 3, 5}, raising=False)
+    monkeypatch.setattr("os.cpu_count", lambda: 7)
+    assert blocks.cores() == 3
+    monkeypatch.delattr("os.sched_getaffinity")
+    assert blocks.cores() == 7
+    monkeypatch.setattr("os.cpu_count", lambda: None)
+    assert blocks.cores() == 1
+
+
+def made(labels: int, share: float, dtype: type[np.float32]) -> Floats:
+    """Return plausibilities of which a share is above zero, and at least one of a row."""
+    generator = np.random.default_rng(labels)
+    found = generator.random((EXAMPLES, labels)) * (generator.random((EXAMPLES, labels)) < share)
+    found[np.arange(EXAMPLES), generator.integers(0, labels, EXAMPLES)] = 0.3
+    rows: Floats = (found / found.sum(axis=1, keepdims=True)).astype(dtype)
+    return rows
+
+
+def packed(dense: Floats) -> Slots:
+    example, label = np.nonzero(dense)
+    return packed_pairs(example, label, dense[example, label], (len(dense), dense.shape[1]))
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize(("labels", "share"), [(3, 1.0), (10, 0.4), (257, 0.01), (257, 0.9)])
+def test_blocks_and_threads_change_no_bit(
+    labels: int, share: float, dtype: type[np.float32], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lam = made(labels, share, dtype)
+    sets = np.random.default_rng(1).random(lam.shape) < 0.4
+    uniforms = np.random.default_rng(2).random((EXAMPLES, 5))
+    pool = np.sort(np.random.default_rng(3).random(2_000).astype(dtype))
+    queries = np.random.default_rng(4).random((EXAMPLES, 120)).astype(dtype)
+    kernels: list[Callable[[], NDArray[np.generic]]] = [
+        lambda: aggregated(sets, lam),
+        lambda: aggregated(sets, packed(lam)),
+        lambda: sizes(sets),
+        lambda: draw_labels(lam, uniforms),
+        lambda: draw_labels(packed(lam), uniforms),
+        lambda: largest(lam),
+        lambda: Ranks(pool).of(queries, "left"),
+    ]
+    whole = [kernel().tobytes() for kernel in kernels]
+    assert whole[5] == lam.max(axis=1).tobytes()
+    for cells, number in ((1, 2), (999, 7)):
+        cut(monkeypatch, cells, number)
+        assert [kernel().tobytes() for kernel in kernels] == whole
+
+
+@pytest.mark.parametrize("labels", [1, 255, 256, 257])
+def test_sets_of_all_labels_are_as_large_as_there_are_labels(labels: int) -> None:
+    assert sizes(np.ones((2, labels), dtype=bool)).tolist() == [labels, labels]
+
+
+def test_no_examples_at_all() -> None:
+    none = np.empty((0, 5))
+    assert aggregated(none > 0, none).shape == sizes(none > 0).shape == (0,)
+    assert draw_labels(none, np.empty((0, 3))).shape == (3, 0)
+    assert at_least(none, np.float64(0.1)).shape == (0, 5)
+    assert largest(none).shape == (0,)

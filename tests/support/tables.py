@@ -1,0 +1,52 @@
+"""Arrays under the names of examples and labels."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import dask.array as da
+import numpy as np
+import xarray as xr
+from numpy.typing import ArrayLike
+
+
+def labelled(
+    values: ArrayLike,
+    examples: str | Sequence[Any] | np.ndarray = "e",  # Any: names of any type
+    labels: Sequence[Any] | np.ndarray = "abcdefgh",  # Any: as above
+    *,
+    name: str | None = None,
+    attrs: Mapping[str, object] | None = None,
+    **coords: object,
+) -> xr.DataArray:
+    """Return an array over examples and labels, behind augmentations where it has these.
+
+    Examples are names, or what stands before their numbers; labels are names, of which the first
+    are taken. More coordinates are one value an example, or a dim and its values.
+    """
+    array = values if isinstance(values, da.Array) else np.asarray(values)
+    n, k = array.shape[-2:]
+    named: dict[str, object] = {
+        one: value if isinstance(value, tuple) else ("example", value)
+        for one, value in coords.items()
+    }
+    named["example"] = (
+        [f"{examples}{place}" for place in range(n)] if isinstance(examples, str) else examples
+    )
+    named["label"] = list(labels[:k])
+    dims = ("augmentation", "example", "label")[-array.ndim :]
+    return xr.DataArray(array, dims=dims, coords=named, name=name, attrs=attrs)
+
+
+def shares(
+    votes: np.ndarray,
+    examples: str | Sequence[Any] | np.ndarray = "e",  # Any: as above
+    labels: Sequence[Any] | np.ndarray = "abcdefgh",  # Any: as above
+    *,
+    counted: bool = True,
+) -> xr.DataArray:
+    """Return the plausibilities of counts of votes; `counted` says of how many each."""
+    totals = votes.sum(axis=1)
+    coords = {"denominator": totals} if counted else {}
+    return labelled(votes / totals[:, None], examples, labels, **coords)
