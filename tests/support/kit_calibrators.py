@@ -40,14 +40,6 @@ def _by_place(data: CalibrationData, keys: Keys) -> tuple[CalibrationData, Keys]
     return attrs.evolve(data, hashes=np.arange(len(data), dtype=np.uint64)), keys
 
 
-def _by_size(data: CalibrationData, keys: Keys) -> tuple[CalibrationData, Keys]:
-    return data, keys.child(str(len(data)))
-
-
-def _own_seed(data: CalibrationData, keys: Keys) -> tuple[CalibrationData, Keys]:
-    return data, Keys(0, "mine")
-
-
 def _smooths(data: CalibrationData, keys: Keys) -> tuple[CalibrationData, Keys]:
     smooth = 0.9 * data.plausibilities + 0.1 / data.plausibilities.shape[1]
     return attrs.evolve(data, plausibilities=smooth), keys
@@ -83,8 +75,8 @@ MUTANTS = {
     "replicates-valid": Mutant(_after(lambda found, _: attrs.evolve(found, assumptions=()))),
     "float32-kept": Mutant(_after(_wide)),
     "row-order": Mutant(_before(_by_place), frozenset({"example-alone"})),
-    "example-alone": Mutant(_before(_by_size)),
-    "seed-respected": Mutant(_before(_own_seed)),
+    "example-alone": Mutant(_before(lambda data, keys: (data, keys.child(str(len(data)))))),
+    "seed-respected": Mutant(_before(lambda data, keys: (data, Keys(0, "mine")))),
     "without-denominator": Mutant(_after(_needs_counts)),
     "impossible-labels": Mutant(_before(_smooths)),
     "one-label": Mutant(_after(_off_for_one_label)),

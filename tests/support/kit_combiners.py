@@ -49,10 +49,6 @@ def _with_held_out(self: Mean, p: PValues, held_out: PValues | None) -> Floats:
     return p.mean()
 
 
-def _flat(p: PValues) -> Floats:
-    return p.mean().ravel() if p.size else p.mean()
-
-
 def _needs_queries(p: PValues) -> Floats:
     if not p.size:
         raise ValueError("zero-size array")
@@ -88,7 +84,7 @@ def _less_at_the_least(found: Guarantee) -> Guarantee:
 MUTANTS = {
     **common(Mean, "guarantee", lambda found: attrs.evolve(found, why="fitted")),
     "held-out-share": Mutant(changed(Mean, held_out=1.0, combine=_with_held_out)),
-    "shape": Mutant(_combine(_flat)),
+    "shape": Mutant(_combine(lambda p: p.mean().ravel() if p.size else p.mean())),
     "zero-queries": Mutant(_combine(_needs_queries)),
     "unit-interval": Mutant(_combine(_beyond_one)),
     "query-alone": Mutant(_combine(lambda p: p.mean() * (1 - 1e-6 * p.size))),

@@ -77,10 +77,6 @@ def _by_file(table: xr.Dataset, path: Path) -> xr.Dataset:
     return sealed(table.assign_coords(example=[f"{path.stem} {e}" for e in table.example.values]))
 
 
-def _nobodys_kind(table: xr.Dataset, path: Path) -> xr.Dataset:
-    return table.assign_attrs(kind="kind of nobody")
-
-
 def _caches(table: xr.Dataset, path: Path) -> xr.Dataset:
     path.with_suffix(".cache").write_bytes(b"1")
     return table
@@ -125,7 +121,7 @@ MUTANTS = {
     **common(Bars, "read", lambda table: table.assign_attrs(note="fitted")),
     "recognises-its-own": Mutant(changed(Bars, recognises=_by_name)),
     "recognises-no-other": Mutant(changed(Bars, recognises=lambda self, path, head: True)),
-    "reads": Mutant(_read(_nobodys_kind)),
+    "reads": Mutant(_read(lambda table, path: table.assign_attrs(kind="kind of nobody"))),
     "copy-is-the-same": Mutant(_read(_by_file)),
     "file-unchanged": Mutant(_read(_caches)),
     "declared-labels": Mutant(_declared(lambda labels: labels and sorted(labels))),

@@ -51,10 +51,6 @@ def _score(change: Callable[[Floats], Floats], **said: object) -> object:
     return changed(Scaled, score=score, **said)
 
 
-def _flattens(p: Floats) -> Floats:
-    return p.reshape(-1, p.shape[-1]) if p.ndim > 2 else p * 1
-
-
 def _doubles_in_place(p: Floats) -> Floats:
     found: Floats = p / p.sum(axis=-1, keepdims=True)
     if p.flags.writeable:
@@ -67,10 +63,6 @@ def _writes_the_same(p: Floats) -> Floats:
     return p * 1
 
 
-def _divides_by_itself(p: Floats) -> Floats:
-    return p * (p / p)
-
-
 def _divides_by_gaps(p: Floats) -> Floats:
     if p.shape[-1] < 2:
         return p * 1
@@ -79,13 +71,9 @@ def _divides_by_gaps(p: Floats) -> Floats:
     return found
 
 
-def _against_the_second(p: Floats) -> Floats:
-    return p - np.partition(p, -2, axis=-1)[..., -2:-1]
-
-
 MUTANTS = {
     **common(Scaled, "score", lambda found: found * 2),
-    "shape": Mutant(_score(_flattens)),
+    "shape": Mutant(_score(lambda p: p.reshape(-1, p.shape[-1]) if p.ndim > 2 else p * 1)),
     "float32-kept": Mutant(_score(lambda p: p.astype(np.float64))),
     "identity": Mutant(_score(lambda p: p * 2, identity=True)),
     "label-order": Mutant(_score(lambda p: p + np.arange(p.shape[-1], dtype=p.dtype) / 1000)),
@@ -93,8 +81,8 @@ MUTANTS = {
     "inputs-unchanged": Mutant(_score(_doubles_in_place)),
     "read-only-inputs": Mutant(_score(_writes_the_same)),
     "larger-fits-better": Mutant(_score(lambda p: -p)),
-    "zero-probability": Mutant(_score(_divides_by_itself)),
+    "zero-probability": Mutant(_score(lambda p: p * (p / p))),
     "ties": Mutant(_score(_divides_by_gaps), frozenset({"zero-probability"})),
-    "one-label": Mutant(_score(_against_the_second)),
+    "one-label": Mutant(_score(lambda p: p - np.partition(p, -2, axis=-1)[..., -2:-1])),
     "zero-examples": Mutant(_score(lambda p: p + 0 * p.max())),
 }

@@ -94,9 +94,11 @@ class Least:
         raise NotImplementedError
 
 
-# Any: each kind has its own Protocol, and a target may be wrong on purpose
 def offering(
-    name: str = "frequency", target: Any = Smoothed, kind: Kind[Any] = AGGREGATOR, extra: str = ""
+    name: str = "frequency",
+    target: Any = Smoothed,  # Any: it may be wrong on purpose
+    kind: Kind[Any] = AGGREGATOR,  # Any: each kind has its own Protocol
+    extra: str = "",
 ) -> Hook:
     """Return the hook of a plugin that offers one component."""
 
