@@ -51,11 +51,11 @@ def is_lines(path: Path) -> bool:
 
 
 def line_refused(
-    path: Path, line: int, name: str, what: str, expected: str, got: str, do: str = "mend that line"
+    line: int, name: str, what: str, expected: str, got: str, do: str = "mend that line"
 ) -> InputError:
     """Return the error about a line; `what` goes on after its number."""
     what = f" line {counted(line)}{what}"
-    return refused(path.name, name, what, expected, got, do, line=line)
+    return refused(name, what, expected, got, do, line=line)
 
 
 def objects(path: Path) -> list[tuple[int, dict[str, object]]]:
@@ -64,7 +64,6 @@ def objects(path: Path) -> list[tuple[int, dict[str, object]]]:
     for line, value in read_json_lines(path, expected="one JSON object a line"):
         if not isinstance(value, dict):
             raise line_refused(
-                path,
                 line,
                 "line-unlike",
                 " holds no object",
@@ -89,7 +88,6 @@ def named_objects(
     fit = [name for name in wanted if isinstance(first.get(name), str) or (key and name in first)]
     if not fit:
         raise refused(
-            path.name,
             "key-missing",
             " names no example",
             f"the key {listed(map(quoted, wanted), most=len(wanted))} in every object",
@@ -97,12 +95,11 @@ def named_objects(
             as_typed(reader, 'example = "KEY"'),
             seen=list(first),
         )
-    named = [(line, key_text(path, line, entry, fit[0]), entry) for line, entry in found]
+    named = [(line, key_text(line, entry, fit[0]), entry) for line, entry in found]
     without = [line for line, name, _ in named if not name]
     if without and not unnamed:
         lines = f"line{'s' if len(without) > 1 else ''} {listed(map(counted, without))}"
         raise refused(
-            path.name,
             "example-unnamed",
             f" names no example in {lines}",
             "the name of an example",
@@ -113,12 +110,11 @@ def named_objects(
     return named
 
 
-def key_text(path: Path, line: int, entry: Mapping[str, object], key: str) -> str:
+def key_text(line: int, entry: Mapping[str, object], key: str) -> str:
     """Return the name under a key of an object; empty where there is none."""
     value = entry.get(key)
     if value is not None and not isinstance(value, str):
         raise line_refused(
-            path,
             line,
             "example-unnamed",
             f" holds no name as {quoted(key)}",
@@ -128,14 +124,13 @@ def key_text(path: Path, line: int, entry: Mapping[str, object], key: str) -> st
     return str(value or "")
 
 
-def check_once(path: Path, lines: Mapping[int, str]) -> None:
+def check_once(lines: Mapping[int, str]) -> None:
     """Raise ``example-twice`` where two lines are about one example."""
     first: dict[str, int] = {}
     for line, name in lines.items():
         before = first.setdefault(name, line)
         if before != line:
             raise refused(
-                path.name,
                 "example-twice",
                 f" names {short(name)} in lines {counted(before)} and {counted(line)}",
                 "one line an example",
@@ -163,11 +158,10 @@ def labels_of(found: NamedArray, labels: Sequence[str] | None) -> list[str]:
     width = found.values.shape[1]
     if found.labels is not None:
         if labels is not None:
-            check_columns(found.whose, found.labels, labels)
+            check_columns(found.labels, labels)
         return found.labels
     if labels is None:
         raise refused(
-            found.whose,
             "labels-unnamed",
             f" has {several(width, 'column')} and no label names",
             "names in column order; an order is never guessed",
@@ -176,7 +170,6 @@ def labels_of(found: NamedArray, labels: Sequence[str] | None) -> list[str]:
         )
     if len(labels) != width:
         raise refused(
-            found.whose,
             "names-count",
             f" has {several(width, 'column')} and {counted(len(labels))} labels",
             "one name a column",
@@ -187,7 +180,6 @@ def labels_of(found: NamedArray, labels: Sequence[str] | None) -> list[str]:
 
 
 def check_columns(
-    whose: str,
     columns: Sequence[str],
     labels: Sequence[str],
     *,
@@ -200,7 +192,6 @@ def check_columns(
         meant = near(outside[0], [name for name in labels if name not in columns])
         ignore = as_typed(reader, f"ignore = {toml_list(outside)}")
         raise refused(
-            whose,
             "label-unknown",
             f" {does} {listed(map(quoted, outside))}",
             f"columns among the {several(len(labels), 'declared label')}",
@@ -220,7 +211,6 @@ def check_named(table: TextTable, names: Sequence[str], noun: str, do: str) -> N
     unnamed = [row for row, name in enumerate(names) if not name]
     if unnamed:
         raise refused(
-            table.whose,
             "example-unnamed",
             f" names no {noun} in {table.places(unnamed)}",
             f"the name of {'an' if noun == 'example' else 'a'} {noun}",
@@ -238,13 +228,12 @@ def example_hint(reader: str, table: TextTable) -> str:
     return as_typed(reader, f'example = "{name}"') + ", if that column does"
 
 
-def check_names(whose: str, names: Sequence[str], noun: Literal["example", "label"]) -> None:
+def check_names(names: Sequence[str], noun: Literal["example", "label"]) -> None:
     """Raise an error unless every name is there once, and can be one."""
     again = [name for name, count in Counter(names).items() if count > 1]
     if again:
         places = [place for place, name in enumerate(names, start=1) if name == again[0]]
         raise refused(
-            whose,
             f"{noun}-twice",
             f" names the {noun} {short(again[0])} twice",
             "each name once",
@@ -256,7 +245,6 @@ def check_names(whose: str, names: Sequence[str], noun: Literal["example", "labe
     unfit = [place for place, name in enumerate(names, start=1) if not name or "\0" in name]
     if unfit:
         raise refused(
-            whose,
             f"{noun}-unnamed",
             f" has {several(len(unfit), noun)} without a usable name",
             "text with at least one character, and no NUL",

@@ -13,6 +13,7 @@ import attrs
 from plausibly.plugin import InputError, listed, quoted, several, warn
 
 _MOST_SHOWN = 60
+_FILE = "\0"  # whose fault it is, until the file is named
 
 CONSOLIDATED: Final = "consolidated"
 """Annotator of what several people said together, or nobody knows who."""
@@ -35,12 +36,34 @@ HOURS |= {"MST": -7, "MDT": -6, "PST": -8, "PDT": -7}
 
 
 def refused(
-    whose: str, name: str, what: str, expected: str, got: str, do: str, **details: object
+    name: str, what: str, expected: str, got: str, do: str, **details: object
 ) -> InputError:
-    """Return the error about a file; `what` goes on after its name."""
-    return InputError(
-        name, f"{whose}{what}", expected=expected, got=got, do=do, whose=whose, details=details
-    )
+    """Return the error about the file that `about` names; `what` goes on after its name."""
+    return InputError(name, what, expected=expected, got=got, do=do, whose=_FILE, details=details)
+
+
+@contextmanager
+def about(whose: str) -> Iterator[None]:
+    """Say of what is refused inside which file it is about."""
+    try:
+        yield
+    except InputError as error:
+        if error.whose == _FILE:
+            error.what, error.whose = f"{whose}{error.what}", whose
+        raise
+
+
+@contextmanager
+def at(place: str) -> Iterator[None]:
+    """Say of what is refused inside where in the file it is."""
+    try:
+        yield
+    except InputError as error:
+        if error.whose == _FILE:
+            error.what = f" {place}{error.what}"
+            if "place" in error.details:
+                error.details["place"] = place
+        raise
 
 
 def told(

@@ -28,7 +28,7 @@ from plausibly.plugin import (
     several,
 )
 from plausibly_builtins.readers._columns import objects
-from plausibly_builtins.readers._exports import as_typed, refused, short, told
+from plausibly_builtins.readers._exports import about, as_typed, refused, short, told
 
 Fields: TypeAlias = Mapping[str, object]
 Kind: TypeAlias = Literal["single-label", "label-set", "partial-ranking"]
@@ -62,7 +62,6 @@ class Said:
 class Record:
     """A record, in any of the forms; `columns` are the keys of all records of a flat file."""
 
-    whose: str
     place: str
     fields: Fields
     columns: frozenset[str] | None
@@ -166,7 +165,6 @@ class Record:
         users, statuses = (nothing if one is None else one for one in found)
         if not len(values) == len(users) == len(statuses):
             raise refused(
-                self.whose,
                 "responses-unlike",
                 f" {self.place}: the lists of {quoted(question)} are not equally long",
                 "a user and a status for each response",
@@ -184,7 +182,6 @@ class Record:
     def unlike(self, holds: str, found: object) -> InputError:
         """Return the error about a record of another shape."""
         return refused(
-            self.whose,
             "record-unlike",
             f" {self.place} holds {holds}",
             "a record as Argilla exports it",
@@ -218,7 +215,7 @@ def _is_record(fields: object) -> bool:
 
 def load(path: Path) -> list[Record]:
     """Return the records of a JSON or JSON Lines file."""
-    expected, whose = "a list of records, or one a line", path.name
+    expected = "a list of records, or one a line"
     found: list[tuple[str, Fields]] = []
     start = file_opening(path, "annotations").removeprefix(b"\xef\xbb\xbf").lstrip()
     if start.startswith(b"["):
@@ -226,7 +223,6 @@ def load(path: Path) -> list[Record]:
         for number, fields in enumerate(listing if isinstance(listing, list) else [], start=1):
             if not isinstance(fields, dict):
                 raise refused(
-                    whose,
                     "record-unlike",
                     f" record {counted(number)} is no object",
                     expected,
@@ -241,7 +237,6 @@ def load(path: Path) -> list[Record]:
     flat = any(_is_flat(fields) for _, fields in found)
     if not flat and not columns & {"responses", "suggestions"}:
         raise refused(
-            whose,
             "argilla-shape",
             " holds no responses of Argilla",
             '"responses" in the records, or "QUESTION.responses" in flat ones',
@@ -250,7 +245,7 @@ def load(path: Path) -> list[Record]:
             seen=sorted(columns),
         )
     kept = columns if flat else None
-    return [Record(whose=whose, place=place, fields=f, columns=kept) for place, f in found]
+    return [Record(place=place, fields=f, columns=kept) for place, f in found]
 
 
 @attrs.frozen(kw_only=True)
@@ -286,81 +281,81 @@ class Argilla(ResponseOptions):
 
     def read(self, path: Path, labels: Sequence[str] | None) -> AnnotationTable:
         """Return the annotation table in the file."""
-        whose, records = path.name, load(path)
-        asked = sorted({name for record in records for name in record.questions()})
-        suggested = any(record.suggested() for record in records)
-        question = self._question(whose, asked, suggested=suggested)
-        names = self._names(whose, records)
-        given = [
-            (name, said, state)
-            for name, record in zip(names, records, strict=True)
-            for said in record.responses(question)
-            if (state := _state(whose, said)) is not None
-        ]
-        kind = self._kind(whose, question, [said for _, said, _ in given])
-        places = [said.place for _, said, _ in given if said.status is None]
-        if places:
-            told(
-                whose,
-                "status-missing",
-                f" does not say whether {several(len(places), 'response')} "
-                f"{'was' if len(places) == 1 else 'were'} submitted ({listed(places)})",
-                "submitted, draft or discarded",
-                "no status: each counts, also what may be a draft or discarded",
-                "export flat records, which have it: dataset.records.to_list(flatten=True)",
-                stacklevel=5,
-            )
-        responses = [
-            Response(
-                example=name,
-                annotator=said.user,
-                answer=None if state == "skipped" else _answer(kind, said.value),
-                state=state,
-                place=said.place,
-            )
-            for name, said, state in given
-        ]
-        return self.gathered(kind, responses, labels, whose=whose, examples=names)
+        with about(path.name):
+            records = load(path)
+            asked = sorted({name for record in records for name in record.questions()})
+            suggested = any(record.suggested() for record in records)
+            question = self._question(asked, suggested=suggested)
+            names = self._names(path.name, records)
+            given = [
+                (name, said, state)
+                for name, record in zip(names, records, strict=True)
+                for said in record.responses(question)
+                if (state := _state(said)) is not None
+            ]
+            kind = self._kind(question, [said for _, said, _ in given])
+            places = [said.place for _, said, _ in given if said.status is None]
+            if places:
+                told(
+                    path.name,
+                    "status-missing",
+                    f" does not say whether {several(len(places), 'response')} "
+                    f"{'was' if len(places) == 1 else 'were'} submitted ({listed(places)})",
+                    "submitted, draft or discarded",
+                    "no status: each counts, also what may be a draft or discarded",
+                    "export flat records, which have it: dataset.records.to_list(flatten=True)",
+                    stacklevel=5,
+                )
+            responses = [
+                Response(
+                    example=name,
+                    annotator=said.user,
+                    answer=None if state == "skipped" else _answer(kind, said.value),
+                    state=state,
+                    place=said.place,
+                )
+                for name, said, state in given
+            ]
+            return self.gathered(kind, responses, labels, whose=path.name, examples=names)
 
     def predictions(
         self, path: Path, labels: Sequence[str] | None, model: str | None
     ) -> xr.DataArray:
         """Return what a model suggested, (example, label); see `plausibly.plugin.from_named`."""
-        whose, records = path.name, load(path)
-        names = self._names(whose, records)
-        asked = sorted({name for record in records for name in record.suggested()})
-        question = self._question(whose, asked, suggested=None) if asked else ""
-        found = [
-            (name, said)
-            for name, record in zip(names, records, strict=True)
-            for said in record.suggestions(question)
-            if said.value is not None
-        ]
-        if self._kind(whose, question, [said for _, said in found]) == "partial-ranking":
-            raise refused(
-                whose,
-                "predictions-ranked",
-                f": suggestions to {quoted(question)} are rankings",
-                "labels with scores",
-                "labels in order",
-                'question = "..." with a question about labels',
-            )
-        predictions = [
-            NamedPrediction(
-                example=name,
-                model=str(said.agent) if isinstance(said.agent, str) else "",
-                scores=tuple(_scores(whose, said)),
-                place=said.place,
-            )
-            for name, said in found
-        ]
-        return from_named(predictions, labels, whose=whose, model=model, examples=names)
+        with about(path.name):
+            records = load(path)
+            names = self._names(path.name, records)
+            asked = sorted({name for record in records for name in record.suggested()})
+            question = self._question(asked, suggested=None) if asked else ""
+            found = [
+                (name, said)
+                for name, record in zip(names, records, strict=True)
+                for said in record.suggestions(question)
+                if said.value is not None
+            ]
+            if self._kind(question, [said for _, said in found]) == "partial-ranking":
+                raise refused(
+                    "predictions-ranked",
+                    f": suggestions to {quoted(question)} are rankings",
+                    "labels with scores",
+                    "labels in order",
+                    'question = "..." with a question about labels',
+                )
+            predictions = [
+                NamedPrediction(
+                    example=name,
+                    model=str(said.agent) if isinstance(said.agent, str) else "",
+                    scores=tuple(_scores(said)),
+                    place=said.place,
+                )
+                for name, said in found
+            ]
+            return from_named(predictions, labels, whose=path.name, model=model, examples=names)
 
-    def _question(self, whose: str, asked: Sequence[str], *, suggested: bool | None) -> str:
+    def _question(self, asked: Sequence[str], *, suggested: bool | None) -> str:
         """Return the question that is meant; suggested None: the suggestions are read."""
         if not asked and (self.question is None or suggested):
             raise refused(
-                whose,
                 "annotations-empty",
                 " holds no response",
                 "records that somebody answered",
@@ -377,7 +372,6 @@ class Argilla(ResponseOptions):
         meant = near(self.question, asked) if self.question is not None else None
         typed = as_typed("argilla", f"question = {quoted(meant or asked[0])}")
         raise refused(
-            whose,
             "questions-several" if self.question is None else "question-unknown",
             f" has {several(len(asked), noun)}"
             if self.question is None
@@ -412,7 +406,6 @@ class Argilla(ResponseOptions):
         key, values = next(iter(found.items()))
         at = next(at for at, one in enumerate(values) if not isinstance(one, str) or not one)
         raise refused(
-            whose,
             "example-unnamed",
             f" {records[at].place} names no example",
             f"text or a number as {quoted(key)}",
@@ -421,11 +414,11 @@ class Argilla(ResponseOptions):
             place=records[at].place,
         )
 
-    def _kind(self, whose: str, question: str, given: Sequence[Said]) -> str:
+    def _kind(self, question: str, given: Sequence[Said]) -> str:
         """Return the kind of the answers: what their form says, or the user."""
         first: dict[str, str] = {}
         for said in given:
-            form = _form(whose, said)
+            form = _form(said)
             if form is not None:
                 first.setdefault(form, said.place)
         empty = [said.place for said in given if said.value == []]
@@ -433,7 +426,6 @@ class Argilla(ResponseOptions):
             first.setdefault("list", empty[0])
         if "label" in first and len(first) > 1:
             raise refused(
-                whose,
                 "answers-mixed",
                 f": answers to {quoted(question)} are of two forms",
                 "labels, or lists of labels",
@@ -446,7 +438,6 @@ class Argilla(ResponseOptions):
         called, kinds = _FORMS[form]
         if self.kind is not None and self.kind not in kinds:
             raise refused(
-                whose,
                 "kind-unfit",
                 f": answers to {quoted(question)} are {called}",
                 f"answers of kind {self.kind}",
@@ -456,7 +447,6 @@ class Argilla(ResponseOptions):
         if self.kind is None and form == "list":
             option = f'question = {quoted(question)}, kind = "label-set"'
             raise refused(
-                whose,
                 "kind-unclear",
                 f" does not say whether answers to {quoted(question)} are sets or rankings",
                 "the kind of the answers: the export writes both as lists",
@@ -466,14 +456,13 @@ class Argilla(ResponseOptions):
         return self.kind or kinds[0]
 
 
-def _state(whose: str, said: Said) -> str | None:
+def _state(said: Said) -> str | None:
     """Return the state of a response; None for somebody who has yet to answer."""
     status = said.status
     if status == _NOT_THERE:
         return None
     if status is not None and (not isinstance(status, str) or status not in _STATES):
         raise refused(
-            whose,
             "status-unknown",
             f" {said.place} has a status that is none",
             listed((*_STATES, _NOT_THERE), most=len(_STATES) + 1),
@@ -485,7 +474,7 @@ def _state(whose: str, said: Said) -> str | None:
     return "skipped" if state == "answered" and said.value is None else state
 
 
-def _form(whose: str, said: Said) -> str | None:
+def _form(said: Said) -> str | None:
     """Return the form of an answer; None where there is none, or an empty list."""
     value = said.value
     if value is None or value == []:
@@ -497,7 +486,6 @@ def _form(whose: str, said: Said) -> str | None:
     if isinstance(value, list) and _ranked(value):
         return "ranks"
     raise refused(
-        whose,
         "answer-unfit",
         f" {said.place} names no label",
         "a label, a number, a list of labels, or labels with ranks from 1",
@@ -538,14 +526,13 @@ def _answer(kind: str, value: object) -> object:
     return [blocks[rank] for rank in sorted(blocks)]
 
 
-def _scores(whose: str, said: Said) -> Iterator[tuple[str, str | None]]:
+def _scores(said: Said) -> Iterator[tuple[str, str | None]]:
     """Yield the labels of a suggestion, each with its score: one for all, or one each."""
     labels = said.value if isinstance(said.value, list) else [said.value]
     each = isinstance(said.value, list) and isinstance(said.score, list)
     scores = said.score if each and isinstance(said.score, list) else [said.score] * len(labels)
     if len(scores) != len(labels):
         raise refused(
-            whose,
             "scores-unlike",
             f" {said.place}: the suggestion has not as many scores as labels",
             "one score for all labels, or one each",

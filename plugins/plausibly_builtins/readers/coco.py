@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Literal, TypeAlias
 
@@ -22,14 +22,18 @@ from plausibly.plugin import (
     several,
     states,
 )
-from plausibly_builtins.readers._exports import CONSOLIDATED, one_or_all
+from plausibly_builtins.readers._exports import (
+    CONSOLIDATED,
+    about,
+    as_typed,
+    one_or_all,
+    refused,
+    text_of,
+)
 
 _LISTS = ("images", "categories", "annotations")
 _OTHERS = frozenset({"info", "licenses"})
 _WHERE = ("bbox", "segmentation", "keypoints", "segments_info")
-_UNLABELLED = "images without annotation (not annotated, or of no label)"
-
-_SHOWN = 32_768  # so much of a file is shown to `recognises` at least, where there is more
 
 _Entry: TypeAlias = Mapping[str, object]
 
@@ -76,38 +80,49 @@ class Coco(ResponseOptions):
         if len(seen) == len(_LISTS):
             return True
         # In a long file the other lists come later.
-        return bool(seen) and len(head) >= _SHOWN and set(found) <= {*_LISTS, *_OTHERS}
+        return bool(seen) and len(head) >= 32_768 and set(found) <= {*_LISTS, *_OTHERS}
 
     def read(self, path: Path, labels: Sequence[str] | None) -> AnnotationTable:
         """Return the annotation table in the file."""
-        whose = path.name
-        lists = _lists(path)
-        categories = _named(lists, "categories", "name", whose)
-        images = _named(lists, "images", self.example, whose)
-        self._check_instances(lists["annotations"], whose)
-        who = self._who(lists["annotations"], whose)
-        said: dict[tuple[str, str | None], dict[str, str]] = {}
-        for at, entry in enumerate(lists["annotations"]):
-            place = f".annotations[{at}]"
-            about = _known(entry, "image_id", images, place, whose)
-            label = categories[_known(entry, "category_id", categories, place, whose)]
-            said.setdefault((about, who(entry)), {}).setdefault(label, place)
+        with about(path.name):
+            lists = _lists(path)
+            categories = _named(lists["categories"], "category", ".categories", "name")
+            images = _named(lists["images"], "image", ".images", self.example)
+            self._check_instances(lists["annotations"])
+            named = any(entry.get("annotator") is not None for entry in lists["annotations"])
+            if named and self.annotator is not None:
+                raise refused(
+                    "annotator-unfit",
+                    " names its annotators",
+                    "an annotator for a file that names none",
+                    quoted(self.annotator),
+                    "leave annotator out",
+                )
+            alone = self.annotator or CONSOLIDATED
+            said: dict[tuple[str, str | None], dict[str, str]] = {}
+            for at, entry in enumerate(lists["annotations"]):
+                place = f".annotations[{at}]"
+                image = _known(entry, "image_id", "image", images, place)
+                label = categories[_known(entry, "category_id", "category", categories, place)]
+                who = entry.get("annotator") if named else alone
+                if who is not None and not isinstance(who, str):
+                    raise _unlike(f"{place}.annotator", "a text or number", json_shown(who))
+                said.setdefault((image, text_of(who)), {}).setdefault(label, place)
         responses = [
             Response(
-                example=images[about],
+                example=images[image],
                 annotator=annotator,
                 answer=one_or_all(self.kind, list(found)),
                 state=states.CONSOLIDATED if annotator == CONSOLIDATED else states.ANSWERED,
                 place=next(iter(found.values())),
             )
-            for (about, annotator), found in said.items()
+            for (image, annotator), found in said.items()
         ]
-        answered = {about for about, _ in said}
+        answered = {image for image, _ in said}
         without = [name for key, name in images.items() if key not in answered]
         if self.unlabelled == "empty":
-            by = self.annotator or CONSOLIDATED
             responses += [
-                Response(example=name, annotator=by, answer=None, state=states.EMPTY)
+                Response(example=name, annotator=alone, answer=None, state=states.EMPTY)
                 for name in without
             ]
             without = []
@@ -115,138 +130,102 @@ class Coco(ResponseOptions):
             self.kind,
             responses,
             labels,
-            whose=whose,
+            whose=path.name,
             examples=images.values(),
             offered=list(categories.values()),
-            left_out={_UNLABELLED: len(without)},
+            left_out={"images without annotation (not annotated, or of no label)": len(without)},
         )
 
-    def _check_instances(self, annotations: Sequence[_Entry], whose: str) -> None:
-        places = [
-            at for at, entry in enumerate(annotations) if any(entry.get(key) for key in _WHERE)
-        ]
-        if not places or self.instances:
-            return
+    def _check_instances(self, annotations: Sequence[_Entry]) -> None:
         keys = [key for key in _WHERE if any(entry.get(key) for entry in annotations)]
-        raise InputError(
+        if self.instances or not keys:
+            return
+        places = [at for at, entry in enumerate(annotations) if any(map(entry.get, _WHERE))]
+        raise refused(
             "instances-refused",
-            f"{whose}: {several(len(places), 'annotation')} of {counted(len(annotations))} "
+            f": {several(len(places), 'annotation')} of {counted(len(annotations))} "
             f"{'says' if len(places) == 1 else 'say'} where something is "
             f"({listed(f'.annotations[{at}]' for at in places)})",
-            expected="annotations of whole images: image_id and category_id",
-            got=listed(keys),
-            do="--reader '{name = \"coco\", instances = true}', if an instance means that its "
-            "image shows the category",
-            whose=whose,
-            details={"annotations": places},
+            "annotations of whole images: image_id and category_id",
+            listed(keys),
+            as_typed("coco", "instances = true") + ", if an instance means that its image shows "
+            "the category",
+            annotations=places,
         )
 
-    def _who(self, annotations: Sequence[_Entry], whose: str) -> Callable[[_Entry], str | None]:
-        """Return what tells the annotator of an annotation."""
-        if all(entry.get("annotator") is None for entry in annotations):
-            named = self.annotator or CONSOLIDATED
-            return lambda _: named
-        if self.annotator is not None:
-            raise InputError(
-                "annotator-unfit",
-                f"{whose} names its annotators",
-                expected="an annotator for a file that names none",
-                got=quoted(self.annotator),
-                do="leave annotator out",
-                whose=whose,
-            )
 
-        def who(entry: _Entry) -> str | None:
-            said = entry.get("annotator")
-            if said is None or said == "":
-                return None
-            if isinstance(said, str):
-                return str(said)
-            raise _unlike(
-                whose,
-                f".annotations[{annotations.index(entry)}].annotator",
-                "a text or number",
-                json_shown(said),
-            )
-
-        return who
-
-
-def _unlike(whose: str, place: str, expected: str, got: str) -> InputError:
-    return InputError(
+def _unlike(place: str, expected: str, got: str) -> InputError:
+    return refused(
         "coco-unlike",
-        f"{whose}: {place} is not as COCO has it",
-        expected=expected,
-        got=got,
-        do="export it again, or name the reader that it is for: --reader NAME",
-        whose=whose,
-        details={"place": place},
+        f": {place} is not as COCO has it",
+        expected,
+        got,
+        "export it again, or name the reader that it is for: --reader NAME",
+        place=place,
     )
+
+
+def _shown(entry: _Entry, key: str) -> str:
+    """Return what stands under a key, or which keys are there."""
+    return json_shown(entry[key]) if key in entry else f"keys {listed(entry) or 'none'}"
 
 
 def _lists(path: Path) -> dict[str, list[_Entry]]:
     """Return the three lists of the file, all entries of which are objects."""
     content = read_json(path, expected="an object with images, categories and annotations")
     if not isinstance(content, dict):
-        raise _unlike(path.name, ".", f"an object with {listed(_LISTS)}", json_shown(content))
+        raise _unlike(".", f"an object with {listed(_LISTS)}", json_shown(content))
     found: dict[str, list[_Entry]] = {}
     for key in _LISTS:
         entries = content.get(key)
         if not isinstance(entries, list):
-            got = json_shown(entries) if key in content else f"keys {listed(content) or 'none'}"
-            raise _unlike(path.name, f".{key}", "a list", got)
+            raise _unlike(f".{key}", "a list", _shown(content, key))
         for at, entry in enumerate(entries):
             if not isinstance(entry, dict):
-                raise _unlike(path.name, f".{key}[{at}]", "an object", json_shown(entry))
+                raise _unlike(f".{key}[{at}]", "an object", json_shown(entry))
         found[key] = entries
     return found
 
 
-def _named(lists: Mapping[str, list[_Entry]], key: str, name: str, whose: str) -> dict[str, str]:
+def _named(entries: Sequence[_Entry], noun: str, where: str, name: str) -> dict[str, str]:
     """Return the names of images or categories by their ids; neither is there twice."""
     found: dict[str, str] = {}
-    names: dict[str, str] = {}
-    for at, entry in enumerate(lists[key]):
-        place = f".{key}[{at}]"
-        identity, called = entry.get("id"), entry.get(name)
-        for part, value in (("id", identity), (name, called)):
-            if not isinstance(value, str) or not value:
-                got = json_shown(value) if part in entry else f"keys {listed(entry) or 'none'}"
-                raise _unlike(whose, f"{place}.{part}", "a text or number", got)
-        for what, before in (("id", found.get(str(identity))), ("name", names.get(str(called)))):
-            if before is None:
-                continue
-            noun = "image" if key == "images" else "category"
-            do = "keep one of them"
-            if what == "name" and key == "images":
-                do = '--reader \'{name = "coco", example = "id"}\''
-            raise InputError(
+    taken = set[str]()
+    for at, entry in enumerate(entries):
+        place = f"{where}[{at}]"
+        values = {"id": text_of(entry.get("id")), name: text_of(entry.get(name))}
+        for key, value in values.items():
+            if value is None:
+                raise _unlike(f"{place}.{key}", "a text or number", _shown(entry, key))
+        identity, called = str(values["id"]), str(values[name])
+        what, before, shown, do = "id", found.get(identity), identity, "keep one of them"
+        if before is None and called in taken:
+            what, before, shown = "name", called, quoted(called)
+            do = as_typed("coco", 'example = "id"') if noun == "image" else do
+        if before is not None:
+            raise refused(
                 f"{noun}-twice",
-                f"{whose}: {place} has the {what} of another {noun}, "
-                f"{str(identity) if what == 'id' else quoted(called)}",
-                expected=f"each {noun} once",
-                got=f"{before if what == 'id' else called} before",
-                do=do,
-                whose=whose,
-                details={"place": place},
+                f": {place} has the {what} of another {noun}, {shown}",
+                f"each {noun} once",
+                f"{before} before",
+                do,
+                place=place,
             )
-        found[str(identity)] = str(called)
-        names[str(called)] = str(identity)
+        found[identity] = called
+        taken.add(called)
     return found
 
 
-def _known(entry: _Entry, key: str, known: Mapping[str, str], place: str, whose: str) -> str:
+def _known(entry: _Entry, key: str, noun: str, known: Mapping[str, str], place: str) -> str:
     """Return an id that an annotation names, once it is known to be one of the file."""
-    value = entry.get(key)
-    if isinstance(value, str) and value in known:
-        return str(value)
-    noun = "image" if key == "image_id" else "category"
-    raise InputError(
-        f"{noun}-unknown",
-        f"{whose}: {place} is of no {noun} of the file",
-        expected=f"{key}, one of {several(len(known), noun).replace('categorys', 'categories')}",
-        got=json_shown(value) if key in entry else f"keys {listed(entry) or 'none'}",
-        do="export it again",
-        whose=whose,
-        details={"place": place},
-    )
+    value = text_of(entry.get(key))
+    if value is None or value not in known:
+        raise refused(
+            f"{noun}-unknown",
+            f": {place} is of no {noun} of the file",
+            f"{key}, one of {several(len(known), noun).replace('categorys', 'categories')}",
+            _shown(entry, key),
+            "export it again",
+            place=place,
+        )
+    return value

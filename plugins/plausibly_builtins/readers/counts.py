@@ -48,7 +48,7 @@ from plausibly_builtins.readers._columns import (
     reason,
     toml_list,
 )
-from plausibly_builtins.readers._exports import as_typed, refused, short, told
+from plausibly_builtins.readers._exports import about, as_typed, refused, short, told
 
 _MOST = 2**53  # whole numbers that a float64 weight holds exactly
 _ROUNDED = 0.005  # shares may be written with two decimals
@@ -122,31 +122,33 @@ class Counts(ResponseOptions):
 
     def read(self, path: Path, labels: Sequence[str] | None) -> AnnotationTable:
         """Return the annotation table in the file."""
-        array = array_of(path, self.array)
-        if array is not None:
-            values = _whole_numbers(array)
-            found = Counted(
-                examples=array.examples,
-                columns=labels_of(array, labels),
-                values=values,
-                places=[f"row {counted(row + 1)}" for row in range(len(values))],
-            )
-            return self._table(found, labels, path.name)
-        if is_lines(path) and not is_flat(file_opening(path, "annotations")):
-            return self._table(self._from_lines(path), labels, path.name)
+        with about(path.name):
+            array = array_of(path, self.array)
+            if array is not None:
+                values = _whole_numbers(array)
+                found = Counted(
+                    examples=array.examples,
+                    columns=labels_of(array, labels),
+                    values=values,
+                    places=[f"row {counted(row + 1)}" for row in range(len(values))],
+                )
+                return self._table(found, labels, path.name)
+            if is_lines(path) and not is_flat(file_opening(path, "annotations")):
+                return self._table(self._from_lines(path), labels, path.name)
         return self.from_table(read_table(path, role="annotations"), labels)
 
     def from_table(self, table: TextTable, labels: Sequence[str] | None) -> AnnotationTable:
         """Return the annotation table of columns of text; see `read`."""
-        return self._table(self._from_text(table.seen()), labels, table.whose, ignorable=True)
+        with about(table.whose):
+            return self._table(self._from_text(table.seen()), labels, table.whose, ignorable=True)
 
     def _from_lines(self, path: Path) -> Counted:
         """Return the counts in a JSON Lines file."""
         drop = self.unnamed == "drop"
         every = named_objects(path, "counts", self.example, _DROP, unnamed=drop)
-        found = {line: self._counts(path, line, entry) for line, name, entry in every if name}
+        found = {line: self._counts(line, entry) for line, name, entry in every if name}
         names = {line: name for line, name, _ in every if name}
-        check_once(path, names)
+        check_once(names)
         columns = sorted(set().union(*found.values()))
         values = [[counts.get(label, 0) for label in columns] for counts in found.values()]
         dropped = len(every) - len(names)
@@ -159,12 +161,11 @@ class Counts(ResponseOptions):
             offered=False,
         )
 
-    def _counts(self, path: Path, line: int, entry: Mapping[str, object]) -> dict[str, int]:
+    def _counts(self, line: int, entry: Mapping[str, object]) -> dict[str, int]:
         """Return the counts of an object; lists beside them have to be the same numbers."""
         counter, field = entry.get(self.field), self.field
         if not isinstance(counter, dict):
             raise refused(
-                path.name,
                 "key-missing",
                 f" line {counted(line)} holds no counts as {quoted(field)}",
                 'an object of label and votes, such as {"cat": 3, "dog": 1}',
@@ -177,7 +178,6 @@ class Counts(ResponseOptions):
             if not (isinstance(number, JsonNumber) and COUNT.fullmatch(number) and label):
                 lacks = f"{short(label)} has no number of votes"
                 raise line_refused(
-                    path,
                     line,
                     "count-unreadable",
                     f", {field}: {lacks if label else 'a label without a name has votes'}",
@@ -198,7 +198,6 @@ class Counts(ResponseOptions):
             )
             if not alike or len(numbers) < len(beside):
                 raise line_refused(
-                    path,
                     line,
                     "counts-differ",
                     f": {key} is not what {field} says",
@@ -213,7 +212,6 @@ class Counts(ResponseOptions):
         table.need(self.ignore, do="name columns of the file in ignore")
         if not len(table):
             raise refused(
-                table.whose,
                 "file-empty",
                 " is empty",
                 "one row an example",
@@ -245,7 +243,6 @@ class Counts(ResponseOptions):
             others = several(len(twice) - 1, "example")
             more = f" (and {others} more again)" if len(twice) > 1 else ""
             raise refused(
-                table.whose,
                 "example-twice",
                 f" names {quoted(twice[0])} in {table.places(rows)}{more}",
                 "one row an example",
@@ -273,7 +270,6 @@ class Counts(ResponseOptions):
             if _is_text(table.column(name), rows):
                 return name
         raise refused(
-            table.whose,
             "columns-missing",
             " has no column that names the examples",
             "a column example, or one that is not of counts",
@@ -286,14 +282,14 @@ class Counts(ResponseOptions):
         self, found: Counted, labels: Sequence[str] | None, whose: str, *, ignorable: bool = False
     ) -> AnnotationTable:
         """Return the table; examples by name, else in their order."""
-        check_names(whose, found.columns, "label")
-        check_names(whose, found.examples or [], "example")
+        check_names(found.columns, "label")
+        check_names(found.examples or [], "example")
         aside = self.none_of_these
         if states.policy(states.NONE_OF_THESE, "single-label", self.states) == states.COUNT:
             aside = ()
         offered = [name for name in found.columns if name not in aside]
         if labels is not None:
-            check_columns(whose, offered, labels)
+            check_columns(offered, labels)
         else:  # what was declared is a label, whatever it sums to
             _warn_of_sums(found, whose, ignorable)
         examples = found.examples or [str(row) for row in range(len(found.values))]
@@ -357,7 +353,6 @@ def _whole_numbers(found: NamedArray) -> NDArray[np.int64]:
     if not fit.all():
         row, column = (int(index) for index in np.argwhere(~fit)[0])
         raise refused(
-            found.whose,
             "count-unreadable",
             f" row {counted(row + 1)}, column {column + 1} is not a number of votes",
             "a whole number, 0 or more",
@@ -388,7 +383,6 @@ def _check_counts(table: TextTable, wrong: Mapping[str, list[int]], named: str) 
     if words:
         columns = f"column{'s' if len(words) > 1 else ''} {listed(map(quoted, words))}"
         raise refused(
-            table.whose,
             "columns-not-counts",
             f" holds no counts in {columns}",
             "one column that names the examples, then counts",
@@ -404,7 +398,6 @@ def _check_counts(table: TextTable, wrong: Mapping[str, list[int]], named: str) 
         many = f" ({several(len(cells), 'such cell')})" if len(cells) > 1 else ""
         where = table.place(row).removeprefix(table.whose)
         raise refused(
-            table.whose,
             "count-unreadable",
             f"{where}, column {quoted(name)} is not a number of votes",
             "a whole number, 0 or more",
@@ -414,7 +407,6 @@ def _check_counts(table: TextTable, wrong: Mapping[str, list[int]], named: str) 
         )
     if not wrong:
         raise refused(
-            table.whose,
             "columns-missing",
             " has no column of counts",
             "one column that names the examples, then one a label",

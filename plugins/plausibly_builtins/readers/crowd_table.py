@@ -35,6 +35,7 @@ from plausibly_builtins.readers._columns import check_named
 from plausibly_builtins.readers._exports import (
     HOURS,
     LIKE_MISSING,
+    about,
     as_typed,
     from_iso,
     refused,
@@ -125,7 +126,7 @@ def _row_refused(
     table: TextTable, row: int, name: str, what: str, expected: str, got: str, do: str
 ) -> InputError:
     where = table.place(row).removeprefix(table.whose)
-    return refused(table.whose, name, f"{where}{what}", expected, got, do, line=table.lines[row])
+    return refused(name, f"{where}{what}", expected, got, do, line=table.lines[row])
 
 
 def recognised(header: Sequence[str], given: Mapping[str, str]) -> str | None:
@@ -157,7 +158,6 @@ def columns_of(
     if unknown:
         meant = near(unknown[0], _ROLES)
         raise refused(
-            table.whose,
             "columns-unknown",
             f": a crowd table has no {quoted(unknown[0])}",
             "task, worker and label, and where it has them weight, time and state",
@@ -216,7 +216,6 @@ def _answers(
     if not found:
         what = f"starts with {quoted(preset.answers)}" if name != "figure-eight" else "may do so"
         raise refused(
-            table.whose,
             "columns-missing",
             " has no column of answers",
             f"one that {what}, as {name} writes it",
@@ -226,7 +225,6 @@ def _answers(
         )
     if len(found) > 1:
         raise refused(
-            table.whose,
             "answer-unclear",
             f" has {len(found)} columns that may hold the answers",
             "the name of one",
@@ -269,7 +267,6 @@ def _from_json(
     asked = list(dict.fromkeys(name for answer in answers for name in answer))
     if question is None and len(asked) > 1:
         raise refused(
-            table.whose,
             "answer-unclear",
             f" answers {len(asked)} questions in one cell",
             "the name of one",
@@ -279,7 +276,6 @@ def _from_json(
         )
     if question is not None and question not in asked:
         raise refused(
-            table.whose,
             "columns-missing",
             f" has no answer to {short(question)}",
             "a column, or a question in one",
@@ -588,79 +584,79 @@ class CrowdTable(ResponseOptions):
     def from_table(self, table: TextTable, labels: Sequence[str] | None) -> AnnotationTable:
         """Return the annotation table of columns of text; see `read`."""
         table = table.seen()
-        columns = columns_of(table, self.preset, self.columns or {}, self.answer)
-        called = columns.called
-        absent = [role for role, name in called.items() if name not in table.header]
-        do = self._hint(table, absent, {*called.values()})
-        table.need([*called.values(), *columns.golden], do=do)
-        if not len(table):
-            raise _no_votes(table, "a header and no rows")
-        if self.golden is not None and not columns.golden:
-            raise refused(
-                table.whose,
-                "columns-missing",
-                " does not say of which tasks the answer is known",
-                "GOLDEN:… as Toloka writes it, or _golden as Figure Eight does",
-                f"{several(len(table.header), 'column')}",
-                "leave out golden, or name the preset",
+        with about(table.whose):
+            columns = columns_of(table, self.preset, self.columns or {}, self.answer)
+            called = columns.called
+            absent = [role for role, name in called.items() if name not in table.header]
+            do = self._hint(table, absent, {*called.values()})
+            table.need([*called.values(), *columns.golden], do=do)
+            if not len(table):
+                raise _no_votes(table, "a header and no rows")
+            if self.golden is not None and not columns.golden:
+                raise refused(
+                    "columns-missing",
+                    " does not say of which tasks the answer is known",
+                    "GOLDEN:… as Toloka writes it, or _golden as Figure Eight does",
+                    f"{several(len(table.header), 'column')}",
+                    "leave out golden, or name the preset",
+                )
+            if labels is None and called["label"] in table.offered:
+                offered = table.offered[called["label"]]
+                labels = [text for text in offered if text and text not in self.missing]
+            plain = self._plain(table, columns, labels)
+            if plain is not None:
+                return plain
+            rows = rows_of(table, columns, timed=self.duplicates == "latest")
+            check_named(table, rows.task, "task", "name it, or remove the row")
+            if rows.known and self.golden is None:
+                tasks = several(len({rows.task[row] for row in rows.known}), "task")
+                told(
+                    table.whose,
+                    "answers-known",
+                    f": the answer to {tasks} is known "
+                    f"({several(len(rows.known), 'vote')}, {table.places(rows.known)})",
+                    "tasks of which only the annotators tell; these check the workers",
+                    "each vote counts",
+                    self._as_typed('golden = "drop"') + ', or golden = "count"',
+                    stacklevel=5,
+                )
+            dropped = set(rows.known if self.golden == "drop" else ())
+            used = [row for row in range(len(table)) if row not in dropped]
+            separator = columns.separator if self.separator is None else self.separator
+            if self.kind == "single-label":
+                separator = None
+            found = said(table, columns, separator, self.missing)
+            sets = self.separator is not None or any(len(found.labels[row]) > 1 for row in used)
+            kind = self.kind or ("label-set" if sets else "single-label")
+            if labels is None:
+                names = Counter(label for row in used for label in found.labels[row])
+                warn_like_missing(table.whose, names)
+            else:
+                counting = [row for row in used if self._counts(rows.state[row], kind)]
+                _check_declared(table, rows.worker, found.labels, labels, counting)
+            stands = any(policy.startswith(states.AS_LABEL) for policy in self.states.values())
+            named = labels is not None or found.offered is not None or stands
+            if not named and not any(found.labels[row] for row in used):
+                got = f"{several(len(used), 'empty answer')} and no declared labels"
+                raise _no_votes(table, got)
+            merged = self.kind == "label-set" and separator is None and not columns.json
+            groups: dict[tuple[object, ...], list[int]] = {}
+            for row in used:
+                key = (rows.task[row], rows.worker[row], rows.state[row], rows.weight[row])
+                # Rows of unknown workers cannot be put together: each is an answer of its own.
+                own = -1 if merged and rows.worker[row] else row
+                groups.setdefault((*key, rows.when[row], own), []).append(row)
+            responses = [_response(table, rows, found, group, kind) for group in groups.values()]
+            if self.duplicates == "error":
+                self._check_once(table, responses, kind, timed="time" in called)
+            return self.gathered(
+                kind,
+                responses,
+                labels,
+                whose=table.whose,
+                offered=found.offered,
+                left_out={"votes on tasks with a known answer": len(dropped)},
             )
-        if labels is None and called["label"] in table.offered:
-            offered = table.offered[called["label"]]
-            labels = [text for text in offered if text and text not in self.missing]
-        plain = self._plain(table, columns, labels)
-        if plain is not None:
-            return plain
-        rows = rows_of(table, columns, timed=self.duplicates == "latest")
-        check_named(table, rows.task, "task", "name it, or remove the row")
-        if rows.known and self.golden is None:
-            tasks = several(len({rows.task[row] for row in rows.known}), "task")
-            told(
-                table.whose,
-                "answers-known",
-                f": the answer to {tasks} is known "
-                f"({several(len(rows.known), 'vote')}, {table.places(rows.known)})",
-                "tasks of which only the annotators tell; these check the workers",
-                "each vote counts",
-                self._as_typed('golden = "drop"') + ', or golden = "count"',
-                stacklevel=5,
-            )
-        dropped = set(rows.known if self.golden == "drop" else ())
-        used = [row for row in range(len(table)) if row not in dropped]
-        separator = columns.separator if self.separator is None else self.separator
-        if self.kind == "single-label":
-            separator = None
-        found = said(table, columns, separator, self.missing)
-        sets = self.separator is not None or any(len(found.labels[row]) > 1 for row in used)
-        kind = self.kind or ("label-set" if sets else "single-label")
-        if labels is None:
-            names = Counter(label for row in used for label in found.labels[row])
-            warn_like_missing(table.whose, names)
-        else:
-            counting = [row for row in used if self._counts(rows.state[row], kind)]
-            _check_declared(table, rows.worker, found.labels, labels, counting)
-        stands = any(policy.startswith(states.AS_LABEL) for policy in self.states.values())
-        named = labels is not None or found.offered is not None or stands
-        if not named and not any(found.labels[row] for row in used):
-            got = f"{several(len(used), 'empty answer')} and no declared labels"
-            raise _no_votes(table, got)
-        merged = self.kind == "label-set" and separator is None and not columns.json
-        groups: dict[tuple[object, ...], list[int]] = {}
-        for row in used:
-            key = (rows.task[row], rows.worker[row], rows.state[row], rows.weight[row])
-            # Rows of unknown workers cannot be put together: each is an answer of its own.
-            own = -1 if merged and rows.worker[row] else row
-            groups.setdefault((*key, rows.when[row], own), []).append(row)
-        responses = [_response(table, rows, found, group, kind) for group in groups.values()]
-        if self.duplicates == "error":
-            self._check_once(table, responses, kind, timed="time" in called)
-        return self.gathered(
-            kind,
-            responses,
-            labels,
-            whose=table.whose,
-            offered=found.offered,
-            left_out={"votes on tasks with a known answer": len(dropped)},
-        )
 
     def _plain(
         self, table: TextTable, columns: Columns, labels: Sequence[str] | None
@@ -725,9 +721,9 @@ class CrowdTable(ResponseOptions):
         counting = (r for r in responses if r.answer and self._counts(r.state, kind))
         pairs = Counter((r.example, r.annotator) for r in counting if r.annotator is not None)
         again: dict[str, list[str]] = {}
-        for (about, who), count in pairs.items():
+        for (example, who), count in pairs.items():
             if count > 1:
-                again.setdefault(str(who), []).append(about)
+                again.setdefault(str(who), []).append(example)
         if not again:
             return
         every, latest = self._as_typed('duplicates = "all"'), "latest, " if timed else ""
@@ -737,7 +733,6 @@ class CrowdTable(ResponseOptions):
         first, tasks = next(iter(again.items()))
         others = f", also by {several(len(again) - 1, 'other')}" if again.keys() > {first} else ""
         raise refused(
-            table.whose,
             "response-twice",
             f": {first} answered {several(len(tasks), 'task')} again ({listed(tasks)})",
             "one response an annotator and task",
@@ -768,7 +763,6 @@ def _check_declared(
         do = f"did you mean {quoted(meant)}? {do}"
     where = table.place(row).removeprefix(table.whose)
     raise refused(
-        table.whose,
         "label-unknown",
         f"{where}, {worker[row] or 'an unknown annotator'} says {short(said)}",
         f"one of {several(len(labels), 'declared label')}",
@@ -781,7 +775,6 @@ def _check_declared(
 
 def _no_votes(table: TextTable, got: str) -> InputError:
     return refused(
-        table.whose,
         "annotations-empty",
         " names no label",
         "one row a vote",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Literal
 
@@ -12,7 +12,6 @@ import attrs
 
 from plausibly.plugin import (
     AnnotationTable,
-    InputError,
     Response,
     ResponseOptions,
     XmlElement,
@@ -25,18 +24,33 @@ from plausibly.plugin import (
 )
 from plausibly_builtins.readers._exports import (
     CONSOLIDATED,
+    about,
+    as_typed,
     files_below,
     first_bytes,
     one_or_all,
+    refused,
     within,
 )
 
 _ROOT = re.compile(r"\ufeff?\s*(<\?xml[^>]*\?>\s*)?(<!--.*?-->\s*)*<annotations[\s>]", re.DOTALL)
 _VERSION = re.compile(r"<version>\s*1\.1\s*</version>")
-_SHAPES = ("box", "cuboid", "ellipse", "mask", "points", "polygon", "polyline", "skeleton")
+_SHAPES = ("box", "cuboid", "ellipse", "mask", "points", "polygon", "polyline", "skeleton", "track")
 _TAG_TYPES = ("", "any", "tag")
-_UNTAGGED = "images without a tag (not annotated, or of no label)"
-_UNATTRIBUTED = "tags without the attribute"
+
+
+@attrs.define(kw_only=True)
+class _Found:
+    """What the files hold."""
+
+    annotators: list[str] = attrs.field(factory=list)
+    offered: dict[str, None] = attrs.field(factory=dict)
+    shapes: Counter[str] = attrs.field(factory=Counter)
+    images: list[str] = attrs.field(factory=list)
+    responses: list[Response] = attrs.field(factory=list)
+    left_out: Counter[str] = attrs.field(factory=Counter)
+    attributes: set[str] = attrs.field(factory=set)
+    tags: int = 0
 
 
 @attrs.frozen(kw_only=True)
@@ -73,103 +87,137 @@ class Cvat(ResponseOptions):
 
     def read(self, path: Path, labels: Sequence[str] | None) -> AnnotationTable:
         """Return the annotation table in the file, or in all files of a folder."""
-        parts = list(self._parts(path))
-        responses = [response for part in parts for response in part.responses]
-        if not any(part.tags for part in parts):
-            _check_tags(path.name, parts)
-        if self.attribute is not None and not responses:
-            raise _no_attribute(path.name, self.attribute, parts)
-        left_out = Counter[str]()
-        for part in parts:
-            left_out.update(part.left_out)
-        offered = list(dict.fromkeys(label for part in parts for label in part.offered))
+        with about(path.name):
+            found = _Found()
+            if path.is_dir():
+                self._read_folder(path, found)
+            else:
+                state = states.ANSWERED if self.annotator else states.CONSOLIDATED
+                self._read_file(path, found, self.annotator or CONSOLIDATED, state, "")
+            shapes = {tag: found.shapes[tag] for tag in found.shapes}
+            if shapes and not found.tags:
+                raise refused(
+                    "tags-missing",
+                    f" holds {several(found.shapes.total(), 'shape')} and no tag",
+                    "tags, which say what an image shows; shapes say where something is",
+                    listed(f"{counted(number)} {tag}" for tag, number in shapes.items()),
+                    "export a task in which images are tagged",
+                    shapes=shapes,
+                )
+            if self.attribute is not None and not found.responses:
+                seen = sorted(found.attributes)
+                choice = as_typed("cvat", f'attribute = "{seen[0]}"') if seen else ""
+                raise refused(
+                    "attribute-missing",
+                    f": no tag has the attribute {quoted(self.attribute)}",
+                    "an attribute of the tags",
+                    listed(map(quoted, seen)) or "tags without attributes",
+                    choice or "leave attribute out",
+                    attributes=seen,
+                )
         return self.gathered(
             self.kind,
-            responses,
+            found.responses,
             labels,
             whose=path.name,
-            examples=[name for part in parts for name in part.images],
-            annotators=[part.annotator for part in parts],
-            offered=offered if offered and self.attribute is None else None,
-            left_out=left_out,
+            examples=found.images,
+            annotators=found.annotators,
+            offered=list(found.offered) if found.offered and self.attribute is None else None,
+            left_out=found.left_out,
         )
 
-    def _parts(self, path: Path) -> Iterator[_Part]:
-        if not path.is_dir():
-            named = self.annotator or CONSOLIDATED
-            state = states.ANSWERED if self.annotator else states.CONSOLIDATED
-            yield self._part(path, named, state, "")
-            return
+    def _read_folder(self, folder: Path, found: _Found) -> None:
+        """Add what the XML files of a folder hold, each of an annotator."""
         if self.annotator is not None:
-            raise InputError(
+            raise refused(
                 "annotator-unfit",
-                f"{path.name} is a folder, in which every file is an annotator",
-                expected="an annotator for one file",
-                got=quoted(self.annotator),
-                do="leave annotator out, or name one of its files",
-                whose=path.name,
+                " is a folder, in which every file is an annotator",
+                "an annotator for one file",
+                quoted(self.annotator),
+                "leave annotator out, or name one of its files",
             )
-        for name, file in _annotators(path).items():
-            with within(path, file):
-                inside = file.relative_to(path).as_posix()
-                part = self._part(file, name, states.ANSWERED, f"{inside} ")
-            yield part
+        files: dict[str, Path] = {}
+        for file in files_below(folder, "*.xml"):
+            inside = file.relative_to(folder)
+            lone = inside.name == "annotations.xml" and len(inside.parts) > 1
+            name = (inside.parent if lone else inside.with_suffix("")).as_posix()
+            if name in files:
+                both = (item.relative_to(folder).as_posix() for item in (files[name], file))
+                raise refused(
+                    "annotator-twice",
+                    f" has two files of the annotator {name}",
+                    "one file an annotator",
+                    listed(both),
+                    "rename one of them",
+                )
+            files[name] = file
+        if not files:
+            raise refused(
+                "file-missing",
+                " holds no XML file",
+                "one file an annotator",
+                "none",
+                "unpack the exports into it",
+            )
+        for name, file in files.items():
+            with within(folder, file), about(file.name):
+                where = f"{file.relative_to(folder).as_posix()} "
+                self._read_file(file, found, name, states.ANSWERED, where)
 
-    def _part(self, path: Path, annotator: str, state: str, where: str) -> _Part:
+    def _read_file(self, path: Path, found: _Found, annotator: str, state: str, where: str) -> None:
+        """Add the responses of a file, or count why there are none."""
         root = read_xml(path, "annotations")
         if root.tag != "annotations":
-            raise InputError(
+            raise refused(
                 "cvat-unlike",
-                f"{path.name} holds no annotations of CVAT",
-                expected="<annotations> around everything",
-                got=f"<{root.tag[:40]}>",
-                do="export as CVAT for images 1.1",
-                whose=path.name,
+                " holds no annotations of CVAT",
+                "<annotations> around everything",
+                f"<{root.tag[:40]}>",
+                "export as CVAT for images 1.1",
             )
-        part = _Part(annotator=annotator, offered=_offered(root), shapes=_shapes(root))
+        found.annotators.append(annotator)
+        for label in root.all("meta", "*", "labels", "label"):
+            text = {child.tag: child.text.strip() for child in label.children}
+            if text.get("type", "") in _TAG_TYPES and "parent" not in text and text.get("name"):
+                found.offered[text["name"]] = None
+        around = [*root.all("image", "*"), *root.children]
+        shapes = Counter(child.tag for child in around)
+        found.shapes.update({tag: shapes[tag] for tag in _SHAPES if shapes[tag]})
         for image in root.all("image"):
             name = image.attributes.get("name", "")
-            place = f"{where}line {counted(image.line)}"
+            line = f"line {counted(image.line)}"
             if not name:
-                raise InputError(
+                raise refused(
                     "image-unnamed",
-                    f"{path.name} line {counted(image.line)} names no image",
-                    expected="an attribute name",
-                    got=listed(image.attributes) or "no attribute",
-                    do="export it again",
-                    whose=path.name,
+                    f" {line} names no image",
+                    "an attribute name",
+                    listed(image.attributes) or "no attribute",
+                    "export it again",
                 )
-            part.images.append(name)
-            self._image(
-                part,
-                image,
-                Response(example=name, annotator=annotator, answer=None, state=state, place=place),
-            )
-        return part
-
-    def _image(self, part: _Part, image: XmlElement, response: Response) -> None:
-        """Add the response of an image to the part, or count why there is none."""
-        tags = list(image.all("tag"))
-        part.tags += len(tags)
-        part.attributes.update(
-            item.attributes.get("name", "") for tag in tags for item in tag.all("attribute")
-        )
-        said = [label for tag in tags for label in self._labels(tag)]
-        if len(said) < len(tags) and self.attribute is not None:
-            part.left_out[f"{_UNATTRIBUTED} {self.attribute}"] += len(tags) - len(said)
-        if said:
+            found.images.append(name)
+            tags = list(image.all("tag"))
+            found.tags += len(tags)
+            attributes = [item.attributes.get("name", "") for item in image.all("tag", "attribute")]
+            found.attributes.update(attributes)
+            said = [label for tag in tags for label in self._labels(tag)]
+            if len(said) < len(tags) and self.attribute is not None:
+                reason = f"tags without the attribute {self.attribute}"
+                found.left_out[reason] += len(tags) - len(said)
+            if not said and (tags or self.untagged == "not-assigned"):
+                reason = "images without a tag (not annotated, or of no label)"
+                found.left_out[reason] += not tags
+                continue
             suggested = all(tag.attributes.get("source") == "auto" for tag in tags)
-            part.responses.append(
-                attrs.evolve(
-                    response,
-                    answer=one_or_all(self.kind, said),
-                    state=states.SUGGESTION if suggested else response.state,
+            of = states.SUGGESTION if suggested else state
+            found.responses.append(
+                Response(
+                    example=name,
+                    annotator=annotator,
+                    answer=one_or_all(self.kind, said) if said else None,
+                    state=of if said else states.EMPTY,
+                    place=f"{where}{line}",
                 )
             )
-        elif not tags and self.untagged == "empty":
-            part.responses.append(attrs.evolve(response, state=states.EMPTY))
-        elif not tags:
-            part.left_out[_UNTAGGED] += 1
 
     def _labels(self, tag: XmlElement) -> list[str]:
         if self.attribute is None:
@@ -181,96 +229,7 @@ class Cvat(ResponseOptions):
         ]
 
 
-@attrs.define(kw_only=True)
-class _Part:
-    """What one file holds."""
-
-    annotator: str
-    offered: list[str]
-    shapes: Counter[str]
-    images: list[str] = attrs.field(factory=list)
-    responses: list[Response] = attrs.field(factory=list)
-    left_out: Counter[str] = attrs.field(factory=Counter)
-    attributes: set[str] = attrs.field(factory=set)
-    tags: int = 0
-
-
 def _starts_so(head: bytes) -> bool:
     encoding = "utf-16" if head.startswith((b"\xff\xfe", b"\xfe\xff")) else "utf-8"
     text = head.decode(encoding, "ignore")
     return bool(_ROOT.match(text) and _VERSION.search(text))
-
-
-def _annotators(folder: Path) -> dict[str, Path]:
-    """Return the XML files of a folder by what their annotators are called."""
-    found: dict[str, Path] = {}
-    for file in files_below(folder, "*.xml"):
-        inside = file.relative_to(folder)
-        lone = inside.name == "annotations.xml" and len(inside.parts) > 1
-        name = (inside.parent if lone else inside.with_suffix("")).as_posix()
-        if name in found:
-            raise InputError(
-                "annotator-twice",
-                f"{folder.name} has two files of the annotator {name}",
-                expected="one file an annotator",
-                got=listed(item.relative_to(folder).as_posix() for item in (found[name], file)),
-                do="rename one of them",
-                whose=folder.name,
-            )
-        found[name] = file
-    if not found:
-        raise InputError(
-            "file-missing",
-            f"{folder.name} holds no XML file",
-            expected="one file an annotator",
-            got="none",
-            do="unpack the exports into it",
-            whose=folder.name,
-        )
-    return found
-
-
-def _offered(root: XmlElement) -> list[str]:
-    """Return the labels that the file lists for tags: of a task, a job or a project."""
-    found: list[str] = []
-    for label in root.all("meta", "*", "labels", "label"):
-        text = {child.tag: child.text.strip() for child in label.children}
-        if text.get("type", "") in _TAG_TYPES and "parent" not in text and text.get("name"):
-            found.append(text["name"])
-    return found
-
-
-def _shapes(root: XmlElement) -> Counter[str]:
-    found = Counter(child.tag for image in root.all("image") for child in image.children)
-    found.update(child.tag for child in root.children)
-    return Counter({tag: found[tag] for tag in (*_SHAPES, "track") if found[tag]})
-
-
-def _check_tags(whose: str, parts: Sequence[_Part]) -> None:
-    shapes = Counter[str]()
-    for part in parts:
-        shapes.update(part.shapes)
-    if shapes:
-        raise InputError(
-            "tags-missing",
-            f"{whose} holds {several(shapes.total(), 'shape')} and no tag",
-            expected="tags, which say what an image shows; shapes say where something is",
-            got=listed(f"{counted(number)} {tag}" for tag, number in shapes.items()),
-            do="export a task in which images are tagged",
-            whose=whose,
-            details={"shapes": dict(shapes)},
-        )
-
-
-def _no_attribute(whose: str, attribute: str, parts: Sequence[_Part]) -> InputError:
-    seen = sorted(set().union(*(part.attributes for part in parts)))
-    choice = f'--reader \'{{name = "cvat", attribute = "{seen[0]}"}}\'' if seen else ""
-    return InputError(
-        "attribute-missing",
-        f"{whose}: no tag has the attribute {quoted(attribute)}",
-        expected="an attribute of the tags",
-        got=listed(map(quoted, seen)) or "tags without attributes",
-        do=choice or "leave attribute out",
-        whose=whose,
-        details={"attributes": seen},
-    )

@@ -12,7 +12,7 @@ import zlib
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path, PurePosixPath
-from typing import Final, Literal, TypeGuard
+from typing import Final, Literal, TypeAlias, TypeGuard
 
 import attrs
 
@@ -34,7 +34,7 @@ from plausibly.plugin import (
     several,
     states,
 )
-from plausibly_builtins.readers._exports import one_or_all, refused, text_of, told
+from plausibly_builtins.readers._exports import about, at, one_or_all, refused, text_of, told
 
 ENDINGS: Final = (".jsonl", ".json", ".csv", ".txt")
 MOST_FILES: Final = 10_000
@@ -59,11 +59,14 @@ _BROKEN = (
 )
 
 
+Fields: TypeAlias = Mapping[str, object]
+
+
 @attrs.frozen
 class Record:
     """An example in a file: its fields, and where it is."""
 
-    fields: Mapping[str, object]
+    fields: Fields
     place: str
 
 
@@ -74,12 +77,6 @@ class ExportFile:
     stem: str
     whose: str
     data: bytes
-
-    def refused(
-        self, place: str, name: str, what: str, expected: str, got: str, do: str = "export it again"
-    ) -> InputError:
-        """Return the error about a place in the file."""
-        return refused(self.whose, name, f" {place}{what}", expected, got, do)
 
 
 def is_zip(path: Path) -> bool:
@@ -129,7 +126,6 @@ def records(file: ExportFile) -> Iterator[Record]:
     start = text.lstrip()[:9]
     if not start:
         raise refused(
-            file.whose,
             "file-empty",
             " is empty",
             "an export of doccano",
@@ -151,9 +147,13 @@ def records(file: ExportFile) -> Iterator[Record]:
         found = _rows(file, text)
     for place, entry in found:
         if not isinstance(entry, dict):
-            expected = "an object with a text or filename, and its labels"
-            what, got = " is no record", json_shown(entry)
-            raise file.refused(place, "record-unlike", what, expected, got)
+            raise refused(
+                "record-unlike",
+                f" {place} is no record",
+                "an object with a text or filename, and its labels",
+                json_shown(entry),
+                "export it again",
+            )
         yield Record(entry, place)
 
 
@@ -169,7 +169,7 @@ def _rows(file: ExportFile, text: str) -> Iterator[tuple[str, object]]:
     def broken(expected: str, got: str) -> InputError:
         what = f" line {counted(line)} is no row of the table"
         do = "export it again, as JSONL"
-        return refused(file.whose, "csv-broken", what, expected, got, do, line=line)
+        return refused("csv-broken", what, expected, got, do, line=line)
 
     rows = csv.reader(io.StringIO(text, newline=""), strict=True)
     header: list[str] = []
@@ -207,7 +207,7 @@ def _entries(archive: zipfile.ZipFile) -> list[zipfile.ZipInfo]:
 def _unzipped(path: Path) -> dict[str, bytes]:
     def unfit(what: str, expected: str, got: str) -> InputError:
         do = "unpack it into a folder, and name that folder; or export it again"
-        return refused(path.name, "zip-unfit", f" {what}", expected, got or "less", do)
+        return refused("zip-unfit", f" {what}", expected, got or "less", do)
 
     try:
         with zipfile.ZipFile(path) as archive:
@@ -247,7 +247,6 @@ def _check_names(path: Path, names: list[str]) -> None:
         expected = "either the file all, or one file a member"
     if what:
         raise refused(
-            path.name,
             "export-unclear",
             f" {what}",
             expected,
@@ -298,42 +297,44 @@ class Doccano(ResponseOptions):
 
     def read(self, path: Path, labels: Sequence[str] | None) -> AnnotationTable:
         """Return the annotation table in the export."""
-        files = export_files(path)
-        several_files = path.is_dir() or is_zip(path)
-        if several_files:
-            self._check_annotator(path.name, "in which every file is an annotator")
-        # Whoever labelled nothing has an empty file, where only confirmed labels are exported.
-        parsed = [
-            (file, [] if several_files and not file.data.strip() else list(records(file)))
-            for file in files
-        ]
-        everything = [record for _, found in parsed for record in found]
-        key = self._key(path.name, everything, one=len(files) == 1)
+        with about(path.name):
+            files = export_files(path)
+            several_files = path.is_dir() or is_zip(path)
+            if several_files:
+                self._check_annotator(path.name, "in which every file is an annotator")
+            parsed: list[tuple[ExportFile, list[Record]]] = []
+            for file in files:
+                # Whoever labelled nothing has an empty file, where only confirmed are exported.
+                empty = several_files and not file.data.strip()
+                with about(file.whose):
+                    parsed.append((file, [] if empty else list(records(file))))
+            every = [record for _, found in parsed for record in found]
+            key = self._key(path.name, every, one=len(files) == 1)
         left_out = Counter[str]()
         subjects: dict[str, object] = {}
         responses: list[Response] = []
         for file, found in parsed:
             member = file.stem if several_files and file.stem != _MERGED else self.annotator
             prefix = f"{file.whose.partition('/')[2]} " if several_files else ""
-            for at, record in enumerate(found):
-                name = str(at) if key is None else _name(file, record, key)
-                self._check_subject(file, record, name, subjects)
-                value = self._value(file, record)
-                spans = record.fields.get("entities")
-                left_out["spans of text beside the labels"] += len(_listed(spans))
-                for who, said in self._said(file, record, value, member).items():
-                    if not said and self.unlabelled == "not-assigned":
-                        left_out["records without a label (not labelled, or of no label)"] += 1
-                        continue
-                    responses.append(
-                        Response(
-                            example=name,
-                            annotator=who,
-                            answer=self._answer(file, record, said) if said else None,
-                            state=states.ANSWERED if said else states.EMPTY,
-                            place=f"{prefix}{record.place}",
+            for number, record in enumerate(found):
+                fields = record.fields
+                left_out["spans of text beside the labels"] += len(_listed(fields.get("entities")))
+                with about(file.whose), at(record.place):
+                    name = str(number) if key is None else _name(fields, key)
+                    self._check_subject(fields, name, subjects)
+                    for who, said in self._said(file, fields, member).items():
+                        if not said and self.unlabelled == "not-assigned":
+                            left_out["records without a label (not labelled, or of no label)"] += 1
+                            continue
+                        responses.append(
+                            Response(
+                                example=name,
+                                annotator=who,
+                                answer=self._answer(said) if said else None,
+                                state=states.ANSWERED if said else states.EMPTY,
+                                place=f"{prefix}{record.place}",
+                            )
                         )
-                    )
         return self.gathered(
             self.kind,
             responses,
@@ -346,13 +347,13 @@ class Doccano(ResponseOptions):
 
     def _check_annotator(self, whose: str, because: str) -> None:
         if self.annotator is not None:
-            raise refused(
-                whose,
+            raise InputError(
                 "annotator-unfit",
-                f" is an export {because}",
-                "an annotator only where the export names none",
-                quoted(self.annotator),
-                "leave annotator out",
+                f"{whose} is an export {because}",
+                expected="an annotator only where the export names none",
+                got=quoted(self.annotator),
+                do="leave annotator out",
+                whose=whose,
             )
 
     def _key(self, whose: str, found: Sequence[Record], *, one: bool) -> str | None:
@@ -364,7 +365,6 @@ class Doccano(ResponseOptions):
                 return key
         if found and not one:
             raise refused(
-                whose,
                 "example-unnamed",
                 ": no record has an id",
                 "an id, by which records of several files are the same example",
@@ -383,15 +383,11 @@ class Doccano(ResponseOptions):
             )
         return None
 
-    def _check_subject(
-        self, file: ExportFile, record: Record, name: str, subjects: dict[str, object]
-    ) -> None:
+    def _check_subject(self, fields: Fields, name: str, subjects: dict[str, object]) -> None:
         """Refuse one name for two texts: ids of two projects are no ids of one."""
-        fields = record.fields
         subject = next((fields[key] for key in _SUBJECTS if key in fields), None)
         if subjects.setdefault(name, subject) != subject:
-            raise file.refused(
-                record.place,
+            raise refused(
                 "example-differs",
                 f": example {name} is another one elsewhere",
                 f"what it is elsewhere: {json_shown(subjects[name])}",
@@ -399,51 +395,46 @@ class Doccano(ResponseOptions):
                 "read each project by itself; or " + self._as_typed('example = "text"'),
             )
 
-    def _value(self, file: ExportFile, record: Record) -> object:
-        """Return what stands under the key of the labels; text of CSV is a list of labels."""
+    def _said(
+        self, file: ExportFile, fields: Fields, member: str | None
+    ) -> dict[str | None, list[str]]:
+        """Return the labels of a record by annotator; nobody's list is there if empty."""
         wanted = _FIELDS if self.field is None else (self.field,)
-        key = next((key for key in wanted if key in record.fields), None)
+        key = next((key for key in wanted if key in fields), None)
         if key is None:
-            raise file.refused(
-                record.place,
+            raise refused(
                 "key-missing",
                 " has no labels",
                 f"the key {quoted(wanted[0])}",
-                listed(map(quoted, record.fields)) or "no key",
+                listed(map(quoted, fields)) or "no key",
                 self._as_typed('field = "KEY"') + ", a key that is there",
             )
-        value = record.fields[key]
+        value = fields[key]
+        entries = value if isinstance(value, list) else [value] if value not in (None, "") else []
         # Only CSV has cells; a label of JSON is one label, whatever is in it.
-        joined = not file.data.lstrip(b"\xef\xbb\xbf \t\r\n").startswith((b"{", b"["))
-        return value.split("#") if value and _is_text(value) and joined else value
-
-    def _said(
-        self, file: ExportFile, record: Record, value: object, member: str | None
-    ) -> dict[str | None, list[str]]:
-        """Return the labels of a record by annotator; nobody's list is there if empty."""
-        entries = (
-            [] if value is None or value == "" else value if isinstance(value, list) else [value]
-        )
+        if _is_text(value) and not file.data.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(
+            (b"{", b"[")
+        ):
+            entries = value.split("#") if value else []
         if not any(isinstance(entry, dict) for entry in entries):
-            return {member: [self._label(file, record, entry) for entry in entries]}
+            return {member: [self._label(entry) for entry in entries]}
         by_user: dict[str | None, list[str]] = {}
         for entry in entries:
             if not isinstance(entry, dict) or "label" not in entry or _SPAN_KEYS & entry.keys():
-                raise _spans(file, record, entry)
+                raise _spans(entry)
             user = entry.get("user")
             if user is not None:
                 self._check_annotator(file.whose, "whose annotations name their user")
             who = str(user) if isinstance(user, str) else member
-            by_user.setdefault(who, []).append(self._label(file, record, entry["label"]))
+            by_user.setdefault(who, []).append(self._label(entry["label"]))
         return by_user
 
-    def _label(self, file: ExportFile, record: Record, said: object) -> str:
+    def _label(self, said: object) -> str:
         if isinstance(said, (list, dict)):
-            raise _spans(file, record, said)
+            raise _spans(said)
         if isinstance(said, JsonNumber) and said not in self.label_names:
             typed = self._as_typed(f'label_names = {{"{said[:40]}" = "NAME"}}')
-            raise file.refused(
-                record.place,
+            raise refused(
                 "labels-numbered",
                 f" has the number {said[:40]} for a label",
                 "names of labels; a number is an id of the database, or a measurement",
@@ -452,14 +443,13 @@ class Doccano(ResponseOptions):
             )
         if not isinstance(said, str):
             what = " has a label that is no text"
-            raise file.refused(record.place, "label-unfit", what, "text", json_shown(said))
+            raise refused("label-unfit", what, "text", json_shown(said), "export it again")
         return self.label_names[said] if isinstance(said, JsonNumber) else said
 
-    def _answer(self, file: ExportFile, record: Record, said: Sequence[str]) -> object:
+    def _answer(self, said: Sequence[str]) -> object:
         different = sorted(set(said))
         if self.kind == "single-label" and len(different) > 1:
-            raise file.refused(
-                record.place,
+            raise refused(
                 "labels-several",
                 f" names {several(len(different), 'label')}",
                 "one, as kind = single-label says",
@@ -469,24 +459,21 @@ class Doccano(ResponseOptions):
         return one_or_all(self.kind, different)
 
 
-def _name(file: ExportFile, record: Record, key: str) -> str:
-    value = record.fields.get(key)
-    name = text_of(value)
+def _name(fields: Fields, key: str) -> str:
+    name = text_of(fields.get(key))
     if name is None:
-        raise file.refused(
-            record.place,
+        raise refused(
             "example-unnamed",
             " does not name its example",
             f"text or a number under {quoted(key)}",
-            json_shown(value) if key in record.fields else listed(map(quoted, record.fields)),
+            json_shown(fields[key]) if key in fields else listed(map(quoted, fields)),
             "export it again, or name another key with example",
         )
     return name
 
 
-def _spans(file: ExportFile, record: Record, said: object) -> InputError:
-    return file.refused(
-        record.place,
+def _spans(said: object) -> InputError:
+    return refused(
         "spans-unfit",
         " labels a part of its text",
         "labels of whole examples; spans say where something is",

@@ -33,6 +33,7 @@ from plausibly.plugin import (
 from plausibly_builtins.readers._exports import (
     LATEST_HELP,
     LATEST_OR,
+    about,
     from_iso,
     refused,
     text_of,
@@ -170,10 +171,9 @@ def parts(path: Path) -> list[Path]:
     return sorted(part for part in inside if part.is_file())
 
 
-def unlike(whose: str, what: str, got: str) -> InputError:
+def unlike(what: str, got: str) -> InputError:
     """Return the error about a file of another shape."""
     return refused(
-        whose,
         "label-studio-shape",
         f" {what}",
         "a list of tasks with their annotations",
@@ -190,18 +190,18 @@ def load(path: Path, key: str) -> Export:
         prefix = f"{part.name} " if path.is_dir() else ""
         content = read_json(part, whose=called, expected="a list of tasks with their annotations")
         for number, task in enumerate(content if isinstance(content, list) else [content], 1):
-            if not isinstance(task, dict):
-                raise unlike(called, f"entry {number} is no task", json_shown(task))
+            with about(called):
+                if not isinstance(task, dict):
+                    raise unlike(f"entry {number} is no task", json_shown(task))
             found.append((f"{prefix}no. {number}", _whole(task)))
     if not found:
-        raise unlike(whose, "holds no task", "none")
+        raise unlike("holds no task", "none")
     names = [text_of(_data(task).get(key) if key != "id" else task.get(key)) for _, task in found]
     numbered = key == "id" and not any(names)
     unnamed = [f"task {place}" for (place, _), name in zip(found, names, strict=True) if not name]
     if unnamed and not numbered:
         keys = dict.fromkeys(str(key) for _, task in found for key in _data(task))
         raise refused(
-            whose,
             "example-unnamed",
             f": {several(len(unnamed), 'task')} without a name for the example ({listed(unnamed)})",
             f"text or a number under {quoted(key)} in each task",
@@ -214,7 +214,7 @@ def load(path: Path, key: str) -> Export:
     seen: dict[str, list[Fields]] = {}
     for at, ((place, fields), name) in enumerate(zip(found, names, strict=True)):
         by_name = key == "id" and name is not None
-        task = _task(name or str(at), f"task {name if by_name else place}", fields, whose)
+        task = _task(name or str(at), f"task {name if by_name else place}", fields)
         if text_of(fields.get("id")) and fields in seen.setdefault(task.example, []):
             export.left_out[_AGAIN] += len(task.annotations) + len(task.drafts)
             continue
@@ -242,21 +242,21 @@ def _data(fields: Fields) -> Fields:
     return {key: value for key, value in fields.items() if key not in (*_LISTS, "id")}
 
 
-def _task(example: str, place: str, fields: Fields, whose: str) -> Task:
+def _task(example: str, place: str, fields: Fields) -> Task:
     def entries(noun: str, *keys: str) -> Iterator[Entry]:
         for key in keys:
             items = [] if fields.get(key) is None else fields[key]
             if not isinstance(items, list):
-                raise unlike(whose, f"{place}: {key} is no list", json_shown(items))
+                raise unlike(f"{place}: {key} is no list", json_shown(items))
             for number, item in enumerate(items, start=1):
                 if noun == "prediction" and isinstance(item, JsonNumber):
                     continue  # the id of one that this export leaves out
                 where = f"{place}, {noun} no. {number}"
                 if not isinstance(item, dict):
                     what = f"{place}: {noun} no. {number} is no object"
-                    raise unlike(whose, what, json_shown(item))
+                    raise unlike(what, json_shown(item))
                 name = text_of(item.get("id"))
-                yield entry_of(item, f"{place}, {noun} {name}" if name else where, whose)
+                yield entry_of(item, f"{place}, {noun} {name}" if name else where)
 
     return Task(
         example=example,
@@ -266,17 +266,17 @@ def _task(example: str, place: str, fields: Fields, whose: str) -> Task:
     )
 
 
-def entry_of(fields: Fields, place: str, whose: str) -> Entry:
+def entry_of(fields: Fields, place: str) -> Entry:
     """Return an annotation, draft or prediction; its result may be a list of lists, as once."""
     result = fields.get("result")
     if result is None and is_cancelled(fields):
         result = []
     if not isinstance(result, list):
-        raise unlike(whose, f"{place}: result is no list", json_shown(result))
+        raise unlike(f"{place}: result is no list", json_shown(result))
     regions: list[Region] = []
     for item in (one for part in result for one in (part if isinstance(part, list) else [part])):
         if not isinstance(item, dict):
-            raise unlike(whose, f"{place}: a region is no object", json_shown(item))
+            raise unlike(f"{place}: a region is no object", json_shown(item))
         control, kind, value = (item.get(key) for key in ("from_name", "type", "value"))
         # What has no control, such as a relation between regions, answers nothing.
         if isinstance(control, str) and isinstance(value, dict):
@@ -326,7 +326,7 @@ class Control:
         return found
 
 
-def chosen(entries: Iterable[Entry], name: str | None, *, numbers: bool, whose: str) -> Control:
+def chosen(entries: Iterable[Entry], name: str | None, *, numbers: bool) -> Control:
     """Return the control to read: the one that is named, or the only one whose values fit."""
     seen: dict[str, set[str]] = {}
     for region in (region for entry in entries for region in entry.regions):
@@ -340,7 +340,6 @@ def chosen(entries: Iterable[Entry], name: str | None, *, numbers: bool, whose: 
     def unfit(names: list[str]) -> InputError:
         if all(types[name] <= set(NUMBERS) for name in names):
             return refused(
-                whose,
                 "control-number",
                 f": {shown(names)} holds numbers, not labels",
                 "labels",
@@ -349,7 +348,6 @@ def chosen(entries: Iterable[Entry], name: str | None, *, numbers: bool, whose: 
                 controls=names,
             )
         return refused(
-            whose,
             "control-unfit",
             f": the values of {shown(names)} are no labels of a task",
             f"a control of type {', '.join(NAMING[:-1])} or {NAMING[-1]}",
@@ -368,7 +366,6 @@ def chosen(entries: Iterable[Entry], name: str | None, *, numbers: bool, whose: 
             if all(matches) and len(before) == 1:
                 do += f'; control = "{before.pop()}{_INDEX}" makes each index an example'
             raise refused(
-                whose,
                 "controls-several",
                 f" holds answers to {several(len(names), 'control')}",
                 "one control, whose choices are the labels",
@@ -384,7 +381,6 @@ def chosen(entries: Iterable[Entry], name: str | None, *, numbers: bool, whose: 
     if types and not meant:
         guess = near(name, types)
         raise refused(
-            whose,
             "control-unknown",
             f" holds no answer to a control {quoted(name)}",
             "a control of the export",
@@ -395,7 +391,6 @@ def chosen(entries: Iterable[Entry], name: str | None, *, numbers: bool, whose: 
     kinds = sorted({kind for other in meant for kind in types[other]})
     if len(kinds) > 1:
         raise refused(
-            whose,
             "control-mixed",
             f": control {quoted(name)} has values of {len(kinds)} types",
             "one type a control",
@@ -414,7 +409,6 @@ Taxonomy: TypeAlias = Literal["leaf", "path"]
 class Reading:
     """How values of a control become labels; `paths`: which path each leaf stood for first."""
 
-    whose: str
     control: Control
     taxonomy: Taxonomy
     buckets: tuple[str, ...]
@@ -427,7 +421,6 @@ class Reading:
             return list(dict.fromkeys(named))
         if len(regions) > 1:
             raise refused(
-                self.whose,
                 "rankings-several",
                 f" {at}: {len(regions)} rankings by control {quoted(regions[0].control)}",
                 "one ranking an annotation",
@@ -461,7 +454,6 @@ class Reading:
         known = self.paths.setdefault(label, path)
         if known != path:
             raise refused(
-                self.whose,
                 "taxonomy-ambiguous",
                 f" {at}: {quoted(label)} names two places of the taxonomy",
                 "one place a label",
@@ -486,7 +478,6 @@ class Reading:
         unknown = [name for name in lists if name not in self.buckets]
         if unknown:
             raise refused(
-                self.whose,
                 "buckets-unordered",
                 f" {at}: nothing says which bucket of {quoted(region.control)} is the best",
                 "the buckets in order, which the file does not hold",
@@ -503,7 +494,6 @@ class Reading:
 
     def _unfit(self, region: Region, at: str, expected: str, got: object) -> InputError:
         return refused(
-            self.whose,
             "value-unfit",
             f" {at}: the value of control {quoted(region.control)} is not {expected}",
             expected,
@@ -594,7 +584,7 @@ class Walk:
         inside = entry.fields.get("prediction")
         known = next((one for one in predictions if one.id == parent), None)
         if known is None and isinstance(inside, dict) and isinstance(inside.get("result"), list):
-            return entry_of(inside, f"{entry.place}, its prediction", self.reading.whose)
+            return entry_of(inside, f"{entry.place}, its prediction")
         return known
 
     def _once(self, entries: Iterable[Entry]) -> list[Entry]:
@@ -614,7 +604,6 @@ class Walk:
         if one.time is not None and other.time is not None and one.time != other.time:
             return one if one.time > other.time else other
         raise refused(
-            self.reading.whose,
             "annotation-differs",
             f" {one.place} is there twice and says two things",
             "one annotation an id, or the time of each change",
@@ -690,10 +679,10 @@ class LabelStudioOptions(ResponseOptions):
         default="latest", validator=LATEST_OR, metadata=LATEST_HELP
     )
 
-    def _reading(self, entries: Iterable[Entry], name: str | None, whose: str) -> Reading:
+    def _reading(self, entries: Iterable[Entry], name: str | None) -> Reading:
         """Return how the values of the control in these entries become labels."""
-        control = chosen(entries, name, numbers=self.numbers == "label", whose=whose)
-        return Reading(whose=whose, control=control, taxonomy=self.taxonomy, buckets=self.buckets)
+        control = chosen(entries, name, numbers=self.numbers == "label")
+        return Reading(control=control, taxonomy=self.taxonomy, buckets=self.buckets)
 
     def _table(
         self,
@@ -703,9 +692,8 @@ class LabelStudioOptions(ResponseOptions):
         truth: Literal["count", "drop"] | None = "count",
     ) -> AnnotationTable:
         """Return the annotation table of tasks, answered with a control."""
-        whose = export.whose
         entries = [entry for task in export.tasks for entry in (*task.annotations, *task.drafts)]
-        reading = self._reading(entries, name, whose)
+        reading = self._reading(entries, name)
         control = reading.control
         walk = Walk(
             reading=reading,
@@ -723,7 +711,6 @@ class LabelStudioOptions(ResponseOptions):
         if control.type == _RANKER:
             if self.kind is not None:
                 raise refused(
-                    whose,
                     "kind-unfit",
                     f": control {quoted(control.name)} ranks labels",
                     f"answers of kind {self.kind}",
@@ -745,7 +732,7 @@ class LabelStudioOptions(ResponseOptions):
             kind,
             responses,
             labels,
-            whose=whose,
+            whose=export.whose,
             examples=() if control.repeats else [task.example for task in export.tasks],
             left_out=walk.left_out,
         )
@@ -810,61 +797,61 @@ class LabelStudio(LabelStudioOptions):
 
     def read(self, path: Path, labels: Sequence[str] | None) -> AnnotationTable:
         """Return the annotation table in the export."""
-        export = load(path, self.example)
-        if any(task.annotations or task.drafts for task in export.tasks):
-            return self._table(export, self.control, labels, self.ground_truth)
-        models = any(task.predictions for task in export.tasks)
-        raise refused(
-            export.whose,
-            "annotations-empty",
-            " holds no annotation",
-            "tasks that somebody annotated",
-            several(len(export.tasks), "task")
-            + (" with predictions only" if models else " without annotations"),
-            'plausibly.read_predictions(path, reader="label-studio") reads what models said'
-            if models
-            else "export again when tasks are annotated",
-        )
+        with about(path.name):
+            export = load(path, self.example)
+            if any(task.annotations or task.drafts for task in export.tasks):
+                return self._table(export, self.control, labels, self.ground_truth)
+            models = any(task.predictions for task in export.tasks)
+            raise refused(
+                "annotations-empty",
+                " holds no annotation",
+                "tasks that somebody annotated",
+                several(len(export.tasks), "task")
+                + (" with predictions only" if models else " without annotations"),
+                'plausibly.read_predictions(path, reader="label-studio") reads what models said'
+                if models
+                else "export again when tasks are annotated",
+            )
 
     def predictions(
         self, path: Path, labels: Sequence[str] | None, model: str | None
     ) -> xr.DataArray:
         """Return what a model predicted, (example, label); see `plausibly.plugin.from_named`."""
-        export = load(path, self.example)
-        entries = [(task, entry) for task in export.tasks for entry in task.predictions]
-        reading = self._reading([entry for _, entry in entries], self.control, export.whose)
-        control = reading.control
-        if control.type == _RANKER:
-            raise refused(
-                export.whose,
-                "predictions-ranked",
-                f": predictions of control {quoted(control.name)} are rankings",
-                "labels with scores",
-                "items in order",
-                "control = ... of type choices or taxonomy",
+        with about(path.name):
+            export = load(path, self.example)
+            entries = [(task, entry) for task in export.tasks for entry in task.predictions]
+            reading = self._reading([entry for _, entry in entries], self.control)
+            control = reading.control
+            if control.type == _RANKER:
+                raise refused(
+                    "predictions-ranked",
+                    f": predictions of control {quoted(control.name)} are rankings",
+                    "labels with scores",
+                    "items in order",
+                    "control = ... of type choices or taxonomy",
+                )
+            found = [
+                NamedPrediction(
+                    example=called(task.example, index),
+                    model=text_of(entry.fields.get("model_version")) or "",
+                    scores=tuple(
+                        (label, text_of(region.score) or text_of(entry.fields.get("score")))
+                        for region in regions
+                        for label in reading.labels(region, entry.place)
+                    ),
+                    place=entry.place,
+                )
+                for task, entry in entries
+                for index, regions in control.by_index(entry).items()
+            ]
+            _warn(export, [], stacklevel=6)
+            return from_named(
+                found,
+                labels,
+                model=model,
+                examples=[] if control.repeats else [task.example for task in export.tasks],
+                whose=export.whose,
             )
-        found = [
-            NamedPrediction(
-                example=called(task.example, index),
-                model=text_of(entry.fields.get("model_version")) or "",
-                scores=tuple(
-                    (label, text_of(region.score) or text_of(entry.fields.get("score")))
-                    for region in regions
-                    for label in reading.labels(region, entry.place)
-                ),
-                place=entry.place,
-            )
-            for task, entry in entries
-            for index, regions in control.by_index(entry).items()
-        ]
-        _warn(export, [], stacklevel=6)
-        return from_named(
-            found,
-            labels,
-            model=model,
-            examples=[] if control.repeats else [task.example for task in export.tasks],
-            whose=export.whose,
-        )
 
 
 _ID = "annotation_id"
@@ -905,27 +892,27 @@ class LabelStudioMin(LabelStudioOptions):
 
     def read(self, path: Path, labels: Sequence[str] | None) -> AnnotationTable:
         """Return the annotation table in the export."""
-        whose, expected = path.name, "a list of records, one an annotation"
-        found = read_json(path, expected=expected)
-        records = found if isinstance(found, list) else []
-        unfit = [record for record in records if not isinstance(record, dict)]
-        if unfit or not records:
-            raise refused(
-                whose,
-                "label-studio-shape",
-                " is no list of records",
-                expected,
-                json_shown(unfit[0] if unfit else found),
-                "export again as JSON-MIN",
-            )
-        name = self._named(records, whose)
-        tasks = [
-            self._task(record, number, Control(name=name), whose)
-            for number, record in enumerate(records, start=1)
-        ]
-        return self._table(Export(whose=whose, tasks=tasks), name, labels)
+        with about(path.name):
+            expected = "a list of records, one an annotation"
+            found = read_json(path, expected=expected)
+            records = found if isinstance(found, list) else []
+            unfit = [record for record in records if not isinstance(record, dict)]
+            if unfit or not records:
+                raise refused(
+                    "label-studio-shape",
+                    " is no list of records",
+                    expected,
+                    json_shown(unfit[0] if unfit else found),
+                    "export again as JSON-MIN",
+                )
+            name = self._named(records)
+            tasks = [
+                self._task(record, number, Control(name=name))
+                for number, record in enumerate(records, start=1)
+            ]
+            return self._table(Export(whose=path.name, tasks=tasks), name, labels)
 
-    def _named(self, records: Sequence[Fields], whose: str) -> str:
+    def _named(self, records: Sequence[Fields]) -> str:
         """Return the name of the control: as the user says, or the only one that is clear."""
         keys = list(dict.fromkeys(key for r in records for key in r if key not in _OWN))
         if self.control is None:
@@ -934,7 +921,6 @@ class LabelStudioMin(LabelStudioOptions):
                 return clear[0]
             keys = clear or keys
             raise refused(
-                whose,
                 "control-unnamed",
                 ": which key holds the answers is not clear",
                 "the name of the control; the data of a task stand beside it",
@@ -947,7 +933,6 @@ class LabelStudioMin(LabelStudioOptions):
             return self.control
         guess = near(self.control, keys)
         raise refused(
-            whose,
             "control-unknown",
             f" holds no answer to a control {quoted(self.control)}",
             "a key of the records that holds answers",
@@ -956,13 +941,12 @@ class LabelStudioMin(LabelStudioOptions):
             keys=keys,
         )
 
-    def _task(self, record: Fields, number: int, control: Control, whose: str) -> Task:
+    def _task(self, record: Fields, number: int, control: Control) -> Task:
         """Return the task of a record with its annotation, if it is one."""
         place, called = f"record {number}", record.get(self.example)
         example = text_of(called)
         if example is None:
             raise refused(
-                whose,
                 "example-unnamed",
                 f" {place} names no example",
                 f"text or a number under {quoted(self.example)}",
@@ -974,7 +958,6 @@ class LabelStudioMin(LabelStudioOptions):
             if not keys:
                 return Task(example=example, annotations=())
             raise refused(
-                whose,
                 "control-collides",
                 f" {place} is no annotation and holds {quoted(keys[0])}",
                 "a key that only answers have",
@@ -982,9 +965,7 @@ class LabelStudioMin(LabelStudioOptions):
                 "loses to",
                 "export as JSON, where answers and data stand apart",
             )
-        regions = tuple(
-            region for key in keys for region in _regions(key, record[key], whose, place)
-        )
+        regions = tuple(region for key in keys for region in _regions(key, record[key], place))
         times = {key: record.get(key) for key in ("created_at", "updated_at")}
         fields = {"id": record[_ID], "completed_by": record.get("annotator"), **times}
         return Task(
@@ -1000,7 +981,7 @@ def _is_answer(value: object) -> bool:
     )
 
 
-def _regions(key: str, value: object, whose: str, place: str) -> Iterator[Region]:
+def _regions(key: str, value: object, place: str) -> Iterator[Region]:
     """Yield the regions of a value: one choice is text, several are an object."""
     for item in value if isinstance(value, list) else [value]:
         if isinstance(item, dict):
@@ -1012,7 +993,6 @@ def _regions(key: str, value: object, whose: str, place: str) -> Iterator[Region
             kind, inside = "choices", {"choices": [item]}
         else:
             raise refused(
-                whose,
                 "value-unfit",
                 f" {place}: the value of control {quoted(key)} is no answer",
                 "a label, or an object such as {choices: [...]}",

@@ -23,12 +23,12 @@ from plausibly.plugin import (
     quoted,
     several,
 )
-from plausibly_builtins.readers._exports import as_typed, files_below, refused, short
+from plausibly_builtins.readers._exports import about, as_typed, files_below, refused, short
 
 TYPES: Final = ("soc", "soi", "toc", "toi", "cat")
 """Strict or with ties (s, t), complete or incomplete orders (c, i); categories."""
 
-Lines: TypeAlias = Sequence[tuple[int, str]]
+Lines: TypeAlias = list[tuple[int, str]]
 Said: TypeAlias = Mapping[str, tuple[int, str]]
 
 _KEY = re.compile(r"#\s*([^:]*?)\s*:\s*(.*?)\s*")
@@ -62,46 +62,48 @@ class Profile:
     `sums` are what the header counts: a line, and the number there.
     """
 
-    whose: str
     type: str
     alternatives: tuple[str, ...]
     categories: tuple[str, ...] = ()
     sums: Mapping[str, tuple[int, int]]
+    whose: str = ""
     ballots: list[Ballot] = attrs.field(factory=list)
 
 
 def read_profile(path: Path, whose: str) -> Profile:
     """Return what a file holds; every count of its header is that of its ballots."""
+    with about(whose):
+        return attrs.evolve(_profile(path, whose), whose=whose)
+
+
+def _profile(path: Path, whose: str) -> Profile:
     text = _LINE_END.sub("\n", decode_text(file_contents(path, "annotations"), whose))
     every = [(number, line.strip()) for number, line in enumerate(text.split("\n"), start=1)]
     lines = [(number, line) for number, line in every if line]
     if not lines:
         raise refused(
-            whose,
             "file-empty",
             " is empty",
             "a header and ballots",
             "nothing",
             "download it again, or name another file",
         )
-    file = _File(whose=whose, ending=path.suffix.lstrip(".").lower())
+    ending = path.suffix.lstrip(".").lower()
     mark = ":"
-    body: Sequence[tuple[int, str]] = [line for line in lines if not line[1].startswith("#")]
+    body = [line for line in lines if not line[1].startswith("#")]
     if lines[0][1].startswith("#"):
-        profile = file.header([line for line in lines if line[1].startswith("#")], body)
+        profile = _header([line for line in lines if line[1].startswith("#")], body, ending)
     else:
-        profile, body = file.older(lines)
-        mark = ","
-    ballots = [file.ballot(line, *text.partition(mark)[::2]) for line, text in body]
+        mark, (profile, body) = ",", _older(lines, ending)
+    ballots = [_ballot(line, *text.partition(mark)[::2]) for line, text in body]
     for ballot in ballots:
-        file.check(ballot, profile)
+        _check(ballot, profile)
     first: dict[tuple[frozenset[int], ...], int] = {}
     for ballot in ballots:
         before = first.setdefault(tuple(map(frozenset, ballot.groups)), ballot.line)
         if before != ballot.line:
             what = "order" if profile.type != "cat" else "division"
             raise refused(
-                whose,
                 "order-twice",
                 f" lists one {what} in lines {counted(before)} and {counted(ballot.line)}",
                 "each once, with the number of its voters",
@@ -114,7 +116,6 @@ def read_profile(path: Path, whose: str) -> Profile:
         line, said = profile.sums[what]
         if found != said:
             raise refused(
-                whose,
                 "preflib-counts",
                 f" line {counted(line)} says that there are {counted(said)} {what}",
                 "as many in the ballots",
@@ -127,235 +128,230 @@ def read_profile(path: Path, whose: str) -> Profile:
     return attrs.evolve(profile, ballots=ballots)
 
 
-@attrs.frozen(kw_only=True)
-class _File:
-    """A file by its name and ending, and what is wrong on a line of it."""
+def _broken(
+    line: int, what: str, expected: str, got: str, do: str = "mend that line"
+) -> InputError:
+    """Return the error about a line that is not as the format has it."""
+    got = got if len(got) <= 60 else f"{got[:59]}…"
+    what = f" line {counted(line)} {what}"
+    return refused("preflib-broken", what, expected, got, do, line=line)
 
-    whose: str
-    ending: str
 
-    def broken(
-        self, line: int, what: str, expected: str, got: str, do: str = "mend that line"
-    ) -> InputError:
-        """Return the error about a line that is not as the format has it."""
-        got = got if len(got) <= 60 else f"{got[:59]}…"
-        what = f" line {counted(line)} {what}"
-        return refused(self.whose, "preflib-broken", what, expected, got, do, line=line)
-
-    def header(self, head: Lines, body: Lines) -> Profile:
-        """Return what the lines before the ballots say."""
-        if body and head[-1][0] > body[0][0]:
-            line, text = next((line, text) for line, text in head if line > body[0][0])
-            what, do = "is of the header, after ballots", "move that line above the ballots"
-            raise self.broken(line, what, "the whole header first", quoted(text), do)
-        said: dict[str, tuple[int, str]] = {}
-        for line, text in head:
-            match = _KEY.fullmatch(text)
-            if match is None or not match[1]:
-                do = "mend or remove that line"
-                raise self.broken(line, "is no line of a header", "# KEY: value", quoted(text), do)
-            key = match[1].upper()
-            named = key.startswith(("ALTERNATIVE NAME", "CATEGORY NAME"))
-            if named and not _NUMBERED.fullmatch(key):
-                expected = "a number from 1, such as # ALTERNATIVE NAME 1: cat"
-                what = "names nothing that has a number"
-                raise self.broken(line, what, expected, quoted(text))
-            if key in said:
-                got = f"lines {counted(said[key][0])} and {counted(line)}"
-                what, do = f"says {key} again", "remove one of them"
-                raise self.broken(line, what, "each key once", got, do)
-            said[key] = (line, match[2])
-        end, typed = head[-1][0], "DATA TYPE" in said
-        kind = said["DATA TYPE"][1].lower() if typed else self.ending
-        if kind not in TYPES:
-            raise refused(
-                self.whose,
-                "type-unfit",
-                f" is of type {short(kind)}",
-                f"one of {listed(TYPES, most=len(TYPES))}",
-                "# DATA TYPE" if typed else "no DATA TYPE in the header",
-                "name a file of orders or categories"
-                if typed
-                else "add a line such as # DATA TYPE: toi",
-            )
-        categories = (
-            self._names(said, "CATEGORY", "NUMBER CATEGORIES", end) if kind == "cat" else ()
+def _header(head: Lines, body: Lines, ending: str) -> Profile:
+    """Return what the lines before the ballots say."""
+    if body and head[-1][0] > body[0][0]:
+        line, text = next((line, text) for line, text in head if line > body[0][0])
+        what, do = "is of the header, after ballots", "move that line above the ballots"
+        raise _broken(line, what, "the whole header first", quoted(text), do)
+    said: dict[str, tuple[int, str]] = {}
+    for line, text in head:
+        match = _KEY.fullmatch(text)
+        if match is None or not match[1]:
+            do = "mend or remove that line"
+            raise _broken(line, "is no line of a header", "# KEY: value", quoted(text), do)
+        key = match[1].upper()
+        named = key.startswith(("ALTERNATIVE NAME", "CATEGORY NAME"))
+        if named and not _NUMBERED.fullmatch(key):
+            expected = "a number from 1, such as # ALTERNATIVE NAME 1: cat"
+            what = "names nothing that has a number"
+            raise _broken(line, what, expected, quoted(text))
+        if key in said:
+            got = f"lines {counted(said[key][0])} and {counted(line)}"
+            what, do = f"says {key} again", "remove one of them"
+            raise _broken(line, what, "each key once", got, do)
+        said[key] = (line, match[2])
+    end, typed = head[-1][0], "DATA TYPE" in said
+    kind = said["DATA TYPE"][1].lower() if typed else ending
+    if kind not in TYPES:
+        raise refused(
+            "type-unfit",
+            f" is of type {short(kind)}",
+            f"one of {listed(TYPES, most=len(TYPES))}",
+            "# DATA TYPE" if typed else "no DATA TYPE in the header",
+            "name a file of orders or categories"
+            if typed
+            else "add a line such as # DATA TYPE: toi",
         )
-        unique = next((key for key in _UNIQUE if key in said), _UNIQUE[kind == "cat"])
-        return Profile(
-            whose=self.whose,
-            type=kind,
-            categories=categories,
-            alternatives=self._names(said, "ALTERNATIVE", "NUMBER ALTERNATIVES", end),
-            sums={
-                "voters": self._number(said, _VOTERS, end),
-                "different ballots": self._number(said, unique, end),
-            },
+    categories = _names(said, "CATEGORY", "NUMBER CATEGORIES", end) if kind == "cat" else ()
+    unique = next((key for key in _UNIQUE if key in said), _UNIQUE[kind == "cat"])
+    return Profile(
+        type=kind,
+        categories=categories,
+        alternatives=_names(said, "ALTERNATIVE", "NUMBER ALTERNATIVES", end),
+        sums={
+            "voters": _number(said, _VOTERS, end),
+            "different ballots": _number(said, unique, end),
+        },
+    )
+
+
+def _number(said: Said, key: str, end: int) -> tuple[int, int]:
+    if key not in said:
+        got = near(key, said) or several(len(said), "other key")
+        what, do = f"ends a header without {key}", "download the file again, or add that line"
+        raise _broken(end, what, f"# {key}: a number", got, do)
+    line, text = said[key]
+    if not _WHOLE.fullmatch(text):
+        raise _broken(line, f"gives no number as {key}", "a whole number", quoted(text))
+    return line, int(text)
+
+
+def _names(said: Said, what: str, key: str, end: int) -> tuple[str, ...]:
+    """Return the names of alternatives or categories, by number; each there, and once."""
+    line, number = _number(said, key, end)
+    found = {
+        int(match[2]): value
+        for name, value in said.items()
+        if (match := _NUMBERED.fullmatch(name)) and match[1] == what
+    }
+    return _in_order(found, number, what.lower(), line)
+
+
+def _in_order(
+    found: Mapping[int, tuple[int, str]], number: int, what: str, line: int
+) -> tuple[str, ...]:
+    """Return names in the order of their numbers, which have to be 1 to `number`."""
+    if len(found) != number or not number or max(found) != number or min(found) != 1:
+        plural = {"category": "categories"}.get(what, f"{what}s")
+        raise _broken(
+            line,
+            f"says that there are {counted(number)} {plural}",
+            f"a name for each, numbered from 1, and at least one {what}",
+            several(len(found), "name"),
+            "complete the names, or mend that number",
         )
+    first: dict[str, int] = {}
+    for at, name in (found[place] for place in range(1, number + 1)):
+        expected = f"a name of its own for each {what}"
+        if not name:
+            raise _broken(at, f"names no {what}", expected, "nothing")
+        if name in first:
+            got = f"lines {counted(first[name])} and {counted(at)}"
+            raise _broken(at, f"names the {what} {short(name)} again", expected, got)
+        first[name] = at
+    return tuple(first)
 
-    def _number(self, said: Said, key: str, end: int) -> tuple[int, int]:
-        if key not in said:
-            got = near(key, said) or several(len(said), "other key")
-            what, do = f"ends a header without {key}", "download the file again, or add that line"
-            raise self.broken(end, what, f"# {key}: a number", got, do)
-        line, text = said[key]
-        if not _WHOLE.fullmatch(text):
-            raise self.broken(line, f"gives no number as {key}", "a whole number", quoted(text))
-        return line, int(text)
 
-    def _names(self, said: Said, what: str, key: str, end: int) -> tuple[str, ...]:
-        """Return the names of alternatives or categories, by number; each there, and once."""
-        line, number = self._number(said, key, end)
-        found = {
-            int(match[2]): value
-            for name, value in said.items()
-            if (match := _NUMBERED.fullmatch(name)) and match[1] == what
-        }
-        return self._in_order(found, number, what.lower(), line)
-
-    def _in_order(
-        self, found: Mapping[int, tuple[int, str]], number: int, what: str, line: int
-    ) -> tuple[str, ...]:
-        """Return names in the order of their numbers, which have to be 1 to `number`."""
-        if len(found) != number or not number or max(found) != number or min(found) != 1:
-            plural = {"category": "categories"}.get(what, f"{what}s")
-            raise self.broken(
-                line,
-                f"says that there are {counted(number)} {plural}",
-                f"a name for each, numbered from 1, and at least one {what}",
-                several(len(found), "name"),
-                "complete the names, or mend that number",
-            )
-        first: dict[str, int] = {}
-        for at, name in (found[place] for place in range(1, number + 1)):
-            expected = f"a name of its own for each {what}"
-            if not name:
-                raise self.broken(at, f"names no {what}", expected, "nothing")
-            if name in first:
-                got = f"lines {counted(first[name])} and {counted(at)}"
-                raise self.broken(at, f"names the {what} {short(name)} again", expected, got)
-            first[name] = at
-        return tuple(first)
-
-    def older(self, lines: Lines) -> tuple[Profile, Lines]:
-        """Return what a file of before 2022 holds, and its ballots: numbers, names, then these."""
-        first, number = lines[0]
-        if not _WHOLE.fullmatch(number) or self.ending == "cat":
-            raise self.broken(
-                first,
-                "begins neither a header nor an older file of orders",
-                "lines # KEY: value, or the number of alternatives",
-                quoted(number),
-                "download the file again, as PrefLib has had it since 2022",
-            )
-        names, rest = lines[1 : int(number) + 1], lines[int(number) + 1 :]
-        found: dict[int, tuple[int, str]] = {}
-        for line, text in names:
-            place, _, name = text.partition(",")
-            if not _WHOLE.fullmatch(place.strip()) or int(place) in found:
-                expected = "a number of its own, a comma, and a name"
-                raise self.broken(line, "names no further alternative", expected, quoted(text))
-            found[int(place)] = (line, name.strip())
-        alternatives = self._in_order(found, int(number), "alternative", first)
-        line, text = rest[0] if rest else (lines[-1][0], "")
-        sums = [part.strip() for part in text.split(",")]
-        if len(sums) != 3 or not all(map(_WHOLE.fullmatch, sums)) or sums[0] != sums[1]:
-            raise self.broken(
-                line,
-                "does not count the ballots",
-                "numbers of voters, of ballots, and of different orders",
-                quoted(text) if rest else "the end of the file",
-                "download the file again",
-            )
-        profile = Profile(
-            whose=self.whose,
-            type=self.ending if self.ending in TYPES else "toi",
-            alternatives=alternatives,
-            sums={"voters": (line, int(sums[0])), "different ballots": (line, int(sums[2]))},
+def _older(lines: Lines, ending: str) -> tuple[Profile, Lines]:
+    """Return what a file of before 2022 holds, and its ballots: numbers, names, then these."""
+    first, number = lines[0]
+    if not _WHOLE.fullmatch(number) or ending == "cat":
+        raise _broken(
+            first,
+            "begins neither a header nor an older file of orders",
+            "lines # KEY: value, or the number of alternatives",
+            quoted(number),
+            "download the file again, as PrefLib has had it since 2022",
         )
-        return profile, rest[1:]
+    names, rest = lines[1 : int(number) + 1], lines[int(number) + 1 :]
+    found: dict[int, tuple[int, str]] = {}
+    for line, text in names:
+        place, _, name = text.partition(",")
+        if not _WHOLE.fullmatch(place.strip()) or int(place) in found:
+            expected = "a number of its own, a comma, and a name"
+            raise _broken(line, "names no further alternative", expected, quoted(text))
+        found[int(place)] = (line, name.strip())
+    alternatives = _in_order(found, int(number), "alternative", first)
+    line, text = rest[0] if rest else (lines[-1][0], "")
+    sums = [part.strip() for part in text.split(",")]
+    if len(sums) != 3 or not all(map(_WHOLE.fullmatch, sums)) or sums[0] != sums[1]:
+        raise _broken(
+            line,
+            "does not count the ballots",
+            "numbers of voters, of ballots, and of different orders",
+            quoted(text) if rest else "the end of the file",
+            "download the file again",
+        )
+    profile = Profile(
+        type=ending if ending in TYPES else "toi",
+        alternatives=alternatives,
+        sums={"voters": (line, int(sums[0])), "different ballots": (line, int(sums[2]))},
+    )
+    return profile, rest[1:]
 
-    def ballot(self, line: int, count: str, order: str) -> Ballot:
-        """Return the ballot on a line: its count, and what it says."""
-        if not _COUNT.fullmatch(count.strip()):
-            expected = "count: order, such as 3: 1,{2,4}"
-            what = "does not begin with how many voters say so"
-            raise self.broken(line, what, expected, quoted(count.strip()))
-        groups: list[tuple[int, ...]] = []
-        order, at, last = order.strip(), 0, ","
-        while last:
-            match = _GROUP.match(order, at)
-            if match is None:
-                rest = order[at:].strip()
-                is_open = rest.startswith("{") and "}" not in rest
-                what = "has a brace that is not closed" if is_open else "holds what is no order"
-                expected = "numbers of alternatives, with ties as {2,4}"
-                raise self.broken(line, what, expected, quoted(rest))
-            braced, single, last = match.groups()
-            texts = [single] if braced is None else braced.split(",") if braced.strip() else []
-            for text in texts:
-                if not _WHOLE.fullmatch(text.strip()):
-                    what = "names no alternative where one should be"
-                    raise self.broken(line, what, "its number", quoted(text.strip()))
-            groups.append(tuple(map(int, texts)))
-            at = match.end()
-        return Ballot(line=line, count=int(count), groups=tuple(groups))
 
-    def check(self, ballot: Ballot, profile: Profile) -> None:
-        """Raise an error unless a ballot is one of its type, of alternatives that there are."""
-        number, groups, kind = len(profile.alternatives), ballot.groups, profile.type
-        named = [place for group in groups for place in group]
-        outside = [place for place in named if not 0 < place <= number]
-        twice = [place for place, count in Counter(named).items() if count > 1]
-        tied = kind.startswith("s") and any(len(group) > 1 for group in groups)
-        wrong: tuple[str, str, str, str, str] | None = None
-        if outside:
+def _ballot(line: int, count: str, order: str) -> Ballot:
+    """Return the ballot on a line: its count, and what it says."""
+    if not _COUNT.fullmatch(count.strip()):
+        expected = "count: order, such as 3: 1,{2,4}"
+        what = "does not begin with how many voters say so"
+        raise _broken(line, what, expected, quoted(count.strip()))
+    groups: list[tuple[int, ...]] = []
+    order, at, last = order.strip(), 0, ","
+    while last:
+        match = _GROUP.match(order, at)
+        if match is None:
+            rest = order[at:].strip()
+            is_open = rest.startswith("{") and "}" not in rest
+            what = "has a brace that is not closed" if is_open else "holds what is no order"
+            expected = "numbers of alternatives, with ties as {2,4}"
+            raise _broken(line, what, expected, quoted(rest))
+        braced, single, last = match.groups()
+        texts = [single] if braced is None else braced.split(",") if braced.strip() else []
+        for text in texts:
+            if not _WHOLE.fullmatch(text.strip()):
+                what = "names no alternative where one should be"
+                raise _broken(line, what, "its number", quoted(text.strip()))
+        groups.append(tuple(map(int, texts)))
+        at = match.end()
+    return Ballot(line=line, count=int(count), groups=tuple(groups))
+
+
+def _check(ballot: Ballot, profile: Profile) -> None:
+    """Raise an error unless a ballot is one of its type, of alternatives that there are."""
+    number, groups, kind = len(profile.alternatives), ballot.groups, profile.type
+    named = [place for group in groups for place in group]
+    outside = [place for place in named if not 0 < place <= number]
+    twice = [place for place, count in Counter(named).items() if count > 1]
+    tied = kind.startswith("s") and any(len(group) > 1 for group in groups)
+    wrong: tuple[str, str, str, str, str] | None = None
+    if outside:
+        wrong = (
+            "alternative-unknown",
+            f"names alternative {counted(outside[0])}",
+            f"1 to {counted(number)}",
+            f"{several(len(outside), 'number')} beyond",
+            "mend that line, or name that alternative in the header",
+        )
+    elif twice:
+        wrong = (
+            "alternative-twice",
+            f"names {short(profile.alternatives[twice[0] - 1])} twice",
+            "each alternative once in a ballot",
+            f"{listed(twice)} again",
+            "mend that line",
+        )
+    elif kind == "cat":
+        wanted = len(profile.categories)
+        if len(groups) != wanted:
             wrong = (
-                "alternative-unknown",
-                f"names alternative {counted(outside[0])}",
-                f"1 to {counted(number)}",
-                f"{several(len(outside), 'number')} beyond",
-                "mend that line, or name that alternative in the header",
-            )
-        elif twice:
-            wrong = (
-                "alternative-twice",
-                f"names {short(profile.alternatives[twice[0] - 1])} twice",
-                "each alternative once in a ballot",
-                f"{listed(twice)} again",
+                "preflib-broken",
+                f"has {several(len(groups), 'group')}",
+                f"one a category, {wanted}, an empty one as {{}}",
+                "more" if len(groups) > wanted else "fewer",
                 "mend that line",
             )
-        elif kind == "cat":
-            wanted = len(profile.categories)
-            if len(groups) != wanted:
-                wrong = (
-                    "preflib-broken",
-                    f"has {several(len(groups), 'group')}",
-                    f"one a category, {wanted}, an empty one as {{}}",
-                    "more" if len(groups) > wanted else "fewer",
-                    "mend that line",
-                )
-        elif not all(groups):
-            wrong = (
-                "ballot-empty",
-                "ranks no alternative" + (" in one of its groups" if named else ""),
-                "an alternative at every rank",
-                "{}",
-                "remove it, and count anew in the header",
-            )
-        elif tied or (kind.endswith("c") and ballot.size < number):
-            wider = f"t{kind[1:]}" if tied else f"{kind[:2]}i"
-            wrong = (
-                "type-unfit",
-                "holds a tie" if tied else "leaves alternatives out",
-                f"{'strict' if tied else 'complete'} orders, as {kind} files have",
-                f"{several(ballot.size, 'alternative')} in {several(len(groups), 'rank')}",
-                f'"# DATA TYPE: {wider}", or mend that line',
-            )
-        if wrong is not None:
-            name, what, *rest = wrong
-            what = f" line {counted(ballot.line)} {what}"
-            raise refused(self.whose, name, what, *rest, line=ballot.line)
+    elif not all(groups):
+        wrong = (
+            "ballot-empty",
+            "ranks no alternative" + (" in one of its groups" if named else ""),
+            "an alternative at every rank",
+            "{}",
+            "remove it, and count anew in the header",
+        )
+    elif tied or (kind.endswith("c") and ballot.size < number):
+        wider = f"t{kind[1:]}" if tied else f"{kind[:2]}i"
+        wrong = (
+            "type-unfit",
+            "holds a tie" if tied else "leaves alternatives out",
+            f"{'strict' if tied else 'complete'} orders, as {kind} files have",
+            f"{several(ballot.size, 'alternative')} in {several(len(groups), 'rank')}",
+            f'"# DATA TYPE: {wider}", or mend that line',
+        )
+    if wrong is not None:
+        name, what, *rest = wrong
+        what = f" line {counted(ballot.line)} {what}"
+        raise refused(name, what, *rest, line=ballot.line)
 
 
 Unlisted: TypeAlias = Literal["excluded", "unknown"]
@@ -415,14 +411,15 @@ class PrefLib(ResponseOptions):
 
     def read(self, path: Path, labels: Sequence[str] | None) -> AnnotationTable:
         """Return the annotation table in the file or folder."""
-        if path.is_dir():
-            profiles = self._in_folder(path)
-        else:
-            profiles = {self.example or path.stem: read_profile(path, path.name)}
-        first = next(iter(profiles.values()))
+        with about(path.name):
+            if path.is_dir():
+                profiles = self._in_folder(path)
+            else:
+                profiles = {self.example or path.stem: read_profile(path, path.name)}
+            first = next(iter(profiles.values()))
+            self._check_unlisted(profiles.values(), len(first.alternatives))
         # A declared label that was on no ballot is one that nobody compared.
         beyond = labels is not None and not set(labels) <= set(first.alternatives)
-        self._check_unlisted(profiles.values(), len(first.alternatives), path.name)
         responses = [
             response
             for example, profile in profiles.items()
@@ -443,7 +440,6 @@ class PrefLib(ResponseOptions):
         """Return what the files of a folder hold, by example."""
         if self.example is not None:
             raise refused(
-                folder.name,
                 "example-unfit",
                 " is a folder, whose examples are called as its files",
                 "the name of an example where there is one file",
@@ -465,7 +461,6 @@ class PrefLib(ResponseOptions):
             found[path.stem] = profile
         if not found:
             raise refused(
-                folder.name,
                 "file-empty",
                 " holds no file of ballots",
                 "files that end in " + listed(f".{kind}" for kind in TYPES),
@@ -496,11 +491,10 @@ class PrefLib(ResponseOptions):
                 )
         return found
 
-    def _check_unlisted(self, profiles: Iterable[Profile], labels: int, whose: str) -> None:
+    def _check_unlisted(self, profiles: Iterable[Profile], labels: int) -> None:
         shorter = [_place(p, b) for p in profiles for b in p.ballots if b.size < labels]
         if self.unlisted is None and shorter:
             raise refused(
-                whose,
                 "unlisted-unsaid",
                 f" holds {several(len(shorter), 'line')} that name fewer than all "
                 f"{several(labels, 'alternative')}, first {shorter[0]}",
@@ -514,7 +508,8 @@ class PrefLib(ResponseOptions):
             )
 
     def _responses(self, example: str, profile: Profile) -> Iterator[Response]:
-        chosen = self._category(profile)
+        with about(profile.whose):
+            chosen = self._category(profile)
         for ballot in profile.ballots:
             groups = [[profile.alternatives[at - 1] for at in group] for group in ballot.groups]
             yield Response(
@@ -527,14 +522,13 @@ class PrefLib(ResponseOptions):
 
     def _category(self, profile: Profile) -> int | None:
         """Return the place of the category that is read; None in files of orders."""
-        categories, whose = profile.categories, profile.whose
+        categories = profile.categories
         if self.category in categories:
             return categories.index(str(self.category))
         if self.category is None and len(categories) < 2:
             return 0 if categories else None
         if not categories:
             raise refused(
-                whose,
                 "category-unfit",
                 " has no categories",
                 "a file of type cat, or no category",
@@ -542,7 +536,6 @@ class PrefLib(ResponseOptions):
                 "leave category out",
             )
         raise refused(
-            whose,
             "category-unsaid" if self.category is None else "category-missing",
             f" has {counted(len(categories))} categories"
             if self.category is None

@@ -29,6 +29,7 @@ from plausibly_builtins.readers._columns import line_refused, objects
 from plausibly_builtins.readers._exports import (
     LATEST_HELP,
     LATEST_OR,
+    about,
     as_typed,
     refused,
     short,
@@ -50,7 +51,6 @@ _TIME_STAMP = re.compile(r"(?:.*-)?\d{4}-\d\d-\d\d_\d\d-\d\d-\d\d", re.DOTALL)
 class Line:
     """A line of the file: an answer to a question."""
 
-    path: Path
     number: int
     fields: Mapping[str, object]
 
@@ -63,7 +63,7 @@ class Line:
         """Return the error about what stands under a key."""
         what, got = f" holds no answer as {quoted(key)}", json_shown(self.fields.get(key))
         do = "mend that line, or export again"
-        return line_refused(self.path, self.number, "answer-unfit", what, expected, got, do)
+        return line_refused(self.number, "answer-unfit", what, expected, got, do)
 
     def view(self) -> str:
         """Return its view: a choice, or a binary question."""
@@ -74,7 +74,6 @@ class Line:
         lacks = found == _BINARY and not isinstance(self.fields.get("label"), str)
         if found not in _HASHES or lacks:
             raise line_refused(
-                self.path,
                 self.number,
                 "view-unfit",
                 " is no choice and no question about a label",
@@ -184,54 +183,59 @@ class Prodigy(ResponseOptions):
 
     def read(self, path: Path, labels: Sequence[str] | None) -> AnnotationTable:
         """Return the annotation table in the file."""
-        lines, view, offered = self._lines(path)
-        answers = [line.answer(view) for line in lines]
-        kind = self._kind(path, view, lines, answers)
-        responses = [
-            Response(
-                example=self._example(line, view),
-                annotator=line.annotator(),
-                answer=answer[0] if kind == "single-label" and len(answer) == 1 else answer,
-                state="answered" if line.counts(view) else "skipped",
-                time=line.time(),
-                place=line.place,
+        with about(path.name):
+            lines, view, offered = self._lines(path)
+            answers = [line.answer(view) for line in lines]
+            kind = self._kind(view, lines, answers)
+            responses = [
+                Response(
+                    example=self._example(line, view),
+                    annotator=line.annotator(),
+                    answer=answer[0] if kind == "single-label" and len(answer) == 1 else answer,
+                    state="answered" if line.counts(view) else "skipped",
+                    time=line.time(),
+                    place=line.place,
+                )
+                for line, answer in zip(lines, answers, strict=True)
+            ]
+            versions = sum(len(_listed(line.fields.get("versions"))) for line in lines)
+            return self.gathered(
+                kind,
+                responses,
+                labels,
+                whose=path.name,
+                offered=offered,
+                left_out={"versions that a review lists": versions},
             )
-            for line, answer in zip(lines, answers, strict=True)
-        ]
-        versions = sum(len(_listed(line.fields.get("versions"))) for line in lines)
-        return self.gathered(
-            kind,
-            responses,
-            labels,
-            whose=path.name,
-            offered=offered,
-            left_out={"versions that a review lists": versions},
-        )
 
     def predictions(
         self, path: Path, labels: Sequence[str] | None, model: str | None
     ) -> xr.DataArray:
         """Return the scores of the model in the loop, (example, label)."""
-        lines, view, offered = self._lines(path)
-        found: dict[str, NamedPrediction] = {}
-        for line in lines:
-            name, scores = self._example(line, view), line.scores(view)
-            said = NamedPrediction(example=name, model="", scores=scores, place=line.place)
-            # An example that several were asked about stands in several lines, scored once.
-            found.setdefault(name, said)
-        return from_named(
-            found.values(), labels or offered, whose=path.name, model=model, examples=list(found)
-        )
+        with about(path.name):
+            lines, view, offered = self._lines(path)
+            found: dict[str, NamedPrediction] = {}
+            for line in lines:
+                name, scores = self._example(line, view), line.scores(view)
+                said = NamedPrediction(example=name, model="", scores=scores, place=line.place)
+                # An example that several were asked about stands in several lines, scored once.
+                found.setdefault(name, said)
+            return from_named(
+                found.values(),
+                labels or offered,
+                whose=path.name,
+                model=model,
+                examples=list(found),
+            )
 
     def _lines(self, path: Path) -> tuple[list[Line], str, list[str]]:
         """Return the lines, the view of all, and the labels that could be named."""
-        lines = [Line(path, number, fields) for number, fields in objects(path)]
+        lines = [Line(number, fields) for number, fields in objects(path)]
         first: dict[str, str] = {}
         for line in lines:
             first.setdefault(line.view(), line.place)
         if len(first) > 1:
             raise refused(
-                path.name,
                 "views-several",
                 " holds answers of two views",
                 "choices, or questions about a label",
@@ -243,7 +247,6 @@ class Prodigy(ResponseOptions):
         asked = sorted({str(line.fields["label"]) for line in lines})
         if self.example is not None and len(asked) > 1:
             raise refused(
-                path.name,
                 "labels-several",
                 f" asks about {len(asked)} labels",
                 f"one label, where {quoted(self.example)} names the examples",
@@ -257,7 +260,6 @@ class Prodigy(ResponseOptions):
         name = text_of(line.fields.get(key))
         if name is None:
             raise line_refused(
-                line.path,
                 line.number,
                 "example-unnamed",
                 " names no example",
@@ -267,12 +269,9 @@ class Prodigy(ResponseOptions):
             )
         return name
 
-    def _kind(
-        self, path: Path, view: str, lines: Sequence[Line], answers: Sequence[Sequence[str]]
-    ) -> str:
+    def _kind(self, view: str, lines: Sequence[Line], answers: Sequence[Sequence[str]]) -> str:
         if view == _BINARY and self.kind == "label-set":
             raise refused(
-                path.name,
                 "kind-unfit",
                 " holds answers to binary questions",
                 "choices, where the answers are label sets",
@@ -288,7 +287,6 @@ class Prodigy(ResponseOptions):
         if styles == {"single"}:
             return "single-label"
         raise refused(
-            path.name,
             "kind-unclear",
             " does not say whether several options could be chosen",
             "an answer with two options, or the kind of the answers",

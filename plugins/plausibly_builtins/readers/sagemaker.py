@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Literal, TypeAlias
 
@@ -26,6 +26,7 @@ from plausibly.plugin import (
 )
 from plausibly_builtins.readers._exports import (
     CONSOLIDATED,
+    about,
     as_typed,
     files_below,
     first_bytes,
@@ -43,21 +44,9 @@ _METADATA = "-metadata"
 _WORKERS = "annotationsFromAllWorkers"
 
 
-@attrs.frozen(kw_only=True)
-class WorkerAnswer:
-    """What one worker said of one object: the fields of the form."""
-
-    example: str
-    annotator: str | None
-    content: Mapping[str, object]
-    time: float | None
-    place: str
-
-
-def unlike(whose: str, place: str, expected: str, got: str) -> InputError:
+def unlike(place: str, expected: str, got: str) -> InputError:
     """Return the error about a file of another shape."""
     return refused(
-        whose,
         "sagemaker-unlike",
         f" {place} is not as Ground Truth writes it" if place else " is no output of Ground Truth",
         expected,
@@ -119,10 +108,9 @@ def entries_of(path: Path) -> list[tuple[str, Entry]]:
     entries: list[tuple[str, Entry]] = []
     for place, value in found:
         if not isinstance(value, dict):
-            raise unlike(path.name, place, "an object", json_shown(value))
+            raise unlike(place, "an object", json_shown(value))
         if has_answers(value) and not attributes(value):
             raise refused(
-                path.name,
                 "folder-expected",
                 " holds answers about one object, which it does not name",
                 "the folder worker-response, whose folders name the objects",
@@ -133,16 +121,16 @@ def entries_of(path: Path) -> list[tuple[str, Entry]]:
     return entries
 
 
-def name_of(entry: Entry, place: str, whose: str) -> str:
+def name_of(entry: Entry, place: str) -> str:
     """Return the name of the object on a line of a manifest."""
     name = text_of(entry.get("source-ref")) or text_of(entry.get("source"))
     if name is None:
         got = f"keys {listed(entry) or 'none'}"
-        raise unlike(whose, place, "source-ref or source", got)
+        raise unlike(place, "source-ref or source", got)
     return name
 
 
-def kind_of_job(done: Sequence[tuple[str, Entry]], attribute: str, whose: str) -> Kind | None:
+def kind_of_job(done: Sequence[tuple[str, Entry]], attribute: str) -> Kind | None:
     """Return the kind of merged labels; None where the lines hold the answers of all workers."""
     kinds: dict[Kind | None, tuple[str, str]] = {}
     for place, entry in done:
@@ -152,7 +140,6 @@ def kind_of_job(done: Sequence[tuple[str, Entry]], attribute: str, whose: str) -
             job = said.removeprefix("groundtruth/")
             if "classification" not in job and "verification" not in job:
                 raise refused(
-                    whose,
                     "type-unfit",
                     f" {place}: {attribute} is of a job that gives no labels of objects",
                     "classification or verification, or the answers of all workers",
@@ -164,7 +151,6 @@ def kind_of_job(done: Sequence[tuple[str, Entry]], attribute: str, whose: str) -
     if len(kinds) > 1:
         (first, one), (second, other), *_ = kinds.values()
         raise refused(
-            whose,
             "types-mixed",
             f": {attribute} is of different jobs in {first} and {second}",
             "one type of job",
@@ -175,31 +161,29 @@ def kind_of_job(done: Sequence[tuple[str, Entry]], attribute: str, whose: str) -
 
 
 def merged(
-    entry: Entry, attribute: str, kind: Kind, place: str, whose: str, called: dict[str, str]
+    entry: Entry, attribute: str, kind: Kind, place: str, called: dict[str, str]
 ) -> Response:
     """Return the response on a line of merged labels; `called` keeps the name of each number."""
-    about, value = metadata(entry, attribute), entry[attribute]
-    classes = about.get("class-map")
+    said, value = metadata(entry, attribute), entry[attribute]
+    classes = said.get("class-map")
     names: Entry = classes if isinstance(classes, dict) else {}
     numbers = value if isinstance(value, list) else [value]
     if kind == "single-label":
-        numbers, names = [value], {str(value): about.get("class-name")}
+        numbers, names = [value], {str(value): said.get("class-name")}
     labels: list[str] = []
     for number in numbers:
         name = text_of(names.get(number)) if isinstance(number, str) else None
         if name is None:
             raise refused(
-                whose,
                 "class-unnamed",
                 f" {place}: nothing says what {attribute} {json_shown(number)} is called",
                 "class-name or class-map in the metadata",
-                f"keys {listed(about) or 'none'}",
+                f"keys {listed(said) or 'none'}",
                 "write the metadata of the job beside it",
             )
         before = called.setdefault(str(number), name)
         if before != name:
             raise refused(
-                whose,
                 "class-differs",
                 f" {place}: {attribute} {number} is called {quoted(name)}",
                 "one name for each number",
@@ -208,10 +192,10 @@ def merged(
             )
         labels.append(name)
     state = states.CONSOLIDATED if labels else states.EMPTY
-    if labels and about.get("human-annotated") == "no":
+    if labels and said.get("human-annotated") == "no":
         state = states.SUGGESTION
     return Response(
-        example=name_of(entry, place, whose),
+        example=name_of(entry, place),
         annotator=CONSOLIDATED,
         answer=labels[0] if kind == "single-label" else labels,
         state=state,
@@ -219,36 +203,34 @@ def merged(
     )
 
 
-def requested(entry: Entry, place: str, whose: str) -> Iterator[WorkerAnswer]:
+def requested(entry: Entry, place: str, whose: str) -> Iterator[Response]:
     """Yield what each worker said of the object in an entry of ``consolidation-request``."""
-    about = entry.get("dataObject")
-    inside = about if isinstance(about, dict) else {}
+    said = entry.get("dataObject")
+    inside = said if isinstance(said, dict) else {}
     names = (inside.get("s3Uri"), inside.get("content"), entry["datasetObjectId"])
     name = next(filter(None, map(text_of, names)), None)
     if name is None:
-        raise unlike(whose, place, "dataObject with s3Uri or content", json_shown(about))
+        raise unlike(place, "dataObject with s3Uri or content", json_shown(said))
     yield from all_workers(entry["annotations"], name, place, whose)
 
 
-def all_workers(found: object, example: str, place: str, whose: str) -> Iterator[WorkerAnswer]:
+def all_workers(found: object, example: str, place: str, whose: str) -> Iterator[Response]:
     """Yield what each worker said of the object on a line."""
-    for at, said in enumerate(found if isinstance(found, list) else [found], start=1):
-        where = f"{place}, worker {at}"
+    for number, said in enumerate(found if isinstance(found, list) else [found], start=1):
+        where = f"{place}, worker {number}"
         inside = said.get("annotationData") if isinstance(said, dict) else None
         text = inside.get("content") if isinstance(inside, dict) else None
         if not isinstance(said, dict) or not isinstance(text, str):
-            expected = "workerId, and annotationData with content"
-            raise unlike(whose, where, expected, json_shown(said))
+            raise unlike(where, "workerId, and annotationData with content", json_shown(said))
         content = parse_json(text, f"{whose} {where}, content,", 1, "the fields of a form")
-        yield _answer(said, content, example, where, whose)
+        yield form(said, content, example, where)
 
 
-def from_folder(folder: Path) -> Iterator[WorkerAnswer]:
+def from_folder(folder: Path) -> Iterator[Response]:
     """Yield what workers said in the files of a folder; an object is called as its folder."""
     found = files_below(folder, "*.json")
     if not found:
         raise refused(
-            folder.name,
             "file-missing",
             " holds no JSON file",
             "worker-response, with a folder an object",
@@ -261,22 +243,23 @@ def from_folder(folder: Path) -> Iterator[WorkerAnswer]:
             value = read_json(file, expected="the answers of workers about one object")
         if not isinstance(value, dict) or not has_answers(value) or len(inside.parts) < 2:
             expected = "answers with workerId and answerContent, in a folder called as the object"
-            raise unlike(folder.name, inside.as_posix(), expected, json_shown(value))
-        for at, said in enumerate(value["answers"], start=1):
-            where = f"{inside.as_posix()}, answer {at}"
-            yield _answer(said, said["answerContent"], inside.parts[-2], where, folder.name)
+            raise unlike(inside.as_posix(), expected, json_shown(value))
+        for number, said in enumerate(value["answers"], start=1):
+            where = f"{inside.as_posix()}, answer {number}"
+            yield form(said, said["answerContent"], inside.parts[-2], where)
 
 
-def _answer(said: Entry, content: object, example: str, place: str, whose: str) -> WorkerAnswer:
+def form(said: Entry, content: object, example: str, place: str) -> Response:
+    """Return the response of a worker, whose answer is the whole form yet."""
     worker = said.get("workerId")
     if not isinstance(content, dict) or not (worker is None or isinstance(worker, str)):
-        raise unlike(whose, place, "workerId, and the fields of a form", json_shown(content))
+        raise unlike(place, "workerId, and the fields of a form", json_shown(content))
     try:
         time = from_iso(str(said.get("submissionTime"))).timestamp()
     except (ValueError, OverflowError):
         time = None
-    return WorkerAnswer(
-        example=example, annotator=text_of(worker), content=content, time=time, place=place
+    return Response(
+        example=example, annotator=text_of(worker), answer=content, time=time, place=place
     )
 
 
@@ -335,46 +318,44 @@ class SageMaker(ResponseOptions):
     def read(self, path: Path, labels: Sequence[str] | None) -> AnnotationTable:
         """Return the annotation table in the file or folder."""
         whose = path.name
-        if path.is_dir():
-            return self._voted(list(from_folder(path)), labels, whose, ())
-        entries = entries_of(path)
-        if all(is_request(entry) for _, entry in entries):
-            answers = [a for place, entry in entries for a in requested(entry, place, whose)]
-            return self._voted(answers, labels, whose, ())
-        attribute = self._attribute(entries, whose)
-        done = [(place, entry) for place, entry in entries if entry.get(attribute) is not None]
-        kind = kind_of_job(done, attribute, whose)
-        names = [name_of(entry, place, whose) for place, entry in entries]
-        if kind is None:
-            answers = [
-                answer
-                for place, entry in done
-                if isinstance(value := entry[attribute], dict)
-                for answer in all_workers(
-                    value[_WORKERS], name_of(entry, place, whose), place, whose
+        with about(whose):
+            if path.is_dir():
+                return self._voted(from_folder(path), labels, whose, ())
+            entries = entries_of(path)
+            if all(is_request(entry) for _, entry in entries):
+                answers = (a for place, entry in entries for a in requested(entry, place, whose))
+                return self._voted(answers, labels, whose, ())
+            attribute = self._attribute(entries)
+            done = [(place, entry) for place, entry in entries if entry.get(attribute) is not None]
+            kind = kind_of_job(done, attribute)
+            names = [name_of(entry, place) for place, entry in entries]
+            if kind is None:
+                answers = (
+                    answer
+                    for place, entry in done
+                    if isinstance(value := entry[attribute], dict)
+                    for answer in all_workers(value[_WORKERS], name_of(entry, place), place, whose)
                 )
-            ]
-            return self._voted(answers, labels, whose, names)
-        called: dict[str, str] = {}
-        responses = [merged(entry, attribute, kind, place, whose, called) for place, entry in done]
-        failed = sum("failure-reason" in metadata(entry, attribute) for _, entry in entries)
-        # A label that nobody looked at is no opinion, unless the user says that it is to count.
-        settled = attrs.evolve(self, states={states.SUGGESTION: states.DROP, **self.states})
-        left_out = {"objects that the job could not label": failed}
-        return settled.gathered(
-            kind, responses, labels, whose=whose, examples=names, left_out=left_out
-        )
+                return self._voted(answers, labels, whose, names)
+            called: dict[str, str] = {}
+            responses = [merged(entry, attribute, kind, place, called) for place, entry in done]
+            failed = sum("failure-reason" in metadata(entry, attribute) for _, entry in entries)
+            # A label that nobody looked at is no opinion, unless the user says that it counts.
+            settled = attrs.evolve(self, states={states.SUGGESTION: states.DROP, **self.states})
+            left_out = {"objects that the job could not label": failed}
+            return settled.gathered(
+                kind, responses, labels, whose=whose, examples=names, left_out=left_out
+            )
 
-    def _attribute(self, entries: Sequence[tuple[str, Entry]], whose: str) -> str:
+    def _attribute(self, entries: Sequence[tuple[str, Entry]]) -> str:
         found = list(dict.fromkeys(name for _, entry in entries for name in attributes(entry)))
         if self.attribute in found:
             return str(self.attribute)
         if self.attribute is None and len(found) == 1:
             return found[0]
         if not found:
-            raise unlike(whose, "", "a label attribute with its metadata on some line", "none")
+            raise unlike("", "a label attribute with its metadata on some line", "none")
         raise refused(
-            whose,
             "attribute-several" if self.attribute is None else "attribute-missing",
             f" holds {len(found)} label attributes"
             if self.attribute is None
@@ -387,67 +368,57 @@ class SageMaker(ResponseOptions):
 
     def _voted(
         self,
-        answers: Sequence[WorkerAnswer],
+        found: Iterable[Response],
         labels: Sequence[str] | None,
         whose: str,
         examples: Sequence[str],
     ) -> AnnotationTable:
-        """Return the table of what single workers answered."""
-        field = self._field(answers, whose)
-        contents = [answer.content.get(field) for answer in answers]
-        sets = any(isinstance(said, dict) and "labels" in said for said in contents)
+        """Return the table of what single workers filled into a form."""
+        answers = list(found)
+        forms = [one.answer if isinstance(one.answer, dict) else {} for one in answers]
+        field = self._field(forms)
+        said = [form.get(field) for form in forms]
+        sets = any(isinstance(one, dict) and "labels" in one for one in said)
         kind: Kind = self.kind or ("label-set" if sets else "single-label")
         responses = [
-            Response(
-                example=answer.example,
-                annotator=answer.annotator,
-                answer=self._said(said, field, kind, f" {answer.place}", whose),
-                time=answer.time,
-                place=answer.place,
-            )
-            for answer, said in zip(answers, contents, strict=True)
+            attrs.evolve(answer, answer=_answer(one, field, kind, answer.place))
+            for answer, one in zip(answers, said, strict=True)
         ]
         return self.gathered(kind, responses, labels, whose=whose, examples=examples)
 
-    def _field(self, answers: Sequence[WorkerAnswer], whose: str) -> str:
+    def _field(self, forms: Sequence[Entry]) -> str:
         """Return the field of the form that holds the labels: the one named, or the only one."""
-        fields = list(dict.fromkeys(name for answer in answers for name in answer.content))
+        fields = list(dict.fromkeys(name for form in forms for name in form))
         if self.field is not None and self.field in fields:
             return self.field
-        likely = [
-            name
-            for name in fields
-            if any(_labels(answer.content.get(name)) is not None for answer in answers)
-        ]
+        likely = [n for n in fields if any(_labels(form.get(n)) is not None for form in forms)]
         if self.field is None and len(likely) == 1:
             return likely[0]
+        choice = likely[0] if likely else "FIELD"
         raise refused(
-            whose,
             "field-several" if self.field is None and likely else "field-missing",
             f": workers filled {listed(map(quoted, fields)) or 'no field'}"
             if self.field is None
             else f": no worker filled {quoted(self.field)}",
             "one field with a label, or the name of the one to read",
             f"labels in {listed(map(quoted, likely)) or 'none'}",
-            as_typed("sagemaker", f'field = "{likely[0] if likely else "FIELD"}"'),
+            as_typed("sagemaker", f'field = "{choice}"'),
             fields=fields,
         )
 
-    def _said(self, said: object, field: str, kind: Kind, where: str, whose: str) -> object:
-        """Return what a worker said in a field, as an answer of the kind; None for nothing."""
-        labels = [] if said is None else _labels(said)
-        if labels is None or (kind == "single-label" and len(labels) > 1):
-            several = (
-                as_typed("sagemaker", 'kind = "label-set"') + ", if several labels can be right"
-            )
-            raise refused(
-                whose,
-                "answer-invalid",
-                f"{where}: field {quoted(field)} holds no label",
-                "one label" if kind == "single-label" else "labels",
-                json_shown(said),
-                several
-                if labels
-                else "read another field: " + as_typed("sagemaker", 'field = "FIELD"'),
-            )
-        return one_or_all(kind, labels) if labels else None
+
+def _answer(said: object, field: str, kind: Kind, place: str) -> object:
+    """Return what a worker said in a field, as an answer of the kind; None for nothing."""
+    labels = [] if said is None else _labels(said)
+    if labels is None or (kind == "single-label" and len(labels) > 1):
+        do = as_typed("sagemaker", 'kind = "label-set"') + ", if several labels can be right"
+        if not labels:
+            do = "read another field: " + as_typed("sagemaker", 'field = "FIELD"')
+        raise refused(
+            "answer-invalid",
+            f" {place}: field {quoted(field)} holds no label",
+            "one label" if kind == "single-label" else "labels",
+            json_shown(said),
+            do,
+        )
+    return one_or_all(kind, labels) if labels else None

@@ -11,7 +11,6 @@ import numpy as np
 
 from plausibly.plugin import (
     AnnotationTable,
-    InputError,
     JsonNumber,
     build_table,
     json_shown,
@@ -19,6 +18,7 @@ from plausibly.plugin import (
     read_json,
     several,
 )
+from plausibly_builtins.readers._exports import about, refused
 
 _START = re.compile(rb"\s*\[\s*\[\s*\[\s*\[")
 _LEVELS = ("a list of examples", "a list of rankings", "a list of blocks", "a list of indices")
@@ -39,100 +39,80 @@ class Selectors:
 
     def read(self, path: Path, labels: Sequence[str] | None) -> AnnotationTable:
         """Return the annotation table in the file, of kind ``partial-ranking``."""
-        if labels is None:
-            raise InputError(
-                "labels-unnamed",
-                f"{path.name} holds indices and no label names",
-                expected="names in the order of the indices; an order is never guessed",
-                do="--labels labels.txt (one name a line)",
-                whose=path.name,
-            )
-        walk = _Walk(whose=path.name, labels=labels)
-        walk.examples(read_json(path, expected="nested lists of indices"))
+        whose = path.name
+        with about(whose):
+            if labels is None:
+                raise refused(
+                    "labels-unnamed",
+                    " holds indices and no label names",
+                    "names in the order of the indices; an order is never guessed",
+                    "",
+                    "--labels labels.txt (one name a line)",
+                )
+            found = read_json(path, expected="nested lists of indices")
+            cases = _filled(found, 0, whose, "")
+            examples: list[int] = []
+            mentions: list[tuple[int, int, int]] = []
+            for example, rankings in enumerate(cases):
+                place = f": example {example}"
+                for number, blocks in enumerate(_filled(rankings, 1, whose, place), start=1):
+                    ranks = _ranks(blocks, labels, whose, f"{place}, ranking {number}")
+                    mentions += [(len(examples), label, rank) for label, rank in ranks.items()]
+                    examples.append(example)
+        response, label, block = np.array(mentions, np.int64).T
         return build_table(
             "partial-ranking",
-            examples=[str(example) for example in range(walk.count)],
+            examples=[str(example) for example in range(len(cases))],
             annotators=(),
             labels=labels,
-            response_example=np.array(walk.response_example, np.int64),
-            response_annotator=np.full(len(walk.response_example), -1),
-            mention_response=np.array(walk.mention_response, np.int64),
-            mention_label=np.array(walk.mention_label, np.int64),
-            mention_block=np.array(walk.mention_block, np.int64),
+            response_example=np.array(examples, np.int64),
+            response_annotator=np.full(len(examples), -1),
+            mention_response=response,
+            mention_label=label,
+            mention_block=block,
         )
 
 
-@attrs.define(kw_only=True)
-class _Walk:
-    """One pass over the nested lists, with the place of whatever is wrong."""
+def _ranks(blocks: object, labels: Sequence[str], whose: str, where: str) -> dict[int, int]:
+    """Return the rank of each label in a ranking."""
+    ranks: dict[int, int] = {}
+    for rank, indices in enumerate(_filled(blocks, 2, whose, where), start=1):
+        place = f"{where}, block {rank}"
+        for index in _filled(indices, 3, whose, place):
+            label = index.whole if isinstance(index, JsonNumber) else None
+            if label is None or not 0 <= label < len(labels):
+                raise refused(
+                    "label-index",
+                    f"{place} names label {json_shown(index)}",
+                    f"an index from 0 to {len(labels) - 1}: "
+                    f"{several(len(labels), 'label')} are declared",
+                    json_shown(index),
+                    "declare all labels, in order: --labels labels.txt",
+                    place=f"{whose}{place}",
+                )
+            if label in ranks:
+                both = f"ranks {ranks[label]} and {rank}"
+                raise refused(
+                    "ranking-repeats",
+                    f"{where} ranks {quoted(labels[label])} twice",
+                    "each label once",
+                    f"rank {rank} twice" if ranks[label] == rank else both,
+                    "mend or drop it",
+                    place=f"{whose}{where}",
+                    label=labels[label],
+                )
+            ranks[label] = rank
+    return ranks
 
-    whose: str
-    labels: Sequence[str]
-    count: int = 0
-    response_example: list[int] = attrs.field(factory=list)
-    mention_response: list[int] = attrs.field(factory=list)
-    mention_label: list[int] = attrs.field(factory=list)
-    mention_block: list[int] = attrs.field(factory=list)
 
-    def examples(self, content: object) -> None:
-        cases = self._filled(content, 0, self.whose)
-        self.count = len(cases)
-        for example, rankings in enumerate(cases):
-            place = f"{self.whose}: example {example}"
-            for reader, blocks in enumerate(self._filled(rankings, 1, place)):
-                where = f"{place}, ranking {reader + 1}"
-                self.response_example.append(example)
-                self._ranking(self._filled(blocks, 2, where), where)
-
-    def _ranking(self, blocks: list[object], where: str) -> None:
-        ranks: dict[int, int] = {}
-        for rank, indices in enumerate(blocks, start=1):
-            for index in self._filled(indices, 3, f"{where}, block {rank}"):
-                label = self._label(index, f"{where}, block {rank}")
-                if label in ranks:
-                    raise self._repeats(where, label, ranks[label], rank)
-                ranks[label] = rank
-                self.mention_response.append(len(self.response_example) - 1)
-                self.mention_label.append(label)
-                self.mention_block.append(rank)
-
-    def _filled(self, content: object, level: int, place: str) -> list[object]:
-        if isinstance(content, list) and content:
-            return content
-        got = "an empty list" if content == [] else json_shown(content)
-        raise InputError(
-            "selectors-shape",
-            f"{place} is not {_LEVELS[level]}",
-            expected=f"{_LEVELS[level]}, with one entry or more",
-            got=got,
-            do="mend or remove it",
-            whose=self.whose,
-            details={"place": place},
-        )
-
-    def _label(self, index: object, place: str) -> int:
-        number = index.whole if isinstance(index, JsonNumber) else None
-        if number is not None and 0 <= number < len(self.labels):
-            return number
-        raise InputError(
-            "label-index",
-            f"{place} names label {json_shown(index)}",
-            expected=f"an index from 0 to {len(self.labels) - 1}: "
-            f"{several(len(self.labels), 'label')} are declared",
-            got=json_shown(index),
-            do="declare all labels, in order: --labels labels.txt",
-            whose=self.whose,
-            details={"place": place},
-        )
-
-    def _repeats(self, where: str, label: int, first: int, second: int) -> InputError:
-        ranks = f"rank {first} twice" if first == second else f"ranks {first} and {second}"
-        return InputError(
-            "ranking-repeats",
-            f"{where} ranks {quoted(self.labels[label])} twice",
-            expected="each label once",
-            got=ranks,
-            do="mend or drop it",
-            whose=self.whose,
-            details={"place": where, "label": self.labels[label]},
-        )
+def _filled(content: object, level: int, whose: str, place: str) -> list[object]:
+    if isinstance(content, list) and content:
+        return content
+    raise refused(
+        "selectors-shape",
+        f"{place} is not {_LEVELS[level]}",
+        f"{_LEVELS[level]}, with one entry or more",
+        "an empty list" if content == [] else json_shown(content),
+        "mend or remove it",
+        place=f"{whose}{place}",
+    )

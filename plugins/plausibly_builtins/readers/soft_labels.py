@@ -40,7 +40,7 @@ from plausibly_builtins.readers._columns import (
     line_refused,
     named_objects,
 )
-from plausibly_builtins.readers._exports import as_typed, refused, short
+from plausibly_builtins.readers._exports import about, as_typed, refused, short
 
 _NUMBER = re.compile(r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]{1,5})?")
 _FIELDS = ("label_dist", "soft_label", "probs")
@@ -108,23 +108,28 @@ class SoftLabels(ResponseOptions):
 
     def read(self, path: Path, labels: Sequence[str] | None) -> AnnotationTable:
         """Return the annotation table in the file."""
-        array = array_of(path, self.array)
-        if array is not None:
-            columns = labels_of(array, labels)
-            rows = _from_array(array, columns)
-            return self._table(rows, columns, labels, path.name, anonymous=True)
-        if is_lines(path) and not is_flat(file_opening(path, "annotations")):
-            return self._from_lines(path, labels)
+        with about(path.name):
+            array = array_of(path, self.array)
+            if array is not None:
+                columns = labels_of(array, labels)
+                rows = _from_array(array, columns)
+                return self._table(rows, columns, labels, path.name, anonymous=True)
+            if is_lines(path) and not is_flat(file_opening(path, "annotations")):
+                return self._from_lines(path, labels)
         return self.from_table(read_table(path, role="annotations"), labels)
 
     def from_table(self, table: TextTable, labels: Sequence[str] | None) -> AnnotationTable:
         """Return the annotation table of columns of text; see `read`."""
-        table = table.seen()
+        with about(table.whose):
+            columns, rows, anonymous = self._from_text(table.seen())
+            return self._table(rows, columns, labels, table.whose, anonymous=anonymous)
+
+    def _from_text(self, table: TextTable) -> tuple[list[str], list[Response], bool]:
+        """Return labels and rows of a table of text, and whether annotators have no column."""
         table.need(self.ignore, do="name columns of the file in ignore")
         examples, annotators = self._name_columns(table.header)
         if examples is None:
             raise refused(
-                table.whose,
                 "columns-missing",
                 " has no column that names the examples",
                 "a column example, or the name of another",
@@ -137,7 +142,6 @@ class SoftLabels(ResponseOptions):
         table.need([*wanted, *columns], do=f"{typed}, with columns that are there")
         if not columns or not len(table):
             raise refused(
-                table.whose,
                 "columns-missing" if not columns else "file-empty",
                 " has no column of weights" if not columns else " is empty",
                 "names of examples, then one column a label",
@@ -153,12 +157,12 @@ class SoftLabels(ResponseOptions):
             Response(
                 example=name,
                 annotator=person or None,
-                answer=_weights(table.whose, place, zip(columns, row, strict=True)),
+                answer=_weights(place, zip(columns, row, strict=True)),
                 place=place,
             )
             for name, person, place, row in zip(names, people, places, cells, strict=True)
         ]
-        return self._table(rows, columns, labels, table.whose, anonymous=annotators is None)
+        return columns, rows, annotators is None
 
     def _name_columns(self, header: Sequence[str]) -> tuple[str | None, str | None]:
         """Return the columns of examples and annotators; None where there is none."""
@@ -174,13 +178,13 @@ class SoftLabels(ResponseOptions):
         rows: list[Response] = []
         for line, name, entry in entries:
             place = f"line {counted(line)}"
-            weights = _weights(path.name, place, self._pairs(path, line, entry, labels))
-            by = None if who is None else key_text(path, line, entry, who) or None
+            weights = _weights(place, self._pairs(line, entry, labels))
+            by = None if who is None else key_text(line, entry, who) or None
             rows.append(Response(example=name, annotator=by, answer=weights, place=place))
         return self._table(rows, None, labels, path.name, anonymous=who is None)
 
     def _pairs(
-        self, path: Path, line: int, entry: Mapping[str, object], labels: Sequence[str] | None
+        self, line: int, entry: Mapping[str, object], labels: Sequence[str] | None
     ) -> Iterator[tuple[str, str]]:
         """Yield label and weight as written: by key, or in the order of the declared labels."""
         wanted = _FIELDS if self.field is None else (self.field,)
@@ -190,7 +194,6 @@ class SoftLabels(ResponseOptions):
             pairs = list(found.items())
         elif not isinstance(found, list):
             raise refused(
-                path.name,
                 "key-missing",
                 f" line {counted(line)} holds no weights",
                 f"{listed(map(quoted, wanted))}: a weight by label, or a list of them",
@@ -202,7 +205,6 @@ class SoftLabels(ResponseOptions):
         elif labels is None or len(labels) != len(found):
             has = "no label names" if labels is None else f"{counted(len(labels))} labels"
             raise line_refused(
-                path,
                 line,
                 "labels-unnamed" if labels is None else "names-count",
                 f" has {several(len(found), 'weight')} and {has}",
@@ -224,9 +226,9 @@ class SoftLabels(ResponseOptions):
         *,
         anonymous: bool,
     ) -> AnnotationTable:
-        check_names(whose, columns or [], "label")
+        check_names(columns or [], "label")
         if labels is not None and columns is not None:
-            check_columns(whose, columns, labels, reader="soft-labels", does="gives weight to")
+            check_columns(columns, labels, reader="soft-labels", does="gives weight to")
         return self.gathered(
             "soft-label", responses, labels, whose=whose, offered=columns, anonymous=anonymous
         )
@@ -234,24 +236,23 @@ class SoftLabels(ResponseOptions):
 
 def _from_array(found: NamedArray, columns: Sequence[str]) -> list[Response]:
     """Return the responses in the rows of an array, whose columns are of these labels."""
-    check_names(found.whose, found.examples or [], "example")
+    check_names(found.examples or [], "example")
     names = found.examples or [str(row) for row in range(len(found.values))]
     rows: list[Response] = []
     for name, numbers in zip(names, found.values.astype(float).tolist(), strict=True):
         place = f"row {counted(len(rows) + 1)}"
-        weights = _weights(found.whose, place, zip(columns, map(repr, numbers), strict=True))
+        weights = _weights(place, zip(columns, map(repr, numbers), strict=True))
         rows.append(Response(example=name, annotator=None, answer=weights, place=place))
     return rows
 
 
-def _weights(whose: str, place: str, cells: Iterable[tuple[str, str]]) -> dict[str, float]:
+def _weights(place: str, cells: Iterable[tuple[str, str]]) -> dict[str, float]:
     """Return the weights of a row; one of 0 only names its label."""
     found: dict[str, float] = {}
     for label, cell in cells:
         weight = float(cell) if _NUMBER.fullmatch(cell) else math.nan
         if not 0 <= weight < math.inf:
             raise refused(
-                whose,
                 "weights-invalid",
                 f" {place}: the weight of {short(label)} is none",
                 "a finite number, 0 or more",
@@ -263,7 +264,6 @@ def _weights(whose: str, place: str, cells: Iterable[tuple[str, str]]) -> dict[s
     total = sum(found.values())
     if not 0 < total < math.inf:
         raise refused(
-            whose,
             "weights-zero",
             f" {place} gives no label any weight",
             "a weight above 0, and a finite sum",

@@ -25,7 +25,7 @@ from plausibly_builtins.readers._columns import (
     named_objects,
     reason,
 )
-from plausibly_builtins.readers._exports import as_typed, refused, short
+from plausibly_builtins.readers._exports import about, as_typed, refused, short
 
 _FIELDS = ("annotator_labels", "label_distribution")
 
@@ -63,49 +63,49 @@ class VoteLists(ResponseOptions):
 
     def read(self, path: Path, labels: Sequence[str] | None) -> AnnotationTable:
         """Return the annotation table in the file."""
-        do = "name it, or remove that line"
-        entries = named_objects(path, "vote-lists", self.example, do)
-        check_once(path, {line: name for line, name, _ in entries})
-        offered: dict[str, None] = {}
-        empty = 0
-        responses: list[Response] = []
-        for line, name, entry in entries:
-            votes = self._votes(path, line, entry)
-            if isinstance(votes, Mapping):
-                offered |= dict.fromkeys(votes)
-                responses += _by_annotator(path, line, name, votes)
-                continue
-            cast = Counter(vote for vote in votes if vote not in self.no_vote)
-            empty += len(votes) - cast.total()
-            place = f"line {counted(line)}"
-            responses += [
-                Response(
-                    example=name, annotator=None, answer=label, weight=float(count), place=place
-                )
-                for label, count in cast.items()
-            ]
-        return self.gathered(
-            "single-label",
-            responses,
-            labels,
-            whose=path.name,
-            examples=[name for _, name, _ in entries],
-            offered=sorted(offered) if offered else None,
-            anonymous=True,
-            left_out={reason(empty, "place", "a vote"): empty},
-        )
+        with about(path.name):
+            do = "name it, or remove that line"
+            entries = named_objects(path, "vote-lists", self.example, do)
+            check_once({line: name for line, name, _ in entries})
+            offered: dict[str, None] = {}
+            empty = 0
+            responses: list[Response] = []
+            for line, name, entry in entries:
+                votes = self._votes(line, entry)
+                if isinstance(votes, Mapping):
+                    offered |= dict.fromkeys(votes)
+                    responses += _by_annotator(line, name, votes)
+                    continue
+                cast = Counter(vote for vote in votes if vote not in self.no_vote)
+                empty += len(votes) - cast.total()
+                place = f"line {counted(line)}"
+                responses += [
+                    Response(
+                        example=name, annotator=None, answer=label, weight=float(count), place=place
+                    )
+                    for label, count in cast.items()
+                ]
+            return self.gathered(
+                "single-label",
+                responses,
+                labels,
+                whose=path.name,
+                examples=[name for _, name, _ in entries],
+                offered=sorted(offered) if offered else None,
+                anonymous=True,
+                left_out={reason(empty, "place", "a vote"): empty},
+            )
 
     def _keys(self) -> tuple[str, ...]:
         return _FIELDS if self.field is None else (self.field,)
 
     def _votes(
-        self, path: Path, line: int, entry: Mapping[str, object]
+        self, line: int, entry: Mapping[str, object]
     ) -> Sequence[str] | Mapping[str, Sequence[str]]:
         """Return the votes of an object: labels, or annotators by label."""
         keys = [key for key in self._keys() if key in entry]
         if len(keys) != 1:
             raise refused(
-                path.name,
                 "key-missing",
                 f" line {counted(line)} holds {'votes twice' if keys else 'no votes'}",
                 f"one key among {listed(map(quoted, self._keys()))}",
@@ -120,7 +120,6 @@ class VoteLists(ResponseOptions):
         if isinstance(votes, dict) and _is_votes(votes):
             return {label: [str(who) for who in people] for label, people in votes.items()}
         raise line_refused(
-            path,
             line,
             "votes-unlike",
             f" holds no votes as {quoted(keys[0])}",
@@ -139,14 +138,11 @@ def _is_votes(value: object) -> bool:
     return isinstance(value, list) and all(isinstance(vote, str) for vote in value)
 
 
-def _by_annotator(
-    path: Path, line: int, name: str, votes: Mapping[str, Sequence[str]]
-) -> Iterator[Response]:
+def _by_annotator(line: int, name: str, votes: Mapping[str, Sequence[str]]) -> Iterator[Response]:
     for label, people in votes.items():
         twice = [who for who, count in Counter(people).items() if count > 1]
         if twice:
             raise line_refused(
-                path,
                 line,
                 "votes-unlike",
                 f" lists {short(twice[0])} twice under one label",

@@ -26,7 +26,7 @@ from plausibly.plugin import (
     several,
 )
 from plausibly_builtins.readers._columns import check_named, toml_list
-from plausibly_builtins.readers._exports import as_typed, refused, told, warn_like_missing
+from plausibly_builtins.readers._exports import about, as_typed, refused, told, warn_like_missing
 
 _ROWS = 4  # in fewer, two annotators who never agree are nothing special
 _LINE_END = re.compile(r"\r\n|\r|\n")
@@ -116,49 +116,50 @@ class WideTable(ResponseOptions):
     def from_table(self, table: TextTable, labels: Sequence[str] | None) -> AnnotationTable:
         """Return the annotation table of columns of text; see `read`."""
         table = table.seen()
-        columns = self._columns(table, labels)
-        if columns.example is None:
-            names, blank = _positions(table)
-        else:
-            names, blank = list(table.columns[columns.example]), []
-            check_named(table, names, "example", "name it, or remove the row")
-        said = Counter(
-            cell for place, _ in columns.annotators for cell in table.columns[place] if cell
-        )
-        for text in self.missing:
-            said.pop(text, None)
-        if labels is None:
-            warn_like_missing(table.whose, said, _BLANKS)
-            if said and not self.integers and all(map(_DECIMAL.fullmatch, said)):
-                told(
-                    table.whose,
-                    "labels-like-decimals",
-                    f": {several(said.total(), 'label')} {listed(map(quoted, said))} are kept as "
-                    "text",
-                    "label names (text stays as written); are they whole numbers, which empty "
-                    "cells turned into decimals?",
-                    "",
-                    as_typed("wide-table", "integers = true") + ", if they are",
-                    stacklevel=5,
-                    details={"labels": dict(said)},
-                )
-        offered = self._offered(table, columns)
-        # Where an answer can be no more than the label in its cell.
-        settled = not (self.integers or self.separator is not None or self.none_of_these)
-        if settled and len(set(names)) == len(names):
-            declared = offered if labels is None else labels
-            found = _plain(table, columns, names, blank, self.missing, declared)
-            if found is not None:
-                return found
-        return self.gathered(
-            "single-label" if self.separator is None else "label-set",
-            self._responses(table, columns, names),
-            labels,
-            whose=table.whose,
-            examples=[*names, *blank],
-            annotators=[name for _, name in columns.annotators],
-            offered=offered,
-        )
+        with about(table.whose):
+            columns = self._columns(table, labels)
+            if columns.example is None:
+                names, blank = _positions(table)
+            else:
+                names, blank = list(table.columns[columns.example]), []
+                check_named(table, names, "example", "name it, or remove the row")
+            said = Counter(
+                cell for place, _ in columns.annotators for cell in table.columns[place] if cell
+            )
+            for text in self.missing:
+                said.pop(text, None)
+            if labels is None:
+                warn_like_missing(table.whose, said, _BLANKS)
+                if said and not self.integers and all(map(_DECIMAL.fullmatch, said)):
+                    told(
+                        table.whose,
+                        "labels-like-decimals",
+                        f": {several(said.total(), 'label')} {listed(map(quoted, said))} are kept "
+                        "as text",
+                        "label names (text stays as written); are they whole numbers, which empty "
+                        "cells turned into decimals?",
+                        "",
+                        as_typed("wide-table", "integers = true") + ", if they are",
+                        stacklevel=5,
+                        details={"labels": dict(said)},
+                    )
+            offered = self._offered(table, columns)
+            # Where an answer can be no more than the label in its cell.
+            settled = not (self.integers or self.separator is not None or self.none_of_these)
+            if settled and len(set(names)) == len(names):
+                declared = offered if labels is None else labels
+                found = _plain(table, columns, names, blank, self.missing, declared)
+                if found is not None:
+                    return found
+            return self.gathered(
+                "single-label" if self.separator is None else "label-set",
+                self._responses(table, columns, names),
+                labels,
+                whose=table.whose,
+                examples=[*names, *blank],
+                annotators=[name for _, name in columns.annotators],
+                offered=offered,
+            )
 
     def _responses(
         self, table: TextTable, columns: _Columns, names: Sequence[str]
@@ -202,7 +203,6 @@ class WideTable(ResponseOptions):
         ]
         if not wanted:
             raise refused(
-                table.whose,
                 "columns-missing",
                 " has no column of an annotator",
                 "one column an annotator, besides the names of the examples",
@@ -234,7 +234,6 @@ def _check_header(table: TextTable) -> None:
     twice = [name for name, count in counts.items() if count > 1]
     if twice:
         raise refused(
-            table.whose,
             "columns-repeat",
             f" names {listed(map(quoted, twice))} {counts[twice[0]]} times in its first row",
             "one column an annotator, each with a name of its own",
@@ -247,7 +246,6 @@ def _check_header(table: TextTable) -> None:
     if unnamed:
         places = listed(place + 1 for place in unnamed)
         raise refused(
-            table.whose,
             "columns-unnamed",
             f" has {several(len(unnamed), 'column')} without a name ({places})",
             "the name of an annotator above each column",
@@ -305,7 +303,6 @@ def _check_unclear(
     said = set().union(*(table.columns[place] for place, _ in wanted))
     if table.named and len(names) > 1 and said.issuperset(names):
         raise refused(
-            table.whose,
             "header-unclear",
             ": every column is called as a label that its rows name",
             "names of annotators in the first row",
@@ -329,7 +326,6 @@ def _unclear(
         named = as_typed("wide-table", f'example = "{unclear[0]}"')
         do = f"{named}, if it names the examples; {ignore}, if it is of no annotator"
     return refused(
-        table.whose,
         "columns-unclear",
         f": column {quoted(unclear[0])} {what}",
         "labels, one column an annotator",
@@ -349,7 +345,6 @@ def _positions(table: TextTable) -> tuple[list[str], list[str]]:
     for row, line in enumerate(table.lines):
         if row == 0 and table.named and line > due:
             raise refused(
-                table.whose,
                 "rows-blank",
                 f" has blank rows before line {counted(line)}",
                 "examples from the first row on, since nothing names them",
