@@ -10,7 +10,7 @@ import pytest
 import plausibly
 from agreement_oracles import table
 from cli_world import World, make, run
-from eval_said import check_printed, said
+from eval_said import check, said
 from plausibly.annotators import describe_agreement, describe_annotators
 
 
@@ -22,7 +22,7 @@ def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> World:
 
 @said(__file__)
 def test_what_is_printed(world: World, call: str, text: str) -> None:
-    check_printed(call, text)
+    check(call, text, globals())
 
 
 def test_groups_clusters_and_certainty(world: World) -> None:

@@ -12,7 +12,7 @@ from hypothesis import given, strategies as st
 
 import plausibly
 from agreement_oracles import coders, table
-from plausibly.errors import PlausiblyWarning
+from eval_said import check, said
 
 LABELS = ["a", "b", "c"]
 Records = list[tuple[object, object, object]]
@@ -149,9 +149,9 @@ def shuffled(records: Records, seed: int) -> Records:
 def test_nothing_depends_on_the_order_of_rows(kind: str) -> None:
     rng = np.random.default_rng(5)
     records: Records = []
-    for example, who, said in world(25):
-        more = [said, *(label for label in LABELS if label != said and rng.random() < 0.4)]
-        records.append((example, who, said if kind == "single-label" else more))
+    for example, who, first in world(25):
+        more = [first, *(label for label in LABELS if label != first and rng.random() < 0.4)]
+        records.append((example, who, first if kind == "single-label" else more))
     one = plausibly.agreement(table(records, LABELS, kind), resamples=50)
     for seed in range(3):
         other = plausibly.agreement(table(shuffled(records, seed), LABELS, kind), resamples=50)
@@ -223,23 +223,18 @@ def test_groups_are_what_their_examples_alone_give() -> None:
         assert np.isnan(low[~varies]).all()
 
 
-def test_an_annotator_who_answers_twice_is_told() -> None:
-    ann = plausibly.plugin.build_table(
-        "single-label",
-        examples=["e", "f"],
-        annotators=["x", "y"],
-        labels=LABELS,
-        response_example=[0, 0, 0, 1],
-        response_annotator=[0, 0, 1, 1],
-        mention_response=[0, 1, 2, 3],
-        mention_label=[0, 0, 1, 0],
-    )
-    with pytest.warns(PlausiblyWarning) as caught:
-        plausibly.agreement(ann)
-    assert str(caught[0].message) == (
-        "warning annotator-repeats: annotations: 1 time an annotator answers an example\n"
-        "  more than once\n"
-        "  expected  answers of different annotators: one is compared with itself\n"
-        "            otherwise; got several about e\n"
-        "  do        keep one response an annotator and example"
-    )
+TWICE = plausibly.plugin.build_table(
+    "single-label",
+    examples=["e", "f"],
+    annotators=["x", "y"],
+    labels=LABELS,
+    response_example=[0, 0, 0, 1],
+    response_annotator=[0, 0, 1, 1],
+    mention_response=[0, 1, 2, 3],
+    mention_label=[0, 0, 1, 0],
+)
+
+
+@said(__file__)
+def test_what_is_said(call: str, text: str) -> None:
+    check(call, text, globals())

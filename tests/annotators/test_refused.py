@@ -8,7 +8,7 @@ import xarray as xr
 
 import plausibly
 from agreement_oracles import coders, table
-from eval_said import check_refused, said
+from eval_said import check, said
 from plausibly.errors import InputError
 from plausibly.plugin import build_table
 
@@ -37,7 +37,7 @@ def weighted(weight: float) -> xr.Dataset:
 
 @said(__file__)
 def test_messages(call: str, text: str) -> None:
-    check_refused(call, text, globals())
+    check(call, text, globals())
 
 
 def test_a_table_that_was_cut_is_refused() -> None:

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 import xarray as xr
 
+from eval_said import check, said
 from plausibly import registry
 from plausibly.evaluation import as_json, describe, evaluate, verdict
 from plausibly.evaluation.describe import decimal
@@ -54,46 +55,6 @@ def certain(examples: int = 400) -> xr.DataArray:
     return xr.DataArray(rows, dims=("example", "label"), coords=coords)
 
 
-@pytest.mark.parametrize(
-    ("sets", "expected"),
-    [
-        (judged(364), "promised .90, measured .910: consistent with the guarantee."),
-        (judged(360), "promised .90, measured .900: consistent with the guarantee."),
-        (judged(350), "promised .90, measured .875: consistent with the guarantee."),
-        (
-            judged(330),
-            "promised .90, measured .825: below the guarantee, by no more than calibrations of "
-            "100 examples vary; the guarantee is for their average.",
-        ),
-        (
-            judged(330, has=2500),
-            "promised .90, measured .825: below the guarantee; these examples may be unlike the "
-            "calibration ones.",
-        ),
-        (
-            judged(330, confidence="9999/10000"),
-            "promised .90, measured .825: below the guarantee; these examples may be unlike the "
-            "calibration ones.",
-        ),
-        (
-            judged(400, vacuous=True),
-            "promised .90, measured 1.000: kept by giving every label, which says nothing.",
-        ),
-        (
-            judged(300, level=None),
-            "nothing is promised; measured .750 of what experts said.",
-        ),
-        (
-            judged(362, target="voted"),
-            "promised .90 of the voted label, measured .905: consistent with the guarantee. "
-            "Nothing is promised of what experts said, measured .905.",
-        ),
-    ],
-)
-def test_the_verdict(sets: xr.DataArray, expected: str) -> None:
-    assert verdict(evaluate(sets, certain())) == expected
-
-
 def test_the_verdict_on_calibration_examples() -> None:
     with pytest.warns(match="calibrated their predictor"):
         found = evaluate(judged(364, overlap=40), certain())
@@ -106,39 +67,9 @@ def split_experts() -> tuple[xr.DataArray, xr.DataArray]:
     lam[300:] = [0.4, 0.3, 0.3]
     sets = judged(400, level="4/5").assign_coords(
         site=("example", np.where(np.arange(400) < 280, "north", "a far southern site")),
+        known=("example", ["cat"] * 400),
     )
     return sets, lam
-
-
-def test_the_table_with_strata() -> None:
-    assert describe(evaluate(*split_experts())).splitlines() == [
-        "alpha 0.1, 400 examples            coverage   95 % interval   set size",
-        "aggregated: what experts said          .850    .824 to .876       1.00",
-        "voted: the most plausible label       1.000   .990 to 1.000       1.00",
-        "  largest plausibility < .5     100    .400    .274 to .536       1.00",
-        "  .5 to .8                        0       -               -          -",
-        "  .8 and more                   300   1.000   .987 to 1.000       1.00",
-        "sets: 0 % empty, 100 % of one label",
-        "promised .80, measured .850: at or above the guarantee; .400 where experts split",
-        "most. That split is unknown for a new example; groups that are known beforehand,",
-        "such as the site, are shown by by=COORDINATE (--by).",
-    ]
-
-
-def test_the_table_with_groups_and_true_labels() -> None:
-    sets, lam = split_experts()
-    true = xr.DataArray(["cat"] * 400, dims="example", coords={"example": lam["example"]})
-    lines = describe(evaluate(sets, lam, by="site", true=true)).splitlines()
-    assert lines[3] == "true: the known label                 1.000   .990 to 1.000       1.00"
-    assert lines[7:10] == [
-        "by site",
-        "  a far southern site           120    .500    .459 to .541       1.00",
-        "  north                         280   1.000   .986 to 1.000       1.00",
-    ]
-    assert " ".join(lines[11:]) == (
-        "promised .80, measured .850: at or above the guarantee; weakest site a far southern "
-        "site, .500 (.459 to .541), 120 examples."
-    )
 
 
 def test_many_groups_show_the_weakest() -> None:
@@ -211,3 +142,8 @@ def test_annotations_are_aggregated_by_default() -> None:
     votes = [("e0", "w1", "cat"), ("e0", "w2", "fox"), ("e1", "w1", "cat")]
     found = evaluate(judged(2, examples=2), kind.build(votes, LABELS))
     assert found["aggregated_coverage"].values.tolist() == [0.5, 1.0]
+
+
+@said(__file__)
+def test_what_is_told(call: str, text: str) -> None:
+    check(call, text, globals())

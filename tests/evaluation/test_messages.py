@@ -7,7 +7,7 @@ import pytest
 import xarray as xr
 
 import eval_oracles as oracle
-from eval_said import check_refused, said
+from eval_said import check, said
 from plausibly.errors import InputError
 from plausibly.evaluation import evaluate
 from plausibly.evaluation.design import Methods, read_methods
@@ -31,7 +31,7 @@ MALFORMED = (
 
 @said(__file__)
 def test_the_text(call: str, text: str) -> None:
-    check_refused(call, text, globals())
+    check(call, text, globals())
 
 
 def test_a_close_true_label_is_suggested() -> None:

@@ -9,7 +9,7 @@ import pytest
 import xarray as xr
 
 from eval_parts import case
-from eval_said import check_refused, said
+from eval_said import check, said
 from plausibly import aggregate, read_annotations
 from plausibly.evaluation import coverage_by_risk, interval
 
@@ -88,7 +88,7 @@ def test_levels_go_from_the_least_on(
 
 @said(__file__)
 def test_the_text(call: str, text: str) -> None:
-    check_refused(call, text, globals())
+    check(call, text, globals())
 
 
 @pytest.mark.realdata

@@ -12,7 +12,7 @@ from scipy.stats import entropy as reference
 
 import eval_oracles as oracle
 from eval_parts import case
-from eval_said import check_refused, said
+from eval_said import check, said
 from plausibly import calibrate, evaluate
 from plausibly.evaluation import coverage_by_size, coverage_by_strata, entropy, largest
 from plausibly.evaluation.splits import split, split_keys
@@ -134,7 +134,7 @@ NAN = xr.DataArray(
 
 @said(__file__)
 def test_the_text(call: str, text: str) -> None:
-    check_refused(call, text, globals())
+    check(call, text, globals())
 
 
 @pytest.mark.realdata

@@ -13,9 +13,10 @@ from matplotlib.figure import Figure
 from scipy.stats import ks_2samp, kstest
 
 import eval_oracles as oracle
+from eval_said import check, said
 from plausibly import calibrate, plots
 from plausibly.conformal.predictor import ConformalPredictor
-from plausibly.errors import InputError, PlausiblyWarning
+from plausibly.errors import InputError
 from plausibly.evaluation import interval, p_value_uniformity
 from plausibly.evaluation.uniformity import distances
 
@@ -150,19 +151,8 @@ def test_nothing_depends_on_the_order_of_rows_or_labels() -> None:
     assert (other["p_value"].sel(of="drawn") != first["p_value"].sel(of="drawn")).any()
 
 
-def test_calibration_examples_are_no_evidence() -> None:
-    predictions, lam = oracle.world(100)
-    predictor = calibrate(predictions[:60], lam[:60])
-    with pytest.warns(PlausiblyWarning) as heard:
-        p_value_uniformity(predictor, predictions[50:], lam[50:])
-    assert [one.filename for one in heard] == [__file__]
-    assert str(heard[0].message) == (
-        "warning evaluated-on-calibration: 10 of 50 examples calibrated the predictor\n"
-        "  expected  new examples; their p-values are no evidence\n"
-        "  do        p-values of others"
-    )
-    with pytest.warns(PlausiblyWarning, match="all 60 examples calibrated the predictor"):
-        p_value_uniformity(predictor, predictions[:60], lam[:60])
+PREDICTIONS, LAM = oracle.world(100)
+CALIBRATED = calibrate(PREDICTIONS[:60], LAM[:60])
 
 
 def test_names_must_match() -> None:
@@ -233,3 +223,8 @@ def test_a_promise_for_new_patients_is_tested_on_patients() -> None:
     assert float(found["missed_mean"].sel(alpha=0.1)) == pytest.approx(by_patient.mean())
     bare = p_value_uniformity(predictor, p[150:].drop_vars("patient"), lam[150:])
     assert not bare["promised"].values.any()
+
+
+@said(__file__)
+def test_what_is_said(call: str, text: str) -> None:
+    check(call, text, globals())

@@ -9,7 +9,7 @@ import pytest
 
 import plausibly
 from cli_world import run
-from eval_said import check_printed, said
+from eval_said import check, said
 from planning_world import pilot, write
 from plausibly.planning.plan import describe_plan, plan_as_json
 
@@ -35,7 +35,7 @@ def test_without_a_pilot() -> None:
 
 @said(__file__)
 def test_what_is_printed(folder: Path, call: str, text: str) -> None:
-    check_printed(call, text)
+    check(call, text, globals())
 
 
 def test_without_anything() -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from cli_world import World, make, run
-from eval_said import check_printed, said
+from eval_said import check, said
 
 BASE = ("sensitivity", "-a", "votes.csv", "-p", "probabilities.csv", "--aggregator")
 EXCLUDE = '{name = "exclude", annotators = ["w2"]}'
@@ -22,7 +22,7 @@ def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> World:
 
 @said(__file__)
 def test_what_is_printed(call: str, text: str) -> None:
-    check_printed(call, text)
+    check(call, text, globals())
 
 
 def test_for_programs() -> None:

@@ -1,4 +1,4 @@
-"""Files of what is refused or printed: a call, or a command, in a line after ``$``, then its words.
+"""Files of what is said: a call, or a command, in a line after ``$``, and below it the words.
 
 The file of ``test_NAME.py`` is ``said/NAME.txt`` beside it.
 """
@@ -16,7 +16,7 @@ import xarray as xr
 import cli_world
 import plausibly
 from plausibly import annotators, evaluation
-from plausibly.errors import InputError
+from plausibly.errors import InputError, PlausiblyWarning
 
 NAMES = {**vars(annotators), **vars(evaluation), "np": np, "xr": xr, "plausibly": plausibly}
 
@@ -30,15 +30,27 @@ def said(test: str) -> pytest.MarkDecorator:
     return pytest.mark.parametrize(("call", "text"), pairs, ids=[call for call, _ in pairs])
 
 
-def check_refused(call: str, text: str, names: dict[str, object]) -> None:
-    """Assert that a call is refused in these words."""
-    with pytest.raises(InputError) as refused:
-        eval(call, {**NAMES, **names})  # a line of a file of ours
-    assert str(refused.value) == text
+def check(call: str, text: str, names: dict[str, object]) -> None:
+    """Assert that a call is refused, warns (on its line), or answers in these words."""
+    if call.startswith("plausibly "):
+        check_printed(call, text)
+        return
+    file, kind = str(names["__file__"]), text.partition(" ")[0]
+    run = compile(call, file, "eval")  # a line of a file of ours
+    if kind == "error":
+        with pytest.raises(InputError) as refused:
+            eval(run, {**NAMES, **names})
+        assert str(refused.value) == text
+    elif kind == "warning":
+        with pytest.warns(PlausiblyWarning) as heard:
+            eval(run, {**NAMES, **names})
+        assert [(one.filename, str(one.message)) for one in heard] == [(file, text)]
+    else:
+        assert eval(run, {**NAMES, **names}) == text
 
 
 def check_printed(call: str, text: str) -> None:
-    """Assert that a command prints these words, and that what it refuses is an error."""
+    """Assert that a command prints these words, or refuses in them."""
     ran = cli_world.run(*shlex.split(call.removeprefix("plausibly ")))
     told, nothing = f"{text}\n", ""
     refused = text.startswith("error ")

@@ -206,7 +206,6 @@ _LIKENESS = {
 
 
 def measure_titles(kind: str) -> dict[str, str]:
-    """Return what the measures of a kind of answers are called."""
     answer = _ANSWERS[kind]
     return {name: title.format(answer=answer) for name, title in {**_TITLES, **_SHARES}.items()}
 
@@ -804,7 +803,6 @@ def _measures(
 
 
 def _over_examples(annotations: xr.Dataset) -> dict[Hashable, xr.DataArray]:
-    """Return the coordinates of the examples."""
     return {
         name: values
         for name, values in annotations.coords.items()

@@ -123,7 +123,6 @@ class Answers:
 
     @property
     def n(self) -> int:
-        """Number of examples."""
         return len(self.examples)
 
     @property

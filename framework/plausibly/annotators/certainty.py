@@ -13,7 +13,7 @@ from plausibly.data.names import name_texts, text_array
 from plausibly.errors import InputError
 from plausibly.evaluation import inputs, intervals
 from plausibly.evaluation.groups import LEVEL, Risk, in_order, levels_of
-from plausibly.evaluation.intervals import ENDS, Doubles, Interval
+from plausibly.evaluation.intervals import ENDS, Averaging, Doubles, Interval
 from plausibly.kernels.coverage import row_sums
 from plausibly.kernels.random import Keys, hash_names
 from plausibly.kernels.types import Bools, Floats, Hashes, Ints
@@ -314,12 +314,9 @@ def _means(
 ) -> Callable[[Doubles], Interval]:
     """Return what gives the mean over examples of numbers of them, with its interval."""
     order = np.argsort(hashes, kind="stable")
+    averaging = Averaging(None if clusters is None else clusters[order], 0, "auto", confidence, [])
 
     def mean(values: Doubles) -> Interval:
-        return intervals.interval(
-            np.clip(values[order], 0.0, 1.0),
-            clusters=None if clusters is None else clusters[order],
-            confidence=confidence,
-        )
+        return averaging.interval(np.clip(values[order], 0.0, 1.0))
 
     return mean

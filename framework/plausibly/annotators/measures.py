@@ -165,7 +165,6 @@ def check_depth(depth: int, labels: int) -> int:
 
 
 def longest(answers: Answers) -> int:
-    """Return how many labels the longest ranking lists."""
     return int(np.bincount(answers.mention_value).max(initial=1)) if answers.values else 1
 
 
@@ -397,7 +396,6 @@ def ratio(above: Floats | Ints, below: Floats | Ints) -> Doubles:
 
 
 def exact_sum(numerators: Ints, denominators: Ints) -> Fraction:
-    """Return the exact sum of fractions."""
     total = Fraction(0)
     for denominator in np.unique(denominators).tolist():
         mine = numerators[denominators == denominator].tolist()
@@ -420,7 +418,6 @@ def _beyond_chance(apart: Doubles, by_chance: Doubles, most: Doubles) -> Doubles
 def mean(
     name: str, values: Doubles, among: Bools, reason: str, *, exact: Fraction | None = None
 ) -> Measure:
-    """Return the mean over some examples."""
     count = int(among.sum())
     value = math.fsum(values[among].tolist()) / count if count else math.nan
     return Measure(

@@ -156,7 +156,6 @@ def _alpha(plane: xr.Dataset) -> float | None:
 
 
 def _promise(plane: xr.Dataset) -> Guarantee | None:
-    """Return the guarantee of the sets at this alpha."""
     stated = [Guarantee.from_json(one) for one in json.loads(plane.attrs.get(GUARANTEES, "[]"))]
     alpha = _alpha(plane)
     if alpha is None:
@@ -179,7 +178,6 @@ def _parts(plane: xr.Dataset, dim: str, prefix: str) -> list[Measured]:
 
 
 def _block(plane: xr.Dataset) -> str:
-    """Return the table and the verdict of one alpha."""
     alpha = _alpha(plane)
     examples = f"{counted(int(plane['n']))} examples"
     head = examples if alpha is None else f"alpha {alpha:g}, {examples}"
@@ -289,15 +287,14 @@ def judgement(plane: xr.Dataset, promise: Guarantee) -> Judgement:
     if promise.vacuous:
         return Judgement("vacuous", None, "kept by giving every label, which says nothing")
     if not promise.by and not promise.cluster:
-        covered = _measured(plane, COVERAGE[promise.target], "")
-        stands = _standing(promise, covered, promise.has, 1)
-        return Judgement(stands, covered, _AGAINST[stands] + _remark(stands, covered, promise.has))
-    if f"{GUARANTEED}_mean" not in plane:
+        cells = [_measured(plane, COVERAGE[promise.target], "")]
+    elif f"{GUARANTEED}_mean" not in plane:
         return Judgement(None, None, _unjudged(promise, str(plane.attrs.get("by", ""))))
-    cells = [
-        _measured(part, "", str(part[CELL].item()) if CELL in part.coords else "", GUARANTEED)
-        for part in _cells(plane)
-    ]
+    else:
+        cells = [
+            _measured(part, "", str(part[CELL].item()) if CELL in part.coords else "", GUARANTEED)
+            for part in _cells(plane)
+        ]
     there = [cell for cell in cells if not math.isnan(cell.mean)]
     if not there:
         return Judgement(None, None, "not judged: no test examples")
@@ -416,7 +413,6 @@ def _number(value: xr.DataArray) -> float | None:
 
 
 def _by(plane: xr.Dataset, dim: str, prefix: str) -> list[dict[str, object]]:
-    """Return the averages of each group as plain data."""
     return [
         {dim: part[dim].item(), "n": int(part[f"{prefix}n"]), **_figures(part, prefix)}
         for part in each(plane, dim)

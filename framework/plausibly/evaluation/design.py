@@ -153,15 +153,11 @@ def repeat(
                 where[title] = at = [value for value in asked if value in found]
                 if None not in found and len(found) < len(asked):
                     some.append(f"at {title if len(found) > 1 else field} {listed(at)}")
-        again = PlausiblyWarning(
-            message.name,
-            f"{message.what} ({', '.join(some)})" if some else message.what,
-            expected=message.expected,
-            got=message.got,
-            do=message.do,
-            whose=message.whose,
-            details={**message.details, **where},
-        )
+        more = {
+            "what": f"{message.what} ({', '.join(some)})" if some else message.what,
+            "details": {**message.details, **where},
+        }
+        again = PlausiblyWarning(**{**message.fields(), **more})  # type: ignore[arg-type]  # its own
         warnings.warn(again, stacklevel=3)
 
 
@@ -363,7 +359,6 @@ class Stated:
 
     @classmethod
     def by(cls, promise: Guarantee) -> Stated:
-        """Return what a guarantee states."""
         short = attrs.evolve(promise, vacuous=False).short()
         if promise.cluster and promise.level is not None:
             short = f"{short} {per(promise.cluster)}"
@@ -416,12 +411,10 @@ class Design:
 
     @property
     def measured(self) -> tuple[str, ...]:
-        """Names of what is measured."""
         more = ((TRUE, self.true), (BY_GROUP, self.groups))
         return (*MEASURES, *(name for name, values in more if values is not None))
 
     def run(self, number: int) -> Outcome:
-        """Return what split `number` gives."""
         keys = split_keys(self.seed, number)
         hashes = hash_names(self.predictions[names.EXAMPLE].values)
         test = split(hashes, keys, test=self.test, groups=self.groups, strata=self.strata)
@@ -476,7 +469,6 @@ class Design:
         )
 
     def uses_draws(self, name: str) -> bool:
-        """Return whether a method has a number of draws."""
         return self._with_draws(name, 1) is not None
 
     def _with_draws(self, name: str, draws: int) -> Method | None:
@@ -537,7 +529,6 @@ class Design:
 
 
 def _last(asked: Sequence[int] | None) -> int:
-    """Return the place of the largest number."""
     return 0 if asked is None else max(range(len(asked)), key=asked.__getitem__)
 
 
@@ -572,7 +563,6 @@ def exact_means(
 
 
 def exact_mean(values: NDArray[Any]) -> float:  # Any: numbers or flags
-    """Return the mean, summed exactly."""
     return math.fsum(values.tolist()) / len(values)
 
 

@@ -21,11 +21,11 @@ from plausibly.data.select import select
 from plausibly.errors import InputError, PlausiblyWarning, counted, listed
 from plausibly.evaluation import inputs
 from plausibly.evaluation.intervals import (
+    Averaging,
     Doubles,
     Interval,
     IntervalMethod,
     check_method,
-    interval,
     variables,
 )
 from plausibly.evaluation.splits import Values, check_share, split, units_of
@@ -323,21 +323,15 @@ def leave_one_annotator_out(
     # Rows in the order of their keys, so that no sum depends on the caller's order.
     order = inputs.drawn_order(hashes, seed)
     clusters = None if groups is None else inputs.codes_of(groups)[1][order]
+    labels = model.sizes[names.LABEL]
+    averaging = Averaging(clusters, labels, interval_method, confidence, [names.ALPHA])
 
     def summary(values: Doubles) -> list[Interval]:
         """Return the interval of those that are there, one an alpha."""
-        found = []
-        for column in values[order].T:
-            heard = ~np.isnan(column)
-            found.append(
-                interval(
-                    np.ascontiguousarray(column[heard]),
-                    clusters=None if clusters is None else clusters[heard],
-                    method=interval_method,
-                    confidence=confidence,
-                )
-            )
-        return found
+        return [
+            averaging.interval(column, rows=np.flatnonzero(~np.isnan(column)))
+            for column in values[order].T
+        ]
 
     mean_covered = _mean(covered)
     by = (names.ANNOTATOR, names.ALPHA)

@@ -137,7 +137,6 @@ def planes(result: xr.Dataset) -> list[xr.Dataset]:
 
 
 def _evaluated(result: xr.Dataset) -> list[text.Html]:
-    """Return a table of all alphas, and the verdict on each."""
     from plausibly.evaluation.describe import QUANTITIES, decimal, ends, outwards, verdict
 
     rows = []
@@ -163,7 +162,6 @@ def _evaluated(result: xr.Dataset) -> list[text.Html]:
 
 
 def _compared(study: xr.Dataset) -> list[text.Html]:
-    """Return a table of all alphas and methods."""
     from plausibly.evaluation.results import averages, cells, guaranteed
 
     rows = [
@@ -516,7 +514,6 @@ def _by_example(
     largest: Doubles | dask.array.Array,
     alpha_dims: list[str],
 ) -> xr.Dataset:
-    """Return the outcomes of each example, under its name."""
     result = xr.Dataset(coords={names.EXAMPLE: inside[names.EXAMPLE].values})
     if names.ALPHA in inside.coords:
         result = result.assign_coords({names.ALPHA: inside[names.ALPHA].variable})

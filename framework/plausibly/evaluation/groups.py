@@ -138,7 +138,6 @@ def _number_of_each(of: str | xr.DataArray, judged: Judged) -> tuple[Doubles, st
 def _looked_up(
     values: xr.DataArray, examples: NDArray[np.str_], called: str
 ) -> NDArray[np.generic]:
-    """Return the values of these examples, by name."""
     places = inputs.places_of(
         values,
         examples,
@@ -438,7 +437,6 @@ def _starts(labels: int, starts: Sequence[int] | None) -> list[int]:
 
 
 def _titles(cuts: Sequence[float]) -> list[str]:
-    """Return what strata are called."""
     if not cuts:
         return ["all"]
     short = [f"{cut:.4g}" for cut in cuts]

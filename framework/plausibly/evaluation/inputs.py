@@ -320,7 +320,6 @@ def codes_of(values: NDArray[np.generic]) -> tuple[NDArray[np.generic], Ints]:
 
 
 def cluster_codes(name: str | None, arrays: Sequence[xr.DataArray | xr.Dataset]) -> Ints | None:
-    """Return the code of the cluster of each example, None without clusters."""
     return None if name is None else codes_of(example_values(name, arrays))[1]
 
 
@@ -355,7 +354,6 @@ def true_codes(
 
 
 def _true_labels(true: xr.DataArray, examples: NDArray[np.str_]) -> xr.DataArray:
-    """Return the true labels of these examples, by name."""
     places = places_of(
         true,
         examples,
@@ -404,12 +402,10 @@ class Judged:
 
     @property
     def tied_share(self) -> float:
-        """Share of the examples whose vote is tied."""
         return float((coverage.tie_counts(self.opinions) > 1).mean())
 
     @property
     def labels(self) -> list[str]:
-        """Names of the labels, in order."""
         return list(map(str, self.sets[names.LABEL].values))
 
     @property
@@ -517,11 +513,11 @@ def judge(
     if clusters is not None:
         carried |= {"cluster": cluster, "clusters": int(clusters.max()) + 1}
     averaging = Averaging(
-        clusters=None if clusters is None else clusters[order],
-        labels=inside.sizes[names.LABEL],
-        method=interval,
-        confidence=confidence,
-        alpha_dims=[names.ALPHA] if names.ALPHA in inside.dims else [],
+        None if clusters is None else clusters[order],
+        inside.sizes[names.LABEL],
+        interval,
+        confidence,
+        [names.ALPHA] if names.ALPHA in inside.dims else [],
     )
     return Judged(
         sets=inside,

@@ -188,7 +188,6 @@ def _bounds(
 
 
 def _student(freedom: float, miss: float) -> float:
-    """Return the two-sided quantile of Student's t."""
     from scipy.special import stdtrit
 
     return float(stdtrit(freedom, 1.0 - miss / 2.0))
@@ -271,7 +270,6 @@ ROUGH = "rough"
 
 
 def figures(one: xr.Dataset, name: str) -> tuple[float, float, float]:
-    """Return mean, low and high of one figure."""
     mean, low, high = (float(one[f"{name}_{end}"]) for end in ENDS)
     return mean, low, high
 
@@ -297,7 +295,7 @@ Measures: TypeAlias = dict[str, Doubles]
 """What is measured of each set, (example, alpha), by name."""
 
 
-@attrs.frozen(kw_only=True, eq=False)
+@attrs.frozen(eq=False)
 class Averaging:
     """How outcomes are averaged that stand in an order that does not depend on rows."""
 
@@ -390,6 +388,5 @@ def groups_of(codes: Ints, count: int) -> list[Ints]:
 
 
 def _share(which: Bools) -> Doubles:
-    """Return the share of examples, NaN where there is none."""
     count = which.shape[0]
     return which.sum(axis=0) / count if count else np.full(which.shape[1], np.nan)

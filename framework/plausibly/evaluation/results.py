@@ -100,7 +100,6 @@ _DIMS = (METHOD, SPLIT, names.ALPHA)
 
 
 def is_study(path: Path) -> bool:
-    """Return whether a file holds the result of a study."""
     return holds(path, AGGREGATED.encode())
 
 

@@ -78,7 +78,6 @@ class Judge:
 
 
 def read_aggregators(aggregators: Aggregators) -> dict[str, Aggregator]:
-    """Return the aggregators by name."""
     if isinstance(aggregators, str) or not isinstance(aggregators, Mapping | Sequence):
         aggregators = [aggregators]
     if isinstance(aggregators, Mapping):
@@ -231,7 +230,6 @@ _NAME = 26
 
 
 def describe_sensitivity(found: xr.Dataset) -> str:
-    """Return a comparison of aggregators as people read it."""
     called = [str(name) for name in found[JUDGED_BY].values]
     blocks = [_aggregators(called, found)]
     blocks += [_coverage(called, plane) for plane in planes(found)]

@@ -170,7 +170,6 @@ def effective_sample_size(weights: xr.DataArray | NDArray[np.floating[Any]]) -> 
 
 
 def _fitted(classifier: Classifier | None, fitting: Doubles, sides: Ints, seed: int) -> Classifier:
-    """Return a clone of the classifier, fitted."""
     sklearn = partial(require, extra="demo", whose="likelihood_ratios")
     base = sklearn("sklearn.base")
     if classifier is None:
@@ -264,7 +263,6 @@ def _check_apart(features: xr.DataArray, fitting: xr.DataArray, whose: str) -> N
 
 
 def _check_clip(clip: object) -> None:
-    """Raise `InputError` ``clip-range``."""
     numeric = isinstance(clip, int | float) and not isinstance(clip, bool)
     if not numeric or not 1 < float(str(clip)) < math.inf:
         raise InputError(

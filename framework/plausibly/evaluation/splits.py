@@ -24,7 +24,6 @@ Values = NDArray[np.generic]
 
 
 def is_whole(value: object, *, least: int = 1) -> bool:
-    """Return whether a value is a whole number from `least` on."""
     if isinstance(value, bool) or not isinstance(value, int | np.integer):
         return False
     return int(value) >= least
@@ -161,7 +160,6 @@ def nested(
 
 
 def split_keys(seed: int, number: int) -> Keys:
-    """Return the stream of split `number` of a study."""
     return Keys(seed).child(f"split-{number}")
 
 

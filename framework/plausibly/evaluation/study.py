@@ -93,7 +93,6 @@ def read_numbers(name: str, given: int | Sequence[int] | None) -> tuple[int, ...
 
 
 def strata_of(stratify: str | xr.DataArray, arrays: Sequence[xr.DataArray]) -> Values:
-    """Return the stratum of each example."""
     if isinstance(stratify, str):
         return inputs.example_values(stratify, arrays)
     examples = arrays[0][names.EXAMPLE].values
@@ -123,7 +122,6 @@ def strata_of(stratify: str | xr.DataArray, arrays: Sequence[xr.DataArray]) -> V
 def outcomes(
     design: Design, numbers: Sequence[int], processes: int
 ) -> Generator[Outcome, None, None]:
-    """Yield what each split gives."""
     if min(processes, len(numbers)) < 2:
         yield from map(design.run, numbers)
         return
@@ -203,7 +201,6 @@ class _Worker:
         return number, found
 
     def end(self) -> None:
-        """End the process, whatever it is at."""
         self.process.terminate()
         self.process.join()
         self.connection.close()

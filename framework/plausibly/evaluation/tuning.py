@@ -304,7 +304,6 @@ def _violation(sizes: NDArray[np.int64], covered: Doubles, alpha: Fraction) -> f
 def _check(
     goal: str, splits: object, penalties: Sequence[float], free_ranks: Sequence[int] | None
 ) -> None:
-    """Raise `InputError` where an option cannot be used."""
     if goal not in MEASURES:
         raise InputError(
             "goal-unknown",

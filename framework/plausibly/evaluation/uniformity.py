@@ -170,13 +170,8 @@ def p_value_uniformity(
         },
     )
     order = inputs.drawn_order(hashes, seed)
-    averaging = Averaging(
-        clusters=None if clusters is None else clusters[order],
-        labels=len(labels),
-        method=interval_method,
-        confidence=confidence,
-        alpha_dims=[names.ALPHA],
-    )
+    clusters = None if clusters is None else clusters[order]
+    averaging = Averaging(clusters, len(labels), interval_method, confidence, [names.ALPHA])
     weights = None if weights is None else weights[order]
     missed = [
         [averaging.interval((row[order] <= float(alpha)) * 1.0, weights) for alpha in exact]
@@ -239,7 +234,6 @@ def _design_effect(values: Doubles, clusters: Ints) -> float:
 
 
 def _two_sided(found: Doubles, effective: Doubles) -> Doubles:
-    """Return p-values of the two-sided test of Kolmogorov and Smirnov."""
     from scipy.stats import kstwo  # slow to import, and this is all that needs it
 
     counts = np.maximum(1, np.floor(effective))

@@ -57,7 +57,6 @@ class Law:
 
     @classmethod
     def of(cls, alpha: Fraction, n: Ints, draws: float, shares: Shares = ONE_DRAW) -> Law:
-        """Return the law."""
         size = n.astype(np.float64)
         rank = _floored(alpha, n)
         step = shares.step(draws)
@@ -72,7 +71,6 @@ class Law:
         return cls(covered=(1.0 - missed) * strength, missed=missed * strength, vacuous=vacuous)
 
     def mean(self) -> Doubles:
-        """Return the mean coverage, (n,)."""
         found = self.covered / (self.covered + self.missed)
         return np.where(self.vacuous, 1.0, found)
 
@@ -147,7 +145,6 @@ _EXAMPLES = 20
 
 
 def default_combiners(delta: float) -> list[Mapping[str, object]]:
-    """Return the combiners that a plan asks."""
     return [
         {"name": "average"},
         {"name": "held-out-rank"},

@@ -72,7 +72,6 @@ class Responses:
 
     @property
     def size(self) -> int:
-        """Number of responses in the table."""
         return int(self.table.sizes[names.RESPONSE])
 
     def steps(self) -> list[int]:
@@ -117,7 +116,6 @@ class ReadPilot:
 def read_pilot(
     predictions: xr.DataArray | None,
     plausibilities: xr.DataArray | xr.Dataset | None,
-    *,
     score: ComponentLike[ScoreFunction],
     aggregator: ComponentLike[Aggregator] | None,
     cluster: str | None,

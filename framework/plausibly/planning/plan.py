@@ -221,7 +221,6 @@ class Goal:
 
 
 def variances(shares: list[Shares]) -> dict[str, tuple[str, list[float]]]:
-    """Return where the variance comes from, by alpha."""
     return {
         "between": (names.ALPHA, [one.between for one in shares]),
         "within_examples": (names.ALPHA, [one.within for one in shares]),
@@ -306,7 +305,6 @@ def _averaged(
 
 
 def _mean(shares: Sequence[Shares]) -> Shares:
-    """Return the mean of the shares over thinnings."""
     fields = [field.name for field in attrs.fields(Shares)]
     means = np.mean([attrs.astuple(one) for one in shares], axis=0).tolist()
     return Shares(**dict(zip(fields, means, strict=True)))
@@ -649,15 +647,7 @@ def plan(
     given = predictions is not None or plausibilities is not None
     asked = read_draws(draws, pilot=given)
     sizes = np.array([] if n is None else read_n(n), dtype=np.int64)
-    pilot = read_pilot(
-        predictions,
-        plausibilities,
-        score=score,
-        aggregator=aggregator,
-        cluster=cluster,
-        seed=seed,
-        only_common=only_common,
-    )
+    pilot = read_pilot(predictions, plausibilities, score, aggregator, cluster, seed, only_common)
     shares = [ONE_DRAW if pilot is None else pilot.atoms.shares(one) for one in alphas]
     if pilot is not None:
         warn_if_certain(pilot)
