@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Literal, TypeAlias
+from abc import abstractmethod
+from fractions import Fraction
+from typing import ClassVar, Literal, TypeAlias
 from weakref import WeakKeyDictionary
 
+import attrs
 import numpy as np
 
-from plausibly.plugin import Floats, PValues
-from plausibly_builtins.combiners._merging import ranks
+from plausibly.plugin import Evidence, Floats, Guarantee, Ints, PValues
+from plausibly_builtins.combiners._merging import checked, ranks, unproved, zeros_allowed
 
 Effective: TypeAlias = Literal["none", "nyholt", "galwey"]
 
@@ -57,3 +60,36 @@ def worth(correlations: Floats, effective: Effective) -> float:
         eigenvalues = np.where(eigenvalues > m * 1e-12, eigenvalues, 0.0)
         number = float(np.sqrt(eigenvalues).sum() ** 2 / eigenvalues.sum())
     return min(max(round(number, _DIGITS), 1.0), float(m))
+
+
+@attrs.frozen(kw_only=True)
+class ForIndependent:
+    """Base of rules for independent p-values; a subclass gives `_merged`."""
+
+    held_out: ClassVar[float] = 0.0
+
+    effective: Effective = "none"
+
+    @abstractmethod
+    def _merged(self, values: Floats | Ints, unit: int, tests: float) -> Floats:
+        """Return merged p-values of p-values in 1/`unit`, (replicate, *query), for M tests."""
+
+    def merge(self, p_values: Floats, *, tests: float | None = None) -> Floats:
+        """Return the merged p-values of any p-values."""
+        values = checked(p_values)
+        return self._merged(values, 1, float(len(values)) if tests is None else tests)
+
+    def combine(self, p: PValues, held_out: PValues | None) -> Floats:
+        """Return the merged p-value of each query."""
+        values, unit = ranks(p)
+        with zeros_allowed():
+            return self._merged(values, unit, effective_tests(p, self.effective))
+
+    def guarantee(self, evidence: Evidence, alpha: Fraction) -> Guarantee:
+        """Return that there is none with several replicates, where the user allowed that."""
+        return unproved(
+            evidence,
+            alpha,
+            "independent p-values; replicates share the test score",
+            reference="measured in docs/combiners.md",
+        )

@@ -2,30 +2,16 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
-from typing import ClassVar
-
 import attrs
 import numpy as np
 
-from plausibly.plugin import Evidence, Floats, Guarantee, Ints, PValues
-from plausibly_builtins.combiners._effective import Effective, effective_tests
-from plausibly_builtins.combiners._merging import (
-    above_zero,
-    between,
-    checked,
-    in_order,
-    ranks,
-    unproved,
-    zeros_allowed,
-)
-
-NEEDED = "independent p-values; replicates share the test score"
-SHOWN = "measured in docs/combiners.md"
+from plausibly.plugin import Floats, Ints
+from plausibly_builtins.combiners._effective import ForIndependent
+from plausibly_builtins.combiners._merging import above_zero, between, in_order
 
 
 @attrs.frozen(kw_only=True)
-class Fisher:
+class Fisher(ForIndependent):
     """Compare ``-2 (log p_1 + ... + log p_m)`` with a chi-square variable of 2 m degrees.
 
     For independent p-values only, which replicates with one test score never are: copies of a
@@ -45,29 +31,9 @@ class Fisher:
     Genetics 2004; Galwey, Genetic Epidemiology 2009.
     """
 
-    held_out: ClassVar[float] = 0.0
+    def _merged(self, values: Floats | Ints, unit: int, tests: float) -> Floats:
+        from scipy.special import gammaincc
 
-    effective: Effective = "none"
-
-    def merge(self, p_values: Floats, *, tests: float | None = None) -> Floats:
-        """Return the merged p-values of any p-values."""
-        values = checked(p_values)
-        return _merged(values, 1, float(len(values)) if tests is None else tests)
-
-    def combine(self, p: PValues, held_out: PValues | None) -> Floats:
-        """Return the merged p-value of each query."""
-        values, unit = ranks(p)
-        with zeros_allowed():
-            return _merged(values, unit, effective_tests(p, self.effective))
-
-    def guarantee(self, evidence: Evidence, alpha: Fraction) -> Guarantee:
-        """Return that there is none with several replicates, where the user allowed that."""
-        return unproved(evidence, alpha, NEEDED, reference=SHOWN)
-
-
-def _merged(values: Floats | Ints, unit: int, tests: float) -> Floats:
-    from scipy.special import gammaincc
-
-    logs = in_order(np.log(values / unit)) / len(values)
-    merged: Floats = gammaincc(tests, -tests * logs)
-    return between(merged, values, unit) if tests == 1 else above_zero(merged, values)
+        logs = in_order(np.log(values / unit)) / len(values)
+        merged: Floats = gammaincc(tests, -tests * logs)
+        return between(merged, values, unit) if tests == 1 else above_zero(merged, values)
