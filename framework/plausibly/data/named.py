@@ -150,8 +150,8 @@ def _with_names(array: xr.DataArray, dim: str, whose: str) -> xr.DataArray:
 
 def span(numbers: Floats, to: str = "to") -> str:
     """Return the range of the numbers in four digits."""
-    low, high = float(numbers.min()), float(numbers.max())
-    return f"{low:.4g}" if low == high else f"{low:.4g} {to} {high:.4g}"
+    low, high = f"{float(numbers.min()):.4g}", f"{float(numbers.max()):.4g}"
+    return low if low == high else f"{low} {to} {high}"
 
 
 def _rows(array: xr.DataArray, mask: Bools) -> list[str]:

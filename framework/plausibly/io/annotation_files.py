@@ -17,7 +17,7 @@ from plausibly import registry
 from plausibly.atomic import replacing
 from plausibly.data import names
 from plausibly.data.annotations import AnnotationTable, build_table, rebuilt
-from plausibly.data.names import name_texts, positions, quoted, several
+from plausibly.data.names import name_texts, positions, quoted, several, text_array
 from plausibly.data.rows import Rows
 from plausibly.data.seal import check_table
 from plausibly.data.states import STATES
@@ -282,12 +282,11 @@ def _from_rows(path: Path, kind: str | None) -> AnnotationTable:
             whose=whose,
         )
     dataset, more = pieces.understood(about, _KIND, whose)
-    if names.EXAMPLE not in dataset.variables:
-        named = np.array(read.named[names.EXAMPLE], np.str_)
-        dataset = dataset.assign_coords({names.EXAMPLE: named})
     known = {dim: name_texts(dataset[dim].values) for dim in _NAMED if dim in dataset.variables}
+    known.setdefault(names.EXAMPLE, read.named[names.EXAMPLE])
     columns = read.coded(known) if len(known) == len(_NAMED) else None
     if columns is not None:
+        columns[names.EXAMPLE] = text_array(known[names.EXAMPLE])
         variables = {
             name: xr.Variable(name.partition("_")[0], values) for name, values in columns.items()
         }

@@ -211,9 +211,10 @@ def load(path: Path | str, role: str) -> xr.Dataset:
     data = files.contents(path, role)
     try:
         if data.startswith(CLASSIC):
-            return decoded(xr.load_dataset(io.BytesIO(data), engine="scipy", decode_cf=False))
+            raw = xr.load_dataset(io.BytesIO(data), engine="scipy", decode_cf=False)
+            return decoded(raw).load()  # text that is no UTF-8 would only fail when it is looked at
         extras.require("netCDF4", extra="netcdf", whose=path.name)
-        return opened(path, "netcdf4")
+        return opened(path, "netcdf4").load()
     except InputError:
         raise
     except Exception as reason:  # the parsers raise a dozen kinds on damaged files

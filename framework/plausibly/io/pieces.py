@@ -150,6 +150,11 @@ def check_encodable(texts: Iterable[str], what: str, whose: str) -> None:
 
 # ---- what a file says of itself
 
+_MISFITS = (
+    *(KeyError, TypeError, ValueError, AttributeError, ArithmeticError, RecursionError),
+    SyntaxError,  # of what should be the name of a type
+)
+
 Put: TypeAlias = Callable[[str, xr.Variable], str | None]
 """Puts a variable beside the text and returns the key under which it is there; None: it is not."""
 
@@ -186,8 +191,8 @@ def understood(
         got = str(document.pop(MARK))
         if got == kind and version <= _VERSION:
             return _dataset(document, stored or {}), document
-    except (KeyError, TypeError, ValueError, AttributeError, ArithmeticError, RecursionError) as e:
-        raise damaged(whose, e) from e
+    except _MISFITS as reason:
+        raise damaged(whose, reason) from reason
     if got != kind:
         raise InputError(
             "file-other",

@@ -64,7 +64,10 @@ def _told(array: xr.DataArray) -> xr.Dataset:
 
 
 def _array_of(dataset: xr.Dataset) -> xr.DataArray:
-    return dataset[PLAUSIBILITIES].assign_attrs(dataset.attrs)
+    array = dataset[PLAUSIBILITIES].assign_attrs(dataset.attrs)
+    if len(array.coords) + 1 < len(dataset.variables):
+        raise ValueError("a coordinate of other dims")
+    return array
 
 
 # ---- as arrays
@@ -77,9 +80,10 @@ def _read_arrays(path: Path, head: bytes) -> xr.DataArray | xr.Dataset:
         dataset, more = pieces.understood(about, _KIND, path.name, held)
         if more.get(_FORM) == _PACKED:
             return dataset
-        if PLAUSIBILITIES not in dataset:
-            raise damaged(path.name, f"no array {PLAUSIBILITIES}")
-        return _array_of(dataset)
+        try:
+            return _array_of(dataset)
+        except (KeyError, ValueError) as reason:
+            raise damaged(path.name, reason) from reason
     if head.startswith(arrays.SIGNATURES):
         found = arrays.from_netcdf(path, _ROLE, None, _USUAL)
         kept = dict(found.coordinates)
@@ -384,6 +388,8 @@ def _read_long(
     """Return plausibilities in a long table, packed where that is asked for."""
     drawn = table.header[0] == DRAW
     dims = (DRAW, EXAMPLE, LABEL) if drawn else (EXAMPLE, LABEL)
+    if not {*dims, VALUE} <= {*table.header}:
+        raise damaged(table.whose, f"its columns are {listed(table.header)}")
     # Rows of which only the last column says something: the rest of what the file says of itself.
     kept = [row for row, cell in enumerate(table.column(EXAMPLE)) if cell]
     column = {name: [table.column(name)[row] for row in kept] for name in dims}
@@ -428,6 +434,8 @@ def _described(about: str, whose: str) -> xr.DataArray:
         dtype = np.dtype(str(more["type"]))
         if dtype.kind != "f":
             raise ValueError(f"type {dtype}")
+        if not {EXAMPLE, LABEL} <= {*dataset.indexes}:
+            raise ValueError("it does not name its examples and labels")
         return _shell(dataset, sizes, dtype)
     except (KeyError, TypeError, ValueError, AttributeError) as reason:
         raise damaged(whose, reason) from reason
