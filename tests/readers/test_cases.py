@@ -6,11 +6,11 @@
   ``arrays``, ``columns`` (Parquet); ``encoding``, and ``cut``, bytes that are missing at the end.
 - ``[[file.read]]`` is one call: ``reader``, ``declared`` labels and ``options``; with ``replace``
   the file has other words in place of some.
-- What comes of it is ``refused`` with every field of the message, or ``table``, one row per label
-  of each response, with ``kind``, ``labels`` and what else does not go without saying:
-  the reader that ``recognised`` the file, ``examples`` and ``annotators`` without response, what is
-  ``not_counted``, ``values`` of predictions. Every message that is ``warned`` is there, and in some
-  cases the ``shares`` of the labels that `plausibly.aggregate` makes of the answers.
+- What comes of it is ``refused`` with the name of the message and what it found, or ``table``, one
+  row per label of each response, with ``kind``, ``labels`` and what else does not go without
+  saying: the reader that ``recognised`` the file, ``examples`` and ``annotators`` without
+  response, what is ``not_counted``, ``values`` of predictions. Every message that is ``warned`` is
+  there, and in some cases the ``shares`` of the labels that `plausibly.aggregate` makes.
 - With ``kit`` every rule of the author's kit holds too (`test_rules`), with more options.
 
 ``published.toml`` says the same of files that people published; ``digest`` stands for long tables.

@@ -16,8 +16,9 @@ from io_files import csv_text, written
 from readers_votes import votes
 
 Answers: TypeAlias = dict[tuple[str, str], list[str]]  # example, annotator: labels
-Json: TypeAlias = Any
-File: TypeAlias = tuple[str, str, dict[str, Any]]  # its name, its text, options of the reader
+Json: TypeAlias = Any  # Any: what JSON holds
+# Any: a name, a text, and options of the reader
+File: TypeAlias = tuple[str, str, dict[str, Any]]
 
 EXAMPLES = ("x", "y z", "ä.png", "007")
 WHO = ("ann", "bob", "cyd")

@@ -27,7 +27,7 @@ from plausibly.plugin import READER, Reader
 from plausibly.registry import default
 
 COLUMNS = ("example", "annotator", "label", "block", "share", "weight", "state")
-TOLD = ("name", "what", "expected", "got", "do", "details")
+TOLD = ("name", "got", "details")
 ASKED = ("function", "reader", "declared", "declared_file", "options", "replace", "kit")
 BESIDE = ("unlisted", "repeated", "merged", "model", "scale")
 
@@ -121,7 +121,7 @@ def long_table(table: xr.Dataset) -> list[list[str]]:
 
 
 def messages(told: Iterable[InputError | PlausiblyWarning]) -> list[Spec]:
-    """Return the fields of messages, by their names, without those that are empty."""
+    """Return the names of messages, and what they found, in their order."""
     fields = [json.loads(json.dumps(one.fields())) for one in told]
     fields.sort(key=lambda one: str(one["name"]))
     return [{key: one[key] for key in TOLD if one[key]} for one in fields]
