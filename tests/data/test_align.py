@@ -72,16 +72,24 @@ def test_examples_follow_the_predictions(one: list[str], other: list[str]) -> No
 
 
 EXAMPLES_DIFFER = [
-    (["scan_0007", "b"], ["scan_7", "b", "c"], 'got "scan_0007" here and "scan_7" there'),
-    (["a", "b", "c", "d", "e"], ["a"], "got b, c, d, … (4 in all) only here"),
-    (["a", "xx"], ["a", "b", "c"], "got b, c only there, xx only here"),
+    (
+        ["scan_0007", "b"],
+        ["scan_7", "b", "c"],
+        ["predictions lack 2 examples of plausibilities", '"scan_0007" here and "scan_7" there'],
+    ),
+    (
+        ["a", "b", "c", "d", "e"],
+        ["a"],
+        ["plausibilities lack 4 examples", "got b, c, d, … (4 in all) only here"],
+    ),
+    (["a", "xx"], ["a", "b", "c"], ["got b, c only there, xx only here"]),
 ]
 
 
-@pytest.mark.parametrize(("here", "there", "piece"), EXAMPLES_DIFFER)
-def test_examples_that_differ(here: list[str], there: list[str], piece: str) -> None:
+@pytest.mark.parametrize(("here", "there", "pieces"), EXAMPLES_DIFFER)
+def test_examples_that_differ(here: list[str], there: list[str], pieces: list[str]) -> None:
     keeps = "--only-common (only_common=True), which keeps 1"
-    with refused("examples-differ", piece, f"do mend the names, or {keeps}"):
+    with refused("examples-differ", *pieces, f"do mend the names, or {keeps}"):
         match_examples(array(here, ["k"]), array(there, ["k"]))
 
 

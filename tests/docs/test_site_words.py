@@ -27,7 +27,16 @@ from tables import labelled
 RAISES = {
     *("InputError", "ComponentError", "IncompatibleComponents", "MissingExtra", "CheckFailed"),
     "NotConformalized",
-    *("AnswerRefused", "PlausiblyWarning", "warn", "_Fault", "refuse_rows", "cls", "__init__"),
+    *(
+        "AnswerRefused",
+        "PlausiblyWarning",
+        "warn",
+        "_Fault",
+        "refuse_rows",
+        "refused",
+        "cls",
+        "__init__",
+    ),
     *("message", "_unjoined"),
 }
 """What takes the name of a message first."""

@@ -75,8 +75,14 @@ def test_a_calibration_from_rows() -> None:
 EVERY = "do pipeline(inputs, top_k=None), of images top_k=len(model.config.id2label)"
 CUT = [ROWS[0], ROWS[1][:1]]
 BEST = [[{"label": label, "score": 0.995}] for label in LABELS]
+KNOWN = 'example 0 names "joy" | one of 3 labels: "anger", "Joy", "none"; got "joy" do did you mean'
 REFUSED: list[tuple[object, dict[str, object], str, str]] = [
-    ([row({"anger": 0.9, "joy": 0.8})], {}, "scores-do-not-sum", "1.7 expected 1 within 0.01"),
+    (
+        [row({"anger": 0.9, "joy": 0.8})],
+        {},
+        "scores-do-not-sum",
+        "example 0 | 1.7 expected 1 within 0.01 | got anger 0.9, joy 0.8",
+    ),
     ([row({"anger": 0.9, "joy": 0.8})], {}, "scores-do-not-sum", 'scale="independent" for a sig'),
     (
         [row({"a": 1.5, "b": 0.0})],
@@ -84,8 +90,18 @@ REFUSED: list[tuple[object, dict[str, object], str, str]] = [
         "probabilities-above-one",
         "got 0 to 1.5",
     ),
-    ([{"label": "joy", "score": 0.9}], {}, "top-one", f"got joy 0.9 {EVERY}; of a single input"),
-    (row({"joy": 0.9, "anger": 0.1}), {}, "top-one", f"got joy 0.9 {EVERY}; of a single input"),
+    (
+        [{"label": "joy", "score": 0.9}],
+        {},
+        "top-one",
+        f"example 0 | got joy 0.9 {EVERY}; of a sing",
+    ),
+    (
+        row({"joy": 0.9, "anger": 0.1}),
+        {},
+        "top-one",
+        f"example 0 | got joy 0.9 {EVERY}; of a single input",
+    ),
     (CUT, {"labels": LABELS}, "labels-missing", f"all 3 labels; got the first 1 label {EVERY}"),
     (CUT, {"labels": LABELS, "examples": "ab"}, "labels-missing", 'example b has no score of "an'),
     (BEST, {}, "labels-missing", "example 1 names other labels"),
@@ -95,7 +111,7 @@ REFUSED: list[tuple[object, dict[str, object], str, str]] = [
         ROWS,
         {"labels": ["anger", "Joy", "none"]},
         "label-unknown",
-        'got "joy" do did you mean "Joy"',
+        KNOWN,
     ),
     (ROWS, {"labels": ["anger", "joy"]}, "label-unknown", "do add it to labels="),
     ([[*ROWS[0], ROWS[0][0]]], {}, "label-twice", 'example 0 names "anger" twice'),
@@ -108,15 +124,20 @@ REFUSED: list[tuple[object, dict[str, object], str, str]] = [
     ([{"labels": ["joy"], "scores": [0.5, 0.5]}], {}, "row-unfit", "example 0"),
     ([[{"label": "joy", "score": "0.9"}]], {}, "row-unfit", "example 0"),
     ([[{"label": "joy", "score": True}]], {}, "row-unfit", "example 0"),
-    ([row({"anger": float("nan"), "joy": 0.5})], {}, "scores-not-finite", "got anger nan"),
+    (
+        [row({"anger": float("nan"), "joy": 0.5})],
+        {},
+        "scores-not-finite",
+        "example 0 | got anger nan",
+    ),
     ([], {}, "rows-missing", f"got none {EVERY}"),
-    (ROWS, {"examples": ["a"]}, "rows-differ", "got 1 do examples=[...]"),
-    (ROWS, {"examples": ["a", "b", "c"]}, "rows-differ", "got 3 do examples=[...]"),
+    (ROWS, {"examples": ["a"]}, "rows-differ", "2, and examples are 1 | do examples=[...]"),
+    (ROWS, {"examples": ["a", "b", "c"]}, "rows-differ", "2, and examples are 3 | got 3"),
     (ROWS, {"examples": ["a", "a"]}, "example-twice", ""),
 ]
 
 
 @pytest.mark.parametrize(("rows", "options", "name", "piece"), REFUSED)
 def test_what_is_refused(rows: object, options: dict[str, object], name: str, piece: str) -> None:
-    with refused(name, piece):
+    with refused(name, *piece.split(" | ")):
         predictions(rows, **options)  # type: ignore[arg-type]  # wrong on purpose

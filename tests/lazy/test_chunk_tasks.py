@@ -33,9 +33,8 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[list[object]]:
     made: list[list[object]] = []
     original = chunks.each_chunk
 
-    def kept(
-        work: Any, arrays: Any, asks: Any, *more: Any
-    ) -> Any:  # Any: whatever is given goes on
+    # Any: whatever is given goes on
+    def kept(work: Any, arrays: Any, asks: Any, *more: Any) -> Any:
         made.append([one for _, one in asks])
         return original(work, arrays, asks, *more)
 

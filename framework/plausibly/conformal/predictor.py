@@ -80,7 +80,7 @@ def _of_chunk(
     )
     if alphas is None:
         return predictor.combined_p(test)[:, test.order]
-    return np.stack([plane[:, test.order] for plane in predictor.sets_of(test, alphas)])
+    return np.stack([plane[:, test.order] for plane in predictor._sets_of(test, alphas)])
 
 
 def _read_chunks(predictor: ConformalPredictor, predictions: xr.DataArray) -> NewExamples:
@@ -113,7 +113,7 @@ def _warn_of_unseen(
             [texts[place] for place in unseen.tolist()],
             sorted(set(found[unseen].tolist())),
             replicates.by,
-            stacklevel=6,
+            stacklevel=5,
         )
 
 
@@ -277,7 +277,7 @@ class ConformalPredictor(ArrayPredictor):
         """Return the combined p-values (example, label), labels in the order of `labels`."""
         return combined(self.pools, self._queries(test), self.combine)
 
-    def sets_of(self, test: NewExamples, alphas: Sequence[Fraction]) -> list[Bools]:
+    def _sets_of(self, test: NewExamples, alphas: Sequence[Fraction]) -> list[Bools]:
         """Return the sets (example, label) at each alpha, labels in the order of `labels`."""
         queries = self._queries(test, compared=self._decisions.has_threshold)
         return self._decisions.sets(queries, alphas)
