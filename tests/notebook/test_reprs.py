@@ -12,7 +12,8 @@ import xarray as xr
 import plausibly
 from notebook_pages import HOSTILE, Piece
 from plausibly import Guarantee, text
-from plausibly.evaluation.evaluate import Evaluation, Study
+from plausibly.evaluation.evaluate import Evaluation
+from plausibly.evaluation.results import Study
 from plausibly.plugin import build_table
 from plots_world import made, parts, world
 

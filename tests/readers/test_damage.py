@@ -42,8 +42,8 @@ def reads(kind: str) -> list[tuple[str, bytes, Spec]]:
             for case in file["read"] if "columns" not in file and not is_folder else []:
                 asked = {key: case[key] for key in cases_net.ASKED if key in case}
                 asked.setdefault("reader", case.get("recognised", kind))
-                names_it = file["name"] in case.get("refused", {"what": file["name"]})["what"]
-                if names_it and asked["reader"] not in ("names", "unnamed"):
+                of_file = case.get("refused", {}).get("name") != "component-parameter"
+                if of_file and asked["reader"] not in ("names", "unnamed"):
                     content = cases_net.content(cases_net.changed(file, case))
                     found.append((file["name"], content, asked))
     return found
@@ -128,8 +128,7 @@ def places(value: Json, path: Place = ()) -> Iterator[Place]:
     yield path
     if isinstance(value, (dict, list)):
         for key, item in value.items() if isinstance(value, dict) else enumerate(value):
-            if key != "_view_id":  # the reader of Prodigy fails on a view that is no text
-                yield from places(item, (*path, key))
+            yield from places(item, (*path, key))
 
 
 def replaced(value: Json, path: Place, by: Json) -> Json:

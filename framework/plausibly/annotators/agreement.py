@@ -33,9 +33,8 @@ from plausibly.data.names import name_texts, not_among, positions, quoted, sever
 from plausibly.errors import InputError, counted
 from plausibly.evaluation import inputs, intervals
 from plausibly.evaluation.describe import decimal, ends
-from plausibly.evaluation.evaluate import each
 from plausibly.evaluation.inputs import as_plausibilities
-from plausibly.evaluation.intervals import ENDS, Doubles
+from plausibly.evaluation.intervals import ENDS, Doubles, each
 from plausibly.kernels.random import Keys, hash_names
 from plausibly.kernels.types import Bools, Ints
 from plausibly.planning.plan import check_resamples

@@ -18,17 +18,20 @@ from plausibly.conformal.inputs import GUARANTEES, OVERLAP
 from plausibly.data import names
 from plausibly.data.left_out import read_left_out
 from plausibly.errors import counted
-from plausibly.evaluation.evaluate import AMBIGUITY, each, measured, planes
 from plausibly.evaluation.groups import LEVEL, SIZE, STRATUM, SUBGROUP
 from plausibly.evaluation.intervals import (
     AGGREGATED as AGGREGATED,
+    AMBIGUITY,
     CELL,
     COVERAGE,
     ENDS,
     GUARANTEED,
     ROUGH,
     SET_SIZE,
+    each,
     figures,
+    measured,
+    planes,
 )
 from plausibly.evaluation.uniformity import OF
 from plausibly.guarantee import Guarantee, bounded

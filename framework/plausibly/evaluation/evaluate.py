@@ -18,17 +18,20 @@ from plausibly.conformal.chunks import chunks_of, mapped, values_later, whole_ro
 from plausibly.data import names
 from plausibly.data.left_out import read_left_out, with_left_out
 from plausibly.data.named import is_lazy
-from plausibly.data.names import several, text_array
+from plausibly.data.names import text_array
 from plausibly.errors import counted
 from plausibly.evaluation import inputs, intervals
 from plausibly.evaluation.inputs import Judged, Measuring, Opinions, check_dim, judge, voted
 from plausibly.evaluation.intervals import (
     AGGREGATED,
+    AMBIGUITY,
     Averaging,
     Doubles,
     IntervalMethod,
     Measures,
+    as_dataset,
     groups_of,
+    planes,
 )
 from plausibly.guarantee import Guarantee
 from plausibly.kernels import coverage
@@ -41,7 +44,6 @@ if TYPE_CHECKING:
 
 TIED_SHARE = "tied_share"
 _NOT_MEASURED = "not measured yet: compute() or load() reads each chunk once"
-_SPLIT = "split"
 
 
 class Evaluation(xr.Dataset):  # type: ignore[no-untyped-call]  # xarray lacks the hint
@@ -62,7 +64,7 @@ class Evaluation(xr.Dataset):  # type: ignore[no-untyped-call]  # xarray lacks t
         return _computed, how
 
     def __repr__(self) -> str:
-        text = _as_dataset(super().__repr__(), self)
+        text = as_dataset(super().__repr__(), self)
         return f"{text}\n{_NOT_MEASURED[0].upper()}{_NOT_MEASURED[1:]}." if is_lazy(self) else text
 
     def _repr_html_(self) -> str:
@@ -75,21 +77,6 @@ class Evaluation(xr.Dataset):  # type: ignore[no-untyped-call]  # xarray lacks t
         return text.framed("evaluation", *_evaluated(self), text.unfolded("variables", variables))
 
 
-class Study(xr.Dataset):  # type: ignore[no-untyped-call]  # xarray lacks the hint
-    """What `plausibly.compare` measured: in a notebook with its table on top."""
-
-    __slots__ = ()
-
-    def __repr__(self) -> str:
-        return _as_dataset(super().__repr__(), self)
-
-    def _repr_html_(self) -> str:
-        variables = text.Html(super()._repr_html_())
-        if not _is_study(self):
-            return variables
-        return text.framed("study", *_compared(self), text.unfolded("variables", variables))
-
-
 def _computed(
     results: Iterable[Any],  # Any: arrays, as Dask has them
     rebuild: Callable[..., Evaluation],
@@ -97,16 +84,6 @@ def _computed(
 ) -> Evaluation:
     """Return the evaluation of which Dask has computed these arrays."""
     return rebuild(results, *arguments).load()
-
-
-def measured(result: xr.Dataset) -> xr.Dataset:
-    """Return a result whose numbers are there: one in chunks is computed, all in one pass."""
-    return result.compute() if is_lazy(result) else result
-
-
-def _as_dataset(text: str, result: xr.Dataset) -> str:
-    """Return the text of a result as that of the Dataset that it is."""
-    return text.replace(f"xarray.{type(result).__name__}", "xarray.Dataset", 1)
 
 
 def _is_evaluation(result: xr.Dataset) -> bool:
@@ -117,23 +94,6 @@ def _is_evaluation(result: xr.Dataset) -> bool:
     known = dims and {"confidence", "ties", TIED_SHARE} <= set(result.attrs)
     whole = names.ALPHA not in result.dims or result.sizes[names.ALPHA] > 0
     return known and whole and all(name in result for name in (*needed, *parts))
-
-
-def _is_study(study: xr.Dataset) -> bool:
-    measures = (AGGREGATED, "voted_coverage", "set_size", "vacuous", "guaranteed_level")
-    dims = {"method", _SPLIT, names.ALPHA}
-    whole = dims <= set(study.dims) and all(study.sizes[dim] for dim in dims)
-    return whole and all(name in study for name in (*measures, "guaranteed"))
-
-
-def each(result: xr.Dataset, dim: str) -> list[xr.Dataset]:
-    """Return a result at every place along a dim."""
-    return [result.isel({dim: place}) for place in range(result.sizes[dim])]
-
-
-def planes(result: xr.Dataset) -> list[xr.Dataset]:
-    """Return a result at each alpha."""
-    return each(result, names.ALPHA) if names.ALPHA in result.dims else [result]
 
 
 def _evaluated(result: xr.Dataset) -> list[text.Html]:
@@ -159,27 +119,6 @@ def _evaluated(result: xr.Dataset) -> list[text.Html]:
         text.table(rows, head=("alpha", "coverage", "mean", level)),
         *(text.paragraph(line) for line in said),
     ]
-
-
-def _compared(study: xr.Dataset) -> list[text.Html]:
-    from plausibly.evaluation.results import averages, cells, guaranteed
-
-    rows = [
-        (f"{float(plane[names.ALPHA]):g}", name, *averages(one), guaranteed(one))
-        for plane in planes(study)
-        for name, one in cells(plane)
-    ]
-    head = (
-        "alpha",
-        "calibrated",
-        "aggregated coverage",
-        "spread",
-        "voted coverage",
-        "set size",
-        "guaranteed (aggregated)",
-    )
-    splits = several(study.sizes[_SPLIT], "random split")
-    return [text.paragraph(f"means over {splits}"), text.table(rows, head=head)]
 
 
 _LARGEST = "largest_plausibility"
@@ -242,7 +181,6 @@ def _later(
     )
 
 
-AMBIGUITY = "ambiguity"
 STRATA = ("below .5", ".5 to .8", ".8 and more")
 STRATA_FROM = (0.5, 0.8)
 _Column: TypeAlias = Doubles
@@ -451,14 +389,14 @@ class _Averages:
         if self.units is not None:
             averaging = attrs.evolve(averaging, clusters=self.units)
         titles, counts, rows = [], [], []
-        for title, weights, planes in self._cells(promise, outcomes[name]):
+        for title, weights, columns in self._cells(promise, outcomes[name]):
             titles.append(title)
             counts.append(float(weights.sum()))
             if self.units is not None:
                 sizes = np.bincount(self.units, weights=weights)[self.units]
                 weights = np.divide(weights, sizes, out=np.zeros(len(sizes)), where=sizes > 0)
             among_all = max(1, among)
-            rows.append([averaging.interval(one, weights, among=among_all) for one in planes])
+            rows.append([averaging.interval(one, weights, among=among_all) for one in columns])
         found = np.array(rows, dtype=object)
         found = found if averaging.alpha_dims else found[..., 0]
         dims = [intervals.CELL] if promise.by else []

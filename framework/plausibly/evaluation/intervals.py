@@ -11,6 +11,8 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
+from plausibly.data import names
+from plausibly.data.named import is_lazy
 from plausibly.errors import InputError
 from plausibly.kernels.types import Bools, Ints
 
@@ -390,3 +392,26 @@ def groups_of(codes: Ints, count: int) -> list[Ints]:
 def _share(which: Bools) -> Doubles:
     count = which.shape[0]
     return which.sum(axis=0) / count if count else np.full(which.shape[1], np.nan)
+
+
+AMBIGUITY = "ambiguity"
+
+
+def measured(result: xr.Dataset) -> xr.Dataset:
+    """Return a result whose numbers are there: one in chunks is computed, all in one pass."""
+    return result.compute() if is_lazy(result) else result
+
+
+def as_dataset(text: str, result: xr.Dataset) -> str:
+    """Return the text of a result as that of the Dataset that it is."""
+    return text.replace(f"xarray.{type(result).__name__}", "xarray.Dataset", 1)
+
+
+def each(result: xr.Dataset, dim: str) -> list[xr.Dataset]:
+    """Return a result at every place along a dim."""
+    return [result.isel({dim: place}) for place in range(result.sizes[dim])]
+
+
+def planes(result: xr.Dataset) -> list[xr.Dataset]:
+    """Return a result at each alpha."""
+    return each(result, names.ALPHA) if names.ALPHA in result.dims else [result]

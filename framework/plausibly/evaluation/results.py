@@ -13,13 +13,14 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
+from plausibly import text
 from plausibly.atomic import check_ours, holds, replacing
 from plausibly.data import names
+from plausibly.data.names import several
 from plausibly.errors import InputError, counted, listed
 from plausibly.evaluation.describe import decimal
 from plausibly.evaluation.design import BY_GROUP, Design, Outcome, Stated, per
-from plausibly.evaluation.evaluate import Study, planes
-from plausibly.evaluation.intervals import AGGREGATED, SET_SIZE, Doubles
+from plausibly.evaluation.intervals import AGGREGATED, SET_SIZE, Doubles, as_dataset, planes
 from plausibly.io import arrays
 from plausibly.kernels.types import Bools
 
@@ -282,3 +283,44 @@ def _table(rows: list[tuple[str, xr.Dataset]]) -> str:
             lines.append(f"{f'  {of}':<{width}}{own:>8}{'':>30}{first}")
         lines += [f"{'':<{width + 38}}{line}" for line in more]
     return "\n".join(lines)
+
+
+class Study(xr.Dataset):  # type: ignore[no-untyped-call]  # xarray lacks the hint
+    """What `plausibly.compare` measured: in a notebook with its table on top."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return as_dataset(super().__repr__(), self)
+
+    def _repr_html_(self) -> str:
+        variables = text.Html(super()._repr_html_())
+        if not _is_study(self):
+            return variables
+        return text.framed("study", *_compared(self), text.unfolded("variables", variables))
+
+
+def _is_study(study: xr.Dataset) -> bool:
+    measures = (AGGREGATED, "voted_coverage", "set_size", "vacuous", "guaranteed_level")
+    dims = {"method", SPLIT, names.ALPHA}
+    whole = dims <= set(study.dims) and all(study.sizes[dim] for dim in dims)
+    return whole and all(name in study for name in (*measures, "guaranteed"))
+
+
+def _compared(study: xr.Dataset) -> list[text.Html]:
+    rows = [
+        (f"{float(plane[names.ALPHA]):g}", name, *averages(one), guaranteed(one))
+        for plane in planes(study)
+        for name, one in cells(plane)
+    ]
+    head = (
+        "alpha",
+        "calibrated",
+        "aggregated coverage",
+        "spread",
+        "voted coverage",
+        "set size",
+        "guaranteed (aggregated)",
+    )
+    splits = several(study.sizes[SPLIT], "random split")
+    return [text.paragraph(f"means over {splits}"), text.table(rows, head=head)]

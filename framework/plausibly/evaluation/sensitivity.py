@@ -36,9 +36,8 @@ from plausibly.evaluation.design import (
     repeat,
     sets_of,
 )
-from plausibly.evaluation.evaluate import planes
 from plausibly.evaluation.inputs import Opinions
-from plausibly.evaluation.intervals import AGGREGATED, SET_SIZE, Doubles
+from plausibly.evaluation.intervals import AGGREGATED, SET_SIZE, Doubles, planes
 from plausibly.evaluation.results import CROSS, TOLERATED
 from plausibly.evaluation.splits import Values, check_share, split, split_keys, split_seed
 from plausibly.evaluation.study import check_count

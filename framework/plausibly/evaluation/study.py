@@ -40,8 +40,7 @@ from plausibly.evaluation.design import (
     read_methods,
     repeat,
 )
-from plausibly.evaluation.evaluate import Study
-from plausibly.evaluation.results import DRAWS, METHOD, SIZE, SPLIT, assembled
+from plausibly.evaluation.results import DRAWS, METHOD, SIZE, SPLIT, Study, assembled
 from plausibly.evaluation.splits import Values, check_share, check_strata, is_whole
 from plausibly.kernels.coverage import Ties
 from plausibly.progress import Progress, Tick, ticking

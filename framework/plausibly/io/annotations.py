@@ -415,7 +415,8 @@ def _unknown(
         )
     do = "plausibly plugins list --kind reader; name one: --reader NAME"
     if rows and not head.startswith(b"PAR1"):
-        first = next(line for line in head.decode("utf-8-sig", "replace").splitlines() if line)
+        lines = head.decode("utf-8-sig", "replace").splitlines()
+        first = next((line for line in lines if line), "")
         got = f"text, first line {quoted(first if len(first) <= 40 else first[:39] + '…')}"
     elif rows:
         got = f"Parquet with {listed(rows[0])}"

@@ -60,7 +60,7 @@ def readings(rows: Sequence[Sequence[str]]) -> dict[str, str]:
     """Return the readers that a table could be meant for, and when each is right as it is typed."""
     header, *below = rows
     named = has_header(rows) and not any(map(NUMBER.fullmatch, header))
-    if not named and not _NAMES.fullmatch(header[0]):  # labels may be numbers
+    if not header or (not named and not _NAMES.fullmatch(header[0])):  # labels may be numbers
         return {}
     cells = {name: [row[at] for row in below] for at, name in enumerate(header)}
     found: dict[str, str] = {}

@@ -21,9 +21,8 @@ from plausibly.data.names import several
 from plausibly.errors import InputError, counted
 from plausibly.evaluation import inputs
 from plausibly.evaluation.describe import decimal, ends
-from plausibly.evaluation.evaluate import each, planes
 from plausibly.evaluation.inputs import above_zero, few_rows, opinions_of
-from plausibly.evaluation.intervals import Doubles
+from plausibly.evaluation.intervals import Doubles, each, planes
 from plausibly.evaluation.splits import is_whole
 from plausibly.guarantee import bounded
 from plausibly.kernels.coverage import row_sums

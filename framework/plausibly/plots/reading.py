@@ -13,7 +13,7 @@ from plausibly.conformal.inputs import GUARANTEES
 from plausibly.data import names
 from plausibly.data.names import several
 from plausibly.errors import InputError, counted, listed
-from plausibly.evaluation.evaluate import measured
+from plausibly.evaluation.intervals import measured
 from plausibly.guarantee import Guarantee
 from plausibly.plots.style import share
 

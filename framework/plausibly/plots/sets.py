@@ -14,9 +14,8 @@ from plausibly.data import names
 from plausibly.data.names import several
 from plausibly.errors import InputError, counted, listed
 from plausibly.evaluation.describe import AGGREGATED, QUANTITIES
-from plausibly.evaluation.evaluate import AMBIGUITY, measured
 from plausibly.evaluation.groups import RANGES_FROM, SINGLE_SIZES
-from plausibly.evaluation.intervals import SET_SIZE
+from plausibly.evaluation.intervals import AMBIGUITY, SET_SIZE, measured
 from plausibly.evaluation.results import cells
 from plausibly.evaluation.uniformity import DRAWN, OF, TRUE, VOTED
 from plausibly.extras import require

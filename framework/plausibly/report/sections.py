@@ -24,7 +24,7 @@ from plausibly.data.select import select
 from plausibly.errors import InputError, PlausiblyWarning, counted
 from plausibly.evaluation import inputs
 from plausibly.evaluation.describe import Judgement, decimal, judgement, outwards
-from plausibly.evaluation.evaluate import AMBIGUITY, evaluate, stratum_of
+from plausibly.evaluation.evaluate import evaluate, stratum_of
 from plausibly.evaluation.groups import (
     coverage_by_size,
     coverage_by_subgroup,
@@ -32,7 +32,7 @@ from plausibly.evaluation.groups import (
     sorted_coverage,
 )
 from plausibly.evaluation.inputs import judge
-from plausibly.evaluation.intervals import AGGREGATED, COVERAGE, SET_SIZE
+from plausibly.evaluation.intervals import AGGREGATED, AMBIGUITY, COVERAGE, SET_SIZE
 from plausibly.evaluation.results import DRAWS, METHOD, SIZE
 from plausibly.evaluation.shift import shift
 from plausibly.evaluation.splits import Values

@@ -72,7 +72,7 @@ class Line:
             spans = "spans" if self.fields.get("spans") else _BINARY
             found = _CHOICE if "options" in self.fields else spans
         lacks = found == _BINARY and not isinstance(self.fields.get("label"), str)
-        if found not in _HASHES or lacks:
+        if not isinstance(found, str) or found not in _HASHES or lacks:
             raise line_refused(
                 self.number,
                 "view-unfit",
@@ -81,7 +81,7 @@ class Line:
                 f"the view {json_shown(found)}" + " without label" * (found == _BINARY),
                 "export the answers of such a view only",
             )
-        return str(found)
+        return found
 
     def options(self) -> list[str]:
         """Return the ids of the options of a choice."""
