@@ -130,6 +130,8 @@ import plausibly
 from eval_studies import Failing, Slow, world
 
 def main():
+    # What a shell runs in the background ignores interrupts, and so would this.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     predictions, lam = world()
 {body}
 
