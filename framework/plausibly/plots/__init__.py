@@ -1,7 +1,8 @@
 """Figures of results: one function each, which takes axes of matplotlib and returns them.
 
-Needs the extra ``plots``. Without axes a figure of its own is made, which shows itself in a
-notebook and is written with ``axes.figure.savefig("figure.png")``; nothing global is touched.
+Needs the extra ``plots``; without it each raises `MissingExtra` ``extra-missing``. Without axes a
+figure of its own is made, which shows itself in a notebook and is written with
+``axes.figure.savefig("figure.png")``; nothing global is touched.
 """
 
 from plausibly.exports import exports

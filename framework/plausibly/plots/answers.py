@@ -65,8 +65,6 @@ def disagreement(result: xr.Dataset, *, most: int = MOST, axes: Axes | None = No
     ------
     InputError
         ``figure-unsuitable``.
-    MissingExtra
-        ``extra-missing`` without matplotlib (extra ``plots``).
     """
     reading.check(result, "disagreement")
     together, said = result["together"].values, result["share"].values
@@ -124,8 +122,6 @@ def confusion(
     ------
     InputError
         ``figure-unsuitable``, ``annotator-unknown``.
-    MissingExtra
-        ``extra-missing`` without matplotlib (extra ``plots``).
     """
     reading.check(result, "confusion")
     known = [str(name) for name in result[names.ANNOTATOR].values]
@@ -170,10 +166,8 @@ def sensitivity(
     ----------
     result : Dataset
         From `plausibly.sensitivity`.
-    alpha : float, optional
-        Which of several; by default the first.
-    axes : matplotlib Axes, optional
-        Where to draw; by default those of a new figure, which is ``axes.figure``.
+    alpha, axes
+        As for `coverage`.
 
     Returns
     -------
@@ -185,8 +179,6 @@ def sensitivity(
     ------
     InputError
         ``figure-unsuitable``, ``figure-alpha``.
-    MissingExtra
-        ``extra-missing`` without matplotlib (extra ``plots``).
     """
     _, one = reading.opened(result, "sensitivity", alpha)
     mean = one["aggregated_coverage"].mean("split").transpose("calibrated_with", "judged_by").values
@@ -305,8 +297,6 @@ def agreement(result: xr.Dataset, *, axes: Axes | None = None) -> Axes:
     ------
     InputError
         ``figure-unsuitable``.
-    MissingExtra
-        ``extra-missing`` without matplotlib (extra ``plots``).
     """
     reading.check(result, "agreement")
     titles = measure_titles(str(result.attrs["kind"]))
@@ -361,8 +351,6 @@ def annotators(
     ------
     InputError
         ``figure-unsuitable``.
-    MissingExtra
-        ``extra-missing`` without matplotlib (extra ``plots``).
     """
     if reading.check(result, "annotators") == "reliability":
         return _worth(result, most, axes)

@@ -78,8 +78,6 @@ def example(
     InputError
         ``example-nothing`` where nothing is given to draw, ``examples-unnamed``,
         ``example-unknown``.
-    MissingExtra
-        ``extra-missing`` without matplotlib (extra ``plots``).
     """
     asked = sets if isinstance(sets, Mapping) else {} if sets is None else {"": sets}
     said = {"plausibilities": plausibilities, "predictions": predictions}
@@ -237,8 +235,6 @@ def region(
     ------
     InputError
         As `PlausibilityRegion.draw`, which this is.
-    MissingExtra
-        ``extra-missing`` without matplotlib (extra ``plots``).
     """
     tall = 1.8 if len(region.labels) == 2 else 5.4
     axes = axes_of(axes, "region", width=6, height=tall)

@@ -209,8 +209,6 @@ def alphas(result: xr.Dataset, *, axes: Axes | None = None) -> Axes:
     ------
     InputError
         ``figure-unsuitable``.
-    MissingExtra
-        ``extra-missing`` without matplotlib (extra ``plots``).
     """
     study = reading.check(result, "alphas") == "study"
     result = measured(result)
@@ -285,8 +283,6 @@ def threshold(thresholds: xr.DataArray, *, axes: Axes | None = None) -> Axes:
     ------
     InputError
         ``thresholds-malformed``.
-    MissingExtra
-        ``extra-missing`` without matplotlib (extra ``plots``).
     """
     if names.ALPHA not in thresholds.dims or thresholds.ndim > 2:
         raise InputError(
@@ -335,10 +331,8 @@ def planning(result: xr.Dataset, *, alpha: float | None = None, axes: Axes | Non
     ----------
     result : Dataset
         From `plausibly.plan`.
-    alpha : float, optional
-        Which of several; by default the first.
-    axes : matplotlib Axes, optional
-        Where to draw; by default those of a new figure, which is ``axes.figure``.
+    alpha, axes
+        As for `coverage`.
 
     Returns
     -------
@@ -350,8 +344,6 @@ def planning(result: xr.Dataset, *, alpha: float | None = None, axes: Axes | Non
     ------
     InputError
         ``figure-unsuitable``, ``figure-alpha``.
-    MissingExtra
-        ``extra-missing`` without matplotlib (extra ``plots``).
     """
     _, one = reading.opened(result, "planning", alpha)
     axes = axes_of(axes, "planning", height=4.8)
@@ -419,10 +411,8 @@ def realised(result: xr.Dataset, *, alpha: float | None = None, axes: Axes | Non
     ----------
     result : Dataset
         From `plausibly.evaluation.sorted_coverage`, or from `plausibly.evaluate`.
-    alpha : float, optional
-        Which of several; by default the first.
-    axes : matplotlib Axes, optional
-        Where to draw; by default those of a new figure, which is ``axes.figure``.
+    alpha, axes
+        As for `coverage`.
 
     Returns
     -------
@@ -434,8 +424,6 @@ def realised(result: xr.Dataset, *, alpha: float | None = None, axes: Axes | Non
     ------
     InputError
         ``figure-unsuitable``, ``figure-alpha``.
-    MissingExtra
-        ``extra-missing`` without matplotlib (extra ``plots``).
 
     References
     ----------
@@ -481,8 +469,6 @@ def uniformity(result: xr.Dataset, *, axes: Axes | None = None) -> Axes:
     ------
     InputError
         ``figure-unsuitable``.
-    MissingExtra
-        ``extra-missing`` without matplotlib (extra ``plots``).
 
     Notes
     -----
@@ -541,8 +527,6 @@ def p_values(result: xr.Dataset, *, bins: int = BINS, axes: Axes | None = None) 
     ------
     InputError
         ``figure-unsuitable``.
-    MissingExtra
-        ``extra-missing`` without matplotlib (extra ``plots``).
 
     References
     ----------
@@ -591,10 +575,8 @@ def sizes(result: xr.Dataset, *, alpha: float | None = None, axes: Axes | None =
         From `plausibly.evaluate` or `plausibly.evaluation.coverage_by_size`: a bar a size, in
         examples; many sizes in ranges. From `plausibly.compare`: a row a method, with a dot a
         split.
-    alpha : float, optional
-        Which of several; by default the first.
-    axes : matplotlib Axes, optional
-        Where to draw; by default those of a new figure, which is ``axes.figure``.
+    alpha, axes
+        As for `coverage`.
 
     Returns
     -------
@@ -604,8 +586,6 @@ def sizes(result: xr.Dataset, *, alpha: float | None = None, axes: Axes | None =
     ------
     InputError
         ``figure-unsuitable``, ``figure-alpha``.
-    MissingExtra
-        ``extra-missing`` without matplotlib (extra ``plots``).
     """
     kind, one = reading.opened(result, "sizes", alpha)
     if kind == "study":
@@ -673,10 +653,8 @@ def strata(result: xr.Dataset, *, alpha: float | None = None, axes: Axes | None 
     result : Dataset
         From `plausibly.evaluate` (strata of the largest plausibility), from
         `plausibly.evaluation.coverage_by_strata`, or `coverage_by_size`.
-    alpha : float, optional
-        Which of several; by default the first.
-    axes : matplotlib Axes, optional
-        Where to draw; by default those of a new figure, which is ``axes.figure``.
+    alpha, axes
+        As for `coverage`.
 
     Returns
     -------
@@ -687,8 +665,6 @@ def strata(result: xr.Dataset, *, alpha: float | None = None, axes: Axes | None 
     ------
     InputError
         ``figure-unsuitable``, ``figure-alpha``.
-    MissingExtra
-        ``extra-missing`` without matplotlib (extra ``plots``).
     """
     kind, one = reading.opened(result, "strata", alpha)
     dim, prefix, of = _BY_STRATUM[kind]
@@ -727,8 +703,6 @@ def groups(
     ------
     InputError
         ``figure-unsuitable``, ``figure-alpha``.
-    MissingExtra
-        ``extra-missing`` without matplotlib (extra ``plots``).
     """
     kind, one = reading.opened(result, "groups", alpha)
     if kind == "subgroups":
@@ -806,8 +780,6 @@ def labels(
     ------
     InputError
         ``figure-unsuitable``, ``figure-alpha``.
-    MissingExtra
-        ``extra-missing`` without matplotlib (extra ``plots``).
     """
     _, one = reading.opened(result, "labels", alpha)
     mass = one["mass"].values
@@ -833,10 +805,8 @@ def risk(result: xr.Dataset, *, alpha: float | None = None, axes: Axes | None = 
     ----------
     result : Dataset
         From `plausibly.evaluation.coverage_by_risk`.
-    alpha : float, optional
-        Which of several; by default the first.
-    axes : matplotlib Axes, optional
-        Where to draw; by default those of a new figure, which is ``axes.figure``.
+    alpha, axes
+        As for `coverage`.
 
     Returns
     -------
@@ -847,8 +817,6 @@ def risk(result: xr.Dataset, *, alpha: float | None = None, axes: Axes | None = 
     ------
     InputError
         ``figure-unsuitable``, ``figure-alpha``.
-    MissingExtra
-        ``extra-missing`` without matplotlib (extra ``plots``).
     """
     _, one = reading.opened(result, "risk", alpha)
     rows = []

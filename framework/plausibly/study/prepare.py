@@ -542,25 +542,7 @@ _UNNAMED = "the study"
 
 @attrs.frozen(kw_only=True, eq=False)
 class Prepared:
-    """A study that can run, and all that it runs on.
-
-    Attributes
-    ----------
-    name : str
-        Of its file.
-    file : Path or None
-        The file itself.
-    study : Study
-        With what was left to us filled in: reader, aggregator, names.
-    predictions, plausibilities : DataArray, ([augmentation,] example, label)
-        Of the same examples, in the order of their names, and the same labels.
-    annotations : Dataset or None
-        The annotation table, where there is one.
-    left_out : mapping of str to int
-        How many examples were left out on the way, by reason.
-    origin : callable
-        Returns where the value at a path of the resolved study comes from.
-    """
+    """A study that can run, and all that it runs on."""
 
     name: str
     file: Path | None
@@ -578,32 +560,7 @@ class Prepared:
 
 
 def prepare(source: StudyLike, *, folder: Path | str | None = None) -> Prepared:
-    """Read and check a study and every file that it names.
-
-    Parameters
-    ----------
-    source : Study, mapping, Path or str
-        A study file, whose relative paths start where it lies; its tables; or a `Study`, whose
-        paths start at the current folder.
-    folder : Path or str, optional
-        Where the results go, instead of what the study says.
-
-    Returns
-    -------
-    Prepared
-
-    Raises
-    ------
-    StudyError
-        ``config-key`` with every mistake, each with its path and line.
-    InputError
-        What the readers say, where a file is all that is wrong.
-
-    Warns
-    -----
-    PlausiblyWarning
-        What the readers warn of.
-    """
+    """Read and check a study and every file that it names."""
     file = Path(source) if isinstance(source, str | Path) else None
     document, parts = _drafted(source, file)
     if folder is not None:

@@ -176,27 +176,7 @@ _HEAD = "# A study with everything filled in: it gives the same results again.\n
 
 
 def write_study(result: StudyResult) -> list[Path]:
-    """Write what a study gave into its output folder.
-
-    Parameters
-    ----------
-    result : StudyResult
-        From `run_study`.
-
-    Returns
-    -------
-    list of Path
-        ``results.nc`` (what the calibrations covered, see `plausibly.load_study`), ``sets.csv`` and
-        ``sets.json`` (sets of the test examples of the first split, by the first calibration),
-        ``predictor.nc`` (the first calibration on all examples) and ``resolved.toml`` (the study
-        with everything filled in, which gives the same results again).
-
-    Raises
-    ------
-    InputError
-        ``output-unwritable``, ``output-is-input`` or ``output-occupied``: then every file is as it
-        was.
-    """
+    """Write what a study gave into its output folder."""
     folder = result.prepared.study.output.folder
     text = resolved_text(result.prepared, folder)
     targets = targets_of(result.prepared)
@@ -314,22 +294,7 @@ FIRST = 0
 
 @attrs.frozen(kw_only=True, eq=False)
 class StudyResult:
-    """A study that has run.
-
-    Attributes
-    ----------
-    prepared : Prepared
-        What it ran on.
-    compared : Dataset
-        From `plausibly.compare`: (method, split, alpha[, draws][, size]).
-    sets : DataArray of bool, (example, label[, alpha])
-        Of the test examples of the first split, by the first calibration with its own number of
-        draws, on the whole calibration side.
-    predictor : ConformalPredictor
-        The first calibration, on all examples.
-    groups : sequence of GroupCoverage
-        Coverage of `sets` in the groups of the examples, the weakest first.
-    """
+    """A study that has run."""
 
     prepared: Prepared
     compared: xr.Dataset
@@ -350,39 +315,7 @@ def run_study(
     checkpoint: str | Path | Checkpoint | None = None,
     progress: Progress | None = None,
 ) -> StudyResult:
-    """Run a study.
-
-    Parameters
-    ----------
-    source : Prepared, Study, mapping, Path or str
-        What `prepare` gave, or takes.
-    processes, checkpoint
-        As in `plausibly.compare`: they change no result.
-    progress : callable, optional
-        Called with the number of finished splits, and of all.
-
-    Returns
-    -------
-    StudyResult
-        Nothing is written: see `write_study`. The order of rows in the files has no part in it.
-
-    Raises
-    ------
-    InputError
-        Those of `prepare`; ``split-empty`` and what the components say.
-
-    Warns
-    -----
-    PlausiblyWarning
-        ``group-on-both-sides``, ``group-repeats``, ``examples-alike``, and what
-        `plausibly.compare` warns of.
-
-    Examples
-    --------
-    >>> from plausibly.study import run_study, write_study
-    >>> result = run_study("study.toml")  # doctest: +SKIP
-    >>> write_study(result)  # doctest: +SKIP
-    """
+    """Run a study."""
     ready = source if isinstance(source, Prepared) else prepare(source)
     study = ready.study
     with without_plugins(study.plugins.disable):
