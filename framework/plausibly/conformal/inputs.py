@@ -32,7 +32,7 @@ from plausibly.guarantee import Guarantee
 from plausibly.kernels import blocks
 from plausibly.kernels.random import Keys
 from plausibly.kernels.sparse import Slots
-from plausibly.kernels.types import Bools, Floats, FloatType
+from plausibly.kernels.types import Bools, Floats, FloatType, Ints
 from plausibly.protocols import AGGREGATOR, Aggregator, ComponentLike
 
 GUARANTEES = "guarantees"
@@ -222,21 +222,25 @@ def queries_of(
         # In a random order any p-values are exchangeable.
         spread = keys.child("order").uniform(test.examples.hashes, len(scores))
         order = np.argsort(spread, axis=1, kind="stable").T
-    cell = None
-    if replicates.by not in ("", LABEL_CELLS):
-        found = group_names(new_values(test.checked, replicates.by, whose=whose))
-        cell = names.positions(list(replicates.cells), found.tolist())
     weight = None
     if replicates.weight_by:
         values = new_values(test.checked, replicates.weight_by, whose=whose)
         weight = check_weights(values, replicates.weight_by, whose="predictions")
     return Queries(
         scores=scores,
-        cell=cell,
+        cell=cells_of(test.checked, replicates, whose),
         weight=weight,
         uniform=keys.child("smoothing").uniform(test.examples.hashes) if splits_ties else None,
         order=order,
     )
+
+
+def cells_of(checked: xr.DataArray, replicates: Replicates, whose: str) -> Ints | None:
+    """Return the group of each new example, -1 where calibration lacks it; None without groups."""
+    if replicates.by in ("", LABEL_CELLS):
+        return None
+    found = group_names(new_values(checked, replicates.by, whose=whose))
+    return names.positions(list(replicates.cells), found.tolist())
 
 
 def mean_scores(scores: Floats) -> Floats:
@@ -251,13 +255,13 @@ def largest_scores(scores: Floats) -> Floats:
     return blocks.largest(plain)
 
 
-def warn_of_unseen_groups(test: NewExamples, queries: Queries, replicates: Replicates) -> None:
+def warn_of_unseen_groups(checked: xr.DataArray, cell: Ints | None, replicates: Replicates) -> None:
     """Warn of new examples of groups that calibration lacks."""
-    if queries.cell is None or not (queries.cell < 0).any():
+    if cell is None or not (cell < 0).any():
         return
-    unseen = queries.cell < 0
-    found = group_names(new_values(test.checked, replicates.by, whose="predictor"))
-    examples = [str(name) for name in test.checked[names.EXAMPLE].values[unseen]]
+    unseen = cell < 0
+    found = group_names(new_values(checked, replicates.by, whose="predictor"))
+    examples = [str(name) for name in checked[names.EXAMPLE].values[unseen]]
     warn_of_unseen(examples, sorted(set(found[unseen].tolist())), replicates.by)
 
 

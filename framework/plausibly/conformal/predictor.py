@@ -15,8 +15,7 @@ from numpy.typing import NDArray
 
 from plausibly import text
 from plausibly.calibration.alphas import Alphas, is_several, read_alphas
-from plausibly.calibration.claim import warn_of_unseen
-from plausibly.calibration.coordinates import group_names, new_values
+from plausibly.calibration.coordinates import new_values
 from plausibly.calibration.pvalues import Queries, combined
 from plausibly.calibration.scores import LABEL_CELLS
 from plausibly.calibration.threshold import REMEMBERED, Facts as Facts
@@ -25,6 +24,7 @@ from plausibly.conformal.chunks import Named, chunks_of, mapped, named_chunks
 from plausibly.conformal.inputs import (
     OVERLAP,
     NewExamples,
+    cells_of,
     check_scale,
     label_order,
     largest_scores,
@@ -40,7 +40,7 @@ from plausibly.data import names, validate
 from plausibly.data.named import is_lazy
 from plausibly.data.names import names_of
 from plausibly.errors import counted, listed
-from plausibly.kernels.types import Bools, Floats
+from plausibly.kernels.types import Bools, Floats, Ints
 
 if TYPE_CHECKING:
     import dask.array
@@ -83,54 +83,21 @@ def _of_chunk(
     return np.stack([plane[:, test.order] for plane in predictor._sets_of(test, alphas)])
 
 
-def _read_chunks(predictor: ConformalPredictor, predictions: xr.DataArray) -> NewExamples:
-    """Return the examples without their numbers."""
-    checked = named_chunks(predictions, _WHOSE, _WHOSE)
-    scale = predictor.facts.scale
-    check_scale(predictions, scale)
-    return NewExamples(
-        # Numbers come chunk by chunk, in the order in which the labels were given.
-        values=np.empty((0, len(predictor.labels)), dtype=predictor.pools.dtype),
-        checked=checked.assign_attrs({names.SCALE: validate.known_scale(checked, _WHOSE, scale)}),
-        order=slice(None),
-        dims=tuple(map(str, predictions.dims)),
-    )
-
-
-def _warn_of_unseen(
-    predictor: ConformalPredictor,
-    checked: xr.DataArray,
-    columns: Mapping[str, NDArray[np.generic]],
-) -> None:
-    replicates = predictor.pools.replicates
-    if replicates.by in ("", LABEL_CELLS):
-        return
-    found = group_names(columns[replicates.by])
-    unseen = np.flatnonzero(names.positions(list(replicates.cells), found.tolist()) < 0)
-    if unseen.size:
-        texts = names_of(checked, names.EXAMPLE).texts
-        warn_of_unseen(
-            [texts[place] for place in unseen.tolist()],
-            sorted(set(found[unseen].tolist())),
-            replicates.by,
-            stacklevel=5,
-        )
-
-
 def _lazy(
     predictor: ConformalPredictor,
     predictions: xr.DataArray,
     alphas: Sequence[Fraction] | None,
 ) -> tuple[NewExamples, dask.array.Array]:
     """Return examples in chunks, and their sets or p-values, not computed yet."""
-    test = _read_chunks(predictor, predictions)
-    checked, replicates = test.checked, predictor.pools.replicates
-    label_order(checked, predictor.labels)
+    scale, replicates = predictor.facts.scale, predictor.pools.replicates
+    checked = named_chunks(predictions, _WHOSE, _WHOSE)
+    check_scale(predictions, scale)
+    checked = checked.assign_attrs({names.SCALE: validate.known_scale(checked, _WHOSE, scale)})
+    label_order(checked, predictor.labels)  # each label is one of the predictor's
     wanted = [replicates.by] if replicates.by not in ("", LABEL_CELLS) else []
     wanted += [replicates.weight_by] if replicates.weight_by else []
     whose = f"calibrator {predictor.facts.calibrator}"
     columns = {name: new_values(checked, name, whose=whose) for name in wanted}
-    _warn_of_unseen(predictor, checked, columns)
     examples = names_of(checked, names.EXAMPLE)
     asks = [
         (
@@ -153,6 +120,13 @@ def _lazy(
         axis=len(planes),
         # What answers, without what only says where it came from.
         shared=attrs.evolve(predictor, examples=None, reference=None),
+    )
+    test = NewExamples(
+        # Numbers come chunk by chunk, in the order in which the labels were given.
+        values=np.empty((0, len(labels)), dtype=predictor.pools.dtype),
+        checked=checked,
+        order=slice(None),
+        dims=tuple(map(str, predictions.dims)),
     )
     return test, found
 
@@ -267,15 +241,20 @@ class ConformalPredictor(ArrayPredictor):
         """
         if is_lazy(predictions):
             test, found = _lazy(self, predictions, None)
+            warn_of_unseen_groups(test.checked, self._cells_of(test), self.pools.replicates)
             return test.like_input(cast("Floats", found), "p_values")
         test = self._read(predictions)
         queries = self._queries(test)
-        warn_of_unseen_groups(test, queries, self.pools.replicates)
+        warn_of_unseen_groups(test.checked, queries.cell, self.pools.replicates)
         return test.like_input(combined(self.pools, queries, self.combine), "p_values")
 
     def combined_p(self, test: NewExamples) -> Floats:
         """Return the combined p-values (example, label), labels in the order of `labels`."""
         return combined(self.pools, self._queries(test), self.combine)
+
+    def _cells_of(self, test: NewExamples) -> Ints | None:
+        whose = f"calibrator {self.facts.calibrator}"
+        return cells_of(test.checked, self.pools.replicates, whose)
 
     def _sets_of(self, test: NewExamples, alphas: Sequence[Fraction]) -> list[Bools]:
         """Return the sets (example, label) at each alpha, labels in the order of `labels`."""
@@ -338,13 +317,14 @@ class ConformalPredictor(ArrayPredictor):
         alphas = read_alphas(alpha)
         if is_lazy(predictions):
             test, planes = _lazy(self, predictions, alphas)
+            warn_of_unseen_groups(test.checked, self._cells_of(test), self.pools.replicates)
             # Dask arrays under the labels of arrays in memory: nothing below reads them.
             sets = [cast("Bools", planes[place]) for place in range(len(alphas))]
         else:
             test = self._read(predictions)
             queries = self._queries(test, compared=self._decisions.has_threshold)
             sets = self._decisions.sets(queries, alphas)
-            warn_of_unseen_groups(test, queries, self.pools.replicates)
+            warn_of_unseen_groups(test.checked, queries.cell, self.pools.replicates)
             warn_of_weights(queries, self.pools.replicates, sets, alphas)
         for one in alphas:
             self._warn(one)

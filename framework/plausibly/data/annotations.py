@@ -27,7 +27,7 @@ from plausibly.data.names import (
     text_index,
 )
 from plausibly.data.rows import Rows, ordered_sum
-from plausibly.data.seal import check_table, is_intact, sealed
+from plausibly.data.seal import COLUMNS, check_table, is_intact, sealed
 from plausibly.data.states import STATES, count_states
 from plausibly.errors import InputError, counted, listed
 from plausibly.kernels.types import Bools, Floats, Ints, still
@@ -422,16 +422,6 @@ Extra: TypeAlias = Mapping[str, xr.Variable]
 _WHOSE = "the annotation table"
 _UNLISTED = ("excluded", "unknown")
 _DIMS = (names.EXAMPLE, names.LABEL, names.ANNOTATOR)
-_COLUMNS = (
-    names.RESPONSE_EXAMPLE,
-    names.RESPONSE_ANNOTATOR,
-    names.RESPONSE_WEIGHT,
-    names.RESPONSE_STATE,
-    names.MENTION_RESPONSE,
-    names.MENTION_LABEL,
-    names.MENTION_BLOCK,
-    names.MENTION_WEIGHT,
-)
 
 
 class AnnotationTable(xr.Dataset):  # type: ignore[no-untyped-call]  # xarray lacks the hint
@@ -573,9 +563,9 @@ def build_table(
 
 def rebuilt(table: xr.Dataset, *, left_out: Mapping[str, int] | None = None) -> AnnotationTable:
     """Return a table of the same variables and attributes, checked, in order, and sealed anew."""
-    coded = {name: table[name].values for name in _COLUMNS if name in table.variables}
+    coded = {name: table[name].values for name in COLUMNS if name in table.variables}
     further = {str(name): table.variables[name] for name in table.variables}
-    for name in (*_COLUMNS, *_DIMS):
+    for name in (*COLUMNS, *_DIMS):
         further.pop(name, None)
     return build_table(
         str(table.attrs[names.KIND]),

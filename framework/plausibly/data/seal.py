@@ -24,8 +24,7 @@ from plausibly.kernels.types import unwritable
 
 Table = TypeVar("Table", bound=xr.Dataset)
 
-# Storage may change the bytes of a column (netCDF-3 is big-endian); the digest reads these.
-_SEALED = {
+COLUMNS = {
     names.RESPONSE_EXAMPLE: "<i4",
     names.RESPONSE_ANNOTATOR: "<i4",
     names.RESPONSE_WEIGHT: "<f8",
@@ -35,6 +34,8 @@ _SEALED = {
     names.MENTION_BLOCK: "<i4",
     names.MENTION_WEIGHT: "<f8",
 }
+"""Columns of a table, and how the digest reads each, whatever bytes a file keeps (netCDF-3)."""
+
 _NEEDED = (
     names.RESPONSE_EXAMPLE,
     names.RESPONSE_ANNOTATOR,
@@ -52,7 +53,7 @@ def digest(table: xr.Dataset) -> str:
         of = names_of(table, dim) if dim in table.indexes else Names(())
         state.update(f"{dim}:{len(of)}:".encode())
         state.update(of.joined())
-    for column, kind in _SEALED.items():
+    for column, kind in COLUMNS.items():
         if column not in table.variables:
             continue
         values = table[column].values

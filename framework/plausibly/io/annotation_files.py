@@ -19,7 +19,7 @@ from plausibly.data import names
 from plausibly.data.annotations import AnnotationTable, build_table, rebuilt
 from plausibly.data.names import name_texts, positions, quoted, several, text_array
 from plausibly.data.rows import Rows
-from plausibly.data.seal import check_table
+from plausibly.data.seal import COLUMNS, check_table
 from plausibly.data.states import STATES
 from plausibly.errors import InputError, MissingExtra, counted, listed
 from plausibly.io import arrays, files, pieces, text
@@ -43,16 +43,6 @@ _CODED = {
     names.ANNOTATOR: names.RESPONSE_ANNOTATOR,
     names.LABEL: names.MENTION_LABEL,
 }
-_COLUMNS = (
-    names.RESPONSE_EXAMPLE,
-    names.RESPONSE_ANNOTATOR,
-    names.RESPONSE_WEIGHT,
-    names.RESPONSE_STATE,
-    names.MENTION_RESPONSE,
-    names.MENTION_LABEL,
-    names.MENTION_BLOCK,
-    names.MENTION_WEIGHT,
-)
 _FIRST = (names.RESPONSE, names.EXAMPLE, names.ANNOTATOR, names.LABEL)
 _BLOCK, _WEIGHT, _RESPONSE_WEIGHT, _STATE = "block", "weight", names.RESPONSE_WEIGHT, "state"
 """Columns of a file: the first ones, and those that are there where the table has them."""
@@ -104,7 +94,7 @@ def write_annotations(table: xr.Dataset, path: Path | str) -> None:
         told = np.unique(whole[names.RESPONSE_EXAMPLE].values).size == whole.sizes[names.EXAMPLE]
         beside = {names.EXAMPLE} if told else set()
         about = pieces.said(
-            bare.drop_vars(_COLUMNS, errors="ignore"),
+            bare.drop_vars(list(COLUMNS), errors="ignore"),
             _KIND,
             part.name,
             lambda name, _: name if name in beside else None,
@@ -120,7 +110,7 @@ def _digest(table: xr.Dataset) -> str:
         texts = name_texts(table.indexes[dim])
         state.update(f"{dim}:{len(texts)}:".encode())
         state.update("\0".join(texts).encode("utf-8", "surrogatepass"))
-    for column in _COLUMNS:
+    for column in COLUMNS:
         if column in table.variables:
             values = table[column].values
             values = values.astype("<f8" if values.dtype.kind == "f" else "<i8")
