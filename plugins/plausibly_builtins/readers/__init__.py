@@ -11,19 +11,19 @@ _READERS = {
     ),
     "crowd-table": (
         "crowd_table:CrowdTable",
-        "one row a vote: task, worker, label (CSV, TSV, Parquet)",
+        "one row per vote: task, worker, label (CSV, TSV, Parquet)",
     ),
     "counts": ("counts:Counts", "votes counted by example and label (npy, npz, CSV, JSON Lines)"),
     "selectors": ("selectors:Selectors", "partial rankings as nested lists of indices (JSON)"),
     "wide-table": (
         "wide_table:WideTable",
-        "one row an example, one column an annotator (CSV, TSV, Parquet)",
+        "one row per example, one column per annotator (CSV, TSV, Parquet)",
     ),
     "sagemaker": (
         "sagemaker:SageMaker",
         "merged labels of a manifest, or workers' answers (JSON Lines, JSON, folder)",
     ),
-    "cvat": ("cvat:Cvat", "tags of images (CVAT XML 1.1; a folder: a file an annotator)"),
+    "cvat": ("cvat:Cvat", "tags of images (CVAT XML 1.1; a folder: one file per annotator)"),
     "coco": ("coco:Coco", "categories of whole images (COCO JSON)"),
     "doccano": (
         "doccano:Doccano",
@@ -35,11 +35,11 @@ _READERS = {
     ),
     "label-studio-min": (
         "label_studio:LabelStudioMin",
-        "one record an annotation (Label Studio JSON-MIN)",
+        "one record per annotation (Label Studio JSON-MIN)",
     ),
     "preflib": (
         "preflib:PrefLib",
-        "ballots, a file an example: rankings, categories (PrefLib, a file or a folder)",
+        "ballots, one file per example: rankings, categories (PrefLib, a file or a folder)",
     ),
     "prodigy": ("prodigy:Prodigy", "answers to binary questions or choices (Prodigy JSON Lines)"),
     "argilla": (
