@@ -416,8 +416,9 @@ class TextTable:
 
 def _seen(column: Sequence[str]) -> Sequence[str]:
     different = column.names if isinstance(column, Coded) else {*column}
-    # What begins with a letter or a digit needs no look: that is nearly every name.
-    if not any(name and not name[0].isalnum() and is_blank(name) for name in different):
+    # Nearly every name is letters and digits alone, and needs no look of its own.
+    odd = {name for name in different if name and not name.isalnum()}
+    if not any(map(is_blank, odd)):
         return column
     coded = Coded.of(column)
     return Coded.taken(["" if is_blank(name) else name for name in coded.names], coded.codes)
@@ -560,7 +561,7 @@ def _by_arrow(
     empty = [column.codes == _place(column.names, "") for column in coded]
     if not len(table) or np.logical_and.reduce(empty).any():
         return None
-    if max(len(text) for texts in (row, *(c.names for c in coded)) for text in texts) > limit:
+    if max(max(map(len, texts), default=0) for texts in (row, *(c.names for c in coded))) > limit:
         return None
     return TextTable(
         whose=path.name,
