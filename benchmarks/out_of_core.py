@@ -166,7 +166,7 @@ def measure(client: Client, store: Path, asked: argparse.Namespace) -> None:
         client, lambda: plausibly.calibrate(cal, cal_lam, calibrator="monte-carlo", draws=10)
     )
     judged, result = timed(
-        client, lambda: plausibly.evaluate(predictor.predict(new, 0.1), new_lam).load()
+        client, lambda: plausibly.evaluate(predictor.predict(new, 0.1), new_lam)
     )
     last, _ = timed(client, lambda: float(whole.max()))
     bare = first.middle(last)

@@ -21,15 +21,16 @@ from plausibly.conformal.calibrate import calibrate
 from plausibly.data import names
 from plausibly.demo.subjects import Subject, percent
 from plausibly.errors import counted
-from plausibly.evaluation.describe import decimal
 from plausibly.evaluation.design import MethodTable
+from plausibly.evaluation.result import decimal
 from plausibly.evaluation.splits import split, split_keys, split_seed
-from plausibly.evaluation.study import METHOD, SPLIT, Progress, compare
+from plausibly.evaluation.study import METHOD, SPLIT, compare
 from plausibly.extras import require
 from plausibly.io import write_plausibilities, write_sets
 from plausibly.kernels.random import Keys, hash_names
 from plausibly.palette import INK
 from plausibly.plots.sets import draw_rows, legend_of
+from plausibly.progress import Progress
 
 ALPHA = "0.1"
 DRAWS = 10
@@ -253,7 +254,7 @@ def run(subject: Subject, *, splits: int, seed: int, progress: Progress | None =
         seed=seed,
         true=subject.true,
         progress=progress,
-    )
+    ).data
     alone, sets = _alone(subject, splits, seed), first_sets(subject, seed)
     return Result(subject=subject, study=study, alone=alone, sets=sets)
 
@@ -287,7 +288,7 @@ def _alone(subject: Subject, splits: int, seed: int) -> xr.Dataset | None:
         splits=splits,
         test=TEST,
         seed=seed,
-    )
+    ).data
 
 
 def make_folder(folder: Path) -> None:

@@ -6,6 +6,7 @@ import difflib
 import json
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cached_property
+from typing import Any
 
 import attrs
 import numpy as np
@@ -25,14 +26,9 @@ from plausibly.data.plausibilities import about_packed, slots_of
 from plausibly.data.validate import as_checked
 from plausibly.errors import InputError, counted, listed, warn
 from plausibly.evaluation import intervals
-from plausibly.evaluation.intervals import (
-    AGGREGATED,
-    SET_SIZE,
-    Averaging,
-    Doubles,
-    IntervalMethod,
-    Measures,
-)
+from plausibly.evaluation.intervals import Averaging, Doubles, IntervalMethod, Measures
+from plausibly.evaluation.result import AGGREGATED, SET_SIZE
+from plausibly.extras import require
 from plausibly.guarantee import Guarantee
 from plausibly.kernels import coverage
 from plausibly.kernels.blocks import row_blocks
@@ -43,74 +39,67 @@ from plausibly.kernels.types import Bools, Floats, Hashes, Ints
 
 
 @attrs.frozen(eq=False)
-class Opinions:
-    """What experts say of some examples, and what else measuring needs to know of them."""
+class Targets:
+    """What sets are compared with: plausibilities, numbers that break ties, true labels."""
 
     plausibilities: Floats | Slots
     uniform: Doubles | None = None
     order: Ints | None = None
-    codes: Ints | None = None
+    true: Ints | None = None
 
-    def __getitem__(self, rows: slice) -> Opinions:
-        """Return what is known of some of them."""
+    def __getitem__(self, rows: slice) -> Targets:
         lam = self.plausibilities
-        return Opinions(
+        return Targets(
             lam.take(rows) if isinstance(lam, Slots) else lam[rows],
             None if self.uniform is None else self.uniform[rows],
             self.order,
-            None if self.codes is None else self.codes[rows],
+            None if self.true is None else self.true[rows],
         )
 
 
-@attrs.frozen(kw_only=True, eq=False)
-class Measuring:
-    """Measures sets against opinions."""
-
-    ties: Ties
-    shares: Doubles | None = None
-
-    def __call__(self, values: Bools, said: Opinions) -> Measures:
-        """Return what is measured of each set, (example, alpha), by name."""
-        planes, lam = _planes(values), said.plausibilities
-        found = {
-            AGGREGATED: [coverage.aggregated(plane, lam) for plane in planes],
-            "voted_coverage": [
-                coverage.voted(plane, lam, self.ties, said.uniform, said.order) for plane in planes
-            ],
-        }
-        if said.codes is not None:
-            rows = np.arange(len(said.codes))
-            held = [plane[rows, said.codes].astype(np.float64) for plane in planes]
-            found["true_coverage"] = held
-        found[SET_SIZE] = [coverage.sizes(plane).astype(np.float64) for plane in planes]
-        measures = {name: np.stack(columns, axis=1) for name, columns in found.items()}
-        if self.shares is not None:
-            measures["mass_coverage"] = (measures[AGGREGATED] >= self.shares).astype(np.float64)
-        return measures
+def measure(values: Bools, targets: Targets, ties: Ties, shares: Doubles | None = None) -> Measures:
+    """Return coverage and size of each set (example, label[, alpha]): (example, alpha), by name."""
+    planes, lam = _planes(values), targets.plausibilities
+    found = {
+        AGGREGATED: [coverage.aggregated(plane, lam) for plane in planes],
+        "voted_coverage": [
+            coverage.voted(plane, lam, ties, targets.uniform, targets.order) for plane in planes
+        ],
+    }
+    if targets.true is not None:
+        rows = np.arange(len(targets.true))
+        found["true_coverage"] = [plane[rows, targets.true].astype(np.float64) for plane in planes]
+    found[SET_SIZE] = [coverage.sizes(plane).astype(np.float64) for plane in planes]
+    measures = {name: np.stack(columns, axis=1) for name, columns in found.items()}
+    if shares is not None:
+        measures["mass_coverage"] = (measures[AGGREGATED] >= shares).astype(np.float64)
+    return measures
 
 
 def _planes(values: Bools) -> list[Bools]:
-    """Return sets (example, label[, alpha]) as one array an alpha."""
+    """Return sets (example, label[, alpha]) as one array per alpha."""
     return [values] if values.ndim == 2 else list(np.moveaxis(values, 2, 0))
 
 
 def planes_of(sets: xr.DataArray) -> list[Bools]:
-    """Return sets as arrays (example, label), one an alpha."""
+    """Return sets as arrays (example, label), one per alpha."""
     return list(sets.transpose(names.ALPHA, names.EXAMPLE, names.LABEL).values)
 
 
-def _measure(sets: xr.DataArray, opinions: Opinions, measuring: Measuring) -> Measures:
-    """Return what is measured of each set, (example, alpha), by name."""
-    if not is_lazy(sets):
-        return measuring(sets.values, opinions)
-    from plausibly.conformal.chunks import chunks_of, reduced, whole_rows
+def disagreement(plausibilities: Floats | Slots) -> tuple[Doubles, Bools]:
+    """Return the largest plausibility of each example, and whether several labels have it."""
+    lam = plausibilities
+    values = lam.weight if isinstance(lam, Slots) else lam
+    return np.asarray(values.max(axis=1), dtype=np.float64), coverage.tie_counts(lam) > 1
 
-    cut = whole_rows(sets, "the prediction sets", "sets")
-    if names.ALPHA in cut.dims:
-        cut = cut.chunk({names.ALPHA: -1})
-    asks = [(chunk, opinions[chunk.start : chunk.stop]) for chunk in chunks_of(cut)]
-    parts = reduced(measuring, cut, asks)
-    return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
+
+@attrs.frozen(kw_only=True, eq=False)
+class Measured:
+    """Outcomes of sets in the caller's order, and how much their annotators disagree."""
+
+    outcomes: Measures
+    largest: Doubles
+    tied: Bools
 
 
 SETS = "the prediction sets"
@@ -123,11 +112,13 @@ def as_plausibilities(given: xr.DataArray | xr.Dataset) -> xr.DataArray:
     return validate.mean_over_draws(validate.check_plausibilities(given))
 
 
-def as_given(given: xr.DataArray | xr.Dataset, *, later: bool = False) -> xr.DataArray | xr.Dataset:
+def checked_plausibilities(
+    given: xr.DataArray | xr.Dataset, *, in_chunks: bool = False
+) -> xr.DataArray | xr.Dataset:
     """Return plausibilities, packed where they are packed or labels are many."""
     if isinstance(given, xr.Dataset) and names.RESPONSE_EXAMPLE in given:
         given = aggregated(given)
-    if later and isinstance(given, xr.DataArray) and is_lazy(given):
+    if in_chunks and isinstance(given, xr.DataArray) and is_lazy(given):
         from plausibly.conformal.chunked import checked_chunks
 
         return checked_chunks(given)
@@ -139,21 +130,29 @@ def as_given(given: xr.DataArray | xr.Dataset, *, later: bool = False) -> xr.Dat
     return checked if isinstance(checked, xr.Dataset) else validate.mean_over_draws(checked)
 
 
-def as_sets(sets: object, whose: str = SETS) -> xr.DataArray:
+def as_sets(sets: object) -> xr.DataArray:
     """Return prediction sets as booleans (example, label[, alpha]) with names as text."""
-    if not isinstance(sets, xr.DataArray):
-        raise _malformed(whose, f"a {type(sets).__name__} without names")
     wanted = {names.EXAMPLE, names.LABEL}
-    problem = unnamed(sets, wanted, {names.ALPHA})
-    if problem:
-        raise _malformed(whose, problem)
-    if sets.dtype != np.bool_:
-        raise _malformed(whose, f"entries of type {sets.dtype}")
+    if not isinstance(sets, xr.DataArray):
+        problem = f"a {type(sets).__name__} without names"
+    else:
+        problem = unnamed(sets, wanted, {names.ALPHA})
+        if not problem and sets.dtype != np.bool_:
+            problem = f"entries of type {sets.dtype}"
+    if problem or not isinstance(sets, xr.DataArray):
+        raise InputError(
+            "sets-malformed",
+            f"{SETS}: no true or false for each example and label by name",
+            expected="a boolean array over example and label, and alpha where there are several",
+            got=problem,
+            do="pass what predict returned",
+            whose=SETS,
+        )
     order = [names.EXAMPLE, names.LABEL, *sorted(set(map(str, sets.dims)) - wanted)]
     named: dict[str, NDArray[np.str_]] = {}
     for dim in (names.EXAMPLE, names.LABEL):
         found = names.name_texts(sets[dim].values)
-        names.check_names(found, dim, whose=whose)
+        names.check_names(found, dim, whose=SETS)
         named[dim] = names.text_array(found)
     return _in_calibration_order(sets.transpose(*order).assign_coords(named))
 
@@ -174,17 +173,6 @@ def _in_calibration_order(sets: xr.DataArray) -> xr.DataArray:
     if not isinstance(order, list) or sorted(order) != sorted(sets[names.LABEL].values):
         return sets
     return sets.sel({names.LABEL: order})
-
-
-def _malformed(whose: str, got: str) -> InputError:
-    return InputError(
-        "sets-malformed",
-        f"{whose}: no true or false for each example and label by name",
-        expected="a boolean array over example and label, and alpha where there are several",
-        got=got,
-        do="pass what predict returned",
-        whose=whose,
-    )
 
 
 def check_ties(ties: str) -> Ties:
@@ -257,7 +245,7 @@ def without(
     *,
     expected: str,
     do: str = "add them",
-    whose: str = "",
+    source: str = "",
 ) -> InputError:
     """Return the error that some examples have nothing of a kind."""
     return InputError(
@@ -266,7 +254,7 @@ def without(
         expected=expected,
         got=f"none for {listed(lacking)}",
         do=f"{do}, or leave these examples out with sel(example=...)",
-        whose=whose,
+        whose=source,
         details={"examples": list(map(str, lacking))},
     )
 
@@ -278,7 +266,7 @@ def places_of(
     what: str,
     *,
     do: str,
-    whose: str = "",
+    source: str = "",
     expected: str = "a DataArray over example, with names, or the name of a coordinate",
 ) -> Ints:
     """Return where an array has these examples, by name, -1 where it has not."""
@@ -296,7 +284,7 @@ def places_of(
             if dims is None
             else f"dims {listed(map(str, dims)) or 'none'}",
             do=do,
-            whose=whose,
+            whose=source,
         )
     return positions(names.name_texts(array[names.EXAMPLE].values), list(map(str, examples)))
 
@@ -372,8 +360,8 @@ _CARRIED = (GUARANTEES, FINGERPRINT, OVERLAP)
 
 
 @attrs.frozen(kw_only=True, eq=False)
-class Judged:
-    """Prediction sets and plausibilities of the same examples and labels, ready to be measured."""
+class EvaluationInputs:
+    """Sets and plausibilities of the same examples and labels, ready to be measured."""
 
     sets: xr.DataArray
     given: xr.DataArray | xr.Dataset
@@ -381,7 +369,7 @@ class Judged:
     order: NDArray[np.intp]
     averaging: Averaging
     seed: int
-    carried: Mapping[str, object]
+    attrs: Mapping[str, object]
 
     @property
     def arrays(self) -> tuple[xr.DataArray, xr.DataArray | xr.Dataset]:
@@ -389,20 +377,9 @@ class Judged:
         return self.sets, about(self.given)
 
     @property
-    def opinions(self) -> Floats | Slots:
-        """Plausibilities in the caller's order, in the form that was given."""
-        return opinions_of(self.given)
-
-    @property
-    def largest(self) -> Doubles:
-        """The largest plausibility of each example in the caller's order, (example,)."""
-        lam = self.opinions
-        values = lam.weight if isinstance(lam, Slots) else lam
-        return np.asarray(values.max(axis=1), dtype=np.float64)
-
-    @property
-    def tied_share(self) -> float:
-        return float((coverage.tie_counts(self.opinions) > 1).mean())
+    def plausibilities(self) -> Floats | Slots:
+        """Plausibilities in the caller's order."""
+        return weights_of(self.given)
 
     @property
     def labels(self) -> list[str]:
@@ -415,7 +392,7 @@ class Judged:
 
     def blocks(self) -> Iterator[tuple[slice, Doubles, list[Bools]]]:
         """Yield places in `order` with plausibilities and sets, dense, few at a time."""
-        lam, inside = self.opinions, self.sets.values
+        lam, inside = self.plausibilities, self.sets.values
         for rows in row_blocks(inside.shape):
             some = self.order[rows]
             dense: Floats = lam.take(some).dense() if isinstance(lam, Slots) else lam[some]
@@ -423,7 +400,7 @@ class Judged:
 
     def columns(self) -> Iterator[tuple[Doubles, list[Doubles]]]:
         """Yield the plausibilities of each label in `order`, and which sets hold it."""
-        lam, inside = self.opinions, self.sets.values
+        lam, inside = self.plausibilities, self.sets.values
         dense = (
             lam.by_label(self.order)
             if isinstance(lam, Slots)
@@ -439,42 +416,92 @@ class Judged:
 
     @cached_property
     def promises(self) -> list[Guarantee]:
-        """Guarantees that the sets carry, one an alpha."""
-        stated = json.loads(str(self.carried.get(GUARANTEES, "[]")))
+        """Guarantees that the sets carry, one per alpha."""
+        stated = json.loads(str(self.attrs.get(GUARANTEES, "[]")))
         return [Guarantee.from_json(one) for one in stated]
 
-    def measured(self, ties: Ties = "first") -> Measures:
-        """Return coverage and size of each set, (example, alpha), in the caller's order."""
-        policy = check_ties(ties)
-        return _measure(self.sets, self.said(policy), Measuring(ties=policy))
-
-    def said(self, ties: Ties, codes: Ints | None = None) -> Opinions:
-        """Return what measuring needs to know of the examples, in the caller's order.
-
-        Plausibilities in chunks are not among it.
-        """
-        lam = np.empty((len(self.order), 0)) if is_lazy(self.given) else self.opinions
+    def targets(self, ties: Ties, true: Ints | None = None) -> Targets:
+        """Return what the sets are compared with; plausibilities in chunks are not among it."""
+        lam = np.empty((len(self.order), 0)) if is_lazy(self.given) else self.plausibilities
         if ties != "random":
-            return Opinions(lam, codes=codes)
+            return Targets(lam, true=true)
         uniform = Keys(self.seed).child("evaluate/ties").uniform(self.hashes)[:, 0]
-        return Opinions(lam, uniform, np.argsort(self.sets[names.LABEL].values), codes)
+        return Targets(lam, uniform, np.argsort(self.sets[names.LABEL].values), true)
+
+    def measured(
+        self, ties: str = "first", true: Ints | None = None, shares: Doubles | None = None
+    ) -> Measures:
+        """Return coverage and size of each set, (example, alpha), in the caller's order."""
+        return self.measured_with_ties(ties, true, shares).outcomes
+
+    def measured_with_ties(
+        self, ties: str = "first", true: Ints | None = None, shares: Doubles | None = None
+    ) -> Measured:
+        """Return the same with largest plausibilities; arrays in chunks are read in one pass."""
+        policy = check_ties(ties)
+        targets = self.targets(policy, true)
+        if not is_lazy(self.sets) and not is_lazy(self.given):
+            outcomes = measure(self.sets.values, targets, policy, shares)
+            largest, tied = disagreement(self.plausibilities)
+            return Measured(outcomes=outcomes, largest=largest, tied=tied)
+        return _in_chunks(self.sets, self.given, targets, policy, shares)
 
     def outcomes(self, measured: Measures) -> Measures:
         """Return what `measured` gave in `order`, ready to be averaged."""
         return {name: values[self.order] for name, values in measured.items()}
 
-    def result(self, **about: object) -> xr.Dataset:
+    def result(self, **attributes: object) -> xr.Dataset:
         """Return a Dataset without variables, with alpha, and the attributes of every result."""
         found = xr.Dataset()
         if names.ALPHA in self.sets.coords:
             found = found.assign_coords({names.ALPHA: self.sets[names.ALPHA].variable})
-        found.attrs = {**self.carried, "n": len(self.order), **about}
+        found.attrs = {**self.attrs, "n": len(self.order), **attributes}
         for array in (self.sets, self.given):
             found = with_left_out(found, read_left_out(array.attrs))
         return found
 
 
-def judge(
+def _in_chunks(
+    sets: xr.DataArray,
+    given: xr.DataArray | xr.Dataset,
+    targets: Targets,
+    ties: Ties,
+    shares: Doubles | None,
+) -> Measured:
+    from plausibly.conformal.chunks import chunks_of, each_chunk, whole_rows
+
+    if is_lazy(sets):
+        sets = whole_rows(sets, SETS, "sets")
+    else:
+        sets = sets.chunk({names.EXAMPLE: given.chunksizes[names.EXAMPLE]})
+    if names.ALPHA in sets.dims:
+        sets = sets.chunk({names.ALPHA: -1})
+    arrays = [sets]
+    if isinstance(given, xr.DataArray) and is_lazy(given):
+        cut = sets.variable.chunksizes[names.EXAMPLE]
+        arrays.append(given.chunk({names.EXAMPLE: cut, names.LABEL: -1}))
+
+    def of_chunk(values: Bools, *read: Any) -> Measured:  # Any: plausibilities, then targets
+        *lam, some = read
+        here = attrs.evolve(some, plausibilities=lam[0]) if lam else some
+        largest, tied = disagreement(here.plausibilities)
+        outcomes = measure(values, here, ties, shares)
+        return Measured(outcomes=outcomes, largest=largest, tied=tied)
+
+    asks = [(chunk, targets[chunk.start : chunk.stop]) for chunk in chunks_of(sets)]
+    dask = require("dask", extra="dask", whose="an array in chunks")
+    parts: Sequence[Measured] = dask.compute(*each_chunk(of_chunk, arrays, asks))
+    return Measured(
+        outcomes={
+            name: np.concatenate([part.outcomes[name] for part in parts])
+            for name in parts[0].outcomes
+        },
+        largest=np.concatenate([part.largest for part in parts]),
+        tied=np.concatenate([part.tied for part in parts]),
+    )
+
+
+def prepare(
     sets: xr.DataArray,
     plausibilities: xr.DataArray | xr.Dataset,
     cluster: str | None = None,
@@ -482,28 +509,28 @@ def judge(
     confidence: float = 0.95,
     seed: int = 0,
     only_common: bool = False,
-    whose: str = SETS,
     *,
-    later: bool = False,
-) -> Judged:
+    in_chunks: bool = False,
+) -> EvaluationInputs:
     """Return sets and plausibilities, checked and matched by name."""
     intervals.check_method(interval, confidence)
-    inside = as_sets(sets, whose)
+    inside = as_sets(sets)
     examples = inside.sizes[names.EXAMPLE]
     warn_of_overlap(
         min(int(sets.attrs.get(OVERLAP, 0)), examples),
         examples,
-        f" of {whose} calibrated their predictor",
+        f" of {SETS} calibrated their predictor",
         expected="new examples; this coverage is no evidence",
         do="evaluate on others, or plausibly.compare for repeated splits",
-        whose=whose,
+        source=SETS,
         stacklevel=4,
     )
-    lam = as_given(plausibilities, later=later)
+    lam = checked_plausibilities(plausibilities, in_chunks=in_chunks)
+    # The form of the plausibilities stays: the type checker asks for each apart.
     if isinstance(lam, xr.Dataset):
-        inside, lam = matched(inside, lam, only_common, whose)
+        inside, lam = matched(inside, lam, only_common, SETS)
     else:
-        inside, lam = matched(inside, lam, only_common, whose)
+        inside, lam = matched(inside, lam, only_common, SETS)
     hashes = hash_names(inside[names.EXAMPLE].values)
     order = drawn_order(hashes, seed)
     clusters = cluster_codes(cluster, (inside, about(lam)))
@@ -519,14 +546,14 @@ def judge(
         confidence,
         [names.ALPHA] if names.ALPHA in inside.dims else [],
     )
-    return Judged(
+    return EvaluationInputs(
         sets=inside,
         given=lam,
         hashes=hashes,
         order=order,
         averaging=averaging,
         seed=seed,
-        carried=carried,
+        attrs=carried,
     )
 
 
@@ -539,13 +566,13 @@ def matched(
     first: xr.DataArray,
     given: Labelled,
     only_common: bool = False,
-    whose: str = "predictions",
+    source: str = "predictions",
     other: str = "plausibilities",
 ) -> tuple[xr.DataArray, Labelled]:
     """Return both arrays for the same labels and examples, in the order of the first."""
     labels = names.name_texts(first[names.LABEL].values)
-    given = align.match_labels(given, labels, whose=other, other=whose)
-    return align.match_examples(first, given, only_common=only_common, whose=whose, other=other)
+    given = align.match_labels(given, labels, whose=other, other=source)
+    return align.match_examples(first, given, only_common=only_common, whose=source, other=other)
 
 
 def with_groups(
@@ -577,7 +604,7 @@ def check_dim(found: xr.Dataset, name: str) -> None:
 
 
 def warn_of_overlap(
-    overlap: int, examples: int, what: str, *, expected: str, do: str, whose: str, stacklevel: int
+    overlap: int, examples: int, what: str, *, expected: str, do: str, source: str, stacklevel: int
 ) -> None:
     """Say that the examples calibrated what is measured on them."""
     if overlap:
@@ -587,7 +614,7 @@ def warn_of_overlap(
             f"{share} {counted(examples)} examples{what}",
             expected=expected,
             do=do,
-            whose=whose,
+            whose=source,
             details={"overlap": overlap, "examples": examples},
             stacklevel=stacklevel,
         )
@@ -633,7 +660,7 @@ def few_rows(shape: tuple[int, int]) -> Iterator[slice]:
         yield slice(start, min(start + step, shape[0]))
 
 
-def opinions_of(plausibilities: xr.DataArray | xr.Dataset) -> Floats | Slots:
+def weights_of(plausibilities: xr.DataArray | xr.Dataset) -> Floats | Slots:
     """Return plausibilities in the form in which they were given, (example, label)."""
     if isinstance(plausibilities, xr.Dataset):
         return slots_of(plausibilities)
@@ -648,17 +675,17 @@ def about(plausibilities: xr.DataArray | xr.Dataset) -> xr.DataArray | xr.Datase
     return plausibilities
 
 
-def above_zero(opinions: Floats | Slots) -> Slots:
+def above_zero(weights: Floats | Slots) -> Slots:
     """Return what is above zero of plausibilities in either form."""
-    if isinstance(opinions, Slots):
-        return opinions
-    row, label = np.nonzero(opinions)
-    return packed_pairs(row, label, opinions[row, label], opinions.shape)
+    if isinstance(weights, Slots):
+        return weights
+    row, label = np.nonzero(weights)
+    return packed_pairs(row, label, weights[row, label], weights.shape)
 
 
-def voted(opinions: Floats | Slots) -> Ints:
+def voted(weights: Floats | Slots) -> Ints:
     """Return the code of the first most plausible label of each example, (example,)."""
-    if not isinstance(opinions, Slots):
-        return np.asarray(np.argmax(opinions, axis=1))
-    place = np.argmax(opinions.weight, axis=1)
-    return np.asarray(opinions.label[np.arange(len(place)), place], dtype=np.intp)
+    if not isinstance(weights, Slots):
+        return np.asarray(np.argmax(weights, axis=1))
+    place = np.argmax(weights.weight, axis=1)
+    return np.asarray(weights.label[np.arange(len(place)), place], dtype=np.intp)

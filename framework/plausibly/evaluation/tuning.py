@@ -24,7 +24,7 @@ from plausibly.data.select import select
 from plausibly.data.validate import is_augmented
 from plausibly.errors import InputError, PlausiblyWarning, counted, listed
 from plausibly.evaluation.design import exact_mean
-from plausibly.evaluation.inputs import about, above_zero, example_values, opinions_of
+from plausibly.evaluation.inputs import about, above_zero, example_values, weights_of
 from plausibly.evaluation.intervals import Doubles
 from plausibly.evaluation.splits import is_whole, split, split_keys
 from plausibly.guarantee import rounded
@@ -77,19 +77,19 @@ class TunedScore:
         )
         return with_left_out(rest, less)
 
-    def check(self, array: xr.DataArray | xr.Dataset, *, whose: str = "predictions") -> None:
+    def check(self, array: xr.DataArray | xr.Dataset, *, source: str = "predictions") -> None:
         """Raise `InputError` ``examples-tuned`` where examples of `array` chose the score."""
         used = set(self.tuned_on)
         both = [name for name in names.name_texts(array[names.EXAMPLE].values) if name in used]
         if both:
             raise InputError(
                 "examples-tuned",
-                f"{names.several(len(both), 'example')} of {whose} tuned the score "
+                f"{names.several(len(both), 'example')} of {source} tuned the score "
                 f"({listed(both)})",
                 expected="examples that neither chose the score nor trained the model",
                 got=f"{counted(len(both))} that chose it, which voids the guarantee",
-                do=f"tuned.rest({whose}), or tuned.calibrate(...), which leaves them out",
-                whose=whose,
+                do=f"tuned.rest({source}), or tuned.calibrate(...), which leaves them out",
+                whose=source,
                 details={"examples": both},
             )
 
@@ -213,7 +213,7 @@ def tune_raps(
     model, lam = model.isel({names.EXAMPLE: rows}).load(), lam.isel({names.EXAMPLE: rows})
     groups = None if groups is None else groups[rows]
     if free_ranks is None:
-        free_ranks = [_free_rank(model.values, opinions_of(lam), level)]
+        free_ranks = [_free_rank(model.values, weights_of(lam), level)]
     penalties, free_ranks = sorted(set(penalties)), sorted(set(free_ranks))
     tables = [_table(penalty, rank, randomised) for penalty in penalties for rank in free_ranks]
     halves = [
@@ -282,7 +282,7 @@ def _measured(
             predictor = calibrate(model[~test], said, score=table, seed=seed)
             sets = predictor.predict(model[test], alpha).values
         sizes.append(coverage.sizes(sets))
-        covered.append(coverage.aggregated(sets, opinions_of(lam.isel({names.EXAMPLE: test}))))
+        covered.append(coverage.aggregated(sets, weights_of(lam.isel({names.EXAMPLE: test}))))
     size, share = np.concatenate(sizes), np.concatenate(covered)
     return {
         "set_size": exact_mean(size),

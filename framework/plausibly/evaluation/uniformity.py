@@ -1,4 +1,4 @@
-"""Are p-values what they promise to be? Of voted, drawn and true labels of new examples."""
+"""Uniformity of the p-values of majority votes, drawn and true labels of new examples."""
 
 from __future__ import annotations
 
@@ -13,8 +13,9 @@ from plausibly.calibration.alphas import Alphas, read_alphas
 from plausibly.conformal.predictor import ConformalPredictor
 from plausibly.data import align, names
 from plausibly.evaluation import inputs, intervals
-from plausibly.evaluation.inputs import as_predictions, opinions_of, p_value_rows, voted
+from plausibly.evaluation.inputs import as_predictions, p_value_rows, voted, weights_of
 from plausibly.evaluation.intervals import Averaging, Doubles, IntervalMethod, variables
+from plausibly.evaluation.result import decimal, each, wrapped
 from plausibly.kernels.draws import draw_labels
 from plausibly.kernels.random import Keys, hash_names
 from plausibly.kernels.types import Ints
@@ -109,9 +110,15 @@ def p_value_uniformity(
     intervals.check_method(interval_method, confidence)
     exact = read_alphas(alphas)
     p = as_predictions(predictions)
-    lam = inputs.as_given(plausibilities)
+    lam = inputs.checked_plausibilities(plausibilities)
     labels = list(predictor.labels)
-    p, lam = _matched(p, lam, labels, only_common)
+    # The form of the plausibilities stays: the type checker asks for each apart.
+    if isinstance(lam, xr.Dataset):
+        p, lam = align.match_examples(p, lam, only_common=only_common)
+        lam = align.match_labels(lam, labels, whose="plausibilities", other="the predictor")
+    else:
+        p, lam = align.match_examples(p, lam, only_common=only_common)
+        lam = align.match_labels(lam, labels, whose="plausibilities", other="the predictor")
     hashes = hash_names(p[names.EXAMPLE].values)
     inputs.warn_of_overlap(
         0 if predictor.hashes is None else int(np.isin(hashes, predictor.hashes).sum()),
@@ -119,19 +126,19 @@ def p_value_uniformity(
         " calibrated the predictor",
         expected="new examples; their p-values are no evidence",
         do="p-values of others",
-        whose="predictions",
+        source="predictions",
         stacklevel=3,
     )
     uniform = Keys(seed).child("uniformity/drawn").uniform(hashes)
-    opinions, about = opinions_of(lam), (p, inputs.about(lam))
-    codes: dict[str, Ints] = {VOTED: voted(opinions), DRAWN: draw_labels(opinions, uniform)[0]}
+    held, about = weights_of(lam), (p, inputs.about(lam))
+    codes: dict[str, Ints] = {VOTED: voted(held), DRAWN: draw_labels(held, uniform)[0]}
     if true is not None:
         codes[TRUE] = inputs.true_codes(true, about, labels)
     clusters = inputs.cluster_codes(cluster, about)
-    asked = np.stack(list(codes.values()))
-    chosen, least = np.empty(asked.shape), math.inf
+    wanted = np.stack(list(codes.values()))
+    chosen, least = np.empty(wanted.shape), math.inf
     for rows, some in p_value_rows(predictor, p):
-        chosen[:, rows] = np.take_along_axis(some, asked[:, rows].T, axis=1).T
+        chosen[:, rows] = np.take_along_axis(some, wanted[:, rows].T, axis=1).T
         least = min(least, float(some.min()))
     about_new = predictor.evidence.cluster
     units = inputs.known_values(about_new, about) if about_new else None
@@ -180,18 +187,6 @@ def p_value_uniformity(
     return result.assign(variables("missed", missed, (OF, names.ALPHA)))
 
 
-def _matched(
-    p: xr.DataArray, lam: xr.DataArray | xr.Dataset, labels: list[str], only_common: bool
-) -> tuple[xr.DataArray, xr.DataArray | xr.Dataset]:
-    """Return predictions and plausibilities of the same examples, these in the order of labels."""
-    # The form of the plausibilities stays: the checker asks for each apart.
-    if isinstance(lam, xr.Dataset):
-        p, lam = align.match_examples(p, lam, only_common=only_common)
-        return p, align.match_labels(lam, labels, whose="plausibilities", other="the predictor")
-    p, lam = align.match_examples(p, lam, only_common=only_common)
-    return p, align.match_labels(lam, labels, whose="plausibilities", other="the predictor")
-
-
 def distances(values: Doubles, weights: Doubles | None = None) -> tuple[float, float]:
     """Return D+ and D-, how far the share of values at most t lies above and below t."""
     places, code = np.unique(values, return_inverse=True)
@@ -238,3 +233,20 @@ def _two_sided(found: Doubles, effective: Doubles) -> Doubles:
 
     counts = np.maximum(1, np.floor(effective))
     return np.asarray(kstwo.sf(found, counts), dtype=np.float64)
+
+
+def describe_uniformity(found: xr.Dataset) -> list[str]:
+    """Return the distances of p-values from uniform, a line per kind of label."""
+    lines = [f"{'p-values of the':<21}{'D+':>8}{'p':>10}{'D-':>10}  guaranteed"]
+    titles = {VOTED: "majority vote", DRAWN: "drawn label", TRUE: "true label"}
+    for one in each(found, OF):
+        above, below = (decimal(float(one[f"ks_{side}"])) for side in ("above", "below"))
+        chance = float(one["p_super_uniform"])
+        p = "< 0.001" if chance < 0.001 else decimal(chance)
+        answer = "yes" if bool(one["promised"]) else "no"
+        lines.append(f"  {titles[one[OF].item()]:<19}{above:>8}{p:>10}{below:>10}  {answer}")
+    note = (
+        "D+: the largest excess of the share of p-values up to t over t, and p its probability by "
+        "chance; D-: the largest lack, which breaks no guarantee."
+    )
+    return [*lines, *wrapped(note)]

@@ -22,7 +22,7 @@ from plausibly.data.responses import by_name, take_responses
 from plausibly.data.rows import Rows
 from plausibly.errors import InputError, counted, warn
 from plausibly.evaluation import inputs
-from plausibly.evaluation.inputs import above_zero, as_predictions, opinions_of, p_value_rows
+from plausibly.evaluation.inputs import above_zero, as_predictions, p_value_rows, weights_of
 from plausibly.evaluation.intervals import Doubles
 from plausibly.kernels.coverage import row_sums
 from plausibly.kernels.draws import ragged_uniforms
@@ -134,9 +134,9 @@ def read_pilot(
         component = registry.resolve(
             AGGREGATOR, aggregator or default_aggregator(str(table.attrs[names.KIND]))
         )
-        lam = inputs.as_given(aggregated(table, component, seed=seed))
+        lam = inputs.checked_plausibilities(aggregated(table, component, seed=seed))
     else:
-        lam = inputs.as_given(plausibilities)
+        lam = inputs.checked_plausibilities(plausibilities)
     model, lam = matched(model, lam, only_common=only_common)
     clusters = None
     if cluster is not None:
@@ -237,7 +237,7 @@ class Pilot:
         # In an order of names: neither sums nor resamples depend on the caller's rows or columns.
         order = np.argsort(hash_names(predictions[names.EXAMPLE].values))
         labels = np.argsort(hash_names(predictions[names.LABEL].values))
-        slots = above_zero(opinions_of(plausibilities)).recoded(np.argsort(labels), len(labels))
+        slots = above_zero(weights_of(plausibilities)).recoded(np.argsort(labels), len(labels))
         last = slots.filled[:, None] - 1
         code = np.take_along_axis(
             slots.label, np.minimum(np.arange(slots.label.shape[1]), last), axis=1

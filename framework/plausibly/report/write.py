@@ -25,7 +25,7 @@ from plausibly.data.names import name_texts, several
 from plausibly.errors import InputError, counted
 from plausibly.evaluation.design import Methods
 from plausibly.evaluation.evaluate import STRATA
-from plausibly.evaluation.results import METHOD
+from plausibly.evaluation.study import METHOD
 from plausibly.extras import require
 from plausibly.kernels.coverage import Ties
 from plausibly.report import REPORT, model, sections, sources

@@ -527,7 +527,7 @@ class AmbiguousConformalClassifier(Wrapped):
         said = read_said(annotations, rows, self.labels(), kind)
         sets = self._sets(X, wanted, rows, coordinates).assign_coords({names.EXAMPLE: rows.names})
         found = evaluate(sets, plausibilities(said, self.aggregator, self.seed))
-        return float(found["aggregated_coverage_mean"])
+        return float(found.coverage)
 
     def guarantee(self, alpha: AlphaLike | None = None) -> Guarantee:
         """Return what sets at `alpha` promise: level, of what, over what, if what, and why."""
