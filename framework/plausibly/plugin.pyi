@@ -53,13 +53,6 @@ from plausibly.data.plausibilities import (
     pack as pack,
     unpack as unpack,
 )
-from plausibly.data.responses import (
-    Duplicates as Duplicates,
-    Response as Response,
-    ResponseOptions as ResponseOptions,
-    by_name,
-    take_responses as take_responses,
-)
 from plausibly.data.rows import (
     Rows as Rows,
     answered_rows as answered_rows,
@@ -67,7 +60,11 @@ from plausibly.data.rows import (
     whole as whole,
 )
 from plausibly.data.seal import check_table as check_table
-from plausibly.data.select import select as select
+from plausibly.data.select import (
+    by_name,
+    select as select,
+    take_responses as take_responses,
+)
 from plausibly.errors import (
     ComponentError as ComponentError,
     IncompatibleComponents as IncompatibleComponents,
@@ -112,6 +109,11 @@ from plausibly.io.json import (
 from plausibly.io.predictions import (
     NamedPrediction as NamedPrediction,
     from_named as from_named,
+)
+from plausibly.io.responses import (
+    Duplicates as Duplicates,
+    Response as Response,
+    ResponseOptions as ResponseOptions,
 )
 from plausibly.io.text import (
     TextTable as TextTable,

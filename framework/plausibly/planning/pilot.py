@@ -18,8 +18,8 @@ from plausibly.conformal.calibrate import calibrate
 from plausibly.conformal.components import called
 from plausibly.data import names, seal
 from plausibly.data.names import name_texts, several
-from plausibly.data.responses import by_name, take_responses
 from plausibly.data.rows import Rows
+from plausibly.data.select import by_name, take_responses
 from plausibly.errors import InputError, counted, warn
 from plausibly.evaluation import inputs
 from plausibly.evaluation.inputs import above_zero, as_predictions, opinions_of, p_value_rows
