@@ -34,6 +34,7 @@ from plausibly.data.names import (
     several,
     text_array,
 )
+from plausibly.data.text_table import TextTable
 from plausibly.errors import InputError, counted, listed
 from plausibly.io import files, frames, text
 from plausibly.io.hints import names_examples
@@ -391,7 +392,7 @@ class _Asked:
     unique: bool = attrs.field(kw_only=True)
     views_fit: bool = attrs.field(kw_only=True)
 
-    def _places(self, table: text.TextTable) -> tuple[int, list[int]]:
+    def _places(self, table: TextTable) -> tuple[int, list[int]]:
         """Return the position of the names, and those of the numbers."""
         header, whose = table.header, self.whose
         self._check_index(table)
@@ -420,7 +421,7 @@ class _Asked:
             )
         return taken[0], rest
 
-    def _check_index(self, table: text.TextTable) -> None:
+    def _check_index(self, table: TextTable) -> None:
         """Raise ``index-column`` where a column is the index of a data frame, and not asked for."""
         header, whose = table.header, self.whose
         # An unnamed column elsewhere is none, such as the last one where lines end in a comma.
@@ -443,7 +444,7 @@ class _Asked:
             details={"column": header[at]},
         )
 
-    def _check_view(self, table: text.TextTable) -> None:
+    def _check_view(self, table: TextTable) -> None:
         """Raise where there is no such column, or where it names the examples."""
         view = str(self.view)
         others = [name for name in table.header if name != self.example]
@@ -455,7 +456,7 @@ class _Asked:
             raise files.meaningless(self.whose, "view", quoted(view), expected, do)
         table.need([view], do=hint if guess else "leave view out")
 
-    def _check_named(self, names: Sequence[str], table: text.TextTable) -> None:
+    def _check_named(self, names: Sequence[str], table: TextTable) -> None:
         """Raise ``example-unnamed`` where a row has no name that can be seen."""
         unnamed = [row for row, name in enumerate(names) if is_blank(name)]
         if unnamed:
@@ -470,7 +471,7 @@ class _Asked:
             )
 
     def read(
-        self, table: text.TextTable, values_of: Callable[[list[int], str], Array], empty: str
+        self, table: TextTable, values_of: Callable[[list[int], str], Array], empty: str
     ) -> NamedArray:
         """Return rows of numbers under their names, as planes where they are of views."""
         whose, view = self.whose, self.view
