@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from plausibly.calibration.claim import Evidence
     from plausibly.calibration.data import CalibrationData
     from plausibly.calibration.pvalues import PValues
-    from plausibly.calibration.scores import Replicates
+    from plausibly.calibration.scores import CalibrationScores
     from plausibly.guarantee import Guarantee
     from plausibly.io.text import TextTable
     from plausibly.kernels.random import Keys
@@ -145,7 +145,7 @@ class ScoreFunction(Protocol):
 class Calibrator(Protocol):
     """Says which scores a test score is compared with."""
 
-    def replicates(self, data: CalibrationData, keys: Keys) -> Replicates:
+    def calibrate(self, data: CalibrationData, keys: Keys) -> CalibrationScores:
         """Return the atoms: scores with masses, in one or several replicates."""
 
 
