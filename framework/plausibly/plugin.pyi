@@ -13,10 +13,10 @@ from plausibly.calibration.pvalues import (
     require_held_out as require_held_out,
 )
 from plausibly.calibration.scores import (
+    BY_LABEL as BY_LABEL,
     EXCHANGEABLE as EXCHANGEABLE,
-    LABEL_CELLS as LABEL_CELLS,
     UNSEEN as UNSEEN,
-    Replicates as Replicates,
+    CalibrationScores as CalibrationScores,
 )
 from plausibly.conformal.aggregate import (
     default_aggregator as default_aggregator,

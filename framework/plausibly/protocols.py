@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from plausibly.calibration.claim import Evidence
     from plausibly.calibration.data import CalibrationData
     from plausibly.calibration.pvalues import PValues
-    from plausibly.calibration.scores import Replicates
+    from plausibly.calibration.scores import CalibrationScores
     from plausibly.data.annotations import Record
     from plausibly.data.text_table import TextTable
     from plausibly.guarantee import Guarantee
@@ -143,7 +143,7 @@ class ScoreFunction(Protocol):
 class Calibrator(Protocol):
     """Says which scores a test score is compared with."""
 
-    def replicates(self, data: CalibrationData, keys: Keys) -> Replicates:
+    def calibrate(self, data: CalibrationData, keys: Keys) -> CalibrationScores:
         """Return the atoms: scores with masses, in one or several replicates."""
 
 

@@ -17,6 +17,7 @@ import xarray as xr
 from plausibly.plugin import (
     AGGREGATOR,
     CalibrationData,
+    CalibrationScores,
     Calibrator,
     Evidence,
     Floats,
@@ -24,7 +25,6 @@ from plausibly.plugin import (
     Keys,
     PValues,
     Registrar,
-    Replicates,
     hookimpl,
 )
 from plausibly.protocols import Kind
@@ -61,7 +61,7 @@ class Drawn:
 
     draws: int = attrs.field(default=10, validator=attrs.validators.ge(1))
 
-    def replicates(self, data: CalibrationData, keys: Keys) -> Replicates:
+    def calibrate(self, data: CalibrationData, keys: Keys) -> CalibrationScores:
         """Return nothing: these tests calibrate nothing."""
         raise NotImplementedError
 
@@ -74,7 +74,7 @@ class By:
     inner: Calibrator = attrs.field(factory=Drawn)
     many: tuple[Calibrator, ...] = ()
 
-    def replicates(self, data: CalibrationData, keys: Keys) -> Replicates:
+    def calibrate(self, data: CalibrationData, keys: Keys) -> CalibrationScores:
         """Return nothing: these tests calibrate nothing."""
         raise NotImplementedError
 
