@@ -17,7 +17,7 @@ from plausibly.conformal.chunks import read_coordinates
 from plausibly.data.names import EXAMPLE, near, quoted
 from plausibly.errors import InputError, listed
 from plausibly.io import arrays, files, text
-from plausibly.io.arrays import NamedArray, check_variables, shaped
+from plausibly.io.arrays import NamedArray, shaped
 
 
 def is_zarr(path: Path) -> bool:
@@ -73,8 +73,7 @@ def from_chunks(
     if is_zarr(path) or files.opening(path, role, 8).startswith(arrays.SIGNATURES):
         dataset = open_dataset(path, role)
         array = in_chunks(arrays.variable_of(dataset, variable, usual, whose), chunks)
-        check_variables(dataset, array, whose=whose)
-        return arrays.of_variable(read_coordinates(array), array.data, whose)
+        return arrays.of_variable(dataset, read_coordinates(array), whose)
     if path.suffix.lower() == ".npy":
         rows = _NpyRows.of(path, role)
         return NamedArray(
@@ -101,8 +100,7 @@ def from_store(path: Path, role: str, variable: str | None, usual: tuple[str, ..
     """Return a variable over ``example`` and ``label`` of a Zarr store, in memory."""
     dataset = open_dataset(path, role, lazy=False)
     array = arrays.variable_of(dataset, variable, usual, path.name)
-    check_variables(dataset, array, whose=path.name)
-    return arrays.of_variable(array, array.values, path.name)
+    return arrays.of_variable(dataset, array, path.name)
 
 
 def check_chunks(chunks: int) -> None:

@@ -164,15 +164,7 @@ def _names(table: text.TextTable, column: str) -> list[str]:
         raise files.empty(table.whose, f"one row {_a(column)}", "a header and no rows")
     unnamed = [row for row, name in enumerate(names) if not name]
     if unnamed:
-        raise InputError(
-            f"{column}-unnamed",
-            f"{table.whose} names no {column} in {table.places(unnamed)}",
-            expected=f"a name in column {column}",
-            got="an empty cell",
-            do="name it, or remove the row",
-            whose=table.whose,
-            details={"lines": [table.lines[row] for row in unnamed]},
-        )
+        raise text.unnamed(table, column, column, unnamed)
     first: dict[str, int] = {}
     for row, name in enumerate(names):
         if (before := first.setdefault(name, row)) != row:

@@ -72,24 +72,45 @@ def numbers(table: TextTable, columns: Sequence[int], *, rest: str, do: str) -> 
         if wrong and np.isnan(found[:, place]).all() and not _fault(column[wrong[0]]):
             words.append(position)
     if words:
-        raise _not_numeric(table, words, rest, do)
+        first = next(text for text in table.columns[words[0]] if value_of(text) is None)
+        got = f'"{_short(first)}" and the like'
+        raise not_numeric(table.whose, [table.header[at] for at in words], rest, got, do)
     if cells:
         raise _unreadable(table, cells)
     return found
 
 
-def _not_numeric(table: TextTable, words: list[int], rest: str, do: str) -> InputError:
-    names = [table.header[position] for position in words]
-    first = next(text for text in table.columns[words[0]] if value_of(text) is None)
+def not_numeric(whose: str, columns: Sequence[str], expected: str, got: str, do: str) -> InputError:
+    """Return the error for columns without a number."""
     return InputError(
         "columns-not-numeric",
-        f"{table.whose} holds no numbers in column{'s' if len(names) > 1 else ''} "
-        f"{listed(map(quoted, names))}",
-        expected=rest,
-        got=f'"{_short(first)}" and the like',
+        f"{whose} holds no numbers in column{'s' if len(columns) > 1 else ''} "
+        f"{listed(map(quoted, columns))}",
+        expected=expected,
+        got=got,
         do=do,
-        whose=table.whose,
-        details={"columns": names},
+        whose=whose,
+        details={"columns": list(columns)},
+    )
+
+
+def unnamed(table: TextTable, noun: str, column: str, rows: Sequence[int]) -> InputError:
+    """Return the error for empty cells in a column of names."""
+    error = unnamed_in(table.whose, noun, column, table.places(rows))
+    error.details["lines"] = [table.lines[row] for row in rows]
+    return error
+
+
+def unnamed_in(whose: str, noun: str, column: str, places: str) -> InputError:
+    """Return the error for empty cells in a column of names, without the numbers of the lines."""
+    return InputError(
+        f"{noun}-unnamed",
+        f"{whose} names no {noun} in {places}",
+        expected=f"the name of {'an' if noun[0] in 'aeiou' else 'a'} {noun} in column "
+        f"{quoted(column)}",
+        got="an empty cell",
+        do="name it, or remove the row",
+        whose=whose,
     )
 
 
