@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeAlias, TypeVar
 
@@ -146,6 +146,17 @@ Labelled = TypeVar("Labelled", xr.DataArray, xr.Dataset)
 
 Names: TypeAlias = Sequence[str] | Path | str | xr.Dataset
 """Names of labels or examples: themselves, a file of them, or a table with their coordinates."""
+
+
+def named_predictions(
+    values: NDArray[Any],  # Any: of the type that the model has
+    examples: Sequence[str],
+    labels: Sequence[str],
+    attributes: Mapping[str, object],
+) -> xr.DataArray:
+    """Return numbers (example, label) under their names."""
+    coords = {EXAMPLE: text_array(examples), LABEL: text_array(labels)}
+    return xr.DataArray(values, coords, (EXAMPLE, LABEL), "predictions", attributes)
 
 
 def is_table(path: Path | str) -> bool:
