@@ -22,7 +22,6 @@ from plausibly.conformal.aggregate import (
     default_aggregator as default_aggregator,
     default_kinds as default_kinds,
 )
-from plausibly.conformal.components import called as called
 from plausibly.data import (
     names as names,
     states as states,
@@ -31,6 +30,7 @@ from plausibly.data.annotations import (
     AnnotationTable as AnnotationTable,
     Answer as Answer,
     AnswerRefused as AnswerRefused,
+    Record as Record,
     build_table as build_table,
     check_labels_once as check_labels_once,
     check_responses as check_responses,
@@ -65,6 +65,7 @@ from plausibly.data.select import (
     select as select,
     take_responses as take_responses,
 )
+from plausibly.data.text_table import TextTable as TextTable
 from plausibly.errors import (
     ComponentError as ComponentError,
     IncompatibleComponents as IncompatibleComponents,
@@ -116,7 +117,6 @@ from plausibly.io.responses import (
     ResponseOptions as ResponseOptions,
 )
 from plausibly.io.text import (
-    TextTable as TextTable,
     first_row as first_row,
     first_rows as first_rows,
     read_table as read_table,
@@ -162,7 +162,6 @@ from plausibly.protocols import (
     PredictionsReader as PredictionsReader,
     PValueCombiner as PValueCombiner,
     Reader as Reader,
-    Record as Record,
     ScoreFunction as ScoreFunction,
     ScoreInput as ScoreInput,
     TableReader as TableReader,
@@ -174,6 +173,7 @@ from plausibly.registry import (
     hookimpl as hookimpl,
     resolve as resolve,
 )
+from plausibly.registry.components import called as called
 
 responses_by_name = by_name
 decode_text = decode

@@ -30,15 +30,13 @@ if TYPE_CHECKING:
     from plausibly.calibration.data import CalibrationData
     from plausibly.calibration.pvalues import PValues
     from plausibly.calibration.scores import Replicates
+    from plausibly.data.annotations import Record
+    from plausibly.data.text_table import TextTable
     from plausibly.guarantee import Guarantee
-    from plausibly.io.text import TextTable
     from plausibly.kernels.random import Keys
     from plausibly.kernels.types import Floats
 
 P = TypeVar("P")
-
-Record: TypeAlias = tuple[object, object, object]
-"""One response as plain data: example, annotator (None where unknown), answer."""
 
 ScoreInput: TypeAlias = Literal["probability", "log-probability"]
 """What a score function reads: probabilities, or their logarithms."""

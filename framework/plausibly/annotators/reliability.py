@@ -8,7 +8,6 @@ import numpy as np
 import xarray as xr
 
 from plausibly import registry, text
-from plausibly.conformal.components import called
 from plausibly.data import names, seal
 from plausibly.data.names import name_texts, quoted, several, text_array
 from plausibly.data.rows import Rows, ordered_sum
@@ -18,6 +17,7 @@ from plausibly.evaluation.intervals import Doubles
 from plausibly.kernels.types import Floats, Ints
 from plausibly.protocols import AGGREGATOR, Aggregator, AnnotatorModel, ComponentLike
 from plausibly.registry.calls import calling
+from plausibly.registry.components import called
 from plausibly.registry.conformance import problems
 
 RESPONSES = "responses"

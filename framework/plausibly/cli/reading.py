@@ -13,14 +13,13 @@ import xarray as xr
 from plausibly import registry
 from plausibly.cli.asked import AskedOpinions, AskedPredictions, Naming
 from plausibly.cli.output import Output
-from plausibly.conformal.aggregate import FEW_LABELS, aggregate, default_aggregator
-from plausibly.conformal.components import described
+from plausibly.conformal.aggregate import aggregate, default_aggregator
 from plausibly.data import names
 from plausibly.data.annotations import describe, not_counted
 from plausibly.data.labels import called
 from plausibly.data.left_out import read_merged
 from plausibly.data.names import check_names, name_texts, several, text_array
-from plausibly.data.plausibilities import label_dim
+from plausibly.data.plausibilities import FEW_LABELS, label_dim
 from plausibly.data.rows import Rows
 from plausibly.errors import InputError, counted, listed
 from plausibly.io import (
@@ -35,6 +34,7 @@ from plausibly.io import (
 from plausibly.io.annotations import names_change
 from plausibly.io.predictions import files_swapped
 from plausibly.protocols import AGGREGATOR, Aggregator, Kind, PackedAggregator
+from plausibly.registry.components import described
 
 P = TypeVar("P")
 

@@ -25,7 +25,6 @@ from plausibly.calibration.scores import (
 )
 from plausibly.calibration.threshold import Facts
 from plausibly.conformal.array_predictor import Scoring, stated_by
-from plausibly.conformal.components import called as called_as, described
 from plausibly.conformal.inputs import calibration_data, matched_inputs
 from plausibly.conformal.predictor import ConformalPredictor
 from plausibly.data import names
@@ -44,6 +43,7 @@ from plausibly.protocols import (
     ScoreFunction,
 )
 from plausibly.registry.calls import calling, failed
+from plausibly.registry.components import called as called_as, described
 
 _JOINT = (
     "plausibilities are those that {} would estimate from calibration and new examples together"

@@ -21,7 +21,6 @@ from plausibly.calibration.pvalues import Queries
 from plausibly.calibration.scores import LABEL_CELLS, Replicates
 from plausibly.conformal.aggregate import aggregated, default_aggregator
 from plausibly.conformal.array_predictor import Scoring
-from plausibly.conformal.components import called as called_as
 from plausibly.data import align, names, validate
 from plausibly.data.named import is_lazy, with_values
 from plausibly.data.names import names_of, not_among
@@ -34,6 +33,7 @@ from plausibly.kernels.random import Keys
 from plausibly.kernels.sparse import Slots
 from plausibly.kernels.types import Bools, Floats, FloatType, Ints
 from plausibly.protocols import AGGREGATOR, Aggregator, ComponentLike
+from plausibly.registry.components import called as called_as
 
 GUARANTEES = "guarantees"
 FINGERPRINT = "fingerprint"

@@ -23,7 +23,6 @@ from plausibly.calibration.claim import warn_if_vacuous
 from plausibly.calibration.examples import Examples
 from plausibly.calibration.scores import DRAWN_LABELS, UNIFORMS
 from plausibly.conformal.array_predictor import Scoring
-from plausibly.conformal.components import called
 from plausibly.conformal.inputs import OVERLAP, matched_inputs, read_test, sets_array, sets_attrs
 from plausibly.data import names, validate
 from plausibly.data.names import names_of
@@ -37,6 +36,7 @@ from plausibly.kernels.masses import share
 from plausibly.kernels.random import Keys
 from plausibly.kernels.types import Floats, Ints
 from plausibly.protocols import SCORE, ComponentLike, ScoreFunction
+from plausibly.registry.components import called
 
 _BLOCK = 1 << 21
 

@@ -28,7 +28,6 @@ from plausibly.calibration.alphas import (
 from plausibly.calibration.examples import Examples
 from plausibly.conformal.aggregate import aggregate
 from plausibly.conformal.array_predictor import Scoring
-from plausibly.conformal.components import called
 from plausibly.conformal.inputs import NewExamples, read_test, sets_array, sets_attrs
 from plausibly.data import align, names, validate
 from plausibly.data.names import several
@@ -38,6 +37,7 @@ from plausibly.kernels.masses import share
 from plausibly.kernels.ranks import order_statistic
 from plausibly.kernels.types import Bools, Floats, FloatType, Hashes
 from plausibly.protocols import SCORE, ComponentLike, ScoreFunction
+from plausibly.registry.components import called
 
 _EPS = float(np.finfo(np.float64).eps)
 

@@ -28,12 +28,12 @@ from plausibly.calibration.scores import Reads, Replicates
 from plausibly.calibration.threshold import Facts
 from plausibly.conformal import FORMAT
 from plausibly.conformal.array_predictor import ArrayPredictor
-from plausibly.conformal.components import described
 from plausibly.errors import IncompatibleComponents, InputError
 from plausibly.extras import version
 from plausibly.guarantee import converter
 from plausibly.kernels.types import Floats, Hashes, Ints, Numbers
 from plausibly.protocols import COMBINER, SCORE
+from plausibly.registry.components import described
 
 if TYPE_CHECKING:
     from plausibly.conformal.predictor import ConformalPredictor

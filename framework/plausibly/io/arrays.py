@@ -35,11 +35,12 @@ from plausibly.data.names import (
     several,
     text_array,
 )
+from plausibly.data.text_table import TextTable
 from plausibly.errors import InputError, counted, listed
 from plausibly.io import files, frames, text
 from plausibly.io.hints import names_examples
 from plausibly.io.label_tables import Names, names_of, table_from, with_coordinates
-from plausibly.io.text import TextTable, numbers
+from plausibly.io.text import numbers
 
 Array: TypeAlias = NDArray[Any]  # Any: whatever type a file says
 

@@ -13,7 +13,7 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from plausibly import extras
-from plausibly.conformal.chunks import read_coordinates
+from plausibly.data.named import read_coordinates
 from plausibly.data.names import EXAMPLE, near, quoted
 from plausibly.errors import InputError, listed
 from plausibly.io import arrays, files, text

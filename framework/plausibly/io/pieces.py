@@ -21,6 +21,7 @@ import numpy as np
 import xarray as xr
 
 from plausibly.data.names import quoted
+from plausibly.data.text_table import TextTable
 from plausibly.errors import InputError
 from plausibly.io import arrays, files, text
 from plausibly.io.arrays import Array
@@ -367,7 +368,7 @@ def write_rows(path: Path, header: Sequence[str], columns: Columns, about: str =
             file.writelines(",".join(row) + "\n" for row in zip_longest(*cells, fillvalue=""))
 
 
-def said_in(path: Path, table: text.TextTable) -> str | None:
+def said_in(path: Path, table: TextTable) -> str | None:
     """Return what a file of rows says of itself; None unless it is there as a whole."""
     if table.unit != "line":
         return text.metadata(path, MARK)

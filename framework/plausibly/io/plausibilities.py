@@ -13,7 +13,6 @@ import numpy as np
 import xarray as xr
 
 from plausibly.atomic import replacing
-from plausibly.conformal.aggregate import FEW_LABELS
 from plausibly.data import names
 from plausibly.data.names import (
     CONVERGENCE,
@@ -31,6 +30,7 @@ from plausibly.data.names import (
     text_array,
 )
 from plausibly.data.plausibilities import (
+    FEW_LABELS,
     about_packed,
     check_packed,
     is_packed,
@@ -38,6 +38,7 @@ from plausibly.data.plausibilities import (
     pack,
     unpack,
 )
+from plausibly.data.text_table import TextTable
 from plausibly.data.validate import check_packed_plausibilities, check_plausibilities, checked_rows
 from plausibly.errors import InputError, counted, listed, warn
 from plausibly.io import arrays, files, pieces, text
@@ -224,7 +225,7 @@ def _read_wide(path: Path, head: bytes) -> xr.DataArray:
     return _as_single(array, _read_totals(table.column(DENOMINATOR), path.name))
 
 
-def _read_draws(table: text.TextTable) -> xr.DataArray:
+def _read_draws(table: TextTable) -> xr.DataArray:
     """Return ([draw], example, label) of a table with one row a draw of an example."""
     whose, header = table.whose, table.header
     named = header[2:3] == (DENOMINATOR,)
@@ -262,7 +263,7 @@ def _read_draws(table: text.TextTable) -> xr.DataArray:
     return _as_single(array, totals[0])
 
 
-def _draws_unfit(table: text.TextTable, what: str) -> InputError:
+def _draws_unfit(table: TextTable, what: str) -> InputError:
     return InputError(
         "draws-incomplete",
         f"{table.whose} {what}",
@@ -370,7 +371,7 @@ def _write_long(sparse: _Sparse, path: Path) -> None:
 _HEADERS = ([EXAMPLE, LABEL, VALUE], [DRAW, EXAMPLE, LABEL, VALUE])
 
 
-def _is_long(table: text.TextTable) -> bool:
+def _is_long(table: TextTable) -> bool:
     """Return whether a table is long; a wide one may have labels of the same names."""
     header = list(table.header)
     first = next((names for names in _HEADERS if header[: len(names)] == names), None)
@@ -383,7 +384,7 @@ def _is_long(table: text.TextTable) -> bool:
 
 
 def _read_long(
-    table: text.TextTable, about: str | None, *, packed: bool | None
+    table: TextTable, about: str | None, *, packed: bool | None
 ) -> xr.DataArray | xr.Dataset:
     """Return plausibilities in a long table, packed where that is asked for."""
     drawn = table.header[0] == DRAW
@@ -441,7 +442,7 @@ def _described(about: str, whose: str) -> xr.DataArray:
         raise damaged(whose, reason) from reason
 
 
-def _codes(table: text.TextTable, cells: Sequence[str], known: Sequence[str], dim: str) -> Ints:
+def _codes(table: TextTable, cells: Sequence[str], known: Sequence[str], dim: str) -> Ints:
     codes = positions(known, cells)
     unknown = list(dict.fromkeys(cells[row] for row in np.flatnonzero(codes < 0).tolist()))
     if unknown:
@@ -457,7 +458,7 @@ def _codes(table: text.TextTable, cells: Sequence[str], known: Sequence[str], di
     return codes
 
 
-def _check_once(table: text.TextTable, kept: Sequence[int], places: tuple[Ints, ...]) -> None:
+def _check_once(table: TextTable, kept: Sequence[int], places: tuple[Ints, ...]) -> None:
     # An array of codes per row, as the product of sizes may not fit 64 bits.
     order = np.lexsort(places)
     same = np.ones(max(len(kept) - 1, 0), bool)

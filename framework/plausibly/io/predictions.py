@@ -13,7 +13,6 @@ import numpy as np
 import xarray as xr
 
 from plausibly import registry
-from plausibly.conformal.components import called
 from plausibly.data import validate
 from plausibly.data.left_out import with_left_out
 from plausibly.data.names import (
@@ -39,6 +38,7 @@ from plausibly.io.label_tables import Names, names_of, table_from, with_coordina
 from plausibly.io.text import first_rows
 from plausibly.protocols import READER, ComponentLike, PredictionsReader, Reader
 from plausibly.registry.calls import calling, failed
+from plausibly.registry.components import called
 from plausibly.registry.conformance import problems
 
 _WITHOUT = "examples without prediction"

@@ -15,8 +15,7 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from plausibly.atomic import check_ours, is_store, recover, replacing, together, unwritable
-from plausibly.conformal.chunks import read_coordinates
-from plausibly.data.named import is_lazy
+from plausibly.data.named import is_lazy, read_coordinates
 from plausibly.data.names import (
     ALPHA,
     EXAMPLE,
@@ -26,6 +25,7 @@ from plausibly.data.names import (
     name_texts,
     text_array,
 )
+from plausibly.data.text_table import TextTable
 from plausibly.errors import InputError, listed, warn
 from plausibly.io import files, pieces, text
 from plausibly.io.chunked import check_chunks, in_chunks, is_zarr, open_dataset
@@ -368,7 +368,7 @@ def read_sets(path: Path | str, *, chunks: int | None = None) -> xr.DataArray:
     return sets.transpose(*dims) if ALPHA in dims else sets.isel({ALPHA: 0}).transpose(*dims)
 
 
-def _table(path: Path) -> text.TextTable:
+def _table(path: Path) -> TextTable:
     """Return the table of prediction sets, cell by cell as text."""
     table = text.read_table(path, role=_ROLE, unique=False)
     if table.header[: len(COLUMNS)] != COLUMNS or len(table.header) == len(COLUMNS):

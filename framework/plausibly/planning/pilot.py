@@ -15,7 +15,6 @@ from plausibly import registry
 from plausibly.calibration.alphas import rounded_up
 from plausibly.conformal.aggregate import aggregated, default_aggregator
 from plausibly.conformal.calibrate import calibrate
-from plausibly.conformal.components import called
 from plausibly.data import names, seal
 from plausibly.data.names import name_texts, several
 from plausibly.data.rows import Rows
@@ -31,6 +30,7 @@ from plausibly.kernels.sparse import Slots
 from plausibly.kernels.types import Floats, Ints
 from plausibly.planning.law import Shares, pool_rank
 from plausibly.protocols import AGGREGATOR, SCORE, Aggregator, ComponentLike, ScoreFunction
+from plausibly.registry.components import called
 
 LADDER = (1, 2, 3, 5, 10, 20, 50, 100)
 _MOST_HAVE = 0.1  # the last step is one that all but this share of the examples reach

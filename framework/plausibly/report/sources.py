@@ -17,7 +17,6 @@ from plausibly.calibration.alphas import AlphaLike, Alphas, is_several, read_alp
 from plausibly.config.study import Study, without_plugins
 from plausibly.conformal.aggregate import aggregate
 from plausibly.conformal.calibrate import calibrate
-from plausibly.conformal.components import called
 from plausibly.conformal.inputs import FINGERPRINT, GUARANTEES, LABEL_ORDER, OVERLAP
 from plausibly.conformal.predictor import ConformalPredictor
 from plausibly.conformal.stored import load_predictor
@@ -39,6 +38,7 @@ from plausibly.kernels.coverage import Ties
 from plausibly.kernels.random import hash_names
 from plausibly.kernels.types import Bools, Floats
 from plausibly.protocols import AGGREGATOR
+from plausibly.registry.components import called
 from plausibly.report.model import BROKEN, HELD, UNCHECKED, Check, Words
 from plausibly.report.options import Options, facts_of, with_tables
 from plausibly.report.sections import exchangeable, of_names, of_overlap, of_shift, selected
