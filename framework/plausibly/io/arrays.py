@@ -7,7 +7,7 @@ import math
 import threading
 import warnings
 import zipfile
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from itertools import compress
 from pathlib import Path
@@ -272,10 +272,6 @@ def variable_of(
     return dataset[candidates[0]].transpose(..., EXAMPLE, LABEL)
 
 
-Places = Callable[[Iterable[int]], str]
-"""Returns where rows stand in a file, as messages say it: ``lines 4, 8``."""
-
-
 def check_one_row(examples: Sequence[str], whose: str) -> None:
     """Raise ``example-twice`` where a table has several rows an example, and no column of views."""
     try:
@@ -290,23 +286,29 @@ def check_one_row(examples: Sequence[str], whose: str) -> None:
 
 
 def stacked(
-    values: Array,
-    examples: Sequence[str],
-    views: Sequence[str],
-    *,
-    column: str,
-    whose: str,
-    places: Places,
+    values: Array, table: TextTable, example: str, view: str
 ) -> tuple[Array, list[str], list[str]]:
-    """Return rows as one plane a view; examples and views as they are first seen."""
-    if "" in views:
-        unnamed = [row for row, view in enumerate(views) if not view]
-        raise text.unnamed_in(whose, "view", column, places(unnamed))
+    """Return the rows of a table as one plane a view; examples and views as first seen."""
+    examples, views = table.column(example), table.column(view)
+    unnamed = [row for row, name in enumerate(views) if not name]
+    if unnamed:
+        raise text.unnamed(table, "view", view, unnamed)
     row_of, again, (view_names, example_names) = planes(views, examples)
     if again:
-        raise _twice(again, examples, views, whose, places)
+        first, second = again[0]
+        others = f", and {several(len(again) - 1, 'other')} again" if len(again) > 1 else ""
+        raise InputError(
+            "view-twice",
+            f"{table.whose} has view {quoted(views[first])} of {examples[first]} in "
+            f"{table.places([first, second])}{others}",
+            expected="one row a view of an example",
+            got=f"{several(len(again), 'row')} too many",
+            do="keep one, or give the other view a name of its own",
+            whose=table.whose,
+            details={"examples": list(dict.fromkeys(examples[row] for _, row in again))},
+        )
     if (row_of < 0).any():
-        raise _incomplete(row_of < 0, example_names, view_names, whose)
+        raise _incomplete(row_of < 0, example_names, view_names, table.whose)
     return values[row_of], example_names, view_names
 
 
@@ -324,27 +326,6 @@ def planes(
         else:
             row_of[place] = row
     return row_of, again, names
-
-
-def _twice(
-    again: Sequence[tuple[int, int]],
-    examples: Sequence[str],
-    views: Sequence[str],
-    whose: str,
-    places: Places,
-) -> InputError:
-    first, second = again[0]
-    others = f", and {several(len(again) - 1, 'other')} again" if len(again) > 1 else ""
-    return InputError(
-        "view-twice",
-        f"{whose} has view {quoted(views[first])} of {examples[first]} in "
-        f"{places([first, second])}{others}",
-        expected="one row a view of an example",
-        got=f"{several(len(again), 'row')} too many",
-        do="keep one, or give the other view a name of its own",
-        whose=whose,
-        details={"examples": list(dict.fromkeys(examples[row] for _, row in again))},
-    )
 
 
 def _incomplete(
@@ -403,9 +384,7 @@ class _Wanted:
         values = values_of(rest, do)
         views = None
         if view is not None:
-            values, names, views = stacked(
-                values, names, table.column(view), column=view, whose=whose, places=table.places
-            )
+            values, names, views = stacked(values, table, self.example, view)
         elif self.views_fit:
             check_one_row(names, whose)
         labels = [table.header[position] for position in rest]
