@@ -332,9 +332,9 @@ def _incomplete(
     missing: NDArray[np.bool_], examples: Sequence[str], views: Sequence[str], whose: str
 ) -> InputError:
     """Return the error that some examples lack some views, (view, example)."""
-    lacking = list(compress(examples, missing.any(axis=0)))
+    lacking = list(compress(examples, np.any(missing, axis=0).tolist()))
     without = {
-        view: list(compress(examples, row))
+        view: list(compress(examples, row.tolist()))
         for view, row in zip(views, missing, strict=True)
         if row.any()
     }

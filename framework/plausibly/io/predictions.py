@@ -365,28 +365,29 @@ def read_predictions(
     InputError
         With the name of the file and the rows, for whatever cannot be used as it is.
     """
-    in_memory = not isinstance(path, (str, os.PathLike))
-    whose = frames.WHOSE if in_memory else Path(path).name
+    file = Path(path) if isinstance(path, (str, os.PathLike)) else None
+    whose = frames.WHOSE if file is None else file.name
+    unfit: dict[str, object]
     column = None if example == _COLUMN else example
     if reader is not None:
-        if in_memory:
+        if file is None:
             raise meaningless(whose, "reader", f"{reader}", "a file")
         unfit = {"variable": variable, "view": view, "examples": examples, "rename": rename}
         unfit |= {"strip": strip or None, "chunks": chunks, "example": column}
         _refuse(unfit, whose, "a file of predictions alone")
-        array = in_export(Path(path), reader, labels, model)
+        array = in_export(file, reader, labels, model)
         scale = scale or "any"
     else:
         if chunks is None:
             found = _read(path, example, variable, view)
-        elif in_memory:
+        elif file is None:
             raise meaningless(whose, "chunks", f"{chunks}", "a file")
         else:
             rows = None if bad_rows == "error" else bad_rows
             unfit = {"normalise": normalise or None, "bad_rows": rows, "view": view}
             _refuse(unfit, whose, "a file that is read whole")
             found = chunked.from_chunks(
-                Path(path), _ROLE, chunks, variable=variable, usual=_USUAL, example=example
+                file, _ROLE, chunks, variable=variable, usual=_USUAL, example=example
             )
         whose = found.whose
         _refuse({"model": model}, whose, 'an export, with reader="..."')
