@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeAlias, TypeVar
 
@@ -149,6 +149,17 @@ Names: TypeAlias = Sequence[str] | Path | str | xr.Dataset
 """Names of labels or examples: themselves, a file of them, or a table with their coordinates."""
 
 
+def named_predictions(
+    values: NDArray[Any],  # Any: of the type that the model has
+    examples: Sequence[str],
+    labels: Sequence[str],
+    attributes: Mapping[str, object],
+) -> xr.DataArray:
+    """Return numbers (example, label) under their names."""
+    coords = {EXAMPLE: text_array(examples), LABEL: text_array(labels)}
+    return xr.DataArray(values, coords, (EXAMPLE, LABEL), "predictions", attributes)
+
+
 def is_table(path: Path | str) -> bool:
     """Return whether a file has columns by its ending, instead of one name a line."""
     return Path(path).suffix.lower() in _TABLES
@@ -165,15 +176,7 @@ def _names(table: TextTable, column: str) -> list[str]:
         raise files.empty(table.whose, f"one row {_a(column)}", "a header and no rows")
     unnamed = [row for row, name in enumerate(names) if not name]
     if unnamed:
-        raise InputError(
-            f"{column}-unnamed",
-            f"{table.whose} names no {column} in {table.places(unnamed)}",
-            expected=f"a name in column {column}",
-            got="an empty cell",
-            do="name it, or remove the row",
-            whose=table.whose,
-            details={"lines": [table.lines[row] for row in unnamed]},
-        )
+        raise text.unnamed(table, column, column, unnamed)
     first: dict[str, int] = {}
     for row, name in enumerate(names):
         if (before := first.setdefault(name, row)) != row:
