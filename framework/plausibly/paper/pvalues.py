@@ -217,7 +217,7 @@ def draw_uniformity(numbers: xr.Dataset) -> Drawing:
             said = f"p-values of {kind} labels, distance {off:.3f}"
             look = sets.OF_LABELS[kind]
             style.bars(panel, numbers[BIN].values, heights, 0.95 / BINS, look, said)
-            sets.uniform_line(panel)
+            style.dashed(panel, 1, "uniform", axis="y")
             framed(
                 panel,
                 "p-value" if row == len(kinds) - 1 else "",
