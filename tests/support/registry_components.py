@@ -16,6 +16,7 @@ import xarray as xr
 
 from plausibly.plugin import (
     AGGREGATOR,
+    Aggregator,
     CalibrationData,
     Calibrator,
     Evidence,
@@ -35,7 +36,7 @@ Hook = Callable[[Registrar], None]
 
 
 @attrs.frozen(kw_only=True)
-class Frequency:
+class Frequency(Aggregator):
     """An aggregator without parameters."""
 
     accepts: ClassVar[frozenset[str]] = frozenset({"single-label"})

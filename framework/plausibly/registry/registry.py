@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 from plausibly.errors import ComponentError, InputError
 from plausibly.protocols import KINDS, ComponentLike, Kind
 from plausibly.registry import messages
-from plausibly.registry.conformance import class_problems, members, problems
+from plausibly.registry.conformance import class_problems, complete, members, problems
 from plausibly.registry.entries import (
     EVERY_OTHER,
     THIS_RUN,
@@ -428,6 +428,7 @@ class Registry:
             raise messages.no_component(kind, component, found)
         if found:
             raise messages.invalid(kind, whose, source, found)
+        complete(component, kind.protocol)
         return cast("P", component)
 
     def _shortest(self, kind: Kind[Any], entry: Entry) -> str:
