@@ -201,5 +201,7 @@ COMBINER: Kind[PValueCombiner] = Kind("combiner", PValueCombiner)
 # Any: each kind has its own Protocol
 KINDS: tuple[Kind[Any], ...] = (ANNOTATION, READER, AGGREGATOR, SCORE, CALIBRATOR, COMBINER)
 
+KIND_BY_NAME = {kind.name: kind for kind in KINDS}
+
 ComponentLike: TypeAlias = str | Mapping[str, object] | P
 """A name, a table ``{name, parameters...}``, or the object itself: one rule everywhere."""

@@ -30,7 +30,7 @@ from plausibly.plugin import (
 )
 from plausibly.protocols import Kind
 from plausibly.registry import Registry, Source
-from plausibly.registry.hooks import Declared
+from plausibly.registry.discovery import Declared
 
 Hook = Callable[[Registrar], None]
 

@@ -17,7 +17,7 @@ from plausibly.errors import ComponentError, InputError, counted
 from plausibly.evaluation.intervals import Doubles
 from plausibly.kernels.types import Floats, Ints
 from plausibly.protocols import AGGREGATOR, Aggregator, ComponentLike
-from plausibly.registry.calls import calling
+from plausibly.registry.entries import calling
 
 RESPONSES = "responses"
 NOTE = "note"

@@ -20,7 +20,7 @@ from plausibly.data.validate import as_checked
 from plausibly.errors import InputError, listed
 from plausibly.kernels.random import Keys
 from plausibly.protocols import AGGREGATOR, Aggregator, ComponentLike
-from plausibly.registry.calls import calling, failed
+from plausibly.registry.entries import calling, failed
 
 DEFAULT_AGGREGATORS: Mapping[str, str] = {
     "single-label": "label-frequency",

@@ -43,7 +43,7 @@ from plausibly.protocols import (
     PValueCombiner,
     ScoreFunction,
 )
-from plausibly.registry.calls import calling, failed
+from plausibly.registry.entries import calling, failed
 
 _JOINT = (
     "plausibilities are those that {} would estimate from calibration and new examples together"

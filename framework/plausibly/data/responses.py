@@ -22,7 +22,7 @@ from plausibly.errors import ComponentError, InputError, counted, listed, warn
 from plausibly.kernels.random import hash_names
 from plausibly.kernels.types import Floats, Hashes, Ints
 from plausibly.protocols import ANNOTATION, READER
-from plausibly.registry.calls import calling
+from plausibly.registry.entries import calling
 
 Duplicates: TypeAlias = Literal["error", "first", "last", "latest", "all", "fractional"]
 """What several answers of one annotator to one example mean."""

@@ -38,8 +38,8 @@ from plausibly.io.hints import NUMBERS, WORDS, holds
 from plausibly.io.label_tables import Names, names_of, table_from, with_coordinates
 from plausibly.io.text import first_rows
 from plausibly.protocols import READER, ComponentLike, PredictionsReader, Reader
-from plausibly.registry.calls import calling, failed
 from plausibly.registry.conformance import problems
+from plausibly.registry.entries import calling, failed
 
 _WITHOUT = "examples without prediction"
 _UNNAMED = "a model without name"
