@@ -154,18 +154,15 @@ from plausibly.protocols import (
     SCORE as SCORE,
     Aggregator as Aggregator,
     Annotation as Annotation,
-    AnnotatorModel as AnnotatorModel,
     Calibrator as Calibrator,
     ComponentLike as ComponentLike,
     Kind as Kind,
-    PackedAggregator as PackedAggregator,
     PredictionsReader as PredictionsReader,
     PValueCombiner as PValueCombiner,
     Reader as Reader,
     ScoreFunction as ScoreFunction,
     ScoreInput as ScoreInput,
     TableReader as TableReader,
-    is_joint as is_joint,
 )
 from plausibly.registry import (
     API_VERSION as API_VERSION,

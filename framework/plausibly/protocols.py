@@ -6,7 +6,7 @@ members of a Protocol are read-only: a `ClassVar`, a property, or a field that t
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import (
     TYPE_CHECKING,
     Any,
@@ -15,7 +15,6 @@ from typing import (
     Protocol,
     TypeAlias,
     TypeVar,
-    runtime_checkable,
 )
 
 import attrs
@@ -42,8 +41,24 @@ ScoreInput: TypeAlias = Literal["probability", "log-probability"]
 """What a score function reads: probabilities, or their logarithms."""
 
 
+F = TypeVar("F", bound=Callable[..., object])
+
+
+def optional(member: F) -> F:
+    """Mark a member of a Protocol as one that has a default; authors inherit it, or leave it out.
+
+    A component whose class does not inherit its Protocol has the default too: see
+    `registry.conformance.complete`.
+    """
+    member.__optional__ = True  # type: ignore[attr-defined]  # as abstractmethod marks functions
+    return member
+
+
 class Annotation(Protocol):
-    """A kind of answer, such as single labels or partial rankings."""
+    """A kind of answer, such as single labels or partial rankings.
+
+    Inherit it to have the default of the optional member `example`.
+    """
 
     @property
     def name(self) -> str:
@@ -54,6 +69,11 @@ class Annotation(Protocol):
 
     def validate(self, table: xr.Dataset) -> None:
         """Raise `InputError` naming example and annotator where the table breaks the kind."""
+
+    @optional
+    def example(self) -> tuple[Iterable[Record], Sequence[str]] | None:
+        """Return records and their labels, on which the author's kit tries the kind."""
+        return None
 
 
 class Reader(Protocol):
@@ -85,8 +105,8 @@ class PredictionsReader(Protocol):
 class Aggregator(Protocol):
     """Turns all responses of an example into plausibilities.
 
-    Three members more are looked for, and may be left out: `joint` (see `is_joint`), and the
-    methods of `AnnotatorModel` and `PackedAggregator`.
+    Inherit it to have the defaults of the optional members: `joint`, `aggregate_packed` and
+    `reliability`.
     """
 
     @property
@@ -96,29 +116,21 @@ class Aggregator(Protocol):
     def aggregate(self, annotations: xr.Dataset, keys: Keys) -> xr.DataArray:
         """Return plausibilities ([draw,] example, label); rows sum to 1."""
 
+    @property
+    @optional
+    def joint(self) -> bool:
+        """Whether the plausibilities of an example depend on the other examples."""
+        return False
 
-def is_joint(aggregator: Aggregator) -> bool:
-    """Return whether the plausibilities of an example depend on the other examples of the table.
+    @optional
+    def aggregate_packed(self, annotations: xr.Dataset, keys: Keys) -> xr.Dataset | None:
+        """Return in packed form what `aggregate` returns, to the last bit; None = not made."""
+        return None
 
-    An aggregator that learns from all examples, such as what each annotator is worth, says
-    ``joint: ClassVar[bool] = True``, or has a property of that name; without one it is False.
-    """
-    return getattr(aggregator, "joint", False) is True
-
-
-@runtime_checkable
-class PackedAggregator(Protocol):
-    """What an aggregator has besides that makes no dense array of thousands of labels."""
-
-    def aggregate_packed(self, annotations: xr.Dataset, keys: Keys) -> xr.Dataset:
-        """Return in packed form what `aggregate` returns, to the last bit."""
-
-
-class AnnotatorModel(Protocol):
-    """What an aggregator has besides where it estimates annotators: `plausibly.reliability`."""
-
-    def reliability(self, annotations: xr.Dataset) -> xr.Dataset:
-        """Return `weight` (annotator), NaN without response; perhaps `confusion`, and more."""
+    @optional
+    def reliability(self, annotations: xr.Dataset) -> xr.Dataset | None:
+        """Return `weight` (annotator), NaN without response; None = not estimated."""
+        return None
 
 
 class ScoreFunction(Protocol):
@@ -186,6 +198,8 @@ COMBINER: Kind[PValueCombiner] = Kind("combiner", PValueCombiner)
 
 # Any: each kind has its own Protocol
 KINDS: tuple[Kind[Any], ...] = (ANNOTATION, READER, AGGREGATOR, SCORE, CALIBRATOR, COMBINER)
+
+KIND_BY_NAME = {kind.name: kind for kind in KINDS}
 
 ComponentLike: TypeAlias = str | Mapping[str, object] | P
 """A name, a table ``{name, parameters...}``, or the object itself: one rule everywhere."""

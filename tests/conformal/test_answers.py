@@ -14,6 +14,7 @@ import pytest
 import xarray as xr
 
 import plausibly
+from plausibly import protocols
 from plausibly.calibration.claim import Evidence
 from plausibly.calibration.data import CalibrationData
 from plausibly.calibration.pvalues import PValues
@@ -287,7 +288,7 @@ def test_a_calibrator_cannot_change_what_it_is_given() -> None:
 
 
 @attrs.frozen(kw_only=True)
-class Aggregator:
+class Aggregator(protocols.Aggregator):
     """Label frequencies, changed."""
 
     changed: Any  # Any: a function of plausibilities, which answers anything

@@ -59,7 +59,7 @@ class MyReader:
 
 
 @attrs.frozen(kw_only=True)
-class MyAggregator:
+class MyAggregator(Aggregator):
     """Aggregates as another does."""
 
     accepts: ClassVar[frozenset[str]] = frozenset({"single-label"})

@@ -42,8 +42,8 @@ from plausibly.protocols import (
     PValueCombiner,
     ScoreFunction,
 )
-from plausibly.registry.calls import calling, failed
 from plausibly.registry.components import called as called_as, described
+from plausibly.registry.entries import calling, failed
 
 _JOINT = (
     "plausibilities are those that {} would estimate from calibration and new examples together"

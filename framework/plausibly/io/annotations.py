@@ -34,8 +34,7 @@ from plausibly.io.pieces import npz_names
 from plausibly.io.xml import read_xml
 from plausibly.progress import naming_if_slow
 from plausibly.protocols import ANNOTATION, READER, Annotation, ComponentLike, Reader
-from plausibly.registry.calls import calling
-from plausibly.registry.entries import Entry, reason_of
+from plausibly.registry.entries import Entry, calling, reason_of
 
 _UNDECLARED = "label-unknown"
 

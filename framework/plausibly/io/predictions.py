@@ -44,9 +44,9 @@ from plausibly.io.label_tables import (
 )
 from plausibly.io.text import first_rows
 from plausibly.protocols import READER, ComponentLike, PredictionsReader, Reader
-from plausibly.registry.calls import calling, failed
 from plausibly.registry.components import called
 from plausibly.registry.conformance import problems
+from plausibly.registry.entries import calling, failed
 
 _WITHOUT = "examples without prediction"
 _UNNAMED = "a model without name"

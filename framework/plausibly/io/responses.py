@@ -19,7 +19,7 @@ from plausibly.data.rows import Rows
 from plausibly.data.seal import check_table
 from plausibly.errors import ComponentError, InputError, counted, listed, warn
 from plausibly.protocols import ANNOTATION, READER
-from plausibly.registry.calls import calling
+from plausibly.registry.entries import calling
 
 Duplicates: TypeAlias = Literal["error", "first", "last", "latest", "all", "fractional"]
 """What several answers of one annotator to one example mean."""

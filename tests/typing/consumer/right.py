@@ -42,7 +42,7 @@ from plausibly.plugin import (
 
 
 @attrs.frozen(kw_only=True)
-class Kind:
+class Kind(Annotation):
     """An annotation."""
 
     name: ClassVar[str] = "kind"
@@ -71,7 +71,7 @@ class Syntax:
 
 
 @attrs.frozen(kw_only=True)
-class Shares:
+class Shares(Aggregator):
     """An aggregator with a parameter."""
 
     accepts: ClassVar[frozenset[str]] = frozenset({"kind"})
