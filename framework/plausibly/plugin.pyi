@@ -159,13 +159,11 @@ from plausibly.protocols import (
     ComponentLike as ComponentLike,
     Kind as Kind,
     PackedAggregator as PackedAggregator,
-    PredictionsReader as PredictionsReader,
     PValueCombiner as PValueCombiner,
     Reader as Reader,
     Record as Record,
     ScoreFunction as ScoreFunction,
     ScoreInput as ScoreInput,
-    TableReader as TableReader,
     is_joint as is_joint,
 )
 from plausibly.registry import (
