@@ -157,12 +157,10 @@ from plausibly.protocols import (
     Calibrator as Calibrator,
     ComponentLike as ComponentLike,
     Kind as Kind,
-    PredictionsReader as PredictionsReader,
     PValueCombiner as PValueCombiner,
     Reader as Reader,
     ScoreFunction as ScoreFunction,
     ScoreInput as ScoreInput,
-    TableReader as TableReader,
 )
 from plausibly.registry import (
     API_VERSION as API_VERSION,

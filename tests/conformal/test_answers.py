@@ -14,7 +14,7 @@ import pytest
 import xarray as xr
 
 import plausibly
-from plausibly import protocols
+from plausibly import plugin, protocols
 from plausibly.calibration.claim import Evidence
 from plausibly.calibration.data import CalibrationData
 from plausibly.calibration.pvalues import PValues
@@ -345,7 +345,7 @@ def test_an_aggregator_cannot_change_the_table() -> None:
 
 
 @attrs.frozen(kw_only=True)
-class Reader:
+class Reader(plugin.Reader):
     """A reader that answers what it is told to."""
 
     made: Any  # Any: a function of a path, which answers anything

@@ -48,7 +48,7 @@ VOTES = "task,worker,label\n" + "".join(
 
 
 @attrs.frozen(kw_only=True)
-class MyReader:
+class MyReader(Reader):
     """Reads as the crowd table does, whatever it is asked."""
 
     def recognises(self, path: Path, head: bytes) -> bool:

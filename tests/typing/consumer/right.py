@@ -56,7 +56,7 @@ class Kind(Annotation):
 
 
 @attrs.frozen(kw_only=True)
-class Syntax:
+class Syntax(Reader):
     """A reader with an option."""
 
     delimiter: str = ","
