@@ -89,8 +89,14 @@ def by_name(rows: Rows, dim: str) -> NDArray[np.intp]:
 
 
 def refuse_or_warn(
-    name: str, *, refused: str, do: str, accepted: str | None, otherwise: str, **about: Any
-) -> None:  # Any: what errors and warnings have in common
+    name: str,
+    *,
+    refused: str,
+    do: str,
+    accepted: str | None,
+    otherwise: str,
+    **about: Any,  # Any: what errors and warnings have in common
+) -> None:
     """Raise an `InputError`, or warn of what is `accepted` instead, where it is not None."""
     if accepted is None:
         raise InputError(name, refused, do=do, **about)
