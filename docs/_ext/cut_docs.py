@@ -31,7 +31,7 @@ PAGES = Path(__file__).resolve().parents[1] / "extend"
 
 NEW: Mapping[str, str] = {
     "duels": "annotation",
-    "duel-table": "reader",
+    "answer-lines": "reader",
     "room-for-doubt": "aggregator",
     "lead": "score",
     "many-draws": "calibrator",

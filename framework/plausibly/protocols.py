@@ -28,16 +28,14 @@ if TYPE_CHECKING:
     from plausibly.calibration.claim import Evidence
     from plausibly.calibration.data import CalibrationData
     from plausibly.calibration.pvalues import PValues
-    from plausibly.calibration.scores import Replicates
+    from plausibly.calibration.scores import CalibrationScores
+    from plausibly.data.annotations import Record
+    from plausibly.data.text_table import TextTable
     from plausibly.guarantee import Guarantee
-    from plausibly.io.text import TextTable
     from plausibly.kernels.random import Keys
     from plausibly.kernels.types import Floats
 
 P = TypeVar("P")
-
-Record: TypeAlias = tuple[object, object, object]
-"""One response as plain data: example, annotator (None where unknown), answer."""
 
 ScoreInput: TypeAlias = Literal["probability", "log-probability"]
 """What a score function reads: probabilities, or their logarithms."""
@@ -79,7 +77,7 @@ class Annotation(Protocol):
 
 
 class Reader(Protocol):
-    """A file syntax; its options are its fields."""
+    """A file syntax; its options are its fields. Inherit from it: two members are optional."""
 
     def recognises(self, path: Path, head: bytes) -> bool:
         """Return whether the file, of which `head` are the first bytes, is of this syntax."""
@@ -87,21 +85,22 @@ class Reader(Protocol):
     def read(self, path: Path, labels: Sequence[str] | None) -> xr.Dataset:
         """Return the annotation table in the file; `labels` are the declared ones."""
 
-
-class TableReader(Protocol):
-    """What a reader has besides where its files are tables: it reads data frames too."""
-
     def from_table(self, table: TextTable, labels: Sequence[str] | None) -> xr.Dataset:
-        """Return the annotation table of columns of text; `labels` are the declared ones."""
-
-
-class PredictionsReader(Protocol):
-    """What a reader has besides where its files hold predictions too, by one model or several."""
+        """Return the annotation table of columns of text, for readers that take data frames too."""
+        raise _undefined(self, "from_table")
 
     def predictions(
         self, path: Path, labels: Sequence[str] | None, model: str | None
     ) -> xr.DataArray:
-        """Return what a model predicted, (example, label); None = the only model there is."""
+        """Return a model's predictions in the file, (example, label); None = the only model.
+
+        For readers whose files hold predictions too.
+        """
+        raise _undefined(self, "predictions")
+
+
+def _undefined(reader: Reader, member: str) -> NotImplementedError:
+    return NotImplementedError(f"{type(reader).__name__} does not define {member}")
 
 
 class Aggregator(Protocol):
@@ -157,7 +156,7 @@ class ScoreFunction(Protocol):
 class Calibrator(Protocol):
     """Says which scores a test score is compared with."""
 
-    def replicates(self, data: CalibrationData, keys: Keys) -> Replicates:
+    def calibrate(self, data: CalibrationData, keys: Keys) -> CalibrationScores:
         """Return the atoms: scores with masses, in one or several replicates."""
 
 

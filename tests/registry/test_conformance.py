@@ -12,7 +12,8 @@ from plausibly.errors import ComponentError
 from plausibly.plugin import AGGREGATOR, COMBINER, SCORE
 from plausibly.protocols import KINDS, Aggregator, Calibrator, PValueCombiner, ScoreFunction
 from plausibly.registry import Registry
-from plausibly.registry.conformance import class_problems, fits, members, problems, spelled
+from plausibly.registry.conformance import class_problems, members, problems
+from plausibly.type_hints import fits, spelled
 from registry_components import By, Drawn, Frequency, Least, Plugins, Smoothed, offering
 
 

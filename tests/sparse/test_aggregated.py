@@ -9,8 +9,9 @@ import pytest
 import xarray as xr
 
 import plausibly
-from plausibly.conformal.aggregate import FEW_LABELS, aggregated
+from plausibly.conformal.aggregate import aggregated
 from plausibly.data import check_packed
+from plausibly.data.plausibilities import FEW_LABELS
 from plausibly.plugin import (
     AGGREGATOR,
     Aggregator,

@@ -18,6 +18,7 @@ from plausibly.plugin import (
     AGGREGATOR,
     Aggregator,
     CalibrationData,
+    CalibrationScores,
     Calibrator,
     Evidence,
     Floats,
@@ -25,7 +26,6 @@ from plausibly.plugin import (
     Keys,
     PValues,
     Registrar,
-    Replicates,
     hookimpl,
 )
 from plausibly.protocols import Kind
@@ -62,7 +62,7 @@ class Drawn:
 
     draws: int = attrs.field(default=10, validator=attrs.validators.ge(1))
 
-    def replicates(self, data: CalibrationData, keys: Keys) -> Replicates:
+    def calibrate(self, data: CalibrationData, keys: Keys) -> CalibrationScores:
         """Return nothing: these tests calibrate nothing."""
         raise NotImplementedError
 
@@ -75,7 +75,7 @@ class By:
     inner: Calibrator = attrs.field(factory=Drawn)
     many: tuple[Calibrator, ...] = ()
 
-    def replicates(self, data: CalibrationData, keys: Keys) -> Replicates:
+    def calibrate(self, data: CalibrationData, keys: Keys) -> CalibrationScores:
         """Return nothing: these tests calibrate nothing."""
         raise NotImplementedError
 

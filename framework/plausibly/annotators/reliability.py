@@ -8,7 +8,6 @@ import numpy as np
 import xarray as xr
 
 from plausibly import registry, text
-from plausibly.conformal.components import called
 from plausibly.data import names, seal
 from plausibly.data.names import name_texts, quoted, several, text_array
 from plausibly.data.rows import Rows, ordered_sum
@@ -17,6 +16,7 @@ from plausibly.errors import ComponentError, InputError, counted
 from plausibly.evaluation.intervals import Doubles
 from plausibly.kernels.types import Floats, Ints
 from plausibly.protocols import AGGREGATOR, Aggregator, ComponentLike
+from plausibly.registry.components import called
 from plausibly.registry.entries import calling
 
 RESPONSES = "responses"

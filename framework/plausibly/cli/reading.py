@@ -14,7 +14,6 @@ from plausibly import registry
 from plausibly.cli.asked import AskedOpinions, AskedPredictions, Naming
 from plausibly.cli.output import Output
 from plausibly.conformal.aggregate import aggregated, default_aggregator
-from plausibly.conformal.components import described
 from plausibly.data import names
 from plausibly.data.annotations import describe, not_counted
 from plausibly.data.labels import called
@@ -35,6 +34,7 @@ from plausibly.io import (
 from plausibly.io.annotations import names_change
 from plausibly.io.predictions import files_swapped
 from plausibly.protocols import AGGREGATOR, Kind
+from plausibly.registry.components import described
 
 P = TypeVar("P")
 

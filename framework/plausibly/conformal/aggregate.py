@@ -8,18 +8,18 @@ from typing import Literal, overload
 import xarray as xr
 
 from plausibly import registry
-from plausibly.conformal.components import called
 from plausibly.data import names, seal
 from plausibly.data.labels import without_parents
 from plausibly.data.left_out import Labelled, with_left_out
 from plausibly.data.names import several
-from plausibly.data.plausibilities import is_packed, pack, unpack
+from plausibly.data.plausibilities import FEW_LABELS, is_packed, pack, unpack
 from plausibly.data.rows import check_answered
 from plausibly.data.select import answered, select
 from plausibly.data.validate import as_checked
 from plausibly.errors import InputError, listed
 from plausibly.kernels.random import Keys
 from plausibly.protocols import AGGREGATOR, Aggregator, ComponentLike
+from plausibly.registry.components import called
 from plausibly.registry.entries import calling, failed
 
 DEFAULT_AGGREGATORS: Mapping[str, str] = {
@@ -28,9 +28,6 @@ DEFAULT_AGGREGATORS: Mapping[str, str] = {
     "label-set": "label-set",
     "soft-label": "soft-label",
 }
-
-FEW_LABELS = 32
-"""Up to here the dense form is what is computed with."""
 
 
 def default_kinds() -> frozenset[str]:

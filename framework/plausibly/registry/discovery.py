@@ -64,6 +64,7 @@ def checked_entry(
     source: Source,
     summary: str = "",
     extra: str = "",
+    suffixes: tuple[str, ...] = (),
 ) -> Entry:
     """Return the entry, or raise ``component-name`` or ``component-target``."""
     if kind not in KINDS:
@@ -96,7 +97,7 @@ def checked_entry(
             else "write the module, a colon, and the name in it",
             whose=source.plugin,
         )
-    return Entry(kind.name, name, target, source, summary, extra)
+    return Entry(kind.name, name, target, source, summary, extra, suffixes)
 
 
 @attrs.define
@@ -123,6 +124,7 @@ class Registrar:
         *,
         summary: str = "",
         extra: str = "",
+        suffixes: tuple[str, ...] = (),
     ) -> None:
         """Offer a component.
 
@@ -140,13 +142,17 @@ class Registrar:
         extra : str
             The extra of the plugin's distribution that this component needs, if it needs one: lists
             then say whether it is installed.
+        suffixes : tuple of str
+            For readers: endings of its files, such as ``".json"``. Other readers are loaded and
+            asked about such a file only if none of these recognises it; without suffixes, a reader
+            is asked about every file.
 
         Raises
         ------
         ComponentError
             If kind, name or target cannot be used, or the plugin already offers this name.
         """
-        entry = checked_entry(kind, name, target, self.source, summary, extra)
+        entry = checked_entry(kind, name, target, self.source, summary, extra, suffixes)
         if (entry.kind, entry.name) in self._known:
             raise ComponentError(
                 "name-clash",

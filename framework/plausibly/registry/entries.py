@@ -138,6 +138,7 @@ class Entry:
     source: Source
     summary: str = ""
     extra: str = ""  # the extra of its distribution that it needs
+    suffixes: tuple[str, ...] = ()  # endings of a reader's files
 
     @property
     def key(self) -> tuple[str, str, Source]:

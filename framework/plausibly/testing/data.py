@@ -12,13 +12,13 @@ from numpy.typing import NDArray
 
 from plausibly import registry
 from plausibly.data import names
-from plausibly.data.annotations import AnnotationTable, rebuilt
+from plausibly.data.annotations import AnnotationTable, Record, rebuilt
 from plausibly.data.names import name_texts
 from plausibly.data.select import select
 from plausibly.errors import ComponentError
 from plausibly.kernels.random import Keys, hash_names
 from plausibly.kernels.types import Floats, Ints
-from plausibly.protocols import ANNOTATION, Annotation, Record
+from plausibly.protocols import ANNOTATION, Annotation
 from plausibly.testing.rules import DoesNotApply
 
 # Neither sorted nor of one length; a number, a space and a letter beyond ASCII among them.
