@@ -39,14 +39,10 @@ from plausibly.sklearn.annotations import (
     Labels,
     Rows,
     Seen,
-    labelled,
+    majority_vote,
     named,
     plausibilities,
-    read_said,
-    rows_of,
-    seen,
-    voted,
-    warn_if_seen,
+    read_annotations,
 )
 
 
@@ -114,7 +110,7 @@ class Wrapped(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: igno
             params = process_routing(self, "fit", **fit_params).estimator.fit
         self.adopt(clone(self.chosen()).fit(X, y, **params))
         # What a frozen model was fitted on is not known here.
-        self._seen = None if isinstance(self.estimator_, FrozenEstimator) else seen(X)
+        self._seen = None if isinstance(self.estimator_, FrozenEstimator) else Seen.of(X)
         return self
 
     def adopt(self, fitted: Any) -> None:  # Any: as above
@@ -149,7 +145,7 @@ class Wrapped(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: igno
         coordinates: Coordinates | None = None,
     ) -> xr.DataArray:
         """Return the probabilities under names, as all of plausibly takes them."""
-        return self.under_names(X, rows_of(X, examples=examples), coordinates)
+        return self.under_names(X, Rows.of(X, examples), coordinates)
 
     def labels(self) -> Labels:
         """Return the labels of the fitted estimator."""
@@ -168,9 +164,9 @@ class Wrapped(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: igno
     def under_names(
         self, x: object, rows: Rows, coordinates: Coordinates | None, *, prefix: str = ""
     ) -> xr.DataArray:
-        """Return the probabilities under names; see `plausibly.sklearn.annotations.labelled`."""
+        """Return the probabilities under names; see `plausibly.sklearn.annotations.Rows`."""
         values, labels = self._probabilities(x), self.labels()
-        return labelled(values, rows, labels.names, coordinates, prefix=prefix)
+        return rows.labelled(values, labels.names, coordinates, prefix=prefix)
 
     def _probabilities(self, x: object) -> Numbers:
         """Return what `predict_proba` says, if sets can be made of it."""
@@ -337,8 +333,8 @@ class AmbiguousConformalClassifier(Wrapped):
         self
         """
         if isinstance(y, (xr.DataArray, xr.Dataset)):
-            rows = rows_of(X)
-            y = voted(named(y, rows), rows, self.aggregator, self.seed)
+            rows = Rows.of(X)
+            y = majority_vote(named(y, rows), rows, self.aggregator, self.seed)
         return super().fit(X, y, **fit_params)
 
     def conformalize(
@@ -403,12 +399,13 @@ class AmbiguousConformalClassifier(Wrapped):
             self.adopt(self.estimator.fit(X, None))
         if not hasattr(self, "estimator_"):
             raise not_conformalized(type(self).__name__, fitted=False)
-        rows = rows_of(X, examples=examples)
-        said = read_said(annotations, rows, self.labels(), kind)
-        warn_if_seen(self._seen, X, rows)
+        rows = Rows.of(X, examples)
+        named_annotations = read_annotations(annotations, rows, self.labels(), kind)
+        if self._seen is not None:
+            self._seen.warn_if_again(X, rows)
         self.predictor_ = calibrate(
             self.under_names(X, rows, coordinates),
-            said,
+            named_annotations,
             calibrator=self.calibrator,
             score=self.score_function,
             combiner=self.combiner,
@@ -444,7 +441,7 @@ class AmbiguousConformalClassifier(Wrapped):
             column a label; several alphas are the outer level of its columns.
         """
         wanted = self._alpha(alpha)
-        sets = self._sets(X, wanted, rows_of(X, examples=examples), coordinates)
+        sets = self._sets(X, wanted, Rows.of(X, examples), coordinates)
         alphas = [float(one) for one in read_alphas(wanted)]
         return self.shown(sets.values, X, examples, alphas)
 
@@ -466,7 +463,7 @@ class AmbiguousConformalClassifier(Wrapped):
         -------
         ndarray of float64, (row, label), or a frame as of `predict_set`
         """
-        predictor, rows = self._calibrated(), rows_of(X, examples=examples)
+        predictor, rows = self._calibrated(), Rows.of(X, examples)
         found = predictor.p_values(self.under_names(X, rows, coordinates, prefix=_NEW))
         return self.shown(found.values, X, examples, [])
 
@@ -491,7 +488,7 @@ class AmbiguousConformalClassifier(Wrapped):
             One a row; labels as scikit-learn has them, in the order of ``classes_``.
         """
         wanted = self._one_alpha(alpha)
-        sets = self._sets(X, wanted, rows_of(X, examples=examples), coordinates)
+        sets = self._sets(X, wanted, Rows.of(X, examples), coordinates)
         return [tuple(self.classes_[row].tolist()) for row in sets.values]
 
     def coverage_score(
@@ -522,12 +519,13 @@ class AmbiguousConformalClassifier(Wrapped):
             The mean over rows of ``sum_k lambda_k 1[k in C(x)]``; `plausibly.evaluate` gives its
             interval, and more.
         """
-        wanted, rows = self._one_alpha(alpha), rows_of(X, examples=examples)
+        wanted, rows = self._one_alpha(alpha), Rows.of(X, examples)
         self._calibrated()
-        said = read_said(annotations, rows, self.labels(), kind)
+        lam = plausibilities(
+            read_annotations(annotations, rows, self.labels(), kind), self.aggregator, self.seed
+        )
         sets = self._sets(X, wanted, rows, coordinates).assign_coords({names.EXAMPLE: rows.names})
-        found = evaluate(sets, plausibilities(said, self.aggregator, self.seed))
-        return float(found["aggregated_coverage_mean"])
+        return float(evaluate(sets, lam)["aggregated_coverage_mean"])
 
     def guarantee(self, alpha: AlphaLike | None = None) -> Guarantee:
         """Return what sets at `alpha` promise: level, of what, over what, if what, and why."""
