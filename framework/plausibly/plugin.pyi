@@ -13,10 +13,10 @@ from plausibly.calibration.pvalues import (
     require_held_out as require_held_out,
 )
 from plausibly.calibration.scores import (
+    BY_LABEL as BY_LABEL,
     EXCHANGEABLE as EXCHANGEABLE,
-    LABEL_CELLS as LABEL_CELLS,
     UNSEEN as UNSEEN,
-    Replicates as Replicates,
+    CalibrationScores as CalibrationScores,
 )
 from plausibly.conformal.aggregate import (
     default_aggregator as default_aggregator,
@@ -154,18 +154,13 @@ from plausibly.protocols import (
     SCORE as SCORE,
     Aggregator as Aggregator,
     Annotation as Annotation,
-    AnnotatorModel as AnnotatorModel,
     Calibrator as Calibrator,
     ComponentLike as ComponentLike,
     Kind as Kind,
-    PackedAggregator as PackedAggregator,
-    PredictionsReader as PredictionsReader,
     PValueCombiner as PValueCombiner,
     Reader as Reader,
     ScoreFunction as ScoreFunction,
     ScoreInput as ScoreInput,
-    TableReader as TableReader,
-    is_joint as is_joint,
 )
 from plausibly.registry import (
     API_VERSION as API_VERSION,

@@ -18,15 +18,9 @@ from plausibly.data.select import answered, select
 from plausibly.data.validate import as_checked
 from plausibly.errors import InputError, listed
 from plausibly.kernels.random import Keys
-from plausibly.protocols import (
-    AGGREGATOR,
-    Aggregator,
-    ComponentLike,
-    PackedAggregator,
-    is_joint,
-)
-from plausibly.registry.calls import calling, failed
+from plausibly.protocols import AGGREGATOR, Aggregator, ComponentLike
 from plausibly.registry.components import called
+from plausibly.registry.entries import calling, failed
 
 DEFAULT_AGGREGATORS: Mapping[str, str] = {
     "single-label": "label-frequency",
@@ -99,7 +93,7 @@ def aggregate(
         ``attrs["left_out"]``.
     packed : bool
         Return the packed form, for thousands of labels: only what is above 0. Aggregators with
-        `plausibly.plugin.PackedAggregator` then make no dense array. `calibrate`, `evaluate` and
+        a method `aggregate_packed` then make no dense array. `calibrate`, `evaluate` and
         `write_plausibilities` take either form, with the same results to the last bit.
     **params
         Parameters of the aggregator, with its name.
@@ -110,7 +104,7 @@ def aggregate(
         Rows sum to 1; the coordinate `denominator` holds the totals where rows are counts. The dim
         ``draw`` is there where the aggregator draws plausibilities, as ``bootstrap`` does. The
         attribute ``joint`` names the aggregator where the plausibilities of an example depend on
-        the other examples (`plausibly.plugin.is_joint`). The attribute ``parents`` is the policy by
+        the other examples (`joint` of the aggregator). The attribute ``parents`` is the policy by
         which the plausibility of labels that stand above others went to those below (aggregator
         ``spread``); the labels are then those that stand above none.
 
@@ -137,11 +131,15 @@ def aggregate(
 
 
 def aggregated(
-    annotations: xr.Dataset, aggregator: ComponentLike[Aggregator] | None = None, *, seed: int = 0
+    annotations: xr.Dataset,
+    aggregator: ComponentLike[Aggregator] | None = None,
+    *,
+    seed: int = 0,
+    unanswered: Literal["error", "drop"] = "error",
 ) -> xr.DataArray | xr.Dataset:
     """Return plausibilities in the form that is computed with: packed where labels are many."""
     sparse = annotations.sizes[names.LABEL] > FEW_LABELS
-    return _aggregated(annotations, aggregator, {}, seed, "error", sparse=sparse)
+    return _aggregated(annotations, aggregator, {}, seed, unanswered, sparse=sparse)
 
 
 def _aggregated(
@@ -174,13 +172,18 @@ def _aggregated(
         table = select(table, example=kept) if dropped else table
     keys, name = Keys(seed, "aggregator"), called(AGGREGATOR, component)
     whose, table = f"aggregator {name}", seal.lent(table)
-    packed = sparse and isinstance(component, PackedAggregator)
-    method = "aggregate_packed" if packed else "aggregate"
     check_answered(table)
-    with calling(whose, method):
-        found: object = getattr(component, method)(table, keys)
+    found: object = None
+    if sparse:
+        method = "aggregate_packed"
+        with calling(whose, method):
+            found = component.aggregate_packed(table, keys)
+    if found is None:
+        method = "aggregate"
+        with calling(whose, method):
+            found = component.aggregate(table, keys)
     plausibilities = _answered(found, table, whose, method)
-    called_as = {names.JOINT: name} if is_joint(component) else {}
+    called_as = {names.JOINT: name} if component.joint else {}
     left_out = {"without a response": dropped}
     if isinstance(plausibilities, xr.Dataset):
         return _said(plausibilities, called_as, left_out)

@@ -128,8 +128,10 @@ def joint_rank(
     for promise in promises:
         warn_if_vacuous(promise, "joint-rank")
     sets = [counts > math.floor(promise.alpha * (n + 1)) for promise in promises]
-    facts = json.dumps([labels, name, scale, inputs.augmentations, seed])
-    digest = blake2b(facts.encode() + np.ascontiguousarray(calibration).tobytes(), digest_size=16)
+    metadata = json.dumps([labels, name, scale, inputs.augmentations, seed])
+    digest = blake2b(
+        metadata.encode() + np.ascontiguousarray(calibration).tobytes(), digest_size=16
+    )
     about = sets_attrs(promises, digest.hexdigest(), labels, examples.common(test.examples))
     return sets_array(test, sets, [one.alpha for one in promises], about, is_several(alpha))
 

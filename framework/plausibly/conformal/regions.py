@@ -367,8 +367,8 @@ class PlausibilityRegion:
     def fingerprint(self) -> str:
         """Eight hexadecimal digits that change with anything a region depends on."""
         table = registry.describe(SCORE, self.scoring.component)
-        facts = (self.labels, table, self.scoring.scale, self.scoring.seed, str(self.dtype))
-        return blake2b(repr(facts).encode() + self.ordered.tobytes(), digest_size=16).hexdigest()
+        metadata = (self.labels, table, self.scoring.scale, self.scoring.seed, str(self.dtype))
+        return blake2b(repr(metadata).encode() + self.ordered.tobytes(), digest_size=16).hexdigest()
 
     def _tau(self, alpha: Fraction) -> float:
         return float(order_statistic(self.ordered, math.floor(alpha * (self.n + 1))))
@@ -637,13 +637,13 @@ class PlausibilityRegion:
         return draw(example, self.labels, scores[0], thresholds, marks, axes)
 
     def __repr__(self) -> str:
-        facts = f"score {self.scoring.called}, n {self.n:,}, {len(self.labels)} labels"
+        metadata = f"score {self.scoring.called}, n {self.n:,}, {len(self.labels)} labels"
         lines = [
             f"  alpha {float(alpha):g}  threshold {self._tau(alpha):.4g}  "
             f"guaranteed {self.guarantee(alpha).shown_level()}"
             for alpha in (Fraction(1, 10), Fraction(1, 20))
         ]
-        return "\n".join([f"PlausibilityRegion  {facts}", *lines])
+        return "\n".join([f"PlausibilityRegion  {metadata}", *lines])
 
 
 def calibrate_region(

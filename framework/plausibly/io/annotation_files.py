@@ -29,7 +29,7 @@ from plausibly.io.pieces import ABOUT, MARK, check_encodable, npz_names
 from plausibly.io.text import plain
 from plausibly.kernels.types import Bools, Ints
 from plausibly.protocols import ANNOTATION
-from plausibly.registry.calls import calling
+from plausibly.registry.entries import calling
 
 ENDINGS = (".csv", ".parquet", ".npz", ".nc")
 """Of the files that are written."""

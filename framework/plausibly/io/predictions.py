@@ -43,10 +43,9 @@ from plausibly.io.label_tables import (
     with_coordinates,
 )
 from plausibly.io.text import first_rows
-from plausibly.protocols import READER, ComponentLike, PredictionsReader, Reader
-from plausibly.registry.calls import calling, failed
+from plausibly.protocols import READER, ComponentLike, Reader
 from plausibly.registry.components import called
-from plausibly.registry.conformance import problems
+from plausibly.registry.entries import calling, failed
 
 _WITHOUT = "examples without prediction"
 _UNNAMED = "a model without name"
@@ -247,8 +246,19 @@ def in_export(
     path: Path, reader: ComponentLike[Reader], labels: Names | None, model: str | None
 ) -> xr.DataArray:
     """Return the predictions of one model, (example, label), as `reader` finds them."""
-    made = registry.resolve(READER, reader)
-    component, whose = _with_predictions(made, path.name), f"reader {called(READER, made)}"
+    component = registry.resolve(READER, reader)
+    name = called(READER, component)
+    if type(component).predictions is Reader.predictions:
+        raise InputError(
+            "reader-no-predictions",
+            f"{path.name}: reader {quoted(name)} reads annotations only",
+            expected="a reader with a method predictions(path, labels, model)",
+            got="no such method",
+            do="leave reader out, or name one whose exports hold predictions: "
+            'reader="label-studio"',
+            whose=path.name,
+        )
+    whose = f"reader {name}"
     about = None if labels is None else table_from(labels, LABEL)
     declared = None if about is None else names_of(about, LABEL)
     with calling(whose, "predictions"):
@@ -261,22 +271,6 @@ def in_export(
             got=f"a {type(found).__name__}",
         )
     return found if about is None else with_coordinates(found, about)
-
-
-def _with_predictions(component: Reader, whose: str) -> PredictionsReader:
-    wrong = problems(component, PredictionsReader)
-    if not wrong:
-        found: PredictionsReader = component  # type: ignore[assignment]  # compared just now
-        return found
-    name = called(READER, component)
-    raise InputError(
-        "reader-no-predictions",
-        f"{whose}: reader {quoted(name)} reads annotations only",
-        expected=f"a reader with a method {wrong[0].expected}",
-        got=wrong[0].got,
-        do='leave reader out, or name one whose exports hold predictions: reader="label-studio"',
-        whose=whose,
-    )
 
 
 _ROLE = "predictions"

@@ -18,8 +18,8 @@ from plausibly.data.names import check_names, is_blank, is_missing, several
 from plausibly.data.rows import Rows
 from plausibly.data.seal import check_table
 from plausibly.errors import ComponentError, InputError, counted, listed, warn
-from plausibly.protocols import ANNOTATION, READER
-from plausibly.registry.calls import calling
+from plausibly.protocols import ANNOTATION, READER, Reader
+from plausibly.registry.entries import calling
 
 Duplicates: TypeAlias = Literal["error", "first", "last", "latest", "all", "fractional"]
 """What several answers of one annotator to one example mean."""
@@ -302,7 +302,7 @@ def _policies(_: object, __: object, value: Mapping[str, str]) -> None:
 
 
 @attrs.frozen(kw_only=True)
-class ResponseOptions:
+class ResponseOptions(Reader):
     """What every reader of responses lets its user say: a base for the reader's attrs class.
 
     Attributes

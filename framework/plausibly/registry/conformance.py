@@ -27,6 +27,22 @@ class Problem:
     got: str
 
 
+def complete(component: object, protocol: type[Any]) -> None:
+    """Give the class of a component the optional members that it lacks, as inheriting would."""
+    for name, default in members(protocol).items():
+        if _is_optional(default) and _static(component, name) is _MISSING:
+            setattr(type(component), name, default)
+
+
+def _static(component: object, name: str) -> object:
+    return inspect.getattr_static(component, name, _MISSING)
+
+
+def _is_optional(declared: object) -> bool:
+    function = declared.fget if isinstance(declared, property) else declared
+    return getattr(function, "__optional__", False)
+
+
 # Any: a Protocol cannot be written as type[P]
 def members(protocol: type[Any]) -> dict[str, object]:
     """Return the public members that a Protocol declares, by name."""
@@ -41,13 +57,20 @@ def problems(component: object, protocol: type[Any]) -> tuple[Problem, ...]:
     """Return every member of `protocol` that `component` lacks or has in another form."""
     return tuple(
         problem
-        for name, declared in members(protocol).items()
+        for name, declared in _required_of(component, protocol)
         for problem in (
             _data_problem(component, name, declared)
             if isinstance(declared, property)
             else _method_problem(component, name, declared)
         )
     )
+
+
+def _required_of(component: object, protocol: type[Any]) -> Iterator[tuple[str, object]]:
+    """Yield the members that a component must have, and the optional ones that it does have."""
+    for name, declared in members(protocol).items():
+        if not (_is_optional(declared) and _static(component, name) is _MISSING):
+            yield name, declared
 
 
 def class_problems(target: object, protocol: type[Any]) -> tuple[Problem, ...]:
@@ -61,14 +84,10 @@ def _class_problems(cls: type[Any], protocol: type[Any]) -> Iterator[Problem]:
     fields = {name for base in cls.__mro__ for name in vars(base).get("__annotations__", ())}
     if attrs.has(cls):
         fields |= set(attrs.fields_dict(cls))
-    for name, declared in members(protocol).items():
+    for name, declared in _required_of(cls, protocol):
         if not isinstance(declared, property):
             yield from _method_problem(cls, name, declared)
-        elif (
-            inspect.getattr_static(cls, name, _MISSING) is _MISSING
-            and name not in fields
-            and not _may_set(cls)
-        ):
+        elif _static(cls, name) is _MISSING and name not in fields and not _may_set(cls):
             yield Problem(name, f"{name}: {spelled(_wanted(declared))}", _absent(cls, name))
 
 
@@ -88,7 +107,7 @@ def _absent(component: object, name: str) -> str:
 def _data_problem(component: object, name: str, declared: property) -> Iterator[Problem]:
     wanted = _wanted(declared)
     expected = f"{name}: {spelled(wanted)}"
-    if inspect.getattr_static(component, name, _MISSING) is _MISSING:
+    if _static(component, name) is _MISSING:
         yield Problem(name, expected, _absent(component, name))
         return
     try:
@@ -107,7 +126,7 @@ def _wanted(declared: property) -> object:
 def _method_problem(component: object, name: str, declared: object) -> Iterator[Problem]:
     wanted = _without_first(inspect.signature(cast("Callable[..., object]", declared)))
     expected = f"{name}{names_only(wanted)}"
-    if inspect.getattr_static(component, name, _MISSING) is _MISSING:
+    if _static(component, name) is _MISSING:
         yield Problem(name, expected, _absent(component, name))
         return
     method = getattr(component, name)

@@ -131,16 +131,16 @@ def method_sets(
             LABEL_ORDER: json.dumps(list(first.labels)),
         },
     )
-    facts = first.facts
+    metadata = first.metadata
     return MethodSets(
         name=name,
-        about=f"{facts.calibrator} + {facts.combiner}, score {facts.score}",
+        about=f"{metadata.calibrator} + {metadata.combiner}, score {metadata.score}",
         reference=reference,
         tested=tested,
         sets=with_left_out(sets, read_left_out(predictions.attrs)),
         p=p,
         scores=scores,
-        score=facts.score,
+        score=metadata.score,
         promises=promises,
     )
 
@@ -176,7 +176,7 @@ def subject_of_predictor(
     """Return the subject of a report on a predictor."""
     model, lam = _by_name(*_matched(predictions, plausibilities, only_common=only_common))
     one = Tested(predictor=predictor, predictions=model)
-    name = f"{predictor.facts.calibrator}, {predictor.facts.combiner}"
+    name = f"{predictor.metadata.calibrator}, {predictor.metadata.combiner}"
     every = np.ones(model.sizes[names.EXAMPLE], dtype=np.bool_)
     method = method_sets(name, model, [one], [every], alphas)
     plane = _plane(model)

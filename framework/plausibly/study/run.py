@@ -417,4 +417,4 @@ def first_predictor(ready: Prepared) -> ConformalPredictor:
     if ready.study.aggregator is None:
         return predictor
     name = called(AGGREGATOR, ready.study.aggregator)
-    return attrs.evolve(predictor, facts=attrs.evolve(predictor.facts, aggregator=name))
+    return attrs.evolve(predictor, metadata=attrs.evolve(predictor.metadata, aggregator=name))
