@@ -170,9 +170,7 @@ def _write_wide(array: xr.DataArray, path: Path) -> None:
     about = ""
     if not csv:
         beside = {PLAUSIBILITIES: PLAUSIBILITIES}
-        about = pieces.said(
-            _told(array), _KIND, path.name, lambda name, _: beside.get(name), form="wide"
-        )
+        about = pieces.said(_told(array), _KIND, path.name, beside, form="wide")
     columns = [*before.values(), *np.ascontiguousarray(values.T)]
     pieces.write_rows(path, [*before, *labels], columns, about)
 
@@ -356,7 +354,7 @@ def _write_long(sparse: _Sparse, path: Path) -> None:
         _told(shell).drop_vars([PLAUSIBILITIES, DENOMINATOR], errors="ignore"),
         _KIND,
         path.name,
-        lambda *_: None,
+        {},
         form=_LONG,
         shape={str(dim): size for dim, size in shell.sizes.items()},
         type=shell.dtype.newbyteorder("<").str,
