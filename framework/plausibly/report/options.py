@@ -30,7 +30,6 @@ _KINDS = (
 
 
 def picture(path: str, folder: Path, column: str) -> str:
-    """Return the address of a picture that holds all of it."""
     if not path:
         return ""
     file = folder / path
@@ -130,7 +129,6 @@ def grouping(
 
 
 def texts(predictions: xr.DataArray, options: Options) -> list[str] | None:
-    """Return the text of each example, cut where it is long; None where none was asked for."""
     if not options.text:
         return None
     _there(options.text, coordinates(predictions))
@@ -142,7 +140,6 @@ def _cut(text: str) -> str:
 
 
 def pictures(predictions: xr.DataArray, options: Options) -> list[str] | None:
-    """Return the picture of each example as a data URL; None where none is wanted."""
     if not options.thumbnail:
         return None
     _there(options.thumbnail, coordinates(predictions))
@@ -168,5 +165,4 @@ def _there(name: str, there: Sequence[str]) -> None:
 
 
 def facts_of(named: Mapping[str, str]) -> list[tuple[str, str]]:
-    """Return rows of facts without those that are empty."""
     return [(title, text) for title, text in named.items() if text]

@@ -43,7 +43,7 @@ from plausibly.kernels.random import Keys, hash_names
 from plausibly.kernels.types import Bools, Floats, Ints
 from plausibly.report import model
 from plausibly.report.model import BROKEN, HELD, UNCHECKED, Check, Finding, Interval, Part, Words
-from plausibly.report.subject import MethodSets, Subject, said_of
+from plausibly.report.subject import MethodSets, Subject, answers_to
 
 
 def interval(found: xr.Dataset, name: str) -> Interval:
@@ -53,7 +53,6 @@ def interval(found: xr.Dataset, name: str) -> Interval:
 
 
 def known(value: float) -> float | None:
-    """Return a number, None for NaN."""
     return None if math.isnan(value) else value
 
 
@@ -120,7 +119,6 @@ class Measured:
     no_groups: str
 
     def at(self, place: int) -> Measured:
-        """Return the results at one alpha."""
 
         def plane(found: xr.Dataset) -> xr.Dataset:
             return found.isel({names.ALPHA: place})
@@ -196,7 +194,6 @@ def _by_group(subject: Subject, sets: xr.DataArray) -> tuple[xr.Dataset | None, 
 
 
 def crossed(subject: Subject) -> int:
-    """Return of how many coordinates a group is made at most."""
     return CROSSED if len(subject.by) <= MOST_CROSSED else 1
 
 
@@ -296,7 +293,6 @@ def severities(subject: Subject) -> tuple[Ints, list[str]]:
 
 
 def chosen(outcomes: Outcomes, most: int) -> list[int]:
-    """Return the rows of the examples that are shown, in the order of their names."""
     n = outcomes.subject.n
     if n <= most:
         return list(range(n))
@@ -330,7 +326,6 @@ def _cases(
     predicted, told = _prediction(subject)
     examples = name_texts(subject.predictions[names.EXAMPLE].values)
     mine = [examples[row] for row in rows]
-    said = said_of(subject, mine)
 
     def bars(values: Floats) -> tuple[tuple[int, ...], ...]:
         scaled = np.array(thousandths(values)).reshape(values.shape)
@@ -370,16 +365,15 @@ def _cases(
         severity_missed=tuple(
             tuple(outcomes.worst_of((lam > 0) & ~sets).tolist()) for sets in inside
         ),
-        said=said.answers,
+        said=answers_to(subject, mine),
         annotators=tuple(annotators),
-        ranked=said.ranked,
+        ranked=names.MENTION_BLOCK in (subject.annotations or ()),
         text=_picked(subject.text, rows),
         thumbnail=_picked(subject.thumbnail, rows),
     )
 
 
 def _listed(lam: Floats, inside: Bools, scores: Floats) -> Ints:
-    """Return the labels of one example whose bars are shown, ascending."""
     order = np.argsort(-scores, kind="stable")
     wanted = (lam > 0) | inside
     wanted[order[:HIGHEST]] = True
@@ -449,7 +443,6 @@ _FLATTERING = ("examples-alike",)
 def verdict(
     subject: Subject, found: Measured, promise: Guarantee, weak: model.Weak, checks: Sequence[Check]
 ) -> model.Verdict:
-    """Return section 1 at one alpha."""
     words, judged = subject.words, _judged(found.evaluation, promise)
     sentence = _verdict_sentence(subject, found.evaluation, promise, judged)
     stands = "other" if judged.stands is None else judged.stands.replace(" ", "-")
@@ -488,7 +481,6 @@ def _judged(evaluation: xr.Dataset, promise: Guarantee) -> Judgement:
 def _verdict_sentence(
     subject: Subject, evaluation: xr.Dataset, promise: Guarantee, judged: Judgement
 ) -> str:
-    """Return the first sentence of the report."""
     words = subject.words
     said = interval(evaluation, AGGREGATED)
     size = f"{interval(evaluation, SET_SIZE).mean or 0:.2f} labels on average"
@@ -525,7 +517,6 @@ def _verdict_sentence(
 def _against(
     subject: Subject, promise: Guarantee, covered: Interval, said: Interval, judged: Judgement
 ) -> str:
-    """Return what was measured against what is promised."""
     words, level = subject.words, promise.bound()
     object_ = {
         "voted": f"of the votes of {words.annotators}",
@@ -566,7 +557,6 @@ def _ends(one: Interval) -> str:
 
 
 def _weak_parts(subject: Subject, weak: model.Weak) -> list[Finding]:
-    """Return the groups and strata that are covered clearly less than is promised."""
     words = subject.words
     found = []
     for place, part in enumerate(weak.parts):
@@ -619,7 +609,6 @@ def called(annotators: Sequence[str], *, by_name: bool) -> list[str]:
 
 
 def disagreement(subject: Subject, shown: Sequence[str]) -> model.Disagreement:
-    """Return section 4."""
     table, words = subject.annotations, subject.words
     if table is None:
         why = (
@@ -950,7 +939,6 @@ def level_of(promise: Guarantee) -> float | None:
 
 
 def vote(subject: Subject, found: Measured, voted: Measured | None) -> model.Vote:
-    """Return section 2 at one alpha."""
     evaluation = found.evaluation
     aggregated = interval(evaluation, AGGREGATED)
     votes = tuple(
@@ -986,7 +974,6 @@ def _beside(these: xr.Dataset, voted: xr.Dataset) -> str:
 
 
 def realised(subject: Subject, found: Measured) -> model.Realised:
-    """Return coverage of single examples in ascending order, at one alpha."""
     curve = found.realised
     n = curve.sizes["share"]
     places = np.unique(np.linspace(0, n - 1, min(n, PLACES)).round().astype(np.int64))
@@ -1010,7 +997,6 @@ def weak(
     promise: Guarantee,
     wheres: dict[str, tuple[tuple[int, int], ...]],
 ) -> model.Weak:
-    """Return section 3 at one alpha."""
     level = level_of(promise)
     strata = [
         _part(one, level, "ambiguity", f"largest plausibility {one[AMBIGUITY].item()}", at)
@@ -1105,7 +1091,6 @@ def _weak_sentence(
 
 
 def sizes(subject: Subject, found: Measured) -> model.Sizes:
-    """Return section 5 at one alpha."""
     bars = []
     for one in _each(found.sizes, "size"):
         low, high, count = (int(one[name]) for name in ("size_from", "size_to", "count"))
@@ -1133,7 +1118,6 @@ def _size_sentence(each: np.ndarray, labels: int) -> str:
 
 
 def splits(subject: Subject, method: str, place: int) -> model.Splits | None:
-    """Return what repeated splits covered, with the most draws and the most examples."""
     compared = subject.compared
     if compared is None or method not in compared[METHOD].values:
         return None

@@ -42,7 +42,7 @@ from plausibly.protocols import AGGREGATOR
 from plausibly.report.model import BROKEN, HELD, UNCHECKED, Check, Words
 from plausibly.report.options import Options, facts_of, with_tables
 from plausibly.report.sections import exchangeable, of_names, of_overlap, of_shift, selected
-from plausibly.report.subject import MethodSets, Subject, Tested
+from plausibly.report.subject import MethodSets, Reported, Subject, Tested
 from plausibly.study.prepare import Prepared, groups_of, owners, plural, prepare
 from plausibly.study.run import (
     PREDICTOR,
@@ -59,16 +59,15 @@ FIRST = 0
 HALF = 0.5
 
 
-def halves(
-    predictions: xr.DataArray, *, seed: int, group: str | None, stratify: str | None
-) -> Bools:
+def halves(one: Reported) -> Bools:
     """Return one half: the test examples of the first split of a study of halves."""
-    hashes = hash_names(predictions[names.EXAMPLE].values)
+    hashes = hash_names(one.predictions[names.EXAMPLE].values)
     groups, strata = (
-        None if name is None else example_values(name, [predictions]) for name in (group, stratify)
+        None if name is None else example_values(name, [one.predictions])
+        for name in (one.cluster, one.stratify)
     )
     try:
-        return split(hashes, split_keys(seed, FIRST), test=HALF, groups=groups, strata=strata)
+        return split(hashes, split_keys(one.seed, FIRST), test=HALF, groups=groups, strata=strata)
     except InputError as error:
         if error.name == "split-empty":
             error.do = "calibrate on others, and report the predictor: plausibly report --predictor"
@@ -173,7 +172,6 @@ def subject_of_predictor(
     facts: Sequence[tuple[str, str]] = (),
     command: str = "",
 ) -> Subject:
-    """Return the subject of a report on a predictor."""
     model, lam = _by_name(*_matched(predictions, plausibilities, only_common=only_common))
     one = Tested(predictor=predictor, predictions=model)
     name = f"{predictor.facts.calibrator}, {predictor.facts.combiner}"
@@ -239,25 +237,13 @@ VOTED = "voted"
 
 
 @attrs.frozen(kw_only=True, eq=False)
-class Compared:
-    """A study, from a file or from `plausibly.compare`, with its data."""
+class Compared(Reported):
+    """A study, from a file or from `plausibly.compare`."""
 
-    predictions: xr.DataArray
-    plausibilities: xr.DataArray
-    annotations: xr.Dataset | None
     methods: Mapping[str, Mapping[str, object]]
-    alphas: Sequence[str]
-    group: str | None
-    stratify: str | None
-    true: str | None
-    by: Sequence[str] | None
-    ties: Ties
-    seed: int
-    result: xr.Dataset | None
 
 
 def compared(ready: Prepared, result: xr.Dataset | None) -> Compared:
-    """Return a study from its file."""
     study = ready.study
     table, part = ready.annotations, study.annotations
     if table is not None and part is not None and (part.strip or part.rename):
@@ -271,18 +257,17 @@ def compared(ready: Prepared, result: xr.Dataset | None) -> Compared:
         annotations=table,
         methods=methods(ready),
         alphas=[str(alpha) for alpha in study.alphas],
-        group=study.splits.group,
+        cluster=study.splits.group,
         stratify=study.splits.stratify,
         true=study.evaluation.true,
-        by=study.evaluation.by,
+        groups=study.evaluation.by,
         ties=study.evaluation.ties,
         seed=study.seed,
-        result=result,
+        compared=result,
     )
 
 
 def study_facts(study: Study) -> list[tuple[str, str]]:
-    """Return what the report tells of the data of a study."""
     files = {
         "annotations" if study.annotations else "plausibilities": study.annotations
         or study.plausibilities,
@@ -305,27 +290,19 @@ def subject_of_study(
     command: str = "",
     study: str = "",
 ) -> Subject:
-    """Return the subject of a report on a study: sets for every example."""
     model = one.predictions
-    half = halves(model, seed=one.seed, group=one.group, stratify=one.stratify)
+    half = halves(one)
     with without_plugins(tuple(disabled)):
         methods = [_sets(one, half, name, table) for name, table in one.methods.items()]
         methods += _reference(one, half, methods)
     plane = _plane(model)
+    data = attrs.asdict(one, recurse=False, filter=attrs.filters.include(*attrs.fields(Reported)))
+    data["predictions"], data["plausibilities"] = plane, mean_over_draws(one.plausibilities)
+    data["annotations"] = selected(one.annotations, plane)
     return Subject(
-        predictions=plane,
-        plausibilities=mean_over_draws(one.plausibilities),
-        annotations=selected(one.annotations, plane),
+        **data,
         methods=methods,
-        alphas=one.alphas,
-        groups=one.by,
-        cluster=one.group,
-        stratify=one.stratify,
-        true=one.true,
-        ties=one.ties,
-        seed=one.seed,
         how=_how(half, one),
-        compared=one.result,
         checks=_checks(one, half, options),
         options=options,
         command=command,
@@ -349,7 +326,7 @@ def _sets(
     call: Callable[..., ConformalPredictor] = calibrate  # it checks each argument by name
     method = attrs.asdict(Method(**table), recurse=False)  # type: ignore[arg-type]  # as there
     method = {key: value for key, value in method.items() if value is not None}
-    method |= {"seed": split_seed(one.seed, FIRST), "group": one.group}
+    method |= {"seed": split_seed(one.seed, FIRST), "group": one.cluster}
     model, lam = one.predictions, one.plausibilities
     tested, rows = [], (half, ~half)
     for test in rows:
@@ -377,7 +354,7 @@ def _reference(one: Compared, half: Bools, made: Sequence[MethodSets]) -> list[M
 
 
 def _how(half: Bools, one: Compared) -> str:
-    by = f" of whole {plural(one.group)}" if one.group else ""
+    by = f" of whole {plural(one.cluster)}" if one.cluster else ""
     return (
         f"Every example has a set. The examples were cut into two random halves{by}, as in split "
         f"{FIRST} of a study of halves with seed {one.seed}: {counted(int(half.sum()))} and "
@@ -390,7 +367,7 @@ def _checks(one: Compared, half: Bools, options: Options) -> list[Check]:
     """Return what can be checked of the examples, and what nobody can check."""
     words, many = options.words, options.words.examples
     model = _plane(one.predictions)
-    groups = None if one.group is None else example_values(one.group, [model])
+    groups = None if one.cluster is None else example_values(one.cluster, [model])
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", PlausiblyWarning)
         copies = warn_of_copies(_one_row(one.predictions), groups)
@@ -411,7 +388,7 @@ def _checks(one: Compared, half: Bools, options: Options) -> list[Check]:
 def _groups(one: Compared, model: xr.DataArray, half: Bools, examples: str) -> list[Check]:
     """Return whether examples that belong together stand on two sides, or repeat on one."""
     apart, found = "group-on-both-sides", []
-    if one.group is None:
+    if one.cluster is None:
         for other in owners(model):
             codes = codes_of(example_values(other.name, [model]))[1]
             both = np.intersect1d(codes[half], codes[~half]).size
@@ -422,18 +399,18 @@ def _groups(one: Compared, model: xr.DataArray, half: Bools, examples: str) -> l
             if both:
                 found.append(Check(apart, f"no {other.name} on both sides", BROKEN, told))
         return found
-    group, groups = groups_of(model, one.group), plural(one.group)
+    group, groups = groups_of(model, one.cluster), plural(one.cluster)
     told = f"{counted(group.groups)} {groups} stay whole in every split."
-    found.append(Check(apart, f"no {one.group} on both sides", HELD, told))
+    found.append(Check(apart, f"no {one.cluster} on both sides", HELD, told))
     if group.several and not all(
-        grouped_by(table.get("calibrator"), one.group) for table in one.methods.values()
+        grouped_by(table.get("calibrator"), one.cluster) for table in one.methods.values()
     ):
         told = (
             f"{counted(group.several)} of {counted(group.groups)} {groups} have several "
             f"{examples}, which may be alike. Intervals here count {groups}; compare with "
-            f'[examples] one_per = "{one.group}".'
+            f'[examples] one_per = "{one.cluster}".'
         )
-        title = f"{examples} of one {one.group} are like any others"
+        title = f"{examples} of one {one.cluster} are like any others"
         found.append(Check("group-repeats", title, UNCHECKED, told))
     return found
 
@@ -442,7 +419,6 @@ Data: TypeAlias = "xr.DataArray | xr.Dataset | Path | str"
 
 
 def only(given: Mapping[str, object], wanted: Sequence[str], whose: str) -> None:
-    """Raise ``report-argument`` where something is said that would change nothing."""
     for name, value in given.items():
         if value is not None and name not in wanted:
             raise InputError(
@@ -519,13 +495,13 @@ def compared_results(
         annotations=table,
         methods={name: attrs.asdict(one, recurse=False) for name, one in found},
         alphas=[str(alpha) for alpha in json.loads(str(result.attrs["alphas"]))],
-        group=result.attrs.get("group"),
+        cluster=result.attrs.get("group"),
         stratify=stratify if stratify in model.coords else None,
         true=None,
-        by=by,
+        groups=by,
         ties=inputs.check_ties(str(result.attrs["ties"])),
         seed=int(result.attrs["seed"]),
-        result=result,
+        compared=result,
     )
 
 
@@ -560,15 +536,10 @@ def _methods(
 
 @attrs.frozen(kw_only=True, eq=False)
 class Finished:
-    """A study that ran."""
+    """A study that ran, read from its files."""
 
     prepared: Prepared
     compared: xr.Dataset
-
-    @classmethod
-    def of(cls, result: StudyResult) -> Finished:
-        """Return a study that ran in this process."""
-        return cls(prepared=result.prepared, compared=result.compared)
 
 
 def finished(path: Path) -> Finished:
@@ -619,7 +590,7 @@ def _changed(path: Path, folder: Path, got: str, what: str) -> InputError:
 
 
 def study_subject(
-    one: Finished,
+    one: Finished | StudyResult,
     options: Options,
     *,
     examples: Path | str | xr.Dataset | None = None,
@@ -643,7 +614,7 @@ def study_subject(
     study = compared(ready, one.compared)
     study = attrs.evolve(study, predictions=with_tables(study.predictions, examples, labels))
     if by is not None or examples is not None:
-        study = attrs.evolve(study, by=by)
+        study = attrs.evolve(study, groups=by)
     return subject_of_study(
         study,
         merged,

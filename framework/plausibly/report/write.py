@@ -40,7 +40,6 @@ _SALT = "plausibly"  # the same identifiers in every run
 
 
 def stills(found: Measured, examples: str) -> tuple[model.Still, ...]:
-    """Return the figures of results at one alpha."""
     matplotlib = require("matplotlib", extra="report", whose="the report")
     drawn = (
         ("vote", "What the sets cover, with intervals", plots.coverage(found.evaluation)),
@@ -78,7 +77,6 @@ LIBRARIES = ("plausibly", "numpy", "scipy", "xarray")
 
 
 def gather(subject: Subject) -> ReportData:
-    """Return all that a report shows."""
     severity, risks = sections.severities(subject)
     outcomes = Outcomes(subject=subject, severity=severity)
     table = subject.annotations
@@ -333,7 +331,7 @@ def write_report(
         "true": true,
     }
     found = _opened(source)
-    if isinstance(found, sources.Finished):
+    if isinstance(found, sources.Finished | StudyResult):
         sources.only(said, (), "a study that ran: it has its own")
         subject = sources.study_subject(found, options, examples=examples, labels=labels, by=groups)
         return write_subject(subject, path)
@@ -365,7 +363,6 @@ def write_report(
 
 
 def write_subject(subject: Subject, path: Path | str) -> Report:
-    """Write the report on a subject: the file is replaced when the new one is whole."""
     target = Path(path)
     check_ours(target, lambda there: holds(there, _SIGN), "an older report")
     data = gather(subject)
@@ -376,11 +373,9 @@ def write_subject(subject: Subject, path: Path | str) -> Report:
     return Report(path=target, size=len(content), data=data)
 
 
-def _opened(source: Source) -> sources.Finished | ConformalPredictor | xr.Dataset:
+def _opened(source: Source) -> sources.Finished | StudyResult | ConformalPredictor | xr.Dataset:
     """Return what a report is about, read where it is a file."""
-    if isinstance(source, StudyResult):
-        return sources.Finished.of(source)
-    if isinstance(source, ConformalPredictor):
+    if isinstance(source, StudyResult | ConformalPredictor):
         return source
     if isinstance(source, xr.Dataset):
         if METHOD in source.dims:
