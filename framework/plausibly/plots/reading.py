@@ -25,9 +25,13 @@ _MEAN = f"{_COVERED}_mean"
 class Kind:
     """A kind of result: the call that makes it, and a variable of it with some of its dims."""
 
-    made_by: str = attrs.field(converter="plausibly.{}".format)
+    call: str
     variable: str
     dims: tuple[str, ...] = ()
+
+    @property
+    def made_by(self) -> str:
+        return f"plausibly.{self.call}"
 
 
 KINDS: Mapping[str, Kind] = {
@@ -186,8 +190,9 @@ def promised(one: xr.Dataset) -> str:
 
 def on_what(one: xr.Dataset, *, examples: int | None = None, lines: str = "lines") -> str:
     """Return how many examples a figure stands on, and what its lines are."""
-    n = one["n"] if "n" in one else one.attrs.get("n")
-    said = several(int(n) if examples is None else examples, "example")
+    if examples is None:
+        examples = int(one["n"] if "n" in one else one.attrs["n"])
+    said = several(examples, "example")
     if "cluster" in one.attrs:
         said += f" in {several(int(one.attrs['clusters']), 'cluster')} ({one.attrs['cluster']})"
     if lines and "confidence" in one.attrs:

@@ -100,12 +100,8 @@ def risks(*arrays: xr.DataArray) -> dict[str, object]:
     """Return the level of risk of each label that has one, from the first array that knows any."""
     for array in arrays:
         if RISK in array.coords and array[RISK].dims == (names.LABEL,):
-            found = label_coordinate(RISK, [array])
-            return {
-                label: level
-                for label, level in found.items()
-                if not is_missing(level) and level != ""
-            }
+            levels = label_coordinate(RISK, [array]).items()
+            return {label: one for label, one in levels if not is_missing(one) and one != ""}
     return {}
 
 
@@ -132,11 +128,10 @@ def texts(predictions: xr.DataArray, options: Options) -> list[str] | None:
     if not options.text:
         return None
     _there(options.text, coordinates(predictions))
-    return [_cut(text) for text in name_texts(predictions[options.text].values)]
-
-
-def _cut(text: str) -> str:
-    return text if len(text) <= MOST_LETTERS else f"{text[: MOST_LETTERS - 1].rstrip()}…"
+    return [
+        text if len(text) <= MOST_LETTERS else f"{text[: MOST_LETTERS - 1].rstrip()}…"
+        for text in name_texts(predictions[options.text].values)
+    ]
 
 
 def pictures(predictions: xr.DataArray, options: Options) -> list[str] | None:

@@ -13,7 +13,7 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from plausibly.calibration.alphas import AlphaLike, Alphas, is_several, read_alphas
+from plausibly.calibration.alphas import AlphaLike, Alphas, read_alphas
 from plausibly.config.study import Study, without_plugins
 from plausibly.conformal.aggregate import aggregate
 from plausibly.conformal.calibrate import calibrate
@@ -77,16 +77,13 @@ def halves(one: Reported) -> Bools:
 def _made(one: Tested, alphas: Sequence[AlphaLike]) -> tuple[Bools, Floats, Floats]:
     """Return sets (example, label, alpha), p-values and scores (example, label) of a predictor."""
     sets = one.predictor.predict(one.predictions, list(alphas))
-    p = one.predictor.p_values(one.predictions)
+    p = one.predictor.p_values(one.predictions).transpose(names.EXAMPLE, names.LABEL)
     scores = one.predictor.scores(one.predictions)
-    if scores.ndim > 2:  # one score a label: what the bars show of several augmentations
+    if scores.ndim > 2:  # one score per label: what the bars show of several augmentations
         scores = scores.mean(axis=0)
     place = positions(one.predictor.labels, name_texts(sets[names.LABEL].values))
-    return (
-        sets.transpose(names.EXAMPLE, names.LABEL, names.ALPHA).values,
-        p.transpose(names.EXAMPLE, names.LABEL).values,
-        scores[:, place],
-    )
+    sets = sets.transpose(names.EXAMPLE, names.LABEL, names.ALPHA)
+    return sets.values, p.values, scores[:, place]
 
 
 def method_sets(
@@ -113,9 +110,10 @@ def method_sets(
             found[-1][mine] = part
     values, p, scores = found
     # What the predictors all promise.
-    stated = [[one.predictor.guarantee(alpha) for one in tested] for alpha in alphas]
-    promises = [min(each, key=_strength) for each in stated]
-    first = tested[0].predictor
+    promises = [
+        min((one.predictor.guarantee(alpha) for one in tested), key=_strength) for alpha in alphas
+    ]
+    first, facts = tested[0].predictor, tested[0].predictor.facts
     sets = xr.DataArray(
         values,
         dims=(names.EXAMPLE, names.LABEL, names.ALPHA),
@@ -126,11 +124,14 @@ def method_sets(
         attrs={
             GUARANTEES: json.dumps([promise.to_json() for promise in promises]),
             FINGERPRINT: " ".join(one.predictor.fingerprint for one in tested),
-            OVERLAP: sum(map(_overlap, tested)),
+            OVERLAP: sum(
+                int(np.isin(hash_names(one.predictions[names.EXAMPLE].values), known).sum())
+                for one in tested
+                if (known := one.predictor.hashes) is not None
+            ),
             LABEL_ORDER: json.dumps(list(first.labels)),
         },
     )
-    facts = first.facts
     return MethodSets(
         name=name,
         about=f"{facts.calibrator} + {facts.combiner}, score {facts.score}",
@@ -146,13 +147,6 @@ def method_sets(
 
 def _strength(one: Guarantee) -> tuple[bool, float, bool, int]:
     return one.level is not None, float(one.level or 0), not one.vacuous, one.has
-
-
-def _overlap(one: Tested) -> int:
-    if one.predictor.hashes is None:
-        return 0
-    hashes = hash_names(one.predictions[names.EXAMPLE].values)
-    return int(np.isin(hashes, one.predictor.hashes).sum())
 
 
 def subject_of_predictor(
@@ -312,12 +306,7 @@ def subject_of_study(
 
 
 def _sets(
-    one: Compared,
-    half: Bools,
-    name: str,
-    table: Mapping[str, object],
-    *,
-    reference: bool = False,
+    one: Compared, half: Bools, name: str, table: Mapping[str, object], *, reference: bool = False
 ) -> MethodSets:
     """Return the sets of one method for every example, each half calibrated on the other.
 
@@ -373,10 +362,8 @@ def _checks(one: Compared, half: Bools, options: Options) -> list[Check]:
         copies = warn_of_copies(_one_row(one.predictions), groups)
     told = f"No two {many} that splits may part have exactly the same predictions."
     if copies:
-        told = (
-            f"{counted(copies)} of {several(half.size, words.example)} have exactly the "
-            "predictions of another, and splits part them: shared ones flatter coverage."
-        )
+        told = f"{counted(copies)} of {several(half.size, words.example)} have exactly the "
+        told += "predictions of another, and splits part them: shared ones flatter coverage."
     return [
         of_names(half.size, words),
         *_groups(one, model, half, many),
@@ -459,12 +446,10 @@ def data(
 
 
 def alphas_of(given: Alphas) -> list[AlphaLike]:
-    """Return alphas as they were given, of which each can be read."""
+    """Return alphas as they are typed; each of them can be read."""
     read_alphas(given)
-    if not is_several(given):
-        return [cast("AlphaLike", given)]
-    found: list[AlphaLike] = np.asarray(given, dtype=object).ravel().tolist()
-    return found
+    each: list[AlphaLike] = np.asarray(given, dtype=object).ravel().tolist()
+    return each
 
 
 def compared_results(
@@ -561,12 +546,11 @@ def finished(path: Path) -> Finished:
             whose=str(folder),
         )
     asked = "" if ready is None else resolved_text(ready, folder)
-    if asked != (folder / RESOLVED).read_text(encoding="utf-8"):
+    if ready is None or asked != (folder / RESOLVED).read_text(encoding="utf-8"):
         # Another version may write the same study in other words.
         ready = prepare(folder / RESOLVED)
         if asked and asked != resolved_text(ready, folder):
             raise _changed(path, folder, "another study", "the study")
-    ready = cast("Prepared", ready)
     result = load_study(folder / RESULTS)
     with warnings.catch_warnings(), without_plugins(ready.study.plugins.disable):
         # It was warned of when the study ran.
@@ -626,25 +610,21 @@ def study_subject(
 
 
 def default_title(file: str) -> str:
-    """Return a heading from the name of the file of predictions."""
     return f"Prediction sets from {file}" if file else "Prediction sets"
 
 
 def words_of(said: Mapping[str, str] | None) -> Words:
     """Return what examples and annotators are called; plurals end in s where none is said."""
-    given = dict(said or {})
+    words = dict(said or {})
     known = [field.name for field in attrs.fields(Words)]
-    for key in given:
-        if key not in known:
-            raise InputError(
-                "words-unknown",
-                f'no word of a report is called "{key}"',
-                expected=f"some of {', '.join(known)}",
-                got=key,
-                do='words={"example": "nodule"} (--words example=nodule)',
-                whose="words",
-            )
-    for one in ("example", "annotator"):
-        if one in given:
-            given.setdefault(f"{one}s", f"{given[one]}s")
-    return Words(**given)
+    for key in (key for key in words if key not in known):
+        raise InputError(
+            "words-unknown",
+            f'no word of a report is called "{key}"',
+            expected=f"some of {', '.join(known)}",
+            got=key,
+            do='words={"example": "nodule"} (--words example=nodule)',
+            whose="words",
+        )
+    plurals = {f"{key}s": f"{word}s" for key, word in words.items()}
+    return Words(**{key: word for key, word in {**plurals, **words}.items() if key in known})

@@ -69,8 +69,7 @@ def render(data: ReportData) -> str:
         undefined=jinja.StrictUndefined,
         keep_trailing_newline=True,
     )
-    page = environment.get_template(TEMPLATE).render(report=data)
-    return str(page)
+    return str(environment.get_template(TEMPLATE).render(report=data))
 
 
 LIBRARIES = ("plausibly", "numpy", "scipy", "xarray")
@@ -151,9 +150,8 @@ def _subtitle(subject: Subject, annotators: int) -> str:
 def _voted(subject: Subject, found: list[Measured], place: int, at: int) -> Measured | None:
     """Return what sets calibrated on votes cover; None where this method is calibrated so."""
     targets = [method.promises[at].target for method in subject.methods]
-    if targets[place] == "voted" or "voted" not in targets:
-        return None
-    return found[targets.index("voted")].at(at)
+    beside = targets[place] != "voted" and "voted" in targets
+    return found[targets.index("voted")].at(at) if beside else None
 
 
 def _surprising(outcomes: Outcomes, view: int, where: dict[str, int]) -> model.Surprising:
@@ -218,12 +216,11 @@ class Report:
         return str(self.path)
 
     def __repr__(self) -> str:
-        cases, words = self.data.cases, self.data.words
+        cases, words, size = self.data.cases, self.data.words, self.size
+        amount = f"{size / 1e6:.1f} MB" if size >= 1e5 else f"{size / 1e3:.0f} kB"
         some = f" ({counted(cases.shown)} to look at)" if cases.shown < cases.total else ""
         word = words.example if cases.total == 1 else words.examples
-        return (
-            f"{self.path}  {_amount(self.size)}, {counted(cases.total)} {word}{some}, opens offline"
-        )
+        return f"{self.path}  {amount}, {counted(cases.total)} {word}{some}, opens offline"
 
     def _repr_html_(self) -> str:
         where = html.escape(self.path.as_posix(), quote=True)
@@ -393,7 +390,3 @@ def _opened(source: Source) -> sources.Finished | StudyResult | ConformalPredict
         do='write_report("out", "report.html"), with the folder that plausibly run wrote',
         whose="source",
     )
-
-
-def _amount(size: int) -> str:
-    return f"{size / 1e6:.1f} MB" if size >= 1e5 else f"{size / 1e3:.0f} kB"
