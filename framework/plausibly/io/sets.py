@@ -16,13 +16,13 @@ from numpy.typing import NDArray
 
 from plausibly.atomic import check_ours, is_store, recover, replacing, together, unwritable
 from plausibly.conformal.chunks import read_coordinates
-from plausibly.data.named import is_lazy
 from plausibly.data.names import (
     ALPHA,
     EXAMPLE,
     LABEL,
     LEFT_OUT,
     check_names,
+    is_lazy,
     name_texts,
     text_array,
 )
