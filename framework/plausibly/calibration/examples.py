@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 @attrs.frozen(eq=False)
-class AsGiven:
+class IdentityScores:
     """Predictions, finite, as a source of scores.
 
     Zero is added to what is read, which turns -0.0 into 0.0: they compare equal and are different
@@ -36,9 +36,9 @@ class AsGiven:
         found: Floats = self.values[row, label]
         return np.add(found, self.dtype.type(0), out=found)
 
-    def take(self, rows: NDArray[np.intp]) -> AsGiven:
+    def take(self, rows: NDArray[np.intp]) -> IdentityScores:
         """Return the scores of some examples."""
-        return AsGiven(self.values[rows])
+        return IdentityScores(self.values[rows])
 
     def largest(self) -> Floats:
         """Return the largest score of each example, (example,)."""

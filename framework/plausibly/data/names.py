@@ -574,3 +574,9 @@ def _with_names(
         return array, found
     coordinates = xr.Coordinates.from_xindex(text_index(found.texts, dim))
     return array.assign_coords(coordinates), found
+
+
+def read_coordinates(array: xr.DataArray) -> xr.DataArray:
+    """Return the array with those of its coordinates in memory that were in chunks."""
+    read = {name: one.compute() for name, one in array.coords.items() if one.chunks is not None}
+    return array.assign_coords(read) if read else array

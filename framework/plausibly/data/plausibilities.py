@@ -56,7 +56,13 @@ from plausibly.kernels.types import Bools, Floats, Ints
 Form: TypeAlias = xr.DataArray | xr.Dataset
 """Plausibilities as users have them: ([draw,] example, label), or sparse."""
 
+FEW_LABELS = 32
+"""Up to here the dense form is what is computed with."""
+
 _WITHIN = 1e-6
+
+FEW_LABELS = 32
+"""Up to here the dense form is what is computed with."""
 
 
 def is_sparse(array: object) -> TypeGuard[xr.Dataset]:

@@ -52,12 +52,10 @@ class Claim:
 
     @property
     def held(self) -> bool:
-        """Whether every part held."""
         return all(self.parts.values())
 
     @property
     def verdict(self) -> str:
-        """Whether it held: yes, or no and in what."""
         wrong = [part for part, held in self.parts.items() if not held]
         return f"no: not {', not '.join(wrong)}" if wrong else "yes"
 
@@ -67,12 +65,11 @@ class Claim:
 
 
 def wanted(numbers: xr.Dataset) -> float:
-    """Return the level that a figure asks for."""
-    return float(1 - numbers.attrs[names.ALPHA])
+    """Return the level that a figure asks for, NaN for none."""
+    return float(1 - numbers.attrs.get(names.ALPHA, np.nan))
 
 
 def close(mean: float, level: float) -> bool:
-    """Return whether a mean of coverage is at a level, to `CLOSE`."""
     return abs(mean - level) <= CLOSE
 
 
@@ -91,17 +88,11 @@ def write_numbers(numbers: xr.Dataset, path: Path) -> None:
         writer.writerow(["data", "quantity", *numbers.dims, "value"])
         for name, variable in numbers.data_vars.items():
             places = product(*(numbers[dim].values.tolist() for dim in variable.dims))
-            for place, value in zip(places, variable.values.ravel().tolist(), strict=True):
-                at = dict(zip(variable.dims, map(_text, place), strict=True))
-                where = [at.get(dim, "") for dim in numbers.dims]
-                writer.writerow([data, name, *where, _text(value)])
-
-
-def _text(value: object) -> str:
-    """Return a number in the shortest text that reads back as the same."""
-    if isinstance(value, bool):
-        return str(int(value))
-    return repr(value) if isinstance(value, float) else str(value)
+            values = variable.values
+            each = (values.astype(int) if values.dtype == bool else values).ravel().tolist()
+            for place, value in zip(places, each, strict=True):
+                at = dict(zip(variable.dims, place, strict=True))
+                writer.writerow([data, name, *(at.get(dim, "") for dim in numbers.dims), value])
 
 
 _SALT = "plausibly"
@@ -118,7 +109,6 @@ METHOD_LOOKS: tuple[Look, ...] = (
 
 
 def new_page(width: float, height: float) -> Drawing:
-    """Return an empty picture, in inches."""
     figures = require("matplotlib.figure", extra="demo", whose=WHOSE)
     return figures.Figure(figsize=(width, height), layout="constrained")
 
@@ -146,43 +136,35 @@ def framed(
 
 
 def key_above(page: Drawing, panel: Axes, columns: int) -> None:
-    """Say above a page, once, what the marks of one of its panels are."""
-    handles, said = panel.get_legend_handles_labels()
-    once = dict(zip(said, handles, strict=True))
-    page.legend(
-        once.values(),
-        once.keys(),
-        loc="outside upper right",
-        ncols=columns,
-        fontsize=SMALL,
-        frameon=False,
-    )
+    """Put the legend of one panel above the page, each label once."""
+    once = dict(zip(*reversed(panel.get_legend_handles_labels()), strict=True))
+    where = {"loc": "outside upper right", "ncols": columns}
+    page.legend(once.values(), once.keys(), fontsize=SMALL, frameon=False, **where)
 
 
 def finish(page: Drawing, title: str, numbers: xr.Dataset) -> Drawing:
     """Write title and foot of a picture: what is shown, on which data, by how many splits."""
     simulated = bool(numbers.attrs.get("simulated"))
-    page.suptitle(
-        f"{title}\n{SIMULATED_PREDICTIONS}" if simulated else title,
-        x=0.01,
-        ha="left",
-        fontweight="bold",
-        fontsize=11,
-        color=VERMILION if simulated else INK,
-    )
-    page.supxlabel(foot(numbers), x=0.01, ha="left", fontsize=SMALL, color=INK)
+    left, colour = {"x": 0.01, "ha": "left"}, VERMILION if simulated else INK
+    title = f"{title}\n{SIMULATED_PREDICTIONS}" if simulated else title
+    page.suptitle(title, fontweight="bold", fontsize=11, color=colour, **left)
+    page.supxlabel(foot(numbers), fontsize=SMALL, color=INK, **left)
     return page
 
 
 def foot(numbers: xr.Dataset) -> str:
     """Return the line that says on which data a figure stands, and what was asked for."""
-    said = [str(numbers.attrs["about"])] if "about" in numbers.attrs else []
-    for key in ("splits", "alpha", "seed"):
-        if key in numbers.attrs:
-            value = numbers.attrs[key]
-            splits = "one random split" if value == 1 else f"{counted(int(value))} random splits"
-            said.append(splits if key == "splits" else f"{key} {value}")
-    return "; ".join(said)
+    known = numbers.attrs
+    parts = [str(known["about"])] if "about" in known else []
+    if "splits" in known:
+        parts.append(_splits(int(known["splits"])))
+    return "; ".join(
+        [*parts, *(f"{key} {known[key]}" for key in ("alpha", "seed") if key in known)]
+    )
+
+
+def _splits(count: int) -> str:
+    return "one random split" if count == 1 else f"{counted(count)} random splits"
 
 
 def save(page: Drawing, path: Path, form: Form) -> None:

@@ -52,8 +52,8 @@ def disagreement(result: xr.Dataset, *, most: int = MOST, axes: Axes | None = No
     most : int
         Labels that are shown: those that annotators part over most, where there are more. Rows
         then do not sum to 100, and how many labels there are is said.
-    axes : matplotlib Axes, optional
-        Where to draw; by default those of a new figure, which is ``axes.figure``.
+    axes
+        As for `coverage`.
 
     Returns
     -------
@@ -61,10 +61,10 @@ def disagreement(result: xr.Dataset, *, most: int = MOST, axes: Axes | None = No
         Of the answers that say the label of a row, how many in 100 are met by an answer that says
         the label of the column. The diagonal, framed, is agreement.
 
-    Raises
-    ------
-    InputError
-        ``figure-unsuitable``.
+    Examples
+    --------
+    >>> from plausibly.annotators import label_disagreement
+    >>> axes = plots.disagreement(label_disagreement(plausibilities))
     """
     reading.check(result, "disagreement")
     together, said = result["together"].values, result["share"].values
@@ -109,8 +109,8 @@ def confusion(
         By default the least reliable one.
     most : int
         Labels that are shown: those with the largest errors, where there are more.
-    axes : matplotlib Axes, optional
-        Where to draw; by default those of a new figure, which is ``axes.figure``.
+    axes
+        As for `coverage`.
 
     Returns
     -------
@@ -121,7 +121,12 @@ def confusion(
     Raises
     ------
     InputError
-        ``figure-unsuitable``, ``annotator-unknown``.
+        ``annotator-unknown``.
+
+    Examples
+    --------
+    >>> reliability = plausibly.reliability(annotations, "dawid-skene")
+    >>> axes = plots.confusion(reliability)
     """
     reading.check(result, "confusion")
     known = [str(name) for name in result[names.ANNOTATOR].values]
@@ -175,10 +180,11 @@ def sensitivity(
         Mean aggregated coverage over the splits; what falls more than .01 short of 1 - alpha is
         coloured and marked. The diagonal, framed, is what the guarantee is about.
 
-    Raises
-    ------
-    InputError
-        ``figure-unsuitable``, ``figure-alpha``.
+    Examples
+    --------
+    >>> aggregators = ["label-frequency", "dawid-skene"]
+    >>> result = plausibly.sensitivity(predictions, annotations, aggregators, splits=10)
+    >>> axes = plots.sensitivity(result)
     """
     _, one = reading.opened(result, "sensitivity", alpha)
     mean = one["aggregated_coverage"].mean("split").transpose("calibrated_with", "judged_by").values
@@ -283,8 +289,8 @@ def agreement(result: xr.Dataset, *, axes: Axes | None = None) -> Axes:
     ----------
     result : Dataset
         From `plausibly.agreement`.
-    axes : matplotlib Axes, optional
-        Where to draw; by default those of a new figure, which is ``axes.figure``.
+    axes
+        As for `coverage`.
 
     Returns
     -------
@@ -293,10 +299,9 @@ def agreement(result: xr.Dataset, *, axes: Axes | None = None) -> Axes:
         guesses would give. Measures without a value are left out, and so are entropy and ties,
         which measure no agreement.
 
-    Raises
-    ------
-    InputError
-        ``figure-unsuitable``.
+    Examples
+    --------
+    >>> axes = plots.agreement(plausibly.agreement(annotations))
     """
     reading.check(result, "agreement")
     titles = measure_titles(str(result.attrs["kind"]))
@@ -339,18 +344,17 @@ def annotators(
     most : int
         Annotators that are shown: those that agree least compared with the others, or are worth
         least. How many there are is said.
-    axes : matplotlib Axes, optional
-        Where to draw; by default those of a new figure, which is ``axes.figure``.
+    axes
+        As for `coverage`.
 
     Returns
     -------
     matplotlib Axes
         A row an annotator, with the number of answers.
 
-    Raises
-    ------
-    InputError
-        ``figure-unsuitable``.
+    Examples
+    --------
+    >>> axes = plots.annotators(plausibly.agreement(annotations), most=5)
     """
     if reading.check(result, "annotators") == "reliability":
         return _worth(result, most, axes)

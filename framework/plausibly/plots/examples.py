@@ -66,8 +66,8 @@ def example(
     most : int
         Labels that are shown. Where there are more: those in a set, then by plausibility, then by
         prediction. How many there are, and how much plausibility the others hold, is said.
-    axes : matplotlib Axes, optional
-        Where to draw; by default those of a new figure, which is ``axes.figure``.
+    axes
+        As for `coverage`.
 
     Returns
     -------
@@ -76,8 +76,12 @@ def example(
     Raises
     ------
     InputError
-        ``example-nothing`` where nothing is given to draw, ``examples-unnamed``,
+        ``example-nothing`` where there is nothing to draw, ``examples-unnamed``,
         ``example-unknown``.
+
+    Examples
+    --------
+    >>> axes = plots.example(plausibilities, predictions, sets)
     """
     asked = sets if isinstance(sets, Mapping) else {} if sets is None else {"": sets}
     said = {"plausibilities": plausibilities, "predictions": predictions}
@@ -224,8 +228,8 @@ def region(
     alpha : number, text, or a sequence of them
     plausibilities : DataArray, (example, label), optional
         What experts said of it.
-    axes : matplotlib Axes, optional
-        Where to draw; by default those of a new figure, which is ``axes.figure``.
+    axes
+        As for `coverage`.
 
     Returns
     -------
@@ -235,6 +239,11 @@ def region(
     ------
     InputError
         As `PlausibilityRegion.draw`, which this is.
+
+    Examples
+    --------
+    >>> region = plausibly.calibrate_region(predictions, plausibilities)
+    >>> axes = plots.region(region, predictions[:1], 0.1)
     """
     tall = 1.8 if len(region.labels) == 2 else 5.4
     axes = axes_of(axes, "region", width=6, height=tall)

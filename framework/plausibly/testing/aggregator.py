@@ -13,7 +13,7 @@ from plausibly.data.plausibilities import check_packed, pack, unpack
 from plausibly.errors import InputError
 from plausibly.kernels.random import Keys
 from plausibly.kernels.types import Floats, Ints
-from plausibly.protocols import AGGREGATOR, Aggregator, PackedAggregator, is_joint
+from plausibly.protocols import AGGREGATOR, Aggregator
 from plausibly.testing import data
 from plausibly.testing.data import texts
 from plausibly.testing.rules import (
@@ -176,7 +176,7 @@ def annotator_order(aggregator: Aggregator, table: xr.Dataset) -> None:
 @BOOK.rule
 def example_alone(aggregator: Aggregator, world: AggregatorWorld) -> None:
     """Other examples do not change the plausibilities of an example, unless `joint` is True."""
-    joint = is_joint(aggregator)
+    joint = aggregator.joint
     change = 0.0
     for table in world.each():
         every = texts(table, names.EXAMPLE)
@@ -318,7 +318,7 @@ def coordinates_kept(aggregator: Aggregator, table: xr.Dataset) -> None:
 @_each
 def packed_same(aggregator: Aggregator, table: xr.Dataset) -> None:
     """Where it has a packed form, that is what `aggregate` gives, to the last bit."""
-    if not isinstance(aggregator, PackedAggregator):
+    if aggregator.aggregate_packed(table, _KEYS) is None:
         return
     turned = [data.permuted(table, dim) for dim in (names.EXAMPLE, names.LABEL)]
     for other in (table, *turned, data.widened(table, _EXTRA)):
@@ -334,7 +334,7 @@ def packed_same(aggregator: Aggregator, table: xr.Dataset) -> None:
     refused(lambda: aggregator.aggregate_packed(nobodys, _KEYS), "for another kind")
 
 
-def _packed_as_dense(aggregator: PackedAggregator, dense: xr.DataArray, table: xr.Dataset) -> None:
+def _packed_as_dense(aggregator: Aggregator, dense: xr.DataArray, table: xr.Dataset) -> None:
     packed: object = aggregator.aggregate_packed(read_only_table(table), _KEYS)
     demand(isinstance(packed, xr.Dataset), f"aggregate_packed gives a {type(packed).__name__}")
     demand(names.DRAW not in dense.dims, "draws of plausibilities have no packed form")

@@ -11,11 +11,12 @@ import attrs
 import xarray as xr
 
 from plausibly.data import names
+from plausibly.data.annotations import Record
 from plausibly.data.names import name_text, name_texts
 from plausibly.data.seal import check_table, is_intact
 from plausibly.data.select import concat, select, to_frame
 from plausibly.errors import InputError
-from plausibly.protocols import ANNOTATION, Annotation, Record
+from plausibly.protocols import ANNOTATION, Annotation
 from plausibly.testing import data
 from plausibly.testing.data import texts
 from plausibly.testing.rules import NoData, RuleBook, demand, enter_common, refused, same

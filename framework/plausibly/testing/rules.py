@@ -21,7 +21,7 @@ from plausibly import registry
 from plausibly.errors import ComponentError, InputError, PlausiblyWarning, listed
 from plausibly.kernels.types import Floats
 from plausibly.protocols import Kind
-from plausibly.registry.conformance import problems
+from plausibly.registry.conformance import complete, problems
 from plausibly.registry.entries import reason_of
 from plausibly.registry.parameters import Parameter, Strict, described, parameters_of
 
@@ -105,6 +105,7 @@ class RuleBook(Generic[P, W]):
 
     def world(self, component: object, given: Mapping[str, object]) -> W | NoData:
         """Return the data on which a component is tried, or why there are none."""
+        complete(component, self.kind.protocol)
         unfit = sorted(given.keys() - set(self.options))
         if unfit:
             takes = ", ".join(f"{name}=" for name in self.options)

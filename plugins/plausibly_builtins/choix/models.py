@@ -16,6 +16,7 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from plausibly.plugin import (
+    Aggregator,
     InputError,
     Keys,
     Rows,
@@ -103,7 +104,7 @@ def _named(rows: Rows, places: list[int]) -> list[str]:
 
 
 @attrs.frozen(kw_only=True)
-class Choix:
+class Choix(Aggregator):
     """A model of choix: each is `called` something, and is one `estimate` of choix.
 
     The estimate gives log utilities (label,) from what its `form` says: how many labels and a list

@@ -21,6 +21,7 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from plausibly.plugin import (
+    Aggregator,
     Floats,
     InputError,
     Keys,
@@ -144,7 +145,7 @@ class Estimated:
 
 
 @attrs.frozen(kw_only=True)
-class CrowdKit:
+class CrowdKit(Aggregator):
     """An aggregator of crowd-kit: classes differ in what they ask it for, and what they read.
 
     Each says what it is `called`, and the name of crowd-kit's `model`. A model that does not take a

@@ -15,6 +15,7 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from plausibly.plugin import (
+    Aggregator,
     InputError,
     Keys,
     Rows,
@@ -309,7 +310,7 @@ def log_prevalence(plausible: Column, smoothing: float) -> tuple[Column, float]:
     return log, smoothing * float(log.sum()) if smoothing else 0.0
 
 
-class Estimated(ABC):
+class Estimated(Aggregator, ABC):
     """An aggregator that estimates what annotators are worth together with the true labels."""
 
     __slots__ = ()

@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 from plausibly.plugin import (
     AGGREGATOR,
     Aggregator,
-    AnnotatorModel,
     ComponentLike,
     InputError,
     Keys,
@@ -24,7 +23,6 @@ from plausibly.plugin import (
     counted,
     default_aggregator,
     default_kinds,
-    is_joint,
     listed,
     names,
     ordered_sum,
@@ -63,7 +61,7 @@ def _bound(_: object, __: object, value: float | None) -> None:
 
 
 @attrs.frozen(kw_only=True)
-class Exclude:
+class Exclude(Aggregator):
     """Plausibilities by another aggregator, of the responses that are left.
 
     Left out are the responses of annotators
@@ -119,7 +117,7 @@ class Exclude:
     @property
     def joint(self) -> bool:
         """Whether who is left out, or the inner aggregator, depends on all examples."""
-        learns = self.inner is not None and is_joint(self.inner)
+        learns = self.inner is not None and self.inner.joint
         return learns or self.below is not None or self.fewer_than > 1
 
     def aggregate(self, annotations: xr.Dataset, keys: Keys) -> xr.DataArray:
@@ -166,7 +164,13 @@ class Exclude:
 
     def _weights(self, rows: Rows, reasons: list[str]) -> NDArray[np.float64]:
         """Return what `by` thinks of each annotator, without those who are left out already."""
-        if not callable(getattr(self.by, "reliability", None)):
+        kept = ~_by(rows, reasons) & (rows.mentions > 0)
+        table = take_responses(rows.table, np.flatnonzero(kept))
+        answered = np.bincount(rows.example[kept], minlength=rows.n) > 0
+        if not answered.all():
+            table = select(table, example=answered)
+        found = self.by.reliability(table)
+        if found is None:
             raise InputError(
                 "reliability-none",
                 f"exclude: {type(self.by).__name__} does not estimate what annotators are worth",
@@ -175,14 +179,8 @@ class Exclude:
                 do='by = "worker-agreement", "one-coin" or "dawid-skene"',
                 whose="aggregator exclude",
             )
-        model: AnnotatorModel = self.by  # type: ignore[assignment]  # it has the method, as seen
-        kept = ~_by(rows, reasons) & (rows.mentions > 0)
-        table = take_responses(rows.table, np.flatnonzero(kept))
-        answered = np.bincount(rows.example[kept], minlength=rows.n) > 0
-        if not answered.all():
-            table = select(table, example=answered)
-        found = model.reliability(table)[names.WEIGHT]
-        weights: NDArray[np.float64] = found.sel({names.ANNOTATOR: annotators_of(rows)}).values
+        of_annotators = found[names.WEIGHT].sel({names.ANNOTATOR: annotators_of(rows)})
+        weights: NDArray[np.float64] = of_annotators.values
         return weights
 
     def _without_lost(

@@ -11,6 +11,7 @@ import numpy as np
 import xarray as xr
 
 from plausibly.plugin import (
+    Aggregator,
     InputError,
     Keys,
     Rows,
@@ -31,7 +32,7 @@ def _weights(_: object, __: object, value: Mapping[str, float]) -> None:
 
 
 @attrs.frozen(kw_only=True)
-class WeightedVote:
+class WeightedVote(Aggregator):
     """Plausibility of a label = the weight of those who said it / the weight of all who answered.
 
     ``lambda_ik = sum_r w_r a_{q_r} 1[l_r = k] / sum_r w_r a_{q_r}`` over the responses r of example

@@ -9,11 +9,11 @@ import attrs
 import numpy as np
 import xarray as xr
 
-from plausibly.plugin import Floats, Ints, Keys, Rows, answered_rows
+from plausibly.plugin import Aggregator, Floats, Ints, Keys, Rows, answered_rows
 
 
 @attrs.frozen(kw_only=True)
-class EqualSplit:
+class EqualSplit(Aggregator):
     """Plausibility of a label = the mean over responses of 1/L, if it is one of the L named.
 
     ``lambda_ik = sum_b w_b 1[k in b] / |b| / sum_b w_b`` over the label sets b of example i that

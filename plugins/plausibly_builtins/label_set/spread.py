@@ -23,7 +23,6 @@ from plausibly.plugin import (
     check_table,
     default_aggregator,
     default_kinds,
-    is_joint,
     listed,
     names,
     ordered_sum,
@@ -50,7 +49,7 @@ def _fits(spread: Spread, _: object, value: str | None) -> None:
 
 
 @attrs.frozen(kw_only=True)
-class Spread:
+class Spread(Aggregator):
     """Aggregate with any aggregator, then take the plausibility of parents to the labels below.
 
     A label that others name in their column ``parent`` of the table of labels stands above them:
@@ -96,7 +95,7 @@ class Spread:
     @property
     def joint(self) -> bool:
         """Whether the inner aggregator learns from all examples, or the shares do."""
-        return self.unseen == "overall" or (self.inner is not None and is_joint(self.inner))
+        return self.unseen == "overall" or (self.inner is not None and self.inner.joint)
 
     def aggregate(self, annotations: xr.Dataset, keys: Keys) -> xr.DataArray:
         """Return plausibilities ([draw,] example, label)."""

@@ -9,11 +9,11 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from plausibly.plugin import Floats, Ints, Keys, Rows, answered_rows, names, whole
+from plausibly.plugin import Aggregator, Floats, Ints, Keys, Rows, answered_rows, names, whole
 
 
 @attrs.frozen(kw_only=True)
-class Borda:
+class Borda(Aggregator):
     """Plausibility of a label = its points, summed over the rankings and normalised.
 
     ``alpha_iy = sum_b w_b (m_b + 1 - place_b(y))`` over the partial rankings b of example i that

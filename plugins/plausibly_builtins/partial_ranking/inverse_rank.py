@@ -9,11 +9,11 @@ import attrs
 import numpy as np
 import xarray as xr
 
-from plausibly.plugin import Floats, Ints, Keys, Rows, answered_rows, whole
+from plausibly.plugin import Aggregator, Floats, Ints, Keys, Rows, answered_rows, whole
 
 
 @attrs.frozen(kw_only=True)
-class InverseRank:
+class InverseRank(Aggregator):
     """Plausibility of a label = the sum of its inverse ranks, normalised.
 
     ``alpha_iy = sum_b w_b sum_r 1[y in block r of ranking b] / (r |block r|)`` over the partial

@@ -21,7 +21,6 @@ from plausibly.plugin import (
     default_kinds,
     drawn_times,
     hash_names,
-    is_joint,
     names,
     ragged_uniforms,
     resolve,
@@ -37,7 +36,7 @@ def _component(given: ComponentLike[Aggregator] | None) -> Aggregator | None:
 
 
 @attrs.frozen(kw_only=True)
-class Bootstrap:
+class Bootstrap(Aggregator):
     """Resample the responses of each example, with replacement, and aggregate every resample.
 
     Draw j of example i has as many responses as the example has, each drawn from them with equal
@@ -80,7 +79,7 @@ class Bootstrap:
     @property
     def joint(self) -> bool:
         """Whether the inner aggregator learns from all examples."""
-        return self.inner is not None and is_joint(self.inner)
+        return self.inner is not None and self.inner.joint
 
     def aggregate(self, annotations: xr.Dataset, keys: Keys) -> xr.DataArray:
         """Return plausibilities (draw, example, label)."""

@@ -8,11 +8,11 @@ import attrs
 import numpy as np
 import xarray as xr
 
-from plausibly.plugin import Ints, Keys, Rows, answered_rows
+from plausibly.plugin import Aggregator, Ints, Keys, Rows, answered_rows
 
 
 @attrs.frozen(kw_only=True)
-class LabelFrequency:
+class LabelFrequency(Aggregator):
     """Plausibility of a label = votes for it / votes.
 
     ``lambda_ik = sum_b w_b 1[b = k] / sum_b w_b`` over the responses b of example i that name a

@@ -7,11 +7,11 @@ from typing import ClassVar
 import attrs
 import xarray as xr
 
-from plausibly.plugin import Floats, Keys, Rows, answered_rows, ordered_sum
+from plausibly.plugin import Aggregator, Floats, Keys, Rows, answered_rows, ordered_sum
 
 
 @attrs.frozen(kw_only=True)
-class WeightedMean:
+class WeightedMean(Aggregator):
     """Plausibility of a label = the mean over responses of its share in the response.
 
     ``lambda_ik = sum_b w_b s_bk / (sum_l s_bl) / sum_b w_b`` over the soft labels b of example i,
