@@ -13,15 +13,14 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from plausibly.calibration.coordinates import group_names
-from plausibly.calibration.scores import LABEL_CELLS
+from plausibly.calibration.scores import BY_LABEL
 from plausibly.conformal.inputs import GUARANTEES, OVERLAP
 from plausibly.data import names
 from plausibly.data.left_out import read_left_out, with_left_out
-from plausibly.data.named import is_lazy
-from plausibly.data.names import text_array
+from plausibly.data.names import is_lazy, text_array
 from plausibly.errors import counted
 from plausibly.evaluation import inputs, intervals
-from plausibly.evaluation.inputs import EvaluationInputs, check_dim, prepare, voted
+from plausibly.evaluation.inputs import EvaluationInputs, check_dim, prepare
 from plausibly.evaluation.intervals import (
     AMBIGUITY,
     CELL,
@@ -223,7 +222,7 @@ def evaluate(
         TIED_SHARE: float(measured.tied.mean()),
         **({} if by is None else {"by": by}),
     }
-    for array in (prepared.sets, prepared.given):
+    for array in (prepared.sets, prepared.plausibilities.array):
         result = with_left_out(result, read_left_out(array.attrs))
     return Evaluation(result)
 
@@ -263,8 +262,8 @@ def _guaranteed(
     units = None
     if promise.cluster:
         units = inputs.known_values(promise.cluster, prepared.arrays)
-    in_chunks = is_lazy(prepared.sets) or is_lazy(prepared.given)
-    by_label = promise.by == LABEL_CELLS
+    in_chunks = is_lazy(prepared.sets) or prepared.plausibilities.in_chunks
+    by_label = promise.by == BY_LABEL
     unknown = in_chunks if by_label else promise.by not in ("", by)
     if unknown or (promise.cluster and units is None):
         return xr.Dataset()
@@ -279,12 +278,12 @@ def _guaranteed(
         if by_label:
             votes = None
             if promise.target == "voted":
-                votes = voted(prepared.plausibilities)[prepared.order]
+                votes = prepared.weights.argmax()[prepared.order]
             for code, (lam, held) in enumerate(prepared.columns()):
                 yield prepared.labels[code], lam if votes is None else (votes == code) * 1.0, held
         elif groups is not None and promise.by:
             titles = group_names(groups[0])
-            for title in sorted({*titles.tolist(), *(title for title, _ in promise.cells)}):
+            for title in sorted({*titles.tolist(), *(title for title, _ in promise.groups)}):
                 yield title, (titles == title)[groups[1]] * 1.0, columns
         else:
             yield "", np.ones(len(prepared.order)), columns
@@ -494,7 +493,7 @@ def judgement(evaluation: xr.Dataset | Evaluation, promise: Guarantee) -> Judgem
     there = [cell for cell in cells if not math.isnan(cell.mean)]
     if not there:
         return Judgement(None, None, "not checked, without test examples")
-    sizes = dict(promise.cells) or {"": promise.has}
+    sizes = dict(promise.groups) or {"": promise.has}
 
     def standing(cell: Figure) -> Standing:
         return _standing(promise, cell, sizes.get(cell.title, 0), len(there))
@@ -507,7 +506,7 @@ def judgement(evaluation: xr.Dataset | Evaluation, promise: Guarantee) -> Judgem
     wide = max(there, key=lambda cell: cell.high - cell.low)
     below = sum(standing(cell) in ("broken", "short") for cell in there)
     between = ends(worst.low, worst.high)
-    groups = "labels" if promise.by == LABEL_CELLS else f'values of "{promise.by}"'
+    groups = "labels" if promise.by == BY_LABEL else f'values of "{promise.by}"'
     many = f"{counted(below)} of {counted(len(there))}" if below else f"all {counted(len(there))}"
     words += f" for {many} {groups} (lowest: {worst.title}, {decimal(worst.mean)}, {between})"
     remark = _remark(stands, worst if below else wide, sizes.get(worst.title, 0))
@@ -552,7 +551,7 @@ def _remark(stands: Standing, covered: Figure, has: float) -> str:
 
 def _not_checked(promise: Guarantee, by: str) -> str:
     """Return that a guarantee was not checked, and what would check it."""
-    if promise.by not in ("", LABEL_CELLS, by):
+    if promise.by not in ("", BY_LABEL, by):
         return (
             f'not checked, as the guarantee is for {promise.each} (by="{promise.by}", '
             f"--by {promise.by})"

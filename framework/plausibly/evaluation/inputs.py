@@ -20,10 +20,13 @@ from plausibly.conformal.inputs import FINGERPRINT, GUARANTEES, LABEL_ORDER, OVE
 from plausibly.conformal.predictor import ConformalPredictor
 from plausibly.data import align, names, validate
 from plausibly.data.left_out import Labelled, read_left_out, with_left_out
-from plausibly.data.named import is_lazy
-from plausibly.data.names import positions
-from plausibly.data.plausibilities import about_packed, slots_of
-from plausibly.data.validate import as_checked
+from plausibly.data.names import Named, is_lazy, positions
+from plausibly.data.plausibilities import (
+    Form,
+    Plausibilities,
+    check_plausibilities,
+    mean_over_draws,
+)
 from plausibly.errors import InputError, counted, listed, warn
 from plausibly.evaluation import intervals
 from plausibly.evaluation.intervals import Averaging, Doubles, IntervalMethod, Measures
@@ -34,7 +37,7 @@ from plausibly.kernels import coverage
 from plausibly.kernels.blocks import row_blocks
 from plausibly.kernels.coverage import TIES, Ties
 from plausibly.kernels.random import Keys, hash_names
-from plausibly.kernels.sparse import Slots, packed_pairs
+from plausibly.kernels.sparse import Dense, as_stored
 from plausibly.kernels.types import Bools, Floats, Hashes, Ints
 
 
@@ -42,15 +45,14 @@ from plausibly.kernels.types import Bools, Floats, Hashes, Ints
 class Targets:
     """What sets are compared with: plausibilities, numbers that break ties, true labels."""
 
-    plausibilities: Floats | Slots
+    plausibilities: Dense = attrs.field(converter=as_stored)
     uniform: Doubles | None = None
     order: Ints | None = None
     true: Ints | None = None
 
     def __getitem__(self, rows: slice) -> Targets:
-        lam = self.plausibilities
         return Targets(
-            lam.take(rows) if isinstance(lam, Slots) else lam[rows],
+            self.plausibilities.take(rows),
             None if self.uniform is None else self.uniform[rows],
             self.order,
             None if self.true is None else self.true[rows],
@@ -86,11 +88,10 @@ def planes_of(sets: xr.DataArray) -> list[Bools]:
     return list(sets.transpose(names.ALPHA, names.EXAMPLE, names.LABEL).values)
 
 
-def disagreement(plausibilities: Floats | Slots) -> tuple[Doubles, Bools]:
+def disagreement(plausibilities: Dense) -> tuple[Doubles, Bools]:
     """Return the largest plausibility of each example, and whether several labels have it."""
-    lam = plausibilities
-    values = lam.weight if isinstance(lam, Slots) else lam
-    return np.asarray(values.max(axis=1), dtype=np.float64), coverage.tie_counts(lam) > 1
+    largest = np.asarray(plausibilities.weight.max(axis=1), dtype=np.float64)
+    return largest, coverage.tie_counts(plausibilities) > 1
 
 
 @attrs.frozen(kw_only=True, eq=False)
@@ -105,29 +106,26 @@ class Measured:
 SETS = "the prediction sets"
 
 
-def as_plausibilities(given: xr.DataArray | xr.Dataset) -> xr.DataArray:
-    """Return plausibilities (example, label), dense or packed, or aggregated from annotations."""
+def as_plausibilities(given: Form) -> xr.DataArray:
+    """Return dense plausibilities (example, label), aggregated where these are annotations."""
     if isinstance(given, xr.Dataset) and names.RESPONSE_EXAMPLE in given:
         given = aggregate(given)
-    return validate.mean_over_draws(validate.check_plausibilities(given))
+    return mean_over_draws(check_plausibilities(given))
 
 
-def checked_plausibilities(
-    given: xr.DataArray | xr.Dataset, *, in_chunks: bool = False
-) -> xr.DataArray | xr.Dataset:
-    """Return plausibilities, packed where they are packed or labels are many."""
+def read_plausibilities(given: Form, *, in_chunks: bool = False) -> Plausibilities:
+    """Return checked plausibilities, aggregated where these are annotations."""
     if isinstance(given, xr.Dataset) and names.RESPONSE_EXAMPLE in given:
-        given = aggregated(given)
+        return aggregated(given).averaged()
     if in_chunks and isinstance(given, xr.DataArray) and is_lazy(given):
         from plausibly.conformal.chunked import checked_chunks
 
-        return checked_chunks(given)
+        return Plausibilities.of(checked_chunks(given))
     if is_lazy(given):
-        from plausibly.conformal.chunked import packed_chunks
+        from plausibly.conformal.chunked import gathered
 
-        given = packed_chunks(given)
-    checked = as_checked(given)
-    return checked if isinstance(checked, xr.Dataset) else validate.mean_over_draws(checked)
+        given = gathered(given)
+    return Plausibilities.from_xarray(given).averaged()
 
 
 def as_sets(sets: object) -> xr.DataArray:
@@ -364,7 +362,7 @@ class EvaluationInputs:
     """Sets and plausibilities of the same examples and labels, ready to be measured."""
 
     sets: xr.DataArray
-    given: xr.DataArray | xr.Dataset
+    plausibilities: Plausibilities
     hashes: Hashes
     order: NDArray[np.intp]
     averaging: Averaging
@@ -374,12 +372,12 @@ class EvaluationInputs:
     @property
     def arrays(self) -> tuple[xr.DataArray, xr.DataArray | xr.Dataset]:
         """What has coordinates of the examples and labels."""
-        return self.sets, about(self.given)
+        return self.sets, self.plausibilities.about
 
     @property
-    def plausibilities(self) -> Floats | Slots:
-        """Plausibilities in the caller's order."""
-        return weights_of(self.given)
+    def weights(self) -> Dense:
+        """Plausibilities in the caller's order, dense or sparse."""
+        return self.plausibilities.stored
 
     @property
     def labels(self) -> list[str]:
@@ -392,21 +390,16 @@ class EvaluationInputs:
 
     def blocks(self) -> Iterator[tuple[slice, Doubles, list[Bools]]]:
         """Yield places in `order` with plausibilities and sets, dense, few at a time."""
-        lam, inside = self.plausibilities, self.sets.values
+        inside = self.sets.values
         for rows in row_blocks(inside.shape):
             some = self.order[rows]
-            dense: Floats = lam.take(some).dense() if isinstance(lam, Slots) else lam[some]
+            dense = self.weights.take(some).dense()
             yield rows, dense.astype(np.float64), _planes(inside[some])
 
     def columns(self) -> Iterator[tuple[Doubles, list[Doubles]]]:
         """Yield the plausibilities of each label in `order`, and which sets hold it."""
-        lam, inside = self.plausibilities, self.sets.values
-        dense = (
-            lam.by_label(self.order)
-            if isinstance(lam, Slots)
-            else (lam[self.order, label] for label in range(len(self.labels)))
-        )
-        for label, column in enumerate(dense):
+        inside = self.sets.values
+        for label, column in enumerate(self.weights.by_label(self.order)):
             held = inside[self.order, label].astype(np.float64)
             yield column.astype(np.float64), [held] if held.ndim == 1 else list(held.T.copy())
 
@@ -422,7 +415,8 @@ class EvaluationInputs:
 
     def targets(self, ties: Ties, true: Ints | None = None) -> Targets:
         """Return what the sets are compared with; plausibilities in chunks are not among it."""
-        lam = np.empty((len(self.order), 0)) if is_lazy(self.given) else self.plausibilities
+        in_chunks = self.plausibilities.in_chunks
+        lam = np.empty((len(self.order), 0)) if in_chunks else self.weights
         if ties != "random":
             return Targets(lam, true=true)
         uniform = Keys(self.seed).child("evaluate/ties").uniform(self.hashes)[:, 0]
@@ -440,11 +434,11 @@ class EvaluationInputs:
         """Return the same with largest plausibilities; arrays in chunks are read in one pass."""
         policy = check_ties(ties)
         targets = self.targets(policy, true)
-        if not is_lazy(self.sets) and not is_lazy(self.given):
+        if not is_lazy(self.sets) and not self.plausibilities.in_chunks:
             outcomes = measure(self.sets.values, targets, policy, shares)
-            largest, tied = disagreement(self.plausibilities)
+            largest, tied = disagreement(self.weights)
             return Measured(outcomes=outcomes, largest=largest, tied=tied)
-        return _in_chunks(self.sets, self.given, targets, policy, shares)
+        return _in_chunks(self.sets, self.plausibilities.array, targets, policy, shares)
 
     def outcomes(self, measured: Measures) -> Measures:
         """Return what `measured` gave in `order`, ready to be averaged."""
@@ -456,14 +450,14 @@ class EvaluationInputs:
         if names.ALPHA in self.sets.coords:
             found = found.assign_coords({names.ALPHA: self.sets[names.ALPHA].variable})
         found.attrs = {**self.attrs, "n": len(self.order), **attributes}
-        for array in (self.sets, self.given):
+        for array in (self.sets, self.plausibilities.array):
             found = with_left_out(found, read_left_out(array.attrs))
         return found
 
 
 def _in_chunks(
     sets: xr.DataArray,
-    given: xr.DataArray | xr.Dataset,
+    plausibilities: Form,
     targets: Targets,
     ties: Ties,
     shares: Doubles | None,
@@ -473,13 +467,13 @@ def _in_chunks(
     if is_lazy(sets):
         sets = whole_rows(sets, SETS, "sets")
     else:
-        sets = sets.chunk({names.EXAMPLE: given.chunksizes[names.EXAMPLE]})
+        sets = sets.chunk({names.EXAMPLE: plausibilities.chunksizes[names.EXAMPLE]})
     if names.ALPHA in sets.dims:
         sets = sets.chunk({names.ALPHA: -1})
     arrays = [sets]
-    if isinstance(given, xr.DataArray) and is_lazy(given):
+    if isinstance(plausibilities, xr.DataArray) and is_lazy(plausibilities):
         cut = sets.variable.chunksizes[names.EXAMPLE]
-        arrays.append(given.chunk({names.EXAMPLE: cut, names.LABEL: -1}))
+        arrays.append(plausibilities.chunk({names.EXAMPLE: cut, names.LABEL: -1}))
 
     def of_chunk(values: Bools, *read: Any) -> Measured:  # Any: plausibilities, then targets
         *lam, some = read
@@ -525,15 +519,11 @@ def prepare(
         source=SETS,
         stacklevel=4,
     )
-    lam = checked_plausibilities(plausibilities, in_chunks=in_chunks)
-    # The form of the plausibilities stays: the type checker asks for each apart.
-    if isinstance(lam, xr.Dataset):
-        inside, lam = matched(inside, lam, only_common, SETS)
-    else:
-        inside, lam = matched(inside, lam, only_common, SETS)
+    lam = read_plausibilities(plausibilities, in_chunks=in_chunks)
+    inside, lam = matched_with(inside, lam, only_common, SETS)
     hashes = hash_names(inside[names.EXAMPLE].values)
     order = drawn_order(hashes, seed)
-    clusters = cluster_codes(cluster, (inside, about(lam)))
+    clusters = cluster_codes(cluster, (inside, lam.about))
     carried = {name: sets.attrs[name] for name in _CARRIED if name in sets.attrs}
     carried |= {"interval": interval, "confidence": confidence, "seed": seed}
     carried["labels"] = inside.sizes[names.LABEL]
@@ -548,7 +538,7 @@ def prepare(
     )
     return EvaluationInputs(
         sets=inside,
-        given=lam,
+        plausibilities=lam,
         hashes=hashes,
         order=order,
         averaging=averaging,
@@ -573,6 +563,22 @@ def matched(
     labels = names.name_texts(first[names.LABEL].values)
     given = align.match_labels(given, labels, whose=other, other=source)
     return align.match_examples(first, given, only_common=only_common, whose=source, other=other)
+
+
+def matched_with(
+    first: xr.DataArray,
+    given: Plausibilities,
+    only_common: bool = False,
+    source: str = "predictions",
+    other: str = "plausibilities",
+) -> tuple[xr.DataArray, Plausibilities]:
+    """Return an array and plausibilities of the same labels and examples, in its order."""
+    here = Named.of(first)
+    given = align.with_labels(given, here.labels.texts, whose=other, other=source)
+    here, given = align.same_examples(
+        here, given, only_common=only_common, whose=source, other=other
+    )
+    return here.array, given
 
 
 def with_groups(
@@ -627,10 +633,9 @@ def as_predictions(predictions: xr.DataArray) -> xr.DataArray:
     """Return predictions (example, label), checked; those in chunks when they are read."""
     if not is_lazy(predictions):
         return validate.check_predictions(predictions)
-    from plausibly.conformal.chunks import named_chunks
+    from plausibly.conformal.chunks import predictions_in_chunks
 
-    model = named_chunks(predictions, "predictions", "predictions")
-    return model.assign_attrs({names.SCALE: validate.known_scale(model, "predictions")})
+    return predictions_in_chunks(predictions).array
 
 
 def p_value_rows(
@@ -658,34 +663,3 @@ def few_rows(shape: tuple[int, int]) -> Iterator[slice]:
     step = max(1, _CELLS // max(1, shape[1]))
     for start in range(0, shape[0], step):
         yield slice(start, min(start + step, shape[0]))
-
-
-def weights_of(plausibilities: xr.DataArray | xr.Dataset) -> Floats | Slots:
-    """Return plausibilities in the form in which they were given, (example, label)."""
-    if isinstance(plausibilities, xr.Dataset):
-        return slots_of(plausibilities)
-    values: Floats = plausibilities.values
-    return values
-
-
-def about(plausibilities: xr.DataArray | xr.Dataset) -> xr.DataArray | xr.Dataset:
-    """Return what has the coordinates of the examples and labels."""
-    if isinstance(plausibilities, xr.Dataset):
-        return about_packed(plausibilities)
-    return plausibilities
-
-
-def above_zero(weights: Floats | Slots) -> Slots:
-    """Return what is above zero of plausibilities in either form."""
-    if isinstance(weights, Slots):
-        return weights
-    row, label = np.nonzero(weights)
-    return packed_pairs(row, label, weights[row, label], weights.shape)
-
-
-def voted(weights: Floats | Slots) -> Ints:
-    """Return the code of the first most plausible label of each example, (example,)."""
-    if not isinstance(weights, Slots):
-        return np.asarray(np.argmax(weights, axis=1))
-    place = np.argmax(weights.weight, axis=1)
-    return np.asarray(weights.label[np.arange(len(place)), place], dtype=np.intp)

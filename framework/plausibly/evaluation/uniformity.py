@@ -12,8 +12,9 @@ import xarray as xr
 from plausibly.calibration.alphas import Alphas, read_alphas
 from plausibly.conformal.predictor import ConformalPredictor
 from plausibly.data import align, names
+from plausibly.data.names import Named
 from plausibly.evaluation import inputs, intervals
-from plausibly.evaluation.inputs import as_predictions, p_value_rows, voted, weights_of
+from plausibly.evaluation.inputs import as_predictions, p_value_rows
 from plausibly.evaluation.intervals import Averaging, Doubles, IntervalMethod, variables
 from plausibly.evaluation.result import decimal, each, wrapped
 from plausibly.kernels.draws import draw_labels
@@ -110,15 +111,11 @@ def p_value_uniformity(
     intervals.check_method(interval_method, confidence)
     exact = read_alphas(alphas)
     p = as_predictions(predictions)
-    lam = inputs.checked_plausibilities(plausibilities)
+    lam = inputs.read_plausibilities(plausibilities)
     labels = list(predictor.labels)
-    # The form of the plausibilities stays: the type checker asks for each apart.
-    if isinstance(lam, xr.Dataset):
-        p, lam = align.match_examples(p, lam, only_common=only_common)
-        lam = align.match_labels(lam, labels, whose="plausibilities", other="the predictor")
-    else:
-        p, lam = align.match_examples(p, lam, only_common=only_common)
-        lam = align.match_labels(lam, labels, whose="plausibilities", other="the predictor")
+    named, lam = align.same_examples(Named.of(p), lam, only_common=only_common)
+    lam = align.with_labels(lam, labels, whose="plausibilities", other="the predictor")
+    p = named.array
     hashes = hash_names(p[names.EXAMPLE].values)
     inputs.warn_of_overlap(
         0 if predictor.hashes is None else int(np.isin(hashes, predictor.hashes).sum()),
@@ -130,8 +127,8 @@ def p_value_uniformity(
         stacklevel=3,
     )
     uniform = Keys(seed).child("uniformity/drawn").uniform(hashes)
-    held, about = weights_of(lam), (p, inputs.about(lam))
-    codes: dict[str, Ints] = {VOTED: voted(held), DRAWN: draw_labels(held, uniform)[0]}
+    stored, about = lam.stored, (p, lam.about)
+    codes: dict[str, Ints] = {VOTED: stored.argmax(), DRAWN: draw_labels(stored, uniform)[0]}
     if true is not None:
         codes[TRUE] = inputs.true_codes(true, about, labels)
     clusters = inputs.cluster_codes(cluster, about)
