@@ -6,10 +6,10 @@ import json
 
 import numpy as np
 import pytest
-from plausibly.evaluation.describe import outwards
 
 import plausibly
 from plausibly.evaluation import coverage_by
+from plausibly.evaluation.result import outwards
 from plausibly.evaluation.splits import split, split_keys, split_seed
 from plausibly.kernels.random import hash_names
 from plausibly.report.model import ReportData

@@ -25,7 +25,7 @@ from plausibly.data.names import name_texts, several
 from plausibly.errors import InputError, counted
 from plausibly.evaluation.design import Methods
 from plausibly.evaluation.evaluate import STRATA
-from plausibly.evaluation.study import METHOD
+from plausibly.evaluation.study import METHOD, Study as Compared
 from plausibly.extras import require
 from plausibly.kernels.coverage import Ties
 from plausibly.report import REPORT, model, sections, sources
@@ -374,6 +374,8 @@ def _opened(source: Source) -> sources.Finished | StudyResult | ConformalPredict
     """Return what a report is about, read where it is a file."""
     if isinstance(source, StudyResult | ConformalPredictor):
         return source
+    if isinstance(source, Compared):
+        return source.data
     if isinstance(source, xr.Dataset):
         if METHOD in source.dims:
             return source
