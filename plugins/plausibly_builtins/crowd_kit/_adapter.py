@@ -34,6 +34,7 @@ from plausibly.plugin import (
     several,
     warn,
 )
+from plausibly_builtins.aggregation import by_name, example_names
 
 Column = NDArray[np.float64]
 Codes = NDArray[np.intp]
@@ -82,10 +83,7 @@ class Given:
         who = rows.annotator[response]
         _check_known(who, called)
         times = _times_of(rows.weight[response], called, repeats=repeats)
-        of_example, of_annotator = (
-            np.argsort(np.argsort(rows.table[dim].values, kind="stable"))
-            for dim in (names.EXAMPLE, names.ANNOTATOR)
-        )
+        of_example, of_annotator = (by_name(rows, dim) for dim in (names.EXAMPLE, names.ANNOTATOR))
         example, annotator = of_example[rows.example[response]], of_annotator[who]
         order = np.lexsort((example, annotator))
         label = rows.label[counts].astype(np.intp)[order]
@@ -179,8 +177,7 @@ class CrowdKit(Aggregator):
         sums = np.where(bad, 1.0, values.sum(axis=1))
         bad |= sums <= 0
         if bad.any():
-            by_name = np.flatnonzero(bad[given.of_example])
-            shown = [str(name) for name in rows.table.indexes[names.EXAMPLE][by_name]]
+            shown = example_names(rows, np.flatnonzero(bad[given.of_example]))
             got = f"none for {several(len(shown), 'example')} ({listed(shown)})"
             raise self._failure(got, details={"examples": shown})
         table = np.zeros((rows.n, rows.labels))
