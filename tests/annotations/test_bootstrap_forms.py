@@ -15,7 +15,15 @@ from cli_world import make, run
 from plausibly.data import validate
 from plausibly.errors import InputError
 from plausibly.io.plausibilities import read_plausibilities, write_plausibilities
-from plausibly.plugin import AGGREGATOR, Keys, answered_rows, build_table, names, resolve
+from plausibly.plugin import (
+    AGGREGATOR,
+    Aggregator,
+    Keys,
+    answered_rows,
+    build_table,
+    names,
+    resolve,
+)
 from plausibly.testing import check_aggregator
 from plausibly_builtins.label_set.annotation import LabelSet
 from plausibly_builtins.partial_ranking.annotation import PartialRanking
@@ -33,7 +41,7 @@ VOTES = SingleLabel().build(
 
 
 @attrs.frozen(kw_only=True)
-class Turned:
+class Turned(Aggregator):
     """Label frequencies with examples and labels the other way round, drawn twice."""
 
     accepts: ClassVar[frozenset[str]] = frozenset({"single-label"})
@@ -46,7 +54,7 @@ class Turned:
 
 
 @attrs.frozen(kw_only=True)
-class Unweighted:
+class Unweighted(Aggregator):
     """Counts rows, and takes no weights."""
 
     accepts: ClassVar[frozenset[str]] = frozenset({"single-label"})
@@ -60,7 +68,7 @@ class Unweighted:
 
 
 @attrs.frozen(kw_only=True)
-class Silence:
+class Silence(Aggregator):
     """The share of empty answers on the first label."""
 
     accepts: ClassVar[frozenset[str]] = frozenset({"single-label"})

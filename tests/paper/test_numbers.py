@@ -46,7 +46,7 @@ def test_the_naive_threshold_is_an_order_statistic_of_the_drawn_scores() -> None
     study = Study(source=partial(toy_data, 200, 1), alpha="0.1")
     rows = study.rows(0)
     predictor = study.calibrated(rows, monte_carlo(), seed=3)
-    atoms = np.sort(predictor.pools.replicates.scores, axis=None)
+    atoms = np.sort(predictor.pools.calibration.scores, axis=None)
     alpha, n = Fraction(1, 10), int((~rows).sum())
     rank = 10 * math.floor(alpha * (n + 1))
     assert float(predictor.threshold(cases.standard(alpha, n, 10))) == atoms[rank - 1]

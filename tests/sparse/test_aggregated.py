@@ -9,12 +9,13 @@ import pytest
 import xarray as xr
 
 import plausibly
-from plausibly.conformal.aggregate import FEW_LABELS, aggregated
+from plausibly.conformal.aggregate import aggregated
 from plausibly.data import check_packed
+from plausibly.data.plausibilities import FEW_LABELS
 from plausibly.plugin import (
     AGGREGATOR,
+    Aggregator,
     Keys,
-    PackedAggregator,
     answered_rows,
     pack,
     resolve,
@@ -38,7 +39,7 @@ NATIVE = [
 @pytest.mark.parametrize(("kind", "name"), NATIVE)
 def test_packed_is_dense_to_the_bit(kind: str, name: str, weighted: bool) -> None:
     table = mentions(kind, 60, 90, weighted=weighted)
-    assert isinstance(resolve(AGGREGATOR, name), PackedAggregator)
+    assert resolve(AGGREGATOR, name).aggregate_packed(table, Keys(0)) is not None
     dense = plausibly.aggregate(table, name)
     packed = plausibly.aggregate(table, name, packed=True)
     assert unpack(packed).identical(dense)
@@ -92,7 +93,7 @@ def test_which_form_is_computed_with_depends_on_the_number_of_labels() -> None:
 
 
 @attrs.frozen(kw_only=True)
-class OnlyPacked:
+class OnlyPacked(Aggregator):
     """An aggregator of a stranger that has nothing but the packed form in hand."""
 
     accepts: ClassVar[frozenset[str]] = frozenset({"single-label"})

@@ -119,7 +119,7 @@ def test_annotations_of_many_labels_are_packed_inside(kind: str) -> None:
     assert isinstance(first, ConformalPredictor)
     assert isinstance(second, ConformalPredictor)
     assert answers(first)[:2] == answers(second)[:2]
-    np.testing.assert_array_equal(first.pools.replicates.scores, second.pools.replicates.scores)
+    np.testing.assert_array_equal(first.pools.calibration.scores, second.pools.calibration.scores)
 
 
 def test_only_common_examples() -> None:

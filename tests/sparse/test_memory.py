@@ -78,7 +78,7 @@ def data_of(packed: xr.Dataset) -> CalibrationData:
 def test_calibrators(packed: xr.Dataset, calibrator: dict[str, object]) -> None:
     data, component = data_of(packed), resolve(CALIBRATOR, calibrator)
     with at_most(64):
-        found = component.replicates(data, Keys(0))
+        found = component.calibrate(data, Keys(0))
     assert found.scores.size >= EXAMPLES
 
 

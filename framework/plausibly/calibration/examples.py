@@ -15,7 +15,7 @@ from plausibly.kernels.types import Floats, FloatType, Hashes, Ints, still, unwr
 
 
 @attrs.frozen(eq=False)
-class AsGiven:
+class IdentityScores:
     """Predictions, finite, as a source of scores.
 
     Zero is added to what is read, which turns -0.0 into 0.0: they compare equal and are different
@@ -34,9 +34,9 @@ class AsGiven:
         found: Floats = self.values[row, label]
         return np.add(found, self.dtype.type(0), out=found)
 
-    def take(self, rows: NDArray[np.intp]) -> AsGiven:
+    def take(self, rows: NDArray[np.intp]) -> IdentityScores:
         """Return the scores of some examples."""
-        return AsGiven(self.values[rows])
+        return IdentityScores(self.values[rows])
 
     def largest(self) -> Floats:
         """Return the largest score of each example, (example,)."""

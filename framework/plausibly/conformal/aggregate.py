@@ -8,25 +8,19 @@ from typing import Literal, overload
 import xarray as xr
 
 from plausibly import registry
-from plausibly.conformal.components import called
 from plausibly.data import names, seal
 from plausibly.data.labels import without_parents
 from plausibly.data.left_out import Labelled, with_left_out
 from plausibly.data.names import several
-from plausibly.data.plausibilities import is_packed, pack, unpack
+from plausibly.data.plausibilities import FEW_LABELS, is_packed, pack, unpack
 from plausibly.data.rows import check_answered
 from plausibly.data.select import answered, select
 from plausibly.data.validate import as_checked
 from plausibly.errors import InputError, listed
 from plausibly.kernels.random import Keys
-from plausibly.protocols import (
-    AGGREGATOR,
-    Aggregator,
-    ComponentLike,
-    PackedAggregator,
-    is_joint,
-)
-from plausibly.registry.calls import calling, failed
+from plausibly.protocols import AGGREGATOR, Aggregator, ComponentLike
+from plausibly.registry.components import called
+from plausibly.registry.entries import calling, failed
 
 DEFAULT_AGGREGATORS: Mapping[str, str] = {
     "single-label": "label-frequency",
@@ -34,9 +28,6 @@ DEFAULT_AGGREGATORS: Mapping[str, str] = {
     "label-set": "label-set",
     "soft-label": "soft-label",
 }
-
-FEW_LABELS = 32
-"""Up to here the dense form is what is computed with."""
 
 
 def default_kinds() -> frozenset[str]:
@@ -102,7 +93,7 @@ def aggregate(
         ``attrs["left_out"]``.
     packed : bool
         Return the packed form, for thousands of labels: only what is above 0. Aggregators with
-        `plausibly.plugin.PackedAggregator` then make no dense array. `calibrate`, `evaluate` and
+        a method `aggregate_packed` then make no dense array. `calibrate`, `evaluate` and
         `write_plausibilities` take either form, with the same results to the last bit.
     **params
         Parameters of the aggregator, with its name.
@@ -113,7 +104,7 @@ def aggregate(
         Rows sum to 1; the coordinate `denominator` holds the totals where rows are counts. The dim
         ``draw`` is there where the aggregator draws plausibilities, as ``bootstrap`` does. The
         attribute ``joint`` names the aggregator where the plausibilities of an example depend on
-        the other examples (`plausibly.plugin.is_joint`). The attribute ``parents`` is the policy by
+        the other examples (`joint` of the aggregator). The attribute ``parents`` is the policy by
         which the plausibility of labels that stand above others went to those below (aggregator
         ``spread``); the labels are then those that stand above none.
 
@@ -140,11 +131,15 @@ def aggregate(
 
 
 def aggregated(
-    annotations: xr.Dataset, aggregator: ComponentLike[Aggregator] | None = None, *, seed: int = 0
+    annotations: xr.Dataset,
+    aggregator: ComponentLike[Aggregator] | None = None,
+    *,
+    seed: int = 0,
+    unanswered: Literal["error", "drop"] = "error",
 ) -> xr.DataArray | xr.Dataset:
     """Return plausibilities in the form that is computed with: packed where labels are many."""
     sparse = annotations.sizes[names.LABEL] > FEW_LABELS
-    return _aggregated(annotations, aggregator, {}, seed, "error", sparse=sparse)
+    return _aggregated(annotations, aggregator, {}, seed, unanswered, sparse=sparse)
 
 
 def _aggregated(
@@ -177,13 +172,18 @@ def _aggregated(
         table = select(table, example=kept) if dropped else table
     keys, name = Keys(seed, "aggregator"), called(AGGREGATOR, component)
     whose, table = f"aggregator {name}", seal.lent(table)
-    packed = sparse and isinstance(component, PackedAggregator)
-    method = "aggregate_packed" if packed else "aggregate"
     check_answered(table)
-    with calling(whose, method):
-        found: object = getattr(component, method)(table, keys)
+    found: object = None
+    if sparse:
+        method = "aggregate_packed"
+        with calling(whose, method):
+            found = component.aggregate_packed(table, keys)
+    if found is None:
+        method = "aggregate"
+        with calling(whose, method):
+            found = component.aggregate(table, keys)
     plausibilities = _answered(found, table, whose, method)
-    called_as = {names.JOINT: name} if is_joint(component) else {}
+    called_as = {names.JOINT: name} if component.joint else {}
     left_out = {"without a response": dropped}
     if isinstance(plausibilities, xr.Dataset):
         return _said(plausibilities, called_as, left_out)

@@ -110,7 +110,7 @@ class RowScores:
         """Yield slices of rows with their scores (example, label)."""
         for rows in blocks.row_blocks(checked.shape):
             some = checked[rows]
-            if not self.scoring.as_given:
+            if not self.scoring.identity:
                 some = self.scoring.scores(some, Examples(named.texts[rows]))
             yield rows, some
 

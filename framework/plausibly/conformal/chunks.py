@@ -11,7 +11,7 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from plausibly.data import names
-from plausibly.data.named import float_type, named_array
+from plausibly.data.named import float_type, named_array, read_coordinates
 from plausibly.data.names import several
 from plausibly.errors import InputError
 from plausibly.extras import require
@@ -65,12 +65,6 @@ def whole_rows(array: xr.DataArray, whose: str, what: str) -> xr.DataArray:
             whose=whose,
         )
     return array
-
-
-def read_coordinates(array: xr.DataArray) -> xr.DataArray:
-    """Return the array with those of its coordinates in memory that were in chunks."""
-    read = {name: one.compute() for name, one in array.coords.items() if one.chunks is not None}
-    return array.assign_coords(read) if read else array
 
 
 def chunks_of(array: xr.DataArray) -> list[Chunk]:

@@ -16,12 +16,11 @@ from plausibly import registry
 from plausibly.calibration.claim import warn_of_heavy, warn_of_unseen
 from plausibly.calibration.coordinates import coordinates_over, group_names, new_values
 from plausibly.calibration.data import CalibrationData, ScoreSource, check_weights
-from plausibly.calibration.examples import AsGiven, Examples
-from plausibly.calibration.pvalues import Queries
-from plausibly.calibration.scores import LABEL_CELLS, Replicates
+from plausibly.calibration.examples import Examples, IdentityScores
+from plausibly.calibration.pvalues import TestScores
+from plausibly.calibration.scores import BY_LABEL, CalibrationScores
 from plausibly.conformal.aggregate import aggregated, default_aggregator
 from plausibly.conformal.array_predictor import Scoring
-from plausibly.conformal.components import called as called_as
 from plausibly.data import align, names, validate
 from plausibly.data.named import is_lazy, with_values
 from plausibly.data.names import names_of, not_among
@@ -34,6 +33,7 @@ from plausibly.kernels.random import Keys
 from plausibly.kernels.sparse import Slots
 from plausibly.kernels.types import Bools, Floats, FloatType, Ints
 from plausibly.protocols import AGGREGATOR, Aggregator, ComponentLike
+from plausibly.registry.components import called as called_as
 
 GUARANTEES = "guarantees"
 FINGERPRINT = "fingerprint"
@@ -152,14 +152,14 @@ def _without_augmentations(augmentations: Sequence[str]) -> InputError:
 
 
 def threshold_array(
-    values: Floats, alphas: Sequence[Fraction], replicates: Replicates, *, several: bool
+    values: Floats, alphas: Sequence[Fraction], calibration: CalibrationScores, *, several: bool
 ) -> xr.DataArray:
     """Return thresholds as one labelled array."""
-    by, named = replicates.by, [float(one) for one in alphas]
+    by, named = calibration.by, [float(one) for one in alphas]
     array = xr.DataArray(
         values if by else values[0],
         dims=[by, names.ALPHA] if by else [names.ALPHA],
-        coords={names.ALPHA: named, **({by: list(replicates.cells)} if by else {})},
+        coords={names.ALPHA: named, **({by: list(calibration.groups)} if by else {})},
         name="threshold",
     )
     return array if several else array.isel({names.ALPHA: 0})
@@ -203,44 +203,44 @@ def sets_attrs(
 
 def queries_of(
     test: NewExamples,
-    replicates: Replicates,
+    calibration: CalibrationScores,
     *,
     scoring: Scoring,
     calibrator: str,
     splits_ties: bool,
     compared: bool = False,
-) -> Queries:
+) -> TestScores:
     """Return what a calibration is asked about new examples."""
     whose = f"calibrator {calibrator}"
     keys = Keys(scoring.seed)
-    as_given = compared and scoring.as_given
-    scores = test.values if as_given else scoring.scores(test.values, test.examples)
+    identity = compared and scoring.identity
+    scores = test.values if identity else scoring.scores(test.values, test.examples)
     order = None
-    if replicates.reads == "mean":
+    if calibration.augmentation == "mean":
         scores = mean_scores(scores)
-    elif replicates.reads == "separate":
+    elif calibration.augmentation == "separate":
         # In a random order any p-values are exchangeable.
         spread = keys.child("order").uniform(test.examples.hashes, len(scores))
         order = np.argsort(spread, axis=1, kind="stable").T
     weight = None
-    if replicates.weight_by:
-        values = new_values(test.checked, replicates.weight_by, whose=whose)
-        weight = check_weights(values, replicates.weight_by, whose="predictions")
-    return Queries(
+    if calibration.weight_by:
+        values = new_values(test.checked, calibration.weight_by, whose=whose)
+        weight = check_weights(values, calibration.weight_by, whose="predictions")
+    return TestScores(
         scores=scores,
-        cell=cells_of(test.checked, replicates, whose),
+        group=cells_of(test.checked, calibration, whose),
         weight=weight,
         uniform=keys.child("smoothing").uniform(test.examples.hashes) if splits_ties else None,
         order=order,
     )
 
 
-def cells_of(checked: xr.DataArray, replicates: Replicates, whose: str) -> Ints | None:
+def cells_of(checked: xr.DataArray, calibration: CalibrationScores, whose: str) -> Ints | None:
     """Return the group of each new example, -1 where calibration lacks it; None without groups."""
-    if replicates.by in ("", LABEL_CELLS):
+    if calibration.by in ("", BY_LABEL):
         return None
-    found = group_names(new_values(checked, replicates.by, whose=whose))
-    return names.positions(list(replicates.cells), found.tolist())
+    found = group_names(new_values(checked, calibration.by, whose=whose))
+    return names.positions(list(calibration.groups), found.tolist())
 
 
 def mean_scores(scores: Floats) -> Floats:
@@ -255,43 +255,45 @@ def largest_scores(scores: Floats) -> Floats:
     return blocks.largest(plain)
 
 
-def warn_of_unseen_groups(checked: xr.DataArray, cell: Ints | None, replicates: Replicates) -> None:
+def warn_of_unseen_groups(
+    checked: xr.DataArray, group: Ints | None, calibration: CalibrationScores
+) -> None:
     """Warn of new examples of groups that calibration lacks."""
-    if cell is None or not (cell < 0).any():
+    if group is None or not (group < 0).any():
         return
-    unseen = cell < 0
-    found = group_names(new_values(checked, replicates.by, whose="predictor"))
+    unseen = group < 0
+    found = group_names(new_values(checked, calibration.by, whose="predictor"))
     examples = [str(name) for name in checked[names.EXAMPLE].values[unseen]]
-    warn_of_unseen(examples, sorted(set(found[unseen].tolist())), replicates.by)
+    warn_of_unseen(examples, sorted(set(found[unseen].tolist())), calibration.by)
 
 
 def warn_of_weights(
-    queries: Queries,
-    replicates: Replicates,
+    test_scores: TestScores,
+    calibration: CalibrationScores,
     sets: Sequence[Bools],
     alphas: Sequence[Fraction],
 ) -> None:
     """Warn of new examples that get every label because of their weight."""
-    if queries.weight is not None and replicates.weight is not None:
-        total = _weight_of_others(queries, replicates)
+    if test_scores.weight is not None and calibration.weight is not None:
+        total = _weight_of_others(test_scores, calibration)
         for one, plane in zip(alphas, sets, strict=True):
             # Its own mass alone is more than alpha: w own / (W + w) > alpha.
-            more = float(replicates.own - one) * queries.weight > float(one) * total
+            more = float(calibration.test_mass - one) * test_scores.weight > float(one) * total
             heavy = more & plane.all(axis=1)
             if heavy.any():
-                warn_of_heavy(int(heavy.sum()), len(plane), replicates, float(one))
+                warn_of_heavy(int(heavy.sum()), len(plane), calibration, float(one))
 
 
-def _weight_of_others(queries: Queries, replicates: Replicates) -> Floats:
+def _weight_of_others(test_scores: TestScores, calibration: CalibrationScores) -> Floats:
     """Return the weight of the calibration examples that each new one is compared with."""
-    if queries.cell is None:
-        whole = 0.0 if replicates.weight is None else float(replicates.weight.sum())
-        return np.full(len(queries), whole)
-    cells = range(len(replicates.cells))
-    weights = [replicates.of_cell(code).weight for code in cells]
+    if test_scores.group is None:
+        whole = 0.0 if calibration.weight is None else float(calibration.weight.sum())
+        return np.full(len(test_scores), whole)
+    groups = range(len(calibration.groups))
+    weights = [calibration.of_group(code).weight for code in groups]
     totals = [0.0 if weight is None else float(weight.sum()) for weight in weights]
     # Groups that calibration lacks are warned of apart.
-    found: Floats = np.array([*totals, np.inf])[queries.cell]
+    found: Floats = np.array([*totals, np.inf])[test_scores.group]
     return found
 
 
@@ -387,8 +389,8 @@ def calibration_data(inputs: Inputs, scoring: Scoring) -> CalibrationData:
 
         rows = RowScores(labels=labels, scoring=scoring)
         source = ChunkedScores.of(model, rows, "predictions")
-    elif scoring.as_given and not inputs.augmentations:
-        source = AsGiven(model.values)
+    elif scoring.identity and not inputs.augmentations:
+        source = IdentityScores(model.values)
     else:
         source = scoring.scores(model.values, examples)
         if inputs.augmentations:

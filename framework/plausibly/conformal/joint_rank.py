@@ -23,7 +23,6 @@ from plausibly.calibration.claim import warn_if_vacuous
 from plausibly.calibration.examples import Examples
 from plausibly.calibration.scores import DRAWN_LABELS, UNIFORMS
 from plausibly.conformal.array_predictor import Scoring
-from plausibly.conformal.components import called
 from plausibly.conformal.inputs import OVERLAP, matched_inputs, read_test, sets_array, sets_attrs
 from plausibly.data import names, validate
 from plausibly.data.names import names_of
@@ -37,6 +36,7 @@ from plausibly.kernels.masses import share
 from plausibly.kernels.random import Keys
 from plausibly.kernels.types import Floats, Ints
 from plausibly.protocols import SCORE, ComponentLike, ScoreFunction
+from plausibly.registry.components import called
 
 _BLOCK = 1 << 21
 
@@ -128,8 +128,10 @@ def joint_rank(
     for promise in promises:
         warn_if_vacuous(promise, "joint-rank")
     sets = [counts > math.floor(promise.alpha * (n + 1)) for promise in promises]
-    facts = json.dumps([labels, name, scale, inputs.augmentations, seed])
-    digest = blake2b(facts.encode() + np.ascontiguousarray(calibration).tobytes(), digest_size=16)
+    metadata = json.dumps([labels, name, scale, inputs.augmentations, seed])
+    digest = blake2b(
+        metadata.encode() + np.ascontiguousarray(calibration).tobytes(), digest_size=16
+    )
     about = sets_attrs(promises, digest.hexdigest(), labels, examples.common(test.examples))
     return sets_array(test, sets, [one.alpha for one in promises], about, is_several(alpha))
 

@@ -28,7 +28,6 @@ from plausibly.calibration.alphas import (
 from plausibly.calibration.examples import Examples
 from plausibly.conformal.aggregate import aggregate
 from plausibly.conformal.array_predictor import Scoring
-from plausibly.conformal.components import called
 from plausibly.conformal.inputs import NewExamples, read_test, sets_array, sets_attrs
 from plausibly.data import align, names, validate
 from plausibly.data.names import several
@@ -38,6 +37,7 @@ from plausibly.kernels.masses import share
 from plausibly.kernels.ranks import order_statistic
 from plausibly.kernels.types import Bools, Floats, FloatType, Hashes
 from plausibly.protocols import SCORE, ComponentLike, ScoreFunction
+from plausibly.registry.components import called
 
 _EPS = float(np.finfo(np.float64).eps)
 
@@ -367,8 +367,8 @@ class PlausibilityRegion:
     def fingerprint(self) -> str:
         """Eight hexadecimal digits that change with anything a region depends on."""
         table = registry.describe(SCORE, self.scoring.component)
-        facts = (self.labels, table, self.scoring.scale, self.scoring.seed, str(self.dtype))
-        return blake2b(repr(facts).encode() + self.ordered.tobytes(), digest_size=16).hexdigest()
+        metadata = (self.labels, table, self.scoring.scale, self.scoring.seed, str(self.dtype))
+        return blake2b(repr(metadata).encode() + self.ordered.tobytes(), digest_size=16).hexdigest()
 
     def _tau(self, alpha: Fraction) -> float:
         return float(order_statistic(self.ordered, math.floor(alpha * (self.n + 1))))
@@ -637,13 +637,13 @@ class PlausibilityRegion:
         return draw(example, self.labels, scores[0], thresholds, marks, axes)
 
     def __repr__(self) -> str:
-        facts = f"score {self.scoring.called}, n {self.n:,}, {len(self.labels)} labels"
+        metadata = f"score {self.scoring.called}, n {self.n:,}, {len(self.labels)} labels"
         lines = [
             f"  alpha {float(alpha):g}  threshold {self._tau(alpha):.4g}  "
             f"guaranteed {self.guarantee(alpha).shown_level()}"
             for alpha in (Fraction(1, 10), Fraction(1, 20))
         ]
-        return "\n".join([f"PlausibilityRegion  {facts}", *lines])
+        return "\n".join([f"PlausibilityRegion  {metadata}", *lines])
 
 
 def calibrate_region(

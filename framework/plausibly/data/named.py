@@ -203,3 +203,9 @@ def check_finite(array: xr.DataArray, whose: str, name: str) -> None:
         whose=whose,
         details={"examples": rows, "labels": labels},
     )
+
+
+def read_coordinates(array: xr.DataArray) -> xr.DataArray:
+    """Return the array with those of its coordinates in memory that were in chunks."""
+    read = {name: one.compute() for name, one in array.coords.items() if one.chunks is not None}
+    return array.assign_coords(read) if read else array

@@ -33,6 +33,9 @@ from plausibly.errors import InputError, listed
 from plausibly.kernels.sparse import Slots, packed_pairs
 from plausibly.kernels.types import Floats, Ints
 
+FEW_LABELS = 32
+"""Up to here the dense form is what is computed with."""
+
 
 def is_packed(array: xr.DataArray | xr.Dataset) -> bool:
     """Return whether this is meant as packed plausibilities."""

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from plausibly import text
 from plausibly.calibration.coordinates import group_names
-from plausibly.calibration.scores import LABEL_CELLS
+from plausibly.calibration.scores import BY_LABEL
 from plausibly.conformal.chunks import chunks_of, mapped, values_later, whole_rows
 from plausibly.data import names
 from plausibly.data.left_out import read_left_out, with_left_out
@@ -324,7 +324,7 @@ class _Averages:
         if promise and promise.cluster:
             units = inputs.known_values(promise.cluster, judged.arrays)
         there = not is_lazy(judged.sets) and not is_lazy(judged.given)
-        by_vote = promise and promise.by == LABEL_CELLS and promise.target == "voted"
+        by_vote = promise and promise.by == BY_LABEL and promise.target == "voted"
         return cls(
             order=judged.order,
             averaging=judged.averaging,
@@ -381,7 +381,7 @@ class _Averages:
         name = "" if promise is None else intervals.COVERAGE.get(promise.target, "")
         if promise is None or not (promise.by or promise.cluster) or name not in outcomes:
             return xr.Dataset()
-        by_label = promise.by == LABEL_CELLS
+        by_label = promise.by == BY_LABEL
         unknown = self.columns is None if by_label else promise.by not in ("", self.by)
         if unknown or (promise.cluster and self.units is None):
             return xr.Dataset()
@@ -420,13 +420,13 @@ class _Averages:
         planes = list(outcomes.T)
         if not promise.by:
             yield "", np.ones(len(outcomes)), planes
-        elif promise.by == LABEL_CELLS and self.columns is not None:
+        elif promise.by == BY_LABEL and self.columns is not None:
             for code, (lam, held) in enumerate(self.columns()):
                 weights = lam if self.votes is None else (self.votes == code) * 1.0
                 yield self.labels[code], weights, held
         else:
             called = group_names(self.groups)
-            for title in sorted({*called.tolist(), *(title for title, _ in promise.cells)}):
+            for title in sorted({*called.tolist(), *(title for title, _ in promise.groups)}):
                 yield title, (called == title)[self.codes] * 1.0, planes
 
 

@@ -15,11 +15,10 @@ from plausibly import registry
 from plausibly.calibration.alphas import rounded_up
 from plausibly.conformal.aggregate import aggregated, default_aggregator
 from plausibly.conformal.calibrate import calibrate
-from plausibly.conformal.components import called
 from plausibly.data import names, seal
 from plausibly.data.names import name_texts, several
-from plausibly.data.responses import by_name, take_responses
 from plausibly.data.rows import Rows
+from plausibly.data.select import by_name, take_responses
 from plausibly.errors import InputError, counted, warn
 from plausibly.evaluation import inputs
 from plausibly.evaluation.inputs import above_zero, as_predictions, opinions_of, p_value_rows
@@ -31,6 +30,7 @@ from plausibly.kernels.sparse import Slots
 from plausibly.kernels.types import Floats, Ints
 from plausibly.planning.law import Shares, pool_rank
 from plausibly.protocols import AGGREGATOR, SCORE, Aggregator, ComponentLike, ScoreFunction
+from plausibly.registry.components import called
 
 LADDER = (1, 2, 3, 5, 10, 20, 50, 100)
 _MOST_HAVE = 0.1  # the last step is one that all but this share of the examples reach

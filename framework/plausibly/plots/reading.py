@@ -117,7 +117,7 @@ def check(result: object, figure: str) -> str:
     for kind in FIGURES[figure]:
         if kind in found:
             return kind
-    calls = [KINDS[kind].made_by for kind in FIGURES[figure]]
+    calls = [f"plausibly.{KINDS[kind].call}" for kind in FIGURES[figure]]
     makers = " or ".join(one if "..." in one else one.partition("(")[0] for one in calls)
     got = f"a {type(result).__name__}"
     if isinstance(result, xr.Dataset):

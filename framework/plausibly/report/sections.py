@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from plausibly.annotators.agreement import agreement, describe_annotators, measure_titles
 from plausibly.annotators.answers import KINDS, Answers
-from plausibly.calibration.scores import LABEL_CELLS
+from plausibly.calibration.scores import BY_LABEL
 from plausibly.conformal.inputs import OVERLAP
 from plausibly.data import names
 from plausibly.data.names import name_text, name_texts, positions, quoted, several
@@ -134,7 +134,7 @@ def measured(subject: Subject, method: MethodSets) -> Measured:
     """Return what the sets of a method cover."""
     sets, lam = method.sets, subject.plausibilities
     by = method.promises[0].by
-    known = by and by != LABEL_CELLS and inputs.known_values(by, (sets,)) is not None
+    known = by and by != BY_LABEL and inputs.known_values(by, (sets,)) is not None
     cluster, seed = subject.cluster, subject.seed
     with warnings.catch_warnings():
         # What is to be said of the sets is said in the report.
@@ -887,7 +887,7 @@ def of_overlap(method: MethodSets, words: Words) -> Check:
 def of_shift(method: MethodSets, words: Words) -> Check | None:
     """Return whether the largest scores look like calibration's; None if none are kept."""
     one = method.tested[0]
-    if one.predictor.reference is None or one.predictor.pools.replicates.weight_by:
+    if one.predictor.reference is None or one.predictor.pools.calibration.weight_by:
         return None
     found = shift(one.predictor.reference, one.predictor.largest_scores(one.predictions))
     title = f"{words.examples} score like those that calibrated"

@@ -17,7 +17,6 @@ from plausibly.calibration.alphas import AlphaLike, Alphas, read_alphas
 from plausibly.config.study import Study, without_plugins
 from plausibly.conformal.aggregate import aggregate
 from plausibly.conformal.calibrate import calibrate
-from plausibly.conformal.components import called
 from plausibly.conformal.inputs import FINGERPRINT, GUARANTEES, LABEL_ORDER, OVERLAP
 from plausibly.conformal.predictor import ConformalPredictor
 from plausibly.conformal.stored import load_predictor
@@ -38,6 +37,7 @@ from plausibly.io import read_annotations, read_plausibilities, read_predictions
 from plausibly.kernels.random import hash_names
 from plausibly.kernels.types import Bools, Floats
 from plausibly.protocols import AGGREGATOR
+from plausibly.registry.components import called
 from plausibly.report.model import BROKEN, HELD, UNCHECKED, Check, Words
 from plausibly.report.options import Options, facts_of, with_tables
 from plausibly.report.sections import exchangeable, of_names, of_overlap, of_shift, selected
@@ -131,15 +131,16 @@ def method_sets(
             LABEL_ORDER: json.dumps(list(first.labels)),
         },
     )
+    metadata = first.metadata
     return MethodSets(
         name=name,
-        about=f"{facts.calibrator} + {facts.combiner}, score {facts.score}",
+        about=f"{metadata.calibrator} + {metadata.combiner}, score {metadata.score}",
         reference=reference,
         tested=tested,
         sets=with_left_out(sets, read_left_out(predictions.attrs)),
         p=p,
         scores=scores,
-        score=facts.score,
+        score=metadata.score,
         promises=promises,
     )
 
@@ -153,7 +154,7 @@ def subject_of_predictor(
 ) -> Subject:
     model, lam = _matched(data.predictions, data.plausibilities, only_common=only_common)
     one = Tested(predictor=predictor, predictions=model)
-    name = f"{predictor.facts.calibrator}, {predictor.facts.combiner}"
+    name = f"{predictor.metadata.calibrator}, {predictor.metadata.combiner}"
     every = np.ones(model.sizes[names.EXAMPLE], dtype=np.bool_)
     method = method_sets(name, model, [one], [every], data.alphas)
     shift = of_shift(method, options.words)
