@@ -112,7 +112,7 @@ def method_sets(
     promises = [
         min((one.predictor.guarantee(alpha) for one in tested), key=_strength) for alpha in alphas
     ]
-    first, facts = tested[0].predictor, tested[0].predictor.facts
+    first, metadata = tested[0].predictor, tested[0].predictor.metadata
     sets = xr.DataArray(
         values,
         dims=(names.EXAMPLE, names.LABEL, names.ALPHA),
@@ -131,7 +131,6 @@ def method_sets(
             LABEL_ORDER: json.dumps(list(first.labels)),
         },
     )
-    metadata = first.metadata
     return MethodSets(
         name=name,
         about=f"{metadata.calibrator} + {metadata.combiner}, score {metadata.score}",
