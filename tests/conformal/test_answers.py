@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from fractions import Fraction
 from functools import partial
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
@@ -266,13 +267,13 @@ def test_sound_replicates_pass() -> None:
 def test_a_calibrator_cannot_change_what_it_is_given() -> None:
     predictions, lam = world()
     before = predictions.copy(deep=True), lam.copy(deep=True)
-    for name in ("plausibilities", "scores", "given", "denominator", "hashes"):
+    for name in ("plausibilities", "scores", "stored.weight", "denominator", "hashes"):
 
         class Writing(Calibrator):
             def calibrate(
                 self, data: CalibrationData, keys: Keys, name: str = name
             ) -> CalibrationScores:
-                array = getattr(data, name)
+                array = attrgetter(name)(data)
                 array[...] = 0
                 return super().calibrate(data, keys)
 

@@ -84,7 +84,7 @@ def read_opinions(
         kind = str(table.attrs[names.KIND])
         component = registry.resolve(AGGREGATOR, asked.aggregator or default_aggregator(kind))
         unanswered: Literal["error", "drop"] = "drop" if asked.unanswered == "drop" else "error"
-        lam = aggregated(table, component, seed=asked.seed, unanswered=unanswered)
+        lam = aggregated(table, component, seed=asked.seed, unanswered=unanswered).to_xarray()
     return Opinions(
         plausibilities=lam,
         aggregator=table_of(AGGREGATOR, component),

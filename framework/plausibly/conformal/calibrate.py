@@ -344,9 +344,11 @@ def calibrate(
         "aggregator": inputs.aggregated_by,
     }
     keys = Keys(seed)
-    scoring = Scoring(component=the_score, called=called["score"], scale=inputs.scale, seed=seed)
+    scoring = Scoring(
+        component=the_score, called=called["score"], scale=inputs.predictions.scale, seed=seed
+    )
     data = calibration_data(inputs, scoring)
-    groups = _groups(inputs.predictions, group)
+    groups = _groups(inputs.predictions.array, group)
     away = np.zeros(len(data), dtype=np.bool_)
     if the_combiner.held_out != 0:
         share = _share(the_combiner.held_out)
@@ -384,7 +386,7 @@ def calibrate(
         group=group if aside.size and group else "",
         randomised=the_score.randomised,
         resampled=data.resampled is not None,
-        joint=str(inputs.plausibilities.attrs.get(names.JOINT, "")),
+        joint=str(inputs.plausibilities.array.attrs.get(names.JOINT, "")),
         allow_no_guarantee=allow_no_guarantee,
     )
     # Asked once, so that a pair without a guarantee never becomes a predictor.
@@ -401,9 +403,9 @@ def calibrate(
         evidence=evidence,
         reference=np.sort(data.largest()),
         metadata=Metadata(
-            scale=inputs.scale,
+            scale=inputs.predictions.scale,
             seed=seed,
-            augmentations=inputs.augmentations if augmented else (),
+            augmentations=inputs.predictions.augmentations if augmented else (),
             **called,
         ),
     )

@@ -14,8 +14,7 @@ import numpy as np
 import xarray as xr
 
 from plausibly import extras
-from plausibly.data.named import read_coordinates
-from plausibly.data.names import EXAMPLE, near, quoted
+from plausibly.data.names import EXAMPLE, near, quoted, read_coordinates
 from plausibly.errors import InputError, listed
 from plausibly.io import arrays, files, text
 from plausibly.io.arrays import Array, NamedArray, shaped

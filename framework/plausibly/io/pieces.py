@@ -263,9 +263,9 @@ def write_arrays(
         held[beside[name]] = xr.Variable(over, stored, encoding={"_FillValue": None})
     about = said(dataset, kind, path.name, beside, **more)
     if npz:
-        values = {key: variable.values for key, variable in held.items()}
+        by_key = {key: variable.values for key, variable in held.items()}
         with path.open("wb") as file:
-            np.savez_compressed(file, allow_pickle=False, **values, **{ABOUT: np.array(about)})
+            np.savez_compressed(file, allow_pickle=False, **by_key, **{ABOUT: np.array(about)})
         return
     coordinates = [key for name, key in beside.items() if name in dataset.coords]
     classic = xr.Dataset(held, attrs={MARK: about}).set_coords(coordinates)

@@ -32,22 +32,24 @@ from plausibly.data.names import (
 )
 from plausibly.data.plausibilities import (
     FEW_LABELS,
-    about_packed,
+    Plausibilities,
     check_packed,
-    is_packed,
-    of_slots,
+    check_plausibilities,
+    check_sparse,
+    checked_rows,
+    is_sparse,
+    mean_over_draws,
     pack,
-    unpack,
+    sparse_dataset,
 )
 from plausibly.data.text_table import TextTable
-from plausibly.data.validate import check_packed_plausibilities, check_plausibilities, checked_rows
 from plausibly.errors import InputError, counted, listed, warn
 from plausibly.io import arrays, files, pieces, text
 from plausibly.io.arrays import Array
 from plausibly.io.label_tables import as_values
 from plausibly.io.pieces import ABOUT, MARK, check_encodable, damaged
 from plausibly.io.text import numbers, plain, value_of
-from plausibly.kernels.sparse import packed_pairs
+from plausibly.kernels.sparse import Sparse
 from plausibly.kernels.types import Floats, FloatType, Ints
 
 VALUE = "plausibility"
@@ -292,7 +294,7 @@ class _Sparse:
     @classmethod
     def of(cls, lam: xr.DataArray | xr.Dataset) -> _Sparse:
         """Return plausibilities that are fit to be written; packed ones are never unpacked."""
-        if not (isinstance(lam, xr.Dataset) and is_packed(lam)):
+        if not (is_sparse(lam)):
             array = check_plausibilities(lam)
             values: Floats = array.values
             # A negative zero is kept too: it is another bit.
@@ -301,7 +303,7 @@ class _Sparse:
         lam = check_packed(lam)
         weight, label = lam[names.WEIGHT].values, lam[names.LABEL].values
         sizes = {EXAMPLE: weight.shape[0], LABEL: lam.sizes[LABEL_NAME]}
-        shell = _shell(about_packed(lam), sizes, weight.dtype)
+        shell = _shell(Plausibilities.of(lam).about, sizes, weight.dtype)
         fits = checked_rows(weight, shell, "plausibilities")
         if DENOMINATOR not in fits.coords:
             shell = shell.drop_vars(DENOMINATOR, errors="ignore")
@@ -322,12 +324,12 @@ class _Sparse:
         order = np.lexsort((label, example))
         example, label, values = example[order], label[order], self.values[filled][order]
         sizes = self.shell.sizes
-        slots = packed_pairs(example, label, values, (sizes[EXAMPLE], sizes[LABEL]))
+        slots = Sparse.of_pairs(example, label, values, (sizes[EXAMPLE], sizes[LABEL]))
         fits = checked_rows(slots.weight, self.shell, whose)
         coords = self.shell.coords.to_dataset()
         if DENOMINATOR not in fits.coords:
             coords = coords.drop_vars(DENOMINATOR, errors="ignore")
-        return check_packed(of_slots(slots, coords, self.shell.attrs))
+        return check_packed(sparse_dataset(slots, coords, self.shell.attrs))
 
 
 def _shell(about: xr.Dataset, sizes: Mapping[str, int], dtype: FloatType) -> xr.DataArray:
@@ -524,8 +526,8 @@ def write_plausibilities(
         sparse = _Sparse.of(lam)
         with replacing(path) as part:
             _write_long(sparse, part)
-    elif with_arrays and isinstance(lam, xr.Dataset) and is_packed(lam):
-        whole = check_packed_plausibilities(lam)
+    elif with_arrays and is_sparse(lam):
+        whole = check_sparse(lam, "plausibilities")
         keys = {EXAMPLE: "examples", LABEL_NAME: "labels"}
         with replacing(path) as part:
             pieces.write_arrays(whole, _KIND, part, keys, form=_PACKED)
@@ -614,8 +616,8 @@ def read_plausibilities(
     path = Path(path)
     found = _read(path, packed=packed)
     if isinstance(found, xr.Dataset):
-        checked = check_packed_plausibilities(found, whose=path.name)
-        return unpack(checked) if packed is False else checked
+        checked = Plausibilities.from_xarray(found, whose=path.name).array
+        return mean_over_draws(checked) if packed is False else checked
     array = check_plausibilities(found, whose=path.name, draws=not packed)
     return pack(array) if packed else array
 

@@ -29,7 +29,7 @@ from plausibly.data.names import (
     several,
     text_array,
 )
-from plausibly.data.validate import check_augmented, is_augmented
+from plausibly.data.validate import Predictions
 from plausibly.errors import InputError, listed
 from plausibly.io import arrays, chunked, files, frames
 from plausibly.io.arrays import from_frame, from_table
@@ -400,8 +400,7 @@ def read_predictions(
         array = _normalised(array)
     if chunks is not None:
         return array.assign_attrs({SCALE: validate.known_scale(array, whose, scale)})
-    check = check_augmented if is_augmented(array) else validate.check_predictions
-    return check(array, whose=whose, scale=scale)
+    return Predictions.from_xarray(array, whose=whose, scale=scale).array
 
 
 def _refuse(options: Mapping[str, object], whose: str, expected: str) -> None:

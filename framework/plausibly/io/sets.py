@@ -15,14 +15,15 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from plausibly.atomic import check_ours, is_store, recover, replacing, together, unwritable
-from plausibly.data.named import is_lazy, read_coordinates
 from plausibly.data.names import (
     ALPHA,
     EXAMPLE,
     LABEL,
     LEFT_OUT,
     check_names,
+    is_lazy,
     name_texts,
+    read_coordinates,
     text_array,
 )
 from plausibly.data.text_table import TextTable

@@ -20,11 +20,12 @@ from plausibly.conformal.calibrate import calibrate
 from plausibly.conformal.inputs import FINGERPRINT, GUARANTEES, LABEL_ORDER, OVERLAP
 from plausibly.conformal.predictor import ConformalPredictor
 from plausibly.conformal.stored import load_predictor
-from plausibly.data import align, names, validate
+from plausibly.data import align, names
 from plausibly.data.annotations import rebuilt
 from plausibly.data.left_out import read_left_out, with_left_out
 from plausibly.data.names import name_texts, positions, several, text_array
-from plausibly.data.validate import check_augmented, is_augmented, mean_over_draws
+from plausibly.data.plausibilities import mean_over_draws
+from plausibly.data.validate import Predictions
 from plausibly.errors import InputError, PlausiblyWarning, counted
 from plausibly.evaluation import inputs
 from plausibly.evaluation.design import Method, Methods, as_asked, read_methods
@@ -400,8 +401,8 @@ def data(
     if isinstance(plausibilities, Path | str):
         plausibilities = read_plausibilities(plausibilities)
     lam = aggregate(cast("xr.Dataset", table)) if plausibilities is None else plausibilities
-    checked = check_augmented if is_augmented(model) else validate.check_predictions
-    return checked(cast("xr.DataArray", model)), table, inputs.as_plausibilities(lam)
+    checked = Predictions.from_xarray(cast("xr.DataArray", model)).array
+    return checked, table, inputs.as_plausibilities(lam)
 
 
 def alphas_of(given: Alphas) -> list[AlphaLike]:

@@ -15,7 +15,7 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from plausibly.conformal.aggregate import aggregated
-from plausibly.data import align, names, validate
+from plausibly.data import align, names
 from plausibly.data.names import (
     check_names,
     is_missing,
@@ -27,7 +27,7 @@ from plausibly.data.names import (
     several,
     text_array,
 )
-from plausibly.data.plausibilities import is_packed
+from plausibly.data.plausibilities import check_plausibilities, is_sparse, mean_over_draws
 from plausibly.errors import InputError, counted, listed, warn
 from plausibly.io import frames
 from plausibly.io.annotations import build_annotations
@@ -119,8 +119,8 @@ def plausibilities(
     annotations: Annotations, aggregator: ComponentLike[Aggregator] | None, seed: int
 ) -> Annotations:
     """Return plausibilities, aggregated where these are annotations."""
-    if isinstance(annotations, xr.Dataset) and not is_packed(annotations):
-        return aggregated(annotations, aggregator, seed=seed)
+    if isinstance(annotations, xr.Dataset) and not is_sparse(annotations):
+        return aggregated(annotations, aggregator, seed=seed).array
     return annotations
 
 
@@ -129,7 +129,7 @@ def majority_vote(
 ) -> list[str]:
     """Return the label with the largest plausibility of each row, the first of equal ones."""
     found = plausibilities(annotations, aggregator, seed)
-    mean = validate.mean_over_draws(validate.check_plausibilities(found, whose="y"))
+    mean = mean_over_draws(check_plausibilities(found, whose="y"))
     nothing = rows.labelled(np.empty((len(rows), 0)), [])
     _, matched = align.match_examples(nothing, mean, whose="X", other="y")
     largest = np.argmax(matched.values, axis=1)
@@ -293,7 +293,7 @@ def named(given: Annotations, rows: Rows) -> Annotations:
 
 def _check_declared(given: Annotations, labels: Labels) -> None:
     """Refuse an annotation table that does not declare all labels of the model."""
-    if isinstance(given, xr.DataArray) or is_packed(given) or names.LABEL not in given.coords:
+    if isinstance(given, xr.DataArray) or is_sparse(given) or names.LABEL not in given.coords:
         return
     lacking = not_among(labels.names, [str(label) for label in given[names.LABEL].values])
     if lacking:
