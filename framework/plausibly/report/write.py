@@ -32,7 +32,7 @@ from plausibly.report import REPORT, model, sections, sources
 from plausibly.report.model import ReportData
 from plausibly.report.options import Options, with_tables
 from plausibly.report.sections import Measured, Outcomes
-from plausibly.report.subject import Subject
+from plausibly.report.subject import Reported, Subject
 from plausibly.study.run import StudyResult
 
 _FONT = "none"  # text stays text
@@ -120,7 +120,7 @@ def gather(subject: Subject) -> ReportData:
             model.Method(method.name, method.about, scores.index(method.score), method.reference)
             for method in subject.methods
         ),
-        alphas=tuple(subject.alphas),
+        alphas=tuple(map(str, subject.alphas)),
         groups=tuple(
             model.GroupColumn(name, tuple(name_texts(values)))
             for name, (values, _) in zip(subject.by, sections.coded_groups(subject), strict=True)
@@ -173,7 +173,7 @@ def _surprising(outcomes: Outcomes, view: int, where: dict[str, int]) -> model.S
 
 
 def _provenance(subject: Subject) -> model.Provenance:
-    rows = [*subject.facts, ("sets", subject.how)]
+    rows = [*subject.options.facts, ("sets", subject.how)]
     for method in subject.methods:
         prints = " and ".join(dict.fromkeys(one.predictor.fingerprint for one in method.tested))
         rows.append((f"predictor, {method.name}", f"{method.about}; fingerprint {prints}"))
@@ -185,12 +185,12 @@ def _provenance(subject: Subject) -> model.Provenance:
     versions = [("Python", platform.python_version())]
     versions += [(name, version(name)) for name in LIBRARIES]
     sentence = "This report was made in Python; its data, methods and seed are below."
-    if subject.command:
+    if subject.options.command:
         sentence = "This command gives this report again, byte for byte, with the same versions."
     return model.Provenance(
         sentence=sentence,
-        command=subject.command,
-        study=subject.study,
+        command=subject.options.command,
+        study=subject.options.study,
         rows=tuple(rows),
         versions=tuple(versions),
     )
@@ -338,20 +338,18 @@ def write_report(
     data = ("predictions", "annotations", "plausibilities")
     if isinstance(found, ConformalPredictor):
         sources.only(said, (*data, "alphas", "cluster", "true"), "a predictor: it has its own")
-        subject = sources.subject_of_predictor(
-            found,
-            new,
-            lam,
-            table,
-            options,
+        reported = Reported(
+            predictions=new,
+            plausibilities=lam,
+            annotations=table,
             alphas=sources.alphas_of((0.1,) if alphas is None else alphas),
-            by=groups,
+            groups=groups,
             cluster=cluster,
             true=true,
             ties=ties,
             seed=seed,
-            only_common=only_common,
         )
+        subject = sources.subject_of_predictor(found, reported, options, only_common=only_common)
     else:
         sources.only(said, (*data, "methods"), "what compare gave: it has its own")
         study = sources.compared_results(found, new, table, lam, methods, groups)
