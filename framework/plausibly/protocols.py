@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from plausibly.calibration.data import CalibrationData
     from plausibly.calibration.pvalues import PValues
     from plausibly.calibration.scores import CalibrationScores
-    from plausibly.data.annotations import Record
+    from plausibly.data.records import Record
     from plausibly.data.text_table import TextTable
     from plausibly.guarantee import Guarantee
     from plausibly.kernels.random import Keys

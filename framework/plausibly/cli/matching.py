@@ -20,8 +20,8 @@ from plausibly.cli.reading import (
 )
 from plausibly.conformal.predictor import ConformalPredictor
 from plausibly.data import align
-from plausibly.data.left_out import read_left_out
 from plausibly.data.names import near, quoted
+from plausibly.data.states import read_left_out
 from plausibly.errors import InputError
 from plausibly.protocols import COMBINER, SCORE
 

@@ -82,8 +82,8 @@ def _run(
     from plausibly.cli import asks, matching, reading
     from plausibly.conformal.stored import load_predictor
     from plausibly.data import names
-    from plausibly.data.left_out import read_left_out
     from plausibly.data.names import several
+    from plausibly.data.states import read_left_out
     from plausibly.errors import counted
     from plausibly.evaluation.shift import warn_of_shift
     from plausibly.io import read_sets, write_sets

@@ -16,7 +16,7 @@ import xarray as xr
 from plausibly.calibration.scores import BY_LABEL
 from plausibly.conformal.inputs import GUARANTEES, OVERLAP
 from plausibly.data import names
-from plausibly.data.left_out import read_left_out
+from plausibly.data.states import read_left_out
 from plausibly.errors import counted
 from plausibly.evaluation.groups import LEVEL, SIZE, STRATUM, SUBGROUP
 from plausibly.evaluation.intervals import (

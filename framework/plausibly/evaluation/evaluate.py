@@ -16,8 +16,8 @@ from plausibly.calibration.coordinates import group_names
 from plausibly.calibration.scores import BY_LABEL
 from plausibly.conformal.chunks import chunks_of, mapped, values_later, whole_rows
 from plausibly.data import names
-from plausibly.data.left_out import read_left_out, with_left_out
 from plausibly.data.names import is_lazy, text_array
+from plausibly.data.states import read_left_out, with_left_out
 from plausibly.errors import counted
 from plausibly.evaluation import inputs, intervals
 from plausibly.evaluation.inputs import Judged, Measuring, Opinions, check_dim, judge

@@ -18,7 +18,6 @@ from plausibly.conformal.aggregate import aggregate, aggregated
 from plausibly.conformal.inputs import FINGERPRINT, GUARANTEES, LABEL_ORDER, OVERLAP
 from plausibly.conformal.predictor import ConformalPredictor
 from plausibly.data import align, names, validate
-from plausibly.data.left_out import Labelled, read_left_out, with_left_out
 from plausibly.data.names import Named, is_lazy, positions
 from plausibly.data.plausibilities import (
     Form,
@@ -26,6 +25,7 @@ from plausibly.data.plausibilities import (
     check_plausibilities,
     mean_over_draws,
 )
+from plausibly.data.states import Labelled, read_left_out, with_left_out
 from plausibly.errors import InputError, counted, listed, warn
 from plausibly.evaluation import intervals
 from plausibly.evaluation.intervals import (

@@ -13,10 +13,10 @@ import attrs
 import xarray as xr
 
 from plausibly import registry
-from plausibly.data.annotations import AnnotationTable, Record, rebuilt
+from plausibly.data.annotations import AnnotationTable, check_table, rebuilt
 from plausibly.data.labels import aliases_of, merge_aliases
 from plausibly.data.names import ANNOTATOR, EXAMPLE, KIND, LABEL, quoted, several, warn_alike
-from plausibly.data.seal import check_table
+from plausibly.data.records import Record
 from plausibly.data.text_table import TextTable
 from plausibly.errors import (
     ComponentError,
