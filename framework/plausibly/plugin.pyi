@@ -123,10 +123,7 @@ from plausibly.io.xml import (
     Element,
     read_xml as read_xml,
 )
-from plausibly.kernels.draws import (
-    drawn_times as drawn_times,
-    ragged_uniforms as ragged_uniforms,
-)
+from plausibly.kernels.draws import ragged_uniforms as ragged_uniforms
 from plausibly.kernels.masses import settle as settle
 from plausibly.kernels.random import (
     Keys as Keys,

@@ -85,10 +85,12 @@ class Reader(Protocol):
     def read(self, path: Path, labels: Sequence[str] | None) -> xr.Dataset:
         """Return the annotation table in the file; `labels` are the declared ones."""
 
+    @optional
     def from_table(self, table: TextTable, labels: Sequence[str] | None) -> xr.Dataset:
         """Return the annotation table of columns of text, for readers that take data frames too."""
         raise _undefined(self, "from_table")
 
+    @optional
     def predictions(
         self, path: Path, labels: Sequence[str] | None, model: str | None
     ) -> xr.DataArray:

@@ -98,12 +98,12 @@ def write_annotations(table: xr.Dataset, path: Path | str) -> None:
         columns = _columns_of(whole, part.name)
         # Examples that all have a response, in the order of the table, are named by the rows.
         told = np.unique(whole[names.RESPONSE_EXAMPLE].values).size == whole.sizes[names.EXAMPLE]
-        beside = {names.EXAMPLE} if told else set()
+        beside = {names.EXAMPLE: names.EXAMPLE} if told else {}
         about = pieces.said(
             bare.drop_vars(list(COLUMNS), errors="ignore"),
             _KIND,
             part.name,
-            lambda name, _: name if name in beside else None,
+            beside,
             digest=digest,
         )
         pieces.write_rows(part, list(columns), list(columns.values()), about)

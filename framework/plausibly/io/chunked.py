@@ -164,9 +164,8 @@ def _parquet(
             do=f"--example {quoted(guess)}, if that column names the examples",
             whose=whose,
         )
-    module = extras.require("pyarrow.parquet", extra="parquet", whose=whose)
     labels = [name for name in header if name != example]
-    with module.ParquetFile(path) as file:
+    with text.parquet_file(path) as file:
         groups = [file.metadata.row_group(k).num_rows for k in range(file.num_row_groups)]
         names = [str(name) for name in file.read(columns=[example])[example].to_pylist()]
         types = {file.schema_arrow.field(label).type.to_pandas_dtype() for label in labels}
@@ -189,9 +188,8 @@ def _parquet_rows(
     start: int,
     stop: int,
 ) -> Array:
-    module = extras.require("pyarrow.parquet", extra="parquet", whose=path.name)
     groups = range(bisect_right(ends, start), bisect_left(ends, stop) + 1)
-    with module.ParquetFile(path) as file:
+    with text.parquet_file(path) as file:
         table = file.read_row_groups(list(groups), columns=labels)
     columns = [table[label].to_numpy() for label in labels]
     return np.stack(columns, axis=1).astype(dtype, copy=False)

@@ -12,7 +12,7 @@ import json
 import math
 import re
 import zipfile
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import zip_longest
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -154,22 +154,24 @@ _MISFITS = (
     SyntaxError,  # of what should be the name of a type
 )
 
-Put: TypeAlias = Callable[[str, xr.Variable], str | None]
-"""Puts a variable beside the text and returns the key under which it is there; None: it is not."""
 
-
-def said(dataset: xr.Dataset, kind: str, whose: str, put: Put, **more: object) -> str:
-    """Return the JSON text of a Dataset, in ASCII; `more` says what else the file is."""
+def said(
+    dataset: xr.Dataset, kind: str, whose: str, keys: Mapping[str, str], **more: object
+) -> str:
+    """Return a Dataset as JSON in ASCII, without the arrays that stand beside it under `keys`."""
     entries = []
     for name, variable in dataset.variables.items():
-        key, values = put(str(name), variable), variable.values
+        values = variable.values
         entry: dict[str, object] = {
             "name": str(name),
             "dims": [str(dim) for dim in variable.dims],
             "coordinate": name in dataset.coords,
             "attributes": _attributes(variable.attrs, whose),
         }
-        entry |= {"type": _type(values), "key": key} if key else _listed(values, str(name), whose)
+        if name in keys:
+            entry |= {"type": _type(values), "key": keys[str(name)]}
+        else:
+            entry |= _listed(values, str(name), whose)
         entries.append(entry)
     about = {"attributes": _attributes(dataset.attrs, whose), "variables": entries}
     return json.dumps({MARK: kind, "version": _VERSION, **more, **about})
@@ -240,36 +242,32 @@ def write_arrays(
     dataset: xr.Dataset, kind: str, path: Path, keys: Mapping[str, str], **more: object
 ) -> None:
     """Write variables as arrays of an npz file, where `keys` renames some, or of netCDF-3."""
-    taken = {ABOUT, *_ARGUMENTS}
     npz = path.suffix.lower() == ".npz"
+    taken = [ABOUT, *_ARGUMENTS]
     dims: dict[object, str] = {}
+    beside: dict[str, str] = {}
     held: dict[str, xr.Variable] = {}
-    coordinates: list[str] = []
-
-    def put(name: str, variable: xr.Variable) -> str | None:
+    for name, variable in ((str(name), one) for name, one in dataset.variables.items()):
         values = plain(variable.values, name, path.name)
         stored = values if npz else _classic(values, name, path.name)
         if stored is None or _is_mostly_padding(values):
-            return None
+            continue
         key = keys.get(name, name) if npz else name
-        if not _SAFE.fullmatch(key) or key in taken:
-            key = f"variable_{len(taken)}"
-        taken.add(key)
+        beside[name] = (
+            key if _SAFE.fullmatch(key) and key not in taken else f"variable_{len(taken)}"
+        )
+        taken.append(beside[name])
         for dim in variable.dims:
             dims.setdefault(dim, str(dim) if _SAFE.fullmatch(str(dim)) else f"dim_{len(dims)}")
-        held[key] = xr.Variable(
-            [dims[dim] for dim in variable.dims], stored, encoding={"_FillValue": None}
-        )
-        if name in dataset.coords:
-            coordinates.append(key)
-        return key
-
-    about = said(dataset, kind, path.name, put, **more)
+        over = [dims[dim] for dim in variable.dims]
+        held[beside[name]] = xr.Variable(over, stored, encoding={"_FillValue": None})
+    about = said(dataset, kind, path.name, beside, **more)
     if npz:
+        by_key = {key: variable.values for key, variable in held.items()}
         with path.open("wb") as file:
-            values = {key: variable.values for key, variable in held.items()}
-            np.savez_compressed(file, allow_pickle=False, **values, **{ABOUT: np.array(about)})
+            np.savez_compressed(file, allow_pickle=False, **by_key, **{ABOUT: np.array(about)})
         return
+    coordinates = [key for name, key in beside.items() if name in dataset.coords]
     classic = xr.Dataset(held, attrs={MARK: about}).set_coords(coordinates)
     classic.to_netcdf(path, engine="scipy", format="NETCDF3_64BIT")
 

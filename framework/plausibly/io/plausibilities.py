@@ -172,9 +172,7 @@ def _write_wide(array: xr.DataArray, path: Path) -> None:
     about = ""
     if not csv:
         beside = {PLAUSIBILITIES: PLAUSIBILITIES}
-        about = pieces.said(
-            _told(array), _KIND, path.name, lambda name, _: beside.get(name), form="wide"
-        )
+        about = pieces.said(_told(array), _KIND, path.name, beside, form="wide")
     columns = [*before.values(), *np.ascontiguousarray(values.T)]
     pieces.write_rows(path, [*before, *labels], columns, about)
 
@@ -358,7 +356,7 @@ def _write_long(sparse: _Sparse, path: Path) -> None:
         _told(shell).drop_vars([PLAUSIBILITIES, DENOMINATOR], errors="ignore"),
         _KIND,
         path.name,
-        lambda *_: None,
+        {},
         form=_LONG,
         shape={str(dim): size for dim, size in shell.sizes.items()},
         type=shell.dtype.newbyteorder("<").str,
@@ -552,14 +550,8 @@ def _check_form(form: str, path: Path) -> None:
         got, do = f"the ending {path.suffix}", f"-o {path.with_suffix('.parquet')}, or form wide"
     else:
         return
-    raise InputError(
-        "option-unfit",
-        f"{path.name}: plausibilities are not written in this form",
-        expected='form "wide", or "long" for .csv and .parquet',
-        got=got,
-        do=do,
-        whose=str(path),
-    )
+    expected = 'form "wide", or "long" for .csv and .parquet'
+    raise files.meaningless(path.name, "form", got, expected, do)
 
 
 def _warn_of_lost(array: xr.DataArray, path: Path) -> None:

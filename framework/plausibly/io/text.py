@@ -206,12 +206,13 @@ def _content(types: Any, kind: Any) -> Content:  # Any: pyarrow has no type hint
 
 
 @contextmanager
-def _parquet(path: Path) -> Iterator[tuple[Any, Any]]:  # Any: pyarrow has no type hints
-    """Yield pyarrow and its part for Parquet; what they raise meanwhile is damage of the file."""
+def parquet_file(path: Path) -> Iterator[Any]:  # Any: pyarrow has no type hints
+    """Yield an open Parquet file; what pyarrow raises meanwhile is damage of the file."""
     pyarrow = extras.require("pyarrow", extra="parquet", whose=path.name)
     parquet = extras.require("pyarrow.parquet", extra="parquet", whose=path.name)
     try:
-        yield pyarrow, parquet
+        with parquet.ParquetFile(path) as file:
+            yield file
     except (pyarrow.ArrowException, OSError, ValueError) as reason:
         expected = "a file as pyarrow or pandas write it"
         raise files.damaged(path.name, reason, what="Parquet file", expected=expected) from reason
@@ -219,10 +220,9 @@ def _parquet(path: Path) -> Iterator[tuple[Any, Any]]:  # Any: pyarrow has no ty
 
 def read_columns(path: Path | str, role: str) -> list[Column]:
     """Return the columns of a Parquet file, in order."""
-    path = files.existing(path, role)
-    with _parquet(path) as (pyarrow, parquet), parquet.ParquetFile(path) as file:
-        fields = list(file.schema_arrow)
-        kinds = [_content(pyarrow.types, field.type) for field in fields]
+    with parquet_file(files.existing(path, role)) as file:
+        types, fields = import_module("pyarrow.types"), list(file.schema_arrow)
+        kinds = [_content(types, field.type) for field in fields]
         plain = [f.name for f, kind in zip(fields, kinds, strict=True) if kind != "nested"]
         # Lists and images are not read; by their names only where no name can mean two columns.
         alone = len({field.name.partition(".")[0] for field in fields}) == len(fields)
@@ -251,8 +251,8 @@ def metadata(path: Path | str, key: str) -> str | None:
 
 
 def _schema(path: Path | str) -> Any:  # Any: pyarrow has no type hints
-    with _parquet(Path(path)) as (_, parquet):
-        return parquet.read_schema(path)
+    with parquet_file(Path(path)) as file:
+        return file.schema_arrow
 
 
 def table_of(
@@ -578,7 +578,7 @@ def first_rows(
 
 def _first_of_parquet(path: Path, most: int) -> list[tuple[str, ...]]:
     """Return the names of the columns, then up to `most` rows as text."""
-    with _parquet(path) as (_, parquet), parquet.ParquetFile(path) as file:
+    with parquet_file(path) as file:
         batch = next(file.iter_batches(batch_size=most), None)
         header = tuple(file.schema_arrow.names)
     columns = [] if batch is None else batch.columns

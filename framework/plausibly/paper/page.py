@@ -20,20 +20,8 @@ from plausibly.extras import require
 from plausibly.kernels.types import Floats
 from plausibly.palette import BLUE, GREEN, INK, PURPLE, VERMILION
 from plausibly.paper.data import WHOSE
-from plausibly.plots.style import (
-    AGGREGATED,
-    SIZE,
-    SMALL,
-    VOTED,
-    Axes,
-    Look,
-    edges,
-    headroom,
-    histogram,
-    legend,
-    target,
-    tidy,
-)
+from plausibly.plots import style
+from plausibly.plots.style import Axes, Look
 
 Drawing: TypeAlias = Any  # Any: a Figure of matplotlib, which may not be installed
 Form: TypeAlias = Literal["png", "svg"]
@@ -127,19 +115,19 @@ def framed(
 ) -> None:
     """Put around what is drawn: the level that is asked for, names of axes, room, and a key."""
     if level is not None:
-        target(panel, level)
-    tidy(panel, x=x, y=y, title=title, grid=grid)
+        style.target(panel, level)
+    style.tidy(panel, x=x, y=y, title=title, grid=grid)
     if room:
-        headroom(panel, room)
+        style.headroom(panel, room)
     if key:
-        legend(panel, place=key, columns=columns)
+        style.legend(panel, place=key, columns=columns)
 
 
 def key_above(page: Drawing, panel: Axes, columns: int) -> None:
     """Put the legend of one panel above the page, each label once."""
     once = dict(zip(*reversed(panel.get_legend_handles_labels()), strict=True))
     where = {"loc": "outside upper right", "ncols": columns}
-    page.legend(once.values(), once.keys(), fontsize=SMALL, frameon=False, **where)
+    page.legend(once.values(), once.keys(), fontsize=style.SMALL, frameon=False, **where)
 
 
 def finish(page: Drawing, title: str, numbers: xr.Dataset) -> Drawing:
@@ -148,7 +136,7 @@ def finish(page: Drawing, title: str, numbers: xr.Dataset) -> Drawing:
     left, colour = {"x": 0.01, "ha": "left"}, VERMILION if simulated else INK
     title = f"{title}\n{SIMULATED_PREDICTIONS}" if simulated else title
     page.suptitle(title, fontweight="bold", fontsize=11, color=colour, **left)
-    page.supxlabel(foot(numbers), fontsize=SMALL, color=INK, **left)
+    page.supxlabel(foot(numbers), fontsize=style.SMALL, color=INK, **left)
     return page
 
 
@@ -178,10 +166,10 @@ def save(page: Drawing, path: Path, form: Form) -> None:
 
 Measure: TypeAlias = tuple[str, str, Look]
 COVERED = (
-    ("voted_coverage", "voted", VOTED),
-    ("aggregated_coverage", "aggregated", AGGREGATED),
+    ("voted_coverage", "voted", style.VOTED),
+    ("aggregated_coverage", "aggregated", style.AGGREGATED),
 )
-SIZES = (("set_size", "", SIZE),)
+SIZES = (("set_size", "", style.SIZE),)
 _WIDTH, _HEIGHT = 3, 5.6
 _WIDE, _MARGIN = 20, 1.1
 
@@ -198,7 +186,7 @@ def draw_columns(
     page = new_page(max(_WIDTH * len(columns), 7.5), _HEIGHT)
     panels = page.subplots(2, len(columns), sharex="row", sharey="row", squeeze=False)
     limits = [
-        edges([one[name].values for one in columns.values() for name, _, _ in measures])
+        style.edges([one[name].values for one in columns.values() for name, _, _ in measures])
         for measures in (covered, sizes)
     ]
     least = min(float(one[name].min()) for one in columns.values() for name, _, _ in sizes)
@@ -213,14 +201,14 @@ def draw_columns(
             for measure, said, look in measures:
                 values = one[measure].values
                 what = f"{said}, mean" if said else "mean"
-                histogram(panel, values, bins, look, f"{what} {values.mean():.{digits}f}")
+                style.histogram(panel, values, bins, look, f"{what} {values.mean():.{digits}f}")
         framed(panels[0, place], "coverage (share)", y, name, level=wanted(numbers), key="")
         framed(panels[1, place], "mean set size (labels)", y, key="")
     if wide:
         panels[1, 0].set_xscale("log")  # of the row
-    headroom(panels[0, 0], 0.5)
-    headroom(panels[1, 0], 0.15 + 0.12 * len(sizes))
+    style.headroom(panels[0, 0], 0.5)
+    style.headroom(panels[1, 0], 0.15 + 0.12 * len(sizes))
     for above, below in panels.T:
-        legend(above, place="upper left")
-        legend(below, place="upper right")
+        style.legend(above, place="upper left")
+        style.legend(below, place="upper right")
     return finish(page, title, numbers)

@@ -22,31 +22,7 @@ from plausibly.extras import require
 from plausibly.kernels.types import Floats, Ints
 from plausibly.palette import BLUE, VERMILION
 from plausibly.plots import reading, style
-from plausibly.plots.style import (
-    DASHES,
-    MEASURES,
-    OTHERS,
-    SIZE,
-    SMALL,
-    Axes,
-    Dot,
-    Look,
-    axes_of,
-    bars,
-    curve,
-    dashed,
-    dot,
-    heading,
-    legend_below,
-    name_rows,
-    share,
-    shown_name,
-    shown_names,
-    tidy,
-    tidy_rows,
-    tone,
-    width_of,
-)
+from plausibly.plots.style import Axes, Dot, Look
 
 # In other shapes too: told apart without colour.
 NOTHING = {"marker": "D", "markersize": 8, "color": VERMILION, "markeredgecolor": "white"}
@@ -60,7 +36,7 @@ _WIDE = 5  # inches that two columns of a legend take
 
 def draw_rows(axes: Axes, rows: Sequence[xr.Dataset], measure: str, form: str, x: str) -> None:
     """Draw a row per method: its splits as dots, their middle as a line, their mean as a mark."""
-    ink = tone(axes)
+    ink = style.tone(axes)
     box = {"boxstyle": "round,pad=0.1", "facecolor": ink.paper, "edgecolor": "none"}
     above = {"xytext": (0, 16), "textcoords": "offset points", "ha": "center", "va": "center"}
     for row, one in enumerate(rows):
@@ -73,7 +49,7 @@ def draw_rows(axes: Axes, rows: Sequence[xr.Dataset], measure: str, form: str, x
         axes.plot([mean], [row], linestyle="", zorder=4, **mark)
         written = format(mean, form)
         axes.annotate(written, (mean, row), fontsize=9, color=ink.ink, bbox=box, **above)
-    tidy_rows(axes, x)
+    style.tidy_rows(axes, x)
     axes.tick_params(axis="y", length=0)
 
 
@@ -141,7 +117,7 @@ def coverage(result: xr.Dataset, *, alpha: float | None = None, axes: Axes | Non
     if kind == "study":
         return _draw_study(one, AGGREGATED, axes, "coverage")
     points = [
-        dot(one, name, title, MEASURES[name])
+        style.dot(one, name, title, style.MEASURES[name])
         for name, title in QUANTITIES.items()
         if f"{name}_mean" in one
     ]
@@ -160,9 +136,9 @@ def _intervals(
     x: str = "aggregated coverage (share)",
 ) -> Axes:
     """Draw a row per part with its interval, beside the coverage that is wanted."""
-    axes = axes_of(axes, figure, height=style.height(rows))
+    axes = style.axes_of(axes, figure, height=style.height(rows))
     style.draw_shares(axes, rows, x, reading.wanted(one))
-    heading(axes, reading.with_alpha(title, one), on, reading.dashed(one), *notes)
+    style.heading(axes, reading.with_alpha(title, one), on, reading.dashed(one), *notes)
     return axes
 
 
@@ -175,29 +151,31 @@ _MEASURED = {
 def _draw_study(one: xr.Dataset, measure: str, axes: Axes | None, figure: str) -> Axes:
     """Draw one measure of a study, a row per method: see `coverage` and `sizes`."""
     called, parts = zip(*cells(one), strict=True)
-    axes = axes_of(axes, figure, height=2.2 + 0.62 * len(parts))
+    axes = style.axes_of(axes, figure, height=2.2 + 0.62 * len(parts))
     covers = measure == AGGREGATED
     title, x, form = _MEASURED[covers]
     draw_rows(axes, parts, measure, form, x)
-    name_rows(axes, shown_names(called))
+    style.name_rows(axes, style.shown_names(called))
     axes.set_ylim(len(parts) - 0.5, -0.75)
-    ink = tone(axes).ink
+    ink = style.tone(axes).ink
     if covers:
         wanted = 1 - float(one[names.ALPHA])
-        axes.axvline(wanted, color=ink, linestyle=DASHES, linewidth=1.2, zorder=1)
+        axes.axvline(wanted, color=ink, linestyle=style.DASHES, linewidth=1.2, zorder=1)
         axes.set_xlim(min(float(one[measure].min()), wanted) - 0.02, 1.02)
     else:
         axes.set_xlim(0, float(one[measure].max()) * 1.08 + 0.1)
     axes.locator_params(axis="x", nbins=6)
     tested = sorted({int(one["n_test"].min()), int(one["n_test"].max())})
     splits = several(one.sizes["split"], "random split")
-    heading(
+    style.heading(
         axes,
         reading.with_alpha(title, one),
         f"{splits}, {' to '.join(map(counted, tested))} test examples each",
         reading.dashed(one) if covers else "",
     )
-    legend_below(axes, legend_of(parts, ink), columns=2 if width_of(axes) > _WIDE else 1)
+    style.legend_below(
+        axes, legend_of(parts, ink), columns=2 if style.width_of(axes) > _WIDE else 1
+    )
     return axes
 
 
@@ -228,29 +206,31 @@ def alphas(result: xr.Dataset, *, axes: Axes | None = None) -> Axes:
     """
     study = reading.check(result, "alphas") == "study"
     result = measured(result)
-    axes = axes_of(axes, "alphas", width=5.4, height=5.8)
+    axes = style.axes_of(axes, "alphas", width=5.4, height=5.8)
     curves = _of_study(result) if study else _of_evaluation(result)
-    shown = curves[: len(OTHERS)]
+    shown = curves[: len(style.OTHERS)]
     wanted = 1 - np.atleast_1d(result[names.ALPHA].values).astype(np.float64)
     order = np.argsort(wanted)
     least = float(wanted.min())
     for name, look, values in shown:
         x, low, mean, high = (ends[order] for ends in (wanted, *values))
         axes.fill_between(x, low, high, color=look.colour, alpha=0.18, linewidth=0)
-        curve(axes, x, mean, look, shown_name(name, width=40))
+        style.curve(axes, x, mean, look, style.shown_name(name, width=40))
         least = min(least, float(np.nanmin(low)))
     ends = [max(0.0, least - 0.03), 1.0]
-    ink = tone(axes).ink
-    axes.plot(ends, ends, color=ink, linestyle=DASHES, linewidth=1.2, label="as wanted")
+    ink = style.tone(axes).ink
+    axes.plot(ends, ends, color=ink, linestyle=style.DASHES, linewidth=1.2, label="as wanted")
     axes.set(xlim=(ends[0], 1.005), ylim=(ends[0], 1.005))
-    tidy(axes, x="wanted: 1 - alpha", y="covered (share)")
+    style.tidy(axes, x="wanted: 1 - alpha", y="covered (share)")
     on = reading.on_what(result, lines="bands")
     if study:
         on = f"{counted(result.sizes['split'])} random splits; bands: middle 90 % of them"
     few = reading.some_of(len(shown), len(curves), "method", "the first")
-    heading(axes, "What sets cover at every alpha", on, few)
+    style.heading(axes, "What sets cover at every alpha", on, few)
     # Also those whose name begins with a line.
-    legend_below(axes, [one for one in axes.lines if not one.get_label().startswith("_child")])
+    style.legend_below(
+        axes, [one for one in axes.lines if not one.get_label().startswith("_child")]
+    )
     return axes
 
 
@@ -258,7 +238,7 @@ def _of_evaluation(result: xr.Dataset) -> list[_Curve]:
     return [
         (
             title,
-            MEASURES[name],
+            style.MEASURES[name],
             [np.atleast_1d(result[f"{name}_{end}"].values) for end in ("low", "mean", "high")],
         )
         for name, title in QUANTITIES.items()
@@ -273,7 +253,9 @@ def _of_study(study: xr.Dataset) -> list[_Curve]:
     for place, (name, _) in enumerate(planes[0]):
         values = np.stack([plane[place][1][AGGREGATED].values for plane in planes])
         low, high = np.percentile(values, _MIDDLE, axis=1)
-        found.append((name, OTHERS[place % len(OTHERS)], (low, values.mean(axis=1), high)))
+        found.append(
+            (name, style.OTHERS[place % len(style.OTHERS)], (low, values.mean(axis=1), high))
+        )
     return found
 
 
@@ -317,18 +299,18 @@ def threshold(thresholds: xr.DataArray, *, axes: Axes | None = None) -> Axes:
     alpha = ordered[names.ALPHA].values
     values = np.atleast_2d(ordered.values).astype(np.float64)
     called = [""] if by is None else [str(one) for one in ordered[by].values]
-    axes = axes_of(axes, "threshold", height=4.2)
-    shown = list(zip(called, values, OTHERS, strict=False))
+    axes = style.axes_of(axes, "threshold", height=4.2)
+    shown = list(zip(called, values, style.OTHERS, strict=False))
     for name, row, look in shown:
-        label = shown_name(name, width=40) if name else "threshold"
+        label = style.shown_name(name, width=40) if name else "threshold"
         finite = np.where(np.isfinite(row), row, np.nan)
-        curve(axes, alpha, finite, look, label, markersize=4, drawstyle="steps-pre")
+        style.curve(axes, alpha, finite, look, label, markersize=4, drawstyle="steps-pre")
     vacuous = [alpha[np.isneginf(row)].max() for _, row, _ in shown if np.isneginf(row).any()]
     if vacuous:
-        axes.axvspan(0.0, float(max(vacuous)), color=tone(axes).grid, zorder=0)
+        axes.axvspan(0.0, float(max(vacuous)), color=style.tone(axes).grid, zorder=0)
     axes.set_xlim(0.0, float(alpha.max()) * 1.03)
-    tidy(axes, x="alpha", y="least score in a set")
-    heading(
+    style.tidy(axes, x="alpha", y="least score in a set")
+    style.heading(
         axes,
         "Threshold against alpha",
         "a label whose score is at least the threshold is in the set",
@@ -336,7 +318,7 @@ def threshold(thresholds: xr.DataArray, *, axes: Axes | None = None) -> Axes:
         reading.some_of(len(shown), len(called), by or "", "the first"),
     )
     if by is not None:
-        legend_below(axes, list(axes.lines), columns=2)
+        style.legend_below(axes, list(axes.lines), columns=2)
     return axes
 
 
@@ -365,20 +347,20 @@ def planning(result: xr.Dataset, *, alpha: float | None = None, axes: Axes | Non
     >>> axes = plots.planning(plan)
     """
     _, one = reading.opened(result, "planning", alpha)
-    axes = axes_of(axes, "planning", height=4.8)
-    ink, wanted = tone(axes), 1 - float(one[names.ALPHA])
+    axes = style.axes_of(axes, "planning", height=4.8)
+    ink, wanted = style.tone(axes), 1 - float(one[names.ALPHA])
     n = one["n"].values.astype(np.float64)
     bounds = one["coverage"].transpose("draws", "bound", "n").values
     draws = one["draws"].values.tolist()
-    for many, ends, look in zip(draws, bounds, OTHERS, strict=False):
+    for many, ends, look in zip(draws, bounds, style.OTHERS, strict=False):
         label = "expected" if np.isinf(many) else several(int(many), "draw")
         for end, name in zip(ends, (label, "_other end"), strict=True):
-            curve(axes, n, end, look, name)
+            style.curve(axes, n, end, look, name)
     empty = one["vacuous"].values
     if empty.any():
         cross = {"linestyle": "", "marker": "x", "markersize": 9, "color": ink.ink}
         axes.plot(n[empty], np.ones(empty.sum()), label="every set is every label", **cross)
-    dashed(axes, wanted, "as wanted", axis="y")
+    style.dashed(axes, wanted, "as wanted", axis="y")
     width = one.attrs.get("within")
     if width is not None:
         axes.axhspan(wanted - width, wanted + width, color=ink.grid, zorder=0)
@@ -386,18 +368,18 @@ def planning(result: xr.Dataset, *, alpha: float | None = None, axes: Axes | Non
     ticks = _apart(n)
     axes.set_xticks(ticks, [counted(int(size)) for size in ticks])
     axes.set_xticks([], minor=True)
-    tidy(axes, x="calibration examples", y="coverage (share)")
+    style.tidy(axes, x="calibration examples", y="coverage (share)")
     pilot = one.attrs.get("pilot_examples")
-    heading(
+    style.heading(
         axes,
         reading.with_alpha("Where the coverage of one calibration lies", one),
         f"{reading.per_cent(one.attrs['confidence'])} of calibrations lie between the lines",
         reading.dashed(one),
-        "" if width is None else f"grey: within {share(float(width))}",
+        "" if width is None else f"grey: within {style.share(float(width))}",
         f"pilot of {counted(int(pilot))} examples" if pilot else "no pilot: the worst case",
-        reading.some_of(len(OTHERS), len(draws), "number of draws", "the first"),
+        reading.some_of(len(style.OTHERS), len(draws), "number of draws", "the first"),
     )
-    legend_below(axes, columns=2)
+    style.legend_below(axes, columns=2)
     return axes
 
 
@@ -448,7 +430,7 @@ def realised(result: xr.Dataset, *, alpha: float | None = None, axes: Axes | Non
     >>> axes = plots.realised(plausibly.evaluate(sets, plausibilities))
     """
     _, one = reading.opened(result, "realised", alpha)
-    axes = axes_of(axes, "realised", height=4.8)
+    axes = style.axes_of(axes, "realised", height=4.8)
     largest = one["largest_plausibility"].values
     # From 0, so that each example has its width, and one example can be seen.
     places = np.arange(largest.size + 1) / largest.size
@@ -457,15 +439,15 @@ def realised(result: xr.Dataset, *, alpha: float | None = None, axes: Axes | Non
         for name, (look, text) in _CURVES.items()
         if name in one
     ]
-    curves.append((largest, Look(colour=tone(axes).ink, line=":"), "largest plausibility"))
+    curves.append((largest, Look(colour=style.tone(axes).ink, line=":"), "largest plausibility"))
     for values, look, label in curves:
         whole = np.append(values.min(), values)
         style.ascending(axes, whole, look, label, places, steps="steps-pre")
-    tidy(axes, x="examples, each curve sorted alone (share)", y="covered (share)")
+    style.tidy(axes, x="examples, each curve sorted alone (share)", y="covered (share)")
     axes.set(xlim=(0, 1), ylim=(-0.03, 1.03))
     title = reading.with_alpha("What sets cover of each example", one)
-    heading(axes, title, reading.on_what(one, examples=largest.size, lines=""))
-    legend_below(axes)
+    style.heading(axes, title, reading.on_what(one, examples=largest.size, lines=""))
+    style.legend_below(axes)
     return axes
 
 
@@ -492,8 +474,8 @@ def uniformity(result: xr.Dataset, *, axes: Axes | None = None) -> Axes:
     >>> axes = plots.uniformity(p_value_uniformity(predictor, predictions, plausibilities))
     """
     reading.check(result, "uniformity")
-    axes = axes_of(axes, "uniformity", width=5, height=6)
-    ink = tone(axes)
+    axes = style.axes_of(axes, "uniformity", width=5, height=6)
+    ink = style.tone(axes)
     reach = math.sqrt(math.log(_CHANCE) / (2.0 * float(result["effective"].min())))
     ends = np.array([0.0, 1.0])
     band = {"color": ink.grid, "linewidth": 0, "label": "what chance explains (95 %)"}
@@ -514,7 +496,7 @@ def uniformity(result: xr.Dataset, *, axes: Axes | None = None) -> Axes:
             linestyle=look.line,
         )
     axes.set(xlim=(0, 1), ylim=(0, 1), aspect="equal")
-    tidy(axes, x="t", y="share of p-values at most t", grid="")
+    style.tidy(axes, x="t", y="share of p-values at most t", grid="")
     return _tested(axes, "Are p-values uniform?", result)
 
 
@@ -546,7 +528,7 @@ def p_values(result: xr.Dataset, *, bins: int = BINS, axes: Axes | None = None) 
     >>> axes = plots.p_values(p_value_uniformity(predictor, predictions, plausibilities), bins=10)
     """
     reading.check(result, "p_values")
-    axes = axes_of(axes, "p_values", height=4.4)
+    axes = style.axes_of(axes, "p_values", height=4.4)
     for of in map(str, result[OF].values):
         one, look = result.sel({OF: of}), OF_LABELS[of]
         axes.stairs(
@@ -557,17 +539,17 @@ def p_values(result: xr.Dataset, *, bins: int = BINS, axes: Axes | None = None) 
             baseline=None,
             label=f"{of} labels, D+ {float(one['ks_above']):.3f}, D- {float(one['ks_below']):.3f}",
         )
-    dashed(axes, 1, "uniform", axis="y")
+    style.dashed(axes, 1, "uniform", axis="y")
     axes.set_xlim(0, 1)
     axes.set_ylim(bottom=0)
-    tidy(axes, x="p-value", y="density")
+    style.tidy(axes, x="p-value", y="density")
     return _tested(axes, "p-values of new examples", result)
 
 
 def _tested(axes: Axes, title: str, result: xr.Dataset) -> Axes:
     calibrated = f"{int(result.attrs['n_calibration']):,} calibration examples"
-    heading(axes, title, f"{reading.on_what(result, lines='')}, {calibrated}")
-    legend_below(axes)
+    style.heading(axes, title, f"{reading.on_what(result, lines='')}, {calibrated}")
+    style.legend_below(axes)
     return axes
 
 
@@ -599,22 +581,30 @@ def sizes(result: xr.Dataset, *, alpha: float | None = None, axes: Axes | None =
         titles, counts = [str(name) for name in one["size"].values], one["count"].values
     else:
         titles, counts = _counted(one[SET_SIZE].values, int(one.attrs["labels"]))
-        size, sure = dot(one, SET_SIZE, "", SIZE), reading.per_cent(one.attrs["confidence"])
+        size, sure = (
+            style.dot(one, SET_SIZE, "", style.SIZE),
+            reading.per_cent(one.attrs["confidence"]),
+        )
         mean = f"mean {size.mean:.2f}, {size.low:.2f} to {size.high:.2f} ({sure} interval)"
-    axes = axes_of(axes, "sizes", height=3.6)
+    axes = style.axes_of(axes, "sizes", height=3.6)
     places = np.arange(len(titles), dtype=np.float64)
-    bars(axes, places, counts, 0.8, SIZE, "sets")
+    style.bars(axes, places, counts, 0.8, style.SIZE, "sets")
     total = int(counts.sum())
-    above = {"xytext": (0, 2), "textcoords": "offset points", "ha": "center", "fontsize": SMALL}
+    above = {
+        "xytext": (0, 2),
+        "textcoords": "offset points",
+        "ha": "center",
+        "fontsize": style.SMALL,
+    }
     for place, count in zip(places, counts.tolist(), strict=True):
         if count:
-            part = share(count / total, 2) if count / total >= 0.005 else counted(count)
-            axes.annotate(part, (place, count), color=tone(axes).ink, **above)
+            part = style.share(count / total, 2) if count / total >= 0.005 else counted(count)
+            axes.annotate(part, (place, count), color=style.tone(axes).ink, **above)
     axes.set_xticks(places, titles)
     axes.margins(y=0.12)
-    tidy(axes, x="labels in a set", y="examples")
+    style.tidy(axes, x="labels in a set", y="examples")
     title = reading.with_alpha("How large the sets are", one)
-    heading(axes, title, f"{several(total, 'example')}; numbers: share of the sets", mean)
+    style.heading(axes, title, f"{several(total, 'example')}; numbers: share of the sets", mean)
     return axes
 
 
@@ -715,7 +705,9 @@ def _parts(
     rows = []
     for part in (one.isel({dim: place}) for place in places):
         note = f"n = {counted(int(part[count]))}"
-        rows.append(dot(part, covered, str(part[dim].values), MEASURES[AGGREGATED], note))
+        rows.append(
+            style.dot(part, covered, str(part[dim].values), style.MEASURES[AGGREGATED], note)
+        )
     return rows
 
 
@@ -753,7 +745,7 @@ def labels(
     for part in (one.isel({names.LABEL: place}) for place in kept):
         note = f"{float(part['mass']):,.1f} in {several(int(part['examples']), 'example')}"
         name = str(part[names.LABEL].values)
-        rows.append(dot(part, "covered", name, MEASURES[AGGREGATED], note))
+        rows.append(style.dot(part, "covered", name, style.MEASURES[AGGREGATED], note))
     rest = 1 - float(mass[kept].sum() / mass.sum())
     which = f"those with most plausibility; the others hold {100 * rest:.1f} %"
     few = reading.some_of(len(rows), there, "label", which)
@@ -788,10 +780,10 @@ def risk(result: xr.Dataset, *, alpha: float | None = None, axes: Axes | None = 
         level = part["level"].item()
         name = f"{level:g}" if isinstance(level, float) else str(level)  # as it was written
         counts = (several(int(part[f"{noun}s"]), noun) for noun in ("label", "example"))
-        rows.append(dot(part, "missed", name, _MISSED, ", ".join(counts)))
-    axes = axes_of(axes, "risk", height=style.height(rows))
+        rows.append(style.dot(part, "missed", name, _MISSED, ", ".join(counts)))
+    axes = style.axes_of(axes, "risk", height=style.height(rows))
     style.draw_shares(axes, rows, "left out of the sets (share of the plausibility)", None)
     axes.set_xlim(0, 1.05 * max(0.05, *(row.high for row in rows if np.isfinite(row.high))))
     title = reading.with_alpha(f"What sets leave out, by {one.attrs.get('risk', 'risk')}", one)
-    heading(axes, title, reading.on_what(one))
+    style.heading(axes, title, reading.on_what(one))
     return axes

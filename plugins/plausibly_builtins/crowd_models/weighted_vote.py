@@ -18,9 +18,9 @@ from plausibly.plugin import (
     answered_rows,
     counted,
     listed,
-    names,
     several,
 )
+from plausibly_builtins.aggregation import example_names
 from plausibly_builtins.crowd_models._em import known_annotators
 
 
@@ -71,7 +71,7 @@ class WeightedVote(Aggregator):
 def _check(answered: np.ndarray[tuple[int], np.dtype[np.bool_]], rows: Rows) -> None:
     if answered.all():
         return
-    shown = [str(name) for name in rows.table[names.EXAMPLE].values[~answered]]
+    shown = example_names(rows, ~answered)
     raise InputError(
         "weights-zero",
         f"weighted-vote: {counted(len(shown))} of {several(rows.n, 'example')} "
