@@ -102,12 +102,9 @@ def chosen(
 ) -> list[tuple[str, Mapping[str, object] | int, bool]]:
     """Return title, component and whether it is our default, of all that was chosen."""
     calibrator = predictor.calibrator or {"name": predictor.metadata.calibrator}
-    evidence = predictor.evidence
+    summary = predictor.summary
     drawn = (
-        evidence.m > 1
-        or evidence.n_held_out
-        or predictor.score.randomised
-        or _has_draws(calibrator)
+        summary.m > 1 or summary.n_held_out or predictor.score.randomised or _has_draws(calibrator)
     )
     made: list[tuple[str, Mapping[str, object] | int, bool]] = [
         ("calibrator", calibrator, method.calibrator is None),
