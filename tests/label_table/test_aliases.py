@@ -17,8 +17,8 @@ from io_files import csv_text, refusal, written
 from labelled_records import Records
 from plausibly.data import build_table, to_frame
 from plausibly.data.labels import aliases_of, merge_aliases, split_aliases
-from plausibly.data.left_out import read_merged
 from plausibly.data.names import name_texts
+from plausibly.data.states import read_merged
 from plausibly.errors import InputError, PlausiblyWarning
 from plausibly.plugin import ANNOTATION, Reader, resolve, warn
 from refusals import refused

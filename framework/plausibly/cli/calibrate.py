@@ -188,8 +188,8 @@ def _run(
             allow_no_guarantee=method.allow_no_guarantee,
         )
     if opinions.aggregator is not None:
-        facts = attrs.evolve(predictor.facts, aggregator=str(opinions.aggregator["name"]))
-        predictor = attrs.evolve(predictor, facts=facts)
+        metadata = attrs.evolve(predictor.metadata, aggregator=str(opinions.aggregator["name"]))
+        predictor = attrs.evolve(predictor, metadata=metadata)
     chosen = matching.chosen(predictor, method, opinions)
     if dry_run:
         output.document["chosen"] = {title: table for title, table, _ in chosen}

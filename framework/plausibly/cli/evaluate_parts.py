@@ -118,7 +118,7 @@ def read_for_parts(
         predictor = load_predictor(measure.predictor)
     if measure.model is None:
         return None, predictor
-    scale = None if predictor is None else predictor.facts.scale
+    scale = None if predictor is None else predictor.metadata.scale
     model = reading.read_model(measure.model, naming, output, scale=scale)
     matching.check_renames(naming, model.unknown, labels=reading.label_names(model.predictions))
     return model.predictions, predictor

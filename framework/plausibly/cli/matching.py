@@ -20,8 +20,8 @@ from plausibly.cli.reading import (
 )
 from plausibly.conformal.predictor import ConformalPredictor
 from plausibly.data import align
-from plausibly.data.left_out import read_left_out
 from plausibly.data.names import near, quoted
+from plausibly.data.states import read_left_out
 from plausibly.errors import InputError
 from plausibly.protocols import COMBINER, SCORE
 
@@ -55,7 +55,7 @@ def read_both(
 
     With a predictor, predictions are what it can predict from.
     """
-    scale = None if predictor is None else predictor.facts.scale
+    scale = None if predictor is None else predictor.metadata.scale
     with told_of_swaps(asked_opinions, asked_model):
         model = read_model(asked_model, naming, output, scale=scale)
         if predictor is not None:
@@ -108,7 +108,7 @@ def chosen(
     predictor: ConformalPredictor, method: Method, opinions: Opinions
 ) -> list[tuple[str, Mapping[str, object] | int, bool]]:
     """Return title, component and whether it is our default, of all that was chosen."""
-    calibrator = predictor.calibrator or {"name": predictor.facts.calibrator}
+    calibrator = predictor.calibrator or {"name": predictor.metadata.calibrator}
     evidence = predictor.evidence
     drawn = (
         evidence.m > 1

@@ -13,10 +13,11 @@ import attrs
 import xarray as xr
 
 from plausibly import registry
-from plausibly.data.annotations import AnnotationTable, rebuilt
+from plausibly.data.annotations import AnnotationTable, check_table, rebuilt
 from plausibly.data.labels import aliases_of, merge_aliases
 from plausibly.data.names import ANNOTATOR, EXAMPLE, KIND, LABEL, quoted, several, warn_alike
-from plausibly.data.seal import check_table
+from plausibly.data.records import Record
+from plausibly.data.text_table import TextTable
 from plausibly.errors import (
     ComponentError,
     InputError,
@@ -31,9 +32,8 @@ from plausibly.io.json import json_head, read_json, read_json_lines
 from plausibly.io.label_tables import Names, is_table, names_of, table_from, with_coordinates
 from plausibly.io.pieces import npz_names
 from plausibly.progress import naming_if_slow
-from plausibly.protocols import ANNOTATION, READER, Annotation, ComponentLike, Reader, Record
-from plausibly.registry.calls import calling
-from plausibly.registry.entries import Entry, reason_of
+from plausibly.protocols import ANNOTATION, READER, Annotation, ComponentLike, Reader
+from plausibly.registry.entries import Entry, calling, reason_of
 
 _UNDECLARED = "label-unknown"
 
@@ -223,7 +223,7 @@ def _from_frame(
     raise _reader_missing(table, named.name if named else None, known)
 
 
-def _reader_missing(table: text.TextTable, named: str | None, known: list[str]) -> InputError:
+def _reader_missing(table: TextTable, named: str | None, known: list[str]) -> InputError:
     """Return the error about a frame whose reader is not named, or reads no frames."""
     found = {role: role for role in NEEDED if role in table.header}
     found |= guessed(table.header, [role for role in NEEDED if role not in found])
