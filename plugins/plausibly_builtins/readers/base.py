@@ -171,7 +171,7 @@ def refused(
 
 
 def line_refused(
-    line: int, name: str, what: str, expected: str, got: str, do: str = "correct that line"
+    line: int, name: str, what: str, expected: str, got: str, do: str = "fix that line"
 ) -> InputError:
     """Return the error about a line; `what` follows its number."""
     return refused(name, f" line {counted(line)}{what}", expected, got, do, line=line)
@@ -371,7 +371,7 @@ def objects(path: Path) -> list[tuple[int, Entry]]:
     found: list[tuple[int, Entry]] = []
     for line, value in read_json_lines(path, expected="one JSON object per line"):
         if not isinstance(value, dict):
-            expected, do = "one JSON object per line", "correct or remove that line"
+            expected, do = "one JSON object per line", "fix or remove that line"
             got = json_shown(value)
             raise line_refused(line, "line-unlike", " holds no object", expected, got, do)
         found.append((line, value))

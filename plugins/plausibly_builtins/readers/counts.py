@@ -57,7 +57,7 @@ _MOST = 2**53  # whole numbers that a float64 weight holds exactly
 _ROUNDED = 0.005  # shares may be written with two decimals
 _DROP = "name it, or " + as_typed("counts", 'unnamed = "drop"') + " (recorded)"
 _FAULTS = {
-    re.compile(r"-[0-9.,]+"): ("a negative number", "a count is 0 or more: correct that line"),
+    re.compile(r"-[0-9.,]+"): ("a negative number", "a count is 0 or more: fix that line"),
     re.compile(r"[0-9]*,[0-9]+"): ("a comma", "write numbers without commas"),
     re.compile(r"[0-9]*\.[0-9]+"): (
         "a fraction",
@@ -196,7 +196,7 @@ class Counts(LabelColumns):
             if not alike or len(numbers) < len(beside):
                 what, got = f": {key} is not what {field} says", json_shown(beside)
                 expected = f"the same numbers, of {several(total, 'vote')}"
-                do = "correct that line, or remove the wrong one of the two"
+                do = "fix that line, or remove the wrong one of the two"
                 raise line_refused(line, "counts-differ", what, expected, got, do)
         return counts
 
@@ -352,7 +352,7 @@ def _check_counts(table: TextTable, wrong: Mapping[str, list[int]], named: str) 
     if cells:
         row, name = min(cells)
         cell = table.column(name)[row]
-        fault, do = _fault(cell) or ("", "correct that line")
+        fault, do = _fault(cell) or ("", "fix that line")
         many = f" ({several(len(cells), 'such cell')})" if len(cells) > 1 else ""
         where = table.place(row).removeprefix(table.whose)
         raise refused(

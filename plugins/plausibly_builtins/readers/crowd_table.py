@@ -346,7 +346,7 @@ def _check_declared(
         return
     row, label = next((row, n) for row in rows for n in named[row] if n in outside)
     meant = near(label, labels) if len(label) <= LONG else None
-    do = "correct it, or declare it in --labels"
+    do = "fix it, or declare it in --labels"
     if label in MISSING_WORDS:
         do = f'--missing {label}, if it means "no answer"'
     elif meant:

@@ -183,7 +183,7 @@ def check_columns(
             f" {does} {listed(map(quoted, outside))}",
             f"columns among the {several(len(labels), 'declared label')}",
             f"{several(len(outside), 'column')} besides",
-            f"did you mean {quoted(meant)}? correct it, or {ignore}" if meant else ignore,
+            f"did you mean {quoted(meant)}? fix it, or {ignore}" if meant else ignore,
             labels=outside,
         )
 

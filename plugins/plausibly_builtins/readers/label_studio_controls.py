@@ -144,7 +144,7 @@ class Control:
 
 def _unfit(region: Region, at: str, expected: str, got: object) -> InputError:
     what = f" {at}: the value of control {quoted(region.control)} is not {expected}"
-    do, control = "correct it, or export again", region.control
+    do, control = "fix it, or export again", region.control
     shown = json_shown(got)
     return refused("value-unfit", what, expected, shown, do, control=control, place=at)
 

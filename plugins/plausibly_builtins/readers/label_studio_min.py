@@ -142,5 +142,5 @@ def _regions(key: str, value: object, place: str) -> Iterator[Region]:
         else:
             what = f" {place}: the value of control {quoted(key)} is no answer"
             expected = "a label, or an object such as {choices: [...]}"
-            do = "correct it, or export again"
+            do = "fix it, or export again"
             raise refused("value-unfit", what, expected, json_shown(item), do)

@@ -284,7 +284,7 @@ def _labels(table: TextTable, row: int, value: object) -> list[str]:
 
 def _unreadable(table: TextTable, row: int, value: object) -> InputError:
     expected = '{"QUESTION": {"label": "A"}}, or {"QUESTION": {"A": true, "B": false}}'
-    do = "answer = ... names another question or column; correct it otherwise"
+    do = "answer = ... names another question or column; fix it otherwise"
     what, got = " has an answer that names no label", short(repr(value))
     return row_refused(table, row, "answer-unreadable", what, expected, got, do)
 
@@ -341,7 +341,7 @@ def states_of(table: TextTable, columns: Columns) -> list[str]:
         state = words.get(cell.casefold())
         if state is None:
             meant = near(cell, columns.words) if len(cell) <= LONG else None
-            do = f"did you mean {meant}? correct it" if meant else "correct it, or leave it empty"
+            do = f"did you mean {meant}? fix it" if meant else "fix it, or leave it empty"
             what, expected = f" has the state {short(cell)}", listed(columns.words, most=16)
             raise row_refused(table, row, "state-unknown", what, expected, "another word", do)
         found.append(state)
@@ -355,7 +355,7 @@ def weights_of(table: TextTable, columns: Columns) -> list[float]:
         weight = float(cell) if _NUMBER.fullmatch(cell) else 0.0
         if not 0 < weight < math.inf:
             what, expected = f" has the weight {short(cell)}", "a number above 0, such as 1 or 0.5"
-            got, do = short(cell) if cell else "an empty cell", "correct it, or remove the row"
+            got, do = short(cell) if cell else "an empty cell", "fix it, or remove the row"
             raise row_refused(table, row, "weight-unreadable", what, expected, got, do)
         found.append(weight)
     return found

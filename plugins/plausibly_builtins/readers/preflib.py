@@ -124,15 +124,13 @@ def _check_sums(ballots: Sequence[Ballot], profile: Profile) -> None:
         line, said = profile.sums[noun]
         if found != said:
             what = f" line {counted(line)} says that there are {counted(said)} {noun}"
-            do = "download the file again, or correct that number"
+            do = "download the file again, or fix that number"
             numbers = {"line": line, "said": said, "found": found}
             expected = "as many in the ballots"
             raise refused("preflib-counts", what, expected, counted(found), do, **numbers)
 
 
-def _broken(
-    line: int, what: str, expected: str, got: str, do: str = "correct that line"
-) -> InputError:
+def _broken(line: int, what: str, expected: str, got: str, do: str = "fix that line") -> InputError:
     """Return the error about a line that is not as the format has it."""
     got = got if len(got) <= 60 else f"{got[:59]}…"
     what = f" line {counted(line)} {what}"
@@ -208,7 +206,7 @@ def _in_order(
     if len(found) != number or not number or max(found) != number or min(found) != 1:
         what = f"gives {counted(number)} as the number of names ({noun})"
         expected = f"a name for each {noun}, numbered from 1, and at least one"
-        do = "complete the names, or correct that number"
+        do = "complete the names, or fix that number"
         raise _broken(line, what, expected, several(len(found), "name"), do)
     first: dict[str, int] = {}
     for at, name in (found[place] for place in range(1, number + 1)):
@@ -285,7 +283,7 @@ def _check(ballot: Ballot, profile: Profile) -> None:
 
     def wrong(name: str, what: str, expected: str, got: str, do: str = "") -> InputError:
         what = f" line {counted(ballot.line)} {what}"
-        do = do or "correct that line"
+        do = do or "fix that line"
         return refused(name, what, expected, got, do, line=ballot.line)
 
     named = [place for group in groups for place in group]
@@ -316,7 +314,7 @@ def _check(ballot: Ballot, profile: Profile) -> None:
         what = "holds a tie" if tied else "leaves alternatives out"
         expected = f"{'strict' if tied else 'complete'} orders, as {kind} files have"
         got = f"{several(ballot.size, 'alternative')} in {several(len(groups), 'rank')}"
-        do = f'"# DATA TYPE: {wider}", or correct that line'
+        do = f'"# DATA TYPE: {wider}", or fix that line'
         raise wrong("type-unfit", what, expected, got, do)
 
 
@@ -426,7 +424,7 @@ class PrefLib(Export):
                     what = f" has other alternatives than {first.source}"
                     expected = "the same names in every file of a folder"
                     got = f"only one of the two has {listed(map(short, differ))}"
-                    do = "read those files one by one, or correct the names"
+                    do = "read those files one by one, or fix the names"
                     name = "alternatives-differ"
                     raise refused(name, what, expected, got, do, alternatives=differ)
                 if (first.type == "cat") != (other.type == "cat"):

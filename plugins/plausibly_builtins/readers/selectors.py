@@ -90,7 +90,7 @@ def _ranks(blocks: object, labels: Sequence[str], source: str, where: str) -> di
                     f"{where} ranks {quoted(labels[label])} twice",
                     "each label once",
                     f"rank {rank} twice" if ranks[label] == rank else both,
-                    "correct or remove it",
+                    "fix or remove it",
                     place=f"{source}{where}",
                     label=labels[label],
                 )
@@ -103,5 +103,5 @@ def _filled(content: object, level: int, source: str, place: str) -> list[object
         return content
     what, expected = f"{place} is not {_LEVELS[level]}", f"{_LEVELS[level]}, not empty"
     got = "an empty list" if content == [] else json_shown(content)
-    do, at = "correct or remove it", f"{source}{place}"
+    do, at = "fix or remove it", f"{source}{place}"
     raise refused("selectors-shape", what, expected, got, do, place=at)

@@ -225,14 +225,14 @@ def _weights(place: str, cells: Iterable[tuple[str, str]]) -> dict[str, float]:
         if not 0 <= weight < math.inf:
             what = f" {place}: the weight of {short(label)} is none"
             got = quoted(cell if len(cell) <= 40 else f"{cell[:39]}…")
-            do = "write decimals with a point" if "," in cell else "correct or remove that row"
+            do = "write decimals with a point" if "," in cell else "fix or remove that row"
             expected = "a finite number, 0 or more"
             raise refused("weights-invalid", what, expected, got, do, label=label)
         found[label] = weight
     total = sum(found.values())
     if not 0 < total < math.inf:
         what, expected = f" {place} gives no label any weight", "a weight above 0, a finite sum"
-        do = "correct or remove that row"
+        do = "fix or remove that row"
         raise refused("weights-zero", what, expected, f"a sum of {total:g}", do)
     return found
 
