@@ -862,7 +862,7 @@ def exchangeable(words: Words) -> list[Check]:
 
 
 def of_names(n: int, words: Words) -> Check:
-    """Return that no example is there twice: who reads them refuses that."""
+    """Return the check that holds for all data that were read: no example is there twice."""
     told = f"All {counted(n)} names are different."
     return Check("example-twice", f"no {words.example} twice", HELD, told)
 
@@ -891,10 +891,10 @@ def of_shift(method: MethodSets, words: Words) -> Check | None:
     found = shift(one.predictor.reference, one.predictor.largest_scores(one.predictions))
     title = f"{words.examples} score like those that calibrated"
     told = f"Largest scores: KS {found.distance:.2f}, p {_p(found.p_value)}."
-    if found.suspected:
-        under = f"{told} Under a shift there is no guarantee."
-        return Check("shift-suspected", title, BROKEN, under)
-    return Check("shift", title, HELD, told)
+    if not found.suspected:
+        return Check("shift", title, HELD, told)
+    told += " Under a shift there is no guarantee."
+    return Check("shift-suspected", title, BROKEN, told)
 
 
 PLACES = 200
@@ -907,10 +907,9 @@ _SAME = 0.005  # of coverage: what rounds to no opinion in a hundred
 
 
 def level_of(promise: Guarantee) -> float | None:
-    """Return what is promised of what experts say, None where nothing is."""
-    if promise.level is None or promise.target != "aggregated":
-        return None
-    return float(promise.level)
+    """Return the level that is guaranteed for annotators' answers, None where there is none."""
+    level = promise.level if promise.target == "aggregated" else None
+    return None if level is None else float(level)
 
 
 def vote(subject: Subject, found: Measured, voted: Measured | None) -> model.Vote:
