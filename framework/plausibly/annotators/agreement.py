@@ -28,8 +28,9 @@ from plausibly.annotators.answers import (
 from plausibly.annotators.measures import Likeness, Measure, likenesses, mean, ratio
 from plausibly.calibration.coordinates import group_names
 from plausibly.data import names
-from plausibly.data.left_out import read_left_out
+from plausibly.data.annotations import is_annotations
 from plausibly.data.names import name_texts, not_among, positions, quoted, several, text_array
+from plausibly.data.states import read_left_out
 from plausibly.errors import InputError, counted
 from plausibly.evaluation import inputs, intervals
 from plausibly.evaluation.describe import decimal, ends
@@ -76,7 +77,7 @@ def label_disagreement(opinions: xr.DataArray | xr.Dataset) -> xr.Dataset:
     few answers behind the plausibilities look more agreed than they are.
     """
     kind = opinions.attrs.get(names.KIND)
-    if isinstance(opinions, xr.Dataset) and names.RESPONSE_EXAMPLE in opinions and kind == SINGLE:
+    if is_annotations(opinions) and kind == SINGLE:
         return _of_answers(Answers.of(opinions))
     lam = as_plausibilities(opinions)
     # The order of the rows must not reach the last bits of the sums.

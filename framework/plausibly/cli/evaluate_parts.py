@@ -14,6 +14,7 @@ from plausibly.conformal.predictor import ConformalPredictor
 from plausibly.conformal.stored import load_predictor
 from plausibly.data import names
 from plausibly.data.names import quoted
+from plausibly.data.plausibilities import Plausibilities
 from plausibly.errors import InputError
 from plausibly.evaluation import inputs
 from plausibly.evaluation.describe import (
@@ -210,7 +211,7 @@ def _uniformity(judged: Judged, predictions: xr.DataArray, predictor: ConformalP
     # Known labels and clusters are coordinates of the sets: the same examples, by name.
     given = predictions.sel({names.EXAMPLE: judged.sets[names.EXAMPLE].values})
     lam = judged.plausibilities
-    said = lam[names.WEIGHT] if isinstance(lam, xr.Dataset) else lam
+    said = Plausibilities.of(lam).about
     for name in (judged.measure.true, judged.measure.cluster):
         if name is not None:
             values = inputs.example_values(name, (judged.sets, said))

@@ -13,10 +13,9 @@ import attrs
 import numpy as np
 import xarray as xr
 
-from plausibly.calibration.scores import BY_LABEL
 from plausibly.conformal.inputs import GUARANTEES, OVERLAP
 from plausibly.data import names
-from plausibly.data.left_out import read_left_out
+from plausibly.data.states import read_left_out
 from plausibly.errors import counted
 from plausibly.evaluation.groups import LEVEL, SIZE, STRATUM, SUBGROUP
 from plausibly.evaluation.intervals import (
@@ -34,7 +33,7 @@ from plausibly.evaluation.intervals import (
     planes,
 )
 from plausibly.evaluation.uniformity import OF
-from plausibly.guarantee import Guarantee, bounded
+from plausibly.guarantee import BY_LABEL, Guarantee, bounded
 
 WIDTH = 80
 MASS = "mass_coverage"
@@ -362,7 +361,7 @@ def _unjudged(promise: Guarantee, by: str) -> str:
     """Return that a guarantee was not judged, and what would judge it."""
     if promise.by not in ("", BY_LABEL, by):
         return (
-            f'not judged: the guarantee is for {promise.each}; by="{promise.by}" '
+            f'not judged: the guarantee is for {promise.per}; by="{promise.by}" '
             f"(--by {promise.by}) judges it"
         )
     if promise.cluster:
@@ -370,7 +369,7 @@ def _unjudged(promise: Guarantee, by: str) -> str:
             f'not judged: the guarantee is for a new "{promise.cluster}", and the examples have no '
             f'coordinate "{promise.cluster}"'
         )
-    return f"not judged: the guarantee is for {promise.each}; load() the sets to judge it"
+    return f"not judged: the guarantee is for {promise.per}; load() the sets to judge it"
 
 
 def _weakness(plane: xr.Dataset, level: float) -> str:

@@ -13,11 +13,10 @@ from numpy.typing import NDArray
 
 from plausibly import text
 from plausibly.calibration.coordinates import group_names
-from plausibly.calibration.scores import BY_LABEL
 from plausibly.conformal.chunks import chunks_of, mapped, values_later, whole_rows
 from plausibly.data import names
-from plausibly.data.left_out import read_left_out, with_left_out
 from plausibly.data.names import is_lazy, text_array
+from plausibly.data.states import read_left_out, with_left_out
 from plausibly.errors import counted
 from plausibly.evaluation import inputs, intervals
 from plausibly.evaluation.inputs import Judged, Measuring, Opinions, check_dim, judge
@@ -32,7 +31,7 @@ from plausibly.evaluation.intervals import (
     groups_of,
     planes,
 )
-from plausibly.guarantee import Guarantee
+from plausibly.guarantee import BY_LABEL, Guarantee
 from plausibly.kernels import coverage
 from plausibly.kernels.coverage import Ties
 from plausibly.kernels.types import Bools, Ints

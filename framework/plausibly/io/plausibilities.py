@@ -550,14 +550,8 @@ def _check_form(form: str, path: Path) -> None:
         got, do = f"the ending {path.suffix}", f"-o {path.with_suffix('.parquet')}, or form wide"
     else:
         return
-    raise InputError(
-        "option-unfit",
-        f"{path.name}: plausibilities are not written in this form",
-        expected='form "wide", or "long" for .csv and .parquet',
-        got=got,
-        do=do,
-        whose=str(path),
-    )
+    expected = 'form "wide", or "long" for .csv and .parquet'
+    raise files.meaningless(path.name, "form", got, expected, do)
 
 
 def _warn_of_lost(array: xr.DataArray, path: Path) -> None:

@@ -16,7 +16,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from plausibly.annotators.agreement import agreement, describe_annotators, measure_titles
 from plausibly.annotators.answers import KINDS, Answers
-from plausibly.calibration.scores import BY_LABEL
 from plausibly.conformal.inputs import OVERLAP
 from plausibly.data import names
 from plausibly.data.names import name_text, name_texts, positions, quoted, several
@@ -37,7 +36,7 @@ from plausibly.evaluation.results import DRAWS, METHOD, SIZE
 from plausibly.evaluation.shift import shift
 from plausibly.evaluation.splits import Values
 from plausibly.evaluation.uniformity import DRAWN, OF, TRUE, VOTED, p_value_uniformity
-from plausibly.guarantee import Guarantee, bounded
+from plausibly.guarantee import BY_LABEL, Guarantee, bounded
 from plausibly.kernels.coverage import Ties, row_sums
 from plausibly.kernels.random import Keys, hash_names
 from plausibly.kernels.types import Bools, Floats, Ints
@@ -478,7 +477,7 @@ def _verdict_sentence(
             f"{promise.shown_level().removesuffix(', vacuous')} is kept, and says nothing."
         )
         if promise.needed is not None:
-            text += f" It says something with {counted(promise.needed)} {promise.counted} or more; "
+            text += f" It says something with {counted(promise.needed)} {promise.unit} or more; "
             text += f"there are {counted(promise.has)}."
         return text
     if promise.level is None:
@@ -887,7 +886,7 @@ def of_overlap(method: MethodSets, words: Words) -> Check:
 def of_shift(method: MethodSets, words: Words) -> Check | None:
     """Return whether the largest scores look like calibration's; None if none are kept."""
     one = method.tested[0]
-    if one.predictor.reference is None or one.predictor.pools.calibration.weight_by:
+    if one.predictor.reference is None or one.predictor.pools.calibration.claim.weights:
         return None
     found = shift(one.predictor.reference, one.predictor.largest_scores(one.predictions))
     title = f"{words.examples} score like those that calibrated"

@@ -22,9 +22,9 @@ from plausibly.conformal.predictor import ConformalPredictor
 from plausibly.conformal.stored import load_predictor
 from plausibly.data import align, names
 from plausibly.data.annotations import rebuilt
-from plausibly.data.left_out import read_left_out, with_left_out
 from plausibly.data.names import name_texts, positions, several, text_array
 from plausibly.data.plausibilities import mean_over_draws
+from plausibly.data.states import read_left_out, with_left_out
 from plausibly.data.validate import Predictions
 from plausibly.errors import InputError, PlausiblyWarning, counted
 from plausibly.evaluation import inputs

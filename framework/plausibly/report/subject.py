@@ -12,8 +12,8 @@ import xarray as xr
 from plausibly.calibration.alphas import AlphaLike
 from plausibly.conformal.predictor import ConformalPredictor
 from plausibly.data import names
+from plausibly.data.annotations import Rows
 from plausibly.data.names import name_texts, positions
-from plausibly.data.rows import Rows
 from plausibly.guarantee import Guarantee
 from plausibly.kernels.coverage import Ties
 from plausibly.kernels.types import Floats

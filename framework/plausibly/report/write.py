@@ -19,8 +19,8 @@ from plausibly.calibration.alphas import Alphas
 from plausibly.conformal.predictor import ConformalPredictor
 from plausibly.conformal.stored import load_predictor
 from plausibly.data import names
-from plausibly.data.left_out import read_left_out
 from plausibly.data.names import name_texts, several
+from plausibly.data.states import read_left_out
 from plausibly.errors import InputError, counted
 from plausibly.evaluation.design import Methods
 from plausibly.evaluation.evaluate import STRATA
