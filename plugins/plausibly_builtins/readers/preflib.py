@@ -291,7 +291,8 @@ def _check(ballot: Ballot, profile: Profile) -> None:
     if outside:
         what, expected = f"names alternative {counted(outside[0])}", f"1 to {counted(number)}"
         got = f"{several(len(outside), 'number')} beyond"
-        raise wrong("alternative-unknown", what, expected, got)
+        do = "fix that line, or name that alternative in the header"
+        raise wrong("alternative-unknown", what, expected, got, do)
     twice = [place for place, count in Counter(named).items() if count > 1]
     if twice:
         what = f"names {short(profile.alternatives[twice[0] - 1])} twice"
