@@ -18,7 +18,6 @@ from plausibly.conformal.aggregate import (
     default_aggregator as default_aggregator,
     default_kinds as default_kinds,
 )
-from plausibly.conformal.components import called as called
 from plausibly.data import (
     names as names,
     states as states,
@@ -27,6 +26,7 @@ from plausibly.data.annotations import (
     AnnotationTable as AnnotationTable,
     Answer as Answer,
     AnswerRefused as AnswerRefused,
+    Record as Record,
     build_table as build_table,
     check_labels_once as check_labels_once,
     check_responses as check_responses,
@@ -49,13 +49,6 @@ from plausibly.data.plausibilities import (
     pack as pack,
     unpack as unpack,
 )
-from plausibly.data.responses import (
-    Duplicates as Duplicates,
-    Response as Response,
-    ResponseOptions as ResponseOptions,
-    by_name,
-    take_responses as take_responses,
-)
 from plausibly.data.rows import (
     Rows as Rows,
     answered_rows as answered_rows,
@@ -63,7 +56,12 @@ from plausibly.data.rows import (
     whole as whole,
 )
 from plausibly.data.seal import check_table as check_table
-from plausibly.data.select import select as select
+from plausibly.data.select import (
+    by_name,
+    select as select,
+    take_responses as take_responses,
+)
+from plausibly.data.text_table import TextTable as TextTable
 from plausibly.errors import (
     ComponentError as ComponentError,
     IncompatibleComponents as IncompatibleComponents,
@@ -116,8 +114,12 @@ from plausibly.io.predictions import (
     NamedPrediction as NamedPrediction,
     from_named as from_named,
 )
+from plausibly.io.responses import (
+    Duplicates as Duplicates,
+    Response as Response,
+    ResponseOptions as ResponseOptions,
+)
 from plausibly.io.text import (
-    TextTable as TextTable,
     first_row as first_row,
     first_rows as first_rows,
     read_table as read_table,
@@ -155,19 +157,13 @@ from plausibly.protocols import (
     SCORE as SCORE,
     Aggregator as Aggregator,
     Annotation as Annotation,
-    AnnotatorModel as AnnotatorModel,
     Calibrator as Calibrator,
     ComponentLike as ComponentLike,
     Kind as Kind,
-    PackedAggregator as PackedAggregator,
-    PredictionsReader as PredictionsReader,
     PValueCombiner as PValueCombiner,
     Reader as Reader,
-    Record as Record,
     ScoreFunction as ScoreFunction,
     ScoreInput as ScoreInput,
-    TableReader as TableReader,
-    is_joint as is_joint,
 )
 from plausibly.registry import (
     API_VERSION as API_VERSION,
@@ -175,6 +171,7 @@ from plausibly.registry import (
     hookimpl as hookimpl,
     resolve as resolve,
 )
+from plausibly.registry.components import called as called
 
 responses_by_name = by_name
 decode_text = decode

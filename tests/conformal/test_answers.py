@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from fractions import Fraction
 from functools import partial
+from operator import attrgetter
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -14,6 +15,7 @@ import pytest
 import xarray as xr
 
 import plausibly
+from plausibly import plugin, protocols
 from plausibly.calibration.data import CalibrationData
 from plausibly.calibration.pvalues import PValues
 from plausibly.calibration.scores import CalibrationScores
@@ -281,13 +283,13 @@ def test_sound_replicates_pass() -> None:
 def test_a_calibrator_cannot_change_what_it_is_given() -> None:
     predictions, lam = world()
     before = predictions.copy(deep=True), lam.copy(deep=True)
-    for name in ("plausibilities", "scores", "given", "denominator", "hashes"):
+    for name in ("plausibilities", "scores", "stored.weight", "denominator", "hashes"):
 
         class Writing(Calibrator):
             def calibrate(
                 self, data: CalibrationData, keys: Keys, name: str = name
             ) -> CalibrationScores:
-                array = getattr(data, name)
+                array = attrgetter(name)(data)
                 array[...] = 0
                 return super().calibrate(data, keys)
 
@@ -303,7 +305,7 @@ def test_a_calibrator_cannot_change_what_it_is_given() -> None:
 
 
 @attrs.frozen(kw_only=True)
-class Aggregator:
+class Aggregator(protocols.Aggregator):
     """Label frequencies, changed."""
 
     changed: Any  # Any: a function of plausibilities, which answers anything
@@ -360,7 +362,7 @@ def test_an_aggregator_cannot_change_the_table() -> None:
 
 
 @attrs.frozen(kw_only=True)
-class Reader:
+class Reader(plugin.Reader):
     """A reader that answers what it is told to."""
 
     made: Any  # Any: a function of a path, which answers anything

@@ -15,7 +15,7 @@ import plausibly
 from io_files import damaged, refusal, result_or_refusal, said, warned, written
 from io_plausibilities import EXACT, plausibilities, same
 from plausibly.data.annotations import build_table
-from plausibly.data.plausibilities import is_packed, pack
+from plausibly.data.plausibilities import is_sparse, pack
 from plausibly.io.plausibilities import Form, read_plausibilities, write_plausibilities
 
 LAM = xr.DataArray(
@@ -111,7 +111,7 @@ def test_thousands_of_labels_stay_packed(tmp_path: Path) -> None:
     for ending in (".csv", ".parquet"):
         write_plausibilities(packed, tmp_path / f"p{ending}", form="long")
         found = plausibly.read_plausibilities(tmp_path / f"p{ending}", packed=True)
-        assert is_packed(found)
+        assert is_sparse(found)
         xr.testing.assert_identical(found, packed)
 
 

@@ -50,7 +50,7 @@ VOTES = "task,worker,label\n" + "".join(
 
 
 @attrs.frozen(kw_only=True)
-class MyReader:
+class MyReader(Reader):
     """Reads as the crowd table does, whatever it is asked."""
 
     def recognises(self, path: Path, head: bytes) -> bool:
@@ -61,7 +61,7 @@ class MyReader:
 
 
 @attrs.frozen(kw_only=True)
-class MyAggregator:
+class MyAggregator(Aggregator):
     """Aggregates as another does."""
 
     accepts: ClassVar[frozenset[str]] = frozenset({"single-label"})

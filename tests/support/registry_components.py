@@ -16,6 +16,7 @@ import xarray as xr
 
 from plausibly.plugin import (
     AGGREGATOR,
+    Aggregator,
     CalibrationData,
     CalibrationScores,
     CalibrationSummary,
@@ -31,13 +32,13 @@ from plausibly.plugin import (
 )
 from plausibly.protocols import Kind
 from plausibly.registry import Registry, Source
-from plausibly.registry.hooks import Declared
+from plausibly.registry.discovery import Declared
 
 Hook = Callable[[Registrar], None]
 
 
 @attrs.frozen(kw_only=True)
-class Frequency:
+class Frequency(Aggregator):
     """An aggregator without parameters."""
 
     accepts: ClassVar[frozenset[str]] = frozenset({"single-label"})

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from plausibly.errors import IncompatibleComponents
 from plausibly.guarantee import BY_LABEL, CalibrationSummary, Claim
 from plausibly.kernels.types import Floats, Ints, unwritable
-from plausibly.registry.conformance import fits, spelled
+from plausibly.type_hints import fits, spelled
 
 _SUM_WITHIN = 1e-5
 

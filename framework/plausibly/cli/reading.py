@@ -13,8 +13,7 @@ import xarray as xr
 from plausibly import registry
 from plausibly.cli.asked import AskedOpinions, AskedPredictions, Naming
 from plausibly.cli.output import Output
-from plausibly.conformal.aggregate import FEW_LABELS, aggregate, default_aggregator
-from plausibly.conformal.components import described
+from plausibly.conformal.aggregate import aggregated, default_aggregator
 from plausibly.data import names
 from plausibly.data.annotations import describe, not_counted
 from plausibly.data.labels import called
@@ -34,7 +33,8 @@ from plausibly.io import (
 )
 from plausibly.io.annotations import names_change
 from plausibly.io.predictions import files_swapped
-from plausibly.protocols import AGGREGATOR, Aggregator, Kind, PackedAggregator
+from plausibly.protocols import AGGREGATOR, Kind
+from plausibly.registry.components import described
 
 P = TypeVar("P")
 
@@ -83,7 +83,8 @@ def read_opinions(
     with output.working(f"aggregating {whose}"):
         kind = str(table.attrs[names.KIND])
         component = registry.resolve(AGGREGATOR, asked.aggregator or default_aggregator(kind))
-        lam = _aggregated(table, component, asked)
+        unanswered: Literal["error", "drop"] = "drop" if asked.unanswered == "drop" else "error"
+        lam = aggregated(table, component, seed=asked.seed, unanswered=unanswered).to_xarray()
     return Opinions(
         plausibilities=lam,
         aggregator=table_of(AGGREGATOR, component),
@@ -115,16 +116,6 @@ def told_of_swaps(opinions: AskedOpinions, model: AskedPredictions | None) -> It
         if swapped is None:
             raise
         raise swapped from None
-
-
-def _aggregated(
-    table: xr.Dataset, component: Aggregator, asked: AskedOpinions
-) -> xr.DataArray | xr.Dataset:
-    """Return plausibilities, packed where labels are many and the aggregator can."""
-    unanswered: Literal["error", "drop"] = "drop" if asked.unanswered == "drop" else "error"
-    if table.sizes[names.LABEL] > FEW_LABELS and isinstance(component, PackedAggregator):
-        return aggregate(table, component, seed=asked.seed, unanswered=unanswered, packed=True)
-    return aggregate(table, component, seed=asked.seed, unanswered=unanswered)
 
 
 def _given(path: Path, naming: Naming, output: Output) -> Opinions:

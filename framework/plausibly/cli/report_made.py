@@ -181,7 +181,7 @@ def after_run(output: Output, result: StudyResult) -> Path:
     require("jinja2", extra="report", whose="the report")
     folder = result.prepared.study.output.folder
     with output.working("writing the report"):
-        subject = sources.study_subject(sources.Finished.of(result), Options())
+        subject = sources.study_subject(result, Options())
         report = write_subject(subject, folder / REPORT)
     output.document["report"] = {"path": report.path, "bytes": report.size, **facts(report.data)}
     return report.path

@@ -25,7 +25,7 @@ from plausibly.kernels.random import Keys
 from plausibly.kernels.ranks import at_least
 from plausibly.kernels.types import Bools, Floats, FloatType, Hashes, unwritable
 from plausibly.protocols import PValueCombiner, ScoreFunction
-from plausibly.registry.calls import calling, failed
+from plausibly.registry.entries import calling, failed
 
 Scale: TypeAlias = Literal["probability", "logit", "independent", "any"]
 

@@ -19,7 +19,6 @@ from plausibly.calibration.pvalues import PValues, keyed_share, one_of_each
 from plausibly.calibration.scores import CalibrationScores
 from plausibly.calibration.threshold import Metadata
 from plausibly.conformal.array_predictor import Scoring, guarantee_of
-from plausibly.conformal.components import called as called_as, described
 from plausibly.conformal.inputs import calibration_data, matched_inputs
 from plausibly.conformal.predictor import ConformalPredictor
 from plausibly.data import names
@@ -45,7 +44,8 @@ from plausibly.protocols import (
     PValueCombiner,
     ScoreFunction,
 )
-from plausibly.registry.calls import calling, failed
+from plausibly.registry.components import called as called_as, described
+from plausibly.registry.entries import calling, failed
 
 _JOINT = (
     "plausibilities are those that {} would estimate from calibration and new examples together"
@@ -330,9 +330,11 @@ def calibrate(
         "aggregator": inputs.aggregated_by,
     }
     keys = Keys(seed)
-    scoring = Scoring(component=the_score, called=called["score"], scale=inputs.scale, seed=seed)
+    scoring = Scoring(
+        component=the_score, called=called["score"], scale=inputs.predictions.scale, seed=seed
+    )
     data = calibration_data(inputs, scoring)
-    groups = _groups(inputs.predictions, group)
+    groups = _groups(inputs.predictions.array, group)
     away = np.zeros(len(data), dtype=np.bool_)
     if the_combiner.held_out != 0:
         share = _share(the_combiner.held_out)
@@ -368,7 +370,7 @@ def calibrate(
         group=group if aside.size and group else "",
         randomised=the_score.randomised,
         resampled=data.resampled is not None,
-        joint=str(inputs.plausibilities.attrs.get(names.JOINT, "")),
+        joint=str(inputs.plausibilities.array.attrs.get(names.JOINT, "")),
     )
     calibration = attrs.evolve(calibration, claim=claim)
     # A pair without a guarantee is refused before anything is made of it.
@@ -393,10 +395,10 @@ def calibrate(
         examples=None if data.examples.numbered else data.examples,
         reference=np.sort(data.largest()),
         metadata=Metadata(
-            scale=inputs.scale,
+            scale=inputs.predictions.scale,
             seed=seed,
             calibrated_on=kept.size,
-            augmentations=inputs.augmentations if augmented else (),
+            augmentations=inputs.predictions.augmentations if augmented else (),
             **called,
         ),
     )

@@ -16,10 +16,11 @@ from numpy.typing import NDArray
 from plausibly import text
 from plausibly.calibration.alphas import Alphas, is_several, read_alphas
 from plausibly.calibration.coordinates import new_values
+from plausibly.calibration.examples import Examples
 from plausibly.calibration.pvalues import TestScores, combined
 from plausibly.calibration.threshold import REMEMBERED, Metadata as Metadata
 from plausibly.conformal.array_predictor import ArrayPredictor
-from plausibly.conformal.chunks import Named, chunks_of, mapped, named_chunks
+from plausibly.conformal.chunks import Part, chunks_of, mapped, predictions_in_chunks
 from plausibly.conformal.inputs import (
     OVERLAP,
     NewExamples,
@@ -35,9 +36,8 @@ from plausibly.conformal.inputs import (
     warn_of_unseen_groups,
     warn_of_weights,
 )
-from plausibly.data import names, validate
-from plausibly.data.named import is_lazy
-from plausibly.data.names import names_of
+from plausibly.data import names
+from plausibly.data.names import is_lazy
 from plausibly.errors import counted, listed
 from plausibly.kernels.types import Bools, Floats, Ints
 
@@ -52,7 +52,7 @@ _WHOSE = "predictions"
 class _Asked:
     """What is known of the examples of one chunk."""
 
-    named: Named
+    part: Part
     coordinates: Mapping[str, NDArray[np.generic]]
 
 
@@ -64,17 +64,13 @@ def _of_chunk(
     predictor: ConformalPredictor,
 ) -> NDArray[Any]:  # Any: flags or numbers
     """Return the sets of one chunk, (alpha, example, label); its p-values where alphas is None."""
-    coords: dict[str, object] = {
-        names.EXAMPLE: names.text_array(asked.named.texts),
-        names.LABEL: names.text_array(labels),
-        **{name: (names.EXAMPLE, column) for name, column in asked.coordinates.items()},
-    }
+    columns = {name: (names.EXAMPLE, column) for name, column in asked.coordinates.items()}
     test = read_test(
-        xr.DataArray(values, coords, (names.EXAMPLE, names.LABEL)),
+        asked.part.array(values, labels, columns),
         predictor.labels,
         predictor.metadata.scale,
         predictor.pools.dtype,
-        whose=asked.named.whose,
+        whose=asked.part.whose,
         whole=False,
     )
     if alphas is None:
@@ -89,25 +85,23 @@ def _lazy(
 ) -> tuple[NewExamples, dask.array.Array]:
     """Return examples in chunks, and their sets or p-values, not computed yet."""
     scale, calibration = predictor.metadata.scale, predictor.pools.calibration
-    checked = named_chunks(predictions, _WHOSE, _WHOSE)
+    known = predictions_in_chunks(predictions, scale)
     check_scale(predictions, scale)
-    checked = checked.assign_attrs({names.SCALE: validate.known_scale(checked, _WHOSE, scale)})
-    label_order(checked, predictor.labels)  # each label is one of the predictor's
+    checked, labels = known.array, tuple(known.labels.texts)
+    label_order(labels, predictor.labels)  # each label is one of the predictor's
     wanted = [name for name in (calibration.by_examples, calibration.claim.weights) if name]
     whose = f"calibrator {predictor.metadata.calibrator}"
     columns = {name: new_values(checked, name, whose=whose) for name in wanted}
-    examples = names_of(checked, names.EXAMPLE)
     asks = [
         (
             chunk,
             _Asked(
-                named=Named.of(examples, chunk, _WHOSE),
+                part=Part.of(known.examples, chunk, _WHOSE),
                 coordinates={name: of[chunk.start : chunk.stop] for name, of in columns.items()},
             ),
         )
         for chunk in chunks_of(checked)
     ]
-    labels = names_of(checked, names.LABEL).row
     planes = () if alphas is None else (len(alphas),)
     found = mapped(
         partial(_of_chunk, labels, alphas),
@@ -123,6 +117,7 @@ def _lazy(
         # Numbers come chunk by chunk, in the order in which the labels were given.
         values=np.empty((0, len(labels)), dtype=predictor.pools.dtype),
         checked=checked,
+        examples=Examples(known.examples, known.numbered),
         order=slice(None),
         dims=tuple(map(str, predictions.dims)),
     )

@@ -27,12 +27,12 @@ from plausibly.calibration.scores import AugmentationMode, CalibrationScores
 from plausibly.calibration.threshold import Metadata
 from plausibly.conformal import FORMAT
 from plausibly.conformal.array_predictor import ArrayPredictor
-from plausibly.conformal.components import described
 from plausibly.errors import IncompatibleComponents, InputError
 from plausibly.extras import version
 from plausibly.guarantee import Claim, converter
 from plausibly.kernels.types import Floats, Hashes, Ints, Numbers
 from plausibly.protocols import COMBINER, SCORE
+from plausibly.registry.components import described
 
 if TYPE_CHECKING:
     from plausibly.conformal.predictor import ConformalPredictor

@@ -8,11 +8,11 @@ from plausibly.data.annotations import (
     build_table,
     table_from_records,
 )
-from plausibly.data.plausibilities import check_packed, pack, unpack
+from plausibly.data.plausibilities import check_packed, check_plausibilities, pack, unpack
 from plausibly.data.rows import Rows, answered_rows, check_answered, ordered_sum
 from plausibly.data.seal import check_table
 from plausibly.data.select import answered, concat, select, to_frame
-from plausibly.data.validate import check_plausibilities, check_predictions
+from plausibly.data.validate import check_predictions
 
 __all__ = [
     "AnnotationTable",

@@ -14,7 +14,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from plausibly import text
 from plausibly.data import names
-from plausibly.data.coded import Coded, by_code
 from plausibly.data.left_out import describe_merged, read_left_out
 from plausibly.data.names import (
     check_names,
@@ -29,9 +28,12 @@ from plausibly.data.names import (
 from plausibly.data.rows import Rows, ordered_sum
 from plausibly.data.seal import COLUMNS, check_table, is_intact, sealed
 from plausibly.data.states import STATES, count_states
+from plausibly.data.text_table import Coded, by_code
 from plausibly.errors import InputError, counted, listed
 from plausibly.kernels.types import Bools, Floats, Ints, still
-from plausibly.protocols import Record
+
+Record: TypeAlias = tuple[object, object, object]
+"""One response as plain data: example, annotator (None where unknown), answer."""
 
 
 def check_responses(table: xr.Dataset, kind: str) -> Rows:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Hashable, Mapping
-from typing import TypeVar
+from typing import TypeVar, cast
 
 import xarray as xr
 
@@ -12,7 +12,7 @@ from plausibly.data import names
 from plausibly.data.names import MERGED, quoted
 from plausibly.errors import counted, listed
 
-Labelled = TypeVar("Labelled", xr.DataArray, xr.Dataset)
+Labelled = TypeVar("Labelled", bound=xr.DataArray | xr.Dataset)
 
 
 def read_left_out(attributes: Mapping[Hashable, object]) -> dict[str, int]:
@@ -27,7 +27,8 @@ def with_left_out(array: Labelled, more: Mapping[str, int]) -> Labelled:
     for reason, count in more.items():
         if count:
             counts[reason] = counts.get(reason, 0) + count
-    return array.assign_attrs({names.LEFT_OUT: json.dumps(counts)}) if counts else array
+    about = {names.LEFT_OUT: json.dumps(counts)} if counts else {}
+    return cast("Labelled", array.assign_attrs(about))
 
 
 def read_merged(attributes: Mapping[Hashable, object]) -> dict[str, float]:

@@ -13,11 +13,11 @@ from numpy.typing import NDArray
 
 from plausibly.data import names
 from plausibly.data.names import name_texts, several
-from plausibly.data.plausibilities import of_slots
+from plausibly.data.plausibilities import sparse_dataset
 from plausibly.data.seal import check_table
 from plausibly.errors import InputError, counted, listed
 from plausibly.kernels.blocks import map_blocks
-from plausibly.kernels.sparse import packed_pairs
+from plausibly.kernels.sparse import Sparse
 from plausibly.kernels.types import Bools, Floats, Ints
 
 Number = TypeVar("Number", np.float64, np.int16, np.int64)
@@ -223,9 +223,9 @@ class Rows:
         values /= total[example]
         said = np.flatnonzero(values)
         shape = (self.n, self.labels)
-        slots = packed_pairs(example[said], label[said], values[said], shape)
+        slots = Sparse.of_pairs(example[said], label[said], values[said], shape)
         about = xr.Dataset(coords=self._coordinates(denominator))
-        return of_slots(slots, about, self._attributes())
+        return sparse_dataset(slots, about, self._attributes())
 
     def _cells(self) -> NDArray[np.int64]:
         """Return the place of each mention among the cells (example, label), in one row."""

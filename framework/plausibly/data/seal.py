@@ -17,9 +17,8 @@ import numpy as np
 import xarray as xr
 
 from plausibly.data import names
-from plausibly.data.names import names_of
+from plausibly.data.names import name_texts
 from plausibly.errors import InputError, listed
-from plausibly.kernels.random import Names
 from plausibly.kernels.types import unwritable
 
 Table = TypeVar("Table", bound=xr.Dataset)
@@ -50,9 +49,9 @@ def digest(table: xr.Dataset) -> str:
     """Return the digest of names and codes, whatever types they are stored in."""
     state = blake2b(digest_size=16)
     for dim in _DIMS:
-        of = names_of(table, dim) if dim in table.indexes else Names(())
+        of = name_texts(table.indexes[dim]) if dim in table.indexes else []
         state.update(f"{dim}:{len(of)}:".encode())
-        state.update(of.joined())
+        state.update("\0".join(of).encode("utf-8", "surrogatepass"))
     for column, kind in COLUMNS.items():
         if column not in table.variables:
             continue

@@ -23,7 +23,6 @@ from numpy.typing import NDArray
 from plausibly import registry
 from plausibly.calibration.alphas import AlphaLike
 from plausibly.conformal.calibrate import calibrate
-from plausibly.conformal.components import called
 from plausibly.conformal.predictor import ConformalPredictor
 from plausibly.data import names
 from plausibly.data.names import several
@@ -46,6 +45,7 @@ from plausibly.protocols import (
     PValueCombiner,
     ScoreFunction,
 )
+from plausibly.registry.components import called
 from plausibly.registry.parameters import has_fields, parameters_of
 
 

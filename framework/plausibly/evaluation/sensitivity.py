@@ -19,6 +19,7 @@ from plausibly.conformal.aggregate import aggregate
 from plausibly.data import names, seal, validate
 from plausibly.data.left_out import read_left_out, with_left_out
 from plausibly.data.names import name_texts, near, several, text_array
+from plausibly.data.plausibilities import mean_over_draws
 from plausibly.data.select import answered, select
 from plausibly.errors import InputError, counted, listed
 from plausibly.evaluation import inputs
@@ -129,7 +130,7 @@ def judge_of(lam: xr.DataArray) -> Judge:
         notes["left_out"] = read_left_out(lam.attrs)
     if names.JOINT in lam.attrs:
         notes["joint"] = True
-    mean: Floats = validate.mean_over_draws(lam).values
+    mean: Floats = mean_over_draws(lam).values
     return Judge(given=lam, mean=mean.astype(np.float64, copy=False), notes=notes)
 
 

@@ -7,13 +7,13 @@ from numpy.typing import NDArray
 
 from plausibly.kernels.blocks import map_blocks
 from plausibly.kernels.random import Keys
-from plausibly.kernels.sparse import Slots
+from plausibly.kernels.sparse import Dense, Sparse, as_stored
 from plausibly.kernels.types import Floats, Hashes, Ints
 
 _FEW = 32  # labels that are compared one by one, for all examples at once, rather than searched
 
 
-def draw_labels(plausibilities: Floats | Slots, uniforms: NDArray[np.float64]) -> NDArray[np.int32]:
+def draw_labels(plausibilities: Floats | Dense, uniforms: NDArray[np.float64]) -> NDArray[np.int32]:
     """Return one label code a uniform: the first whose cumulative plausibility exceeds it.
 
     The uniform is scaled by the row's total instead of dividing the row, so that rows that sum to
@@ -21,24 +21,20 @@ def draw_labels(plausibilities: Floats | Slots, uniforms: NDArray[np.float64]) -
     """
     codes = np.empty(uniforms.shape[::-1], dtype=np.int32)
     out = codes.T
-    if isinstance(plausibilities, Slots):
-        _from_slots(plausibilities, uniforms, out)
-        return codes
-    examples, labels = plausibilities.shape
-    draw = _by_column if labels <= _FEW else _packed
-    dense, width = plausibilities, max(labels, uniforms.shape[1])
-    map_blocks(lambda rows: draw(dense[rows], uniforms[rows], out[rows]), (examples, width))
-    return codes
-
-
-def _from_slots(slots: Slots, uniforms: NDArray[np.float64], out: NDArray[np.int32]) -> None:
-    examples, width = slots.weight.shape
+    stored = as_stored(plausibilities)
+    examples, width = stored.weight.shape
 
     def fill(rows: slice) -> None:
-        some = slots.take(rows)
-        _slots(some.weight, some.filled, some.label, uniforms[rows], out[rows])
+        some = stored.take(rows)
+        if isinstance(some, Sparse):
+            _slots(some.weight, some.filled, some.label, uniforms[rows], out[rows])
+        elif width <= _FEW:
+            _by_column(some.weight, uniforms[rows], out[rows])
+        else:
+            _long_rows(some.weight, uniforms[rows], out[rows])
 
     map_blocks(fill, (examples, max(width, uniforms.shape[1])))
+    return codes
 
 
 def _by_column(
@@ -91,7 +87,9 @@ def _last(plausibilities: Floats) -> Ints:
     return last
 
 
-def _packed(plausibilities: Floats, uniforms: NDArray[np.float64], out: NDArray[np.int32]) -> None:
+def _long_rows(
+    plausibilities: Floats, uniforms: NDArray[np.float64], out: NDArray[np.int32]
+) -> None:
     rows, labels = plausibilities.shape
     where = np.flatnonzero(plausibilities > 0)
     if 2 * where.size > plausibilities.size:

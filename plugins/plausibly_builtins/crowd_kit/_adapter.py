@@ -21,6 +21,7 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from plausibly.plugin import (
+    Aggregator,
     Floats,
     InputError,
     Keys,
@@ -33,6 +34,7 @@ from plausibly.plugin import (
     several,
     warn,
 )
+from plausibly_builtins.aggregation import by_name, example_names
 
 Column = NDArray[np.float64]
 Codes = NDArray[np.intp]
@@ -81,10 +83,7 @@ class Given:
         who = rows.annotator[response]
         _check_known(who, called)
         times = _times_of(rows.weight[response], called, repeats=repeats)
-        of_example, of_annotator = (
-            np.argsort(np.argsort(rows.table[dim].values, kind="stable"))
-            for dim in (names.EXAMPLE, names.ANNOTATOR)
-        )
+        of_example, of_annotator = (by_name(rows, dim) for dim in (names.EXAMPLE, names.ANNOTATOR))
         example, annotator = of_example[rows.example[response]], of_annotator[who]
         order = np.lexsort((example, annotator))
         label = rows.label[counts].astype(np.intp)[order]
@@ -144,7 +143,7 @@ class Estimated:
 
 
 @attrs.frozen(kw_only=True)
-class CrowdKit:
+class CrowdKit(Aggregator):
     """An aggregator of crowd-kit: classes differ in what they ask it for, and what they read.
 
     Each says what it is `called`, and the name of crowd-kit's `model`. A model that does not take a
@@ -178,8 +177,7 @@ class CrowdKit:
         sums = np.where(bad, 1.0, values.sum(axis=1))
         bad |= sums <= 0
         if bad.any():
-            by_name = np.flatnonzero(bad[given.of_example])
-            shown = [str(name) for name in rows.table.indexes[names.EXAMPLE][by_name]]
+            shown = example_names(rows, np.flatnonzero(bad[given.of_example]))
             got = f"none for {several(len(shown), 'example')} ({listed(shown)})"
             raise self._failure(got, details={"examples": shown})
         table = np.zeros((rows.n, rows.labels))

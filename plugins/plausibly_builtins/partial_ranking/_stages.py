@@ -31,6 +31,7 @@ from plausibly.plugin import (
     ragged_uniforms,
     several,
 )
+from plausibly_builtins.aggregation import example_names
 
 Column = NDArray[np.float64]
 Blocks = list[tuple[float, list[list[int]]]]
@@ -62,6 +63,14 @@ class Example:
         """Number of places."""
         return len(self.labels) + bool(self.rest)
 
+    @property
+    def above(self) -> Bools:
+        """Which places some stage puts above which."""
+        found = np.zeros((self.size, self.size), bool)
+        for block, below, _ in self.stages:
+            found[np.ix_(block, below)] = True
+        return found
+
 
 @attrs.frozen(kw_only=True, eq=False)
 class Said:
@@ -79,7 +88,7 @@ class Said:
         by_name = np.argsort(rows.table[names.LABEL].values, kind="stable")
         examples = [
             _example(responses, by_name, unmentioned, excluded=excluded)
-            for responses in _rankings(rows, np.argsort(by_name))
+            for responses in rankings(rows, np.argsort(by_name))
         ]
         return cls(rows=rows, unmentioned=unmentioned, examples=examples)
 
@@ -124,11 +133,11 @@ class Said:
 
     def named(self, which: Ints) -> list[str]:
         """Return the names of examples."""
-        return [str(name) for name in self.rows.table.indexes[names.EXAMPLE][which]]
+        return example_names(self.rows, which)
 
     def check_two_sided(self) -> None:
         """Refuse examples of which no finite utilities are the most likely ones."""
-        open_ended = [i for i, e in enumerate(self.examples) if not _strongly_connected(e)]
+        open_ended = [i for i, e in enumerate(self.examples) if not strongly_connected(e.above)]
         if not open_ended:
             return
         shown = self.named(np.array(open_ended))
@@ -149,7 +158,7 @@ def by_example(values: Column, size: Ints) -> list[Column]:
     return np.split(values, np.cumsum(size)[:-1]) if size.size else []
 
 
-def _rankings(rows: Rows, rank: Ints) -> list[Blocks]:
+def rankings(rows: Rows, rank: Ints) -> list[Blocks]:
     """Return weight and blocks, of ranks of label names, of each response, by example."""
     found: list[Blocks] = [[] for _ in range(rows.n)]
     ends = np.cumsum(rows.mentions).tolist()
@@ -186,12 +195,10 @@ def _example(
     return Example(labels=tuple(by_name[ranks].tolist()), rest=rest, stages=tuple(stages))
 
 
-def _strongly_connected(example: Example) -> bool:
-    """Return whether a chain of labels, each above the next, joins every two labels."""
-    above: Bools = np.eye(example.size, dtype=bool)
-    for block, below, _ in example.stages:
-        above[np.ix_(block, below)] = True
-    for through in range(example.size):
+def strongly_connected(above: Bools) -> bool:
+    """Return whether a chain of labels, each `above` the next, joins every two labels."""
+    above = above | np.eye(len(above), dtype=bool)
+    for through in range(len(above)):
         above |= above[:, through, None] & above[through]
     return bool(above.all())
 

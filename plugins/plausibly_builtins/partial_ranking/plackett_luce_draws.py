@@ -13,6 +13,7 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from plausibly.plugin import (
+    Aggregator,
     Hashes,
     InputError,
     Keys,
@@ -323,7 +324,7 @@ _AT_ONCE = 1 << 18  # numbers in the state of the chains at a time
 
 
 @attrs.frozen(kw_only=True)
-class PlackettLuceDraws:
+class PlackettLuceDraws(Aggregator):
     """Plausibilities drawn from the posterior of the model of Plackett and Luce.
 
     The model is that of `plackett-luce`: what a ranking, a tie and a label that is not named mean

@@ -8,36 +8,26 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from plausibly.plugin import (
-    AGGREGATOR,
-    Aggregator,
-    ComponentLike,
     Floats,
     Hashes,
     Ints,
     Keys,
     Rows,
     answered_rows,
-    default_aggregator,
-    default_kinds,
     drawn_times,
     hash_names,
-    is_joint,
     names,
     ragged_uniforms,
-    resolve,
     responses_by_name,
     take_responses,
 )
+from plausibly_builtins.aggregation import Around
 
 _FINE = 2.0**32  # units of an example whose weights are not whole numbers
 
 
-def _component(given: ComponentLike[Aggregator] | None) -> Aggregator | None:
-    return None if given is None else resolve(AGGREGATOR, given)
-
-
 @attrs.frozen(kw_only=True)
-class Bootstrap:
+class Bootstrap(Around):
     """Resample the responses of each example, with replacement, and aggregate every resample.
 
     Draw j of example i has as many responses as the example has, each drawn from them with equal
@@ -69,26 +59,12 @@ class Bootstrap:
     Efron, Bootstrap methods: another look at the jackknife, Annals of Statistics 1979.
     """
 
-    inner: Aggregator | None = attrs.field(default=None, converter=_component)
     draws: int = attrs.field(default=10, validator=attrs.validators.ge(1))
-
-    @property
-    def accepts(self) -> frozenset[str]:
-        """Kinds of annotation that the inner aggregator reads."""
-        return default_kinds() if self.inner is None else self.inner.accepts
-
-    @property
-    def joint(self) -> bool:
-        """Whether the inner aggregator learns from all examples."""
-        return self.inner is not None and is_joint(self.inner)
 
     def aggregate(self, annotations: xr.Dataset, keys: Keys) -> xr.DataArray:
         """Return plausibilities (draw, example, label)."""
         rows = answered_rows(annotations, self.accepts)
-        inner = self.inner
-        if inner is None:
-            kind = str(annotations.attrs[names.KIND])
-            inner = resolve(AGGREGATOR, default_aggregator(kind))
+        inner = self.inner_for(annotations)
         said = _Said.of(rows)
         found = []
         for draw in range(1, self.draws + 1):

@@ -44,7 +44,7 @@ from plausibly.plugin import (
 
 
 @attrs.frozen(kw_only=True)
-class Kind:
+class Kind(Annotation):
     """An annotation."""
 
     name: ClassVar[str] = "kind"
@@ -58,7 +58,7 @@ class Kind:
 
 
 @attrs.frozen(kw_only=True)
-class Syntax:
+class Syntax(Reader):
     """A reader with an option."""
 
     delimiter: str = ","
@@ -73,7 +73,7 @@ class Syntax:
 
 
 @attrs.frozen(kw_only=True)
-class Shares:
+class Shares(Aggregator):
     """An aggregator with a parameter."""
 
     accepts: ClassVar[frozenset[str]] = frozenset({"kind"})
