@@ -18,6 +18,7 @@ from plausibly.errors import IncompatibleComponents, InputError
 from plausibly.kernels.random import Keys, hash_names
 from plausibly.kernels.types import Floats
 from plausibly.plugin import CalibrationData, CalibrationSummary, Claim, Needs, PValues
+from plausibly.protocols import ScoreFunction
 from refusals import refused
 
 
@@ -206,7 +207,7 @@ def test_malformed_replicates_are_refused(how: str) -> None:
 
 
 @attrs.frozen(kw_only=True)
-class Broken:
+class Broken(ScoreFunction):
     """A score function that answers wrongly."""
 
     how: str
