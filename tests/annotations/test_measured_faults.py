@@ -18,7 +18,7 @@ import xarray as xr
 
 import plausibly
 from plausibly import registry
-from plausibly.data.annotations import Record
+from plausibly.data.records import Record
 from plausibly.plugin import build_table
 from plausibly.protocols import ANNOTATION
 

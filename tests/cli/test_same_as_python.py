@@ -75,7 +75,7 @@ def test_inline_tables_are_components(world: World) -> None:
     ran = run(*words, "--combiner", table, "--calibrator", '{name = "monte-carlo", draws = 3}')
     assert ran.code == 0
     predictor = plausibly.load_predictor("predictor.nc")
-    assert (predictor.evidence.m, predictor.evidence.n_held_out) == (3, 12)
+    assert (predictor.summary.m, predictor.summary.n_held_out) == (3, 12)
     assert "combiner ecdf (held_out 0.4, delta 0.5, band one-sided)" in ran.out.replace(
         "\n             ", " "
     )

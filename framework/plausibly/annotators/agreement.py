@@ -29,8 +29,9 @@ from plausibly.annotators.answers import (
 from plausibly.annotators.measures import Likeness, Measure, likenesses, mean, ratio
 from plausibly.calibration.coordinates import group_names
 from plausibly.data import names
-from plausibly.data.left_out import read_left_out
+from plausibly.data.annotations import is_annotations
 from plausibly.data.names import name_texts, not_among, positions, quoted, several, text_array
+from plausibly.data.states import read_left_out
 from plausibly.errors import InputError, counted
 from plausibly.evaluation import inputs, intervals
 from plausibly.evaluation.inputs import as_plausibilities
@@ -76,8 +77,7 @@ def label_disagreement(answers: xr.DataArray | xr.Dataset) -> xr.Dataset:
     both labels are drawn, ``mean_i lambda_ik lambda_il``: an answer then also meets itself, so that
     few answers behind the plausibilities look more agreed than they are.
     """
-    kind = answers.attrs.get(names.KIND)
-    if isinstance(answers, xr.Dataset) and names.RESPONSE_EXAMPLE in answers and kind == SINGLE:
+    if is_annotations(answers) and answers.attrs.get(names.KIND) == SINGLE:
         return _of_answers(Answers.of(answers))
     lam = as_plausibilities(answers)
     # The order of the rows must not reach the last bits of the sums.

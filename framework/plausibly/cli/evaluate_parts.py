@@ -10,10 +10,11 @@ import xarray as xr
 
 from plausibly.cli import asked, matching, reading
 from plausibly.cli.output import Output
+from plausibly.conformal.load import load_predictor
 from plausibly.conformal.predictor import ConformalPredictor
-from plausibly.conformal.stored import load_predictor
 from plausibly.data import names
 from plausibly.data.names import quoted
+from plausibly.data.plausibilities import Plausibilities
 from plausibly.errors import InputError
 from plausibly.evaluation import inputs
 from plausibly.evaluation.ambiguity import entropy
@@ -193,7 +194,7 @@ def _uniformity(judged: Judged, predictions: xr.DataArray, predictor: ConformalP
     # Known labels and clusters are coordinates of the sets: the same examples, by name.
     given = predictions.sel({names.EXAMPLE: judged.sets[names.EXAMPLE].values})
     lam = judged.plausibilities
-    said = lam[names.WEIGHT] if isinstance(lam, xr.Dataset) else lam
+    said = Plausibilities.of(lam).about
     for name in (judged.measure.true, judged.measure.cluster):
         if name is not None:
             values = inputs.example_values(name, (judged.sets, said))

@@ -80,10 +80,10 @@ def _run(
 
     from plausibly.calibration.alphas import read_alphas
     from plausibly.cli import asks, matching, reading
-    from plausibly.conformal.stored import load_predictor
+    from plausibly.conformal.load import load_predictor
     from plausibly.data import names
-    from plausibly.data.left_out import read_left_out
     from plausibly.data.names import several
+    from plausibly.data.states import read_left_out
     from plausibly.errors import counted
     from plausibly.evaluation.shift import warn_of_shift
     from plausibly.io import read_sets, write_sets
@@ -98,7 +98,7 @@ def _run(
     asks.check_views(predictor, model.predictions, whose=model.whose)
     with output.working("predicting"), asks.views_as_options():
         sets = predictor.predict(model.predictions, alphas if len(alphas) > 1 else alphas[0])
-    shifts = predictor.pools.calibration.weight_by  # for which there are weights
+    shifts = predictor.pools.calibration.claim.weights  # for which there are weights
     # Predictions in chunks are read once, for their sets.
     if predictor.reference is not None and not shifts and asked_model.chunks is None:
         largest = predictor.largest_scores(model.predictions)

@@ -30,6 +30,7 @@ from plausibly.io import write_plausibilities, write_sets
 from plausibly.kernels.random import Keys, hash_names
 from plausibly.palette import INK
 from plausibly.plots.sets import draw_rows, legend_of
+from plausibly.plots.style import picture
 from plausibly.progress import Progress
 
 ALPHA = "0.1"
@@ -201,10 +202,9 @@ def drawing() -> ModuleType:
 
 
 def write_figure(result: Result, path: Path) -> None:
-    drawn = draw(result)
+    content = picture(draw(result), "png")
     with replacing(path) as part:
-        # No version of matplotlib inside: the same figures give the same file.
-        drawn.savefig(part, format="png", dpi=150, metadata={"Software": None})
+        part.write_bytes(content)
 
 
 def draw(result: Result) -> Any:  # Any: a Figure of matplotlib, which may not be installed

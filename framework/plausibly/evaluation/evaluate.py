@@ -13,11 +13,10 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from plausibly.calibration.coordinates import group_names
-from plausibly.calibration.scores import BY_LABEL
 from plausibly.conformal.inputs import GUARANTEES, OVERLAP
 from plausibly.data import names
-from plausibly.data.left_out import read_left_out, with_left_out
 from plausibly.data.names import is_lazy, text_array
+from plausibly.data.states import read_left_out, with_left_out
 from plausibly.errors import counted
 from plausibly.evaluation import inputs, intervals
 from plausibly.evaluation.inputs import EvaluationInputs, check_dim, prepare
@@ -52,7 +51,7 @@ from plausibly.evaluation.result import (
     with_zeros,
     wrapped,
 )
-from plausibly.guarantee import Guarantee, bounded
+from plausibly.guarantee import BY_LABEL, Guarantee, bounded
 from plausibly.kernels.coverage import Ties
 from plausibly.kernels.types import Ints
 
@@ -553,7 +552,7 @@ def _not_checked(promise: Guarantee, by: str) -> str:
     """Return that a guarantee was not checked, and what would check it."""
     if promise.by not in ("", BY_LABEL, by):
         return (
-            f'not checked, as the guarantee is for {promise.each} (by="{promise.by}", '
+            f'not checked, as the guarantee is for {promise.per} (by="{promise.by}", '
             f"--by {promise.by})"
         )
     if promise.cluster:
@@ -561,7 +560,7 @@ def _not_checked(promise: Guarantee, by: str) -> str:
             f'not checked, as the guarantee is for a new "{promise.cluster}", and the examples '
             f'have no coordinate "{promise.cluster}"'
         )
-    return f"not checked, as the guarantee is for {promise.each}: load() the sets to check it"
+    return f"not checked, as the guarantee is for {promise.per}: load() the sets to check it"
 
 
 def _lowest(plane: xr.Dataset, level: float) -> str:

@@ -19,7 +19,7 @@ from plausibly.conformal.aggregate import aggregate, aggregated
 from plausibly.conformal.inputs import FINGERPRINT, GUARANTEES, LABEL_ORDER, OVERLAP
 from plausibly.conformal.predictor import ConformalPredictor
 from plausibly.data import align, names, validate
-from plausibly.data.left_out import Labelled, read_left_out, with_left_out
+from plausibly.data.annotations import is_annotations
 from plausibly.data.names import Named, is_lazy, positions
 from plausibly.data.plausibilities import (
     Form,
@@ -27,6 +27,7 @@ from plausibly.data.plausibilities import (
     check_plausibilities,
     mean_over_draws,
 )
+from plausibly.data.states import Labelled, read_left_out, with_left_out
 from plausibly.errors import InputError, counted, listed, warn
 from plausibly.evaluation import intervals
 from plausibly.evaluation.intervals import Averaging, Doubles, IntervalMethod, Measures
@@ -108,14 +109,14 @@ SETS = "the prediction sets"
 
 def as_plausibilities(given: Form) -> xr.DataArray:
     """Return dense plausibilities (example, label), aggregated where these are annotations."""
-    if isinstance(given, xr.Dataset) and names.RESPONSE_EXAMPLE in given:
+    if is_annotations(given):
         given = aggregate(given)
     return mean_over_draws(check_plausibilities(given))
 
 
 def read_plausibilities(given: Form, *, in_chunks: bool = False) -> Plausibilities:
     """Return checked plausibilities, aggregated where these are annotations."""
-    if isinstance(given, xr.Dataset) and names.RESPONSE_EXAMPLE in given:
+    if is_annotations(given):
         return aggregated(given).averaged()
     if in_chunks and isinstance(given, xr.DataArray) and is_lazy(given):
         from plausibly.conformal.chunked import checked_chunks

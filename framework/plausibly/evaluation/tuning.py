@@ -19,9 +19,9 @@ from plausibly.conformal.calibrate import calibrate
 from plausibly.conformal.inputs import matched_inputs
 from plausibly.conformal.predictor import ConformalPredictor
 from plausibly.data import names, validate
-from plausibly.data.left_out import with_left_out
 from plausibly.data.plausibilities import Plausibilities
 from plausibly.data.select import select
+from plausibly.data.states import with_left_out
 from plausibly.data.validate import is_augmented
 from plausibly.errors import InputError, PlausiblyWarning, counted, listed
 from plausibly.evaluation.design import exact_mean

@@ -137,7 +137,7 @@ def p_value_uniformity(
     for rows, some in p_value_rows(predictor, p):
         chosen[:, rows] = np.take_along_axis(some, wanted[:, rows].T, axis=1).T
         least = min(least, float(some.min()))
-    about_new = predictor.evidence.cluster
+    about_new = predictor.pools.calibration.claim.cluster
     units = inputs.known_values(about_new, about) if about_new else None
     weights = None
     if units is not None:
@@ -196,12 +196,12 @@ def distances(values: Doubles, weights: Doubles | None = None) -> tuple[float, f
 
 def _promised(predictor: ConformalPredictor, alphas: Sequence[Fraction]) -> str:
     """Return of which label p-values promise to be at least uniform; nothing where of none."""
+    claim = predictor.pools.calibration.claim
     for alpha in (*alphas, Fraction(1, 1000), Fraction(1, 2), Fraction(999, 1000)):
-        promise = predictor.combiner.guarantee(predictor.evidence, alpha)
+        promise = predictor.combiner.guarantee(claim, predictor.summary, alpha)
         if promise.level is None or promise.level < 1 - alpha or promise.confidence is not None:
             return ""
-    target = str(predictor.evidence.target)
-    return {"aggregated": DRAWN, "voted": VOTED}.get(target, "")
+    return {"aggregated": DRAWN, "voted": VOTED}.get(claim.target, "")
 
 
 def _effective(
@@ -211,7 +211,7 @@ def _effective(
     tested = float(len(values)) if weights is None else float(weights.sum())
     if clusters is not None and weights is None:
         tested /= max(1.0, _design_effect(values, clusters))
-    calibrated = predictor.evidence.n_held_out or predictor.n
+    calibrated = predictor.summary.n_held_out or predictor.n
     return 1.0 / (1.0 / tested + 1.0 / calibrated)
 
 

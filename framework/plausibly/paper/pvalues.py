@@ -224,10 +224,8 @@ def draw_uniformity(numbers: xr.Dataset) -> Drawing:
 def claim_uniformity(numbers: xr.Dataset, level: float) -> Claim:
     limit = float(numbers["critical_distance"].max())
     kinds = [str(name) for name in numbers[OF].values]
-    off = {
-        method: dict(zip(kinds, one.tolist(), strict=True))
-        for method, one in zip(COMPARED, numbers["distance_from_uniform"].values, strict=True)
-    }
+    distances = zip(COMPARED, numbers["distance_from_uniform"].values.tolist(), strict=True)
+    off = {method: dict(zip(kinds, one, strict=True)) for method, one in distances}
     said = "; ".join(
         f"calibrated {method}: "
         + ", ".join(f"{kind} labels {decimal(far)}" for kind, far in each.items())

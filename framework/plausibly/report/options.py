@@ -74,7 +74,7 @@ MOST_LETTERS = 500
 
 @attrs.frozen(kw_only=True)
 class Options:
-    """Choices that change what a report shows, and no figure."""
+    """Choices that change what a report shows, and no figure; and where the data come from."""
 
     title: str = ""
     words: Words = attrs.field(factory=Words)
@@ -82,6 +82,9 @@ class Options:
     thumbnail: str = ""
     annotator_names: bool = False
     folder: Path = Path()
+    command: str = ""
+    study: str = ""
+    facts: Sequence[tuple[str, str]] = ()
 
 
 def with_tables(

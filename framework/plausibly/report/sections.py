@@ -16,7 +16,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from plausibly.annotators.agreement import Agreement, agreement, measure_titles
 from plausibly.annotators.answers import KINDS, Answers
-from plausibly.calibration.scores import BY_LABEL
 from plausibly.conformal.inputs import OVERLAP
 from plausibly.data import names
 from plausibly.data.names import name_text, name_texts, positions, quoted, several
@@ -33,7 +32,7 @@ from plausibly.evaluation.shift import shift_test
 from plausibly.evaluation.splits import Values
 from plausibly.evaluation.study import DRAWS, METHOD, SIZE
 from plausibly.evaluation.uniformity import DRAWN, OF, TRUE, VOTED, p_value_uniformity
-from plausibly.guarantee import Guarantee, bounded
+from plausibly.guarantee import BY_LABEL, Guarantee, bounded
 from plausibly.kernels.coverage import Ties, row_sums
 from plausibly.kernels.random import Keys, hash_names
 from plausibly.kernels.types import Bools, Floats, Ints
@@ -472,7 +471,7 @@ def _verdict_sentence(
             f"{promise.shown_level().removesuffix(', vacuous')} is kept, and says nothing."
         )
         if promise.needed is not None:
-            text += f" It says something with {counted(promise.needed)} {promise.counted} or more; "
+            text += f" It says something with {counted(promise.needed)} {promise.unit} or more; "
             text += f"there are {counted(promise.has)}."
         return text
     if promise.level is None:
@@ -857,7 +856,7 @@ def exchangeable(words: Words) -> list[Check]:
 
 
 def of_names(n: int, words: Words) -> Check:
-    """Return that no example is there twice: who reads them refuses that."""
+    """Return the check that holds for all data that were read: no example is there twice."""
     told = f"All {counted(n)} names are different."
     return Check("example-twice", f"no {words.example} twice", HELD, told)
 
@@ -881,15 +880,15 @@ def of_overlap(method: MethodSets, words: Words) -> Check:
 def of_shift(method: MethodSets, words: Words) -> Check | None:
     """Return whether the largest scores look like calibration's; None if none are kept."""
     one = method.tested[0]
-    if one.predictor.reference is None or one.predictor.pools.calibration.weight_by:
+    if one.predictor.reference is None or one.predictor.pools.calibration.claim.weights:
         return None
     found = shift_test(one.predictor.reference, one.predictor.largest_scores(one.predictions))
     title = f"{words.examples} score like those that calibrated"
     told = f"Largest scores: KS {found.distance:.2f}, p {_p(found.p_value)}."
-    if found.suspected:
-        under = f"{told} Under a shift there is no guarantee."
-        return Check("shift-suspected", title, BROKEN, under)
-    return Check("shift", title, HELD, told)
+    if not found.suspected:
+        return Check("shift", title, HELD, told)
+    told += " Under a shift there is no guarantee."
+    return Check("shift-suspected", title, BROKEN, told)
 
 
 PLACES = 200
@@ -902,10 +901,9 @@ _SAME = 0.005  # of coverage: what rounds to no opinion in a hundred
 
 
 def level_of(promise: Guarantee) -> float | None:
-    """Return what is promised of what experts say, None where nothing is."""
-    if promise.level is None or promise.target != "aggregated":
-        return None
-    return float(promise.level)
+    """Return the level that is guaranteed for annotators' answers, None where there is none."""
+    level = promise.level if promise.target == "aggregated" else None
+    return None if level is None else float(level)
 
 
 def vote(subject: Subject, found: Measured, voted: Measured | None) -> model.Vote:

@@ -21,9 +21,9 @@ from plausibly.conformal.calibrate import calibrate
 from plausibly.conformal.files import is_predictor
 from plausibly.conformal.predictor import ConformalPredictor
 from plausibly.data import names
-from plausibly.data.left_out import with_left_out
 from plausibly.data.names import name_text, several
 from plausibly.data.plausibilities import mean_over_draws
+from plausibly.data.states import with_left_out
 from plausibly.errors import InputError, PlausiblyWarning, counted, warn
 from plausibly.evaluation.checkpoint import Checkpoint
 from plausibly.evaluation.design import MethodTable, as_asked
