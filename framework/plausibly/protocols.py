@@ -140,8 +140,7 @@ class Aggregator(Protocol):
 class ScoreFunction(Protocol):
     """Conformity of labels with what the model said: larger = fits better.
 
-    An attribute ``identity = True`` besides, which is optional, says that scores are the numbers
-    as they are read; predictors then compare rows of a service as they come.
+    Inherit it to have the default of the optional member `identity`.
     """
 
     @property
@@ -154,6 +153,12 @@ class ScoreFunction(Protocol):
 
     def score(self, probabilities: Floats, uniform: Floats | None) -> Floats:
         """Return scores (..., label) from the last axis; `uniform` is (..., 1) or None."""
+
+    @property
+    @optional
+    def identity(self) -> bool:
+        """Whether scores are the numbers as they are read: predictors then need not score."""
+        return False
 
 
 class Calibrator(Protocol):

@@ -102,7 +102,7 @@ def _run(
     # Predictions in chunks are read once, for their sets.
     if predictor.reference is not None and not shifts and asked_model.chunks is None:
         largest = predictor.largest_scores(model.predictions)
-        warn_of_shift(predictor.reference, largest, whose=model.whose)
+        warn_of_shift(predictor.reference, largest, source=model.whose)
     chunks = asked_model.chunks
     beside = out if in_store else out.with_suffix(".json")
     if dry_run:

@@ -54,7 +54,7 @@ class Scoring:
     def identity(self) -> bool:
         """Whether scores are the numbers as given."""
         plain = self.scale != "logit" and self.component.reads == "probability"
-        return plain and getattr(self.component, "identity", False) is True
+        return plain and self.component.identity
 
     def scores(self, values: Floats, examples: Examples) -> Floats:
         """Return the scores ([augmentation,] example, label) of predictions."""

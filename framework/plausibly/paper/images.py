@@ -25,7 +25,7 @@ from plausibly.data import names
 from plausibly.data.names import text_array
 from plausibly.demo.subjects import normals
 from plausibly.errors import counted
-from plausibly.evaluation.describe import decimal
+from plausibly.evaluation.result import decimal
 from plausibly.extras import require
 from plausibly.kernels import coverage
 from plausibly.kernels.random import Keys, hash_names

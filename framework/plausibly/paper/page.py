@@ -15,7 +15,7 @@ import xarray as xr
 from plausibly.atomic import replacing
 from plausibly.data import names
 from plausibly.errors import counted
-from plausibly.evaluation.describe import decimal
+from plausibly.evaluation.result import decimal
 from plausibly.extras import require
 from plausibly.kernels.types import Floats
 from plausibly.palette import BLUE, GREEN, INK, PURPLE, VERMILION

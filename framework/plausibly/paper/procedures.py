@@ -16,8 +16,8 @@ import xarray as xr
 
 from plausibly.calibration.alphas import read_alpha
 from plausibly.data.names import text_array
-from plausibly.evaluation.describe import decimal
 from plausibly.evaluation.design import MethodTable
+from plausibly.evaluation.result import decimal
 from plausibly.kernels.types import Bools
 from plausibly.palette import BLUE, GREY, INK, VERMILION
 from plausibly.paper import page

@@ -16,8 +16,8 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from plausibly.data.names import text_array
-from plausibly.evaluation.describe import decimal
 from plausibly.evaluation.design import MethodTable
+from plausibly.evaluation.result import decimal
 from plausibly.evaluation.uniformity import DRAWN, OF, VOTED as OF_VOTES, p_value_uniformity
 from plausibly.kernels.random import Keys, hash_names
 from plausibly.kernels.types import Bools

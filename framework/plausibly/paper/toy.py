@@ -17,8 +17,8 @@ import xarray as xr
 from plausibly.data import names
 from plausibly.data.names import text_array
 from plausibly.demo.subjects import AXIS
-from plausibly.evaluation.describe import decimal
 from plausibly.evaluation.design import MethodTable
+from plausibly.evaluation.result import decimal
 from plausibly.kernels.types import Bools
 from plausibly.palette import BLUE, GREEN, INK, VERMILION
 from plausibly.paper import page

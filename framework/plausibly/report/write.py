@@ -24,7 +24,7 @@ from plausibly.data.states import read_left_out
 from plausibly.errors import InputError, counted
 from plausibly.evaluation.design import Methods
 from plausibly.evaluation.evaluate import STRATA
-from plausibly.evaluation.results import METHOD
+from plausibly.evaluation.study import METHOD
 from plausibly.extras import require
 from plausibly.kernels.coverage import Ties
 from plausibly.plots.style import picture
