@@ -80,7 +80,7 @@ def _run(
 
     from plausibly.calibration.alphas import read_alphas
     from plausibly.cli import asks, matching, reading
-    from plausibly.conformal.stored import load_predictor
+    from plausibly.conformal.load import load_predictor
     from plausibly.data import names
     from plausibly.data.names import several
     from plausibly.data.states import read_left_out

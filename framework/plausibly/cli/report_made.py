@@ -13,7 +13,7 @@ from plausibly.calibration.alphas import read_alphas
 from plausibly.cli import dry, layout, matching
 from plausibly.cli.asked import AskedOpinions, AskedPredictions, Naming
 from plausibly.cli.output import Output
-from plausibly.conformal.stored import load_predictor
+from plausibly.conformal.load import load_predictor
 from plausibly.data import names
 from plausibly.data.names import several
 from plausibly.errors import InputError

@@ -18,8 +18,8 @@ from plausibly.config.study import Study, without_plugins
 from plausibly.conformal.aggregate import aggregate
 from plausibly.conformal.calibrate import calibrate
 from plausibly.conformal.inputs import FINGERPRINT, GUARANTEES, LABEL_ORDER, OVERLAP
+from plausibly.conformal.load import load_predictor
 from plausibly.conformal.predictor import ConformalPredictor
-from plausibly.conformal.stored import load_predictor
 from plausibly.data import align, names
 from plausibly.data.annotations import rebuilt
 from plausibly.data.names import name_texts, positions, several, text_array

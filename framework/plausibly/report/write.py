@@ -16,8 +16,8 @@ import xarray as xr
 from plausibly import plots
 from plausibly.atomic import check_ours, holds, replacing
 from plausibly.calibration.alphas import Alphas
+from plausibly.conformal.load import load_predictor
 from plausibly.conformal.predictor import ConformalPredictor
-from plausibly.conformal.stored import load_predictor
 from plausibly.data import names
 from plausibly.data.names import name_texts, several
 from plausibly.data.states import read_left_out
