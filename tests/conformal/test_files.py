@@ -7,6 +7,7 @@ import subprocess
 import sys
 from fractions import Fraction
 from pathlib import Path
+from typing import ClassVar
 
 import attrs
 import numpy as np
@@ -16,9 +17,16 @@ import xarray as xr
 import plausibly
 from conformal_world import world
 from plausibly.conformal import FORMAT
-from plausibly.conformal.stored import checksum
+from plausibly.conformal.files import checksum
 from plausibly.errors import ComponentError, InputError
-from plausibly.plugin import CalibrationData, CalibrationScores, Keys
+from plausibly.plugin import (
+    CalibrationData,
+    CalibrationScores,
+    CalibrationSummary,
+    Claim,
+    Keys,
+    Needs,
+)
 from refusals import refused
 from tables import labelled, shares
 
@@ -53,7 +61,7 @@ def test_a_loaded_predictor_is_the_saved_one(
     assert again.guarantee(0.3) == p.guarantee(0.3)
     assert again.metadata == p.metadata
     assert again.combiner == p.combiner
-    assert again.calibrator == p.calibrator
+    assert again.components == p.components
     assert again.fingerprint == p.fingerprint
     assert list(tmp_path.iterdir()) == [path]
 
@@ -143,7 +151,7 @@ def test_an_earlier_format_is_refused_by_name(tmp_path: Path, earlier: int) -> N
     [
         {"fingerprint": "00000000"},
         {"metadata": {}},
-        {"evidence": None},
+        {"calibration": None},
         {"format": "one"},
         {"score": "probability"},
         {"labels": ["a"]},
@@ -190,6 +198,7 @@ class Nameless:
     """A combiner of a class that no registry knows."""
 
     held_out: float = 0.0
+    needs: ClassVar[Needs] = "mean"
 
     def combine(
         self, p: plausibly.plugin.PValues, held_out: plausibly.plugin.PValues | None
@@ -197,9 +206,9 @@ class Nameless:
         return p.mean()
 
     def guarantee(
-        self, evidence: plausibly.plugin.Evidence, alpha: Fraction
+        self, claim: Claim, summary: CalibrationSummary, alpha: Fraction
     ) -> plausibly.Guarantee:
-        return evidence.promise_of_rank(alpha, why="as the average", reference="none")
+        return summary.guarantee_of_rank(claim, alpha, why="as the average", reference="none")
 
 
 @attrs.frozen(kw_only=True)
@@ -219,7 +228,7 @@ def test_objects_of_unregistered_classes_cannot_be_saved(tmp_path: Path) -> None
     q = plausibly.calibrate(*world(30), calibrator=NamelessCalibrator())
     q.save(tmp_path / "q.nc")
     again = plausibly.load_predictor(tmp_path / "q.nc")
-    assert again.calibrator is None
+    assert again.components["calibrator"] is None
     assert again.fingerprint == q.fingerprint
 
 

@@ -11,18 +11,11 @@ from typing import Any
 import attrs
 import numpy as np
 
+from plausibly.calibration.alphas import AlphaLike, read_alpha
 from plausibly.calibration.pools import Pools
-from plausibly.calibration.pvalues import (
-    Combine,
-    MeanOnly,
-    NoThreshold,
-    PValues,
-    TestScores,
-    combined,
-)
-from plausibly.calibration.scores import BY_LABEL
-from plausibly.errors import IncompatibleComponents
-from plausibly.guarantee import rounded
+from plausibly.calibration.pvalues import Combine, PValues, TestScores, combined
+from plausibly.errors import IncompatibleComponents, InputError, counted, warn
+from plausibly.guarantee import BY_LABEL, Needs, rounded
 from plausibly.kernels.masses import SETTLED_DIGITS
 from plausibly.kernels.ranks import (
     at_least,
@@ -70,17 +63,16 @@ def least_numerator(pools: Pools, combine: CombineFunction, alpha: Fraction) -> 
 
 
 def threshold(
-    pools: Pools, combine: CombineFunction, alpha: Fraction
+    pools: Pools, combine: CombineFunction, alpha: Fraction, needs: Needs = "mean"
 ) -> np.floating[Any]:  # Any: the dtype of the scores
     """Return tau: the set at `alpha` is every label whose score is at least tau.
 
     -inf where every label is in every set, +inf where none is.
     """
     pooled = pools.pooled
-    try:
-        numerator = least_numerator(pools, combine, alpha)
-    except MeanOnly:
+    if needs != "mean":
         return _bisected(pools, combine, alpha)
+    numerator = least_numerator(pools, combine, alpha)
     if numerator > pooled.total:
         return pools.dtype.type(np.inf)
     rank = weighted_rank(pooled.cumulative, numerator - pooled.test_mass)
@@ -115,6 +107,7 @@ class Metadata:
     score: str
     combiner: str
     aggregator: str
+    calibrated_on: int
     augmentations: tuple[str, ...] = ()
 
 
@@ -128,37 +121,22 @@ class ThresholdRule:
 
     pools: Pools
     combine: Combine
+    needs: Needs
     metadata: Metadata
 
     @property
     def has_threshold(self) -> bool:
         """Whether a label is in the set by its score alone, given its group."""
-        calibration, smoothed = self.pools.calibration, self._asked is NoThreshold
-        return not (calibration.weight_by or calibration.augmentation == "separate" or smoothed)
+        calibration = self.pools.calibration
+        by_weight, several = calibration.claim.weights, calibration.augmentation == "separate"
+        return not (by_weight or several or self.needs == "smoothed")
 
     @property
     def needs_only_scores(self) -> bool:
         """Whether nothing but one row of predictions is read of an example."""
         calibration = self.pools.calibration
-        by_example = calibration.by not in ("", BY_LABEL)
-        return (
-            self.has_threshold and calibration.augmentation in ("none", "pooled") and not by_example
-        )
-
-    @property
-    def splits_ties(self) -> bool:
-        """Whether the combiner may split ties: unless it is a rule of the plain mean alone."""
-        return self._asked is not None
-
-    @cached_property
-    def _asked(self) -> type[NoThreshold | MeanOnly] | None:
-        """What the combiner asks for besides the mean, as far as it comes without."""
-        pools = self.pools.groups[0]
-        try:
-            self.combine(PValues(pools, pools.pooled.cumulative[:1]))
-        except (MeanOnly, NoThreshold) as lacking:
-            return type(lacking)
-        return None
+        plain = calibration.augmentation in ("none", "pooled") and not calibration.by_examples
+        return self.has_threshold and plain
 
     @cached_property
     def thresholds(self) -> Callable[[Fraction], Floats]:
@@ -168,13 +146,13 @@ class ThresholdRule:
     def _thresholds(self, alpha: Fraction) -> Floats:
         if not self.has_threshold:
             raise self._no_threshold()
-        found = [threshold(one, self.combine, alpha) for one in self.pools.groups]
+        found = [threshold(one, self.combine, alpha, self.needs) for one in self.pools.groups]
         return np.array(found, dtype=self.pools.dtype)
 
     def _no_threshold(self) -> IncompatibleComponents:
         calibration = self.pools.calibration
         reason = "an example has a uniform of its own"
-        if calibration.weight_by:
+        if calibration.claim.weights:
             reason = "the threshold depends on the weight of the example"
         elif calibration.augmentation == "separate":
             reason = "a label has several scores, one an augmentation"
@@ -202,7 +180,7 @@ class ThresholdRule:
         if group is not None:
             known = np.append(thresholds, thresholds.dtype.type(-np.inf))  # at -1
             thresholds = known[group][:, None]
-        elif not self.pools.calibration.by:
+        elif not self.pools.calibration.claim.by:
             thresholds = thresholds[:1]
         return at_least(scores, thresholds)
 
@@ -211,7 +189,7 @@ class ThresholdRule:
         if self.needs_only_scores:
             return
         calibration = self.pools.calibration
-        read = calibration.weight_by or calibration.by
+        read = calibration.claim.weights or calibration.claim.by
         if read not in ("", BY_LABEL):
             needs = f'"{read}" of each example'
         elif calibration.augmentation in ("separate", "mean"):
@@ -237,3 +215,82 @@ class ThresholdRule:
 
 def _text(tau: float) -> str:
     return rounded(tau) if 0 <= tau <= 1 else f"{tau:.4g}"
+
+
+def score_threshold(
+    scores: Floats, alpha: AlphaLike
+) -> np.floating[Any]:  # Any: the float type of the scores
+    """Return the threshold of Monte Carlo conformal prediction for scores of plain arrays.
+
+    A label belongs into the set of a new example where its score is at least the threshold: the
+    label of one draw is then in the set with probability ``1 - alpha`` on average over draws, as
+    with `calibrate` and the combiner ``average``. It takes no names and checks no model: whoever
+    calls it has put scores and labels side by side. Nothing is kept for p-values or a file.
+
+    Parameters
+    ----------
+    scores : ndarray, (example,) or (draw, example)
+        Conformity score of the label of each calibration example, larger = fits better; with
+        several labels drawn for each example, one row a draw. float32 or float64.
+    alpha : number or text
+
+    Returns
+    -------
+    float32 or float64
+        The k-th smallest score with ``k = floor(alpha m (n + 1)) - m + 1`` for n examples and m
+        draws; -inf below the first.
+
+    Raises
+    ------
+    InputError
+        ``scores-malformed`` for anything but a numpy array (compute a Dask array first), another
+        shape or type, none at all, or NaN.
+
+    Warns
+    -----
+    PlausiblyWarning
+        ``n-too-small`` where every set is every label.
+
+    References
+    ----------
+    Stutz et al., Conformal prediction under ambiguous ground truth, TMLR 2023, Algorithm 1.
+    """
+    if not isinstance(scores, np.ndarray):
+        kind = type(scores)
+        way = "scores.compute() of a Dask array, numpy.asarray(scores) of anything else"
+        raise _malformed(f"{kind.__module__}.{kind.__qualname__}", way)
+    if scores.ndim not in (1, 2) or not scores.size or scores.dtype not in (np.float32, np.float64):
+        raise _malformed(f"shape {scores.shape}, {scores.dtype}")
+    if np.isnan(scores.min()):
+        raise _malformed("NaN")
+    exact = read_alpha(alpha)
+    draws = 1 if scores.ndim == 1 else scores.shape[0]
+    examples = scores.shape[-1]
+    rank = math.floor(exact * draws * (examples + 1)) - draws + 1
+    if rank < 1:
+        needed = math.ceil(1 / exact) - 1
+        warn(
+            "n-too-small",
+            f"every set is every label at alpha {float(exact):g}",
+            expected=f"{counted(needed)} calibration examples or more",
+            got=counted(examples),
+            do=f"annotate {counted(needed - examples)} more, or a larger alpha",
+            whose="scores",
+        )
+        return scores.dtype.type(-np.inf)
+    found: np.floating[Any] = np.partition(scores, rank - 1, axis=None)[rank - 1]  # Any: as above
+    # Adding zero turns -0.0 into 0.0, whichever of the two stands at the rank.
+    return found + scores.dtype.type(0)
+
+
+def _malformed(
+    got: str, do: str = "scores.astype(float), and leave out what has no score"
+) -> InputError:
+    return InputError(
+        "scores-malformed",
+        "scores cannot be compared",
+        expected="a numpy array, float32 or float64 without NaN, (example,) or (draw, example)",
+        got=got,
+        do=do,
+        whose="scores",
+    )

@@ -86,17 +86,10 @@ def matched(
     unsaid = set(label_names(lam)) < set(labels)
     hint = "--labels FILE, every label on a line of its own, if nobody happened to say the others"
     do = hint if unsaid and not declared else ""
-    # Said twice, as a function of either form takes no union of them.
-    if isinstance(lam, xr.Dataset):
-        lam = align.match_labels(lam, labels, whose=opinions.whose, other=whose, do=do)
-        model, lam = align.match_examples(
-            model, lam, only_common=only_common, whose=whose, other=opinions.whose
-        )
-    else:
-        lam = align.match_labels(lam, labels, whose=opinions.whose, other=whose, do=do)
-        model, lam = align.match_examples(
-            model, lam, only_common=only_common, whose=whose, other=opinions.whose
-        )
+    lam = align.match_labels(lam, labels, whose=opinions.whose, other=whose, do=do)
+    model, lam = align.match_examples(
+        model, lam, only_common=only_common, whose=whose, other=opinions.whose
+    )
     left_out: dict[str, int] = {}
     for array in (model, lam):
         for reason, count in read_left_out(array.attrs).items():
@@ -108,13 +101,10 @@ def chosen(
     predictor: ConformalPredictor, method: Method, opinions: Opinions
 ) -> list[tuple[str, Mapping[str, object] | int, bool]]:
     """Return title, component and whether it is our default, of all that was chosen."""
-    calibrator = predictor.calibrator or {"name": predictor.metadata.calibrator}
-    evidence = predictor.evidence
+    calibrator = predictor.components["calibrator"] or {"name": predictor.metadata.calibrator}
+    summary = predictor.summary
     drawn = (
-        evidence.m > 1
-        or evidence.n_held_out
-        or predictor.score.randomised
-        or _has_draws(calibrator)
+        summary.m > 1 or summary.n_held_out or predictor.score.randomised or _has_draws(calibrator)
     )
     made: list[tuple[str, Mapping[str, object] | int, bool]] = [
         ("calibrator", calibrator, method.calibrator is None),

@@ -122,11 +122,7 @@ def _given(path: Path, naming: Naming, output: Output) -> Opinions:
         lam = read_plausibilities(path, packed=None)
     lam, unknown = _named(lam, naming, path.name)
     if naming.labels is not None:
-        known = read_labels(naming.labels)
-        if isinstance(lam, xr.Dataset):
-            lam = with_known_labels(lam, known)
-        else:
-            lam = with_known_labels(lam, known)
+        lam = with_known_labels(lam, read_labels(naming.labels))
     examples, labels = lam.sizes[names.EXAMPLE], lam.sizes[label_dim(lam)]
     draws = lam.sizes.get(names.DRAW)
     return Opinions(

@@ -121,11 +121,11 @@ def _check_sums(ballots: Sequence[Ballot], profile: Profile) -> None:
             raise refused("order-twice", what, expected, got, do, lines=lines)
     sums = {"voters": sum(b.count for b in ballots), "different ballots": len(ballots)}
     for noun, found in sums.items():
-        line, total = profile.sums[noun]
-        if found != total:
-            what = f" line {counted(line)} counts {counted(total)} {noun}"
+        line, stated = profile.sums[noun]
+        if found != stated:
+            what = f" line {counted(line)} counts {counted(stated)} {noun}"
             do = "download the file again, or fix that number"
-            numbers = {"line": line, "said": total, "found": found}
+            numbers = {"line": line, "said": stated, "found": found}
             got = counted(found)
             raise refused("preflib-counts", what, "as many in the ballots", got, do, **numbers)
 
