@@ -4,16 +4,16 @@ from plausibly import (
 )
 from plausibly.annotators.agreement import agreement as agreement
 from plausibly.annotators.reliability import reliability as reliability
+from plausibly.calibration.threshold import score_threshold as score_threshold
 from plausibly.conformal.aggregate import aggregate as aggregate
 from plausibly.conformal.calibrate import calibrate as calibrate
 from plausibly.conformal.joint_rank import joint_rank as joint_rank
+from plausibly.conformal.load import load_predictor as load_predictor
 from plausibly.conformal.predictor import ConformalPredictor as ConformalPredictor
 from plausibly.conformal.regions import (
     PlausibilityRegion as PlausibilityRegion,
     calibrate_region as calibrate_region,
 )
-from plausibly.conformal.score_threshold import score_threshold as score_threshold
-from plausibly.conformal.stored import load_predictor as load_predictor
 from plausibly.data.plausibilities import (
     pack as pack,
     unpack as unpack,
@@ -28,16 +28,15 @@ from plausibly.errors import (
     PlausiblyWarning as PlausiblyWarning,
 )
 from plausibly.evaluation.evaluate import evaluate as evaluate
-from plausibly.evaluation.results import (
-    load_study as load_study,
-    save_study as save_study,
-)
 from plausibly.evaluation.sensitivity import sensitivity as sensitivity
 from plausibly.evaluation.shift import (
     effective_sample_size as effective_sample_size,
     likelihood_ratios as likelihood_ratios,
 )
-from plausibly.evaluation.study import compare as compare
+from plausibly.evaluation.study import (
+    compare as compare,
+    load_study as load_study,
+)
 from plausibly.evaluation.tuning import tune_raps as tune_raps
 from plausibly.guarantee import Guarantee as Guarantee
 from plausibly.io import (

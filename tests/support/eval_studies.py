@@ -31,6 +31,7 @@ from plausibly.plugin import (
     Keys,
     resolve,
 )
+from plausibly.protocols import ScoreFunction
 
 
 def world(examples: int = 60) -> tuple[xr.DataArray, xr.DataArray]:
@@ -63,7 +64,7 @@ def computed(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 
 
 @attrs.frozen(kw_only=True)
-class Grumbling:
+class Grumbling(ScoreFunction):
     """A score that warns: of ours in every split, of others in some."""
 
     randomised: ClassVar[bool] = False
@@ -175,4 +176,4 @@ def quiet(*arguments: object, **options: object) -> xr.Dataset:
     """Return a study, whatever it warns of."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", PlausiblyWarning)
-        return compare(*arguments, **options)  # type: ignore[arg-type]  # whatever a test asks for
+        return compare(*arguments, **options).data  # type: ignore[arg-type]  # whatever a test asks for

@@ -101,7 +101,7 @@ def chosen(
     predictor: ConformalPredictor, method: Method, opinions: Opinions
 ) -> list[tuple[str, Mapping[str, object] | int, bool]]:
     """Return title, component and whether it is our default, of all that was chosen."""
-    calibrator = predictor.calibrator or {"name": predictor.metadata.calibrator}
+    calibrator = predictor.components["calibrator"] or {"name": predictor.metadata.calibrator}
     summary = predictor.summary
     drawn = (
         summary.m > 1 or summary.n_held_out or predictor.score.randomised or _has_draws(calibrator)

@@ -13,7 +13,7 @@ from plausibly.calibration.alphas import read_alphas
 from plausibly.cli import dry, layout, matching
 from plausibly.cli.asked import AskedOpinions, AskedPredictions, Naming
 from plausibly.cli.output import Output
-from plausibly.conformal.stored import load_predictor
+from plausibly.conformal.load import load_predictor
 from plausibly.data import names
 from plausibly.data.names import several
 from plausibly.errors import InputError
@@ -96,7 +96,7 @@ def of_study(
         command = _command([".", "-o", out.name], said)
     with output.working("writing the report"):
         options = attrs.evolve(options, command=command)
-        subject = sources.study_subject(found, options, examples=examples, labels=labels, by=by)
+        subject = sources.study_subject(*found, options, examples=examples, labels=labels, by=by)
         report = None if dry_run else write_subject(subject, out)
     if report is not None:
         say(output, report)
@@ -179,7 +179,7 @@ def after_run(output: Output, result: StudyResult) -> Path:
     require("jinja2", extra="report", whose="the report")
     folder = result.prepared.study.output.folder
     with output.working("writing the report"):
-        subject = sources.study_subject(result, Options())
+        subject = sources.study_subject(result.prepared, result.compared, Options())
         report = write_subject(subject, folder / REPORT)
     output.document["report"] = {"path": report.path, "bytes": report.size, **facts(report.data)}
     return report.path

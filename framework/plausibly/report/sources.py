@@ -18,8 +18,8 @@ from plausibly.config.study import Study, without_plugins
 from plausibly.conformal.aggregate import aggregate
 from plausibly.conformal.calibrate import calibrate
 from plausibly.conformal.inputs import FINGERPRINT, GUARANTEES, LABEL_ORDER, OVERLAP
+from plausibly.conformal.load import load_predictor
 from plausibly.conformal.predictor import ConformalPredictor
-from plausibly.conformal.stored import load_predictor
 from plausibly.data import align, names
 from plausibly.data.annotations import rebuilt
 from plausibly.data.names import name_texts, positions, several, text_array
@@ -30,9 +30,9 @@ from plausibly.errors import InputError, PlausiblyWarning, counted
 from plausibly.evaluation import inputs
 from plausibly.evaluation.design import Method, Methods, as_asked, read_methods
 from plausibly.evaluation.inputs import codes_of, example_values
-from plausibly.evaluation.results import load_study
 from plausibly.evaluation.shift import warn_of_copies
 from plausibly.evaluation.splits import split, split_keys, split_seed
+from plausibly.evaluation.study import load_study
 from plausibly.guarantee import Guarantee
 from plausibly.io import read_annotations, read_plausibilities, read_predictions
 from plausibly.kernels.random import hash_names
@@ -48,7 +48,6 @@ from plausibly.study.run import (
     PREDICTOR,
     RESOLVED,
     RESULTS,
-    StudyResult,
     first_predictor,
     grouped_by,
     methods,
@@ -217,7 +216,7 @@ class Compared(Reported):
     methods: Mapping[str, Mapping[str, object]]
 
 
-def compared(ready: Prepared, result: xr.Dataset | None) -> Compared:
+def compared(ready: Prepared, result: xr.Dataset) -> Compared:
     study = ready.study
     table, part = ready.annotations, study.annotations
     if table is not None and part is not None and (part.strip or part.rename):
@@ -479,16 +478,8 @@ def _methods(
     return found
 
 
-@attrs.frozen(kw_only=True, eq=False)
-class Finished:
-    """A study that ran, read from its files."""
-
-    prepared: Prepared
-    compared: xr.Dataset
-
-
-def finished(path: Path) -> Finished:
-    """Return a study that ran, from the folder of its results or from its file."""
+def finished(path: Path) -> tuple[Prepared, xr.Dataset]:
+    """Return a study that ran and its results, from the folder of these or from its file."""
     folder = path
     ready: Prepared | None = None
     if not path.is_dir():
@@ -511,14 +502,14 @@ def finished(path: Path) -> Finished:
         ready = prepare(folder / RESOLVED)
         if asked and asked != resolved_text(ready, folder):
             raise _changed(path, folder, "another study", "the study")
-    result = load_study(folder / RESULTS)
+    result = load_study(folder / RESULTS).data
     with warnings.catch_warnings(), without_plugins(ready.study.plugins.disable):
         # It was warned of when the study ran.
         warnings.simplefilter("ignore", PlausiblyWarning)
         found = first_predictor(ready).fingerprint
     if load_predictor(folder / PREDICTOR).fingerprint != found:
         raise _changed(path, folder, "other data", "the files that it names")
-    return Finished(prepared=ready, compared=result)
+    return ready, result
 
 
 def _changed(path: Path, folder: Path, got: str, what: str) -> InputError:
@@ -534,7 +525,8 @@ def _changed(path: Path, folder: Path, got: str, what: str) -> InputError:
 
 
 def study_subject(
-    one: Finished | StudyResult,
+    ready: Prepared,
+    result: xr.Dataset,
     options: Options,
     *,
     examples: Path | str | xr.Dataset | None = None,
@@ -542,7 +534,6 @@ def study_subject(
     by: Sequence[str] | None = None,
 ) -> Subject:
     """Return the subject of a report on a study that ran."""
-    ready = one.prepared
     said = ready.study.report
     folder = ready.study.examples.path.parent if ready.study.examples.path else options.folder
     merged = attrs.evolve(
@@ -557,7 +548,7 @@ def study_subject(
         command="\n".join(filter(None, ["plausibly run resolved.toml", options.command])),
         study=resolved_text(ready, ready.study.output.folder),
     )
-    study = compared(ready, one.compared)
+    study = compared(ready, result)
     study = attrs.evolve(study, predictions=with_tables(study.predictions, examples, labels))
     if by is not None or examples is not None:
         study = attrs.evolve(study, groups=by)

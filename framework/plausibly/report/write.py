@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import html
-import io
 import platform
 from collections.abc import Mapping, Sequence
 from importlib.metadata import version
@@ -17,42 +16,38 @@ import xarray as xr
 from plausibly import plots
 from plausibly.atomic import check_ours, holds, replacing
 from plausibly.calibration.alphas import Alphas
+from plausibly.conformal.load import load_predictor
 from plausibly.conformal.predictor import ConformalPredictor
-from plausibly.conformal.stored import load_predictor
 from plausibly.data import names
 from plausibly.data.names import name_texts, several
 from plausibly.data.states import read_left_out
 from plausibly.errors import InputError, counted
 from plausibly.evaluation.design import Methods
 from plausibly.evaluation.evaluate import STRATA
-from plausibly.evaluation.results import METHOD
+from plausibly.evaluation.study import METHOD
 from plausibly.extras import require
 from plausibly.kernels.coverage import Ties
+from plausibly.plots.style import picture
 from plausibly.report import REPORT, model, sections, sources
 from plausibly.report.model import ReportData
 from plausibly.report.options import Options, with_tables
 from plausibly.report.sections import Measured, Outcomes
 from plausibly.report.subject import Reported, Subject
+from plausibly.study.prepare import Prepared
 from plausibly.study.run import StudyResult
-
-_FONT = "none"  # text stays text
-_SALT = "plausibly"  # the same identifiers in every run
 
 
 def stills(found: Measured, examples: str) -> tuple[model.Still, ...]:
-    matplotlib = require("matplotlib", extra="report", whose="the report")
+    require("matplotlib", extra="report", whose="the report")
     drawn = (
         ("vote", "What the sets cover, with intervals", plots.coverage(found.evaluation)),
         ("weak", f"Coverage of each of the {examples}, sorted", plots.realised(found.realised)),
         ("sizes", "How many labels the sets hold", plots.sizes(found.evaluation)),
     )
     images = []
-    with matplotlib.rc_context({"svg.fonttype": _FONT, "svg.hashsalt": _SALT}):
-        for section, alt, axes in drawn:
-            content = io.BytesIO()
-            axes.figure.savefig(content, format="svg", metadata={"Date": None})
-            source = base64.b64encode(content.getvalue()).decode("ascii")
-            images.append(model.Still(section, alt, f"data:image/svg+xml;base64,{source}"))
+    for section, alt, axes in drawn:
+        content = base64.b64encode(picture(axes.figure, "svg", text="none")).decode("ascii")
+        images.append(model.Still(section, alt, f"data:image/svg+xml;base64,{content}"))
     return tuple(images)
 
 
@@ -328,9 +323,11 @@ def write_report(
         "true": true,
     }
     found = _opened(source)
-    if isinstance(found, sources.Finished | StudyResult):
+    if isinstance(found, tuple):
         sources.only(said, (), "a study that ran: it has its own")
-        subject = sources.study_subject(found, options, examples=examples, labels=labels, by=groups)
+        subject = sources.study_subject(
+            *found, options, examples=examples, labels=labels, by=groups
+        )
         return write_subject(subject, path)
     new, table, lam = sources.data(predictions, annotations, plausibilities)
     new = with_tables(new, examples, labels)
@@ -368,9 +365,11 @@ def write_subject(subject: Subject, path: Path | str) -> Report:
     return Report(path=target, size=len(content), data=data)
 
 
-def _opened(source: Source) -> sources.Finished | StudyResult | ConformalPredictor | xr.Dataset:
+def _opened(source: Source) -> tuple[Prepared, xr.Dataset] | ConformalPredictor | xr.Dataset:
     """Return what a report is about, read where it is a file."""
-    if isinstance(source, StudyResult | ConformalPredictor):
+    if isinstance(source, StudyResult):
+        return source.prepared, source.compared
+    if isinstance(source, ConformalPredictor):
         return source
     if isinstance(source, xr.Dataset):
         if METHOD in source.dims:
