@@ -102,10 +102,10 @@ def test_on_the_command_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.chdir(tmp_path)
     fisher = f"{CALIBRATE} --calibrator monte-carlo --combiner fisher"
     cli_world.refused(fisher, "guarantee-none", f"expected {INDEPENDENT} {ALLOW}")
-    allowed = typed(fisher, "--allow-no-guarantee")
+    allowed = typed(fisher, "--set", "method.allow_no_guarantee=true")
     assert allowed.code == 0
     assert "alpha 0.1: no guarantee; a guarantee needs independent p-values;" in allowed.out
-    document = typed(fisher, "--allow-no-guarantee", "--json").document
+    document = typed(fisher, "--set", "method.allow_no_guarantee=true", "--json").document
     assert document["guarantees"][0]["statement"] == "no guarantee"
 
 

@@ -32,7 +32,7 @@ path = "model.csv"
 path = "labels.csv"
 [aggregator]
 name = "spread"
-[[calibrations]]
+[[methods]]
 [splits]
 count = 3
 """
@@ -93,7 +93,9 @@ def test_calibrate_predict_and_evaluate(world: World) -> None:
     predictor = plausibly.load_predictor("p.nc")
     assert predictor.labels == ("cat", "dog", "fox")
     done("predict", "p.nc", "-p", "new.csv", "--alpha", "0.1", "-o", "sets.csv")
-    ran = done("evaluate", "sets.csv", "-a", "new_said.csv", *LABELS, "--risk", "risk")
+    ran = done(
+        "evaluate", "sets.csv", "-a", "new_said.csv", *LABELS, "--set", "evaluation.risk=risk"
+    )
     assert 'under another name: 8 (8 as "feline")' in ran.text
     assert "0.2" in ran.out
     assert "risk left out, a mean example" in ran.out
@@ -173,7 +175,7 @@ def test_calibrating_by_risk(world: World) -> None:
 
 
 def test_agreement_knows_the_order_of_the_table(world: World) -> None:
-    asked = ("agreement", "-a", "votes.csv", "--resamples", "0", "--json")
+    asked = ("agreement", "-a", "votes.csv", "--set", "agreement.resamples=0", "--json")
     by_table = done(*asked, *LABELS).document
     by_hand = done(*asked, "--order", "cat,dog,fox").document
     assert by_table["measures"] == by_hand["measures"]
@@ -183,7 +185,7 @@ def test_agreement_knows_the_order_of_the_table(world: World) -> None:
 
 
 def test_agreement_where_a_label_has_no_place(world: World) -> None:
-    ran = typed("agreement -a said.csv --resamples 0", *LABELS)
+    ran = typed("agreement -a said.csv --set agreement.resamples=0", *LABELS)
     assert ran.code == 0
     text = " ".join(ran.err.split())
     assert text.startswith("warning order-partial: 1 of 4 labels")
@@ -243,7 +245,7 @@ def test_a_study_of_plausibilities(world: World) -> None:
 def test_renamed_labels_of_a_table_with_parents(world: World) -> None:
     ran = run(
         *("calibrate", "-a", "said.csv", "-p", "model.csv", *LABELS, *SPREAD),
-        *("--rename", "Katze=cat", "-o", "p.nc"),
+        *("--set", "labels.rename=Katze=cat", "-o", "p.nc"),
     )
     assert ran.code == 0, ran.err
     assert plausibly.load_predictor("p.nc").labels == ("cat", "dog", "fox")

@@ -87,7 +87,7 @@ def next_command(
     if of_new(predictor):
         words += ["-e", "NEW_EXAMPLES"]
     if view is not None and predictor.facts.augmentations:
-        words += ["--view", view]
+        words += ["--set", f"predictions.augmentation={view}"]
     return [*words, "--alpha", alpha, "-o", out]
 
 

@@ -154,24 +154,24 @@ def study_text(subject: Subject, splits: int, seed: int) -> str:
     """Return the study file of a demo, whose results are those of the demo."""
     said = opinions(subject)
     votes = {"annotations": {"path": said, "reader": "counts"}}
-    calibrations: list[dict[str, object]] = []
-    # The first calibration makes the predictor, which should be the one to start with.
+    methods: list[dict[str, object]] = []
+    # The first method makes the predictor, which should be the one to start with.
     for name in sorted(METHODS, key=lambda name: name != EXPECTED):
         table = dict(METHODS[name])
         if "draws" in table:
             table["calibrator"] = {"name": table["calibrator"], "draws": table.pop("draws")}
-        calibrations.append({"name": name, **table})
-    group, examples = {}, {}
+        methods.append({"name": name, **table})
+    examples = {}
     if subject.group is not None:
-        group, examples = {"group": subject.group}, {"path": f"{subject.group}s.csv"}
+        examples = {"path": f"{subject.group}s.csv", "cluster": subject.group}
     return toml_text(
         {"seed": seed, "alphas": [Decimal(ALPHA)]}
         | (votes if said == VOTES else {"plausibilities": {"path": said}})
         | {"predictions": {"path": PREDICTIONS}}
         | ({"examples": examples} if examples else {})
         | {
-            "calibrations": calibrations,
-            "splits": {"count": splits, "test": TEST, **group},
+            "methods": methods,
+            "splits": {"count": splits, "test": TEST},
             "output": {"folder": "study"},
         }
     )

@@ -14,7 +14,7 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from plausibly.calibration.alphas import AlphaLike, Alphas, is_several, read_alphas
-from plausibly.config.study import Study, without_plugins
+from plausibly.config.settings import Settings, without_plugins
 from plausibly.conformal.aggregate import aggregate
 from plausibly.conformal.calibrate import calibrate
 from plausibly.conformal.components import called
@@ -22,9 +22,8 @@ from plausibly.conformal.inputs import FINGERPRINT, GUARANTEES, LABEL_ORDER, OVE
 from plausibly.conformal.predictor import ConformalPredictor
 from plausibly.conformal.stored import load_predictor
 from plausibly.data import align, names, validate
-from plausibly.data.annotations import rebuilt
 from plausibly.data.left_out import read_left_out, with_left_out
-from plausibly.data.names import name_texts, positions, several, text_array
+from plausibly.data.names import name_texts, positions, several
 from plausibly.data.validate import check_augmented, is_augmented, mean_over_draws
 from plausibly.errors import InputError, PlausiblyWarning, counted
 from plausibly.evaluation import inputs
@@ -259,40 +258,34 @@ class Compared:
 def compared(ready: Prepared, result: xr.Dataset | None) -> Compared:
     """Return a study from its file."""
     study = ready.study
-    table, part = ready.annotations, study.annotations
-    if table is not None and part is not None and (part.strip or part.rename):
-        given = name_texts(table.indexes[names.LABEL])
-        stripped = [label.strip() if part.strip else label for label in given]
-        labels = text_array([(part.rename or {}).get(label, label) for label in stripped])
-        table = rebuilt(table.assign_coords({names.LABEL: (names.LABEL, labels)}))
     return Compared(
         predictions=ready.predictions,
         plausibilities=ready.plausibilities,
-        annotations=table,
+        annotations=ready.annotations,
         methods=methods(ready),
         alphas=[str(alpha) for alpha in study.alphas],
-        group=study.splits.group,
+        group=study.examples.cluster,
         stratify=study.splits.stratify,
-        true=study.evaluation.true,
-        by=study.evaluation.by,
+        true=study.evaluation.true_label,
+        by=study.evaluation.columns,
         ties=study.evaluation.ties,
         seed=study.seed,
         result=result,
     )
 
 
-def study_facts(study: Study) -> list[tuple[str, str]]:
+def study_facts(study: Settings) -> list[tuple[str, str]]:
     """Return what the report tells of the data of a study."""
+    what, answers = study.answers
     files = {
-        "annotations" if study.annotations else "plausibilities": study.annotations
-        or study.plausibilities,
-        "predictions": study.predictions,
-        "examples": study.examples,
-        "labels": study.labels,
+        what: answers,
+        "predictions": study.predictions.path,
+        "examples": study.examples.path,
+        "labels": study.labels.path,
     }
-    rows = {what: file.path.name if file and file.path else "" for what, file in files.items()}
-    if study.aggregator is not None:
-        rows["aggregator"] = called(AGGREGATOR, study.aggregator)
+    rows = {name: "" if path is None else path.name for name, path in files.items()}
+    if study.annotations.aggregator is not None:
+        rows["aggregator"] = called(AGGREGATOR, study.annotations.aggregator)
     return facts_of(rows)
 
 
@@ -633,11 +626,11 @@ def study_subject(
     folder = ready.study.examples.path.parent if ready.study.examples.path else options.folder
     merged = attrs.evolve(
         options,
-        title=options.title or said.title or default_title(ready.study.predictions.path.name),
+        title=options.title or said.title or default_title(_name(ready.study.predictions.path)),
         words=words_of(said.words) if options.words == Words() else options.words,
         text=options.text or said.text or "",
         thumbnail=options.thumbnail or said.thumbnail or "",
-        annotator_names=options.annotator_names or said.annotator_names,
+        annotator_names=options.annotator_names and not said.anonymous,
         folder=folder,
     )
     study = compared(ready, one.compared)
@@ -652,6 +645,10 @@ def study_subject(
         command="\n".join(filter(None, ["plausibly run resolved.toml", command])),
         study=resolved_text(ready, ready.study.output.folder),
     )
+
+
+def _name(path: Path | None) -> str:
+    return "" if path is None else path.name
 
 
 def default_title(file: str) -> str:
