@@ -17,10 +17,10 @@ import xarray as xr
 from numpy.typing import NDArray
 
 import plausibly
-from plausibly.data.plausibilities import slots_of
+from plausibly.data.plausibilities import Plausibilities
 from plausibly.kernels.draws import draw_labels
 from plausibly.kernels.random import Keys, hash_names
-from plausibly.kernels.sparse import Slots
+from plausibly.kernels.sparse import Sparse
 from plausibly.plugin import AnnotationTable, build_table
 from turns import Row, in_turn, peak, ratio, seconds, show, versions
 
@@ -107,7 +107,7 @@ def stages(examples: int, labels: int, each: int, seed: int) -> None:
     hashes = hash_names(packed.indexes["example"])
     timed(
         f"{DRAWS} labels drawn for each example",
-        lambda: draw_labels(slots_of(packed), Keys(seed).uniform(hashes, DRAWS)),
+        lambda: draw_labels(Plausibilities.of(packed).stored, Keys(seed).uniform(hashes, DRAWS)),
     )
     timed(
         f"`calibrate` with the first 10,000, `predict`, `evaluate`: lazy chunks of {ROWS:,} rows",
@@ -125,7 +125,7 @@ def draws(examples: int, labels: int, rounds: int, seed: int) -> list[Row]:
     label = (first + step * np.arange(each)).astype(np.int32)
     weight = generator.random((examples, each))
     weight /= weight.sum(axis=1, keepdims=True)
-    slots = Slots(weight, label, labels)
+    slots = Sparse(weight, label, labels)
     dense = slots.dense()
     hashes = hash_names(range(examples))
     uniforms = Keys(seed).uniform(hashes, DRAWS)

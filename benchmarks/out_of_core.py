@@ -23,9 +23,9 @@ import xarray as xr
 from numpy.typing import NDArray
 
 import plausibly
-from plausibly.data.plausibilities import of_slots
+from plausibly.data.plausibilities import sparse_dataset
 from plausibly.io import read_predictions
-from plausibly.kernels.sparse import Slots
+from plausibly.kernels.sparse import Sparse
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -62,7 +62,7 @@ def opinions(examples: xr.DataArray, labels: xr.DataArray, slots: int = 4) -> xr
     first = rng.integers(0, k - slots, n)[:, None]
     weight = np.full((n, slots), 1 / slots)
     about = xr.Dataset(coords={"example": examples.values, "label": labels.values})
-    return of_slots(Slots(weight, (first + np.arange(slots)).astype(np.int32), k), about, {})
+    return sparse_dataset(Sparse(weight, (first + np.arange(slots)).astype(np.int32), k), about, {})
 
 
 def forget_peak() -> None:

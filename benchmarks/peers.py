@@ -20,7 +20,6 @@ from numpy.typing import NDArray
 
 import plausibly
 from kernels import softmax
-from plausibly.data import names
 from plausibly.kernels.types import Floats, Ints
 from turns import Row, in_turn, ratio, seconds, show, versions
 
@@ -150,19 +149,14 @@ def _below(probabilities: Floats) -> NDArray[np.float64]:
 
 
 def ours(case: Case, score: str) -> dict[str, Callable[[], object]]:
-    """Return calibrate and predict, labelled; the same of new names; and predicted as arrays."""
+    """Return calibrate and predict, labelled, and predicted as arrays."""
     model, votes, test = case.labelled()
 
     def calibrated() -> plausibly.ConformalPredictor:
         return plausibly.calibrate(model, votes, calibrator="voted", score=score)
 
-    def of_new_names() -> object:
-        names._seen.clear()
-        return calibrated().predict(test, ALPHA)
-
     return {
-        "labelled": of_new_names,
-        "again": lambda: calibrated().predict(test, ALPHA),
+        "labelled": lambda: calibrated().predict(test, ALPHA),
         "array": lambda: calibrated().predict_array(case.test, ALPHA),
     }
 
@@ -244,8 +238,7 @@ def sets(case: Case, score: str, rounds: int) -> Iterator[Row]:
     taken = in_turn(calls, rounds)
     size = f"{len(case.test):,} + {len(case.test):,} examples, {case.test.shape[1]:,} labels"
     goal = "at most 1.3" if score == "probability" else "at most 1"
-    note = f"ours {seconds(taken, 'labelled')}, {seconds(taken, 'again')} of the same arrays again"
-    note += f", {seconds(taken, 'array')} with arrays predicted"
+    note = f"ours {seconds(taken, 'labelled')}, {seconds(taken, 'array')} with arrays predicted"
     for name in calls:
         if name not in made:
             yield Row(

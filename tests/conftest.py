@@ -27,6 +27,7 @@ IN_CI = bool(os.environ.get("CI"))
 MEASURED = 0.5  # seconds of the processor, of each test
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
 DRIVERS = ("playwright", "axe_playwright_python")
+BUILDS = {"built", "installed", "wheels"}  # fixtures that build wheels or environments
 NEEDS = {"shared": "realdata", "chromium": "browser"}  # what a fixture asks of a test that uses it
 
 # Examples that were drawn once are drawn again in CI: a red run can be repeated. No deadline, since
@@ -86,6 +87,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     if unmarked:
         raise pytest.UsageError(", ".join(sorted(unmarked)))
     for item in items:
+        if BUILDS & {*getattr(item, "fixturenames", ())}:
+            item.add_marker(pytest.mark.packaging)
         if getattr(getattr(item, "obj", None), "is_hypothesis_test", False):
             # Names that are drawn may look alike, which is no news there.
             item.add_marker(pytest.mark.filterwarnings("ignore:warning names-alike"))

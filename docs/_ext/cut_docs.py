@@ -25,13 +25,13 @@ from pathlib import Path
 from plausibly import testing
 from plausibly.cli.plugins_new import rendered
 from plausibly.protocols import KINDS
-from plausibly.registry import Registry, hooks
+from plausibly.registry import Registry, discovery
 
 PAGES = Path(__file__).resolve().parents[1] / "extend"
 
 NEW: Mapping[str, str] = {
     "duels": "annotation",
-    "duel-table": "reader",
+    "answer-lines": "reader",
     "room-for-doubt": "aggregator",
     "lead": "score",
     "many-draws": "calibrator",
@@ -69,13 +69,13 @@ def components(kind: str) -> str:
 
 def hook(name: str) -> str:
     """Return a function that plugins implement, as a block."""
-    lines = inspect.getsource(getattr(hooks, name)).splitlines()
+    lines = inspect.getsource(getattr(discovery, name)).splitlines()
     return _code("\n".join(line for line in lines if not line.startswith("@")))
 
 
 def method(name: str) -> str:
     """Return the signature and docstring of a method of `Registrar`, as a block."""
-    source = textwrap.dedent(inspect.getsource(getattr(hooks.Registrar, name)))
+    source = textwrap.dedent(inspect.getsource(getattr(discovery.Registrar, name)))
     first, second, third, *_ = source.split('"""')
     return _code(f'{first}"""{second}"""') if third else _code(source)
 

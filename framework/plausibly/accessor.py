@@ -16,8 +16,7 @@ import xarray as xr
 from plausibly import plots, text
 from plausibly.calibration.alphas import read_alpha
 from plausibly.conformal.inputs import GUARANTEES
-from plausibly.data import names
-from plausibly.data.accessors import register
+from plausibly.data import names, register
 from plausibly.data.names import several
 from plausibly.errors import InputError, counted, listed
 from plausibly.evaluation.describe import decimal

@@ -118,7 +118,7 @@ class Guarantee:
         Of what each the promise holds, such as ``'each value of "site"'``; empty: overall only.
     by : str
         The coordinate of the examples, or ``"label"``, of each of whose values it holds.
-    cells : tuple of (str, float)
+    groups : tuple of (str, float)
         These values, and by how many calibration examples (a label: by which mass).
     cluster : str
         Coordinate, such as the patient, of which a new value brings the new example: what is
@@ -144,7 +144,7 @@ class Guarantee:
     each: str = ""
     share: Fraction | None = None
     by: str = ""
-    cells: tuple[tuple[str, float], ...] = ()
+    groups: tuple[tuple[str, float], ...] = ()
     cluster: str = ""
 
     def statement(self) -> str:

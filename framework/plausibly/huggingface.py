@@ -21,9 +21,9 @@ from plausibly.data.names import (
     not_among,
     quoted,
     several,
-    text_array,
 )
 from plausibly.errors import InputError, listed
+from plausibly.io.label_tables import named_predictions
 
 __all__ = ["predictions"]
 
@@ -89,7 +89,16 @@ def predictions(
         if order is None:
             order = sorted(scores)
         elif labels is None and set(scores) != set(order):
-            raise _cut(scores, order, example)
+            unlike = not_among(scores, order) or not_among(order, scores)
+            raise _unfit(
+                "labels-missing",
+                example,
+                "names other labels than the first row",
+                expected="every label in every row",
+                got=f"{listed(map(quoted, unlike))} in one of them",
+                do=_EVERY,
+                labels=unlike,
+            )
         values.append(_in_order(scores, order, example, scale))
     if order is None or not values:
         raise InputError(
@@ -100,10 +109,7 @@ def predictions(
             do=_EVERY,
             whose=_WHOSE,
         )
-    numbered = {NUMBERED: 1} if names is None else {}
-    if names is None:
-        names = [str(place) for place in range(len(values))]
-    elif len(names) != len(values):
+    if names is not None and len(names) != len(values):
         raise InputError(
             "rows-differ",
             f"rows are {len(values):,}, and examples are {len(names):,}",
@@ -112,16 +118,26 @@ def predictions(
             do="examples=[...], in the order in which the pipeline was given them",
             whose="examples",
         )
+    numbered = {NUMBERED: 1} if names is None else {}
+    names = names or [str(place) for place in range(len(values))]
     check_names(names, EXAMPLE, whose="examples")
     check_names(order, LABEL, whose="labels")
-    array = xr.DataArray(
-        np.array(values, dtype=np.float64),
-        dims=(EXAMPLE, LABEL),
-        coords={EXAMPLE: (EXAMPLE, text_array(names)), LABEL: (LABEL, text_array(order))},
-        name="predictions",
-        attrs=numbered,
-    )
+    array = named_predictions(np.array(values, dtype=np.float64), names, order, numbered)
     return validate.check_predictions(array, whose=_WHOSE, scale=scale)
+
+
+def _unfit(
+    name: str, example: str, what: str, *, expected: str, got: str, do: str, **more: object
+) -> InputError:
+    return InputError(
+        name,
+        f"rows, example {example} {what}",
+        expected=expected,
+        got=got,
+        do=do,
+        whose=_WHOSE,
+        details={"example": example, **more},
+    )
 
 
 def _ordered(labels: Labels) -> list[str]:
@@ -144,57 +160,54 @@ def _ordered(labels: Labels) -> list[str]:
 
 def _scores(row: object, example: str) -> dict[str, float]:
     """Return the score of each label that a row names."""
-    found: dict[str, float] = {}
+    scores: dict[str, float] = {}
     for label, score in _pairs(row, example):
-        if label in found:
-            raise InputError(
+        if label in scores:
+            raise _unfit(
                 "label-twice",
-                f"rows, example {example} names {quoted(label)} twice",
+                example,
+                f"names {quoted(label)} twice",
                 expected="each label once",
-                got=listed(map(quoted, found)),
+                got=listed(map(quoted, scores)),
                 do="give the labels of the model different names: model.config.id2label",
-                whose=_WHOSE,
-                details={"example": example, "label": label},
+                label=label,
             )
         if isinstance(score, bool) or not isinstance(score, numbers.Real):
-            raise _unfit(row, example)
-        found[label] = float(score)
-    bad = [label for label, score in found.items() if not math.isfinite(score)]
+            raise _no_row(row, example)
+        scores[label] = float(score)
+    bad = [label for label, score in scores.items() if not math.isfinite(score)]
     if bad:
-        raise InputError(
+        raise _unfit(
             "scores-not-finite",
-            f"rows, example {example} has a score that is not finite",
+            example,
+            "has a score that is not finite",
             expected="numbers",
-            got=listed(f"{label} {found[label]}" for label in bad),
+            got=listed(f"{label} {scores[label]}" for label in bad),
             do="look at what the model was given there, or leave it out",
-            whose=_WHOSE,
-            details={"example": example, "labels": bad},
+            labels=bad,
         )
-    return found
+    return scores
 
 
 def _pairs(row: object, example: str) -> Iterator[tuple[str, object]]:
     if isinstance(row, Mapping):
         if "label" in row and "score" in row:
-            raise InputError(
+            raise _unfit(
                 "top-one",
-                f"rows, example {example} has the score of one label",
+                example,
+                "has the score of one label",
                 expected="a list with every label, or labels and scores of zero-shot pipelines",
                 got=f"{row['label']} {row['score']}",
                 do=f"{_EVERY}; of a single input predictions([rows])",
-                whose=_WHOSE,
-                details={"example": example},
             )
         labels, scores = row.get("labels"), row.get("scores")
         if not _is_list(labels) or not _is_list(scores) or len(labels) != len(scores):
-            raise _unfit(row, example)
+            raise _no_row(row, example)
         yield from zip(name_texts(labels), scores, strict=True)
         return
-    if not _is_list(row):
-        raise _unfit(row, example)
-    for one in row:
+    for one in row if _is_list(row) else [None]:
         if not isinstance(one, Mapping) or "label" not in one or "score" not in one:
-            raise _unfit(row, example)
+            raise _no_row(row, example)
         yield str(one["label"]), one["score"]
 
 
@@ -202,29 +215,15 @@ def _is_list(value: object) -> TypeGuard[Sequence[object]]:
     return isinstance(value, Sequence) and not isinstance(value, (str, bytes))
 
 
-def _unfit(row: object, example: str) -> InputError:
+def _no_row(row: object, example: str) -> InputError:
     shown = repr(row)
-    return InputError(
+    return _unfit(
         "row-unfit",
-        f"rows, example {example} is no row of classification",
+        example,
+        "is no row of classification",
         expected='[{"label": ..., "score": ...}, ...], or {"labels": [...], "scores": [...]}',
         got=shown if len(shown) <= 60 else shown[:59] + "…",
         do="a pipeline for classification of texts, images or audio, or of zero-shot labels",
-        whose=_WHOSE,
-        details={"example": example},
-    )
-
-
-def _cut(scores: Mapping[str, float], order: Sequence[str], example: str) -> InputError:
-    unlike = not_among(scores, order) or not_among(order, scores)
-    return InputError(
-        "labels-missing",
-        f"rows, example {example} names other labels than the first row",
-        expected="every label in every row",
-        got=f"{listed(map(quoted, unlike))} in one of them",
-        do=_EVERY,
-        whose=_WHOSE,
-        details={"example": example, "labels": unlike},
     )
 
 
@@ -234,36 +233,35 @@ def _in_order(
     unknown, lacking = not_among(scores, order), not_among(order, scores)
     if unknown:
         guess = near(unknown[0], order)
-        raise InputError(
+        raise _unfit(
             "label-unknown",
-            f"rows, example {example} names {quoted(unknown[0])}",
+            example,
+            f"names {quoted(unknown[0])}",
             expected=f"one of {several(len(order), 'label')}: {listed(map(quoted, order))}",
             got=listed(map(quoted, unknown)),
             do=f"did you mean {quoted(guess)}? mend labels=" if guess else "add it to labels=",
-            whose=_WHOSE,
-            details={"example": example, "labels": unknown},
+            labels=unknown,
         )
     if lacking:
-        raise InputError(
+        raise _unfit(
             "labels-missing",
-            f"rows, example {example} has no score of {listed(map(quoted, lacking))}",
+            example,
+            f"has no score of {listed(map(quoted, lacking))}",
             expected=f"all {several(len(order), 'label')}",
             got=f"the first {several(len(scores), 'label')}",
             do=_EVERY,
-            whose=_WHOSE,
-            details={"example": example, "labels": lacking},
+            labels=lacking,
         )
     values = [scores[label] for label in order]
     total = math.fsum(values)
     if scale == "probability" and abs(total - 1) > _WITHIN:
-        raise InputError(
+        raise _unfit(
             "scores-do-not-sum",
-            f"rows, example {example} has scores that sum to {total:.4g}",
+            example,
+            f"has scores that sum to {total:.4g}",
             expected=f"1 within {_WITHIN}, as of a softmax",
             got=listed(f"{label} {scores[label]:.4g}" for label in order),
             do='top_k for every label; scale="independent" for a sigmoid (multi_label=True), '
             'scale="logit" for function_to_apply="none"',
-            whose=_WHOSE,
-            details={"example": example},
         )
     return values

@@ -13,34 +13,27 @@ from plausibly.calibration.pvalues import (
     require_held_out as require_held_out,
 )
 from plausibly.calibration.scores import (
+    BY_LABEL as BY_LABEL,
     EXCHANGEABLE as EXCHANGEABLE,
-    LABEL_CELLS as LABEL_CELLS,
     UNSEEN as UNSEEN,
-    Replicates as Replicates,
+    CalibrationScores as CalibrationScores,
 )
 from plausibly.conformal.aggregate import (
     default_aggregator as default_aggregator,
     default_kinds as default_kinds,
 )
-from plausibly.conformal.components import called as called
 from plausibly.data import (
     names as names,
     states as states,
 )
 from plausibly.data.annotations import (
     AnnotationTable as AnnotationTable,
-    Answer as Answer,
-    AnswerRefused as AnswerRefused,
+    Rows as Rows,
+    answered_rows as answered_rows,
     build_table as build_table,
-    check_labels_once as check_labels_once,
-    check_responses as check_responses,
-    refuse_responses as refuse_responses,
-    responses_of as responses_of,
-    table_from_codes as table_from_codes,
-    table_from_records as table_from_records,
+    check_table as check_table,
 )
 from plausibly.data.labels import Hierarchy as Hierarchy
-from plausibly.data.left_out import with_left_out as with_left_out
 from plausibly.data.names import (
     is_missing as is_missing,
     is_name as is_name,
@@ -53,21 +46,24 @@ from plausibly.data.plausibilities import (
     pack as pack,
     unpack as unpack,
 )
-from plausibly.data.responses import (
-    Duplicates as Duplicates,
-    Response as Response,
-    ResponseOptions as ResponseOptions,
+from plausibly.data.records import (
+    Answer as Answer,
+    AnswerRefused as AnswerRefused,
+    Record as Record,
+    check_labels_once as check_labels_once,
+    check_responses as check_responses,
+    refuse_responses as refuse_responses,
+    responses_of as responses_of,
+    table_from_codes as table_from_codes,
+    table_from_records as table_from_records,
+)
+from plausibly.data.select import (
     by_name,
+    select as select,
     take_responses as take_responses,
 )
-from plausibly.data.rows import (
-    Rows as Rows,
-    answered_rows as answered_rows,
-    ordered_sum as ordered_sum,
-    whole as whole,
-)
-from plausibly.data.seal import check_table as check_table
-from plausibly.data.select import select as select
+from plausibly.data.states import with_left_out as with_left_out
+from plausibly.data.text_table import TextTable as TextTable
 from plausibly.errors import (
     ComponentError as ComponentError,
     IncompatibleComponents as IncompatibleComponents,
@@ -113,8 +109,12 @@ from plausibly.io.predictions import (
     NamedPrediction as NamedPrediction,
     from_named as from_named,
 )
+from plausibly.io.responses import (
+    Duplicates as Duplicates,
+    Response as Response,
+    ResponseOptions as ResponseOptions,
+)
 from plausibly.io.text import (
-    TextTable as TextTable,
     first_row as first_row,
     first_rows as first_rows,
     read_table as read_table,
@@ -123,10 +123,7 @@ from plausibly.io.xml import (
     Element,
     read_xml as read_xml,
 )
-from plausibly.kernels.draws import (
-    drawn_times as drawn_times,
-    ragged_uniforms as ragged_uniforms,
-)
+from plausibly.kernels.draws import ragged_uniforms as ragged_uniforms
 from plausibly.kernels.masses import settle as settle
 from plausibly.kernels.random import (
     Keys as Keys,
@@ -135,6 +132,10 @@ from plausibly.kernels.random import (
 from plausibly.kernels.ranks import (
     Places as Places,
     by_places as by_places,
+)
+from plausibly.kernels.sums import (
+    ordered_sum as ordered_sum,
+    whole as whole,
 )
 from plausibly.kernels.types import (
     Bools as Bools,
@@ -152,19 +153,13 @@ from plausibly.protocols import (
     SCORE as SCORE,
     Aggregator as Aggregator,
     Annotation as Annotation,
-    AnnotatorModel as AnnotatorModel,
     Calibrator as Calibrator,
     ComponentLike as ComponentLike,
     Kind as Kind,
-    PackedAggregator as PackedAggregator,
-    PredictionsReader as PredictionsReader,
     PValueCombiner as PValueCombiner,
     Reader as Reader,
-    Record as Record,
     ScoreFunction as ScoreFunction,
     ScoreInput as ScoreInput,
-    TableReader as TableReader,
-    is_joint as is_joint,
 )
 from plausibly.registry import (
     API_VERSION as API_VERSION,
@@ -172,6 +167,7 @@ from plausibly.registry import (
     hookimpl as hookimpl,
     resolve as resolve,
 )
+from plausibly.registry.components import called as called
 
 responses_by_name = by_name
 decode_text = decode

@@ -6,7 +6,7 @@ members of a Protocol are read-only: a `ClassVar`, a property, or a field that t
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import (
     TYPE_CHECKING,
     Any,
@@ -15,7 +15,6 @@ from typing import (
     Protocol,
     TypeAlias,
     TypeVar,
-    runtime_checkable,
 )
 
 import attrs
@@ -29,23 +28,37 @@ if TYPE_CHECKING:
     from plausibly.calibration.claim import Evidence
     from plausibly.calibration.data import CalibrationData
     from plausibly.calibration.pvalues import PValues
-    from plausibly.calibration.scores import Replicates
+    from plausibly.calibration.scores import CalibrationScores
+    from plausibly.data.records import Record
+    from plausibly.data.text_table import TextTable
     from plausibly.guarantee import Guarantee
-    from plausibly.io.text import TextTable
     from plausibly.kernels.random import Keys
     from plausibly.kernels.types import Floats
 
 P = TypeVar("P")
 
-Record: TypeAlias = tuple[object, object, object]
-"""One response as plain data: example, annotator (None where unknown), answer."""
-
 ScoreInput: TypeAlias = Literal["probability", "log-probability"]
 """What a score function reads: probabilities, or their logarithms."""
 
 
+F = TypeVar("F", bound=Callable[..., object])
+
+
+def optional(member: F) -> F:
+    """Mark a member of a Protocol as one that has a default; authors inherit it, or leave it out.
+
+    A component whose class does not inherit its Protocol has the default too: see
+    `registry.conformance.complete`.
+    """
+    member.__optional__ = True  # type: ignore[attr-defined]  # as abstractmethod marks functions
+    return member
+
+
 class Annotation(Protocol):
-    """A kind of answer, such as single labels or partial rankings."""
+    """A kind of answer, such as single labels or partial rankings.
+
+    Inherit it to have the default of the optional member `example`.
+    """
 
     @property
     def name(self) -> str:
@@ -57,9 +70,14 @@ class Annotation(Protocol):
     def validate(self, table: xr.Dataset) -> None:
         """Raise `InputError` naming example and annotator where the table breaks the kind."""
 
+    @optional
+    def example(self) -> tuple[Iterable[Record], Sequence[str]] | None:
+        """Return records and their labels, on which the author's kit tries the kind."""
+        return None
+
 
 class Reader(Protocol):
-    """A file syntax; its options are its fields."""
+    """A file syntax; its options are its fields. Inherit from it: two members are optional."""
 
     def recognises(self, path: Path, head: bytes) -> bool:
         """Return whether the file, of which `head` are the first bytes, is of this syntax."""
@@ -67,28 +85,31 @@ class Reader(Protocol):
     def read(self, path: Path, labels: Sequence[str] | None) -> xr.Dataset:
         """Return the annotation table in the file; `labels` are the declared ones."""
 
-
-class TableReader(Protocol):
-    """What a reader has besides where its files are tables: it reads data frames too."""
-
+    @optional
     def from_table(self, table: TextTable, labels: Sequence[str] | None) -> xr.Dataset:
-        """Return the annotation table of columns of text; `labels` are the declared ones."""
+        """Return the annotation table of columns of text, for readers that take data frames too."""
+        raise _undefined(self, "from_table")
 
-
-class PredictionsReader(Protocol):
-    """What a reader has besides where its files hold predictions too, by one model or several."""
-
+    @optional
     def predictions(
         self, path: Path, labels: Sequence[str] | None, model: str | None
     ) -> xr.DataArray:
-        """Return what a model predicted, (example, label); None = the only model there is."""
+        """Return a model's predictions in the file, (example, label); None = the only model.
+
+        For readers whose files hold predictions too.
+        """
+        raise _undefined(self, "predictions")
+
+
+def _undefined(reader: Reader, member: str) -> NotImplementedError:
+    return NotImplementedError(f"{type(reader).__name__} does not define {member}")
 
 
 class Aggregator(Protocol):
     """Turns all responses of an example into plausibilities.
 
-    Three members more are looked for, and may be left out: `joint` (see `is_joint`), and the
-    methods of `AnnotatorModel` and `PackedAggregator`.
+    Inherit it to have the defaults of the optional members: `joint`, `aggregate_packed` and
+    `reliability`.
     """
 
     @property
@@ -98,29 +119,21 @@ class Aggregator(Protocol):
     def aggregate(self, annotations: xr.Dataset, keys: Keys) -> xr.DataArray:
         """Return plausibilities ([draw,] example, label); rows sum to 1."""
 
+    @property
+    @optional
+    def joint(self) -> bool:
+        """Whether the plausibilities of an example depend on the other examples."""
+        return False
 
-def is_joint(aggregator: Aggregator) -> bool:
-    """Return whether the plausibilities of an example depend on the other examples of the table.
+    @optional
+    def aggregate_packed(self, annotations: xr.Dataset, keys: Keys) -> xr.Dataset | None:
+        """Return in packed form what `aggregate` returns, to the last bit; None = not made."""
+        return None
 
-    An aggregator that learns from all examples, such as what each annotator is worth, says
-    ``joint: ClassVar[bool] = True``, or has a property of that name; without one it is False.
-    """
-    return getattr(aggregator, "joint", False) is True
-
-
-@runtime_checkable
-class PackedAggregator(Protocol):
-    """What an aggregator has besides that makes no dense array of thousands of labels."""
-
-    def aggregate_packed(self, annotations: xr.Dataset, keys: Keys) -> xr.Dataset:
-        """Return in packed form what `aggregate` returns, to the last bit."""
-
-
-class AnnotatorModel(Protocol):
-    """What an aggregator has besides where it estimates annotators: `plausibly.reliability`."""
-
-    def reliability(self, annotations: xr.Dataset) -> xr.Dataset:
-        """Return `weight` (annotator), NaN without response; perhaps `confusion`, and more."""
+    @optional
+    def reliability(self, annotations: xr.Dataset) -> xr.Dataset | None:
+        """Return `weight` (annotator), NaN without response; None = not estimated."""
+        return None
 
 
 class ScoreFunction(Protocol):
@@ -145,7 +158,7 @@ class ScoreFunction(Protocol):
 class Calibrator(Protocol):
     """Says which scores a test score is compared with."""
 
-    def replicates(self, data: CalibrationData, keys: Keys) -> Replicates:
+    def calibrate(self, data: CalibrationData, keys: Keys) -> CalibrationScores:
         """Return the atoms: scores with masses, in one or several replicates."""
 
 
@@ -188,6 +201,8 @@ COMBINER: Kind[PValueCombiner] = Kind("combiner", PValueCombiner)
 
 # Any: each kind has its own Protocol
 KINDS: tuple[Kind[Any], ...] = (ANNOTATION, READER, AGGREGATOR, SCORE, CALIBRATOR, COMBINER)
+
+KIND_BY_NAME = {kind.name: kind for kind in KINDS}
 
 ComponentLike: TypeAlias = str | Mapping[str, object] | P
 """A name, a table ``{name, parameters...}``, or the object itself: one rule everywhere."""

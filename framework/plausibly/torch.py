@@ -15,10 +15,10 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from plausibly.data import validate
-from plausibly.data.names import EXAMPLE, LABEL, NUMBERED, name_texts, several, text_array
+from plausibly.data.names import LABEL, NUMBERED, name_texts, several
 from plausibly.errors import InputError, counted, listed, warn
 from plausibly.extras import require
-from plausibly.io.label_tables import Names, table_from
+from plausibly.io.label_tables import Names, named_predictions, table_from
 from plausibly.kernels.types import Floats
 
 __all__ = ["predictions"]
@@ -29,22 +29,15 @@ Module: TypeAlias = Any  # as above
 Batch: TypeAlias = Any  # whatever a loader gives
 Examples: TypeAlias = Iterable[object] | str | int | Callable[[Batch], Iterable[object]]
 
-WHOSE = "the module"
+_WHOSE, _LOADER = "the module", "the loader"
 _HALVES = ("torch.float16", "torch.bfloat16")
-
-
-def spoken(examples: Examples | None) -> list[str] | None:
-    """Return the names that were given for all examples at once."""
-    if examples is None or isinstance(examples, (str, int)) or callable(examples):
-        return None
-    return _texts(examples)
 
 
 def _texts(found: Any) -> list[str]:  # Any: names in a list, an array or a tensor
     return name_texts(found.tolist() if hasattr(found, "tolist") else found)
 
 
-def check_order(loader: object) -> None:
+def _check_order(loader: object) -> None:
     """Refuse a loader that shuffles, since rows would get the names of others."""
     batch_sampler = getattr(loader, "batch_sampler", None)
     samplers = (getattr(loader, "sampler", None), getattr(batch_sampler, "sampler", None))
@@ -56,29 +49,30 @@ def check_order(loader: object) -> None:
             expected="the order of the examples, or their names in each batch",
             got=listed(sorted(kind for kind in kinds if "Random" in kind)),
             do='DataLoader(..., shuffle=False), or examples="key" of the names in a batch',
-            whose="the loader",
+            whose=_LOADER,
         )
 
 
-def moved(batch: Batch, device: object) -> Batch:
+def _moved(batch: Batch, device: object) -> Batch:
     """Return a batch with its tensors on a device, wherever they stand in it."""
     if device is None:
         return batch
     if hasattr(batch, "to"):
         return batch.to(device)
     if isinstance(batch, Mapping):
-        return {key: moved(item, device) for key, item in batch.items()}
+        return {key: _moved(item, device) for key, item in batch.items()}
     if isinstance(batch, (list, tuple)):
-        return [moved(item, device) for item in batch]
+        return [_moved(item, device) for item in batch]
     return batch
 
 
-def outputs_of(
+def _outputs(
     module: Module, batch: Batch, call: Callable[[Module, Batch], object] | None, number: int
 ) -> Tensor:
     """Return what the module gives for a batch."""
+    outputs: Tensor
     if call is not None:
-        outputs: Tensor = call(module, batch)
+        outputs = call(module, batch)
     elif hasattr(batch, "detach"):
         outputs = module(batch)
     elif isinstance(batch, (list, tuple)) and batch:
@@ -88,7 +82,7 @@ def outputs_of(
     outputs = getattr(outputs, "logits", outputs)
     if not hasattr(outputs, "detach"):
         raise _batch_unfit(outputs, f"the module gives no tensor of batch {number}")
-    return outputs
+    return outputs.detach()
 
 
 def _batch_unfit(found: object, what: str) -> InputError:
@@ -99,13 +93,12 @@ def _batch_unfit(found: object, what: str) -> InputError:
         expected="one tensor of outputs a batch",
         got=f"{type(found).__name__}{keys}",
         do='call=lambda model, batch: model(batch["key"])',
-        whose="the loader",
+        whose=_LOADER,
     )
 
 
-def values_of(outputs: Tensor, order: Sequence[str], number: int) -> Floats:
+def _values(outputs: Tensor, order: Sequence[str], number: int) -> Floats:
     """Return the numbers of one batch, (example, label)."""
-    outputs = outputs.detach()
     if str(outputs.dtype) in _HALVES:  # of which numpy has one at most
         outputs = outputs.float()
     values: NDArray[Any] = outputs.cpu().numpy()  # Any: checked here
@@ -120,50 +113,47 @@ def values_of(outputs: Tensor, order: Sequence[str], number: int) -> Floats:
             "(1, 0)), if it is the logit of the second label"
             if one
             else f"labels= with as many names as outputs; there are {len(order)}",
-            whose=WHOSE,
+            whose=_WHOSE,
             details={"batch": number, "shape": list(values.shape)},
         )
     return values
 
 
-def names_of(
+def _names(
     batch: Batch,
     examples: Examples | None,
-    said: Sequence[str] | None,
-    start: int,
-    rows: int,
+    named: Sequence[str] | None,
+    rows: range,
     number: int,
 ) -> list[str]:
-    """Return the names of the examples of one batch."""
+    """Return the names of the examples of one batch, which are these rows of the result."""
     if examples is None:
-        return [str(place) for place in range(start, start + rows)]
-    if said is not None:
-        if start + rows > len(said):
-            raise names_differ(len(said), start + rows, f"the loader has given by batch {number}")
-        return list(said[start : start + rows])
+        return list(map(str, rows))
+    if named is not None:
+        if rows.stop > len(named):
+            raise _names_differ(named, rows.stop, f"the loader has given by batch {number}")
+        return list(named[rows.start : rows.stop])
     try:
-        found = examples(batch) if callable(examples) else batch[examples]
+        names = _texts(examples(batch) if callable(examples) else batch[examples])
     except (KeyError, IndexError, TypeError):
         raise _batch_unfit(batch, f"batch {number} has no item {examples!r}") from None
-    names = _texts(found)
-    if len(names) != rows:
-        raise names_differ(len(names), rows, f"the module gives for batch {number}")
+    if len(names) != len(rows):
+        raise _names_differ(names, len(rows), f"the module gives for batch {number}")
     return names
 
 
-def names_differ(names: int, rows: int, of: str) -> InputError:
-    """Return the error about more or fewer names than rows."""
+def _names_differ(names: Sequence[str], rows: int, of: str) -> InputError:
     return InputError(
         "names-differ",
-        f"examples= has {several(names, 'name')}, and {of} {several(rows, 'row')}",
+        f"examples= has {several(len(names), 'name')}, and {of} {several(rows, 'row')}",
         expected="one name a row",
-        got=counted(names),
+        got=counted(len(names)),
         do="name all examples of the data set; DataLoader(..., drop_last=False)",
         whose="examples",
     )
 
 
-def check_finite(values: Floats, names: Sequence[str], order: Sequence[str], number: int) -> None:
+def _check_finite(values: Floats, names: Sequence[str], order: Sequence[str], number: int) -> None:
     """Raise ``outputs-not-finite``, naming the batch and its examples."""
     if np.isfinite(values).all():
         return
@@ -176,7 +166,7 @@ def check_finite(values: Floats, names: Sequence[str], order: Sequence[str], num
         expected="numbers",
         got=f"{values[rows[0], columns[0]]} for {order[columns[0]]} of {listed(bad)}",
         do="look at these inputs; of half precision try model.float()",
-        whose=WHOSE,
+        whose=_WHOSE,
         details={"batch": number, "examples": bad},
     )
 
@@ -241,84 +231,76 @@ def predictions(
     """
     torch = require("torch", extra="torch", whose="plausibly.torch")
     order = name_texts(table_from(labels, LABEL)[LABEL].values)
-    said = spoken(examples)
-    if said is not None or examples is None:
-        check_order(loader)
-    found = _Result(labels=len(order), expected=_length(loader, said))
+    each = isinstance(examples, (str, int)) or callable(examples)  # a batch names its examples
+    named = None if examples is None or each else _texts(examples)
+    if not each:
+        _check_order(loader)
+    rows = _Rows(_length(loader) if named is None else len(named))
     where = device if device is not None else _device_of(module)
     with _evaluating(module), torch.no_grad():
         for number, batch in enumerate(loader, start=1):
-            outputs = outputs_of(module, moved(batch, where), call, number)
-            values = values_of(outputs, order, number)
-            names = names_of(batch, examples, said, found.rows, len(values), number)
-            check_finite(values, names, order, number)
-            found.add(values, names, number)
-    if not found.rows:
+            outputs = _outputs(module, _moved(batch, where), call, number)
+            values = _values(outputs, order, number)
+            start = len(rows.batch_of)
+            these = range(start, start + len(values))
+            names = _names(batch, examples, named, these, number)
+            _check_finite(values, names, order, number)
+            rows.add(values, names, number)
+    if not rows.batch_of:
         raise InputError(
             "loader-empty",
             "the loader gave no batch",
             expected="one or more batches",
             got="none",
             do="look at its data set; an iterator is empty after it was read once",
-            whose="the loader",
+            whose=_LOADER,
         )
-    if said is not None and len(said) != found.rows:
-        raise names_differ(len(said), found.rows, "the loader gave")
-    array = xr.DataArray(
-        found.values(),
-        dims=(EXAMPLE, LABEL),
-        coords={EXAMPLE: (EXAMPLE, text_array(found.names)), LABEL: (LABEL, text_array(order))},
-        name="predictions",
-        attrs={NUMBERED: 1} if examples is None else {},
-    )
+    if named is not None and len(named) != len(rows.batch_of):
+        raise _names_differ(named, len(rows.batch_of), "the loader gave")
+    values = rows.values[: len(rows.batch_of)]
     if scale == "logit":
-        _warn_if_normalised(array.values)
-    return validate.check_predictions(array, whose=WHOSE, scale=scale)
+        _warn_if_normalised(values)
+    numbered = {NUMBERED: 1} if examples is None else {}
+    array = named_predictions(values, list(rows.batch_of), order, numbered)
+    return validate.check_predictions(array, whose=_WHOSE, scale=scale)
 
 
-@attrs.define(kw_only=True)
-class _Result:
+@attrs.define
+class _Rows:
     """Rows as they come; where their number is known, they are written where they stay."""
 
-    labels: int
     expected: int
-    _batch_of: dict[str, int] = attrs.field(factory=dict, init=False)
-    _buffer: Floats | None = attrs.field(default=None, init=False)
-
-    @property
-    def rows(self) -> int:
-        """How many rows there are."""
-        return len(self._batch_of)
-
-    @property
-    def names(self) -> list[str]:
-        """Names of the examples, in order."""
-        return list(self._batch_of)
+    values: Floats = attrs.field(factory=lambda: np.empty((0, 0)))
+    batch_of: dict[str, int] = attrs.field(factory=dict)
 
     def add(self, values: Floats, names: Sequence[str], number: int) -> None:
         """Add the rows of one batch."""
-        start, stop = self.rows, self.rows + len(values)
+        start = len(self.batch_of)
         for name in names:
-            if name in self._batch_of:
-                raise _twice(name, self._batch_of[name], number)
-            self._batch_of[name] = number
-        if self._buffer is None:
-            self._buffer = np.empty((max(self.expected, stop), self.labels), values.dtype)
-        if stop > len(self._buffer):
-            grown = np.empty((max(stop, 2 * len(self._buffer)), self.labels), self._buffer.dtype)
-            grown[:start] = self._buffer[:start]
-            self._buffer = grown
-        self._buffer[start:stop] = values
+            first = self.batch_of.get(name)
+            if first is not None:
+                raise InputError(
+                    "example-twice",
+                    f"the loader gives example {name} twice",
+                    expected="each example once",
+                    got=f"batch {number}" if first == number else f"batches {first} and {number}",
+                    do="a sampler without replacement, or names that differ",
+                    whose=_LOADER,
+                    details={"examples": [name]},
+                )
+            self.batch_of[name] = number
+        stop, labels = start + len(values), values.shape[1]
+        if not start:
+            self.values = np.empty((max(self.expected, stop), labels), values.dtype)
+        elif stop > len(self.values):
+            grown = np.empty((max(stop, 2 * len(self.values)), labels), self.values.dtype)
+            grown[:start] = self.values[:start]
+            self.values = grown
+        self.values[start:stop] = values
 
-    def values(self) -> Floats:
-        """Return all rows, (example, label)."""
-        return np.empty((0, self.labels)) if self._buffer is None else self._buffer[: self.rows]
 
-
-def _length(loader: object, said: Sequence[str] | None) -> int:
+def _length(loader: object) -> int:
     """Return how many rows there will be, if that is known, else 0."""
-    if said is not None:
-        return len(said)
     try:
         return len(loader.dataset)  # type: ignore[attr-defined]  # where it is a DataLoader
     except (AttributeError, TypeError):
@@ -346,18 +328,6 @@ def _evaluating(module: Module) -> Iterator[None]:
             part.training = mode  # `train` would set all the parts below as well
 
 
-def _twice(name: str, first: int, again: int) -> InputError:
-    return InputError(
-        "example-twice",
-        f"the loader gives example {name} twice",
-        expected="each example once",
-        got=f"batch {again}" if first == again else f"batches {first} and {again}",
-        do="a sampler without replacement, or names that differ",
-        whose="the loader",
-        details={"examples": [name]},
-    )
-
-
 def _warn_if_normalised(values: Floats) -> None:
     alike = bool((values >= 0).all()) and np.allclose(values.sum(axis=1), 1, atol=_WITHIN)
     if alike and values.shape[1] > 1:
@@ -367,6 +337,6 @@ def _warn_if_normalised(values: Floats) -> None:
             expected="logits, or another scale: else softmax is taken twice",
             got="probabilities, it seems",
             do='scale="probability"',
-            whose=WHOSE,
+            whose=_WHOSE,
             stacklevel=3,
         )

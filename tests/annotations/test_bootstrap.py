@@ -220,7 +220,7 @@ def weighted_votes(weights: list[float], examples: int) -> xr.Dataset:
 
 
 @attrs.frozen(kw_only=True)
-class Totals:
+class Totals(Aggregator):
     """Keeps the weight of each label for the test to see, whatever it sums to."""
 
     accepts = frozenset({"single-label"})

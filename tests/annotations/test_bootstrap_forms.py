@@ -12,10 +12,18 @@ import xarray as xr
 
 import plausibly
 from cli_world import make, run
-from plausibly.data import validate
+from plausibly.data.plausibilities import check_plausibilities, mean_over_draws
 from plausibly.errors import InputError
 from plausibly.io.plausibilities import read_plausibilities, write_plausibilities
-from plausibly.plugin import AGGREGATOR, Keys, answered_rows, build_table, names, resolve
+from plausibly.plugin import (
+    AGGREGATOR,
+    Aggregator,
+    Keys,
+    answered_rows,
+    build_table,
+    names,
+    resolve,
+)
 from plausibly.testing import check_aggregator
 from plausibly_builtins.label_set.annotation import LabelSet
 from plausibly_builtins.partial_ranking.annotation import PartialRanking
@@ -33,7 +41,7 @@ VOTES = SingleLabel().build(
 
 
 @attrs.frozen(kw_only=True)
-class Turned:
+class Turned(Aggregator):
     """Label frequencies with examples and labels the other way round, drawn twice."""
 
     accepts: ClassVar[frozenset[str]] = frozenset({"single-label"})
@@ -46,7 +54,7 @@ class Turned:
 
 
 @attrs.frozen(kw_only=True)
-class Unweighted:
+class Unweighted(Aggregator):
     """Counts rows, and takes no weights."""
 
     accepts: ClassVar[frozenset[str]] = frozenset({"single-label"})
@@ -60,7 +68,7 @@ class Unweighted:
 
 
 @attrs.frozen(kw_only=True)
-class Silence:
+class Silence(Aggregator):
     """The share of empty answers on the first label."""
 
     accepts: ClassVar[frozenset[str]] = frozenset({"single-label"})
@@ -154,7 +162,7 @@ def test_denominators_that_differ_have_a_common_multiple() -> None:
     assert found["denominator"].values.tolist() == [18]  # 3 votes times lcm(1, 2, 3)
     units = found.values * 18
     np.testing.assert_allclose(units, np.rint(units), atol=1e-9)
-    assert validate.check_plausibilities(found)["denominator"].values.tolist() == [18]
+    assert check_plausibilities(found)["denominator"].values.tolist() == [18]
 
 
 def test_a_multiple_that_is_too_large_is_left_out() -> None:
@@ -174,11 +182,11 @@ DRAWN = plausibly.aggregate(VOTES, "bootstrap", draws=4)
 
 def test_the_dim_draw_may_stand_anywhere() -> None:
     turned = DRAWN.transpose("label", "example", "draw")
-    found = validate.check_plausibilities(turned)
+    found = check_plausibilities(turned)
     assert found.dims == ("draw", "example", "label")
     assert found.values.flags.c_contiguous
-    assert found.identical(validate.check_plausibilities(DRAWN))
-    single = validate.check_plausibilities(DRAWN.astype(np.float32).drop_vars("draw"))
+    assert found.identical(check_plausibilities(DRAWN))
+    single = check_plausibilities(DRAWN.astype(np.float32).drop_vars("draw"))
     assert single.dtype == np.float32
 
 
@@ -194,33 +202,33 @@ def test_one_bad_draw_names_its_example(value: float, name: str, piece: str) -> 
     values = DRAWN.values.copy()
     values[2, 1, 0] = value
     with refused(name, piece) as caught:
-        validate.check_plausibilities(DRAWN.copy(data=values))
+        check_plausibilities(DRAWN.copy(data=values))
     assert caught.value.details["examples"] == ["y"]
 
 
 def test_a_denominator_that_does_not_fit_one_draw_goes() -> None:
     values = DRAWN.values.copy()
     values[3, 0] = [0.1, 0.4, 0.5]
-    assert "denominator" not in validate.check_plausibilities(DRAWN.copy(data=values)).coords
+    assert "denominator" not in check_plausibilities(DRAWN.copy(data=values)).coords
 
 
 def test_no_draws_at_all() -> None:
     with refused("plausibilities-empty", "got 0 draws, 2 examples, 3 labels"):
-        validate.check_plausibilities(DRAWN.isel(draw=slice(0)))
+        check_plausibilities(DRAWN.isel(draw=slice(0)))
 
 
 def test_the_mean_over_draws() -> None:
-    mean = validate.mean_over_draws(validate.check_plausibilities(DRAWN))
+    mean = mean_over_draws(check_plausibilities(DRAWN))
     assert mean.dims == ("example", "label")
     assert set(mean.coords) == {"example", "label"}
     np.testing.assert_allclose(mean.values, DRAWN.values.mean(axis=0), rtol=1e-15)
     plain = plausibly.aggregate(VOTES)
-    assert validate.mean_over_draws(plain) is plain
+    assert mean_over_draws(plain) is plain
 
 
 def test_sets_are_judged_by_the_mean_over_draws() -> None:
     sets = DRAWN.isel(draw=0, drop=True) > 0.3
-    mean = validate.mean_over_draws(DRAWN)
+    mean = mean_over_draws(DRAWN)
     found = plausibly.evaluate(sets, DRAWN)
     assert found.identical(plausibly.evaluate(sets, mean))
 

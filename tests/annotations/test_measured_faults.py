@@ -18,8 +18,9 @@ import xarray as xr
 
 import plausibly
 from plausibly import registry
+from plausibly.data.records import Record
 from plausibly.plugin import build_table
-from plausibly.protocols import ANNOTATION, Record
+from plausibly.protocols import ANNOTATION
 
 Records = Sequence[Record]
 

@@ -14,7 +14,8 @@ import xarray as xr
 
 import plausibly
 from plausibly import registry
-from plausibly.protocols import ANNOTATION, Record
+from plausibly.data.records import Record
+from plausibly.protocols import ANNOTATION
 
 
 def build(kind: str, *records: Record, labels: Sequence[str] | None = None) -> xr.Dataset:

@@ -73,7 +73,7 @@ def law(method: Method, world: World, held: int, *, slip: bool = False) -> Law:
                 s = [s[a]] if method.reads == "single" else s
                 rhos.append(method.oracle(world, case, k, s, None))
             scores = held_out_scores(
-                maker.data(aside), pools.replicates, GivenKeys(uniforms=uniforms)
+                maker.data(aside), pools.calibration, GivenKeys(uniforms=uniforms)
             )
             if slip:
                 codes = np.array([k for k, _ in chosen])

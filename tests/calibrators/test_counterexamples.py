@@ -23,7 +23,7 @@ from calibrators_worlds import Case, World, add, cases
 from exact_bags import Law, excess
 from plausibly.calibration.pools import Pools
 from plausibly.calibration.pvalues import PValues
-from plausibly.calibration.scores import Replicates
+from plausibly.calibration.scores import CalibrationScores
 from plausibly.kernels.random import Keys
 from tables import labelled
 
@@ -212,7 +212,9 @@ def test_a_uniform_for_each_draw() -> None:
     assert round(float(wrong), 3) == 0.123
     assert right <= TENTH
     scores = np.tile(np.repeat([0.0, 1.0], [20, n - 20]), (m, 1))
-    p = PValues.of(Pools(Replicates(scores=scores)), np.zeros((1, 1)), uniform=np.array([[0.25]]))
+    p = PValues.of(
+        Pools(CalibrationScores(scores=scores)), np.zeros((1, 1)), uniform=np.array([[0.25]])
+    )
     assert p.smoothed_mean()[0, 0] == (0.25 * m * 20 + m - 1 + 0.25) / (m * (n + 1))
 
 
@@ -271,7 +273,7 @@ def test_unlike_numbers_of_draws() -> None:
         row = [place for place, i in enumerate(of) if i != new]
         atoms = np.array([[scores[place] for place in row]])
         pools = Pools(
-            Replicates(
+            CalibrationScores(
                 scores=atoms,
                 units=np.ones(len(row), dtype=np.int64),
                 row=np.zeros(len(row), dtype=np.int64),
@@ -301,7 +303,7 @@ def test_one_uniform_for_every_example() -> None:
         found = 0
         for new in range(size):
             case = Case(ONE, tuple(i for i in range(size) if i != new), new)
-            pools = Pools(product.calibrator.replicates(product.data(case.rows), keys))
+            pools = Pools(product.calibrator.calibrate(product.data(case.rows), keys))
             p = product.p_values(pools, product.queries(pools, new), combiner("average"))
             found += sum(one <= 0.1 for one in p)
         return found / (2 * size)
@@ -382,7 +384,7 @@ def test_held_out_labels_that_are_counted_apart() -> None:
     """Ten labels of each of 19 held-out examples and still + 1: the lowest of 20 gets 1/191."""
     wrong: Law = {}
     right: Law = {}
-    pools = Pools(Replicates(scores=np.arange(20.0)[None, :]))
+    pools = Pools(CalibrationScores(scores=np.arange(20.0)[None, :]))
     for new in range(20):
         held = [float(i) for i in range(20) if i != new]
         below = sum(s < new for s in held)

@@ -47,7 +47,7 @@ def unchanged(one: ConformalPredictor, other: ConformalPredictor, test: xr.DataA
     """Both answer alike in everything."""
     assert other.fingerprint == one.fingerprint
     assert other.evidence == one.evidence
-    assert other.facts == one.facts
+    assert other.metadata == one.metadata
     assert other.n == one.n
     assert repr(other) == repr(one)
     for alpha in ("0.1", "0.3"):

@@ -269,7 +269,7 @@ def test_one_example_at_a_time(name: str, rule: Table | str) -> None:
 def test_float32_stays_float32(name: str) -> None:
     predictor, test = made(name, dtype="float32")
     assert predictor.pools.dtype == np.float32
-    for pools in predictor.pools.cells:
+    for pools in predictor.pools.groups:
         assert pools.pooled.ordered.dtype == np.float32
     if name in WITH_THRESHOLD or name in ("mean", "pooled"):
         assert predictor.threshold("0.3").dtype == np.float32

@@ -20,7 +20,7 @@ from calibrators_smoothed import check_smoothed
 from calibrators_tables import AUGMENTED, METHODS, PLAIN, drawing, mass, wrapped
 from calibrators_worlds import worlds
 from plausibly.calibration.pvalues import PValues
-from plausibly.calibration.scores import Replicates
+from plausibly.calibration.scores import CalibrationScores
 from plausibly.kernels.types import Floats
 from plausibly_builtins.combiners.average import Average
 
@@ -55,13 +55,13 @@ def test_what_a_calibrator_forgets(name: str, table: dict[str, object]) -> None:
     goes_red(replace(NAMED[name], table=table))
 
 
-def of_the_next_cell(found: Replicates) -> Replicates:
+def of_the_next_group(found: CalibrationScores) -> CalibrationScores:
     """The atoms of one group or label are those of another."""
-    assert found.cell is not None
-    return attrs.evolve(found, cell=(found.cell + 1) % len(found.cells))
+    assert found.group is not None
+    return attrs.evolve(found, group=(found.group + 1) % len(found.groups))
 
 
-def without_any_risk(found: Replicates) -> Replicates:
+def without_any_risk(found: CalibrationScores) -> CalibrationScores:
     """Examples whose labels have no risk are forgotten."""
     assert found.units is not None
     assert found.row is not None
@@ -81,10 +81,10 @@ def without_any_risk(found: Replicates) -> Replicates:
     ("name", "change", "breaks"),
     [
         ("label: expected", lambda found: attrs.evolve(found, of_atoms=False), True),
-        ("label: 2 draws", lambda found: attrs.evolve(found, own=HALF), True),
-        ("label: votes", of_the_next_cell, True),
-        ("group: votes", of_the_next_cell, True),
-        ("risk", lambda found: attrs.evolve(found, own=Fraction(1)), True),
+        ("label: 2 draws", lambda found: attrs.evolve(found, test_mass=HALF), True),
+        ("label: votes", of_the_next_group, True),
+        ("group: votes", of_the_next_group, True),
+        ("risk", lambda found: attrs.evolve(found, test_mass=Fraction(1)), True),
         ("risk", without_any_risk, False),
         ("separate", lambda found: attrs.evolve(found, scores=found.scores[[0, 0]]), False),
     ],
@@ -106,16 +106,18 @@ class Smoothed(Average):
         pool = p.pools.pooled
         uniform = np.broadcast_to(p.uniform, p.scores.shape).astype(np.float64)
         below = pool.below(p.scores).astype(np.float64)
-        at_most = pool.numerators(p.scores) - pool.own if self.capped else pool.at_most(p.scores)
+        at_most = (
+            pool.numerators(p.scores) - pool.test_mass if self.capped else pool.at_most(p.scores)
+        )
         tied = at_most.astype(np.float64) - below
         values: Floats = (below + uniform * tied + self.own(p, uniform)) / float(pool.total)
         return values
 
 
 WITHOUT_OTHERS = Smoothed(own=lambda p, uniform: uniform)
-MEAN_OF_SMOOTHED = Smoothed(own=lambda p, uniform: uniform * p.pools.pooled.own)
+MEAN_OF_SMOOTHED = Smoothed(own=lambda p, uniform: uniform * p.pools.pooled.test_mass)
 CAPPED = Smoothed(
-    own=lambda p, uniform: np.full(uniform.shape, float(p.pools.pooled.own)), capped=True
+    own=lambda p, uniform: np.full(uniform.shape, float(p.pools.pooled.test_mass)), capped=True
 )
 
 

@@ -153,7 +153,6 @@ def test_flags_in_messages_exist() -> None:
     [
         ("plausibly/io/arrays.py", READS_PREDICTIONS),
         ("plausibly/data/validate.py", READS_PREDICTIONS),
-        ("plausibly/data/named.py", READS_PREDICTIONS),
         ("plausibly/data/rows.py", READS_ANNOTATIONS),
         ("plausibly/io/annotations.py", READS_ANNOTATIONS),
         ("plausibly/io/hints.py", READS_ANNOTATIONS),

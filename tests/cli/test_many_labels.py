@@ -11,7 +11,7 @@ import plausibly
 from cli_world import done, refused, run, typed
 from memory import at_most
 from plausibly.io import read_plausibilities
-from plausibly.kernels.sparse import Slots
+from plausibly.kernels.sparse import Sparse
 
 LABELS = 20_000
 
@@ -143,10 +143,10 @@ def test_evaluate_with_every_measure(small: Path) -> None:
 def test_calibrate_and_evaluate_ask_for_no_dense_form(
     small: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def dense(_: Slots) -> None:
+    def dense(_: Sparse) -> None:
         raise AssertionError("the dense form was made")
 
-    monkeypatch.setattr(Slots, "dense", dense)
+    monkeypatch.setattr(Sparse, "dense", dense)
     assert run("aggregate", *OF_VOTES, "-o", "lam.nc", "--form", "packed").code == 0
     for given in (OF_VOTES, ("--plausibilities", "lam.nc")):
         assert run("calibrate", *given, "-p", "p.npz", "-o", "predictor.nc").code == 0

@@ -38,7 +38,7 @@ def test_the_way_of_the_data(world: World, flags: str) -> None:
     assert ran.code == 0, ran.err
     assert ran.document["fingerprint"] == predictor.fingerprint
     loaded = plausibly.load_predictor("predictor.nc")
-    assert loaded.facts.aggregator == "label-frequency"
+    assert loaded.metadata.aggregator == "label-frequency"
     words = "predict predictor.nc -p new.csv --alpha 0.1 --alpha 0.2 -o sets.csv --json"
     ran = typed(words)
     thresholds = predictor.threshold(["0.1", "0.2"]).values.tolist()
@@ -66,7 +66,7 @@ def test_given_plausibilities_calibrate_as_annotations_do(world: World) -> None:
     voted = typed("calibrate -a votes.csv", *words.split()).document
     given = typed("calibrate --plausibilities lam.nc", *words.split()).document
     assert given["fingerprint"] == voted["fingerprint"]
-    assert plausibly.load_predictor("predictor.nc").facts.aggregator == "plausibilities as given"
+    assert plausibly.load_predictor("predictor.nc").metadata.aggregator == "plausibilities as given"
 
 
 def test_inline_tables_are_components(world: World) -> None:

@@ -6,19 +6,20 @@ import io
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import ClassVar, Literal
 
 import attrs
 import pytest
+import xarray as xr
 
 import plausibly
 from cli_world import Terminal, World, make, run, typed
 from plausibly import progress, registry
 from plausibly.errors import InputError, PlausiblyWarning, visible
 from plausibly.kernels.types import Floats
-from plausibly.plugin import READER, SCORE, Registrar
+from plausibly.plugin import READER, SCORE, Reader, Registrar
 from plausibly.registry.entries import Source
 
 STEERS = "\x1b[31mred\u202e\u200b\t"
@@ -50,7 +51,7 @@ class Loud:
 
 
 @attrs.frozen
-class Slow:
+class Slow(Reader):
     """A reader that takes its time to say no, or exits."""
 
     exits: bool = False
@@ -61,7 +62,7 @@ class Slow:
         time.sleep(0.5)
         return False
 
-    def read(self, path: Path, labels: list[str] | None) -> object:
+    def read(self, path: Path, labels: Sequence[str] | None) -> xr.Dataset:
         raise AssertionError("nobody asks for it")
 
 
@@ -100,7 +101,7 @@ def test_a_class_that_exits_when_it_is_made_is_named(world: World) -> None:
 
 
 def test_a_reader_that_exits_is_named_and_the_others_asked(world: World) -> None:
-    plausibly.register(READER, "exits", lambda: Slow(exits=True))  # type: ignore[arg-type,return-value]  # reads nothing
+    plausibly.register(READER, "exits", lambda: Slow(exits=True))
     with pytest.warns(PlausiblyWarning, match="reader-failed") as heard:
         assert plausibly.read_annotations("votes.csv").sizes["example"] == 30
     (message,) = [one.message for one in heard]
@@ -111,7 +112,7 @@ def test_a_reader_that_exits_is_named_and_the_others_asked(world: World) -> None
 def test_a_slow_reader_is_named_on_a_terminal(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    plausibly.register(READER, "slow", Slow)  # type: ignore[arg-type]  # reads nothing
+    plausibly.register(READER, "slow", Slow)
     monkeypatch.setattr(progress, "PATIENCE", 0.1)
     for stream, named in ((Terminal(), True), (io.StringIO(), False)):
         monkeypatch.setattr(sys, "stderr", stream)

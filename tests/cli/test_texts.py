@@ -37,7 +37,7 @@ guarantee    alpha 0.1: on average .90 of what experts say is covered, if
              calibration and new examples are exchangeable and the model saw
              none of them. Needs 9 calibration examples, has 30; any alpha from
              .033.
-saved        predictor.nc (SIZE, format 3): scores and name hashes, no
+saved        predictor.nc (SIZE, format 4): scores and name hashes, no
              examples
 next         plausibly predict predictor.nc -p NEW --alpha 0.1 -o sets.csv
 """

@@ -13,7 +13,7 @@ import plausibly
 from plausibly import registry
 from plausibly.calibration.pools import Pools
 from plausibly.calibration.pvalues import PValues
-from plausibly.calibration.scores import Replicates
+from plausibly.calibration.scores import CalibrationScores
 from plausibly.kernels.types import Floats
 from plausibly.protocols import COMBINER
 from plausibly_builtins.combiners.fisher import Fisher
@@ -87,8 +87,10 @@ def test_totals_near_the_limit_of_64_bits(name: str) -> None:
     # Their least common multiple is next to 2^56.
     one = 2**28 - np.arange(n) % 2
     scores = rng.random((m, n))
-    made = Replicates(scores=scores, units=one, row=np.arange(n), denominator=one, reads="separate")
-    few = Replicates(scores=scores)
+    made = CalibrationScores(
+        scores=scores, units=one, row=np.arange(n), denominator=one, augmentation="separate"
+    )
+    few = CalibrationScores(scores=scores)
     asked = rng.random((m, 25))
     component = registry.resolve(COMBINER, name)
     large, small = Pools(made), Pools(few)
@@ -145,7 +147,7 @@ def test_the_least_p_value_is_above_zero() -> None:
 
 def held_out(count: int, seed: int = 3) -> tuple[PValues, PValues]:
     """Return p-values of as many held-out scores, and queries that have 0, 1, ... of them below."""
-    pools = Pools(Replicates(scores=np.arange(count, dtype=np.float64)[None]))
+    pools = Pools(CalibrationScores(scores=np.arange(count, dtype=np.float64)[None]))
     places = np.random.default_rng(seed).permutation(count)
     queries = np.arange(-1, count, dtype=np.float64)
     return PValues.of(pools, places.astype(np.float64)), PValues.of(pools, queries)

@@ -69,7 +69,7 @@ def test_plain_averages_need_the_factor_two() -> None:
 
 
 def test_exchangeable_rules_need_the_order_to_be_random() -> None:
-    """Replicates in ascending order are not exchangeable, and the rules then miss too often."""
+    """Scores in ascending order are not exchangeable, and the rules then miss too often."""
     p = np.sort(DESIGNS["independent"](COUNT), axis=0)
     for name in EXCHANGEABLE:
         merge = combiner(name).merge  # type: ignore[attr-defined]  # as above

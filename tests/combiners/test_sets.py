@@ -154,7 +154,7 @@ def test_e_values_are_vacuous_below_their_number() -> None:
 def test_e_value_by_its_formula() -> None:
     p = calibrated({"name": "e-value", "power": 0.5}, n=12)
     score = 0.75
-    rows = p.pools.replicates.scores
+    rows = p.pools.calibration.scores
     e_values = [
         13 * score**-0.5 / (sum(max(s, 1e-6) ** -0.5 for s in row) + score**-0.5)
         for row in rows.tolist()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from fractions import Fraction
 from functools import partial
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
@@ -14,10 +15,11 @@ import pytest
 import xarray as xr
 
 import plausibly
+from plausibly import plugin, protocols
 from plausibly.calibration.claim import Evidence
 from plausibly.calibration.data import CalibrationData
 from plausibly.calibration.pvalues import PValues
-from plausibly.calibration.scores import Replicates
+from plausibly.calibration.scores import CalibrationScores
 from plausibly.errors import InputError
 from plausibly.guarantee import Guarantee
 from plausibly.kernels.random import Keys
@@ -73,7 +75,7 @@ def raising(p: object) -> None:
 def test_a_combiner_cannot_change_the_calibration() -> None:
     class Writing(Combiner):
         def combine(self, p: PValues, held_out: PValues | None) -> Floats:
-            p.pools.replicates.scores[...] = 0
+            p.pools.calibration.scores[...] = 0
             return super().combine(p, held_out)
 
     made = Writing(made=lambda p: p)
@@ -182,9 +184,9 @@ class Calibrator:
 
     changed: Any  # Any: a function of the replicates, which answers anything
 
-    def replicates(self, data: CalibrationData, keys: Keys) -> Replicates:
+    def calibrate(self, data: CalibrationData, keys: Keys) -> CalibrationScores:
         atoms = data.atoms()
-        sound = Replicates(
+        sound = CalibrationScores(
             scores=data.scores_of(atoms)[None, :],
             units=atoms.units,
             row=atoms.row,
@@ -192,19 +194,21 @@ class Calibrator:
             label=atoms.label[None, :],
             separate=False,
         )
-        found: Replicates = self.changed(sound)
+        found: CalibrationScores = self.changed(sound)
         return found
 
 
-def evolved(**fields: Any) -> Callable[[Replicates], Replicates]:  # Any: values of fields
-    def change(sound: Replicates) -> Replicates:
+def evolved(
+    **fields: Any,  # Any: values of fields
+) -> Callable[[CalibrationScores], CalibrationScores]:
+    def change(sound: CalibrationScores) -> CalibrationScores:
         made = {name: value(sound) if callable(value) else value for name, value in fields.items()}
         return attrs.evolve(sound, **made)
 
     return change
 
 
-def longer(sound: Replicates) -> Any:  # Any: the array of a field
+def longer(sound: CalibrationScores) -> Any:  # Any: the array of a field
     return np.append(sound.denominator, sound.denominator)  # type: ignore[arg-type]  # is given
 
 
@@ -218,16 +222,16 @@ MALFORMED: dict[str, dict[str, Any]] = {  # Any: values of fields
     "denominators of zero": {"denominator": lambda r: 0 * r.denominator},
     "rows out of range": {"row": lambda r: r.row + 1},
     "rows below zero": {"row": lambda r: r.row - 1},
-    "no mass of its own": {"own": Fraction(0)},
+    "no mass of its own": {"test_mass": Fraction(0)},
     "infinite scores": {"scores": lambda r: np.where(r.scores > 0.5, np.inf, r.scores)},
     "NaN": {"scores": lambda r: r.scores * np.nan},
     "an odd target": {"target": "odd"},
-    "an odd reads": {"reads": "odd"},
-    "augmentations that are not there": {"reads": "separate"},
+    "an odd augmentation": {"augmentation": "odd"},
+    "augmentations that are not there": {"augmentation": "separate"},
     "labels out of range": {"label": lambda r: r.label + 1},
-    "a group of nothing known": {"by": "site", "cell": lambda r: 0 * r.row, "cells": ("x",)},
-    "groups out of range": {"by": "label", "cell": lambda r: r.row, "cells": ("a", "b", "c")},
-    "other labels": {"by": "label", "cell": lambda r: r.label[0], "cells": ("b", "a", "c")},
+    "a group of nothing known": {"by": "site", "group": lambda r: 0 * r.row, "groups": ("x",)},
+    "groups out of range": {"by": "label", "group": lambda r: r.row, "groups": ("a", "b", "c")},
+    "other labels": {"by": "label", "group": lambda r: r.label[0], "groups": ("b", "a", "c")},
     "texts that are none": {"of_what": 3},
     "no atoms": {
         "scores": lambda r: r.scores[:, :0],
@@ -242,7 +246,7 @@ MALFORMED: dict[str, dict[str, Any]] = {  # Any: values of fields
 def test_what_a_calibrator_returns(fields: dict[str, Any]) -> None:  # Any: as above
     error = refused(
         lambda: plausibly.calibrate(*world(), calibrator=Calibrator(changed=evolved(**fields))),
-        "replicates-malformed",
+        "calibration-scores-malformed",
     )
     assert error.whose == "calibrator Calibrator"
     assert error.expected
@@ -263,13 +267,15 @@ def test_sound_replicates_pass() -> None:
 def test_a_calibrator_cannot_change_what_it_is_given() -> None:
     predictions, lam = world()
     before = predictions.copy(deep=True), lam.copy(deep=True)
-    for name in ("plausibilities", "scores", "given", "denominator", "hashes"):
+    for name in ("plausibilities", "scores", "stored.weight", "denominator", "hashes"):
 
         class Writing(Calibrator):
-            def replicates(self, data: CalibrationData, keys: Keys, name: str = name) -> Replicates:
-                array = getattr(data, name)
+            def calibrate(
+                self, data: CalibrationData, keys: Keys, name: str = name
+            ) -> CalibrationScores:
+                array = attrgetter(name)(data)
                 array[...] = 0
-                return super().replicates(data, keys)
+                return super().calibrate(data, keys)
 
         counted = lam.assign_coords(denominator=("example", np.full(40, 3)))
         made = Writing(changed=lambda sound: sound)
@@ -283,7 +289,7 @@ def test_a_calibrator_cannot_change_what_it_is_given() -> None:
 
 
 @attrs.frozen(kw_only=True)
-class Aggregator:
+class Aggregator(protocols.Aggregator):
     """Label frequencies, changed."""
 
     changed: Any  # Any: a function of plausibilities, which answers anything
@@ -340,7 +346,7 @@ def test_an_aggregator_cannot_change_the_table() -> None:
 
 
 @attrs.frozen(kw_only=True)
-class Reader:
+class Reader(plugin.Reader):
     """A reader that answers what it is told to."""
 
     made: Any  # Any: a function of a path, which answers anything

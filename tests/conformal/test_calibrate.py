@@ -12,7 +12,7 @@ import xarray as xr
 import plausibly
 from conformal_world import LABELS, world
 from plausibly.calibration.pvalues import keyed_share
-from plausibly.calibration.scores import Replicates
+from plausibly.calibration.scores import CalibrationScores
 from plausibly.errors import IncompatibleComponents, InputError
 from plausibly.kernels.random import Keys, hash_names
 from plausibly.kernels.types import Floats
@@ -23,7 +23,7 @@ from refusals import refused
 def test_defaults_are_expected_average_probability() -> None:
     """The default is the rigorous method without sampling."""
     p = plausibly.calibrate(*world(40))
-    assert (p.facts.calibrator, p.facts.combiner, p.facts.score) == (
+    assert (p.metadata.calibrator, p.metadata.combiner, p.metadata.score) == (
         "expected",
         "average",
         "probability",
@@ -117,8 +117,8 @@ def test_the_group_is_a_coordinate_of_the_predictions() -> None:
     p = plausibly.calibrate(predictions, lam, combiner="held-out-rank", group="patient")
     # Ten of twenty patients, with one example of each.
     assert (p.evidence.n, p.evidence.n_held_out) == (30, 10)
-    assert p.pools.replicates.denominator is not None
-    assert len(p.pools.replicates.denominator) == 30
+    assert p.pools.calibration.denominator is not None
+    assert len(p.pools.calibration.denominator) == 30
     with refused("coordinate-missing", 'no coordinate "site"', "got example, patient"):
         plausibly.calibrate(predictions, lam, combiner="held-out-rank", group="site")
 
@@ -178,28 +178,28 @@ class Malformed:
 
     how: str
 
-    def replicates(self, data: CalibrationData, keys: Keys) -> Replicates:
+    def calibrate(self, data: CalibrationData, keys: Keys) -> CalibrationScores:
         scores = data.scores_at(data.voted()[None, :])
         atoms = np.arange(scores.shape[1])
         if self.how == "dtype":
-            return Replicates(scores=scores.astype("float64"))
+            return CalibrationScores(scores=scores.astype("float64"))
         if self.how == "shape":
-            return Replicates(scores=scores[0])
+            return CalibrationScores(scores=scores[0])
         if self.how == "nan":
-            return Replicates(scores=scores * np.nan)
+            return CalibrationScores(scores=scores * np.nan)
         if self.how == "partial":
-            return Replicates(scores=scores, units=atoms)
+            return CalibrationScores(scores=scores, units=atoms)
         if self.how == "units":
-            return Replicates(
+            return CalibrationScores(
                 scores=scores, units=atoms[1:], row=atoms, denominator=atoms, separate=False
             )
-        return Replicates(scores=scores, units=atoms, row=atoms, denominator=atoms)
+        return CalibrationScores(scores=scores, units=atoms, row=atoms, denominator=atoms)
 
 
 @pytest.mark.parametrize("how", ["dtype", "shape", "nan", "partial", "units", "denominator"])
 def test_malformed_replicates_are_refused(how: str) -> None:
     """A calibrator from a plugin is checked where it answers."""
-    with refused("replicates-malformed", kind=IncompatibleComponents):
+    with refused("calibration-scores-malformed", kind=IncompatibleComponents):
         plausibly.calibrate(*world(20), calibrator=Malformed(how=how))
 
 
@@ -254,7 +254,7 @@ def test_annotations_are_aggregated_on_the_way() -> None:
 
     table = SingleLabel().build(records, LABELS)
     p = plausibly.calibrate(predictions, table)
-    assert p.facts.aggregator == "label-frequency"
+    assert p.metadata.aggregator == "label-frequency"
     assert p.fingerprint == plausibly.calibrate(predictions, lam).fingerprint
     voted = plausibly.calibrate(predictions, table, aggregator="majority-vote")
     assert voted.fingerprint != p.fingerprint

@@ -9,7 +9,8 @@ from hypothesis import given, strategies as st
 
 import plausibly
 from plausibly.calibration.examples import Examples
-from plausibly.kernels import random as module
+from plausibly.data import names as module
+from plausibly.data.names import Names
 from plausibly.kernels.random import hash_names
 
 NAMES = st.lists(st.text(max_size=3), unique=True, max_size=12)
@@ -18,8 +19,8 @@ NAMES = st.lists(st.text(max_size=3), unique=True, max_size=12)
 @given(NAMES, NAMES)
 def test_common_by_name_and_by_hash(these: list[str], those: list[str]) -> None:
     wanted = len(set(these) & set(those))
-    for left in (Examples(these), Examples(hash_names(these))):
-        for right in (Examples(those), Examples(hash_names(those))):
+    for left in (Examples(Names.of(these)), Examples(hash_names(these))):
+        for right in (Examples(Names.of(those)), Examples(hash_names(those))):
             assert left.common(right) == wanted
 
 
@@ -27,7 +28,7 @@ def test_common_by_name_and_by_hash(these: list[str], those: list[str]) -> None:
 def test_some_of_them(these: list[str]) -> None:
     rows = np.arange(len(these))[::-2]
     kept = [these[row] for row in rows]
-    assert Examples(these).take(rows).hashes.tolist() == hash_names(kept).tolist()
+    assert Examples(Names.of(these)).take(rows).hashes.tolist() == hash_names(kept).tolist()
     assert Examples(hash_names(these)).take(rows).hashes.tolist() == hash_names(kept).tolist()
 
 

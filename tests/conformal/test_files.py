@@ -18,7 +18,7 @@ from conformal_world import world
 from plausibly.conformal import FORMAT
 from plausibly.conformal.stored import checksum
 from plausibly.errors import ComponentError, InputError
-from plausibly.plugin import CalibrationData, Keys, Replicates
+from plausibly.plugin import CalibrationData, CalibrationScores, Keys
 from refusals import refused
 from tables import labelled, shares
 
@@ -51,7 +51,7 @@ def test_a_loaded_predictor_is_the_saved_one(
     assert again.predict(test, [0.25, 0.3]).identical(p.predict(test, [0.25, 0.3]))
     assert again.p_values(test).identical(p.p_values(test))
     assert again.guarantee(0.3) == p.guarantee(0.3)
-    assert again.facts == p.facts
+    assert again.metadata == p.metadata
     assert again.combiner == p.combiner
     assert again.calibrator == p.calibrator
     assert again.fingerprint == p.fingerprint
@@ -78,7 +78,7 @@ def test_the_file_is_netcdf_3_without_wide_integers(tmp_path: Path) -> None:
     assert (tmp_path / "p.nc").read_bytes()[:4] == b"CDF\x02"
     with xr.open_dataset(tmp_path / "p.nc", engine="scipy") as dataset:
         kinds = {name: str(dataset[name].dtype).lstrip(">") for name in dataset}
-        assert {"score", "mass", "cell", "row", "hash_low", "hash_high"} <= set(kinds)
+        assert {"score", "mass", "group", "row", "hash_low", "hash_high"} <= set(kinds)
         assert not [name for name, kind in kinds.items() if kind in ("int64", "i8", "u8")]
         assert json.loads(dataset.attrs["plausibly"])["format"] == FORMAT
 
@@ -126,7 +126,7 @@ def rewritten(path: Path, **changes: object) -> Path:
 def test_message_36_a_newer_format(tmp_path: Path) -> None:
     plausibly.calibrate(*world(30)).save(tmp_path / "p.nc")
     newer = rewritten(tmp_path / "p.nc", format=9, version="2.1")
-    got = "rewritten.nc", "expected format 3; got format 9, written by plausibly 2.1"
+    got = "rewritten.nc", "expected format 4; got format 9, written by plausibly 2.1"
     with refused("predictor-newer", *got, "pip install -U plausibly"):
         plausibly.load_predictor(newer)
 
@@ -142,7 +142,7 @@ def test_an_earlier_format_is_refused_by_name(tmp_path: Path, earlier: int) -> N
     "changes",
     [
         {"fingerprint": "00000000"},
-        {"facts": {}},
+        {"metadata": {}},
         {"evidence": None},
         {"format": "one"},
         {"score": "probability"},
@@ -206,8 +206,8 @@ class Nameless:
 class NamelessCalibrator:
     """A calibrator of such a class: it is not needed any more, so it may be saved."""
 
-    def replicates(self, data: CalibrationData, keys: Keys) -> Replicates:
-        return Replicates(scores=data.scores_at(data.voted()[None, :]))
+    def calibrate(self, data: CalibrationData, keys: Keys) -> CalibrationScores:
+        return CalibrationScores(scores=data.scores_at(data.voted()[None, :]))
 
 
 def test_objects_of_unregistered_classes_cannot_be_saved(tmp_path: Path) -> None:

@@ -1,8 +1,8 @@
-"""Names of indexes are read once; a predictor answers for any number of alphas."""
+"""Names are read once; a predictor answers for any number of alphas."""
 
 from __future__ import annotations
 
-import gc
+from collections.abc import Iterable
 
 import numpy as np
 import pandas as pd
@@ -12,9 +12,9 @@ from hypothesis import given, strategies as st
 
 import plausibly
 from plausibly.data import names, validate
-from plausibly.data.named import with_values
+from plausibly.data.names import Named, Names, with_values
 from plausibly.errors import InputError
-from plausibly.kernels.random import Names, hash_names
+from plausibly.kernels.random import hash_names
 
 TEXTS = st.lists(st.text("ab\0", max_size=2), max_size=6)
 
@@ -27,26 +27,47 @@ def array(examples: list[str], labels: str = "ab") -> xr.DataArray:
 
 @given(TEXTS)
 def test_names_are_what_they_are_one_by_one(texts: list[str]) -> None:
-    names = Names(texts)
+    names = Names.of(texts)
     wanted = len(set(texts)) == len(texts) and all(one and "\0" not in one for one in texts)
     assert names.usable is wanted
     assert names.hashes.tolist() == hash_names(texts).tolist()
-    assert (len(names), names.row) == (len(texts), tuple(texts))
+    assert (len(names), names.texts) == (len(texts), texts)
     assert names.distinct == frozenset(texts)
 
 
-def test_an_index_is_read_once_and_forgotten_with_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    seen = array(["one", "two"])
-    first = names.names_of(seen, "example")
+def test_names_that_two_arrays_share_are_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Plausibilities under the names of the predictions, and labels that are new each time."""
+    model, lam = array([f"e{row}" for row in range(40)]), array([f"e{row}" for row in range(40)])
+    asked: list[int] = []
+    read = names.name_texts
+
+    def counting(values: Iterable[object]) -> list[str]:
+        found = read(values)
+        asked.append(len(found))
+        return found
+
     with monkeypatch.context() as patched:
-        patched.setattr(names, "name_texts", None)
-        assert names.names_of(seen + 1, "example") is first
-    assert names.names_of(array(["one", "three"]), "example").texts == ["one", "three"]
-    place = id(seen.get_index("example"))
-    assert place in names._seen
-    del seen
-    gc.collect()
-    assert place not in names._seen
+        patched.setattr(names, "name_texts", counting)
+        plausibly.calibrate(model, lam)
+    assert asked.count(40) == 1
+
+
+@pytest.mark.parametrize(
+    ("these", "those", "same"),
+    [
+        (pd.Index([1, 0]), pd.Index([True, False]), False),
+        (pd.Index([0.1], dtype=np.float32), pd.Index([np.float64(np.float32(0.1))]), False),
+        (pd.Index([7, 8]), pd.Index([7.0, 8.0]), True),
+        (pd.Index([7, 8]), pd.Index(["7", "8"], dtype=object), True),
+        (pd.Index(["a", "b"]), pd.Index(["a", "b"], dtype=object), True),
+        (pd.Index(["a", "b"]), pd.Index(["b", "a"]), False),
+    ],
+)
+def test_names_are_the_same_where_their_texts_are(
+    these: pd.Index, those: pd.Index, same: bool
+) -> None:
+    assert Names(these).same(Names(those)) is same
+    assert Names(those).same(Names(these)) is same
 
 
 @pytest.mark.parametrize("kind", [object, None])
@@ -58,9 +79,8 @@ def test_long_names_are_the_same_however_they_are_kept(kind: type | None) -> Non
     assert predictor.predict(model[5:], 0.2).attrs["calibration_overlap"] == 1_995
     new = array([f"new {number}" for number in range(1_999)])
     assert predictor.predict(new, 0.2).attrs["calibration_overlap"] == 0
-    assert names.names_of(lam.assign_coords(example=texts), "example").common(
-        names.names_of(model, "example")
-    ) == len(texts)
+    here, there = Named.of(lam.assign_coords(example=texts)), Named.of(model)
+    assert here.examples.common(there.examples) == len(texts)
     twice = array([*texts, "case 7"])
     with pytest.raises(InputError, match="name case 7 in rows 8 and 2,001"):
         predictor.predict(twice, 0.2)

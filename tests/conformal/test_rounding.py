@@ -11,7 +11,7 @@ import plausibly
 from plausibly.calibration.data import CalibrationData
 from plausibly.calibration.pools import Pools
 from plausibly.calibration.pvalues import PValues
-from plausibly.calibration.scores import Replicates
+from plausibly.calibration.scores import CalibrationScores
 from plausibly.kernels.masses import WeightedSums, storable_masses
 from plausibly.kernels.random import Keys, hash_names
 from plausibly_builtins.calibrators.mondrian import Mondrian
@@ -64,15 +64,15 @@ def test_a_new_example_of_any_weight_counts_for_something(weight: float) -> None
 
 @pytest.mark.parametrize("own", [Fraction(1, 3), Fraction(5, 2), Fraction(7, 3)])
 def test_the_mass_of_a_new_example_is_rounded_up(own: Fraction) -> None:
-    pool = Pools(Replicates(scores=np.arange(6.0)[None], own=own)).pooled
-    assert own <= pool.own < own + 1
+    pool = Pools(CalibrationScores(scores=np.arange(6.0)[None], test_mass=own)).pooled
+    assert own <= pool.test_mass < own + 1
 
 
 def test_the_total_of_a_label_is_rounded_down() -> None:
     """Its atoms are rounded up to 2^-40 each; their sum stands in the denominator."""
     lam = uneven()
-    made = Mondrian(by="label").replicates(data(lam), Keys(0))
-    for label, cell in enumerate(Pools(made).cells):
+    made = Mondrian(by="label").calibrate(data(lam), Keys(0))
+    for label, cell in enumerate(Pools(made).groups):
         exact = sum(Fraction(float(x)) for x in lam[:, label]) * 2**40
         assert cell.pooled.base <= exact < cell.pooled.base + len(lam) + 1
 
@@ -88,14 +88,14 @@ def test_masses_that_doubles_cannot_hold_are_rounded_up() -> None:
 def test_fine_risks_are_rounded_up() -> None:
     risks = [0.12345678901, 1.0, 1 / 3]
     lam = np.full((4, 3), [0.5, 0.25, 0.25])
-    made = Risk(by="risk").replicates(data(lam, risk=risks), Keys(0))
+    made = Risk(by="risk").calibrate(data(lam, risk=risks), Keys(0))
     assert made.units is not None
     assert made.denominator is not None
     found = [Fraction(int(u), int(made.denominator[0])) for u in made.units[:3]]
     for share, risk, mass in zip(lam[0].tolist(), risks, found, strict=True):
         exact = Fraction(share) * Fraction(str(risk))
         assert exact <= mass < exact + Fraction(1, 10**6)
-    small = Risk(by="risk").replicates(data(uneven(), risk=[0.0123456789, 0.001, 0.0]), Keys(0))
+    small = Risk(by="risk").calibrate(data(uneven(), risk=[0.0123456789, 0.001, 0.0]), Keys(0))
     assert made.contents() == small.contents() == ""
 
 
@@ -103,7 +103,7 @@ def test_risks_and_alpha_may_be_divided_by_the_largest() -> None:
     """What an alpha of 1.2 would ask of risks up to 4 is 0.3 of risks up to 1."""
     lam, risks = uneven(), [0.0, 1.0, 4.0]
     large, small = (
-        Pools(Risk(by="risk").replicates(data(lam, risk=[one / by for one in risks]), Keys(0)))
+        Pools(Risk(by="risk").calibrate(data(lam, risk=[one / by for one in risks]), Keys(0)))
         for by in (1, 4)
     )
     scores = np.linspace(0, 1, 50)
@@ -118,7 +118,7 @@ def test_p_values_are_ranks_again_in_rules_that_merge_them(m: int) -> None:
     for n in (48, 97, 102, 1000):
         atoms = np.tile(np.arange(float(n)), (m, 1))
         queries = np.arange(-0.5, n)
-        found = Median().combine(PValues.of(Pools(Replicates(scores=atoms)), queries), None)
+        found = Median().combine(PValues.of(Pools(CalibrationScores(scores=atoms)), queries), None)
         factor = Fraction(m, -(-m // 2))
         exact = [min(Fraction(1), factor * rank / (n + 1)) for rank in range(1, n + 2)]
         assert found.tolist() == [float(one) for one in exact]
@@ -127,7 +127,7 @@ def test_p_values_are_ranks_again_in_rules_that_merge_them(m: int) -> None:
 def test_each_systematic_draw_follows_the_plausibilities() -> None:
     """In order of their places the first would always be the first label."""
     lam = np.full((600, 3), 1 / 3)
-    made = MonteCarlo(draws=3, systematic=True).replicates(data(lam), Keys(2))
+    made = MonteCarlo(draws=3, systematic=True).calibrate(data(lam), Keys(2))
     assert made.label is not None
     for draw in made.label:
         counts = np.bincount(draw, minlength=3)

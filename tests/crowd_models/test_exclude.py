@@ -9,9 +9,9 @@ import xarray as xr
 
 import plausibly
 from crowd_models_worlds import quiet, table_of
-from plausibly.data.left_out import read_left_out
+from plausibly.data.states import read_left_out
 from plausibly.errors import InputError, PlausiblyWarning
-from plausibly.plugin import AGGREGATOR, ANNOTATION, is_joint, resolve
+from plausibly.plugin import AGGREGATOR, ANNOTATION, resolve
 from plausibly.registry import default
 
 # dan says x to everything, eve means the opposite, fay answers once.
@@ -136,7 +136,7 @@ def test_whether_it_is_joint() -> None:
         ({"below": 0.5}, True),
         ({"annotators": ["a"], "inner": "one-coin"}, True),
     ):
-        assert is_joint(resolve(AGGREGATOR, {"name": "exclude", **table})) is joint
+        assert resolve(AGGREGATOR, {"name": "exclude", **table}).joint is joint
 
 
 def test_a_table_and_back() -> None:

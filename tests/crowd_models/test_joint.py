@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 import plausibly
 from crowd_models_worlds import crowd, quiet
 from plausibly.io.plausibilities import read_plausibilities, write_plausibilities
-from plausibly.plugin import AGGREGATOR, Aggregator, Keys, answered_rows, is_joint, resolve
+from plausibly.plugin import AGGREGATOR, Aggregator, Keys, answered_rows, resolve
 from plausibly.testing import check_aggregator
 from plausibly_builtins.crowd_models.dawid_skene import DawidSkene
 from plausibly_builtins.crowd_models.one_coin import OneCoin
@@ -29,7 +29,7 @@ Array = NDArray[np.float64]
 
 
 @attrs.frozen(kw_only=True)
-class Shares:
+class Shares(Aggregator):
     """Shares of the votes, drawn towards the mean of the table; it may say so."""
 
     accepts: ClassVar[frozenset[str]] = frozenset({"single-label"})
@@ -47,12 +47,12 @@ class Shares:
 
 @pytest.mark.parametrize("name", [*JOINT, *ALONE])
 def test_who_is_joint(name: str) -> None:
-    assert is_joint(resolve(AGGREGATOR, name)) == (name in JOINT)
+    assert resolve(AGGREGATOR, name).joint == (name in JOINT)
 
 
 def test_a_bootstrap_is_what_its_inner_aggregator_is() -> None:
     for name in (*JOINT, *ALONE):
-        assert is_joint(resolve(AGGREGATOR, "bootstrap", {"inner": name})) == (name in JOINT)
+        assert resolve(AGGREGATOR, "bootstrap", {"inner": name}).joint == (name in JOINT)
 
 
 def test_the_kit_takes_the_word_and_looks() -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from plausibly.plugin import AGGREGATOR, is_joint
+from plausibly.plugin import AGGREGATOR
 from plausibly.registry import default
 
 _FENCE = re.compile(r"^```(\w+)\n(.*?)^```$", re.M | re.S)
@@ -42,7 +42,7 @@ def test_every_aggregator_of_the_family_is_on_the_page(project: Path) -> None:
     assert len(ours) == 5
     for entry in ours:
         assert f"| `{entry.name}` |" in page
-        if is_joint(default().create(AGGREGATOR, entry.name)):
+        if default().create(AGGREGATOR, entry.name).joint:
             assert page.count(f"| `{entry.name}` |") == 3
 
 

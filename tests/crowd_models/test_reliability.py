@@ -14,13 +14,9 @@ from crowd_models_oracles import Votes
 from crowd_models_worlds import crowd, quiet, table_of
 from plausibly.annotators.reliability import ReliabilityTable
 from plausibly.errors import PlausiblyWarning
-from plausibly.plugin import ANNOTATION, AnnotatorModel, ComponentError, InputError, resolve
-from plausibly_builtins.crowd_models.dawid_skene import DawidSkene
-from plausibly_builtins.crowd_models.one_coin import OneCoin
-from plausibly_builtins.crowd_models.worker_agreement import WorkerAgreement
+from plausibly.plugin import ANNOTATION, ComponentError, InputError, resolve
 from plausibly_builtins.single_label.label_frequency import LabelFrequency
 
-CONFORM: tuple[type[AnnotatorModel], ...] = (DawidSkene, OneCoin, WorkerAgreement)
 NAMES = ("dawid-skene", "one-coin", "worker-agreement")
 
 # Eight agree with themselves; "lazy" says Ä to everything, "none" was never asked.

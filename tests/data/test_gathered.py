@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 import warnings
 from collections.abc import Sequence
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -15,10 +16,20 @@ import plausibly
 from plausibly import registry
 from plausibly.data import names
 from plausibly.data.annotations import AnnotationTable, not_counted
-from plausibly.data.left_out import read_left_out
-from plausibly.data.responses import Duplicates, Response, ResponseOptions
+from plausibly.data.states import read_left_out
+from plausibly.io.responses import Duplicates, Response, ResponseOptions
 from plausibly.protocols import ANNOTATION, READER
 from refusals import warned
+
+
+class Answers(ResponseOptions):
+    """The options alone: no file is read."""
+
+    def recognises(self, path: Path, head: bytes) -> bool:
+        return False
+
+    def read(self, path: Path, labels: Sequence[str] | None) -> AnnotationTable:
+        raise AssertionError("no file is read")
 
 
 def said(example: str, annotator: str | None, answer: object, **more: object) -> Response:
@@ -37,9 +48,7 @@ def gathered(
     offered: Sequence[str] | None = None,
     anonymous: bool = True,
 ) -> AnnotationTable:
-    options = ResponseOptions(
-        states=states or {}, duplicates=duplicates, none_of_these=none_of_these
-    )
+    options = Answers(states=states or {}, duplicates=duplicates, none_of_these=none_of_these)
     return options.gathered(
         kind, responses, labels, whose="f.json", offered=offered, anonymous=anonymous
     )
@@ -60,7 +69,7 @@ class TestTable:
         xr.testing.assert_identical(found, plain)
 
     def test_names_without_a_response(self) -> None:
-        found = ResponseOptions().gathered(
+        found = Answers().gathered(
             "single-label",
             [said("1", "a", "cat")],
             None,
@@ -91,7 +100,7 @@ class TestTable:
         assert error.do.startswith("--labels labels.txt")
 
     def test_unlisted(self) -> None:
-        found = ResponseOptions().gathered(
+        found = Answers().gathered(
             "partial-ranking", [said("1", "a", ["u"])], None, whose="f", unlisted="unknown"
         )
         assert found.attrs[names.UNLISTED] == "unknown"

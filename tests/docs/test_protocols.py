@@ -12,7 +12,7 @@ import cut_docs
 from cut_docs import PAGES
 from plausibly import plugin, testing
 from plausibly.protocols import KINDS
-from plausibly.registry import Registrar, Registry, hooks
+from plausibly.registry import Registrar, Registry, discovery
 from plausibly.registry.conformance import members
 
 PAGE = {path.stem: cut_docs.page(path.name) for path in sorted(PAGES.glob("*.md"))}
@@ -57,20 +57,22 @@ def test_every_member_stands_on_its_page_with_its_signature(kind: str) -> None:
     found = list(declared(kind))
     assert found
     for name, text in found:
-        assert f"def {name}{text}:" in PAGE[kind], f"{kind}: {name}{text}"
+        assert f"def {name}{text}:" in joined(PAGE[kind]), f"{kind}: {name}{text}"
         assert f"| `{name}` |" in PAGE[kind], f"{kind}: the duty of {name}"
 
 
 def specified() -> list[Callable[..., object]]:
     """Return every function that pluggy knows as the specification of a hook."""
-    found = [value for value in vars(hooks).values() if hasattr(value, f"{hooks.GROUP}_spec")]
+    found = [
+        value for value in vars(discovery).values() if hasattr(value, f"{discovery.GROUP}_spec")
+    ]
     assert all(inspect.isfunction(value) for value in found)
     return found
 
 
 def test_every_hook_is_documented_with_its_signature() -> None:
     (hook,) = specified()
-    assert hook.__name__ == hooks.HOOK
+    assert hook.__name__ == discovery.HOOK
     assert f"def {hook.__name__}{signature(hook)}:" in PAGE["plugins"]
 
 

@@ -24,6 +24,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from plausibly.calibration.examples import Examples
+from plausibly.data.names import Names
 from plausibly.sklearn import AmbiguousConformalClassifier
 
 X_TRAIN, V_TRAIN = world.line(120, seed=1)
@@ -96,7 +97,7 @@ def test_texts() -> None:
     series = pd.Series(texts[50:], index=[f"text {row}" for row in range(49)])
     model.conformalize(series, pd.DataFrame(VOTES[50:], index=series.index))
     assert model.predictor_.examples is not None
-    assert model.predictor_.examples.common(Examples(list(series.index))) == 49
+    assert model.predictor_.examples.common(Examples(Names(series.index))) == 49
 
 
 def test_pickle_keeps_the_calibration() -> None:

@@ -214,7 +214,7 @@ def test_the_aggregator_is_that_of_the_estimator() -> None:
     voted = calibrated(WIDE, NAMED, params={"aggregator": "majority-vote"})
     one_hot = plausibly.aggregate(TABLE, "majority-vote")
     assert thresholds(voted) == thresholds(calibrated(one_hot, NAMED))
-    assert voted.predictor_.facts.aggregator == "majority-vote"
+    assert voted.predictor_.metadata.aggregator == "majority-vote"
 
 
 def test_fit_takes_the_vote_of_annotations() -> None:

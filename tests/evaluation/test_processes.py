@@ -20,7 +20,7 @@ from plausibly import compare, registry
 from plausibly.errors import ComponentError, InputError, PlausiblyWarning
 from plausibly.evaluation import study
 from plausibly.evaluation.design import Design, MethodTable, Outcome, read_methods
-from plausibly.plugin import CALIBRATOR, CalibrationData, Keys, Replicates, resolve
+from plausibly.plugin import CALIBRATOR, CalibrationData, CalibrationScores, Keys, resolve
 from plausibly.registry import Registry
 
 METHODS: dict[str, MethodTable] = {
@@ -111,8 +111,8 @@ def test_a_process_that_ends_is_noticed() -> None:
 def test_a_class_that_only_this_process_knows_is_refused() -> None:
     @attrs.frozen(kw_only=True)
     class Local:
-        def replicates(self, data: CalibrationData, keys: Keys) -> Replicates:
-            return resolve(CALIBRATOR, "expected").replicates(data, keys)
+        def calibrate(self, data: CalibrationData, keys: Keys) -> CalibrationScores:
+            return resolve(CALIBRATOR, "expected").calibrate(data, keys)
 
     predictions, lam = world(10)
     methods: dict[str, MethodTable] = {"e": {}, "mine": {"calibrator": Local()}}

@@ -17,7 +17,14 @@ from plausibly.evaluation import study_table
 from plausibly.evaluation.design import with_draws
 from plausibly.evaluation.splits import nested, split, split_keys, split_seed
 from plausibly.kernels.random import hash_names
-from plausibly.plugin import CALIBRATOR, CalibrationData, Calibrator, Keys, Replicates, resolve
+from plausibly.plugin import (
+    CALIBRATOR,
+    CalibrationData,
+    CalibrationScores,
+    Calibrator,
+    Keys,
+    resolve,
+)
 
 METHODS = [
     {"calibrator": "voted"},
@@ -160,9 +167,9 @@ class Wrapper:
     inner: Calibrator = attrs.field(factory=lambda: resolve(CALIBRATOR, "monte-carlo"))
     other: str = "draws"
 
-    def replicates(self, data: CalibrationData, keys: Keys) -> Replicates:
+    def calibrate(self, data: CalibrationData, keys: Keys) -> CalibrationScores:
         """Return what the inner one gives."""
-        return self.inner.replicates(data, keys)
+        return self.inner.calibrate(data, keys)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -171,10 +178,10 @@ class Plain:
 
     draws: int = 3
 
-    def replicates(self, data: CalibrationData, keys: Keys) -> Replicates:
+    def calibrate(self, data: CalibrationData, keys: Keys) -> CalibrationScores:
         """Return what Monte Carlo gives."""
         inner = resolve(CALIBRATOR, {"name": "monte-carlo", "draws": self.draws})
-        return inner.replicates(data, keys)
+        return inner.calibrate(data, keys)
 
 
 class Bare:
@@ -182,9 +189,9 @@ class Bare:
 
     draws = 3
 
-    def replicates(self, data: CalibrationData, keys: Keys) -> Replicates:
+    def calibrate(self, data: CalibrationData, keys: Keys) -> CalibrationScores:
         """Return what the expected one gives."""
-        return resolve(CALIBRATOR, "expected").replicates(data, keys)
+        return resolve(CALIBRATOR, "expected").calibrate(data, keys)
 
 
 def test_draws_reach_calibrators_inside_others() -> None:

@@ -117,7 +117,7 @@ def test_voted_keeps_it_of_the_vote_only() -> None:
                 hashes=hash_names(rest),
                 labels=("a", "b"),
             )
-            pools = Pools(calibrator.replicates(data, Keys(0)))
+            pools = Pools(calibrator.calibrate(data, Keys(0)))
             (p,) = p_values(average, pools, [], [vote_score]).tolist()
             voted[recovered(p)] = voted.get(recovered(p), Fraction(0)) + chance
             values = p_values(average, pools, [], bag.scores[test]).tolist()
@@ -142,7 +142,7 @@ def test_expected_is_the_calibrator_s_own_atoms() -> None:
         hashes=hash_names(rows),
         labels=("a", "b", "c"),
     )
-    pools = Pools(resolve(CALIBRATOR, "expected").replicates(data, Keys(0)))
+    pools = Pools(resolve(CALIBRATOR, "expected").calibrate(data, Keys(0)))
     scores = bag.scores[outcome.test]
     want = product_p(AVERAGE)(bag, outcome)
     got = [recovered(p) for p in p_values(combiner(AVERAGE), pools, [], scores).tolist()]

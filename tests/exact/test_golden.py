@@ -67,7 +67,7 @@ def test_ranks_thresholds_and_counts_of_the_kernels(shared: Path) -> None:
         pools = pools_of(calibration, np.float32)
         average = combiner(AVERAGE)
         numerator = least_numerator(pools, PValues.mean, alpha)
-        assert numerator - pools.pooled.own == int(facts["k"]), facts
+        assert numerator - pools.pooled.test_mass == int(facts["k"]), facts
         tau = threshold_of(average, pools, [], alpha)
         assert tau == float(facts["tau"]), facts
         counts = pools.pooled.numerators(arrays["test"]) - m

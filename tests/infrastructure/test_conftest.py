@@ -89,7 +89,7 @@ def test_other():
 
 
 @pytest.fixture
-def installed(tmp_path: Path) -> dict[str, str]:
+def with_browser(tmp_path: Path) -> dict[str, str]:
     """Return the environment of one who has a browser and what drives it, or what looks so."""
     programs = tmp_path / "programs"
     for driver in ("playwright", "axe_playwright_python"):
@@ -100,24 +100,24 @@ def installed(tmp_path: Path) -> dict[str, str]:
     return {"PATH": str(programs), "PYTHONPATH": str(tmp_path / "drivers")}
 
 
-def test_pages_are_opened_where_a_browser_is(tmp_path: Path, installed: dict[str, str]) -> None:
-    code, output = run(tmp_path, PAGE, **installed)
+def test_pages_are_opened_where_a_browser_is(tmp_path: Path, with_browser: dict[str, str]) -> None:
+    code, output = run(tmp_path, PAGE, **with_browser)
     assert (code, "2 passed" in output) == (0, True), output
 
 
 def test_without_a_browser_its_tests_are_deselected(
-    tmp_path: Path, installed: dict[str, str]
+    tmp_path: Path, with_browser: dict[str, str]
 ) -> None:
     (tmp_path / "programs" / "chromium").unlink()
-    code, output = run(tmp_path, PAGE, CI="true", **installed)
+    code, output = run(tmp_path, PAGE, CI="true", **with_browser)
     assert (code, "1 passed, 1 deselected" in output) == (0, True), output
 
 
 def test_without_what_drives_the_browser_its_tests_are_deselected(
-    tmp_path: Path, installed: dict[str, str]
+    tmp_path: Path, with_browser: dict[str, str]
 ) -> None:
     source = "import sys\nsys.modules['playwright'] = None\n" + PAGE
-    code, output = run(tmp_path, source, **installed)
+    code, output = run(tmp_path, source, **with_browser)
     assert (code, "1 passed, 1 deselected" in output) == (0, True), output
 
 

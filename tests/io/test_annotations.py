@@ -16,7 +16,7 @@ from plausibly import registry
 from plausibly.data.annotations import AnnotationTable
 from plausibly.errors import listed
 from plausibly.io.hints import columns_hint, guessed, has_header
-from plausibly.plugin import READER, InputError, Record, build_table, table_from_records
+from plausibly.plugin import READER, InputError, Reader, Record, build_table, table_from_records
 
 VOTES = "task,worker,label\nt1,a,cat\nt1,b,dog\nt2,a,dog\n"
 
@@ -30,7 +30,7 @@ def own(monkeypatch: pytest.MonkeyPatch) -> registry.Registry:
 
 
 @attrs.frozen(kw_only=True)
-class Lines:
+class Lines(Reader):
     """Read one vote a line: example, who, what, parted by a bar."""
 
     ending: str = ".bar"
@@ -247,7 +247,7 @@ def test_a_first_row_that_is_repeated_is_no_header() -> None:
 
 
 @attrs.frozen(kw_only=True)
-class TwoAnswers:
+class TwoAnswers(Reader):
     """A reader that builds a table from codes, in which one annotator answers twice."""
 
     def recognises(self, path: Path, head: bytes) -> bool:

@@ -15,7 +15,7 @@ import plausibly
 from io_files import refusal, said, written
 from plausibly.errors import MissingExtra
 from plausibly.extras import require
-from plausibly.io.text import first_rows, read_columns, read_table, text_table, write_columns
+from plausibly.io.text import first_rows, read_columns, read_table, write_columns
 
 
 def store(path: Path, **columns: object) -> Path:
@@ -71,7 +71,7 @@ def test_number_columns_keep_their_type(tmp_path: Path) -> None:
 
 def test_columns_of_lists_are_refused_only_where_they_are_needed(tmp_path: Path) -> None:
     path = store(tmp_path / "v.parquet", task=["a"], label=[["x", "y"]], raw=[b"x"])
-    table = text_table(path, "annotations")
+    table = read_table(path, role="annotations")
     table.need(["task"], do="")
     assert said(lambda: table.need(["task", "label"], do="")) == (
         'error column-nested: v.parquet holds no plain values in column "label" '
@@ -102,7 +102,7 @@ def test_lists_that_nobody_needs_are_not_read(tmp_path: Path) -> None:
 
 def test_names_may_repeat_only_where_it_is_allowed(tmp_path: Path) -> None:
     write_columns(tmp_path / "v.parquet", ["a", "a"], [["x"], ["y"]])
-    assert text_table(tmp_path / "v.parquet", "sets", unique=False).columns == (["x"], ["y"])
+    assert read_table(tmp_path / "v.parquet", role="sets", unique=False).columns == (["x"], ["y"])
     assert refusal(lambda: read_table(tmp_path / "v.parquet", role="x")).name == "columns-repeat"
 
 
@@ -116,7 +116,7 @@ def test_damaged_files(tmp_path: Path) -> None:
 
 
 def test_files_without_columns(tmp_path: Path) -> None:
-    error = refusal(lambda: text_table(store(tmp_path / "v.parquet"), "annotations"))
+    error = refusal(lambda: read_table(store(tmp_path / "v.parquet"), role="annotations"))
     assert error.what == "v.parquet is empty"
 
 
@@ -151,6 +151,6 @@ def test_texts_that_repeat_are_the_same_texts(
     path = folder / "votes.parquet"
     column = pyarrow.array(texts, type=getattr(pyarrow, kind)())
     parquet.write_table(pyarrow.table({"task": column}), path, row_group_size=row_group)
-    found = text_table(path, "annotations", repeats=True)
-    plain = text_table(path, "annotations")
+    found = read_table(path, role="annotations", repeats=True)
+    plain = read_table(path, role="annotations")
     assert list(found.columns[0]) == list(plain.columns[0]) == [text or "" for text in texts]

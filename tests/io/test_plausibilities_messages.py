@@ -15,7 +15,7 @@ import plausibly
 from io_files import damaged, refusal, result_or_refusal, said, warned, written
 from io_plausibilities import EXACT, plausibilities, same
 from plausibly.data.annotations import build_table
-from plausibly.data.plausibilities import is_packed, pack
+from plausibly.data.plausibilities import is_sparse, pack
 from plausibly.io.plausibilities import Form, read_plausibilities, write_plausibilities
 
 LAM = xr.DataArray(
@@ -111,7 +111,7 @@ def test_thousands_of_labels_stay_packed(tmp_path: Path) -> None:
     for ending in (".csv", ".parquet"):
         write_plausibilities(packed, tmp_path / f"p{ending}", form="long")
         found = plausibly.read_plausibilities(tmp_path / f"p{ending}", packed=True)
-        assert is_packed(found)
+        assert is_sparse(found)
         xr.testing.assert_identical(found, packed)
 
 
@@ -128,12 +128,12 @@ def test_a_wide_csv_says_what_it_does_not_keep(tmp_path: Path) -> None:
 def test_forms_that_there_are_not(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     assert said(lambda: write_plausibilities(LAM, "lam.nc", form="long")) == (
-        "error option-unfit: lam.nc: plausibilities are not written in this form expected form "
+        "error option-unfit: lam.nc: form has no meaning here expected form "
         '"wide", or "long" for .csv and .parquet; got the ending .nc do -o lam.parquet, or form '
         "wide"
     )
     assert said(lambda: write_plausibilities(LAM, "lam.csv", form="tall")) == (  # type: ignore[arg-type]  # what it is about
-        "error option-unfit: lam.csv: plausibilities are not written in this form expected form "
+        "error option-unfit: lam.csv: form has no meaning here expected form "
         '"wide", or "long" for .csv and .parquet; got form "tall" do form="long", or leave it out'
     )
     assert not list(tmp_path.iterdir())

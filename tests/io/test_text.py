@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given, strategies as st
 
 from io_files import csv_text, refusal, result_or_refusal, said, written
+from plausibly.data.text_table import TextTable
 from plausibly.io.delimited import sniff
-from plausibly.io.text import TextTable, first_row, first_rows, read_table, read_text
+from plausibly.io.text import first_row, first_rows, read_table, read_text
 
 HEADER = "task,worker,label\n"
 

@@ -11,10 +11,10 @@ import xarray as xr
 from hypothesis import given, settings, strategies as st
 
 import plausibly
-from plausibly.data.coded import Coded
+from plausibly.data.text_table import Coded, TextTable
 from plausibly.errors import InputError
 from plausibly.io import text as module
-from plausibly.io.text import TextTable, read_text
+from plausibly.io.text import read_text
 
 CELLS = st.text(st.sampled_from("ab01 é€😀\t;'\x0b\x85"), max_size=12) | st.sampled_from(
     ["", "task", "NA", "None", "null", "007", "7", "1.0", "x" * 300, "\ufeff", "#N/A", "true"]

@@ -11,6 +11,7 @@ from hypothesis import given, strategies as st
 
 import plausibly
 from io_files import csv_text, refusal, said, warned, written
+from plausibly.data.text_table import TextTable
 from plausibly.data.validate import seen_in_one
 from plausibly.io.arrays import stacked
 from plausibly.io.text import write_columns
@@ -101,14 +102,9 @@ def test_a_table_of_two_dims_with_an_array_called_views_is_read_as_ever(tmp_path
 def test_rows_in_any_order_are_the_same_numbers(order: list[int]) -> None:
     values = np.arange(12.0).reshape(6, 2)
     examples, views = list("aabbcc"), list("uvuvuv")
-    found, named, seen = stacked(
-        values[order],
-        [examples[row] for row in order],
-        [views[row] for row in order],
-        column="view",
-        whose="p.csv",
-        places=str,
-    )
+    columns = ([examples[row] for row in order], [views[row] for row in order])
+    table = TextTable(whose="p.csv", header=("example", "view"), columns=columns, lines=range(2, 8))
+    found, named, seen = stacked(values[order], table, "example", "view")
     # As first seen, and each number under its names.
     assert named == list(dict.fromkeys(examples[row] for row in order))
     assert seen == list(dict.fromkeys(views[row] for row in order))

@@ -17,7 +17,7 @@ from plausibly.kernels.blocks import largest, map_blocks, row_blocks
 from plausibly.kernels.coverage import aggregated, sizes
 from plausibly.kernels.draws import draw_labels
 from plausibly.kernels.ranks import Ranks, at_least
-from plausibly.kernels.sparse import Slots, packed_pairs
+from plausibly.kernels.sparse import Dense, Sparse
 from plausibly.kernels.types import Floats
 
 EXAMPLES = 331
@@ -111,9 +111,8 @@ def made(labels: int, share: float, dtype: type[np.float32]) -> Floats:
     return rows
 
 
-def packed(dense: Floats) -> Slots:
-    example, label = np.nonzero(dense)
-    return packed_pairs(example, label, dense[example, label], (len(dense), dense.shape[1]))
+def packed(dense: Floats) -> Sparse:
+    return Dense(dense).above_zero()
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])

@@ -17,10 +17,10 @@ from io_files import csv_text, refusal, written
 from labelled_records import Records
 from plausibly.data import build_table, to_frame
 from plausibly.data.labels import aliases_of, merge_aliases, split_aliases
-from plausibly.data.left_out import read_merged
 from plausibly.data.names import name_texts
+from plausibly.data.states import read_merged
 from plausibly.errors import InputError, PlausiblyWarning
-from plausibly.plugin import ANNOTATION, resolve, warn
+from plausibly.plugin import ANNOTATION, Reader, resolve, warn
 from refusals import refused
 
 LABELS = ["melanoma", "b c", "Ä", "0"]
@@ -284,7 +284,7 @@ def test_places_are_never_taken_for_aliases(tmp_path: Path) -> None:
 
 
 @attrs.frozen(kw_only=True)
-class Strange:
+class Strange(Reader):
     """A stranger's reader, strict about labels in words of its own."""
 
     def recognises(self, path: Path, head: bytes) -> bool:
@@ -318,7 +318,7 @@ def test_a_strangers_reader_warns_once(tmp_path: Path, text: str) -> None:
 
 
 @attrs.frozen(kw_only=True)
-class Complete:
+class Complete(Reader):
     """A reader of rankings that name every label, and of how many there are."""
 
     counts: list[int] = attrs.field(factory=list)
@@ -354,7 +354,7 @@ def test_a_reader_that_counts_labels_has_as_many_as_were_declared(tmp_path: Path
 
 
 @attrs.frozen(kw_only=True)
-class Placed:
+class Placed(Reader):
     """A reader that looks for a column by its place, and says so in words that name an alias."""
 
     asked: list[list[str]] = attrs.field(factory=list)

@@ -15,9 +15,9 @@ import plausibly.data.annotations
 from io_files import refusal, said
 from plausibly.data import match_labels
 from plausibly.data.labels import Hierarchy
-from plausibly.data.left_out import read_left_out
 from plausibly.data.names import name_texts
-from plausibly.plugin import AGGREGATOR, ANNOTATION, is_joint, resolve
+from plausibly.data.states import read_left_out
+from plausibly.plugin import AGGREGATOR, ANNOTATION, resolve
 from refusals import refused
 
 Row = Mapping[str, Fraction]
@@ -204,8 +204,8 @@ def test_in_proportion_to_all_examples_the_guarantee_says_so() -> None:
     assert "joint" not in plain.attrs
     nobody = plausibly.aggregate(table_of(TREE, [("x", "dermatitis")]), like)
     assert nobody.values.tolist() == [[0.5, 0.5, 0]]
-    assert is_joint(resolve(AGGREGATOR, {"name": "spread", "inner": "dawid-skene"}))
-    assert not is_joint(resolve(AGGREGATOR, "spread"))
+    assert resolve(AGGREGATOR, {"name": "spread", "inner": "dawid-skene"}).joint
+    assert not resolve(AGGREGATOR, "spread").joint
 
 
 @settings(max_examples=20)

@@ -18,7 +18,8 @@ from lazy_world import plausibilities, predictions
 from plausibly.conformal import chunks
 from plausibly.conformal.array_predictor import Scoring
 from plausibly.conformal.chunked import Ask, RowScores, scored
-from plausibly.conformal.chunks import Named
+from plausibly.conformal.chunks import Part
+from plausibly.data.names import Names
 from plausibly.io import read_predictions
 from plausibly.kernels.blocks import row_blocks
 from plausibly.kernels.types import Floats
@@ -104,7 +105,7 @@ def test_a_chunk_is_scored_in_the_room_of_a_few_rows(score: Any) -> None:  # Any
         scoring=Scoring(component=score, called="score", scale="probability", seed=0),
     )
     row = np.arange(examples)
-    names = Named([f"e{place}" for place in row], "predictions")
+    names = Part(Names.of([f"e{place}" for place in row]), "predictions")
     ask = Ask(names, np.tile(row, 2), np.tile(row % labels, 2))
     scored(rows, values, ask)  # modules that are imported on the way are no arrays
     tracemalloc.start()

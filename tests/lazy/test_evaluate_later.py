@@ -16,7 +16,7 @@ import xarray as xr
 
 import plausibly
 from lazy_world import LABELS, plausibilities, predictions
-from plausibly.data.named import is_lazy
+from plausibly.data.names import is_lazy
 from plausibly.errors import InputError
 from plausibly.evaluation.describe import as_json, describe, verdict
 from plausibly.evaluation.evaluate import Evaluation

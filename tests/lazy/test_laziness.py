@@ -19,7 +19,7 @@ from memory import MIB, at_most
 from plausibly.conformal.predictor import ConformalPredictor
 from plausibly.errors import InputError, PlausiblyWarning
 from plausibly.kernels.types import Floats
-from plausibly.plugin import CalibrationData, Keys, Replicates
+from plausibly.plugin import CalibrationData, CalibrationScores, Keys
 from refusals import refused
 from tables import labelled
 
@@ -106,8 +106,8 @@ def test_hard_rows_are_counted_over_all_chunks() -> None:
 class _Greedy:
     """A calibrator that reads the scores of every label."""
 
-    def replicates(self, data: CalibrationData, keys: Keys) -> Replicates:
-        return Replicates(scores=data.scores.max(axis=1)[None])
+    def calibrate(self, data: CalibrationData, keys: Keys) -> CalibrationScores:
+        return CalibrationScores(scores=data.scores.max(axis=1)[None])
 
 
 def test_all_scores_at_once_are_refused() -> None:

@@ -43,10 +43,10 @@ def test_the_naive_rank_is_the_standard_quantile(alpha: Fraction, n: int, draws:
 
 
 def test_the_naive_threshold_is_an_order_statistic_of_the_drawn_scores() -> None:
-    study = Study(own=partial(toy_data, 200), alpha="0.1")
+    study = Study(source=partial(toy_data, 200, 1), alpha="0.1")
     rows = study.rows(0)
     predictor = study.calibrated(rows, monte_carlo(), seed=3)
-    atoms = np.sort(predictor.pools.replicates.scores, axis=None)
+    atoms = np.sort(predictor.pools.calibration.scores, axis=None)
     alpha, n = Fraction(1, 10), int((~rows).sum())
     rank = 10 * math.floor(alpha * (n + 1))
     assert float(predictor.threshold(cases.standard(alpha, n, 10))) == atoms[rank - 1]
@@ -122,7 +122,7 @@ def test_the_toy_has_a_network_that_saw_other_points() -> None:
 
 
 def test_what_a_predictor_covers_is_counted_by_hand() -> None:
-    study = Study(own=partial(toy_data, 200), alpha="0.1")
+    study = Study(source=partial(toy_data, 200, 1), alpha="0.1")
     data, rows = study.data, study.rows(0)
     predictor = study.calibrated(rows, {"calibrator": "expected"}, seed=1)
     one = study.measured(predictor, rows)

@@ -11,6 +11,7 @@ import pytest
 import plausibly
 from planning_world import pilot
 from plausibly.conformal.aggregate import aggregate
+from plausibly.data.plausibilities import Plausibilities
 from plausibly.kernels.random import Keys, hash_names
 from plausibly.kernels.types import Ints
 from plausibly.planning.law import Law
@@ -24,7 +25,7 @@ ORDER = np.argsort(hash_names(PREDICTIONS["example"].values))
 
 
 def made(clusters: Ints | None = None) -> Pilot:
-    return Pilot.of(PREDICTIONS, LAM, "probability", 0, clusters)
+    return Pilot.of(PREDICTIONS, Plausibilities.of(LAM), "probability", 0, clusters)
 
 
 def missed_by_definition(alpha: float) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
@@ -63,7 +64,7 @@ def test_the_caller_s_rows_do_not_matter() -> None:
     turned = np.arange(200)[::-1]
     other = Pilot.of(
         PREDICTIONS.isel(example=turned),
-        LAM.isel(example=turned),
+        Plausibilities.of(LAM.isel(example=turned)),
         "probability",
         0,
         CLUSTERS[turned],
@@ -144,7 +145,7 @@ def test_the_bootstrap_agrees_with_the_formula(clustered: bool) -> None:
     codes = None
     if clustered:
         codes = np.unique(predictions["patient"].values, return_inverse=True)[1]
-    held = Pilot.of(predictions, lam, "probability", 0, codes)
+    held = Pilot.of(predictions, Plausibilities.of(lam), "probability", 0, codes)
     shares = held.shares(TENTH)
     assert (shares.design_effect > 1.4) == clustered
     found = held.resampled([TENTH], 600, [1, 10, math.inf], 300, Keys(1))[0]
@@ -158,5 +159,5 @@ def test_the_bootstrap_agrees_with_the_formula(clustered: bool) -> None:
 
 
 def test_a_score_of_another_kind() -> None:
-    named = Pilot.of(PREDICTIONS, LAM, "aps", 0, None)
+    named = Pilot.of(PREDICTIONS, Plausibilities.of(LAM), "aps", 0, None)
     assert named.shares(TENTH) != made().shares(TENTH)

@@ -11,7 +11,7 @@ from typing import Any
 import attrs
 import pytest
 
-from plausibly.data.responses import ResponseOptions
+from plausibly.io.responses import ResponseOptions
 from plausibly.plugin import READER
 from plausibly.registry import default
 

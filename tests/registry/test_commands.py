@@ -211,7 +211,7 @@ class TestList:
         def lacking(distribution: str, extra: str) -> tuple[str, ...]:
             return ("crowd-kit",) if extra == "crowd" else ()
 
-        for module in ("listing", "check"):
+        for module in ("listing",):
             monkeypatch.setattr(f"plausibly.registry.{module}.missing", lacking)
         world.add("glad", glad, distribution="glad-plugin")
         out = plain(run("plugins", "list", "--kind", "aggregator"))

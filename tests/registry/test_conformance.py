@@ -11,7 +11,9 @@ import pytest
 from plausibly.errors import ComponentError
 from plausibly.plugin import AGGREGATOR, COMBINER, SCORE
 from plausibly.protocols import KINDS, Aggregator, Calibrator, PValueCombiner, ScoreFunction
-from plausibly.registry.conformance import class_problems, fits, members, problems, spelled
+from plausibly.registry import Registry
+from plausibly.registry.conformance import class_problems, members, problems
+from plausibly.type_hints import fits, spelled
 from registry_components import By, Drawn, Frequency, Least, Plugins, Smoothed, offering
 
 
@@ -293,3 +295,27 @@ class TestClasses:
         assert absent(Half) == ["reads"]
         for cls in (Annotated, Made, Asked, Fields):
             assert absent(cls) == []
+
+
+def test_a_class_that_does_not_inherit_has_the_defaults_of_optional_members() -> None:
+    class Alone:
+        accepts: ClassVar[frozenset[str]] = frozenset({"single-label"})
+
+        def aggregate(self, annotations: object, keys: object) -> object:
+            return None
+
+    component: Any = Alone()  # Any: it does not inherit, as a plugin without types may not
+    assert problems(component, Aggregator) == ()
+    made = Registry().create(AGGREGATOR, component)
+    assert made is component
+    assert made.joint is False
+    assert made.aggregate_packed(component, component) is None
+    assert made.reliability(component) is None
+
+
+def test_an_optional_member_must_be_of_its_form_where_it_is_there() -> None:
+    loose = type("Loose", (Frequency,), {"joint": "yes", "reliability": lambda self: None})()
+    assert [f"{p.expected} / {p.got}" for p in problems(loose, Aggregator)] == [
+        "joint: bool / joint = 'yes'",
+        "reliability(annotations) / reliability()",
+    ]

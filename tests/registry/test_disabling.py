@@ -43,7 +43,7 @@ class TestOneMeaning:
             assert names(made) == OURS | {"tools:pl"}
             assert made.create(AGGREGATOR, "pl") == Frequency(), "no clash is left"
             (off,) = made.disabled()
-            assert str(off.source) == "thesis (thesis-pl 0.2)"
+            assert str(off) == "thesis (thesis-pl 0.2)"
             with pytest.raises(ComponentError) as caught:
                 made.create(AGGREGATOR, "thesis:pl")
         by = {"argument": "Registry(disabled=...)", "block": "disabling(...)"}.get(way, VARIABLE)
@@ -59,7 +59,7 @@ class TestOneMeaning:
         assert names(made) == OURS
         made.register(AGGREGATOR, "mine", Smoothed)
         assert made.create(AGGREGATOR, "mine") == Smoothed()
-        assert [off.source.plugin for off in made.disabled()] == ["thesis", "tools"]
+        assert [off.plugin for off in made.disabled()] == ["thesis", "tools"]
 
     def test_all_that_a_distribution_offers(self, thesis: Plugins) -> None:
         thesis.add("more", offering("other"), distribution="thesis-pl")

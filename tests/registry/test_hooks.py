@@ -12,7 +12,7 @@ import pytest
 from plausibly import __version__
 from plausibly.plugin import AGGREGATOR, Registrar, hookimpl
 from plausibly.registry import Entry, Failure, Source
-from plausibly.registry.hooks import Declared, run_hook
+from plausibly.registry.discovery import Declared, run_hook
 from registry_components import Smoothed
 
 SOURCE = Source("thesis", "thesis-pl", "0.2")

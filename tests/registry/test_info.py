@@ -107,7 +107,7 @@ class TestDisableForACommand:
         out = run(*words, "plugins", "list", "--kind", "aggregator").out
         assert "disabled  thesis (thesis-pl 0.2): --disable-plugin names thesis\n" in out
         assert "disabled  tools (pl-tools 0.2): --disable-plugin names pl-tools\n" in out
-        assert registry.default().disabled() == ()
+        assert registry.default().disabled() == {}
 
     def test_it_gets_help(self) -> None:
         assert "--disable-plugin NAME  Do without a plugin." in run("--help").out

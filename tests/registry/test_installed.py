@@ -15,7 +15,7 @@ import pytest
 from plausibly import __version__
 from plausibly.cli.plugins import list_plugins
 from plausibly.protocols import KINDS
-from plausibly.registry import Failure, default, hooks
+from plausibly.registry import Failure, default, discovery
 from plausibly.registry.entries import missing
 from registry_components import write_distribution
 
@@ -343,8 +343,8 @@ def test_a_table_on_a_terminal(
 
 
 def test_our_distribution_may_be_missing(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(hooks, "OURS", "no-such-distribution-xyz")
-    assert hooks.own_plugins() == ()
+    monkeypatch.setattr(discovery, "OURS", "no-such-distribution-xyz")
+    assert discovery.own_plugins() == ()
 
 
 def test_a_distribution_that_cannot_even_say_its_name(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -356,7 +356,7 @@ def test_a_distribution_that_cannot_even_say_its_name(monkeypatch: pytest.Monkey
             return Path(path)
 
     monkeypatch.setattr(metadata, "distributions", lambda: iter([Nameless()]))
-    (failure,) = hooks.other_plugins()
+    (failure,) = discovery.other_plugins()
     assert isinstance(failure, Failure)
     assert str(failure.source) == "distribution 0 on the path (distribution 0 on the path)"
     assert failure.reason == "OSError: disk error"
@@ -368,5 +368,5 @@ def test_a_distribution_that_goes_away(good: Path, monkeypatch: pytest.MonkeyPat
 
     monkeypatch.syspath_prepend(good)
     monkeypatch.setattr(metadata, "distribution", gone)
-    failures = [found for found in hooks.other_plugins() if isinstance(found, Failure)]
+    failures = [found for found in discovery.other_plugins() if isinstance(found, Failure)]
     assert "thesis-pl" in [failure.source.plugin for failure in failures]

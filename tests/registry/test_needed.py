@@ -13,7 +13,7 @@ from registry_components import Plugins
 @pytest.fixture
 def world(plugins: Plugins, monkeypatch: pytest.MonkeyPatch) -> Plugins:
     """Two components whose extra is not installed, of a plugin of ours or of others."""
-    for module in ("listing", "check"):
+    for module in ("listing",):
         monkeypatch.setattr(
             f"plausibly.registry.{module}.missing", lambda _, extra: ("crowd-kit",) if extra else ()
         )

@@ -26,6 +26,7 @@ from plausibly.plugin import (
     SCORE,
     Aggregator,
     CalibrationData,
+    CalibrationScores,
     Calibrator,
     Evidence,
     Floats,
@@ -34,7 +35,6 @@ from plausibly.plugin import (
     PValueCombiner,
     PValues,
     Reader,
-    Replicates,
     ScoreFunction,
     ScoreInput,
 )
@@ -48,7 +48,7 @@ VOTES = "task,worker,label\n" + "".join(
 
 
 @attrs.frozen(kw_only=True)
-class MyReader:
+class MyReader(Reader):
     """Reads as the crowd table does, whatever it is asked."""
 
     def recognises(self, path: Path, head: bytes) -> bool:
@@ -59,7 +59,7 @@ class MyReader:
 
 
 @attrs.frozen(kw_only=True)
-class MyAggregator:
+class MyAggregator(Aggregator):
     """Aggregates as another does."""
 
     accepts: ClassVar[frozenset[str]] = frozenset({"single-label"})
@@ -86,8 +86,8 @@ class MyCalibrator:
 
     inner: Calibrator = attrs.field(factory=lambda: registry.resolve(CALIBRATOR, "expected"))
 
-    def replicates(self, data: CalibrationData, keys: Keys) -> Replicates:
-        return self.inner.replicates(data, keys)
+    def calibrate(self, data: CalibrationData, keys: Keys) -> CalibrationScores:
+        return self.inner.calibrate(data, keys)
 
 
 @attrs.frozen(kw_only=True)

@@ -61,7 +61,7 @@ def test_every_mistake_at_every_depth(plugins: Plugins) -> None:
         'many[1]: no calibrator "drwan"; did you mean "drawn"?',
         "many[2].by: is required: text",
         "many[3]: this is no calibrator: 3; expected a name, a table with a name, or an object "
-        "that has replicates",
+        "that has calibrate",
     ]
     assert str(error).splitlines()[0] == (
         'error component-parameter: calibrator "by": 8 mistakes in its parameters'

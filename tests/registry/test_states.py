@@ -17,8 +17,8 @@ from plausibly import registry
 from plausibly.errors import ComponentError, PlausiblyWarning
 from plausibly.plugin import AGGREGATOR, COMBINER, SCORE, Registrar
 from plausibly.registry import Entry, Failure, Source
+from plausibly.registry.discovery import Declared
 from plausibly.registry.entries import STRICT
-from plausibly.registry.hooks import Declared
 from registry_components import Frequency, Least, Plugins, Smoothed, offering
 
 
@@ -367,7 +367,7 @@ def test_a_missing_extra_is_said_where_a_name_is_nearly_right(
     def lacking(distribution: str, extra: str) -> tuple[str, ...]:
         return ("crowd-kit",) if (distribution, extra) == ("thesis-pl", "crowd") else ()
 
-    monkeypatch.setattr("plausibly.registry.messages.missing", lacking)
+    monkeypatch.setattr("plausibly.registry.registry.missing", lacking)
     plugins.add(
         "crowd-kit",
         offering("glad", "no_such_module_xyz:Glad", SCORE, extra="crowd"),

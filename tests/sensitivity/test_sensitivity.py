@@ -11,7 +11,7 @@ import xarray as xr
 
 import plausibly
 from eval_said import check, said
-from plausibly.data.left_out import read_left_out
+from plausibly.data.states import read_left_out
 from plausibly.errors import InputError
 from plausibly.evaluation.sensitivity import sensitivity
 from plausibly.evaluation.splits import split, split_keys, split_seed

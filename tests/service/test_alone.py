@@ -55,7 +55,7 @@ def test_neither_xarray_nor_pandas_is_imported(tmp_path: Path) -> None:
         predictor.save(tmp_path / f"{name}.nc")
         said: list[object] = [list(predictor.labels), predictor.fingerprint]
         said.append(predictor.guarantee("0.3").to_json())
-        if predictor.takes_rows:
+        if predictor.needs_only_scores:
             said += [predictor.predict(test, "0.3").values.tolist()]
             said += [predictor.p_values(test).values.tolist()]
             said += [predictor.threshold("0.3").values.tolist()]

@@ -74,7 +74,7 @@ def test_combiners(combiner: str, dtype: str, new: xr.DataArray, tmp_path: Path)
 def test_calibrators(calibrator: str, dtype: str, new: xr.DataArray, tmp_path: Path) -> None:
     predictor = calibrated(calibrator=ALL[calibrator], dtype=dtype)
     assert predictor is not None
-    if predictor.takes_rows:
+    if predictor.needs_only_scores:
         compare(predictor, new, tmp_path)
         return
     reads = "weight" if "weights" in calibrator else "site"

@@ -9,12 +9,13 @@ import pytest
 import xarray as xr
 
 import plausibly
-from plausibly.conformal.aggregate import FEW_LABELS, aggregated
+from plausibly.conformal.aggregate import aggregated
 from plausibly.data import check_packed
+from plausibly.data.plausibilities import FEW_LABELS
 from plausibly.plugin import (
     AGGREGATOR,
+    Aggregator,
     Keys,
-    PackedAggregator,
     answered_rows,
     pack,
     resolve,
@@ -38,7 +39,7 @@ NATIVE = [
 @pytest.mark.parametrize(("kind", "name"), NATIVE)
 def test_packed_is_dense_to_the_bit(kind: str, name: str, weighted: bool) -> None:
     table = mentions(kind, 60, 90, weighted=weighted)
-    assert isinstance(resolve(AGGREGATOR, name), PackedAggregator)
+    assert resolve(AGGREGATOR, name).aggregate_packed(table, Keys(0)) is not None
     dense = plausibly.aggregate(table, name)
     packed = plausibly.aggregate(table, name, packed=True)
     assert unpack(packed).identical(dense)
@@ -85,14 +86,14 @@ def test_which_form_is_computed_with_depends_on_the_number_of_labels() -> None:
     for labels in (FEW_LABELS, FEW_LABELS + 1):
         table = mentions("single-label", 8, labels)
         dense = plausibly.aggregate(table)
-        found = aggregated(table)
+        found = aggregated(table).to_xarray()
         assert isinstance(found, xr.Dataset) == (labels > FEW_LABELS)
         assert (unpack(found) if isinstance(found, xr.Dataset) else found).identical(dense)
-        assert isinstance(aggregated(table, "majority-vote"), xr.DataArray)
+        assert isinstance(aggregated(table, "majority-vote").to_xarray(), xr.DataArray)
 
 
 @attrs.frozen(kw_only=True)
-class OnlyPacked:
+class OnlyPacked(Aggregator):
     """An aggregator of a stranger that has nothing but the packed form in hand."""
 
     accepts: ClassVar[frozenset[str]] = frozenset({"single-label"})

@@ -14,7 +14,7 @@ from plausibly.conformal.inputs import calibration_data, matched_inputs
 from plausibly.conformal.predictor import ConformalPredictor
 from plausibly.errors import IncompatibleComponents, PlausiblyWarning
 from plausibly.kernels.random import Keys
-from plausibly.kernels.sparse import Slots
+from plausibly.kernels.sparse import Sparse
 from plausibly.plugin import CALIBRATOR, COMBINER, SCORE, pack, resolve, unpack
 from plausibly.registry import default
 from refusals import refused
@@ -114,12 +114,12 @@ def test_annotations_of_many_labels_are_packed_inside(kind: str) -> None:
     inputs = matched_inputs(
         predictions(EXAMPLES, LABELS), table, aggregator=None, seed=0, only_common=False
     )
-    assert isinstance(inputs.plausibilities, xr.Dataset)
+    assert isinstance(inputs.plausibilities.stored, Sparse)
     first, second = made(table), made(dense)
     assert isinstance(first, ConformalPredictor)
     assert isinstance(second, ConformalPredictor)
     assert answers(first)[:2] == answers(second)[:2]
-    np.testing.assert_array_equal(first.pools.replicates.scores, second.pools.replicates.scores)
+    np.testing.assert_array_equal(first.pools.calibration.scores, second.pools.calibration.scores)
 
 
 def test_only_common_examples() -> None:
@@ -144,7 +144,7 @@ def test_what_calibrators_see() -> None:
         )
         for one in (pack(lam), lam)
     ]
-    assert isinstance(both[0].given, Slots)
+    assert isinstance(both[0].stored, Sparse)
     some = np.array([5, 2, 40])
     for packed, dense in (both, [data.take(some) for data in both]):
         np.testing.assert_array_equal(packed.draw(6, Keys(1)), dense.draw(6, Keys(1)))

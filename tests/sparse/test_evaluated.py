@@ -7,7 +7,7 @@ import pytest
 import xarray as xr
 
 import plausibly
-from plausibly.data.plausibilities import slots_of
+from plausibly.data.plausibilities import Plausibilities
 from plausibly.evaluation import (
     coverage_by_label,
     coverage_by_risk,
@@ -18,6 +18,7 @@ from plausibly.evaluation import (
 )
 from plausibly.evaluation.inputs import judge
 from plausibly.kernels import coverage
+from plausibly.kernels.sparse import Sparse
 from plausibly.plugin import pack
 from sparse_world import label_names, mentions, plausibilities, shuffled
 
@@ -73,7 +74,7 @@ def test_only_common_examples() -> None:
 def test_annotations_are_packed_inside() -> None:
     sets = prediction_sets()
     table = mentions("single-label", EXAMPLES, LABELS)
-    assert isinstance(judge(sets, table).given, xr.Dataset)
+    assert isinstance(judge(sets, table).opinions, Sparse)
     found = plausibly.evaluate(sets, table)
     assert found.identical(plausibly.evaluate(sets, plausibly.aggregate(table)))
 
@@ -132,7 +133,7 @@ def test_numbers_of_the_examples() -> None:
 def test_chunks_of_rows_give_the_whole() -> None:
     """What is mapped over lazy chunks: each is measured with the slots of its own rows."""
     sets = prediction_sets(several=False).values
-    slots = slots_of(pack(plausibilities(EXAMPLES, LABELS)))
+    slots = Plausibilities.of(pack(plausibilities(EXAMPLES, LABELS))).stored
     parts = [slice(start, start + 7) for start in range(0, EXAMPLES, 7)]
     whole = coverage.aggregated(sets, slots)
     found = np.concatenate([coverage.aggregated(sets[one], slots.take(one)) for one in parts])

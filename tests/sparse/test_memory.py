@@ -9,8 +9,9 @@ import xarray as xr
 import plausibly
 from memory import at_most
 from plausibly.calibration.data import CalibrationData
-from plausibly.data.plausibilities import slots_of
-from plausibly.data.validate import as_checked
+from plausibly.data.align import same_examples, with_labels
+from plausibly.data.names import Named
+from plausibly.data.plausibilities import Plausibilities
 from plausibly.kernels import coverage
 from plausibly.kernels.random import Keys, hash_names
 from plausibly.kernels.types import Floats
@@ -36,19 +37,16 @@ def test_aggregation(kind: str) -> None:
 
 
 def test_alignment_and_files(packed: xr.Dataset) -> None:
-    from plausibly.data.align import match_examples, match_labels
-
     shell = labelled(
         np.broadcast_to(np.float32(0), (EXAMPLES, LABELS)),
         packed.example.values[::-1],
         label_names(LABELS)[::-1],
     )
     with at_most(64):
-        checked = as_checked(packed)
-        assert isinstance(checked, xr.Dataset)
-        turned = match_labels(checked, label_names(LABELS)[::-1], whose="a", other="b")
-        _, found = match_examples(shell, turned)
-    assert found.sizes["example"] == EXAMPLES
+        checked = Plausibilities.from_xarray(packed)
+        turned = with_labels(checked, label_names(LABELS)[::-1], whose="a", other="b")
+        _, found = same_examples(Named.of(shell), turned)
+    assert len(found.examples) == EXAMPLES
 
 
 def data_of(packed: xr.Dataset) -> CalibrationData:
@@ -56,7 +54,7 @@ def data_of(packed: xr.Dataset) -> CalibrationData:
     row: Floats = np.random.default_rng(0).random(LABELS).astype(np.float32)
     return CalibrationData(
         scores=np.broadcast_to(row, (EXAMPLES, LABELS)),
-        plausibilities=slots_of(packed),
+        plausibilities=Plausibilities.of(packed).stored,
         denominator=packed.denominator.values,
         hashes=hash_names(packed.example.values),
         labels=tuple(map(str, packed.label_name.values)),
@@ -78,13 +76,13 @@ def data_of(packed: xr.Dataset) -> CalibrationData:
 def test_calibrators(packed: xr.Dataset, calibrator: dict[str, object]) -> None:
     data, component = data_of(packed), resolve(CALIBRATOR, calibrator)
     with at_most(64):
-        found = component.replicates(data, Keys(0))
+        found = component.calibrate(data, Keys(0))
     assert found.scores.size >= EXAMPLES
 
 
 def test_coverage_by_chunks_of_rows(packed: xr.Dataset) -> None:
     """Sets come a chunk of rows at a time, as from lazy predictions."""
-    slots = slots_of(packed)
+    slots = Plausibilities.of(packed).stored
     sets = np.random.default_rng(0).random(ROWS * LABELS, dtype=np.float32) < 0.5
     inside = sets.reshape(ROWS, LABELS)
     with at_most(16):

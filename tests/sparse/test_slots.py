@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+import xarray as xr
 from hypothesis import given, settings, strategies as st
 from numpy.typing import NDArray
 
 from plausibly.data import check_packed, pack, unpack
-from plausibly.data.plausibilities import slots_of, take_labels
+from plausibly.data.plausibilities import Plausibilities
 from plausibly.kernels import coverage, draws
-from plausibly.kernels.sparse import Slots, packed_pairs
+from plausibly.kernels.sparse import Dense, Sparse
 from plausibly.kernels.types import Floats
 from sparse_world import plausibilities
 from tables import labelled
@@ -32,10 +33,8 @@ def rows(draw: st.DrawFn) -> Floats:
     return values.astype(draw(st.sampled_from([np.float32, np.float64])))
 
 
-def slots(values: Floats) -> Slots:
-    row, label = np.nonzero(values)
-    shape = (values.shape[0], values.shape[1])
-    return packed_pairs(row, label, values[row, label], shape)
+def slots(values: Floats) -> Sparse:
+    return Dense(values).above_zero()
 
 
 @given(rows(), st.integers(0, 2**32 - 1))
@@ -64,9 +63,8 @@ def test_kernels_give_the_bits_of_the_dense_array(values: Floats, seed: int) -> 
 def test_labels_in_another_order(values: Floats, seed: int) -> None:
     labels = values.shape[1]
     order = np.random.default_rng(seed).permutation(labels)
-    code = np.empty(labels, np.int64)
-    code[order] = np.arange(labels)
-    other = slots(values).recoded(code, labels)
+    other = slots(values).ordered(order)
+    assert Dense(values).ordered(order).dense().tobytes() == other.dense().tobytes()
     assert other.dense().tobytes() == np.ascontiguousarray(values[:, order]).tobytes()
     expected = slots(np.ascontiguousarray(values[:, order]))
     np.testing.assert_array_equal(other.label, expected.label)
@@ -82,7 +80,9 @@ def test_packed_and_back(values: Floats) -> None:
     assert unpack(packed).identical(dense)
     assert unpack(packed).values.tobytes() == values.tobytes()
     turned = np.arange(values.shape[1])[::-1]
-    assert unpack(check_packed(take_labels(packed, turned))).identical(dense.isel(label=turned))
+    found = Plausibilities.of(packed).take_labels(turned).to_xarray()
+    assert isinstance(found, xr.Dataset)
+    assert unpack(check_packed(found)).identical(dense.isel(label=turned))
 
 
 def test_blocks_of_rows_and_each_row_alone_give_the_same() -> None:
@@ -121,6 +121,6 @@ def test_no_examples() -> None:
 
 def test_slots_of_a_dataset_are_its_arrays() -> None:
     packed = pack(plausibilities(5, 40))
-    some = slots_of(packed)
+    some = Plausibilities.of(packed).stored
     assert some.weight is packed["weight"].values
     assert some.shape == (5, 40)

@@ -302,7 +302,7 @@ def test_a_study_of_plausibilities(world: World) -> None:
         world.write("study.toml", text)
         given = run_study("study.toml")
     xr.testing.assert_identical(given.compared, voted.compared)
-    assert given.predictor.facts.aggregator == "plausibilities as given"
+    assert given.predictor.metadata.aggregator == "plausibilities as given"
     told = run("run", "study.toml", "--json")
     assert (told.code, told.document["plausibilities"]) == (0, {"file": "lam.nc"})
     out = run("config", "check", "study.toml").out

@@ -175,7 +175,7 @@ def test_sets_are_those_of_the_first_split_and_the_predictor_saw_all(world: Worl
     everything = plausibly.calibrate(predictions, lam, seed=1, group="patient")
     saved = plausibly.load_predictor("out/predictor.nc")
     assert saved.fingerprint == everything.fingerprint == result.predictor.fingerprint
-    assert (saved.n, saved.facts.aggregator) == (30, "label-frequency")
+    assert (saved.n, saved.metadata.aggregator) == (30, "label-frequency")
 
 
 def test_results_are_read_as_they_were_written(world: World) -> None:

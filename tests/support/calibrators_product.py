@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 from calibrators_worlds import Case, Row, World
 from plausibly.calibration.data import CalibrationData
 from plausibly.calibration.pools import Pools
-from plausibly.calibration.pvalues import PValues, Queries, combined
-from plausibly.calibration.scores import Replicates
+from plausibly.calibration.pvalues import PValues, TestScores, combined
+from plausibly.calibration.scores import CalibrationScores
 from plausibly.conformal.inputs import mean_scores
 from plausibly.kernels.random import Keys, hash_names
 from plausibly.kernels.types import Hashes, Ints
@@ -95,7 +95,7 @@ def combiner(like: str | dict[str, object]) -> PValueCombiner:
     return resolve(COMBINER, like)
 
 
-Change: TypeAlias = Callable[[Replicates], Replicates]
+Change: TypeAlias = Callable[[CalibrationScores], CalibrationScores]
 """A slip in what a calibrator returns."""
 
 
@@ -118,7 +118,7 @@ class Product:
     def pools(self, case: Case) -> Pools:
         """Return what the new example of a case is compared with."""
         keys = keys_of(self.world, case)
-        found = self.calibrator.replicates(self.data(case.rows), keys)
+        found = self.calibrator.calibrate(self.data(case.rows), keys)
         return Pools(self.change(found) if self.change else found)
 
     def queries(
@@ -129,7 +129,7 @@ class Product:
         uniform: float = 0.5,
         seen: int = 0,
         order: Sequence[int] | None = None,
-    ) -> Queries:
+    ) -> TestScores:
         """Return the labels of the new example.
 
         Parameters
@@ -143,28 +143,28 @@ class Product:
         order : sequence of int, optional
             Of the replicates, where these have test scores of their own.
         """
-        world, replicates = self.world, pools.replicates
+        world, calibration = self.world, pools.calibration
         every = np.array(world.scores[new], dtype=np.float64)[:, None, :]
         scores = every[seen]
-        if replicates.reads == "separate":
+        if calibration.augmentation == "separate":
             scores = every
-        elif replicates.reads == "mean":
+        elif calibration.augmentation == "mean":
             scores = mean_scores(every)
         cell = None
-        if replicates.by == "group":
-            known = list(replicates.cells)
+        if calibration.by == "group":
+            known = list(calibration.groups)
             name = world.group[new]
             cell = np.array([known.index(name) if name in known else -1])
-        return Queries(
+        return TestScores(
             scores=scores,
-            cell=cell,
-            weight=np.array([float(world.weight[new])]) if replicates.weight_by else None,
+            group=cell,
+            weight=np.array([float(world.weight[new])]) if calibration.weight_by else None,
             uniform=np.array([[uniform]]),
             order=None if order is None else _column(order),
         )
 
     def p_values(
-        self, pools: Pools, queries: Queries, rule: PValueCombiner, aside: PValues | None = None
+        self, pools: Pools, queries: TestScores, rule: PValueCombiner, aside: PValues | None = None
     ) -> list[float]:
         """Return the combined p-value of each label."""
 

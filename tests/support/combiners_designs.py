@@ -11,7 +11,7 @@ from scipy.special import ndtr, ndtri
 from plausibly.calibration.claim import Evidence
 from plausibly.calibration.pools import Pools
 from plausibly.calibration.pvalues import PValues
-from plausibly.calibration.scores import Replicates
+from plausibly.calibration.scores import CalibrationScores
 from plausibly.kernels.random import Keys, hash_names
 from plausibly.protocols import COMBINER, PValueCombiner
 from plausibly.registry import resolve
@@ -86,7 +86,7 @@ DESIGNS: dict[str, Callable[[int], Matrix]] = {
 def calibration_with(ranks: Sequence[int], n: int) -> PValues:
     """Return a calibration and one query whose p-values are ``ranks / (n + 1)``."""
     scores = np.array([[0.0] * (rank - 1) + [1.0] * (n + 1 - rank) for rank in ranks])
-    return PValues.of(Pools(Replicates(scores=scores)), np.array([0.5]))
+    return PValues.of(Pools(CalibrationScores(scores=scores)), np.array([0.5]))
 
 
 def evidence(

@@ -23,7 +23,14 @@ from plausibly import compare
 from plausibly.errors import InputError, PlausiblyWarning, warn
 from plausibly.evaluation.design import Design, Outcome
 from plausibly.kernels.types import Floats
-from plausibly.plugin import CALIBRATOR, CalibrationData, Calibrator, Keys, Replicates, resolve
+from plausibly.plugin import (
+    CALIBRATOR,
+    CalibrationData,
+    CalibrationScores,
+    Calibrator,
+    Keys,
+    resolve,
+)
 
 
 def world(examples: int = 60) -> tuple[xr.DataArray, xr.DataArray]:
@@ -82,7 +89,7 @@ class Failing:
     share: float = 1.0
     how: str = "input"
 
-    def replicates(self, data: CalibrationData, keys: Keys) -> Replicates:
+    def calibrate(self, data: CalibrationData, keys: Keys) -> CalibrationScores:
         """Raise, or return what the inner one gives."""
         if keys.uniform(data.hashes[:1])[0, 0] < self.share:
             if self.how == "exit":
@@ -92,7 +99,7 @@ class Failing:
             if self.how == "broken":
                 raise _Broken(lambda: None)
             raise InputError("no-luck", f"seed {keys.seed} brings no luck", details={"a": 1})
-        return self.inner.replicates(data, keys)
+        return self.inner.calibrate(data, keys)
 
 
 class _Unsent(InputError):
@@ -116,12 +123,12 @@ class Slow:
     seconds: float = 0.1
     draws: int = 2
 
-    def replicates(self, data: CalibrationData, keys: Keys) -> Replicates:
+    def calibrate(self, data: CalibrationData, keys: Keys) -> CalibrationScores:
         """Return what Monte Carlo gives, later."""
         time.sleep(self.seconds if _started else 0.0)
         _started.append(True)
         inner = resolve(CALIBRATOR, {"name": "monte-carlo", "draws": self.draws})
-        return inner.replicates(data, keys)
+        return inner.calibrate(data, keys)
 
 
 SCRIPT = """\

@@ -8,7 +8,7 @@ import attrs
 import numpy as np
 
 from plausibly.calibration.data import CalibrationData
-from plausibly.calibration.scores import Replicates
+from plausibly.calibration.scores import CalibrationScores
 from plausibly.kernels.random import Keys, hash_names
 from plausibly.kernels.types import Ints
 
@@ -25,9 +25,9 @@ class GivenDraws:
 
     labels: Mapping[int, tuple[int, ...]]
 
-    def replicates(self, data: CalibrationData, keys: Keys) -> Replicates:
+    def calibrate(self, data: CalibrationData, keys: Keys) -> CalibrationScores:
         codes = np.array([self.labels[int(name)] for name in data.hashes], dtype=np.int32).T
-        return Replicates(scores=data.scores_at(codes))
+        return CalibrationScores(scores=data.scores_at(codes))
 
 
 def given_draws(names: Sequence[str], labels: Ints) -> GivenDraws:

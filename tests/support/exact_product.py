@@ -13,7 +13,7 @@ from exact_checks import Keeps
 from exact_oracles import Calibration, Drawn, Rule
 from plausibly.calibration.pools import Pools
 from plausibly.calibration.pvalues import PValues
-from plausibly.calibration.scores import Replicates
+from plausibly.calibration.scores import CalibrationScores
 from plausibly.calibration.threshold import threshold
 from plausibly.kernels.types import Floats
 from plausibly.protocols import COMBINER, PValueCombiner
@@ -36,7 +36,7 @@ def combiner(rule: Rule) -> PValueCombiner:
 def pools_of(calibration: Calibration, dtype: type[np.floating] = np.float64) -> Pools:
     """Return the project's form of a calibration."""
     if isinstance(calibration, Drawn):
-        return Pools(Replicates(scores=np.array(calibration.scores, dtype=dtype)))
+        return Pools(CalibrationScores(scores=np.array(calibration.scores, dtype=dtype)))
     scores = np.array([[score for score, _ in calibration.weighted]], dtype=dtype)
     atoms, n = scores.shape[1], calibration.n
     row = np.arange(atoms) // (atoms // n)
@@ -44,7 +44,7 @@ def pools_of(calibration: Calibration, dtype: type[np.floating] = np.float64) ->
     masses = np.array([mass for _, mass in calibration.weighted], dtype=object)
     ones = [lcm(*(mass.denominator for mass in masses[row == i])) for i in range(n)]
     return Pools(
-        Replicates(
+        CalibrationScores(
             scores=scores,
             units=np.array([int(mass * ones[i]) for mass, i in zip(masses, row, strict=True)]),
             row=row,

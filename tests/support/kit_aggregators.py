@@ -12,11 +12,11 @@ import xarray as xr
 from kit_mutants import Mutant, changed, common
 from plausibly.data import pack
 from plausibly.kernels.types import Floats
-from plausibly.plugin import Keys, Rows, answered_rows
+from plausibly.plugin import Aggregator, Keys, Rows, answered_rows
 
 
 @attrs.frozen(kw_only=True)
-class Shares:
+class Shares(Aggregator):
     """Shares of the votes."""
 
     accepts: ClassVar[frozenset[str]] = frozenset({"single-label"})

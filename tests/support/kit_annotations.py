@@ -12,6 +12,7 @@ import xarray as xr
 from kit_mutants import Mutant, changed, common
 from plausibly.data.annotations import rebuilt
 from plausibly.plugin import (
+    Annotation,
     AnnotationTable,
     Answer,
     AnswerRefused,
@@ -33,7 +34,7 @@ def _mentions(answer: object) -> Answer:
 
 
 @attrs.frozen(kw_only=True)
-class Words:
+class Words(Annotation):
     """One word a response."""
 
     name: ClassVar[str] = "single-label"

@@ -8,7 +8,7 @@ import attrs
 import numpy as np
 
 from kit_mutants import Mutant, changed, common
-from plausibly.plugin import CalibrationData, Keys, Replicates
+from plausibly.plugin import CalibrationData, CalibrationScores, Keys
 
 
 @attrs.frozen(kw_only=True)
@@ -17,23 +17,23 @@ class Drawn:
 
     draws: int = 3
 
-    def replicates(self, data: CalibrationData, keys: Keys) -> Replicates:
+    def calibrate(self, data: CalibrationData, keys: Keys) -> CalibrationScores:
         """Return one replicate a draw."""
-        return Replicates(scores=data.scores_at(data.draw(self.draws, keys)))
+        return CalibrationScores(scores=data.scores_at(data.draw(self.draws, keys)))
 
 
 def _before(change: Callable[[CalibrationData, Keys], tuple[CalibrationData, Keys]]) -> object:
-    def replicates(self: Drawn, data: CalibrationData, keys: Keys) -> Replicates:
-        return Drawn.replicates(self, *change(data, keys))
+    def calibrate(self: Drawn, data: CalibrationData, keys: Keys) -> CalibrationScores:
+        return Drawn.calibrate(self, *change(data, keys))
 
-    return changed(Drawn, replicates=replicates)
+    return changed(Drawn, calibrate=calibrate)
 
 
-def _after(change: Callable[[Replicates, CalibrationData], Replicates]) -> object:
-    def replicates(self: Drawn, data: CalibrationData, keys: Keys) -> Replicates:
-        return change(Drawn.replicates(self, data, keys), data)
+def _after(change: Callable[[CalibrationScores, CalibrationData], CalibrationScores]) -> object:
+    def calibrate(self: Drawn, data: CalibrationData, keys: Keys) -> CalibrationScores:
+        return change(Drawn.calibrate(self, data, keys), data)
 
-    return changed(Drawn, replicates=replicates)
+    return changed(Drawn, calibrate=calibrate)
 
 
 def _by_place(data: CalibrationData, keys: Keys) -> tuple[CalibrationData, Keys]:
@@ -54,25 +54,25 @@ def _at_least(number: int) -> Callable[[CalibrationData, Keys], tuple[Calibratio
     return change
 
 
-def _voted(data: CalibrationData) -> Replicates:
-    return Replicates(scores=data.scores_at(data.voted()[None, :]))
+def _voted(data: CalibrationData) -> CalibrationScores:
+    return CalibrationScores(scores=data.scores_at(data.voted()[None, :]))
 
 
-def _wide(found: Replicates, data: CalibrationData) -> Replicates:
+def _wide(found: CalibrationScores, data: CalibrationData) -> CalibrationScores:
     return attrs.evolve(found, scores=found.scores.astype(np.float64))
 
 
-def _needs_counts(found: Replicates, data: CalibrationData) -> Replicates:
+def _needs_counts(found: CalibrationScores, data: CalibrationData) -> CalibrationScores:
     return found if data.denominator is not None else _voted(data)
 
 
-def _off_for_one_label(found: Replicates, data: CalibrationData) -> Replicates:
+def _off_for_one_label(found: CalibrationScores, data: CalibrationData) -> CalibrationScores:
     return attrs.evolve(found, scores=found.scores + 1) if len(data.labels) == 1 else found
 
 
 MUTANTS = {
-    **common(Drawn, "replicates", lambda found: attrs.evolve(found, of_what="fitted")),
-    "replicates-valid": Mutant(_after(lambda found, _: attrs.evolve(found, assumptions=()))),
+    **common(Drawn, "calibrate", lambda found: attrs.evolve(found, of_what="fitted")),
+    "scores-valid": Mutant(_after(lambda found, _: attrs.evolve(found, assumptions=()))),
     "float32-kept": Mutant(_after(_wide)),
     "row-order": Mutant(_before(_by_place), frozenset({"example-alone"})),
     "example-alone": Mutant(_before(lambda data, keys: (data, keys.child(str(len(data)))))),

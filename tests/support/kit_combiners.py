@@ -72,7 +72,7 @@ def _narrow(p: PValues) -> Floats:
 
 
 def _fails_without_each(p: PValues) -> Floats:
-    if not p.pools.replicates.separate:
+    if not p.pools.calibration.separate:
         raise ValueError("no replicates")
     return p.mean()
 

@@ -9,9 +9,9 @@ import attrs
 import xarray as xr
 
 from kit_mutants import Mutant, changed, common
-from plausibly.data.seal import sealed
+from plausibly.data.annotations import sealed
 from plausibly.errors import InputError
-from plausibly.plugin import ANNOTATION, resolve
+from plausibly.plugin import ANNOTATION, Reader, resolve
 
 Labels = Sequence[str] | None
 
@@ -25,7 +25,7 @@ def refuse(path: Path, why: str) -> InputError:
 
 
 @attrs.frozen(kw_only=True)
-class Bars:
+class Bars(Reader):
     """A header, then one response a line: example, annotator, label."""
 
     bar: str = "|"

@@ -16,7 +16,9 @@ import xarray as xr
 
 from plausibly.plugin import (
     AGGREGATOR,
+    Aggregator,
     CalibrationData,
+    CalibrationScores,
     Calibrator,
     Evidence,
     Floats,
@@ -24,18 +26,17 @@ from plausibly.plugin import (
     Keys,
     PValues,
     Registrar,
-    Replicates,
     hookimpl,
 )
 from plausibly.protocols import Kind
 from plausibly.registry import Registry, Source
-from plausibly.registry.hooks import Declared
+from plausibly.registry.discovery import Declared
 
 Hook = Callable[[Registrar], None]
 
 
 @attrs.frozen(kw_only=True)
-class Frequency:
+class Frequency(Aggregator):
     """An aggregator without parameters."""
 
     accepts: ClassVar[frozenset[str]] = frozenset({"single-label"})
@@ -61,7 +62,7 @@ class Drawn:
 
     draws: int = attrs.field(default=10, validator=attrs.validators.ge(1))
 
-    def replicates(self, data: CalibrationData, keys: Keys) -> Replicates:
+    def calibrate(self, data: CalibrationData, keys: Keys) -> CalibrationScores:
         """Return nothing: these tests calibrate nothing."""
         raise NotImplementedError
 
@@ -74,7 +75,7 @@ class By:
     inner: Calibrator = attrs.field(factory=Drawn)
     many: tuple[Calibrator, ...] = ()
 
-    def replicates(self, data: CalibrationData, keys: Keys) -> Replicates:
+    def calibrate(self, data: CalibrationData, keys: Keys) -> CalibrationScores:
         """Return nothing: these tests calibrate nothing."""
         raise NotImplementedError
 

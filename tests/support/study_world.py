@@ -15,7 +15,14 @@ from plausibly.config.document import Document, parse
 from plausibly.config.load import Draft, SettingsError, draft, located, study_mistakes
 from plausibly.config.settings import Settings
 from plausibly.errors import MissingExtra
-from plausibly.plugin import CALIBRATOR, CalibrationData, Calibrator, Keys, Replicates, resolve
+from plausibly.plugin import (
+    CALIBRATOR,
+    CalibrationData,
+    CalibrationScores,
+    Calibrator,
+    Keys,
+    resolve,
+)
 from plausibly.registry import Registry
 
 SMALLEST = """\
@@ -162,9 +169,9 @@ class Wrapped:
     text: str = "a"
     switch: bool = False
 
-    def replicates(self, data: CalibrationData, keys: Keys) -> Replicates:
+    def calibrate(self, data: CalibrationData, keys: Keys) -> CalibrationScores:
         """Return what the inner one gives."""
-        return self.inner.replicates(data, keys)
+        return self.inner.calibrate(data, keys)
 
 
 @attrs.frozen(kw_only=True)
@@ -173,7 +180,7 @@ class Unset:
 
     level: float | None = 0.5
 
-    def replicates(self, data: CalibrationData, keys: Keys) -> Replicates:
+    def calibrate(self, data: CalibrationData, keys: Keys) -> CalibrationScores:
         """Return nothing: these tests calibrate nothing with it."""
         raise NotImplementedError
 
@@ -185,7 +192,7 @@ class Broken:
     pair: tuple[str, int] = ("a", 1)
     either: int | str = 1
 
-    def replicates(self, data: CalibrationData, keys: Keys) -> Replicates:
+    def calibrate(self, data: CalibrationData, keys: Keys) -> CalibrationScores:
         """Ask for what other examples do not have."""
         raise LookupError(self.pair[0])
 

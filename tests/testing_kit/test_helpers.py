@@ -195,7 +195,12 @@ def _curious(self: Bars, path: Path, head: bytes) -> bool:
 
 FAULTS: list[tuple[str, object, str, str]] = [
     ("aggregator", changed(Shares, aggregate=_none), "names-kept", "a tuple, no DataArray"),
-    ("calibrator", changed(Drawn, replicates=_none), "replicates-valid", "a tuple, no Replicates"),
+    (
+        "calibrator",
+        changed(Drawn, calibrate=_none),
+        "scores-valid",
+        "a tuple, no CalibrationScores",
+    ),
     ("score", changed(Scaled, score=lambda s, p, u: p * 0 + np.nan), "shape", "it gives NaN"),
     ("score", changed(Scaled, score=lambda s, p, u: p > 0), "shape", "it gives bool"),
     ("score", Loose(), "frozen", "its parameter scale can be set: make the class frozen"),

@@ -28,8 +28,8 @@ from plausibly.annotators.answers import (
 from plausibly.annotators.measures import Likeness, Measure, likenesses, mean, ratio
 from plausibly.calibration.coordinates import group_names
 from plausibly.data import names
-from plausibly.data.left_out import read_left_out
 from plausibly.data.names import name_texts, not_among, positions, quoted, several, text_array
+from plausibly.data.states import read_left_out
 from plausibly.errors import InputError, counted
 from plausibly.evaluation import inputs, intervals
 from plausibly.evaluation.describe import decimal, ends

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from plausibly.data import names, validate
 from plausibly.data.names import name_texts, text_array
+from plausibly.data.plausibilities import check_plausibilities, mean_over_draws
 from plausibly.errors import InputError
 from plausibly.evaluation import inputs, intervals
 from plausibly.evaluation.groups import LEVEL, Risk, in_order, levels_of
@@ -192,7 +193,7 @@ def uncertainty_adjusted_accuracy(
         draw_accuracy[draw] = _mean_over_examples(_credited(leading, held), place)
     first /= len(draw_accuracy)
     accuracy = _credited(first, held)
-    vote = _leading(validate.mean_over_draws(lam).values.astype(np.float64))
+    vote = _leading(mean_over_draws(lam).values.astype(np.float64))
     result = xr.Dataset(
         {
             **intervals.variables("accuracy", list(map(means, accuracy.T)), (TOP,)),
@@ -226,7 +227,7 @@ def uncertainty_adjusted_accuracy(
 
 def _drawn(plausibilities: xr.DataArray) -> xr.DataArray:
     """Return plausibilities (draw, example, label), or raise ``draws-missing``."""
-    array = validate.check_plausibilities(plausibilities)
+    array = check_plausibilities(plausibilities)
     if names.DRAW not in array.dims:
         raise InputError(
             "draws-missing",

@@ -8,17 +8,17 @@ import numpy as np
 import xarray as xr
 
 from plausibly import registry, text
-from plausibly.conformal.components import called
-from plausibly.data import names, seal
+from plausibly.data import names
+from plausibly.data.annotations import Rows, check_table, lent
 from plausibly.data.names import name_texts, quoted, several, text_array
-from plausibly.data.rows import Rows, ordered_sum
 from plausibly.data.select import answered, select
 from plausibly.errors import ComponentError, InputError, counted
 from plausibly.evaluation.intervals import Doubles
+from plausibly.kernels.sums import ordered_sum
 from plausibly.kernels.types import Floats, Ints
-from plausibly.protocols import AGGREGATOR, Aggregator, AnnotatorModel, ComponentLike
-from plausibly.registry.calls import calling
-from plausibly.registry.conformance import problems
+from plausibly.protocols import AGGREGATOR, Aggregator, ComponentLike
+from plausibly.registry.components import called
+from plausibly.registry.entries import calling
 
 RESPONSES = "responses"
 NOTE = "note"
@@ -85,16 +85,24 @@ def reliability(
     ComponentError
         ``reliability-malformed`` where the answer of a plugin is no table of these annotators.
     """
-    table = seal.check_table(annotations)
+    table = check_table(annotations)
     component = registry.resolve(AGGREGATOR, aggregator, params or None)
     whose = called(AGGREGATOR, component)
-    model = _model(component, whose)
-    seal.check_table(table, component.accepts)
+    check_table(table, component.accepts)
     kept = answered(table)
     if len(kept) < table.sizes[names.EXAMPLE]:
         table = select(table, example=kept)
     with calling(f"aggregator {whose}", "reliability"):
-        told: object = model.reliability(seal.lent(table))
+        told: object = component.reliability(lent(table))
+    if told is None:
+        raise InputError(
+            "reliability-none",
+            f"aggregator {whose} does not estimate what annotators are worth",
+            expected="a method reliability(annotations)",
+            got="nothing of that name",
+            do="dawid-skene, one-coin or worker-agreement, which do",
+            whose=f"aggregator {whose}",
+        )
     found = _checked(told, table, whose)
     rows = Rows.of(table)
     responses = _responses(rows)
@@ -112,22 +120,6 @@ def reliability(
         attrs={**found.attrs, AGGREGATOR_NAME: whose},
     )
     return made.assign_attrs({UNKNOWN_RESPONSES: float(responses[-1])}) if responses[-1] else made
-
-
-def _model(component: Aggregator, whose: str) -> AnnotatorModel:
-    """Return the aggregator as one that estimates annotators; refuse any other."""
-    wrong = problems(component, AnnotatorModel)
-    if not wrong:
-        model: AnnotatorModel = component  # type: ignore[assignment]  # compared just now
-        return model
-    raise InputError(
-        "reliability-none",
-        f"aggregator {whose} does not estimate what annotators are worth",
-        expected=f"a method {wrong[0].expected}",
-        got=wrong[0].got,
-        do="dawid-skene, one-coin or worker-agreement, which do",
-        whose=f"aggregator {whose}",
-    )
 
 
 def _checked(found: object, table: xr.Dataset, whose: str) -> xr.Dataset:

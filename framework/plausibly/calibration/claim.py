@@ -9,7 +9,7 @@ from fractions import Fraction
 import attrs
 
 from plausibly.calibration.alphas import rounded_up
-from plausibly.calibration.scores import DRAWN_LABELS, INDEPENDENT, LABEL_CELLS, Replicates
+from plausibly.calibration.scores import BY_LABEL, DRAWN_LABELS, INDEPENDENT, CalibrationScores
 from plausibly.errors import IncompatibleComponents, counted, listed, warn
 from plausibly.guarantee import Guarantee, Target
 
@@ -25,22 +25,22 @@ class Evidence:
     Attributes
     ----------
     n : int
-        Calibration examples whose scores are compared with; of the largest cell, where p-values
+        Calibration examples whose scores are compared with; of the largest group, where p-values
         are kept apart.
     m : int
-        Replicates.
+        CalibrationScores.
     n_held_out : int
         Examples set aside for the combiner.
     of_what, target, event, share, assumptions, separate, counted, each, cluster, why, reference,
     notes
-        As the calibrator stated them in `Replicates`; by what held-out examples were taken.
+        As the calibrator stated them in `CalibrationScores`; by what held-out examples were taken.
     examples : int or None
         Calibration examples in all, where `n` counts something else.
     shared_score : bool
         Whether all replicates compare the same test score.
     counting : bool
         Whether every atom is an example and weighs as much as any other.
-    own : Fraction
+    test_mass : Fraction
         Mass of the new example in a numerator, in masses of one example: the largest risk.
     random : tuple of str or None
         What is random beside the examples, such as drawn labels; None where it is not known, as in
@@ -71,7 +71,7 @@ class Evidence:
     examples: int | None = None
     shared_score: bool = True
     counting: bool = True
-    own: Fraction = Fraction(1)
+    test_mass: Fraction = Fraction(1)
     share: Fraction | None = None
     random: tuple[str, ...] | None = None
 
@@ -178,7 +178,7 @@ class Evidence:
         notes : tuple of str
         """
         count = self.n_held_out if held_out else self.n
-        mass = factor if held_out else factor * self.own
+        mass = factor if held_out else factor * self.test_mass
         least = Fraction(mass) / (count + 1)
         return self.promise(
             alpha,
@@ -322,13 +322,15 @@ def warn_if_vacuous(promise: Guarantee, combiner: str) -> None:
     )
 
 
-def warn_of_small_cells(promise: Guarantee, replicates: Replicates, small: Sequence[int]) -> None:
+def warn_of_small_groups(
+    promise: Guarantee, calibration: CalibrationScores, small: Sequence[int]
+) -> None:
     """Warn of groups or labels that get every label, with what they have and would need."""
     if not small:
         return
-    of_labels = replicates.by == LABEL_CELLS
-    what = "labels" if of_labels else f'groups of "{replicates.by}"'
-    weighed = [(cell_mass(replicates, code), replicates.cells[code]) for code in small]
+    of_labels = calibration.by == BY_LABEL
+    what = "labels" if of_labels else f'groups of "{calibration.by}"'
+    weighed = [(group_mass(calibration, code), calibration.groups[code]) for code in small]
     got = listed(f"{name} {mass:.4g}" for mass, name in sorted(weighed))
     needed = "more" if promise.needed is None else counted(promise.needed)
     unit = "plausibility mass" if of_labels else promise.counted
@@ -336,27 +338,27 @@ def warn_of_small_cells(promise: Guarantee, replicates: Replicates, small: Seque
     verb = "get" if len(small) > 1 else "gets"
     warn(
         "group-too-small",
-        f"{len(small)} of {len(replicates.cells)} {what} {verb} every label at alpha {alpha}"
+        f"{len(small)} of {len(calibration.groups)} {what} {verb} every label at alpha {alpha}"
         if not of_labels
-        else f"{len(small)} of {len(replicates.cells)} labels {'are' if len(small) > 1 else 'is'} "
-        f"in every set at alpha {alpha}",
+        else f"{len(small)} of {len(calibration.groups)} labels "
+        f"{'are' if len(small) > 1 else 'is'} in every set at alpha {alpha}",
         expected=f"{unit} of {needed} or more for a label"
         if of_labels
         else f"{needed} {unit} or more in a group",
         got=got,
         do="annotate more of them, or a larger alpha"
         if of_labels
-        else f'merge them in the column "{replicates.by}", annotate more, or a larger alpha',
+        else f'merge them in the column "{calibration.by}", annotate more, or a larger alpha',
         whose="predictor",
-        details={"cells": [name for _, name in sorted(weighed)]},
+        details={"groups": [name for _, name in sorted(weighed)]},
         stacklevel=4,
     )
 
 
-def cell_mass(replicates: Replicates, code: int) -> float:
-    """Return what a cell weighs: examples in a group, plausibility mass of a label."""
-    part = replicates.of_cell(code)
-    if not replicates.of_atoms:
+def group_mass(calibration: CalibrationScores, code: int) -> float:
+    """Return what a group weighs: examples in a group, plausibility mass of a label."""
+    part = calibration.of_group(code)
+    if not calibration.of_atoms:
         return float(part.examples)
     units, denominator = part.masses()
     return float((units / denominator[part.rows()]).sum()) if len(units) else 0.0
@@ -380,18 +382,18 @@ def warn_of_unseen(
     )
 
 
-def warn_of_heavy(count: int, total: int, replicates: Replicates, alpha: float) -> None:
+def warn_of_heavy(count: int, total: int, calibration: CalibrationScores, alpha: float) -> None:
     """Warn of new examples that weigh too much for anything but every label."""
-    largest = "1" if replicates.own == 1 else "largest risk"
+    largest = "1" if calibration.test_mass == 1 else "largest risk"
     those = "all calibration weights"
-    if replicates.by:
-        those = f'the calibration weights of its "{replicates.by}"'
+    if calibration.by:
+        those = f'the calibration weights of its "{calibration.by}"'
     limit = f"alpha / ({largest} - alpha) of {those} together"
     warn(
         "weight-too-large",
         f"{counted(count)} of {counted(total)} examples {'get' if count > 1 else 'gets'} every "
         f"label at alpha {alpha:g}",
-        expected=f'weights in "{replicates.weight_by}" below {limit}',
+        expected=f'weights in "{calibration.weight_by}" below {limit}',
         got="more: calibration has too few examples like these",
         do="more calibration examples like them, a larger alpha, or clip the weights",
         whose="predictions",

@@ -18,7 +18,7 @@ from plausibly.kernels.blocks import map_blocks
 from plausibly.kernels.draws import draw_labels
 from plausibly.kernels.masses import exact_units, float_bits, float_units, raised_units
 from plausibly.kernels.random import Keys
-from plausibly.kernels.sparse import Slots
+from plausibly.kernels.sparse import Dense, as_stored
 from plausibly.kernels.types import Floats, FloatType, Hashes, Ints, still, unwritable
 
 
@@ -106,10 +106,8 @@ def _source(given: Floats | ScoreSource) -> Floats | ScoreSource:
     return unwritable(given) if isinstance(given, np.ndarray) else given
 
 
-def _opinions(given: Floats | Slots) -> Floats | Slots:
-    if isinstance(given, np.ndarray):
-        return unwritable(given)
-    return given._replace(weight=unwritable(given.weight), label=unwritable(given.label))
+def _stored(given: Floats | Dense) -> Dense:
+    return as_stored(given).unwritable()
 
 
 def _columns(given: Mapping[str, NDArray[np.generic]]) -> Mapping[str, NDArray[np.generic]]:
@@ -129,9 +127,9 @@ class CalibrationData:
     source : ndarray, (example, label), or ScoreSource
         Conformity scores in the dtype of the predictions; larger = fits better. Passed as
         ``scores=``. What is read through `scores_at` and `scores_of` never makes an array of all.
-    given : ndarray, (example, label), or Slots
-        Plausibilities as they were given, dense or packed; passed as ``plausibilities=``. What is
-        read through `draw`, `voted` and `atoms` never makes a dense array of packed ones.
+    stored : ndarray, (example, label), or Sparse
+        Plausibilities, dense or sparse; passed as ``plausibilities=``. What is read through
+        `draw`, `voted` and `atoms` never makes a dense array of sparse ones.
     denominator : ndarray of int64, (example,), or None
         Totals of which the plausibilities are counts.
     examples : Examples, or ndarray of uint64, (example,)
@@ -150,7 +148,7 @@ class CalibrationData:
     """
 
     source: Floats | ScoreSource = attrs.field(alias="scores", converter=_source)
-    given: Floats | Slots = attrs.field(alias="plausibilities", converter=_opinions)
+    stored: Dense = attrs.field(alias="plausibilities", converter=_stored)
     denominator: Ints | None = attrs.field(converter=attrs.converters.optional(unwritable))
     examples: Examples = attrs.field(alias="hashes", converter=_examples)
     labels: tuple[str, ...]
@@ -192,7 +190,7 @@ class CalibrationData:
     @cached_property
     def plausibilities(self) -> Floats:
         """Dense plausibilities, (example, label); rows sum to 1."""
-        return still(self.given.dense()) if isinstance(self.given, Slots) else self.given
+        return still(self.stored.dense())
 
     def draw(self, draws: int, keys: Keys) -> NDArray[np.int32]:
         """Return label codes (draw, example), each drawn from the plausibilities of its example.
@@ -217,7 +215,7 @@ class CalibrationData:
         uniform : ndarray, (example, draw)
         """
         if self.resampled is None:
-            return draw_labels(self.given, uniform)
+            return draw_labels(self.stored, uniform)
         draws = uniform.shape[1]
         if draws > len(self.resampled):
             raise InputError(
@@ -268,17 +266,7 @@ class CalibrationData:
 
     def voted(self) -> NDArray[np.int32]:
         """Return the label code (example,) of the largest plausibility, the first where tied."""
-        if isinstance(self.given, Slots):
-            first = np.argmax(self.given.weight, axis=1)[:, None]
-            found = np.take_along_axis(self.given.label, first, axis=1)[:, 0]
-            return found.astype(np.int32)
-        given, codes = self.given, np.empty(len(self), dtype=np.int32)
-
-        def fill(rows: slice) -> None:
-            codes[rows] = np.argmax(given[rows], axis=1)
-
-        map_blocks(fill, given.shape)
-        return codes
+        return self.stored.argmax()
 
     def scores_at(self, codes: Ints) -> Floats:
         """Return the scores (draw, example) at label codes of that shape."""
@@ -307,12 +295,10 @@ class CalibrationData:
         return self._masses(self.plausibilities)
 
     def atoms(self) -> Atoms:
-        """Return the masses of `units` that are above 0, from dense or packed plausibilities."""
-        values = self.given.weight if isinstance(self.given, Slots) else self.given
-        row, slot, units, denominator = self._above_zero(values)
-        if isinstance(self.given, Slots):
-            slot = self.given.label[row, slot].astype(np.intp)
-        return Atoms(row, slot, units, denominator)
+        """Return the masses of `units` that are above 0, from dense or sparse plausibilities."""
+        row, slot, units, denominator = self._above_zero(self.stored.weight)
+        label = self.stored.label_at(row, slot).astype(np.intp, copy=False)
+        return Atoms(row, label, units, denominator)
 
     def _above_zero(self, values: Floats) -> Atoms:
         """Return the masses above 0 of rows of plausibilities, or of the slots of them."""
@@ -352,9 +338,7 @@ class CalibrationData:
             scores=self.source[rows]
             if isinstance(self.source, np.ndarray)
             else self.source.take(rows),
-            plausibilities=self.given.take(rows)
-            if isinstance(self.given, Slots)
-            else self.given[rows],
+            plausibilities=self.stored.take(rows),
             denominator=None if self.denominator is None else self.denominator[rows],
             hashes=self.examples.take(rows),
             coordinates={name: found[rows] for name, found in self.coordinates.items()},

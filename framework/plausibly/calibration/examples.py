@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import attrs
 import numpy as np
 from numpy.typing import NDArray
 
 from plausibly.kernels import blocks
-from plausibly.kernels.random import Names
 from plausibly.kernels.types import Floats, FloatType, Hashes, Ints, still, unwritable
+
+if TYPE_CHECKING:
+    from plausibly.data.names import Names
 
 
 @attrs.frozen(eq=False)
-class AsGiven:
+class IdentityScores:
     """Predictions, finite, as a source of scores.
 
     Zero is added to what is read, which turns -0.0 into 0.0: they compare equal and are different
@@ -34,9 +36,9 @@ class AsGiven:
         found: Floats = self.values[row, label]
         return np.add(found, self.dtype.type(0), out=found)
 
-    def take(self, rows: NDArray[np.intp]) -> AsGiven:
+    def take(self, rows: NDArray[np.intp]) -> IdentityScores:
         """Return the scores of some examples."""
-        return AsGiven(self.values[rows])
+        return IdentityScores(self.values[rows])
 
     def largest(self) -> Floats:
         """Return the largest score of each example, (example,)."""
@@ -52,15 +54,11 @@ class AsGiven:
         return self._dense
 
 
-def _names(given: Names | Sequence[str] | Hashes) -> Names | Hashes:
-    return given if isinstance(given, (Names, np.ndarray)) else Names(given)
-
-
 @attrs.frozen(eq=False)
 class Examples:
     """Examples by name, or by the hashes of names that a file kept."""
 
-    given: Names | Hashes = attrs.field(converter=_names)
+    given: Names | Hashes
     numbered: bool = False
 
     def __len__(self) -> int:
@@ -77,12 +75,11 @@ class Examples:
         ordered: Hashes = np.sort(self.hashes)
         return ordered
 
-    def take(self, rows: NDArray[np.intp]) -> Examples:
+    def take(self, rows: NDArray[np.intp] | slice) -> Examples:
         """Return some of the examples."""
-        if isinstance(self.given, np.ndarray):
-            return Examples(self.given[rows], self.numbered)
-        texts = self.given.texts
-        return Examples([texts[row] for row in rows.tolist()], self.numbered)
+        given = self.given
+        some = given[rows] if isinstance(given, np.ndarray) else given.take(rows)
+        return Examples(some, self.numbered)
 
     def common(self, others: Examples) -> int:
         """Return how many of other examples are among these."""

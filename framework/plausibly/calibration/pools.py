@@ -8,7 +8,7 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from plausibly.calibration.scores import Replicates
+from plausibly.calibration.scores import CalibrationScores
 from plausibly.kernels import masses as kernel
 from plausibly.kernels.masses import common_masses
 from plausibly.kernels.ranks import Ranks
@@ -26,7 +26,7 @@ class Pool:
 
     ordered: Floats = attrs.field(converter=unwritable)
     cumulative: Masses = attrs.field(converter=unwritable)
-    own: int
+    test_mass: int
     total: int
     base: int
     bits: int | None = None
@@ -50,9 +50,9 @@ class Pool:
 
         This over `total` is the p-value: ``p(s) = (mass of atoms <= s + own) / total``.
         """
-        numerators: Masses = self.at_most(scores) + self.own
+        numerators: Masses = self.at_most(scores) + self.test_mass
         # Only a risk, whose atoms may weigh more than their example, can pass the total.
-        return numerators if self.own == self.total - self.base else self._capped(numerators)
+        return numerators if self.test_mass == self.total - self.base else self._capped(numerators)
 
     def _capped(self, numerators: Masses) -> Masses:
         capped: Masses = np.minimum(numerators, self.total)
@@ -66,30 +66,30 @@ class Pool:
         """
         bits = 0 if self.bits is None else self.bits
         unit = self.total - self.base
-        most = 2 ** (kernel.LIMIT_BITS - 1) // (max(unit, self.own) * times)
+        most = 2 ** (kernel.LIMIT_BITS - 1) // (max(unit, self.test_mass) * times)
         counted = np.broadcast_to(kernel.weight_units(weight, bits, up=True), scores.shape)
         beyond = counted > most
         counted = np.where(beyond, most, counted)
         totals: Masses = self.base + counted * unit
-        numerators = np.minimum(self.at_most(scores) + counted * self.own, totals)
+        numerators = np.minimum(self.at_most(scores) + counted * self.test_mass, totals)
         sure = beyond | (totals == 0)
         totals = np.where(totals == 0, 1, totals)
         return np.where(sure, totals, numerators), totals
 
 
-def _storable(replicates: Replicates) -> Replicates:
+def _storable(calibration: CalibrationScores) -> CalibrationScores:
     """Return replicates with masses that are the same after a file was written and read."""
-    units, row, denominator = replicates.units, replicates.row, replicates.denominator
+    units, row, denominator = calibration.units, calibration.row, calibration.denominator
     if units is None or row is None or denominator is None:
-        return replicates
+        return calibration
     units, denominator = kernel.storable_masses(units, row, denominator)
-    return attrs.evolve(replicates, units=units, denominator=denominator)
+    return attrs.evolve(calibration, units=units, denominator=denominator)
 
 
-def _counting(scores: Floats, own: int) -> Pool:
+def _counting(scores: Floats, test_mass: int) -> Pool:
     ordered = np.sort(scores, axis=None)
     cumulative = np.arange(ordered.size + 1, dtype=np.int64)
-    return Pool(ordered, cumulative, own, ordered.size + own, ordered.size)
+    return Pool(ordered, cumulative, test_mass, ordered.size + test_mass, ordered.size)
 
 
 def stable_order(scores: Floats) -> NDArray[np.intp]:
@@ -111,23 +111,23 @@ def stable_order(scores: Floats) -> NDArray[np.intp]:
 class Pools:
     """The pool of the averaged p-value and, where they exist, one a replicate.
 
-    Where a calibration is kept apart by groups or labels, `cell` has the pools of each.
+    Where a calibration is kept apart by groups or labels, `groups` has the pools of each.
     """
 
-    replicates: Replicates = attrs.field(converter=_storable)
+    calibration: CalibrationScores = attrs.field(converter=_storable)
 
     @property
     def dtype(self) -> FloatType:
         """Float type of the scores, in which test scores are compared."""
-        return self.replicates.scores.dtype
+        return self.calibration.scores.dtype
 
     @cached_property
-    def cells(self) -> tuple[Pools, ...]:
-        """The pools of each cell; these alone where nothing is kept apart."""
-        count = len(self.replicates.cells)
-        if not self.replicates.by:
+    def groups(self) -> tuple[Pools, ...]:
+        """The pools of each group; these alone where nothing is kept apart."""
+        count = len(self.calibration.groups)
+        if not self.calibration.by:
             return (self,)
-        return tuple(Pools(self.replicates.of_cell(code)) for code in range(count))
+        return tuple(Pools(self.calibration.of_group(code)) for code in range(count))
 
     @cached_property
     def pooled(self) -> Pool:
@@ -136,57 +136,57 @@ class Pools:
         With m replicates of n atoms each, ``mean_j (c_j + 1) / (n + 1) = (c + m) / (m (n + 1))``:
         one pooled count. With masses, the test example weighs as much as one example.
         """
-        scores = self.replicates.scores
+        scores = self.calibration.scores
         if self._plain:
-            return _counting(scores, own=scores.shape[0])
+            return _counting(scores, test_mass=scores.shape[0])
         return self._with_masses(scores)
 
     @cached_property
     def each(self) -> tuple[Pool, ...]:
         """One pool a replicate, each compared with own mass one."""
-        scores = self.replicates.scores
+        scores = self.calibration.scores
         if len(scores) == 1:
             return (self.pooled,)
         if self._plain:
-            return tuple(_counting(row, own=1) for row in scores)
+            return tuple(_counting(row, test_mass=1) for row in scores)
         return tuple(self._with_masses(row[None, :]) for row in scores)
 
     @property
     def _plain(self) -> bool:
-        return self.replicates.counting and self.replicates.own == 1
+        return self.calibration.counting and self.calibration.test_mass == 1
 
     def _with_masses(self, scores: Floats) -> Pool:
         """Return the pool of some replicates, whose atoms all have the masses of their column."""
-        replicates = self.replicates
-        units, denominator = replicates.masses()
-        row, copies = replicates.rows(), len(scores)
+        calibration = self.calibration
+        units, denominator = calibration.masses()
+        row, copies = calibration.rows(), len(scores)
         # A risk may weigh more than its example, by the largest risk.
-        heaviest = max(1, -(-replicates.own.numerator // replicates.own.denominator))
+        heaviest = max(1, -(-calibration.test_mass.numerator // calibration.test_mass.denominator))
         # With room for the sum over replicates, also where these are read apart.
-        together = len(replicates.scores) * heaviest
+        together = len(calibration.scores) * heaviest
         masses, one = common_masses(units, row, denominator, times=together)
         rounded = int(denominator.max(initial=1)) >= 2**_ROUNDED_BITS
         order = stable_order(scores.ravel())
         bits = None
-        if replicates.weight is None:
+        if calibration.weight is None:
             cumulative = np.zeros(scores.size + 1, dtype=masses.dtype)
             np.cumsum(np.tile(masses, copies)[order], out=cumulative[1:])
             base = copies * one * len(denominator)
         else:
             sums = kernel.WeightedSums.of(
-                replicates.weight, one, together, whole=replicates.own == 1
+                calibration.weight, one, together, whole=calibration.test_mass == 1
             )
             place = np.tile(np.arange(scores.shape[1]), copies)[order]
             cumulative = sums.cumulative(masses[place], row[place])
             base, one, bits = copies * sums.base, sums.one, sums.bits
             rounded = rounded or not sums.exact
-        if replicates.of_atoms:
+        if calibration.of_atoms:
             # Atoms may have been rounded up, by less than one unit each; a total must not be.
             base = int(cumulative[-1]) - (scores.size if rounded else 0)
-        own_mass = copies * one * replicates.own
-        own = -(-own_mass.numerator // own_mass.denominator)
-        if replicates.own == 1:
+        exact_mass = copies * one * calibration.test_mass
+        test_mass = -(-exact_mass.numerator // exact_mass.denominator)
+        if calibration.test_mass == 1:
             # Masses that were rounded up may pass the examples' own by a hair.
             cumulative = np.minimum(cumulative, base)
         unit = copies * one
-        return Pool(scores.ravel()[order], cumulative, own, base + unit, base, bits)
+        return Pool(scores.ravel()[order], cumulative, test_mass, base + unit, base, bits)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from plausibly.calibration.alphas import exact as _number
 from plausibly.calibration.pools import Pools
-from plausibly.calibration.scores import LABEL_CELLS
+from plausibly.calibration.scores import BY_LABEL
 from plausibly.errors import IncompatibleComponents
 from plausibly.kernels.masses import share
 from plausibly.kernels.random import Keys, hash_names
@@ -99,13 +99,13 @@ class PValues:
         Parameters
         ----------
         pools : Pools
-            Of one cell.
+            Of one group.
         scores : ndarray, (*query), or (replicate, *query) where test scores are separate
         weight, uniform : ndarray, broadcast to (*query), optional
         order : ndarray of int, (replicate, *query), optional
         """
         totals: Masses | None = None
-        if pools.replicates.reads == "separate":
+        if pools.calibration.augmentation == "separate":
             numerators, totals = _added(pools, scores, weight)
         elif weight is not None:
             numerators, totals = pools.pooled.ratios(scores, weight)
@@ -116,7 +116,7 @@ class PValues:
     @property
     def m(self) -> int:
         """Number of replicates."""
-        return int(self.pools.replicates.scores.shape[0])
+        return int(self.pools.calibration.scores.shape[0])
 
     @property
     def size(self) -> int:
@@ -127,7 +127,7 @@ class PValues:
     def _total(self) -> int | Masses:
         if self.totals is not None:
             return self.totals
-        if self.pools.replicates.reads == "separate":
+        if self.pools.calibration.augmentation == "separate":
             return sum(pool.total for pool in self.pools.each)
         return self.pools.pooled.total
 
@@ -150,8 +150,8 @@ class PValues:
             ``threshold-none`` where a threshold was asked for, and ``pair-incompatible`` where
             replicates have test scores of their own.
         """
-        replicates = self.pools.replicates
-        if replicates.reads == "separate" or self.weight is not None:
+        calibration = self.pools.calibration
+        if calibration.augmentation == "separate" or self.weight is not None:
             raise IncompatibleComponents(
                 "pair-incompatible",
                 "average(smoothed=True) splits ties among equal masses with one shared test score",
@@ -166,7 +166,7 @@ class PValues:
         below = pool.below(self.scores)
         tied = (pool.at_most(self.scores) - below).astype(np.float64)
         # Of m counted draws of the new example one is the tie itself; masses may be below it.
-        own = self.m - 1 + uniform if replicates.counting else np.full(tied.shape, pool.own)
+        own = self.m - 1 + uniform if calibration.counting else np.full(tied.shape, pool.test_mass)
         values: NDArray[np.float64] = below.astype(np.float64) + uniform * tied + own
         # A risk can pass the total.
         return np.minimum(values / float(pool.total), 1.0)
@@ -183,9 +183,9 @@ class PValues:
             Where only the mean exists.
         """
         scores, weight = self.scores, self.weight
-        if scores is None or not self.pools.replicates.separate:
+        if scores is None or not self.pools.calibration.separate:
             raise MeanOnly
-        own = self.pools.replicates.reads == "separate"
+        own = self.pools.calibration.augmentation == "separate"
         found = []
         for place, pool in enumerate(self.pools.each):
             one = scores[place] if own else scores
@@ -228,11 +228,11 @@ _BLOCK = 1 << 20
 
 
 @attrs.frozen(kw_only=True, eq=False)
-class Queries:
+class TestScores:
     """Every label of every new example."""
 
     scores: Floats
-    cell: Ints | None = None
+    group: Ints | None = None
     weight: Floats | None = None
     uniform: Floats | None
     order: Ints | None = None
@@ -240,18 +240,18 @@ class Queries:
     def __len__(self) -> int:
         return int(self.scores.shape[-2])
 
-    def take(self, rows: slice | NDArray[np.intp]) -> Queries:
+    def take(self, rows: slice | NDArray[np.intp]) -> TestScores:
         """Return the queries of some examples."""
-        return Queries(
+        return TestScores(
             scores=self.scores[:, rows] if self.scores.ndim == 3 else self.scores[rows],
-            cell=None if self.cell is None else self.cell[rows],
+            group=None if self.group is None else self.group[rows],
             weight=None if self.weight is None else self.weight[rows],
             uniform=None if self.uniform is None else self.uniform[rows],
             order=None if self.order is None else self.order[:, rows],
         )
 
     def p_values(self, pools: Pools, label: int | None = None) -> PValues:
-        """Return the p-values against one cell; of one label where a label is named."""
+        """Return the p-values against one group; of one label where a label is named."""
         asked = slice(None) if label is None else slice(label, label + 1)
         return PValues.of(
             pools,
@@ -262,36 +262,36 @@ class Queries:
         )
 
 
-def combined(pools: Pools, queries: Queries, combine: Combine) -> NDArray[np.float64]:
+def combined(pools: Pools, test_scores: TestScores, combine: Combine) -> NDArray[np.float64]:
     """Return the combined p-value of every label of every example, (example, label).
 
     Examples of groups that calibration lacks have nothing to be compared with: 1.
     """
-    labels = queries.scores.shape[-1]
-    found = np.empty((len(queries), labels), dtype=np.float64)
-    rows = max(1, _BLOCK // (max(1, labels) * len(pools.replicates.scores)))
-    for start in range(0, len(queries), rows):
-        block = queries.take(slice(start, start + rows))
+    labels = test_scores.scores.shape[-1]
+    found = np.empty((len(test_scores), labels), dtype=np.float64)
+    rows = max(1, _BLOCK // (max(1, labels) * len(pools.calibration.scores)))
+    for start in range(0, len(test_scores), rows):
+        block = test_scores.take(slice(start, start + rows))
         found[start : start + rows] = _block(pools, block, combine)
     return found
 
 
-def _block(pools: Pools, queries: Queries, combine: Combine) -> NDArray[np.float64]:
-    if pools.replicates.by == LABEL_CELLS:
-        columns = [combine(queries.p_values(one, k)) for k, one in enumerate(pools.cells)]
+def _block(pools: Pools, test_scores: TestScores, combine: Combine) -> NDArray[np.float64]:
+    if pools.calibration.by == BY_LABEL:
+        columns = [combine(test_scores.p_values(one, k)) for k, one in enumerate(pools.groups)]
         return np.concatenate(columns, axis=1)
-    if queries.cell is None:
-        return combine(queries.p_values(pools))
-    found = np.ones(queries.scores.shape[-2:], dtype=np.float64)
-    for code, rows in _cells(queries.cell):
-        found[rows] = combine(queries.take(rows).p_values(pools.cells[code]))
+    if test_scores.group is None:
+        return combine(test_scores.p_values(pools))
+    found = np.ones(test_scores.scores.shape[-2:], dtype=np.float64)
+    for code, rows in _groups(test_scores.group):
+        found[rows] = combine(test_scores.take(rows).p_values(pools.groups[code]))
     return found
 
 
-def _cells(cell: Ints) -> Iterator[tuple[int, NDArray[np.intp]]]:
-    """Return the known cells of examples, and the rows of each."""
-    for code in np.unique(cell[cell >= 0]).tolist():
-        yield code, np.flatnonzero(cell == code)
+def _groups(group: Ints) -> Iterator[tuple[int, NDArray[np.intp]]]:
+    """Return the known groups of examples, and the rows of each."""
+    for code in np.unique(group[group >= 0]).tolist():
+        yield code, np.flatnonzero(group == code)
 
 
 _OPEN = (attrs.validators.gt(0.0), attrs.validators.lt(1.0))

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from plausibly.errors import IncompatibleComponents
 from plausibly.guarantee import NEW_LABEL, Target
 from plausibly.kernels.types import Floats, Ints, unwritable
-from plausibly.registry.conformance import fits, spelled
+from plausibly.type_hints import fits, spelled
 
 _SUM_WITHIN = 1e-5
 
@@ -22,14 +22,14 @@ UNIFORMS = "the uniforms of the score"
 INDEPENDENT = "calibration and new examples are independent draws of one distribution"
 UNSEEN = "the model saw none of them"
 
-LABEL_CELLS = "label"
-"""`Replicates.by` where the cell of a query is the label that is asked about."""
+BY_LABEL = "label"
+"""`CalibrationScores.by` where the group of a query is the label that is asked about."""
 
-Reads: TypeAlias = Literal["plain", "separate", "mean", "single"]
+AugmentationMode: TypeAlias = Literal["none", "separate", "mean", "pooled"]
 
 
 @attrs.frozen(kw_only=True, eq=False)
-class Replicates:
+class CalibrationScores:
     """Atoms: the scores, with masses, that a test score is compared with.
 
     Attributes
@@ -60,22 +60,22 @@ class Replicates:
         False where only the mean over replicates exists, as for expected draws.
     label : ndarray of int, (replicate, atom), or None
         Label code of each atom, where a calibrator can say: what `mondrian` by label needs.
-    own : Fraction
+    test_mass : Fraction
         Mass that the new example counts for in a p-value's numerator, in masses of one example.
     by : str
         What p-values are kept apart by: nothing (""), the ``"label"`` that is asked about, or a
         coordinate of the examples.
-    cell : ndarray of int, (atom,), or None
-        Group of each atom, a position in `cells`.
-    cells : tuple of str
+    group : ndarray of int, (atom,), or None
+        Group of each atom, a position in `groups`.
+    groups : tuple of str
         Names of the groups.
     of_atoms : bool
-        Whether a cell weighs as much as its atoms; else as much as the examples in it.
+        Whether a group weighs as much as its atoms; else as much as the examples in it.
     weight : ndarray, (example,), or None
         Weight of each calibration example, for covariate shift.
     weight_by : str
         Coordinate that gives the weight of a new example.
-    reads : {"plain", "separate", "mean", "single"}
+    augmentation : {"none", "separate", "mean", "pooled"}
         Which score of a new example is compared: its only one, one in each replicate (the
         augmentation of that number), the mean over augmentations, or that of any single
         augmentation.
@@ -108,14 +108,14 @@ class Replicates:
     denominator: Ints | None = None
     separate: bool = True
     label: Ints | None = None
-    own: Fraction = Fraction(1)
+    test_mass: Fraction = Fraction(1)
     by: str = ""
-    cell: Ints | None = None
-    cells: tuple[str, ...] = ()
+    group: Ints | None = None
+    groups: tuple[str, ...] = ()
     of_atoms: bool = False
     weight: Floats | None = None
     weight_by: str = ""
-    reads: Reads = "plain"
+    augmentation: AugmentationMode = "none"
     counted: str = "calibration examples"
     each: str = ""
     cluster: str = ""
@@ -126,19 +126,19 @@ class Replicates:
     notes: tuple[str, ...] = ()
 
     def __attrs_post_init__(self) -> None:
-        for name in ("scores", "units", "row", "denominator", "label", "cell", "weight"):
+        for name in ("scores", "units", "row", "denominator", "label", "group", "weight"):
             if isinstance(array := getattr(self, name), np.ndarray):
                 object.__setattr__(self, name, unwritable(array))  # combiners see these
         self.require(self._shapes())
 
     def require(self, problem: str, *, whose: str = "a calibrator") -> None:
-        """Raise ``replicates-malformed`` where something else is expected of who made these."""
+        """Raise ``calibration-scores-malformed`` with what is expected, unless it is empty."""
         if problem:
             raise IncompatibleComponents(
-                "replicates-malformed",
-                f"{whose} returned replicates that cannot be used",
+                "calibration-scores-malformed",
+                f"{whose} returned calibration scores that cannot be used",
                 expected=problem,
-                do="mend the calibrator's replicates()",
+                do="mend the calibrator's calibrate()",
                 whose=whose,
             )
 
@@ -151,14 +151,14 @@ class Replicates:
             return f"scores of shape (replicate, atom), not {self.scores.shape}"
         if any(given) and not all(given):
             return "units, row and denominator together, or none of them"
-        if any(part is not None and part.shape != (atoms,) for part in (*masses[:2], self.cell)):
-            return f"units, row and cell of shape ({atoms},)"
+        if any(part is not None and part.shape != (atoms,) for part in (*masses[:2], self.group)):
+            return f"units, row and group of shape ({atoms},)"
         if self.denominator is not None and self.denominator.ndim != 1:
             return "denominator of shape (example,)"
         if self.label is not None and self.label.shape != self.scores.shape:
             return f"label of shape {self.scores.shape}"
-        if (self.cell is None) == bool(self.by):
-            return "by and cell together, or none of them"
+        if (self.group is None) == bool(self.by):
+            return "by and group together, or none of them"
         if (self.weight is None) == bool(self.weight_by):
             return "weight and weight_by together, or none of them"
         if self.weight is not None and self.weight.shape != (self.examples,):
@@ -167,23 +167,23 @@ class Replicates:
 
     def contents(self) -> str:
         """Return what contents are expected instead, or nothing: asked once, by calibration."""
-        for name, wanted in get_type_hints(Replicates).items():
+        for name, wanted in get_type_hints(CalibrationScores).items():
             if not fits(getattr(self, name), wanted):
                 return f"{name}: {spelled(wanted)}"
         if not self.scores.size:
             return "one atom or more"
         if np.isnan(self.scores.max()) or self.scores.max() == np.inf:
             return "scores without NaN, finite or -inf"
-        if self.own <= 0 or not (self.share is None or 0 <= self.share <= 1):
-            return "own above 0, and share from 0 to 1"
-        bounds = {"row": self.examples, "cell": len(self.cells), "label": np.inf}
+        if self.test_mass <= 0 or not (self.share is None or 0 <= self.share <= 1):
+            return "test_mass above 0, and share from 0 to 1"
+        bounds = {"row": self.examples, "group": len(self.groups), "label": np.inf}
         for name, most in bounds.items():
             codes = getattr(self, name)
             whole = codes is None or codes.dtype.kind in "iu"
             if codes is not None and not (whole and 0 <= codes.min() <= codes.max() < most):
                 return f"{name}: whole numbers from 0 to below {most}"
-        if len(set(self.cells)) < len(self.cells):
-            return "cells with names of their own"
+        if len(set(self.groups)) < len(self.groups):
+            return "groups with names of their own"
         if self.weight is not None and not 0 <= self.weight.min() <= self.weight.max() < np.inf:
             return "finite weights from 0 on"
         return self._masses_expected()
@@ -201,9 +201,9 @@ class Replicates:
         atoms = np.bincount(self.rows(), minlength=self.examples)
         one = denominator.astype(np.float64)
         # Plausibilities sum to 1 within 1e-6, and masses may be rounded up by one unit each.
-        own, spare = float(self.own), _SUM_WITHIN * one + atoms
+        own, spare = float(self.test_mass), _SUM_WITHIN * one + atoms
         if (sums > own * one + max(1.0, own) * spare).any():
-            return "units that sum to no more than own times the denominator of each example"
+            return "units that sum to no more than test_mass times the denominator of each example"
         if self.target != "risk" and (sums < one - spare).any():
             return "units that sum to the denominator of each example"
         return ""
@@ -221,7 +221,12 @@ class Replicates:
     @property
     def alone(self) -> bool:
         """Whether new examples are compared by one score of theirs and nothing else."""
-        return not self.by and not self.weight_by and self.reads == "plain" and self.own == 1
+        return (
+            not self.by
+            and not self.weight_by
+            and self.augmentation == "none"
+            and self.test_mass == 1
+        )
 
     def rows(self) -> NDArray[np.intp]:
         """Return the example of each atom, (atom,)."""
@@ -234,23 +239,23 @@ class Replicates:
             return one, one
         return self.units, self.denominator
 
-    def cell_sizes(self) -> list[float]:
-        """Return how many calibration examples are in each cell, or which mass, (cell,)."""
-        if self.cell is None:
+    def group_sizes(self) -> list[float]:
+        """Return how many calibration examples are in each cell, or which mass, (group,)."""
+        if self.group is None:
             return []
-        size = len(self.cells)
+        size = len(self.groups)
         if not self.of_atoms:
-            rows = np.unique(np.stack([self.cell, self.rows()]), axis=1)
+            rows = np.unique(np.stack([self.group, self.rows()]), axis=1)
             return [float(count) for count in np.bincount(rows[0], minlength=size)]
         units, denominator = self.masses()
         each = (units / denominator[self.rows()]).astype(np.float64)
-        return [float(mass) for mass in np.bincount(self.cell, weights=each, minlength=size)]
+        return [float(mass) for mass in np.bincount(self.group, weights=each, minlength=size)]
 
-    def of_cell(self, code: int) -> Replicates:
-        """Return the atoms of one cell, with the examples that have any there."""
-        if self.cell is None:
+    def of_group(self, code: int) -> CalibrationScores:
+        """Return the atoms of one group, with the examples that have any there."""
+        if self.group is None:
             return self
-        inside = self.cell == code
+        inside = self.group == code
         kept, row = np.unique(self.rows()[inside], return_inverse=True)
         counting = self.units is None or self.denominator is None
         return attrs.evolve(
@@ -262,6 +267,6 @@ class Replicates:
             label=None if self.label is None else self.label[:, inside],
             weight=None if self.weight is None else self.weight[kept],
             by="",
-            cell=None,
-            cells=(),
+            group=None,
+            groups=(),
         )

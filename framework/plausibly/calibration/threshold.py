@@ -12,8 +12,15 @@ import attrs
 import numpy as np
 
 from plausibly.calibration.pools import Pools
-from plausibly.calibration.pvalues import Combine, MeanOnly, NoThreshold, PValues, Queries, combined
-from plausibly.calibration.scores import LABEL_CELLS
+from plausibly.calibration.pvalues import (
+    Combine,
+    MeanOnly,
+    NoThreshold,
+    PValues,
+    TestScores,
+    combined,
+)
+from plausibly.calibration.scores import BY_LABEL
 from plausibly.errors import IncompatibleComponents
 from plausibly.guarantee import rounded
 from plausibly.kernels.masses import SETTLED_DIGITS
@@ -76,7 +83,8 @@ def threshold(
         return _bisected(pools, combine, alpha)
     if numerator > pooled.total:
         return pools.dtype.type(np.inf)
-    return order_statistic(pooled.ordered, weighted_rank(pooled.cumulative, numerator - pooled.own))
+    rank = weighted_rank(pooled.cumulative, numerator - pooled.test_mass)
+    return order_statistic(pooled.ordered, rank)
 
 
 def _bisected(
@@ -98,7 +106,7 @@ def _bisected(
 
 
 @attrs.frozen(kw_only=True)
-class Facts:
+class Metadata:
     """What a predictor remembers of how it was made."""
 
     scale: str
@@ -115,25 +123,27 @@ REMEMBERED = 128
 
 
 @attrs.frozen(eq=False)
-class Decisions:
+class ThresholdRule:
     """Sets of one predictor."""
 
     pools: Pools
     combine: Combine
-    facts: Facts
+    metadata: Metadata
 
     @property
     def has_threshold(self) -> bool:
-        """Whether a label is in the set by its score alone, given its cell."""
-        replicates, smoothed = self.pools.replicates, self._asked is NoThreshold
-        return not (replicates.weight_by or replicates.reads == "separate" or smoothed)
+        """Whether a label is in the set by its score alone, given its group."""
+        calibration, smoothed = self.pools.calibration, self._asked is NoThreshold
+        return not (calibration.weight_by or calibration.augmentation == "separate" or smoothed)
 
     @property
-    def takes_rows(self) -> bool:
+    def needs_only_scores(self) -> bool:
         """Whether nothing but one row of predictions is read of an example."""
-        replicates = self.pools.replicates
-        by_example = replicates.by not in ("", LABEL_CELLS)
-        return self.has_threshold and replicates.reads in ("plain", "single") and not by_example
+        calibration = self.pools.calibration
+        by_example = calibration.by not in ("", BY_LABEL)
+        return (
+            self.has_threshold and calibration.augmentation in ("none", "pooled") and not by_example
+        )
 
     @property
     def splits_ties(self) -> bool:
@@ -143,7 +153,7 @@ class Decisions:
     @cached_property
     def _asked(self) -> type[NoThreshold | MeanOnly] | None:
         """What the combiner asks for besides the mean, as far as it comes without."""
-        pools = self.pools.cells[0]
+        pools = self.pools.groups[0]
         try:
             self.combine(PValues(pools, pools.pooled.cumulative[:1]))
         except (MeanOnly, NoThreshold) as lacking:
@@ -151,64 +161,67 @@ class Decisions:
         return None
 
     @cached_property
-    def taus(self) -> Callable[[Fraction], Floats]:
-        """The threshold of each cell, (cell,), by alpha."""
-        return lru_cache(REMEMBERED)(self._taus)
+    def thresholds(self) -> Callable[[Fraction], Floats]:
+        """The threshold of each group, (group,), by alpha."""
+        return lru_cache(REMEMBERED)(self._thresholds)
 
-    def _taus(self, alpha: Fraction) -> Floats:
+    def _thresholds(self, alpha: Fraction) -> Floats:
         if not self.has_threshold:
             raise self._no_threshold()
-        found = [threshold(one, self.combine, alpha) for one in self.pools.cells]
+        found = [threshold(one, self.combine, alpha) for one in self.pools.groups]
         return np.array(found, dtype=self.pools.dtype)
 
     def _no_threshold(self) -> IncompatibleComponents:
-        replicates = self.pools.replicates
+        calibration = self.pools.calibration
         reason = "an example has a uniform of its own"
-        if replicates.weight_by:
+        if calibration.weight_by:
             reason = "the threshold depends on the weight of the example"
-        elif replicates.reads == "separate":
+        elif calibration.augmentation == "separate":
             reason = "a label has several scores, one an augmentation"
         return IncompatibleComponents(
             "threshold-none",
-            f"calibrator {self.facts.calibrator} with combiner {self.facts.combiner} has no one "
-            "threshold",
+            f"calibrator {self.metadata.calibrator} with combiner {self.metadata.combiner} has no "
+            "one threshold",
             expected=f"sets by p-value: {reason}",
             do="predict(...) or p_values(...), which need none",
             whose="predictor",
         )
 
-    def sets(self, queries: Queries, alphas: Sequence[Fraction]) -> list[Bools]:
+    def sets(self, test_scores: TestScores, alphas: Sequence[Fraction]) -> list[Bools]:
         """Return the sets (example, label) at each alpha."""
         if not self.has_threshold:
-            p = combined(self.pools, queries, self.combine)
+            p = combined(self.pools, test_scores, self.combine)
             return [exceed(p, one) for one in alphas]
-        return [self.at_least(queries.scores, self.taus(one), queries.cell) for one in alphas]
+        return [
+            self.at_least(test_scores.scores, self.thresholds(one), test_scores.group)
+            for one in alphas
+        ]
 
-    def at_least(self, scores: Floats, taus: Floats, cell: Ints | None) -> Bools:
-        """Return which scores reach the threshold of their cell; all do where that is unknown."""
-        if cell is not None:
-            known = np.append(taus, taus.dtype.type(-np.inf))  # at -1
-            taus = known[cell][:, None]
-        elif not self.pools.replicates.by:
-            taus = taus[:1]
-        return at_least(scores, taus)
+    def at_least(self, scores: Floats, thresholds: Floats, group: Ints | None) -> Bools:
+        """Return which scores reach the threshold of their group; all do where that is unknown."""
+        if group is not None:
+            known = np.append(thresholds, thresholds.dtype.type(-np.inf))  # at -1
+            thresholds = known[group][:, None]
+        elif not self.pools.calibration.by:
+            thresholds = thresholds[:1]
+        return at_least(scores, thresholds)
 
     def require_rows(self) -> None:
         """Raise `IncompatibleComponents` where rows of numbers do not say enough."""
-        if self.takes_rows:
+        if self.needs_only_scores:
             return
-        replicates = self.pools.replicates
-        read = replicates.weight_by or replicates.by
-        if read not in ("", LABEL_CELLS):
+        calibration = self.pools.calibration
+        read = calibration.weight_by or calibration.by
+        if read not in ("", BY_LABEL):
             needs = f'"{read}" of each example'
-        elif replicates.reads in ("separate", "mean"):
+        elif calibration.augmentation in ("separate", "mean"):
             needs = "all augmentations of an example"
         else:
             needs = "names of the examples, by which uniforms are keyed"
         raise IncompatibleComponents(
             "array-not-enough",
-            f"calibrator {self.facts.calibrator} with combiner {self.facts.combiner} reads more "
-            "than rows of numbers",
+            f"calibrator {self.metadata.calibrator} with combiner {self.metadata.combiner} reads "
+            "more than rows of numbers",
             expected=needs,
             do="predict(), with a DataArray that has them",
             whose="predictions",
@@ -218,7 +231,7 @@ class Decisions:
         """Return the threshold as text, or the least and the largest."""
         if not self.has_threshold:
             return "none"
-        low, *more = sorted({float(tau) for tau in self.taus(alpha)})
+        low, *more = sorted({float(tau) for tau in self.thresholds(alpha)})
         return f"{_text(low)} to {_text(more[-1])}" if more else _text(low)
 
 

@@ -46,8 +46,8 @@ MANY_LABELS = 1_000
 def aggregate(output: Output, loaded: Draft, *, dry_run: dry.DryRun = False) -> None:
     """Declare ``plausibly aggregate``."""
     from plausibly.data import names
-    from plausibly.data.left_out import read_left_out
     from plausibly.data.names import several
+    from plausibly.data.states import read_left_out
     from plausibly.io import write_plausibilities
     from plausibly.io.plausibilities import check_output
     from plausibly.study.reading import check_renames, label_names, read_answers
@@ -164,17 +164,11 @@ def _formed(lam: xr.DataArray | xr.Dataset, out: Path, form: Form) -> xr.DataArr
 
 def _certain(lam: xr.DataArray | xr.Dataset) -> tuple[int, int]:
     """Return how many examples have a tie for the first place, and how many one certain label."""
-    import xarray as xr
-
-    from plausibly.data.plausibilities import slots_of
-    from plausibly.data.validate import mean_over_draws
+    from plausibly.data.plausibilities import Plausibilities
     from plausibly.kernels.coverage import tie_counts
 
-    if isinstance(lam, xr.Dataset):
-        slots = slots_of(lam)
-        return int((tie_counts(slots) > 1).sum()), int((slots.weight.max(axis=1) == 1).sum())
-    mean = mean_over_draws(lam).values
-    return int((tie_counts(mean) > 1).sum()), int((mean.max(axis=1) == 1).sum())
+    stored = Plausibilities.of(lam).stored
+    return int((tie_counts(stored) > 1).sum()), int((stored.weight.max(axis=1) == 1).sum())
 
 
 def _share(part: int, whole: int) -> str:

@@ -10,7 +10,7 @@ import attrs
 import xarray as xr
 
 from plausibly.calibration.claim import warn_if_vacuous
-from plausibly.calibration.scores import LABEL_CELLS
+from plausibly.calibration.scores import BY_LABEL
 from plausibly.cli import layout
 from plausibly.conformal.predictor import ConformalPredictor
 from plausibly.data.names import AUGMENTATION, name_texts, quoted, several
@@ -43,14 +43,14 @@ class Threshold:
 
 def thresholds(predictor: ConformalPredictor, alphas: Sequence[str]) -> list[Threshold]:
     """Return the threshold at each alpha."""
-    by = predictor.pools.replicates.by
+    by = predictor.pools.calibration.by
     try:
         array = predictor.threshold(list(alphas))
     except IncompatibleComponents as error:
         if error.name != "threshold-none":
             raise
         for alpha in alphas:
-            warn_if_vacuous(predictor.guarantee(alpha), predictor.facts.combiner)
+            warn_if_vacuous(predictor.guarantee(alpha), predictor.metadata.combiner)
         return [Threshold(by=by, values={}) for _ in alphas]
     cells = [str(name) for name in array[by].values] if by else [""]
     columns = array.values.T if by else array.values[:, None]
@@ -62,9 +62,9 @@ def thresholds(predictor: ConformalPredictor, alphas: Sequence[str]) -> list[Thr
 
 def of_new(predictor: ConformalPredictor) -> tuple[str, ...]:
     """Return the coordinates that every new example must have: a group, a weight, or none."""
-    replicates = predictor.pools.replicates
-    by = "" if replicates.by == LABEL_CELLS else replicates.by
-    return tuple(dict.fromkeys(name for name in (by, replicates.weight_by) if name))
+    calibration = predictor.pools.calibration
+    by = "" if calibration.by == BY_LABEL else calibration.by
+    return tuple(dict.fromkeys(name for name in (by, calibration.weight_by) if name))
 
 
 def asked_of_new(predictor: ConformalPredictor) -> str:
@@ -72,9 +72,9 @@ def asked_of_new(predictor: ConformalPredictor) -> str:
     parts = []
     if coordinates := of_new(predictor):
         parts.append(f"{' and '.join(map(quoted, coordinates))} of every new example (-e)")
-    if views := predictor.facts.augmentations:
+    if views := predictor.metadata.augmentations:
         parts.append(f"every new example in the views {listed(views)}")
-    elif predictor.pools.replicates.reads == "single":
+    elif predictor.pools.calibration.augmentation == "pooled":
         parts.append("every new example in one view")
     return "; ".join(parts)
 
@@ -86,14 +86,14 @@ def next_command(
     words: list[object] = ["plausibly", "predict", path, "-p", "NEW"]
     if of_new(predictor):
         words += ["-e", "NEW_EXAMPLES"]
-    if view is not None and predictor.facts.augmentations:
+    if view is not None and predictor.metadata.augmentations:
         words += ["--set", f"predictions.augmentation={view}"]
     return [*words, "--alpha", alpha, "-o", out]
 
 
 def check_views(predictor: ConformalPredictor, predictions: xr.DataArray, *, whose: str) -> None:
     """Raise ``views-unread`` where examples have several views, and the predictor reads one."""
-    if AUGMENTATION not in predictions.dims or predictor.facts.augmentations:
+    if AUGMENTATION not in predictions.dims or predictor.metadata.augmentations:
         return
     views = name_texts(predictions[AUGMENTATION].values)
     raise InputError(

@@ -101,8 +101,8 @@ def _run(output: Output, loaded: Draft, *, dry_run: bool) -> None:
             group=settings.examples.cluster,
         )
     if answers.component is not None:
-        facts = attrs.evolve(predictor.facts, aggregator=str(answers.component["name"]))
-        predictor = attrs.evolve(predictor, facts=facts)
+        metadata = attrs.evolve(predictor.metadata, aggregator=str(answers.component["name"]))
+        predictor = attrs.evolve(predictor, metadata=metadata)
     chosen = _chosen(loaded, predictor, answers)
     if dry_run:
         output.document["chosen"] = {title: table for title, table, _ in chosen}
@@ -163,7 +163,7 @@ def _chosen(
     from plausibly.protocols import COMBINER, SCORE
     from plausibly.study.reading import table_of
 
-    calibrator = predictor.calibrator or {"name": predictor.facts.calibrator}
+    calibrator = predictor.calibrator or {"name": predictor.metadata.calibrator}
     seed = loaded.settings.seed
     evidence = predictor.evidence
     drawn = (

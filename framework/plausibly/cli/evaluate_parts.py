@@ -120,7 +120,7 @@ def read_for_parts(
         predictor = load_predictor(settings.output.predictor)
     if not typed:
         return None, predictor
-    scale = None if predictor is None else predictor.facts.scale
+    scale = None if predictor is None else predictor.metadata.scale
     # Coordinates of the examples are known of the sets.
     model = read_model(settings, labels=settings.labels.path, scale=scale, working=output.working)
     check_renames(settings.labels, model.unknown, labels=label_names(model.predictions))

@@ -14,8 +14,16 @@ from plausibly.cli.output import Output
 from plausibly.cli.plugins_list import plural, source_as_data
 from plausibly.errors import EXIT_CHECK, counted
 from plausibly.registry import Registry
-from plausibly.registry.check import Checked, Rules, check_entry, check_failure, failed_sources
-from plausibly.registry.listing import Row, overview, select
+from plausibly.registry.listing import (
+    Checked,
+    Row,
+    Rules,
+    check_entry,
+    check_failure,
+    failed_sources,
+    overview,
+    select,
+)
 
 
 def show(names: Sequence[str], *, rules: bool, json: bool, quiet: bool, debug: bool) -> int:

@@ -25,8 +25,7 @@ from plausibly.cli.output import Output
 from plausibly.errors import InputError
 from plausibly.protocols import KINDS
 from plausibly.registry import Registry, default
-from plausibly.registry.entries import normalised
-from plausibly.registry.messages import an
+from plausibly.registry.entries import an, normalised
 
 LONGEST = 30
 """Characters of a name: with more, lines of the templates would pass 100 columns."""

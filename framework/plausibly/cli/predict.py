@@ -57,8 +57,8 @@ def _run(output: Output, loaded: Draft, *, dry_run: bool) -> None:
     from plausibly.cli import asks
     from plausibly.conformal.stored import load_predictor
     from plausibly.data import names
-    from plausibly.data.left_out import read_left_out
     from plausibly.data.names import several
+    from plausibly.data.states import read_left_out
     from plausibly.errors import counted
     from plausibly.evaluation.shift import warn_of_shift
     from plausibly.io import read_sets, write_sets
@@ -75,7 +75,7 @@ def _run(output: Output, loaded: Draft, *, dry_run: bool) -> None:
         settings,
         labels=settings.labels.path,
         examples=settings.examples.path,
-        scale=predictor.facts.scale,
+        scale=predictor.metadata.scale,
         chunks=chunks,
         working=output.working,
     )
@@ -83,7 +83,7 @@ def _run(output: Output, loaded: Draft, *, dry_run: bool) -> None:
     asks.check_views(predictor, model.predictions, whose=model.source)
     with output.working("predicting"), asks.views_as_options():
         sets = predictor.predict(model.predictions, alphas if len(alphas) > 1 else alphas[0])
-    shifts = predictor.pools.replicates.weight_by  # for which there are weights
+    shifts = predictor.pools.calibration.weight_by  # for which there are weights
     # Predictions in chunks are read once, for their sets.
     if predictor.reference is not None and not shifts and chunks is None:
         largest = predictor.largest_scores(model.predictions)

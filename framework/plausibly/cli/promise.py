@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from plausibly.calibration.alphas import AlphaLike, rounded_up
-from plausibly.calibration.claim import cell_mass
-from plausibly.calibration.scores import LABEL_CELLS
+from plausibly.calibration.claim import group_mass
+from plausibly.calibration.scores import BY_LABEL
 from plausibly.conformal.predictor import ConformalPredictor
 from plausibly.errors import counted
 from plausibly.guarantee import NEW_LABEL, Guarantee, bounded
@@ -78,19 +78,19 @@ def _needs(promise: Guarantee) -> str:
 
 def _needs_of(predictor: ConformalPredictor, promise: Guarantee) -> str | None:
     """Return from which n on sets say something, where groups, labels or weights decide it."""
-    replicates = predictor.pools.replicates
+    calibration = predictor.pools.calibration
     if promise.needed is None:
         return None
-    if replicates.by:
-        masses = [cell_mass(replicates, code) for code in range(len(replicates.cells))]
+    if calibration.by:
+        masses = [group_mass(calibration, code) for code in range(len(calibration.groups))]
         low, high = (f"{mass:,.4g}" for mass in (min(masses), max(masses)))
         unit = promise.counted
         needed = counted(promise.needed)
         asked = f"{needed} {unit} in each"
-        if replicates.by == LABEL_CELLS:
+        if calibration.by == BY_LABEL:
             asked = f"a plausibility mass of {needed} for each"
         return f"Needs {asked}, has {low if low == high else f'{low} to {high}'}."
-    if replicates.weight is not None:
-        most = float(promise.alpha / (1 - promise.alpha)) * float(replicates.weight.sum())
-        return f'Where "{replicates.weight_by}" is more than {most:.4g}, a set is every label.'
+    if calibration.weight is not None:
+        most = float(promise.alpha / (1 - promise.alpha)) * float(calibration.weight.sum())
+        return f'Where "{calibration.weight_by}" is more than {most:.4g}, a set is every label.'
     return None

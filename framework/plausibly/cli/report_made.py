@@ -18,10 +18,10 @@ from plausibly.data.names import several
 from plausibly.errors import InputError
 from plausibly.evaluation import inputs
 from plausibly.extras import require
-from plausibly.report import REPORT, sources, sources as predicted
+from plausibly.report import REPORT, sources
 from plausibly.report.model import ReportData
 from plausibly.report.options import Options, facts_of, with_tables
-from plausibly.report.subject import Subject
+from plausibly.report.subject import Reported, Subject
 from plausibly.report.write import Report, write_subject
 from plausibly.study import StudyResult
 from plausibly.study.reading import read_both
@@ -100,9 +100,8 @@ def of_study(output: Output, path: Path, loaded: Draft, *, dry_run: bool) -> Non
     said = {key: value for key, value in loaded.typed.items() if key != "output.report"}
     command = _command([".", "-o", out.name], loaded) if said else ""
     with output.working("writing the report"):
-        subject = sources.study_subject(
-            found, _options(settings), examples=examples, labels=labels, by=by, command=command
-        )
+        chosen = attrs.evolve(_options(settings), command=command)
+        subject = sources.study_subject(found, chosen, examples=examples, labels=labels, by=by)
         report = None if dry_run else write_subject(subject, out)
     if report is not None:
         say(output, report)
@@ -121,7 +120,7 @@ def of_predictor(
     predictor = load_predictor(path)
     model, answers, new, lam, _ = read_both(
         settings,
-        scale=predictor.facts.scale,
+        scale=predictor.metadata.scale,
         check=lambda model: asks.check_views(predictor, model.predictions, whose=model.source),
         working=output.working,
     )
@@ -137,21 +136,20 @@ def of_predictor(
     chosen = _options(settings)
     title = chosen.title or sources.default_title(model.source)
     with output.working("writing the report"):
-        subject = predicted.subject_of_predictor(
-            predictor,
-            with_tables(new, None, labels),
-            inputs.as_plausibilities(lam),
-            answers.table,
-            attrs.evolve(chosen, title=title),
+        reported = Reported(
+            predictions=with_tables(new, None, labels),
+            plausibilities=inputs.as_plausibilities(lam),
+            annotations=answers.table,
             alphas=[str(alpha) for alpha in settings.alphas],
-            by=measure.columns,
+            groups=measure.columns,
             cluster=settings.examples.cluster,
             true=measure.true_label,
             ties=measure.ties,
             seed=settings.seed,
-            facts=facts_of(facts),
-            command=_command(["--predictor", path.name, "-o", out.name], loaded),
         )
+        command = _command(["--predictor", path.name, "-o", out.name], loaded)
+        chosen = attrs.evolve(chosen, title=title, command=command, facts=facts_of(facts))
+        subject = sources.subject_of_predictor(predictor, reported, chosen)
         report = None if dry_run else write_subject(subject, out)
     if report is not None:
         say(output, report)
@@ -170,7 +168,7 @@ def after_run(output: Output, result: StudyResult) -> Path:
     require("jinja2", extra="report", whose="the report")
     folder = result.prepared.study.output.folder
     with output.working("writing the report"):
-        subject = sources.study_subject(sources.Finished.of(result), Options(annotator_names=True))
+        subject = sources.study_subject(result, Options(annotator_names=True))
         report = write_subject(subject, folder / REPORT)
     output.document["report"] = {"path": report.path, "bytes": report.size, **facts(report.data)}
     return report.path

@@ -1,4 +1,4 @@
 """Calibration: atoms, p-values, thresholds and the predictor that holds them."""
 
-FORMAT = 3
+FORMAT = 4
 """Version of the files of predictors; here, so that it can be told without reading one."""

@@ -5,28 +5,22 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Literal, overload
 
+import attrs
 import xarray as xr
 
 from plausibly import registry
-from plausibly.conformal.components import called
-from plausibly.data import names, seal
+from plausibly.data import names
+from plausibly.data.annotations import check_answered, check_table, lent
 from plausibly.data.labels import without_parents
-from plausibly.data.left_out import Labelled, with_left_out
 from plausibly.data.names import several
-from plausibly.data.plausibilities import is_packed, pack, unpack
-from plausibly.data.rows import check_answered
+from plausibly.data.plausibilities import FEW_LABELS, Plausibilities, is_sparse, pack, unpack
 from plausibly.data.select import answered, select
-from plausibly.data.validate import as_checked
+from plausibly.data.states import with_left_out
 from plausibly.errors import InputError, listed
 from plausibly.kernels.random import Keys
-from plausibly.protocols import (
-    AGGREGATOR,
-    Aggregator,
-    ComponentLike,
-    PackedAggregator,
-    is_joint,
-)
-from plausibly.registry.calls import calling, failed
+from plausibly.protocols import AGGREGATOR, Aggregator, ComponentLike
+from plausibly.registry.components import called
+from plausibly.registry.entries import calling, failed
 
 DEFAULT_AGGREGATORS: Mapping[str, str] = {
     "single-label": "label-frequency",
@@ -34,9 +28,6 @@ DEFAULT_AGGREGATORS: Mapping[str, str] = {
     "label-set": "label-set",
     "soft-label": "soft-label",
 }
-
-FEW_LABELS = 32
-"""Up to here the dense form is what is computed with."""
 
 
 def default_kinds() -> frozenset[str]:
@@ -102,7 +93,7 @@ def aggregate(
         ``attrs["left_out"]``.
     packed : bool
         Return the packed form, for thousands of labels: only what is above 0. Aggregators with
-        `plausibly.plugin.PackedAggregator` then make no dense array. `calibrate`, `evaluate` and
+        a method `aggregate_packed` then make no dense array. `calibrate`, `evaluate` and
         `write_plausibilities` take either form, with the same results to the last bit.
     **params
         Parameters of the aggregator, with its name.
@@ -113,7 +104,7 @@ def aggregate(
         Rows sum to 1; the coordinate `denominator` holds the totals where rows are counts. The dim
         ``draw`` is there where the aggregator draws plausibilities, as ``bootstrap`` does. The
         attribute ``joint`` names the aggregator where the plausibilities of an example depend on
-        the other examples (`plausibly.plugin.is_joint`). The attribute ``parents`` is the policy by
+        the other examples (`joint` of the aggregator). The attribute ``parents`` is the policy by
         which the plausibility of labels that stand above others went to those below (aggregator
         ``spread``); the labels are then those that stand above none.
 
@@ -123,11 +114,11 @@ def aggregate(
         Where examples have no response, the table is detached from its labels, or the aggregator
         does not read this kind; ``packed-draws`` where plausibilities are drawn.
     """
-    found = _aggregated(annotations, aggregator, params, seed, unanswered, sparse=packed)
-    if not packed:
-        return unpack(found) if isinstance(found, xr.Dataset) else found
-    if isinstance(found, xr.Dataset):
+    found = _aggregated(annotations, aggregator, params, seed, unanswered, sparse=packed).array
+    if packed == isinstance(found, xr.Dataset):
         return found
+    if isinstance(found, xr.Dataset):
+        return unpack(found)
     if names.DRAW in found.dims:
         raise InputError(
             "packed-draws",
@@ -140,11 +131,15 @@ def aggregate(
 
 
 def aggregated(
-    annotations: xr.Dataset, aggregator: ComponentLike[Aggregator] | None = None, *, seed: int = 0
-) -> xr.DataArray | xr.Dataset:
-    """Return plausibilities in the form that is computed with: packed where labels are many."""
+    annotations: xr.Dataset,
+    aggregator: ComponentLike[Aggregator] | None = None,
+    *,
+    seed: int = 0,
+    unanswered: Literal["error", "drop"] = "error",
+) -> Plausibilities:
+    """Return plausibilities in the form that is computed with: sparse where labels are many."""
     sparse = annotations.sizes[names.LABEL] > FEW_LABELS
-    return _aggregated(annotations, aggregator, {}, seed, "error", sparse=sparse)
+    return _aggregated(annotations, aggregator, {}, seed, unanswered, sparse=sparse)
 
 
 def _aggregated(
@@ -155,9 +150,9 @@ def _aggregated(
     unanswered: Literal["error", "drop"],
     *,
     sparse: bool,
-) -> xr.DataArray | xr.Dataset:
-    """Return checked plausibilities, packed where that is wanted and the aggregator can."""
-    table = seal.check_table(annotations)
+) -> Plausibilities:
+    """Return checked plausibilities, sparse where that is wanted and the aggregator can."""
+    table = check_table(annotations)
     kind = str(table.attrs[names.KIND])
     chosen = default_aggregator(kind) if aggregator is None else aggregator
     component = registry.resolve(AGGREGATOR, chosen, params or None)
@@ -176,55 +171,52 @@ def _aggregated(
         dropped = table.sizes[names.EXAMPLE] - len(kept)
         table = select(table, example=kept) if dropped else table
     keys, name = Keys(seed, "aggregator"), called(AGGREGATOR, component)
-    whose, table = f"aggregator {name}", seal.lent(table)
-    packed = sparse and isinstance(component, PackedAggregator)
-    method = "aggregate_packed" if packed else "aggregate"
+    whose, table = f"aggregator {name}", lent(table)
     check_answered(table)
-    with calling(whose, method):
-        found: object = getattr(component, method)(table, keys)
+    found: object = None
+    if sparse:
+        method = "aggregate_packed"
+        with calling(whose, method):
+            found = component.aggregate_packed(table, keys)
+    if found is None:
+        method = "aggregate"
+        with calling(whose, method):
+            found = component.aggregate(table, keys)
     plausibilities = _answered(found, table, whose, method)
-    called_as = {names.JOINT: name} if is_joint(component) else {}
-    left_out = {"without a response": dropped}
-    if isinstance(plausibilities, xr.Dataset):
-        return _said(plausibilities, called_as, left_out)
-    return _said(plausibilities, called_as, left_out)
+    array = plausibilities.array
+    if component.joint:
+        array = array.assign_attrs({names.JOINT: name})
+    plausibilities = attrs.evolve(
+        plausibilities, array=with_left_out(array, {"without a response": dropped})
+    )
+    return without_parents(plausibilities) if names.PARENTS in array.attrs else plausibilities
 
 
-def _answered(
-    found: object, table: xr.Dataset, whose: str, method: str
-) -> xr.DataArray | xr.Dataset:
+def _answered(found: object, table: xr.Dataset, whose: str, method: str) -> Plausibilities:
     """Return the plausibilities that an aggregator gives of a table, checked."""
     expected = "a DataArray (example, label) of plausibilities"
     got = f"a {type(found).__name__}"
-    if isinstance(found, xr.DataArray) or (isinstance(found, xr.Dataset) and is_packed(found)):
+    if isinstance(found, xr.DataArray) or is_sparse(found):
         try:
-            checked = as_checked(found)
+            checked = Plausibilities.from_xarray(found)
         except InputError as error:
             expected, got = error.expected, f"{error.what}: {error.got}".removesuffix(": ")
         else:
-            label = names.LABEL if isinstance(checked, xr.DataArray) else names.LABEL_NAME
-            others = _others(checked, table, {names.EXAMPLE: names.EXAMPLE, label: names.LABEL})
+            others = _others(checked, table)
             if not others:
                 return checked
             expected, got = "the examples and labels of the annotations", others
     raise failed(whose, f"{method}() returned no plausibilities", expected=expected, got=got)
 
 
-def _others(found: xr.DataArray | xr.Dataset, table: xr.Dataset, dims: Mapping[str, str]) -> str:
+def _others(found: Plausibilities, table: xr.Dataset) -> str:
     """Return which names plausibilities have too many or too few, or nothing."""
     told = []
-    for dim, asked_for in dims.items():
-        has, wanted = found.indexes[dim], table.indexes[asked_for]
+    for dim, along in ((names.EXAMPLE, found.examples), (names.LABEL, found.labels)):
+        has, wanted = along.index, table.indexes[dim]
         if has.equals(wanted):
             continue
         more, less = (one.difference(other) for one, other in ((has, wanted), (wanted, has)))
-        told += [f"{several(len(more), asked_for)} more: {listed(more)}"] if len(more) else []
-        told += [f"{several(len(less), asked_for)} less: {listed(less)}"] if len(less) else []
+        told += [f"{several(len(more), dim)} more: {listed(more)}"] if len(more) else []
+        told += [f"{several(len(less), dim)} less: {listed(less)}"] if len(less) else []
     return "; ".join(told)
-
-
-def _said(found: Labelled, joint: Mapping[str, str], left_out: Mapping[str, int]) -> Labelled:
-    """Return plausibilities with what is to be said of them, without labels that gave theirs on."""
-    if names.PARENTS in found.attrs:
-        found = without_parents(found)
-    return with_left_out(found.assign_attrs(joint) if joint else found, left_out)

@@ -14,18 +14,18 @@ from numpy import asarray
 from numpy.typing import ArrayLike, NDArray
 
 from plausibly.calibration.alphas import AlphaLike, read_alpha
-from plausibly.calibration.claim import Evidence, warn_if_vacuous, warn_of_small_cells
+from plausibly.calibration.claim import Evidence, warn_if_vacuous, warn_of_small_groups
 from plausibly.calibration.examples import Examples
 from plausibly.calibration.pools import Pools
-from plausibly.calibration.pvalues import PValues, Queries, combined
-from plausibly.calibration.threshold import REMEMBERED, Decisions, Facts
+from plausibly.calibration.pvalues import PValues, TestScores, combined
+from plausibly.calibration.threshold import REMEMBERED, Metadata, ThresholdRule
 from plausibly.errors import IncompatibleComponents, InputError, counted, listed
 from plausibly.guarantee import Guarantee
 from plausibly.kernels.random import Keys
 from plausibly.kernels.ranks import at_least
 from plausibly.kernels.types import Bools, Floats, FloatType, Hashes, unwritable
 from plausibly.protocols import PValueCombiner, ScoreFunction
-from plausibly.registry.calls import calling, failed
+from plausibly.registry.entries import calling, failed
 
 Scale: TypeAlias = Literal["probability", "logit", "independent", "any"]
 
@@ -51,7 +51,7 @@ class Scoring:
     seed: int
 
     @property
-    def as_given(self) -> bool:
+    def identity(self) -> bool:
         """Whether scores are the numbers as given."""
         plain = self.scale != "logit" and self.component.reads == "probability"
         return plain and getattr(self.component, "identity", False) is True
@@ -142,7 +142,7 @@ class ArrayPredictor:
     held_out_scores: Floats | None
     examples: Examples | None
     evidence: Evidence
-    facts: Facts
+    metadata: Metadata
     reference: Floats | None = None
 
     @property
@@ -167,8 +167,10 @@ class ArrayPredictor:
     @cached_property
     def scoring(self) -> Scoring:
         """How predictions become scores."""
-        facts = self.facts
-        return Scoring(component=self.score, called=facts.score, scale=facts.scale, seed=facts.seed)
+        metadata = self.metadata
+        return Scoring(
+            component=self.score, called=metadata.score, scale=metadata.scale, seed=metadata.seed
+        )
 
     @cached_property
     def _held_out(self) -> PValues | None:
@@ -177,7 +179,7 @@ class ArrayPredictor:
 
     def combine(self, p: PValues) -> NDArray[np.float64]:
         """Return the combiner's p-values of queries, (*query): checked."""
-        whose = f"combiner {self.facts.combiner}"
+        whose = f"combiner {self.metadata.combiner}"
         with calling(whose, "combine"):
             found: object = self.combiner.combine(p, self._held_out)
         wrong = _problem(found, p)
@@ -191,47 +193,47 @@ class ArrayPredictor:
         return cast("NDArray[np.float64]", found)
 
     @cached_property
-    def _decisions(self) -> Decisions:
-        return Decisions(self.pools, self.combine, self.facts)
+    def _rule(self) -> ThresholdRule:
+        return ThresholdRule(self.pools, self.combine, self.metadata)
 
     @property
-    def takes_rows(self) -> bool:
+    def needs_only_scores(self) -> bool:
         """Whether `predict_array` works: nothing else is read of a new example."""
-        return self._decisions.takes_rows and not self.score.randomised
+        return self._rule.needs_only_scores and not self.score.randomised
 
     @cached_property
     def _promise(self) -> Callable[[Fraction], Guarantee]:
         return lru_cache(REMEMBERED)(self._stated)
 
     def _stated(self, alpha: Fraction) -> Guarantee:
-        replicates = self.pools.replicates
+        calibration = self.pools.calibration
         stated = attrs.evolve(
             stated_by(self.combiner, self.evidence, alpha),
-            by=replicates.by,
-            cells=self._cells,
+            by=calibration.by,
+            groups=self._groups,
             cluster=self.evidence.cluster,
         )
-        if replicates.weight_by:
+        if calibration.weight_by:
             # Only new examples that weigh much get every label; `predict` warns of these.
             return attrs.evolve(stated, vacuous=False)
-        if not self._decisions.has_threshold:
+        if not self._rule.has_threshold:
             return stated
         # The sets decide: ties at the least score can make them vacuous too.
-        return attrs.evolve(stated, vacuous=bool((self._decisions.taus(alpha) == -np.inf).all()))
+        return attrs.evolve(stated, vacuous=bool((self._rule.thresholds(alpha) == -np.inf).all()))
 
     @cached_property
-    def _cells(self) -> tuple[tuple[str, float], ...]:
-        replicates = self.pools.replicates
-        return tuple(zip(replicates.cells, replicates.cell_sizes(), strict=True))
+    def _groups(self) -> tuple[tuple[str, float], ...]:
+        calibration = self.pools.calibration
+        return tuple(zip(calibration.groups, calibration.group_sizes(), strict=True))
 
     def _warn(self, alpha: Fraction) -> None:
         promise = self._promise(alpha)
-        replicates = self.pools.replicates
-        if replicates.by and self._decisions.has_threshold:
-            small = np.flatnonzero(self._decisions.taus(alpha) == -np.inf).tolist()
-            warn_of_small_cells(promise, replicates, small)
+        calibration = self.pools.calibration
+        if calibration.by and self._rule.has_threshold:
+            small = np.flatnonzero(self._rule.thresholds(alpha) == -np.inf).tolist()
+            warn_of_small_groups(promise, calibration, small)
         else:
-            warn_if_vacuous(promise, self.facts.combiner)
+            warn_if_vacuous(promise, self.metadata.combiner)
 
     def guarantee(self, alpha: AlphaLike) -> Guarantee:
         """Return what sets at `alpha` promise: level, of what, over what, if what, and why."""
@@ -248,11 +250,11 @@ class ArrayPredictor:
     @cached_property
     def _direct(self) -> bool:
         """Whether scores are the numbers as given, so that sets need one comparison."""
-        return self.scoring.as_given
+        return self.scoring.identity
 
     def threshold_array(self, alpha: AlphaLike) -> Floats:
         """Return the least score that stays in a set, as plain numbers."""
-        return self._taus(alpha).copy()
+        return self._thresholds(alpha).copy()
 
     if not TYPE_CHECKING:  # pragma: no branch  # so that a checker knows a name that is not there
 
@@ -273,11 +275,13 @@ class ArrayPredictor:
         batch = values.shape != self._row
         if batch or isnan(values.item(values.argmax())):
             self._rows(values)
-        taus = self._taus(alpha)
+        thresholds = self._thresholds(alpha)
         if not self._direct:
             scores = self._scores(values, uniform)
-            return self._decisions.at_least(scores, np.atleast_1d(taus), None).reshape(values.shape)
-        kept: Bools = at_least(values, taus) if batch else values >= taus
+            return self._rule.at_least(scores, np.atleast_1d(thresholds), None).reshape(
+                values.shape
+            )
+        kept: Bools = at_least(values, thresholds) if batch else values >= thresholds
         return kept
 
     def p_values_array(
@@ -285,9 +289,9 @@ class ArrayPredictor:
     ) -> NDArray[np.float64]:
         """Return the combined p-values of one row or a batch of plain arrays."""
         values = self._rows(predictions)
-        self._decisions.require_rows()
-        queries = Queries(scores=self._scores(values, uniform), uniform=None)
-        return combined(self.pools, queries, self.combine).reshape(values.shape)
+        self._rule.require_rows()
+        test_scores = TestScores(scores=self._scores(values, uniform), uniform=None)
+        return combined(self.pools, test_scores, self.combine).reshape(values.shape)
 
     def _rows(self, predictions: ArrayLike) -> Floats:
         values: Floats = np.asarray(predictions, self._dtype)
@@ -313,25 +317,25 @@ class ArrayPredictor:
             raise self._not_numbers(values)
 
     @cached_property
-    def _taus(self) -> Callable[[AlphaLike], Floats]:
+    def _thresholds(self) -> Callable[[AlphaLike], Floats]:
         # By alpha as it was given, so that a service pays for its Fraction once; and by its type,
         # since a number of another type may equal a float and stand for another decimal.
         return lru_cache(REMEMBERED, typed=True)(self._compared_with)
 
     def _compared_with(self, alpha: AlphaLike) -> Floats:
         """Return what scores are compared with, and warn where every set is every label."""
-        self._decisions.require_rows()
+        self._rule.require_rows()
         exact = read_alpha(alpha)
-        taus = self._decisions.taus(exact)
+        thresholds = self._rule.thresholds(exact)
         self._warn(exact)
         # Without dims it is compared several times faster than as one number in a row.
-        return taus if self.pools.replicates.by else taus[0:1].reshape(())
+        return thresholds if self.pools.calibration.by else thresholds[0:1].reshape(())
 
     def _scores(self, values: Floats, uniform: Floats | None) -> Floats:
         if self.score.randomised and uniform is None:
             raise InputError(
                 "uniform-missing",
-                f"score {self.facts.score} is randomised, and plain rows have no names",
+                f"score {self.metadata.score} is randomised, and plain rows have no names",
                 expected="one uniform an example, of shape (examples, 1)",
                 do="uniform=..., or predict() with named examples",
                 whose="predictions",
@@ -352,11 +356,11 @@ class ArrayPredictor:
         )
 
     def __repr__(self) -> str:
-        facts = self.facts
+        metadata = self.metadata
         held = f" (and {self.evidence.n_held_out:,} held out)" if self.evidence.n_held_out else ""
         lines = [
-            f"{type(self).__name__}  {facts.calibrator} + {facts.combiner}, score {facts.score}, "
-            f"n {self.evidence.n:,}{held}, {len(self.labels)} labels"
+            f"{type(self).__name__}  {metadata.calibrator} + {metadata.combiner}, "
+            f"score {metadata.score}, n {self.evidence.n:,}{held}, {len(self.labels)} labels"
         ]
         for alpha in (Fraction(1, 10), Fraction(1, 20)):
             promise = self._promise(alpha)
@@ -364,7 +368,7 @@ class ArrayPredictor:
             each = f" for {promise.each}" if promise.each else ""
             kept = f"guaranteed {promise.shown_level()}{of}{each}"
             lines.append(
-                f"  alpha {float(alpha):g}  threshold {self._decisions.shown(alpha)}  "
+                f"  alpha {float(alpha):g}  threshold {self._rule.shown(alpha)}  "
                 f"{'no guarantee' if promise.level is None else kept}"
             )
         return "\n".join(lines)
@@ -372,7 +376,7 @@ class ArrayPredictor:
     def _repr_html_(self) -> str:
         from plausibly.conformal.predictor import predictor_html
 
-        return predictor_html(self, self._decisions.shown)
+        return predictor_html(self, self._rule.shown)
 
 
 def _problem(found: object, p: PValues) -> str:

@@ -17,15 +17,14 @@ from plausibly.calibration.data import CalibrationData
 from plausibly.calibration.pools import Pools
 from plausibly.calibration.pvalues import PValues, keyed_share, one_of_each
 from plausibly.calibration.scores import (
+    BY_LABEL,
     DRAWN_LABELS,
     EXCHANGEABLE,
-    LABEL_CELLS,
     UNIFORMS,
-    Replicates,
+    CalibrationScores,
 )
-from plausibly.calibration.threshold import Facts
+from plausibly.calibration.threshold import Metadata
 from plausibly.conformal.array_predictor import Scoring, stated_by
-from plausibly.conformal.components import called as called_as, described
 from plausibly.conformal.inputs import calibration_data, matched_inputs
 from plausibly.conformal.predictor import ConformalPredictor
 from plausibly.data import names
@@ -43,7 +42,8 @@ from plausibly.protocols import (
     PValueCombiner,
     ScoreFunction,
 )
-from plausibly.registry.calls import calling, failed
+from plausibly.registry.components import called as called_as, described
+from plausibly.registry.entries import calling, failed
 
 _JOINT = (
     "plausibilities are those that {} would estimate from calibration and new examples together"
@@ -57,55 +57,59 @@ _ROUNDING = 1e-9
 _RESAMPLED = "plausibilities are the means of the given draws of them, such as bootstrap resamples"
 
 
-def replicates_of(
+def calibration_scores_of(
     calibrator: Calibrator, data: CalibrationData, keys: Keys, whose: str
-) -> Replicates:
+) -> CalibrationScores:
     """Return what a calibrator, called `whose`, answers: checked."""
     try:
-        with calling(whose, "replicates"):
-            found: object = calibrator.replicates(data, keys)
+        with calling(whose, "calibrate"):
+            found: object = calibrator.calibrate(data, keys)
     except IncompatibleComponents as error:
-        if error.name == "replicates-malformed":
+        if error.name == "calibration-scores-malformed":
             # What it made itself does not know its name.
             error.what = error.what.replace("a calibrator", whose, 1)
             error.whose = whose
         raise
-    if not isinstance(found, Replicates):
+    if not isinstance(found, CalibrationScores):
         raise failed(
             whose,
-            "replicates() returned no Replicates",
-            expected="plausibly.plugin.Replicates",
+            "calibrate() returned no CalibrationScores",
+            expected="plausibly.plugin.CalibrationScores",
             got=f"a {type(found).__name__}",
         )
     found.require(found.contents() or _unfit(found, data), whose=whose)
     return found
 
 
-def _unfit(replicates: Replicates, data: CalibrationData) -> str:
+def _unfit(calibration: CalibrationScores, data: CalibrationData) -> str:
     """Return what is expected instead of replicates that do not fit the data, or nothing."""
-    if replicates.scores.dtype != data.dtype:
+    if calibration.scores.dtype != data.dtype:
         return f"scores of {data.dtype}, as they were given"
-    if replicates.label is not None and replicates.label.max() >= len(data.labels):
+    if calibration.label is not None and calibration.label.max() >= len(data.labels):
         return f"label below {len(data.labels)}"
-    if replicates.by == LABEL_CELLS and replicates.cells != data.labels:
+    if calibration.by == BY_LABEL and calibration.groups != data.labels:
         return "cells as the labels are called, in their order"
-    lacking = {replicates.by, replicates.weight_by} - {"", LABEL_CELLS, *data.coordinates}
+    lacking = {calibration.by, calibration.weight_by} - {"", BY_LABEL, *data.coordinates}
     if lacking:
         return f"by and weight_by among {sorted(data.coordinates)}"
     views = 0 if data.augmented is None else len(data.augmented)
-    if replicates.reads != "plain" and not views:
+    if calibration.augmentation != "none" and not views:
         return 'reads "plain": there are no augmentations'
-    if replicates.reads == "separate" and len(replicates.scores) != views:
+    if calibration.augmentation == "separate" and len(calibration.scores) != views:
         return f"one replicate for each of {views} augmentations"
     return ""
 
 
 def check_replicates(
-    replicates: Replicates, data: CalibrationData, called: Mapping[str, str], *, held_out: bool
+    calibration: CalibrationScores,
+    data: CalibrationData,
+    called: Mapping[str, str],
+    *,
+    held_out: bool,
 ) -> None:
     """Raise `IncompatibleComponents` where calibrator, data and combiner do not go together."""
     calibrator, combiner = called["calibrator"], called["combiner"]
-    if data.augmented is not None and replicates.reads == "plain":
+    if data.augmented is not None and calibration.augmentation == "none":
         raise IncompatibleComponents(
             "augmentations-unread",
             f"calibrator {calibrator} reads one row an example, and predictions have augmentations",
@@ -114,24 +118,24 @@ def check_replicates(
             do="calibrator augmentation, or predictions.isel(augmentation=0)",
             whose=f"calibrator {calibrator}",
         )
-    if held_out and replicates.held_out:
+    if held_out and calibration.held_out:
         raise IncompatibleComponents(
             "pair-incompatible",
             f"combiner {combiner} does not go with calibrator {calibrator}",
             expected="held-out examples among which a new one is as likely at every rank",
-            got=replicates.held_out,
+            got=calibration.held_out,
             do="combiner average",
             whose=f"combiner {combiner}",
         )
 
 
-def held_out_scores(held: CalibrationData, replicates: Replicates, keys: Keys) -> Floats:
+def held_out_scores(held: CalibrationData, calibration: CalibrationScores, keys: Keys) -> Floats:
     """Return the scores of the one label of each held-out example."""
-    codes = held.voted() if replicates.truth == "voted" else held.draw(1, keys)[0]
-    if held.augmented is None or replicates.reads not in ("separate", "single"):
+    codes = held.voted() if calibration.truth == "voted" else held.draw(1, keys)[0]
+    if held.augmented is None or calibration.augmentation not in ("separate", "pooled"):
         return held.scores_at(codes)
     rows = np.arange(len(held))
-    if replicates.reads == "separate":
+    if calibration.augmentation == "separate":
         own: Floats = held.augmented[:, rows, codes]
         return own
     # A new example is seen in one of its augmentations: so is a held-out one, at random.
@@ -142,7 +146,7 @@ def held_out_scores(held: CalibrationData, replicates: Replicates, keys: Keys) -
 
 
 def evidence_of(
-    replicates: Replicates,
+    calibration: CalibrationScores,
     called: Mapping[str, str],
     *,
     examples: int,
@@ -154,8 +158,8 @@ def evidence_of(
     allow_no_guarantee: bool,
 ) -> Evidence:
     """Return the facts on which the guarantee of a pair depends."""
-    notes = (*replicates.notes, _RESAMPLED) if resampled else replicates.notes
-    assumptions, of_what = replicates.assumptions, replicates.of_what
+    notes = (*calibration.notes, _RESAMPLED) if resampled else calibration.notes
+    assumptions, of_what = calibration.assumptions, calibration.of_what
     if group:
         of_what = f'{of_what}; the example is a random one of a new "{group}"'
         whole = EXCHANGEABLE.replace("examples", f'values of "{group}", each with its examples,')
@@ -163,69 +167,69 @@ def evidence_of(
     if joint:
         assumptions = (*assumptions, _JOINT.format(joint))
         notes = (*notes, _JOINT_HELD_OUT) if held_out else notes
-    random = replicates.random
+    random = calibration.random
     if resampled:
         random = (*random, "draws of plausibilities")
-    if held_out and replicates.truth == "drawn" and DRAWN_LABELS not in random:
+    if held_out and calibration.truth == "drawn" and DRAWN_LABELS not in random:
         random = (*random, DRAWN_LABELS)
     if randomised:
         random = (*random, UNIFORMS)
     return Evidence(
         random=random,
-        n=largest_cell(replicates),
-        m=len(replicates.scores),
+        n=largest_cell(calibration),
+        m=len(calibration.scores),
         n_held_out=held_out,
         of_what=of_what,
-        target=replicates.target,
+        target=calibration.target,
         assumptions=assumptions,
-        separate=replicates.separate,
+        separate=calibration.separate,
         calibrator=called["calibrator"],
         combiner=called["combiner"],
         allow_no_guarantee=allow_no_guarantee,
-        event=replicates.event,
-        share=replicates.share,
-        counted=replicates.counted,
-        each=replicates.each,
-        cluster=group or replicates.cluster,
-        why=replicates.why,
-        reference=replicates.reference,
+        event=calibration.event,
+        share=calibration.share,
+        counted=calibration.counted,
+        each=calibration.each,
+        cluster=group or calibration.cluster,
+        why=calibration.why,
+        reference=calibration.reference,
         notes=notes,
         examples=examples,
-        shared_score=replicates.reads != "separate",
-        counting=replicates.counting,
-        own=replicates.own,
+        shared_score=calibration.augmentation != "separate",
+        counting=calibration.counting,
+        test_mass=calibration.test_mass,
     )
 
 
-def largest_cell(replicates: Replicates) -> int:
+def largest_cell(calibration: CalibrationScores) -> int:
     """Return how many examples the largest cell has: all of them where there is one cell."""
-    if replicates.cell is None or replicates.of_atoms:
-        return replicates.examples
-    return int(max(replicates.cell_sizes(), default=0))
+    if calibration.group is None or calibration.of_atoms:
+        return calibration.examples
+    return int(max(calibration.group_sizes(), default=0))
 
 
 def try_combiner(predictor: ConformalPredictor) -> None:
     """Raise where the combiner cannot merge these p-values, or lowers one for a larger score."""
-    pools = predictor.pools.cells[0]
-    replicates = pools.replicates
+    pools = predictor.pools.groups[0]
+    calibration = pools.calibration
     ordered = pools.pooled.ordered
     places = np.linspace(0, len(ordered) - 1, min(len(ordered), _TRIED)).astype(np.intp)
     scores = ordered[places]
     one = np.ones(len(scores))
-    if replicates.reads == "separate":
-        scores = np.broadcast_to(scores, (len(replicates.scores), len(scores)))
+    if calibration.augmentation == "separate":
+        scores = np.broadcast_to(scores, (len(calibration.scores), len(scores)))
     found = predictor.combine(
         PValues.of(
             pools,
             scores,
-            weight=one if replicates.weight is not None else None,
+            weight=one if calibration.weight is not None else None,
             uniform=one / 2,
         )
     )
     fall = float(np.diff(found).min(initial=0.0))
     if fall < -_ROUNDING:
         raise failed(
-            f"combiner {predictor.facts.combiner}",
+            f"combiner {predictor.metadata.combiner}",
             "combine() lowers the p-value of a larger score",
             expected="p-values that do not fall where those that they are made of rise",
             got=f"{-fall:.3g} less",
@@ -340,9 +344,11 @@ def calibrate(
         "aggregator": inputs.aggregated_by,
     }
     keys = Keys(seed)
-    scoring = Scoring(component=the_score, called=called["score"], scale=inputs.scale, seed=seed)
+    scoring = Scoring(
+        component=the_score, called=called["score"], scale=inputs.predictions.scale, seed=seed
+    )
     data = calibration_data(inputs, scoring)
-    groups = _groups(inputs.predictions, group)
+    groups = _groups(inputs.predictions.array, group)
     away = np.zeros(len(data), dtype=np.bool_)
     if the_combiner.held_out != 0:
         share = _share(the_combiner.held_out)
@@ -362,44 +368,44 @@ def calibrate(
             do="annotate more, or combiner average",
             whose="predictions",
         )
-    replicates = replicates_of(
+    calibration = calibration_scores_of(
         the_calibrator,
         data.take(kept),
         keys.child("calibrator"),
         f"calibrator {called['calibrator']}",
     )
-    check_replicates(replicates, data, called, held_out=bool(aside.size))
+    check_replicates(calibration, data, called, held_out=bool(aside.size))
     held_out = None
     if aside.size:
-        held_out = held_out_scores(data.take(aside), replicates, keys.child("held-out-label"))
+        held_out = held_out_scores(data.take(aside), calibration, keys.child("held-out-label"))
     evidence = evidence_of(
-        replicates,
+        calibration,
         called,
         examples=kept.size,
         held_out=aside.size,
         group=group if aside.size and group else "",
         randomised=the_score.randomised,
         resampled=data.resampled is not None,
-        joint=str(inputs.plausibilities.attrs.get(names.JOINT, "")),
+        joint=str(inputs.plausibilities.array.attrs.get(names.JOINT, "")),
         allow_no_guarantee=allow_no_guarantee,
     )
     # Asked once, so that a pair without a guarantee never becomes a predictor.
     stated_by(the_combiner, evidence, Fraction(1, 10))
-    augmented = replicates.reads in ("separate", "mean")
+    augmented = calibration.augmentation in ("separate", "mean")
     predictor = ConformalPredictor(
         labels=data.labels,
         score=the_score,
         combiner=the_combiner,
         calibrator=described(CALIBRATOR, the_calibrator),
-        pools=Pools(replicates),
+        pools=Pools(calibration),
         held_out_scores=held_out,
         examples=None if data.examples.numbered else data.examples,
         evidence=evidence,
         reference=np.sort(data.largest()),
-        facts=Facts(
-            scale=inputs.scale,
+        metadata=Metadata(
+            scale=inputs.predictions.scale,
             seed=seed,
-            augmentations=inputs.augmentations if augmented else (),
+            augmentations=inputs.predictions.augmentations if augmented else (),
             **called,
         ),
     )

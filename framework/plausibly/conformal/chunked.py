@@ -13,14 +13,14 @@ from numpy.typing import NDArray
 
 from plausibly.calibration.examples import Examples
 from plausibly.conformal.array_predictor import Scoring
-from plausibly.conformal.chunks import Chunk, Named, chunks_of, mapped, named_chunks, reduced
+from plausibly.conformal.chunks import Chunk, Part, chunks_of, mapped, named_chunks, reduced
 from plausibly.data import names, validate
-from plausibly.data.named import float_type
-from plausibly.data.names import names_of, text_array
-from plausibly.data.plausibilities import of_slots
+from plausibly.data.names import Names, float_type
+from plausibly.data.plausibilities import Form, check_plausibilities, sparse_dataset
+from plausibly.data.validate import Predictions
 from plausibly.errors import InputError
 from plausibly.kernels import blocks
-from plausibly.kernels.sparse import Slots, packed_pairs
+from plausibly.kernels.sparse import Dense, Sparse, gather
 from plausibly.kernels.types import Floats, FloatType, Ints
 
 
@@ -30,32 +30,24 @@ class _Checking:
 
     labels: tuple[str, ...]
 
-    def __call__(self, values: Floats, named: Named) -> Floats:
+    def __call__(self, values: Floats, part: Part) -> Floats:
         """Return the plausibilities of one chunk, or raise what is wrong with them."""
-        coords = {
-            names.EXAMPLE: text_array(named.texts),
-            names.LABEL: text_array(self.labels),
-        }
-        checked: Floats = validate.check_plausibilities(
-            xr.DataArray(values, coords, (names.EXAMPLE, names.LABEL)), whose=named.whose
-        ).values
+        array = part.array(values, self.labels)
+        checked: Floats = check_plausibilities(array, whose=part.whose).values
         return checked
 
-    def packed(self, values: Floats, named: Named) -> Slots:
+    def above_zero(self, values: Floats, part: Part) -> Sparse:
         """Return what is above zero in one chunk, checked."""
-        checked = self(values, named)
-        row, label = np.nonzero(checked)
-        return packed_pairs(row, label, checked[row, label], checked.shape)
+        return Dense(self(values, part)).above_zero()
 
 
 def _read(
     plausibilities: xr.DataArray, whose: str
-) -> tuple[xr.DataArray, _Checking, list[tuple[Chunk, Named]]]:
+) -> tuple[xr.DataArray, _Checking, list[tuple[Chunk, Part]]]:
     """Return plausibilities under text names, how chunks are checked, and what each is called."""
-    array = named_chunks(plausibilities, whose, "plausibilities")
-    examples = names_of(array, names.EXAMPLE)
-    asks = [(chunk, Named.of(examples, chunk, whose)) for chunk in chunks_of(array)]
-    return array, _Checking(names_of(array, names.LABEL).row), asks
+    named = named_chunks(plausibilities, whose, "plausibilities")
+    asks = [(chunk, Part.of(named.examples, chunk, whose)) for chunk in chunks_of(named.array)]
+    return named.array, _Checking(tuple(named.labels.texts)), asks
 
 
 def checked_chunks(plausibilities: xr.DataArray, *, whose: str = "plausibilities") -> xr.DataArray:
@@ -65,26 +57,13 @@ def checked_chunks(plausibilities: xr.DataArray, *, whose: str = "plausibilities
     return array.copy(data=found)
 
 
-def packed_chunks(
-    plausibilities: xr.DataArray | xr.Dataset, *, whose: str = "plausibilities"
-) -> xr.Dataset:
-    """Return the packed form of plausibilities in chunks, which are read once."""
+def gathered(plausibilities: Form, *, whose: str = "plausibilities") -> xr.Dataset:
+    """Return the sparse form of plausibilities in chunks, which are read once."""
     if isinstance(plausibilities, xr.Dataset):
         return plausibilities.compute()
     array, checking, asks = _read(plausibilities, whose)
-    parts = reduced(checking.packed, array, asks)
-    width = max(part.weight.shape[1] for part in parts)
-    slots = Slots(
-        np.concatenate([_widened(part.weight, width, 0) for part in parts]),
-        np.concatenate([_widened(part.label, width, names.NO_LABEL) for part in parts]),
-        array.sizes[names.LABEL],
-    )
-    return of_slots(slots, array.coords.to_dataset(), array.attrs)
-
-
-def _widened(values: NDArray[Any], width: int, padding: int) -> NDArray[Any]:  # Any: either part
-    lacking = width - values.shape[1]
-    return np.pad(values, ((0, 0), (0, lacking)), constant_values=padding)
+    slots = gather(reduced(checking.above_zero, array, asks))
+    return sparse_dataset(slots, array.coords.to_dataset(), array.attrs)
 
 
 @attrs.frozen(kw_only=True, eq=False)
@@ -94,24 +73,21 @@ class RowScores:
     labels: tuple[str, ...]
     scoring: Scoring
 
-    def checked(self, values: NDArray[Any], named: Named) -> Floats:  # Any: real numbers
+    def checked(self, values: NDArray[Any], part: Part) -> Floats:  # Any: real numbers
         """Return the predictions of one chunk, (example, label), contiguous."""
         floats: Floats = np.ascontiguousarray(values, float_type(values.dtype))
         # Names were checked when all were together: they are read where something is wrong.
         if not validate.predictions_sound(floats, self.scoring.scale):
-            coords = {names.EXAMPLE: text_array(named.texts), names.LABEL: text_array(self.labels)}
-            array = xr.DataArray(floats, coords, (names.EXAMPLE, names.LABEL))
-            validate.check_predictions(
-                array, whose=named.whose, scale=self.scoring.scale, whole=False
-            )
+            array = part.array(floats, self.labels)
+            validate.check_predictions(array, whose=part.whose, scale=self.scoring.scale)
         return floats
 
-    def blocks(self, checked: Floats, named: Named) -> Iterator[tuple[slice, Floats]]:
+    def blocks(self, checked: Floats, part: Part) -> Iterator[tuple[slice, Floats]]:
         """Yield slices of rows with their scores (example, label)."""
         for rows in blocks.row_blocks(checked.shape):
             some = checked[rows]
-            if not self.scoring.as_given:
-                some = self.scoring.scores(some, Examples(named.texts[rows]))
+            if not self.scoring.identity:
+                some = self.scoring.scores(some, Examples(part.examples.take(rows)))
             yield rows, some
 
 
@@ -119,7 +95,7 @@ class RowScores:
 class Ask:
     """Which scores of one chunk are wanted: places in the chunk, and labels."""
 
-    named: Named
+    part: Part
     row: Ints
     label: Ints
 
@@ -135,13 +111,13 @@ class Answer:
 
 def scored(rows: RowScores, values: Floats, ask: Ask) -> Answer:
     """Return what is asked of one chunk."""
-    checked = rows.checked(values, ask.named)
+    checked = rows.checked(values, ask.part)
     order = np.argsort(ask.row, kind="stable")
     ends = np.cumsum(np.bincount(ask.row, minlength=len(checked)))
     found = np.empty(len(order), dtype=checked.dtype)
     largest = np.empty(len(checked), dtype=checked.dtype)
     first = 0
-    for block, scores in rows.blocks(checked, ask.named):
+    for block, scores in rows.blocks(checked, ask.part):
         last = int(ends[block.stop - 1])
         atoms = order[first:last]
         found[atoms] = scores[ask.row[atoms] - block.start, ask.label[atoms]]
@@ -166,21 +142,23 @@ class ChunkedScores:
     """Scores (example, label) that are computed where they are asked for."""
 
     predictions: xr.DataArray
+    examples: Names
     row_scores: RowScores
     rows: NDArray[np.intp]
     whose: str
     _seen: _Seen
 
     @classmethod
-    def of(cls, predictions: xr.DataArray, row_scores: RowScores, whose: str) -> ChunkedScores:
+    def of(cls, predictions: Predictions, row_scores: RowScores, whose: str) -> ChunkedScores:
         """Return the scores of all examples."""
-        examples = predictions.sizes[names.EXAMPLE]
+        size = len(predictions.examples)
         return cls(
-            predictions=predictions,
+            predictions=predictions.array,
+            examples=predictions.examples,
             row_scores=row_scores,
-            rows=np.arange(examples),
+            rows=np.arange(size),
             whose=whose,
-            seen=_Seen(np.zeros(examples, dtype=predictions.dtype), {}),
+            seen=_Seen(np.zeros(size, dtype=predictions.array.dtype), {}),
         )
 
     @property
@@ -201,13 +179,12 @@ class ChunkedScores:
         codes = np.asarray(label).reshape(-1)
         chunks = chunks_of(self.predictions)
         of_chunk = _by_chunk(places, chunks)
-        examples = names_of(self.predictions, names.EXAMPLE)
         asks, slots = [], []
         for chunk, wanted in zip(chunks, of_chunk, strict=True):
             if not wanted.size and chunk.place in self._seen.hard:
                 continue
-            named = Named.of(examples, chunk, self.whose)
-            asks.append((chunk, Ask(named, places[wanted] - chunk.start, codes[wanted])))
+            part = Part.of(self.examples, chunk, self.whose)
+            asks.append((chunk, Ask(part, places[wanted] - chunk.start, codes[wanted])))
             slots.append(wanted)
         found = np.empty(len(places), dtype=self.dtype)
         answers = reduced(partial(scored, self.row_scores), self.predictions, asks)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import attrs
@@ -11,11 +11,19 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from plausibly.data import names
-from plausibly.data.named import float_type, named_array
-from plausibly.data.names import several
+from plausibly.data.names import (
+    Named,
+    Names,
+    float_type,
+    named_array,
+    read_coordinates,
+    several,
+    text_array,
+)
+from plausibly.data.validate import Predictions, known_scale
 from plausibly.errors import InputError
 from plausibly.extras import require
-from plausibly.kernels.random import Names
+from plausibly.kernels.types import Numbers
 
 if TYPE_CHECKING:
     import dask.array
@@ -35,7 +43,7 @@ class Chunk:
     stop: int
 
 
-def named_chunks(array: xr.DataArray, whose: str, what: str) -> xr.DataArray:
+def named_chunks(array: xr.DataArray, whose: str, what: str) -> Named:
     """Return an array (example, label) under text names, whose numbers are not read."""
     if names.AUGMENTATION in array.dims or names.DRAW in array.dims:
         dim = names.AUGMENTATION if names.AUGMENTATION in array.dims else names.DRAW
@@ -47,8 +55,22 @@ def named_chunks(array: xr.DataArray, whose: str, what: str) -> xr.DataArray:
             do=f"{what}.load(), or {what}.isel({dim}=0)",
             whose=whose,
         )
-    found = whole_rows(named_array(read_coordinates(array), whose, what), whose, what)
-    return found.astype(float_type(found.dtype), copy=False)
+    found = named_array(read_coordinates(array), whose, what)
+    rows = whole_rows(found.array, whose, what)
+    return attrs.evolve(found, array=rows.astype(float_type(rows.dtype), copy=False))
+
+
+def predictions_in_chunks(predictions: xr.DataArray, scale: str | None = None) -> Predictions:
+    """Return predictions under checked names, each chunk of which is checked when it is read."""
+    whose = "predictions"
+    found = named_chunks(predictions, whose, whose)
+    scale = known_scale(found.array, whose, scale)
+    return Predictions(
+        array=found.array.assign_attrs({names.SCALE: scale}),
+        examples=found.examples,
+        labels=found.labels,
+        scale=scale,
+    )
 
 
 def whole_rows(array: xr.DataArray, whose: str, what: str) -> xr.DataArray:
@@ -67,12 +89,6 @@ def whole_rows(array: xr.DataArray, whose: str, what: str) -> xr.DataArray:
     return array
 
 
-def read_coordinates(array: xr.DataArray) -> xr.DataArray:
-    """Return the array with those of its coordinates in memory that were in chunks."""
-    read = {name: one.compute() for name, one in array.coords.items() if one.chunks is not None}
-    return array.assign_coords(read) if read else array
-
-
 def chunks_of(array: xr.DataArray) -> list[Chunk]:
     """Return the chunks over ``example`` that have any."""
     sizes = array.variable.chunksizes[names.EXAMPLE]
@@ -82,18 +98,33 @@ def chunks_of(array: xr.DataArray) -> list[Chunk]:
 
 
 @attrs.frozen(eq=False)
-class Named:
-    """Names of the examples of one chunk."""
+class Part:
+    """The examples of one chunk, and what messages call it."""
 
-    texts: Sequence[str]
+    examples: Names
     whose: str
 
     @classmethod
-    def of(cls, examples: Names, chunk: Chunk, whose: str) -> Named:
-        """Return the names of one chunk."""
-        texts = examples.texts[chunk.start : chunk.stop]
-        part = len(texts) < len(examples)
-        return cls(texts, f"{whose}, {texts[0]} to {texts[-1]}" if part else whose)
+    def of(cls, examples: Names, chunk: Chunk, whose: str) -> Part:
+        """Return the examples of one chunk."""
+        some = examples.take(slice(chunk.start, chunk.stop))
+        if len(some) == len(examples):
+            return cls(some, whose)
+        return cls(some, f"{whose}, {some.texts[0]} to {some.texts[-1]}")
+
+    def array(
+        self,
+        values: Numbers,
+        labels: Sequence[str],
+        columns: Mapping[str, object] | None = None,
+    ) -> xr.DataArray:
+        """Return values (example, label) of the chunk under their names."""
+        coords: dict[str, object] = {
+            names.EXAMPLE: text_array(self.examples.texts),
+            names.LABEL: text_array(labels),
+            **(columns or {}),
+        }
+        return xr.DataArray(values, coords, (names.EXAMPLE, names.LABEL))
 
 
 def each_chunk(

@@ -35,19 +35,19 @@ def _split(hashes: Hashes) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
 
 def to_dataset(predictor: ConformalPredictor, *, names: bool = True) -> xr.Dataset:
     """Return everything a predictor needs as one Dataset without 64-bit integers."""
-    replicates = predictor.pools.replicates
-    atoms = replicates.scores.shape[1]
-    units, denominator = replicates.masses()
-    cell = np.zeros(atoms, dtype=np.int32) if replicates.cell is None else replicates.cell
+    calibration = predictor.pools.calibration
+    atoms = calibration.scores.shape[1]
+    units, denominator = calibration.masses()
+    group = np.zeros(atoms, dtype=np.int32) if calibration.group is None else calibration.group
     variables: dict[str, tuple[tuple[str, ...], Numbers]] = {
-        "score": (("replicate", "atom"), replicates.scores),
+        "score": (("replicate", "atom"), calibration.scores),
         "mass": (("atom",), units.astype(np.float64)),
-        "cell": (("atom",), cell.astype(np.int32)),
-        "row": (("atom",), replicates.rows().astype(np.int32)),
+        "group": (("atom",), group.astype(np.int32)),
+        "row": (("atom",), calibration.rows().astype(np.int32)),
         "denominator": (("calibration_example",), denominator.astype(np.float64)),
     }
-    if replicates.weight is not None:
-        variables["weight"] = (("calibration_example",), replicates.weight)
+    if calibration.weight is not None:
+        variables["weight"] = (("calibration_example",), calibration.weight)
     if predictor.held_out_scores is not None:
         dims = ("replicate", "held_out_example")[-predictor.held_out_scores.ndim :]
         variables["held_out_score"] = (dims, predictor.held_out_scores)
@@ -66,11 +66,11 @@ def to_dataset(predictor: ConformalPredictor, *, names: bool = True) -> xr.Datas
             "score": dict(registry.describe(SCORE, predictor.score)),
             "combiner": dict(registry.describe(COMBINER, predictor.combiner)),
             "calibrator": None if predictor.calibrator is None else dict(predictor.calibrator),
-            "facts": attrs.asdict(predictor.facts),
+            "metadata": attrs.asdict(predictor.metadata),
             "evidence": converter().unstructure(predictor.evidence),
-            "truth": replicates.truth,
-            "weighted": replicates.units is not None,
-            "replicates": said_of(replicates),
+            "truth": calibration.truth,
+            "weighted": calibration.units is not None,
+            "calibration": said_of(calibration),
             "fingerprint": predictor.fingerprint,
         }
     )

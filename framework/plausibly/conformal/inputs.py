@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
-from functools import cached_property
 
 import attrs
 import numpy as np
@@ -16,24 +15,27 @@ from plausibly import registry
 from plausibly.calibration.claim import warn_of_heavy, warn_of_unseen
 from plausibly.calibration.coordinates import coordinates_over, group_names, new_values
 from plausibly.calibration.data import CalibrationData, ScoreSource, check_weights
-from plausibly.calibration.examples import AsGiven, Examples
-from plausibly.calibration.pvalues import Queries
-from plausibly.calibration.scores import LABEL_CELLS, Replicates
+from plausibly.calibration.examples import Examples, IdentityScores
+from plausibly.calibration.pvalues import TestScores
+from plausibly.calibration.scores import BY_LABEL, CalibrationScores
 from plausibly.conformal.aggregate import aggregated, default_aggregator
 from plausibly.conformal.array_predictor import Scoring
-from plausibly.conformal.components import called as called_as
-from plausibly.data import align, names, validate
-from plausibly.data.named import is_lazy, with_values
-from plausibly.data.names import names_of, not_among
-from plausibly.data.plausibilities import about_packed, slots_of
-from plausibly.data.validate import as_checked, check_augmented, is_augmented, match_augmentations
+from plausibly.data import align, names
+from plausibly.data.names import is_lazy, not_among, with_values
+from plausibly.data.plausibilities import Form, Plausibilities
+from plausibly.data.validate import (
+    Predictions,
+    check_predictions,
+    is_augmented,
+    match_augmentations,
+)
 from plausibly.errors import InputError, counted, listed
 from plausibly.guarantee import Guarantee
 from plausibly.kernels import blocks
 from plausibly.kernels.random import Keys
-from plausibly.kernels.sparse import Slots
 from plausibly.kernels.types import Bools, Floats, FloatType, Ints
 from plausibly.protocols import AGGREGATOR, Aggregator, ComponentLike
+from plausibly.registry.components import called as called_as
 
 GUARANTEES = "guarantees"
 FINGERPRINT = "fingerprint"
@@ -48,13 +50,9 @@ class NewExamples:
 
     values: Floats
     checked: xr.DataArray
+    examples: Examples
     order: NDArray[np.intp] | slice
     dims: tuple[str, ...]
-
-    @cached_property
-    def examples(self) -> Examples:
-        """The examples by name."""
-        return Examples(names_of(self.checked, names.EXAMPLE), names.NUMBERED in self.checked.attrs)
 
     def like_input(
         self,
@@ -83,24 +81,31 @@ def read_test(
 ) -> NewExamples:
     """Return test predictions, checked and matched to the predictor by name."""
     check_scale(predictions, scale)
+    if augmentations and not is_augmented(predictions):
+        raise _without_augmentations(augmentations)
+    if not augmentations and is_augmented(predictions):
+        check_predictions(predictions)  # refuses them
+    test = Predictions.from_xarray(predictions, whose=whose, scale=scale, whole=whole)
+    checked = test.array
     if augmentations:
-        if not is_augmented(predictions):
-            raise _without_augmentations(augmentations)
-        every = match_augmentations(check_augmented(predictions, scale=scale), augmentations)
+        every = match_augmentations(checked, augmentations)
         checked = every.isel({names.AUGMENTATION: 0}, drop=True)
         source: Floats = every.values
     else:
-        checked, source, _ = validate.checked_numbers(
-            predictions, whose=whose, scale=scale, whole=whole
-        )
-    order = label_order(checked, labels)
-    dims = tuple(str(dim) for dim in predictions.dims if dim != names.AUGMENTATION)
+        source = checked.values
+    order = label_order(test.labels.texts, labels)
     if isinstance(order, slice):
         values = source.astype(dtype, copy=False)
-        return NewExamples(values=values, checked=checked, order=order, dims=dims)
-    values = np.empty(source.shape, dtype=dtype)
-    values[..., order] = source
-    return NewExamples(values=values, checked=checked, order=order, dims=dims)
+    else:
+        values = np.empty(source.shape, dtype=dtype)
+        values[..., order] = source
+    return NewExamples(
+        values=values,
+        checked=checked,
+        examples=Examples(test.examples, test.numbered),
+        order=order,
+        dims=tuple(str(dim) for dim in predictions.dims if dim != names.AUGMENTATION),
+    )
 
 
 def check_scale(predictions: xr.DataArray, scale: str) -> None:
@@ -117,10 +122,9 @@ def check_scale(predictions: xr.DataArray, scale: str) -> None:
         )
 
 
-def label_order(checked: xr.DataArray, labels: Sequence[str]) -> NDArray[np.intp] | slice:
-    """Return the position among a predictor's labels of each label as given."""
-    given = names_of(checked, names.LABEL).row
-    if given is labels or given == tuple(labels):
+def label_order(given: Sequence[str], labels: Sequence[str]) -> NDArray[np.intp] | slice:
+    """Return the position among a predictor's labels of each label of the predictions."""
+    if list(given) == list(labels):
         return slice(None)
     lacking, excess = not_among(labels, given), not_among(given, labels)
     if lacking or excess:
@@ -152,14 +156,14 @@ def _without_augmentations(augmentations: Sequence[str]) -> InputError:
 
 
 def threshold_array(
-    values: Floats, alphas: Sequence[Fraction], replicates: Replicates, *, several: bool
+    values: Floats, alphas: Sequence[Fraction], calibration: CalibrationScores, *, several: bool
 ) -> xr.DataArray:
     """Return thresholds as one labelled array."""
-    by, named = replicates.by, [float(one) for one in alphas]
+    by, named = calibration.by, [float(one) for one in alphas]
     array = xr.DataArray(
         values if by else values[0],
         dims=[by, names.ALPHA] if by else [names.ALPHA],
-        coords={names.ALPHA: named, **({by: list(replicates.cells)} if by else {})},
+        coords={names.ALPHA: named, **({by: list(calibration.groups)} if by else {})},
         name="threshold",
     )
     return array if several else array.isel({names.ALPHA: 0})
@@ -203,44 +207,44 @@ def sets_attrs(
 
 def queries_of(
     test: NewExamples,
-    replicates: Replicates,
+    calibration: CalibrationScores,
     *,
     scoring: Scoring,
     calibrator: str,
     splits_ties: bool,
     compared: bool = False,
-) -> Queries:
+) -> TestScores:
     """Return what a calibration is asked about new examples."""
     whose = f"calibrator {calibrator}"
     keys = Keys(scoring.seed)
-    as_given = compared and scoring.as_given
-    scores = test.values if as_given else scoring.scores(test.values, test.examples)
+    identity = compared and scoring.identity
+    scores = test.values if identity else scoring.scores(test.values, test.examples)
     order = None
-    if replicates.reads == "mean":
+    if calibration.augmentation == "mean":
         scores = mean_scores(scores)
-    elif replicates.reads == "separate":
+    elif calibration.augmentation == "separate":
         # In a random order any p-values are exchangeable.
         spread = keys.child("order").uniform(test.examples.hashes, len(scores))
         order = np.argsort(spread, axis=1, kind="stable").T
     weight = None
-    if replicates.weight_by:
-        values = new_values(test.checked, replicates.weight_by, whose=whose)
-        weight = check_weights(values, replicates.weight_by, whose="predictions")
-    return Queries(
+    if calibration.weight_by:
+        values = new_values(test.checked, calibration.weight_by, whose=whose)
+        weight = check_weights(values, calibration.weight_by, whose="predictions")
+    return TestScores(
         scores=scores,
-        cell=cells_of(test.checked, replicates, whose),
+        group=cells_of(test.checked, calibration, whose),
         weight=weight,
         uniform=keys.child("smoothing").uniform(test.examples.hashes) if splits_ties else None,
         order=order,
     )
 
 
-def cells_of(checked: xr.DataArray, replicates: Replicates, whose: str) -> Ints | None:
+def cells_of(checked: xr.DataArray, calibration: CalibrationScores, whose: str) -> Ints | None:
     """Return the group of each new example, -1 where calibration lacks it; None without groups."""
-    if replicates.by in ("", LABEL_CELLS):
+    if calibration.by in ("", BY_LABEL):
         return None
-    found = group_names(new_values(checked, replicates.by, whose=whose))
-    return names.positions(list(replicates.cells), found.tolist())
+    found = group_names(new_values(checked, calibration.by, whose=whose))
+    return names.positions(list(calibration.groups), found.tolist())
 
 
 def mean_scores(scores: Floats) -> Floats:
@@ -255,70 +259,60 @@ def largest_scores(scores: Floats) -> Floats:
     return blocks.largest(plain)
 
 
-def warn_of_unseen_groups(checked: xr.DataArray, cell: Ints | None, replicates: Replicates) -> None:
+def warn_of_unseen_groups(
+    checked: xr.DataArray, group: Ints | None, calibration: CalibrationScores
+) -> None:
     """Warn of new examples of groups that calibration lacks."""
-    if cell is None or not (cell < 0).any():
+    if group is None or not (group < 0).any():
         return
-    unseen = cell < 0
-    found = group_names(new_values(checked, replicates.by, whose="predictor"))
+    unseen = group < 0
+    found = group_names(new_values(checked, calibration.by, whose="predictor"))
     examples = [str(name) for name in checked[names.EXAMPLE].values[unseen]]
-    warn_of_unseen(examples, sorted(set(found[unseen].tolist())), replicates.by)
+    warn_of_unseen(examples, sorted(set(found[unseen].tolist())), calibration.by)
 
 
 def warn_of_weights(
-    queries: Queries,
-    replicates: Replicates,
+    test_scores: TestScores,
+    calibration: CalibrationScores,
     sets: Sequence[Bools],
     alphas: Sequence[Fraction],
 ) -> None:
     """Warn of new examples that get every label because of their weight."""
-    if queries.weight is not None and replicates.weight is not None:
-        total = _weight_of_others(queries, replicates)
+    if test_scores.weight is not None and calibration.weight is not None:
+        total = _weight_of_others(test_scores, calibration)
         for one, plane in zip(alphas, sets, strict=True):
             # Its own mass alone is more than alpha: w own / (W + w) > alpha.
-            more = float(replicates.own - one) * queries.weight > float(one) * total
+            more = float(calibration.test_mass - one) * test_scores.weight > float(one) * total
             heavy = more & plane.all(axis=1)
             if heavy.any():
-                warn_of_heavy(int(heavy.sum()), len(plane), replicates, float(one))
+                warn_of_heavy(int(heavy.sum()), len(plane), calibration, float(one))
 
 
-def _weight_of_others(queries: Queries, replicates: Replicates) -> Floats:
+def _weight_of_others(test_scores: TestScores, calibration: CalibrationScores) -> Floats:
     """Return the weight of the calibration examples that each new one is compared with."""
-    if queries.cell is None:
-        whole = 0.0 if replicates.weight is None else float(replicates.weight.sum())
-        return np.full(len(queries), whole)
-    cells = range(len(replicates.cells))
-    weights = [replicates.of_cell(code).weight for code in cells]
+    if test_scores.group is None:
+        whole = 0.0 if calibration.weight is None else float(calibration.weight.sum())
+        return np.full(len(test_scores), whole)
+    groups = range(len(calibration.groups))
+    weights = [calibration.of_group(code).weight for code in groups]
     totals = [0.0 if weight is None else float(weight.sum()) for weight in weights]
     # Groups that calibration lacks are warned of apart.
-    found: Floats = np.array([*totals, np.inf])[queries.cell]
+    found: Floats = np.array([*totals, np.inf])[test_scores.group]
     return found
 
 
 @attrs.frozen(kw_only=True, eq=False)
 class Inputs:
-    """Both arrays for the same examples and labels, in the order of the predictions."""
+    """Predictions and plausibilities of the same examples and labels, in one order."""
 
-    predictions: xr.DataArray
-    plausibilities: xr.DataArray | xr.Dataset
+    predictions: Predictions
+    plausibilities: Plausibilities
     aggregated_by: str
-
-    @property
-    def scale(self) -> str:
-        """Scale of the predictions."""
-        return str(self.predictions.attrs[names.SCALE])
-
-    @property
-    def augmentations(self) -> tuple[str, ...]:
-        """Names of the augmentations, none where there is one row an example."""
-        if names.AUGMENTATION not in self.predictions.dims:
-            return ()
-        return tuple(map(str, self.predictions[names.AUGMENTATION].values))
 
 
 def matched_inputs(
     predictions: xr.DataArray,
-    plausibilities: xr.DataArray | xr.Dataset,
+    plausibilities: Form,
     *,
     aggregator: ComponentLike[Aggregator] | None,
     seed: int,
@@ -326,38 +320,32 @@ def matched_inputs(
 ) -> Inputs:
     """Return predictions and plausibilities, checked and aligned by name."""
     model = _checked(predictions)
-    table, aggregated_by = _plausibilities(plausibilities, aggregator, seed)
-    labels = names_of(model, names.LABEL).texts
-    matched: xr.DataArray | xr.Dataset
-    if isinstance(table, xr.Dataset):
-        table = align.match_labels(table, labels, whose="plausibilities", other="predictions")
-        model, matched = align.match_examples(model, table, only_common=only_common)
-    else:
-        table = align.match_labels(table, labels, whose="plausibilities", other="predictions")
-        model, matched = align.match_examples(model, table, only_common=only_common)
-    return Inputs(predictions=model, plausibilities=matched, aggregated_by=aggregated_by)
+    found, aggregated_by = _plausibilities(plausibilities, aggregator, seed, model)
+    found = align.with_labels(
+        found, model.labels.texts, whose="plausibilities", other="predictions"
+    )
+    model, found = align.same_examples(model, found, only_common=only_common)
+    return Inputs(predictions=model, plausibilities=found, aggregated_by=aggregated_by)
 
 
-def _checked(predictions: xr.DataArray) -> xr.DataArray:
+def _checked(predictions: xr.DataArray) -> Predictions:
     if is_lazy(predictions):
-        from plausibly.conformal.chunks import named_chunks
+        from plausibly.conformal.chunks import predictions_in_chunks
 
-        model = named_chunks(predictions, "predictions", "predictions")
-        return model.assign_attrs({names.SCALE: validate.known_scale(model, "predictions")})
-    if is_augmented(predictions):
-        return check_augmented(predictions)
-    return validate.check_predictions(predictions)
+        return predictions_in_chunks(predictions)
+    return Predictions.from_xarray(predictions)
 
 
 def _plausibilities(
-    given: xr.DataArray | xr.Dataset,
+    given: Form,
     aggregator: ComponentLike[Aggregator] | None,
     seed: int,
-) -> tuple[xr.DataArray | xr.Dataset, str]:
+    model: Predictions,
+) -> tuple[Plausibilities, str]:
     if is_lazy(given):
-        from plausibly.conformal.chunked import packed_chunks
+        from plausibly.conformal.chunked import gathered
 
-        given = packed_chunks(given)
+        given = gathered(given)
     if isinstance(given, xr.Dataset) and names.RESPONSE_EXAMPLE in given:
         chosen = (
             default_aggregator(str(given.attrs[names.KIND])) if aggregator is None else aggregator
@@ -372,52 +360,39 @@ def _plausibilities(
             do="leave aggregator= out, or pass the annotation table",
             whose="aggregator",
         )
-    return as_checked(given), "plausibilities as given"
+    return Plausibilities.from_xarray(given, known=model), "plausibilities as given"
 
 
 def calibration_data(inputs: Inputs, scoring: Scoring) -> CalibrationData:
     """Return what calibrators see."""
-    model, table = inputs.predictions, inputs.plausibilities
-    examples = Examples(names_of(model, names.EXAMPLE), names.NUMBERED in model.attrs)
-    labels = names_of(model, names.LABEL).row
+    model, found = inputs.predictions, inputs.plausibilities
+    examples = Examples(model.examples, model.numbered)
+    labels = tuple(model.labels.texts)
     source: Floats | ScoreSource
     augmented: Floats | None = None
-    if is_lazy(model):
+    if is_lazy(model.array):
         from plausibly.conformal.chunked import ChunkedScores, RowScores
 
         rows = RowScores(labels=labels, scoring=scoring)
         source = ChunkedScores.of(model, rows, "predictions")
-    elif scoring.as_given and not inputs.augmentations:
-        source = AsGiven(model.values)
+    elif scoring.identity and not model.augmentations:
+        source = IdentityScores(model.array.values)
     else:
-        source = scoring.scores(model.values, examples)
-        if inputs.augmentations:
+        source = scoring.scores(model.array.values, examples)
+        if model.augmentations:
             augmented, source = source, mean_scores(source)
-    resampled: Floats | None = None
-    lam: Floats | Slots
-    if isinstance(table, xr.Dataset):
-        lam, table = slots_of(table), about_packed(table)
-    else:
-        values: Floats = table.values
-        resampled = values if names.DRAW in table.dims else None
-        lam = values if resampled is None else _mean(values)
-    denominator = table.coords.get(names.DENOMINATOR)
+    draws, about = found.draws, found.about
+    denominator = about.coords.get(names.DENOMINATOR)
     return CalibrationData(
         scores=source,
-        plausibilities=lam,
+        plausibilities=found.stored if draws is None else draws.mean(axis=0, dtype=np.float64),
         denominator=None
-        if denominator is None or resampled is not None
+        if denominator is None or draws is not None
         else np.asarray(denominator.values),
         hashes=examples,
         labels=labels,
-        coordinates=coordinates_over(names.EXAMPLE, [model, table]),
-        label_coordinates=coordinates_over(names.LABEL, [model, table]),
+        coordinates=coordinates_over(names.EXAMPLE, [model.array, about]),
+        label_coordinates=coordinates_over(names.LABEL, [model.array, about]),
         augmented=augmented,
-        resampled=resampled,
+        resampled=draws,
     )
-
-
-def _mean(resampled: Floats) -> Floats:
-    """Return the mean over draws, (example, label)."""
-    means: Floats = resampled.mean(axis=0, dtype=np.float64)
-    return means

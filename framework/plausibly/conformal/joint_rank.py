@@ -23,11 +23,7 @@ from plausibly.calibration.claim import warn_if_vacuous
 from plausibly.calibration.examples import Examples
 from plausibly.calibration.scores import DRAWN_LABELS, UNIFORMS
 from plausibly.conformal.array_predictor import Scoring
-from plausibly.conformal.components import called
 from plausibly.conformal.inputs import OVERLAP, matched_inputs, read_test, sets_array, sets_attrs
-from plausibly.data import names, validate
-from plausibly.data.names import names_of
-from plausibly.data.plausibilities import slots_of
 from plausibly.data.validate import is_augmented
 from plausibly.errors import InputError
 from plausibly.guarantee import Guarantee
@@ -37,6 +33,7 @@ from plausibly.kernels.masses import share
 from plausibly.kernels.random import Keys
 from plausibly.kernels.types import Floats, Ints
 from plausibly.protocols import SCORE, ComponentLike, ScoreFunction
+from plausibly.registry.components import called
 
 _BLOCK = 1 << 21
 
@@ -101,21 +98,19 @@ def joint_rank(
     component = registry.resolve(SCORE, score)
     name = called(SCORE, component)
     keys = Keys(seed)
-    model, scale = inputs.predictions, inputs.scale
-    labels = names_of(model, names.LABEL).row
-    test = read_test(new, labels, scale, model.dtype, augmentations=inputs.augmentations)
-    examples = Examples(names_of(model, names.EXAMPLE), names.NUMBERED in model.attrs)
+    model, scale = inputs.predictions, inputs.predictions.scale
+    values: Floats = model.array.values
+    labels = tuple(model.labels.texts)
+    test = read_test(new, labels, scale, values.dtype, augmentations=model.augmentations)
+    examples = Examples(model.examples, model.numbered)
 
     scoring = Scoring(component=component, called=name, scale=scale, seed=seed)
-    lam = inputs.plausibilities
-    opinions = (
-        slots_of(lam) if isinstance(lam, xr.Dataset) else validate.mean_over_draws(lam).values
-    )
-    codes = draw_labels(opinions, keys.child("joint-rank").uniform(examples.hashes))[0]
+    stored = inputs.plausibilities.stored
+    codes = draw_labels(stored, keys.child("joint-rank").uniform(examples.hashes))[0]
     n = len(examples)
     parts = []
-    for rows in row_blocks(model.shape[1:]):
-        some = scoring.scores(model.values[:, rows], Examples(examples.hashes[rows]))
+    for rows in row_blocks(values.shape[1:]):
+        some = scoring.scores(values[:, rows], Examples(examples.hashes[rows]))
         parts.append(some[:, np.arange(some.shape[1]), codes[rows]])
     calibration = np.concatenate(parts, axis=1)
     scores = scoring.scores(test.values, test.examples)
@@ -128,8 +123,10 @@ def joint_rank(
     for promise in promises:
         warn_if_vacuous(promise, "joint-rank")
     sets = [counts > math.floor(promise.alpha * (n + 1)) for promise in promises]
-    facts = json.dumps([labels, name, scale, inputs.augmentations, seed])
-    digest = blake2b(facts.encode() + np.ascontiguousarray(calibration).tobytes(), digest_size=16)
+    metadata = json.dumps([labels, name, scale, model.augmentations, seed])
+    digest = blake2b(
+        metadata.encode() + np.ascontiguousarray(calibration).tobytes(), digest_size=16
+    )
     about = sets_attrs(promises, digest.hexdigest(), labels, examples.common(test.examples))
     return sets_array(test, sets, [one.alpha for one in promises], about, is_several(alpha))
 

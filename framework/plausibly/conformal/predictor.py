@@ -16,11 +16,12 @@ from numpy.typing import NDArray
 from plausibly import text
 from plausibly.calibration.alphas import Alphas, is_several, read_alphas
 from plausibly.calibration.coordinates import new_values
-from plausibly.calibration.pvalues import Queries, combined
-from plausibly.calibration.scores import LABEL_CELLS
-from plausibly.calibration.threshold import REMEMBERED, Facts as Facts
+from plausibly.calibration.examples import Examples
+from plausibly.calibration.pvalues import TestScores, combined
+from plausibly.calibration.scores import BY_LABEL
+from plausibly.calibration.threshold import REMEMBERED, Metadata as Metadata
 from plausibly.conformal.array_predictor import ArrayPredictor
-from plausibly.conformal.chunks import Named, chunks_of, mapped, named_chunks
+from plausibly.conformal.chunks import Part, chunks_of, mapped, predictions_in_chunks
 from plausibly.conformal.inputs import (
     OVERLAP,
     NewExamples,
@@ -36,9 +37,8 @@ from plausibly.conformal.inputs import (
     warn_of_unseen_groups,
     warn_of_weights,
 )
-from plausibly.data import names, validate
-from plausibly.data.named import is_lazy
-from plausibly.data.names import names_of
+from plausibly.data import names
+from plausibly.data.names import is_lazy
 from plausibly.errors import counted, listed
 from plausibly.kernels.types import Bools, Floats, Ints
 
@@ -53,7 +53,7 @@ _WHOSE = "predictions"
 class _Asked:
     """What is known of the examples of one chunk."""
 
-    named: Named
+    part: Part
     coordinates: Mapping[str, NDArray[np.generic]]
 
 
@@ -65,17 +65,13 @@ def _of_chunk(
     predictor: ConformalPredictor,
 ) -> NDArray[Any]:  # Any: flags or numbers
     """Return the sets of one chunk, (alpha, example, label); its p-values where alphas is None."""
-    coords: dict[str, object] = {
-        names.EXAMPLE: names.text_array(asked.named.texts),
-        names.LABEL: names.text_array(labels),
-        **{name: (names.EXAMPLE, column) for name, column in asked.coordinates.items()},
-    }
+    columns = {name: (names.EXAMPLE, column) for name, column in asked.coordinates.items()}
     test = read_test(
-        xr.DataArray(values, coords, (names.EXAMPLE, names.LABEL)),
+        asked.part.array(values, labels, columns),
         predictor.labels,
-        predictor.facts.scale,
+        predictor.metadata.scale,
         predictor.pools.dtype,
-        whose=asked.named.whose,
+        whose=asked.part.whose,
         whole=False,
     )
     if alphas is None:
@@ -89,27 +85,25 @@ def _lazy(
     alphas: Sequence[Fraction] | None,
 ) -> tuple[NewExamples, dask.array.Array]:
     """Return examples in chunks, and their sets or p-values, not computed yet."""
-    scale, replicates = predictor.facts.scale, predictor.pools.replicates
-    checked = named_chunks(predictions, _WHOSE, _WHOSE)
+    scale, calibration = predictor.metadata.scale, predictor.pools.calibration
+    known = predictions_in_chunks(predictions, scale)
     check_scale(predictions, scale)
-    checked = checked.assign_attrs({names.SCALE: validate.known_scale(checked, _WHOSE, scale)})
-    label_order(checked, predictor.labels)  # each label is one of the predictor's
-    wanted = [replicates.by] if replicates.by not in ("", LABEL_CELLS) else []
-    wanted += [replicates.weight_by] if replicates.weight_by else []
-    whose = f"calibrator {predictor.facts.calibrator}"
+    checked, labels = known.array, tuple(known.labels.texts)
+    label_order(labels, predictor.labels)  # each label is one of the predictor's
+    wanted = [calibration.by] if calibration.by not in ("", BY_LABEL) else []
+    wanted += [calibration.weight_by] if calibration.weight_by else []
+    whose = f"calibrator {predictor.metadata.calibrator}"
     columns = {name: new_values(checked, name, whose=whose) for name in wanted}
-    examples = names_of(checked, names.EXAMPLE)
     asks = [
         (
             chunk,
             _Asked(
-                named=Named.of(examples, chunk, _WHOSE),
+                part=Part.of(known.examples, chunk, _WHOSE),
                 coordinates={name: of[chunk.start : chunk.stop] for name, of in columns.items()},
             ),
         )
         for chunk in chunks_of(checked)
     ]
-    labels = names_of(checked, names.LABEL).row
     planes = () if alphas is None else (len(alphas),)
     found = mapped(
         partial(_of_chunk, labels, alphas),
@@ -125,6 +119,7 @@ def _lazy(
         # Numbers come chunk by chunk, in the order in which the labels were given.
         values=np.empty((0, len(labels)), dtype=predictor.pools.dtype),
         checked=checked,
+        examples=Examples(known.examples, known.numbered),
         order=slice(None),
         dims=tuple(map(str, predictions.dims)),
     )
@@ -137,14 +132,14 @@ _MOST_LABELS = 30
 
 def predictor_html(predictor: ArrayPredictor, threshold: Callable[[Fraction], str]) -> str:
     """Return what a predictor is, what it guarantees, and its labels, as HTML."""
-    facts, evidence = predictor.facts, predictor.evidence
+    metadata, evidence = predictor.metadata, predictor.evidence
     held = f" and {counted(evidence.n_held_out)} held out" if evidence.n_held_out else ""
     rows = [
-        ("calibrator", facts.calibrator),
-        ("combiner", facts.combiner),
-        ("score", facts.score),
-        ("aggregator", facts.aggregator),
-        ("calibrated on", f"{counted(evidence.n)} examples{held}, seed {facts.seed}"),
+        ("calibrator", metadata.calibrator),
+        ("combiner", metadata.combiner),
+        ("score", metadata.score),
+        ("aggregator", metadata.aggregator),
+        ("calibrated on", f"{counted(evidence.n)} examples{held}, seed {metadata.seed}"),
         ("labels", f"{len(predictor.labels)}: {listed(predictor.labels, most=_MOST_LABELS)}"),
         ("fingerprint", predictor.fingerprint),
     ]
@@ -205,19 +200,19 @@ class ConformalPredictor(ArrayPredictor):
             Where every set is every label, with the number that would change it.
         """
         alphas = read_alphas(alpha)
-        values = np.stack([self._decisions.taus(one) for one in alphas], axis=-1)
+        values = np.stack([self._rule.thresholds(one) for one in alphas], axis=-1)
         for one in alphas:
             self._warn(one)
         several = is_several(alpha)
-        return threshold_array(values, alphas, self.pools.replicates, several=several)
+        return threshold_array(values, alphas, self.pools.calibration, several=several)
 
-    def _queries(self, test: NewExamples, *, compared: bool = False) -> Queries:
+    def _test_scores(self, test: NewExamples, *, compared: bool = False) -> TestScores:
         return queries_of(
             test,
-            self.pools.replicates,
+            self.pools.calibration,
             scoring=self.scoring,
-            calibrator=self.facts.calibrator,
-            splits_ties=self._decisions.splits_ties,
+            calibrator=self.metadata.calibrator,
+            splits_ties=self._rule.splits_ties,
             compared=compared,
         )
 
@@ -241,33 +236,33 @@ class ConformalPredictor(ArrayPredictor):
         """
         if is_lazy(predictions):
             test, found = _lazy(self, predictions, None)
-            warn_of_unseen_groups(test.checked, self._cells_of(test), self.pools.replicates)
+            warn_of_unseen_groups(test.checked, self._cells_of(test), self.pools.calibration)
             return test.like_input(cast("Floats", found), "p_values")
         test = self._read(predictions)
-        queries = self._queries(test)
-        warn_of_unseen_groups(test.checked, queries.cell, self.pools.replicates)
-        return test.like_input(combined(self.pools, queries, self.combine), "p_values")
+        test_scores = self._test_scores(test)
+        warn_of_unseen_groups(test.checked, test_scores.group, self.pools.calibration)
+        return test.like_input(combined(self.pools, test_scores, self.combine), "p_values")
 
     def combined_p(self, test: NewExamples) -> Floats:
         """Return the combined p-values (example, label), labels in the order of `labels`."""
-        return combined(self.pools, self._queries(test), self.combine)
+        return combined(self.pools, self._test_scores(test), self.combine)
 
     def _cells_of(self, test: NewExamples) -> Ints | None:
-        whose = f"calibrator {self.facts.calibrator}"
-        return cells_of(test.checked, self.pools.replicates, whose)
+        whose = f"calibrator {self.metadata.calibrator}"
+        return cells_of(test.checked, self.pools.calibration, whose)
 
     def _sets_of(self, test: NewExamples, alphas: Sequence[Fraction]) -> list[Bools]:
         """Return the sets (example, label) at each alpha, labels in the order of `labels`."""
-        queries = self._queries(test, compared=self._decisions.has_threshold)
-        return self._decisions.sets(queries, alphas)
+        test_scores = self._test_scores(test, compared=self._rule.has_threshold)
+        return self._rule.sets(test_scores, alphas)
 
     def _read(self, predictions: xr.DataArray) -> NewExamples:
         return read_test(
             predictions,
             self.labels,
-            self.facts.scale,
+            self.metadata.scale,
             self.pools.dtype,
-            augmentations=self.facts.augmentations,
+            augmentations=self.metadata.augmentations,
         )
 
     def scores(self, predictions: xr.DataArray) -> Floats:
@@ -282,7 +277,7 @@ class ConformalPredictor(ArrayPredictor):
         ndarray, ([augmentation,] example, label)
             Labels in the order of `labels`.
         """
-        return self._queries(self._read(predictions)).scores
+        return self._test_scores(self._read(predictions)).scores
 
     def largest_scores(self, predictions: xr.DataArray) -> Floats:
         """Return the largest score of each example, as `reference` has them of calibration.
@@ -296,7 +291,7 @@ class ConformalPredictor(ArrayPredictor):
         ndarray, (example,)
             Of the mean score where an example has augmentations.
         """
-        return largest_scores(self._queries(self._read(predictions)).scores)
+        return largest_scores(self._test_scores(self._read(predictions)).scores)
 
     def predict(self, predictions: xr.DataArray, alpha: Alphas) -> xr.DataArray:
         """Return prediction sets.
@@ -317,15 +312,15 @@ class ConformalPredictor(ArrayPredictor):
         alphas = read_alphas(alpha)
         if is_lazy(predictions):
             test, planes = _lazy(self, predictions, alphas)
-            warn_of_unseen_groups(test.checked, self._cells_of(test), self.pools.replicates)
+            warn_of_unseen_groups(test.checked, self._cells_of(test), self.pools.calibration)
             # Dask arrays under the labels of arrays in memory: nothing below reads them.
             sets = [cast("Bools", planes[place]) for place in range(len(alphas))]
         else:
             test = self._read(predictions)
-            queries = self._queries(test, compared=self._decisions.has_threshold)
-            sets = self._decisions.sets(queries, alphas)
-            warn_of_unseen_groups(test.checked, queries.cell, self.pools.replicates)
-            warn_of_weights(queries, self.pools.replicates, sets, alphas)
+            test_scores = self._test_scores(test, compared=self._rule.has_threshold)
+            sets = self._rule.sets(test_scores, alphas)
+            warn_of_unseen_groups(test.checked, test_scores.group, self.pools.calibration)
+            warn_of_weights(test_scores, self.pools.calibration, sets, alphas)
         for one in alphas:
             self._warn(one)
         about = self._about(tuple(alphas))

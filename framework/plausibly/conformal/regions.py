@@ -28,16 +28,18 @@ from plausibly.calibration.alphas import (
 from plausibly.calibration.examples import Examples
 from plausibly.conformal.aggregate import aggregate
 from plausibly.conformal.array_predictor import Scoring
-from plausibly.conformal.components import called
 from plausibly.conformal.inputs import NewExamples, read_test, sets_array, sets_attrs
-from plausibly.data import align, names, validate
-from plausibly.data.names import several
+from plausibly.data import align, names
+from plausibly.data.names import Named, several
+from plausibly.data.plausibilities import Plausibilities, check_plausibilities
+from plausibly.data.validate import Predictions
 from plausibly.errors import InputError, counted, warn
 from plausibly.guarantee import Guarantee, Target, bounded
 from plausibly.kernels.masses import share
 from plausibly.kernels.ranks import order_statistic
 from plausibly.kernels.types import Bools, Floats, FloatType, Hashes
 from plausibly.protocols import SCORE, ComponentLike, ScoreFunction
+from plausibly.registry.components import called
 
 _EPS = float(np.finfo(np.float64).eps)
 
@@ -367,8 +369,8 @@ class PlausibilityRegion:
     def fingerprint(self) -> str:
         """Eight hexadecimal digits that change with anything a region depends on."""
         table = registry.describe(SCORE, self.scoring.component)
-        facts = (self.labels, table, self.scoring.scale, self.scoring.seed, str(self.dtype))
-        return blake2b(repr(facts).encode() + self.ordered.tobytes(), digest_size=16).hexdigest()
+        metadata = (self.labels, table, self.scoring.scale, self.scoring.seed, str(self.dtype))
+        return blake2b(repr(metadata).encode() + self.ordered.tobytes(), digest_size=16).hexdigest()
 
     def _tau(self, alpha: Fraction) -> float:
         return float(order_statistic(self.ordered, math.floor(alpha * (self.n + 1))))
@@ -421,11 +423,14 @@ class PlausibilityRegion:
     ) -> tuple[xr.DataArray, NDArray[np.int64]]:
         """Return an array over the examples, and the numerators of their p-values."""
         new, scores = self.read(predictions)
-        lam = validate.check_plausibilities(plausibilities, draws=False)
-        lam = align.match_labels(lam, self.labels, whose="plausibilities", other="the region")
-        _, lam = align.match_examples(new.checked, lam)
         asked = new.checked.isel({names.LABEL: 0}, drop=True).drop_attrs()
-        return asked, self._counts(expected_scores(scores, lam.values))
+        return asked, self._counts(expected_scores(scores, self._beside(new, plausibilities)))
+
+    def _beside(self, new: NewExamples, plausibilities: xr.DataArray) -> Floats:
+        """Return the plausibilities of new examples, (example, label)."""
+        lam = Plausibilities.of(check_plausibilities(plausibilities, draws=False))
+        lam = align.with_labels(lam, self.labels, whose="plausibilities", other="the region")
+        return align.same_examples(Named.of(new.checked), lam)[1].stored.dense()
 
     def _counts(self, expected: NDArray[np.float64]) -> NDArray[np.int64]:
         return np.searchsorted(self.ordered, expected, side="right").astype(np.int64) + 1
@@ -629,21 +634,19 @@ class PlausibilityRegion:
         if self.scoring.scale == "probability":
             marks["model"] = new.values[0] / new.values[0].sum()
         if plausibilities is not None:
-            lam = validate.check_plausibilities(plausibilities, draws=False)
-            lam = align.match_labels(lam, self.labels, whose="plausibilities", other="the region")
-            marks["experts"] = align.match_examples(new.checked, lam)[1].values[0]
+            marks["experts"] = self._beside(new, plausibilities)[0]
         thresholds = {one: self.warned(one) for one in sorted(read_alphas(alpha))}
         example = str(new.checked[names.EXAMPLE].values[0])
         return draw(example, self.labels, scores[0], thresholds, marks, axes)
 
     def __repr__(self) -> str:
-        facts = f"score {self.scoring.called}, n {self.n:,}, {len(self.labels)} labels"
+        metadata = f"score {self.scoring.called}, n {self.n:,}, {len(self.labels)} labels"
         lines = [
             f"  alpha {float(alpha):g}  threshold {self._tau(alpha):.4g}  "
             f"guaranteed {self.guarantee(alpha).shown_level()}"
             for alpha in (Fraction(1, 10), Fraction(1, 20))
         ]
-        return "\n".join([f"PlausibilityRegion  {facts}", *lines])
+        return "\n".join([f"PlausibilityRegion  {metadata}", *lines])
 
 
 def calibrate_region(
@@ -686,27 +689,28 @@ def calibrate_region(
     ----------
     Stutz et al., arXiv 2307.09302v1 (the published version leaves regions out).
     """
-    model = validate.check_predictions(predictions)
+    model = Predictions.from_xarray(predictions)
     given = plausibilities
     if isinstance(given, xr.Dataset) and names.RESPONSE_EXAMPLE in given:
         given = aggregate(given, seed=seed)
-    lam = validate.check_plausibilities(given, draws=False)
-    labels = tuple(str(label) for label in model[names.LABEL].values)
-    lam = align.match_labels(lam, labels, whose="plausibilities", other="predictions")
-    model, lam = align.match_examples(model, lam, only_common=only_common)
+    lam = Plausibilities.of(check_plausibilities(given, draws=False))
+    labels = tuple(model.labels.texts)
+    lam = align.with_labels(lam, labels, whose="plausibilities", other="predictions")
+    model, lam = align.same_examples(model, lam, only_common=only_common)
     component = registry.resolve(SCORE, score)
     scoring = Scoring(
         component=component,
         called=called(SCORE, component),
-        scale=str(model.attrs[names.SCALE]),
+        scale=model.scale,
         seed=seed,
     )
-    examples = Examples(names.names_of(model, names.EXAMPLE))
-    scores = scoring.scores(model.values, examples)
+    values: Floats = model.array.values
+    examples = Examples(model.examples)
+    scores = scoring.scores(values, examples)
     return PlausibilityRegion(
         labels=labels,
         scoring=scoring,
-        dtype=model.values.dtype,
-        ordered=np.sort(expected_scores(scores, lam.values)),
+        dtype=values.dtype,
+        ordered=np.sort(expected_scores(scores, lam.stored.dense())),
         hashes=examples.hashes,
     )

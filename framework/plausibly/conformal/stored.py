@@ -24,16 +24,16 @@ from plausibly.atomic import recover
 from plausibly.calibration.claim import Evidence
 from plausibly.calibration.examples import Examples
 from plausibly.calibration.pools import Pool, Pools
-from plausibly.calibration.scores import Reads, Replicates
-from plausibly.calibration.threshold import Facts
+from plausibly.calibration.scores import AugmentationMode, CalibrationScores
+from plausibly.calibration.threshold import Metadata
 from plausibly.conformal import FORMAT
 from plausibly.conformal.array_predictor import ArrayPredictor
-from plausibly.conformal.components import described
 from plausibly.errors import IncompatibleComponents, InputError
 from plausibly.extras import version
 from plausibly.guarantee import converter
 from plausibly.kernels.types import Floats, Hashes, Ints, Numbers
 from plausibly.protocols import COMBINER, SCORE
+from plausibly.registry.components import described
 
 if TYPE_CHECKING:
     from plausibly.conformal.predictor import ConformalPredictor
@@ -44,7 +44,7 @@ ATTRIBUTE = "plausibly"
 CHECKSUM = "checksum"
 """Name of the attribute with the digest of that one and of all arrays."""
 
-_FLAT = "mass cell row denominator weight reference hash_low hash_high"
+_FLAT = "mass group row denominator weight reference hash_low hash_high"
 ARRAYS = {"score": 2, "held_out_score": 2, **dict.fromkeys(_FLAT.split(), 1)}
 """All arrays that a predictor may have, and the most dims of each: no others are read."""
 
@@ -52,7 +52,7 @@ _MAGIC = b"CDF\x02"
 _DIGEST = 16  # bytes
 _TEXT = 1 << 25  # bytes of what is said, at most
 _WIDEST = 1 << 30  # bits of all masses over their common denominator, at most
-_CELLED = 1 << 31  # atoms times cells, at most
+_GROUPED = 1 << 31  # atoms times groups, at most
 _WHOLE = float(1 << 53)
 _ZARR_TYPES = ("<i4", "<f4", "<f8")
 
@@ -66,7 +66,7 @@ def _canonical(pool: Pool, *, counting: bool) -> bytes:
     wide = masses.dtype == object
     text = ",".join(map(str, masses)).encode() if wide else masses.astype("<i8").tobytes()
     if not counting:
-        text += f"{pool.own}/{pool.base}/{pool.total}/{pool.bits}".encode()
+        text += f"{pool.test_mass}/{pool.base}/{pool.total}/{pool.bits}".encode()
     return pool.ordered[last].tobytes() + text
 
 
@@ -76,21 +76,21 @@ def fingerprint(predictor: ArrayPredictor, *, about: Mapping[str, object] | None
     said = {} if about is None else about
     score = said.get("score") or described(SCORE, predictor.score)
     combiner = said.get("combiner") or described(COMBINER, predictor.combiner)
-    facts = {
+    metadata = {
         "labels": predictor.labels,
         # Whichever aggregator made equal plausibilities: the predictor is the same.
-        "facts": attrs.asdict(attrs.evolve(predictor.facts, aggregator="")),
+        "metadata": attrs.asdict(attrs.evolve(predictor.metadata, aggregator="")),
         "score": score or {"name": repr(predictor.score)},
         "combiner": combiner or {"name": repr(predictor.combiner)},
         "calibrator": predictor.calibrator,
         "evidence": converter().unstructure(predictor.evidence),
-        "replicates": said_of(predictor.pools.replicates),
+        "calibration": said_of(predictor.pools.calibration),
     }
-    digest.update(json.dumps(facts, sort_keys=True, default=str).encode())
-    replicates = predictor.pools.replicates
-    for cell in predictor.pools.cells:
-        for pool in cell.each if replicates.separate else (cell.pooled,):
-            digest.update(_canonical(pool, counting=replicates.counting))
+    digest.update(json.dumps(metadata, sort_keys=True, default=str).encode())
+    calibration = predictor.pools.calibration
+    for group in predictor.pools.groups:
+        for pool in group.each if calibration.separate else (group.pooled,):
+            digest.update(_canonical(pool, counting=calibration.counting))
     held_out = predictor.held_out_scores
     if held_out is not None:
         # Scores of one example stay together, where there are several.
@@ -119,16 +119,16 @@ class _Said:
     """What decides, beside the atoms, how new examples are compared with them."""
 
     by: str
-    cells: tuple[str, ...]
+    groups: tuple[str, ...]
     of_atoms: bool
     weight_by: str
-    reads: Reads
-    own: Fraction
+    augmentation: AugmentationMode
+    test_mass: Fraction
 
 
-def said_of(replicates: Replicates) -> dict[str, object]:
+def said_of(calibration: CalibrationScores) -> dict[str, object]:
     """Return what is said of replicates, as plain data."""
-    found = _Said(**{one.name: getattr(replicates, one.name) for one in attrs.fields(_Said)})
+    found = _Said(**{one.name: getattr(calibration, one.name) for one in attrs.fields(_Said)})
     said: dict[str, object] = converter().unstructure(found)
     return said
 
@@ -141,21 +141,21 @@ class _About:
     score: dict[str, Any]  # Any: parameters of a component
     combiner: dict[str, Any]  # Any: as above
     calibrator: dict[str, Any] | None  # Any: as above
-    facts: Facts
+    metadata: Metadata
     evidence: Evidence
     truth: Literal["drawn", "voted"]
     weighted: bool
-    replicates: _Said
+    calibration: _Said
     fingerprint: str
 
     def __attrs_post_init__(self) -> None:
         """Raise ValueError where counts are none, or names are not distinct."""
         evidence = self.evidence
         counts = (evidence.n, evidence.m, evidence.n_held_out + 1, evidence.examples or 1)
-        for kept in (self.labels, self.replicates.cells):
+        for kept in (self.labels, self.calibration.groups):
             if len(set(kept)) != len(kept):
                 raise ValueError("names")
-        if min(counts) < 1 or evidence.own < 0 or not self.labels:
+        if min(counts) < 1 or evidence.test_mass < 0 or not self.labels:
             raise ValueError("counts")
 
 
@@ -361,19 +361,19 @@ def load_predictor(path: str | Path, *, array_only: bool = False) -> ArrayPredic
 
 
 def _restored(kind: type[ArrayPredictor], stored: _Stored, about: _About) -> ArrayPredictor:
-    evidence, said = about.evidence, about.replicates
+    evidence, said = about.evidence, about.calibration
     scores = stored.scores("score")
     if scores is None:
         raise KeyError("score")
-    units = row = denominator = cell = None
+    units = row = denominator = group = None
     if about.weighted:
         units = stored.whole("mass", _WHOLE)
         denominator = stored.whole("denominator", _WHOLE, 1)
         row = stored.whole("row", len(denominator))
         _check_common(denominator, scores.size)
     if said.by:
-        cell = stored.whole("cell", len(said.cells))
-        if cell.size * len(said.cells) > _CELLED:
+        group = stored.whole("group", len(said.groups))
+        if group.size * len(said.groups) > _GROUPED:
             raise ValueError("cells")
     weight = stored.scores("weight")
     if weight is not None and not ((weight >= 0) & (weight < np.inf)).all():
@@ -385,14 +385,14 @@ def _restored(kind: type[ArrayPredictor], stored: _Stored, about: _About) -> Arr
         combiner=registry.resolve(COMBINER, about.combiner),
         calibrator=about.calibrator,
         pools=Pools(
-            Replicates(
+            CalibrationScores(
                 **{name: getattr(evidence, name) for name in _STATED.split()},
                 scores=scores,
                 truth=about.truth,
                 units=units,
                 row=row,
                 denominator=denominator,
-                cell=cell,
+                group=group,
                 weight=weight,
                 **attrs.asdict(said, recurse=False),
             )
@@ -400,7 +400,7 @@ def _restored(kind: type[ArrayPredictor], stored: _Stored, about: _About) -> Arr
         held_out_scores=stored.scores("held_out_score"),
         examples=None if hashes is None else Examples(hashes),
         evidence=evidence,
-        facts=about.facts,
+        metadata=about.metadata,
         reference=stored.scores("reference"),
     )
 

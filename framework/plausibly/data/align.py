@@ -2,28 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import TypeVar, cast
 
+import attrs
 import numpy as np
 import xarray as xr
 
-from plausibly.data import names
 from plausibly.data.labels import without_unsaid_parents
-from plausibly.data.left_out import Labelled, with_left_out
 from plausibly.data.names import (
+    Named,
     difference,
     does,
     equal_pairs,
     merged_by,
-    names_of,
     near_pairs,
     not_among,
     positions,
     quoted,
     several,
 )
-from plausibly.data.plausibilities import label_dim, taken
+from plausibly.data.plausibilities import Plausibilities
+from plausibly.data.states import Labelled, with_left_out
+from plausibly.data.validate import Predictions
 from plausibly.errors import InputError, counted, listed
+
+Record = TypeVar("Record", Named, Predictions, Plausibilities)
 
 
 def match_labels(
@@ -36,19 +40,34 @@ def match_labels(
     do: str = "",
 ) -> Labelled:
     """Return the array with its labels in the order of `labels`."""
-    here = names_of(array, label_dim(array)).texts
-    wanted = list(labels)
+    found = with_labels(
+        Plausibilities.of(array), labels, whose=whose, other=other, name=name, do=do
+    )
+    return cast("Labelled", found.array)
+
+
+def with_labels(
+    record: Record,
+    labels: Sequence[str],
+    *,
+    whose: str,
+    other: str,
+    name: str = "labels-differ",
+    do: str = "",
+) -> Record:
+    """Return the record with its labels in the order of `labels`."""
+    here, wanted = record.labels.texts, list(labels)
     if here == wanted:
-        return array
+        return record
     lost = not_among(wanted, here)
     surplus = not_among(here, wanted)
     if surplus and not lost:
-        array = without_unsaid_parents(array, wanted, whose=whose, other=other)
-        here = names_of(array, label_dim(array)).texts
+        record = without_unsaid_parents(record, wanted, whose=whose, other=other)
+        here = record.labels.texts
         surplus = not_among(here, wanted)
     if lost or surplus:
         raise _labels_differ(surplus, lost, wanted, whose, other, name, do)
-    return taken(array, names.LABEL, positions(here, wanted))
+    return record.take_labels(positions(here, wanted))
 
 
 def _labels_differ(
@@ -102,24 +121,36 @@ def match_examples(
     other: str = "plausibilities",
 ) -> tuple[xr.DataArray, Labelled]:
     """Return both arrays for the same examples, in the order of the predictions."""
-    of_predictions = names_of(predictions, names.EXAMPLE)
-    of_plausibilities = names_of(plausibilities, names.EXAMPLE)
-    if of_predictions.same(of_plausibilities):
-        return predictions, plausibilities
-    here, there = of_predictions.texts, of_plausibilities.texts
+    first, second = Plausibilities.of(predictions), Plausibilities.of(plausibilities)
+    first, second = same_examples(first, second, only_common=only_common, whose=whose, other=other)
+    return cast("xr.DataArray", first.array), cast("Labelled", second.array)
+
+
+def same_examples(
+    first: Record,
+    second: Plausibilities,
+    *,
+    only_common: bool = False,
+    whose: str = "predictions",
+    other: str = "plausibilities",
+) -> tuple[Record, Plausibilities]:
+    """Return both records for the same examples, in the order of the first."""
+    if first.examples.same(second.examples):
+        return first, second
+    here, there = first.examples.texts, second.examples.texts
     place = positions(there, here)
     common = np.flatnonzero(place >= 0)
     surplus, lost = len(here) - common.size, len(there) - common.size
     if (surplus or lost) and not (only_common and common.size):
         raise _examples_differ(here, there, common.size, whose, other)
-    matched = taken(plausibilities, names.EXAMPLE, place[common])
+    matched = _without(second.take_examples(place[common]), {f"not in {whose}": lost})
     if not surplus:
-        return predictions, with_left_out(matched, {f"not in {whose}": lost})
-    kept = taken(predictions, names.EXAMPLE, common)
-    return (
-        with_left_out(kept, {f"not in {other}": surplus}),
-        with_left_out(matched, {f"not in {whose}": lost}),
-    )
+        return first, matched
+    return _without(first.take_examples(common), {f"not in {other}": surplus}), matched
+
+
+def _without(record: Record, reasons: Mapping[str, int]) -> Record:
+    return attrs.evolve(record, array=with_left_out(record.array, reasons))
 
 
 def _examples_differ(

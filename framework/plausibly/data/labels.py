@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
+from typing import TypeVar
 
 import attrs
 import numpy as np
@@ -12,9 +13,9 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from plausibly.data import names
-from plausibly.data.annotations import rebuilt
-from plausibly.data.left_out import Labelled, with_merged
+from plausibly.data.annotations import Rows, rebuilt
 from plausibly.data.names import (
+    Named,
     check_names,
     does,
     is_missing,
@@ -26,10 +27,12 @@ from plausibly.data.names import (
     text_array,
     warn_alike,
 )
-from plausibly.data.plausibilities import label_dim, slots_of, taken
-from plausibly.data.rows import Rows, ordered_sum
+from plausibly.data.plausibilities import Plausibilities, label_dim, named_labels
+from plausibly.data.states import with_merged
+from plausibly.data.validate import Predictions
 from plausibly.errors import InputError, counted, listed
-from plausibly.kernels.types import Bools, Floats, Ints
+from plausibly.kernels.sums import ordered_sum
+from plausibly.kernels.types import Floats, Ints
 
 _BETWEEN = re.compile(r"(?<!\\)\|")
 _BLOCK_BITS = 16  # blocks are int16
@@ -341,26 +344,29 @@ def parents_by_name(table: xr.Dataset | xr.DataArray) -> Mapping[str, str]:
     return {label: name_text(name) for label, name in found if not is_missing(name) and name != ""}
 
 
-def without_parents(array: Labelled) -> Labelled:
-    """Return plausibilities, dense or packed, of the leaves alone."""
-    tree = Hierarchy.of_table(array)
-    return taken(array, names.LABEL, tree.leaves) if tree.above else array
+def without_parents(plausibilities: Plausibilities) -> Plausibilities:
+    """Return plausibilities of the leaves alone."""
+    tree = Hierarchy.of_table(plausibilities.array)
+    return plausibilities.take_labels(tree.leaves) if tree.above else plausibilities
+
+
+Record = TypeVar("Record", Named, Predictions, Plausibilities)
 
 
 def without_unsaid_parents(
-    array: Labelled, wanted: Sequence[str], *, whose: str, other: str
-) -> Labelled:
+    record: Record, wanted: Sequence[str], *, whose: str, other: str
+) -> Record:
     """Return plausibilities without those parents of other labels that `wanted` lacks."""
-    tree = Hierarchy.of_table(array)
+    tree = Hierarchy.of_table(record.array)
     known = set(wanted)
     lost = [code for code in tree.above if tree.labels[code] not in known]
     if not lost:
-        return array
-    said, rows = _said(array, lost)
+        return record
+    said, rows = named_labels(record.array, lost)
     if not said.any():
-        return taken(array, names.LABEL, np.setdiff1d(np.arange(len(tree.labels)), lost))
+        return record.take_labels(np.setdiff1d(np.arange(len(tree.labels)), lost))
     named = [tree.labels[code] for place, code in enumerate(lost) if said[place]]
-    examples = name_texts(array.indexes[names.EXAMPLE][rows])
+    examples = record.examples.take(np.flatnonzero(rows)).texts
     raise InputError(
         "parents-named",
         f"{does(whose, 'name')} {listed(map(quoted, named))}, which "
@@ -373,14 +379,3 @@ def without_unsaid_parents(
         whose=whose,
         details={"labels": named, "examples": examples},
     )
-
-
-def _said(array: xr.DataArray | xr.Dataset, codes: Sequence[int]) -> tuple[Bools, Bools]:
-    """Return which of these labels, (code,), and which examples with one have plausibility."""
-    if isinstance(array, xr.Dataset):
-        label: Ints = slots_of(array).label
-        rows: Bools = np.logical_or.reduce(np.isin(label, codes), axis=1)
-        return np.isin(codes, label), rows
-    values: Floats = array.values
-    above = values.reshape(-1, *values.shape[-2:])[..., codes] != 0
-    return above.any(axis=(0, 1)), above.any(axis=(0, 2))

@@ -7,12 +7,13 @@ import math
 import numbers
 import re
 import unicodedata
-import weakref
-from collections.abc import Collection, Hashable, Iterable, Sequence
+from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from difflib import get_close_matches
+from functools import cached_property
 from itertools import islice
-from typing import TypeVar
+from typing import Any, Self, TypeVar
 
+import attrs
 import numpy as np
 import pandas as pd
 import xarray as xr
@@ -20,7 +21,8 @@ from numpy.typing import NDArray
 from xarray.indexes import PandasIndex
 
 from plausibly.errors import InputError, counted, listed, warn
-from plausibly.kernels.random import Names, name_text as name_text
+from plausibly.kernels.random import hash_names, name_text as name_text
+from plausibly.kernels.types import Floats, FloatType, Hashes, Ints
 
 DRAW = "draw"
 AUGMENTATION = "augmentation"
@@ -329,25 +331,252 @@ def positions(names: Sequence[str], wanted: Collection[str]) -> NDArray[np.int64
     return np.fromiter(found, dtype=np.int64, count=len(wanted))
 
 
-# By the identity of the index, which does not change, while it lives.
-_seen: dict[int, tuple[weakref.ref[pd.Index], Names]] = {}
+@attrs.frozen(eq=False)
+class Names:
+    """The names along a dim, as text; what is derived from them is computed once."""
+
+    index: pd.Index
+
+    @classmethod
+    def of(cls, texts: Sequence[str], dim: str = EXAMPLE) -> Names:
+        """Return a record of texts."""
+        return cls(text_index(texts, dim).index)
+
+    def __len__(self) -> int:
+        return len(self.index)
+
+    @cached_property
+    def texts(self) -> list[str]:
+        """The names, in their order."""
+        return name_texts(self.index)
+
+    @cached_property
+    def distinct(self) -> frozenset[str]:
+        """The names, each once."""
+        return frozenset(self.texts)
+
+    @cached_property
+    def usable(self) -> bool:
+        """Whether none is there twice, empty, or with a NUL in it, which files cannot keep."""
+        known = self.distinct
+        return len(known) == len(self) and "" not in known and "\0" not in "".join(self.texts)
+
+    @cached_property
+    def hashes(self) -> Hashes:
+        """Hashes of the names, in their order."""
+        return hash_names(self.texts)
+
+    def equals(self, other: Names) -> bool:
+        """Return whether both stand in equal indexes: a sufficient sign of the same names."""
+        # 1 and True, or 0.1 of two widths, are equal and have different names.
+        here, there = self.index, other.index
+        return here is there or (here.dtype == there.dtype and here.equals(there))
+
+    def same(self, other: Names) -> bool:
+        """Return whether the names are the same in the same order."""
+        return self.equals(other) or self.texts == other.texts
+
+    def common(self, other: Names) -> int:
+        """Return how many different names both have."""
+        return len(self.distinct & other.distinct)
+
+    def take(self, rows: Ints | slice) -> Names:
+        """Return some of the names."""
+        return Names(self.index[rows])
 
 
-def names_of(array: xr.DataArray | xr.Dataset, dim: str) -> Names:
-    """Return the names along a dim that has an index, as text: read once for each index."""
-    index = array.get_index(dim)
-    place = id(index)
-    held = _seen.get(place)
-    if held is not None and held[0]() is index:
-        return held[1]
-    names = Names(name_texts(index))
-    _seen[place] = (weakref.ref(index, lambda _: _seen.pop(place, None)), names)
-    return names
+@attrs.frozen(kw_only=True, eq=False)
+class Named:
+    """An array whose names of examples and labels are checked."""
+
+    array: xr.DataArray
+    examples: Names
+    labels: Names
+
+    @classmethod
+    def of(cls, array: xr.DataArray) -> Named:
+        """Return a record of an array whose names are known to be in order."""
+        return Named(
+            array=array,
+            examples=Names(array.get_index(EXAMPLE)),
+            labels=Names(array.get_index(LABEL)),
+        )
+
+    def take_examples(self, rows: Ints) -> Self:
+        """Return some of the examples."""
+        array = take(self.array, EXAMPLE, rows)
+        return attrs.evolve(self, array=array, examples=self.examples.take(rows))
+
+    def take_labels(self, places: Ints) -> Self:
+        """Return some of the labels, in this order."""
+        array = take(self.array, LABEL, places)
+        return attrs.evolve(self, array=array, labels=self.labels.take(places))
 
 
-def checked_names(array: xr.DataArray | xr.Dataset, dim: str, *, whose: str) -> Names:
-    """Return the names along a dim; see `check_names` for what may be."""
-    names = names_of(array, dim)
-    if not names.usable:
-        check_names(names.texts, dim, whose=whose)
-    return names
+def take(array: xr.DataArray, dim: str, places: Ints) -> xr.DataArray:
+    """Return some entries along a dim, contiguous."""
+    some = array.isel({dim: places})
+    if some.chunks is not None:
+        return some  # not read yet: each part is made contiguous when it is
+    return some.copy(data=np.ascontiguousarray(some.values))
+
+
+def is_lazy(array: object) -> bool:
+    """Return whether an array, or something in a Dataset, is in chunks that are not read yet."""
+    if isinstance(array, xr.DataArray):
+        # For an array in memory `chunks` would take as long as all other checks of one row.
+        in_memory = isinstance(getattr(array.variable, "_data", None), np.ndarray)
+        return not in_memory and array.chunks is not None
+    if isinstance(array, xr.Dataset):
+        return any(one.chunks is not None for one in array.variables.values())
+    return False
+
+
+def named_floats(
+    array: object, whose: str, what: str, *, draws: bool = False, known: Named | None = None
+) -> Named:
+    """Return ([draw,] example, label) floats under text names, contiguous."""
+    found = named_array(array, whose, what, draws=draws, known=known)
+    return attrs.evolve(found, array=_with_floats(found.array))
+
+
+def _with_floats(array: xr.DataArray) -> xr.DataArray:
+    return with_values(array, contiguous(array), name=array.name, attrs=array.attrs)
+
+
+def contiguous(array: xr.DataArray) -> Floats:
+    """Return the numbers of an array as contiguous floats; those that are so are not copied."""
+    values: NDArray[Any] = array.values  # Any: the kinds of numbers are checked by now
+    return np.ascontiguousarray(values, float_type(values.dtype))
+
+
+def with_values(
+    array: xr.DataArray,
+    values: NDArray[Any],  # Any: numbers or flags
+    *,
+    name: Hashable,
+    attrs: Mapping[Any, Any] | None = None,  # Any: as xarray has it
+    scalars: Mapping[str, float] | None = None,
+) -> xr.DataArray:
+    """Return other values under the names of an array, which shares its coordinates."""
+    coordinates = dict(array.coords.variables)
+    for key, value in (scalars or {}).items():
+        coordinates[key] = xr.Variable((), np.asarray(value), fastpath=True)
+    # As xarray itself makes the result of a ufunc: nothing is copied or looked for among the names
+    # again, which for one row would take several times as long as all else.
+    return xr.DataArray(
+        xr.Variable(array.dims, values, attrs, fastpath=True),
+        coordinates,
+        name=name,
+        indexes=dict(array.xindexes),
+        fastpath=True,
+    )
+
+
+def float_type(dtype: np.dtype[Any]) -> FloatType:  # Any: any real numbers
+    """Return the float type in which numbers are read: float32 stays, all else is float64."""
+    narrow = dtype.kind == "f" and dtype.itemsize == np.dtype(np.float32).itemsize
+    return np.dtype(np.float32) if narrow else np.dtype(np.float64)
+
+
+def named_array(
+    array: object, whose: str, what: str, *, draws: bool = False, known: Named | None = None
+) -> Named:
+    """Return ([draw,] example, label) real numbers under text names; the numbers are not read.
+
+    Names that equal those of `known` are not checked again.
+    """
+    if not isinstance(array, xr.DataArray):
+        raise InputError(
+            f"{what}-unlabelled",
+            f"{whose}: {type(array).__name__} has no names for its rows and columns",
+            expected="a DataArray with the dims example and label",
+            got=type(array).__name__,
+            do='xarray.DataArray(values, dims=("example", "label"), '
+            'coords={"example": ids, "label": labels})',
+            whose=whose,
+        )
+    wanted = (EXAMPLE, LABEL)
+    dims = (DRAW, *wanted) if draws and DRAW in array.dims else wanted
+    if set(array.dims) != set(dims):
+        raise _dims_differ(array, wanted, whose, what)
+    array = array if array.dims == dims else array.transpose(*dims)
+    indexed = array.xindexes
+    for dim in wanted:
+        if dim not in indexed:
+            raise _unnamed(array, dim, whose, what)
+    array, examples = _with_names(array, EXAMPLE, whose, known)
+    array, labels = _with_names(array, LABEL, whose, known)
+    if array.dtype.kind not in "fiub":
+        raise InputError(
+            "numbers-expected",
+            f"{whose}: the entries are not real numbers",
+            expected="floats",
+            got=f"dtype {array.dtype}",
+            do=f"{what}.astype(float)",
+            whose=whose,
+        )
+    if not array.size:
+        raise InputError(
+            f"{what}-empty",
+            f"{whose}: there is nothing in it",
+            expected="one example and one label, or more",
+            got=", ".join(several(array.sizes[dim], str(dim)) for dim in array.dims),
+            do="look at what was selected or read",
+            whose=whose,
+        )
+    return Named(array=array, examples=examples, labels=labels)
+
+
+def _dims_differ(array: xr.DataArray, wanted: tuple[str, str], whose: str, what: str) -> InputError:
+    lost = [dim for dim in wanted if dim not in array.dims]
+    surplus = [str(dim) for dim in array.dims if dim not in wanted]
+    do = f"{what}.expand_dims({lost[0]}=[...])" if lost else ""
+    if lost and surplus:
+        do = f'{what}.rename({{"{surplus[0]}": "{lost[0]}"}})'
+    elif surplus == [DRAW]:
+        do = f'take the mean over draws: {what}.mean("draw"), or calibrate on annotations (-a)'
+    elif surplus:
+        do = f"take one entry of each other dim: {what}.isel({surplus[0]}=0)"
+    return InputError(
+        "dims-differ",
+        f"{does(whose, 'have')} the dims {listed(array.dims) or 'none'}",
+        expected="example and label",
+        got=f"no {listed(lost)}" if lost else f"{listed(surplus)} besides",
+        do=do,
+        whose=whose,
+    )
+
+
+def _unnamed(array: xr.DataArray, dim: str, whose: str, what: str) -> InputError:
+    return InputError(
+        f"{dim}s-unnamed",
+        f"{does(whose, 'have')} {several(array.sizes[dim], dim)} and no {dim} names",
+        expected="names in order; an order is never guessed",
+        do=f"{what}.assign_coords({dim}=[...])",
+        whose=whose,
+    )
+
+
+def _with_names(
+    array: xr.DataArray, dim: str, whose: str, known: Named | None
+) -> tuple[xr.DataArray, Names]:
+    """Return the array with checked names along a dim, as text, and these."""
+    found = Names(array.get_index(dim))
+    sound = None
+    if known is not None:
+        sound = known.examples if dim == EXAMPLE else known.labels
+    if sound is not None and sound.equals(found):
+        found = sound
+    elif not found.usable:
+        check_names(found.texts, dim, whose=whose)
+    if array.coords.variables[dim].dtype.kind == "U":
+        return array, found
+    coordinates = xr.Coordinates.from_xindex(text_index(found.texts, dim))
+    return array.assign_coords(coordinates), found
+
+
+def read_coordinates(array: xr.DataArray) -> xr.DataArray:
+    """Return the array with those of its coordinates in memory that were in chunks."""
+    read = {name: one.compute() for name, one in array.coords.items() if one.chunks is not None}
+    return array.assign_coords(read) if read else array

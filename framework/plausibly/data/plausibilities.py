@@ -1,6 +1,6 @@
-"""The packed form of plausibilities: only what is above zero, for thousands of labels.
+"""Plausibilities: dense, drawn several times, or sparse for thousands of labels.
 
-A Dataset with the dims ``example``, ``slot`` and ``label_name``:
+The sparse form is a Dataset with the dims ``example``, ``slot`` and ``label_name``:
 
 ============ ================ ==================================================================
 variable     dims             meaning
@@ -14,29 +14,170 @@ denominator  example          optional coordinate, as in the dense form
 
 The filled slots of an example come first, by rising code, each label at most once, each weight
 above 0; there are as many slots as the widest example needs. So every array of plausibilities has
-exactly one packed form, and `unpack` of it gives the same bits back. Names are not a coordinate
+exactly one sparse form, and `unpack` of it gives the same bits back. Names are not a coordinate
 ``label``, because a Dataset cannot hold both a variable and a dim coordinate of that name.
 """
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
-from typing import overload
+from collections.abc import Hashable, Mapping, Sequence
+from functools import cached_property
+from math import isfinite
+from typing import Any, TypeAlias, TypeGuard
 
+import attrs
 import numpy as np
 import xarray as xr
+from numpy.typing import NDArray
 
 from plausibly.data import names
-from plausibly.data.named import named_floats
-from plausibly.data.names import check_names, name_texts, several
+from plausibly.data.names import (
+    Named,
+    Names,
+    check_names,
+    is_lazy,
+    name_texts,
+    named_floats,
+    several,
+    text_array,
+)
+from plausibly.data.validate import (
+    are_distributions,
+    check_finite,
+    refuse_rows,
+    row_sums,
+    span,
+)
 from plausibly.errors import InputError, listed
-from plausibly.kernels.sparse import Slots, packed_pairs
-from plausibly.kernels.types import Floats, Ints
+from plausibly.kernels.blocks import map_blocks
+from plausibly.kernels.sparse import Dense, Sparse
+from plausibly.kernels.types import Bools, Floats, Ints
+
+Form: TypeAlias = xr.DataArray | xr.Dataset
+"""Plausibilities as users have them: ([draw,] example, label), or sparse."""
+
+FEW_LABELS = 32
+"""Up to here the dense form is what is computed with."""
+
+_WITHIN = 1e-6
+
+FEW_LABELS = 32
+"""Up to here the dense form is what is computed with."""
 
 
-def is_packed(array: xr.DataArray | xr.Dataset) -> bool:
-    """Return whether this is meant as packed plausibilities."""
+def is_sparse(array: object) -> TypeGuard[xr.Dataset]:
+    """Return whether this is meant as sparse plausibilities."""
     return isinstance(array, xr.Dataset) and {names.WEIGHT, names.LABEL} <= set(array.variables)
+
+
+def label_dim(array: Form) -> str:
+    """Return the dim over which the labels have their names."""
+    return names.LABEL_NAME if names.LABEL_NAME in array.dims else names.LABEL
+
+
+@attrs.frozen(kw_only=True, eq=False)
+class Plausibilities:
+    """Checked plausibilities under the names of their examples and labels.
+
+    Those in chunks are under checked names, and each chunk is checked when it is read.
+    """
+
+    array: Form
+    examples: Names
+    labels: Names
+
+    @classmethod
+    def from_xarray(
+        cls, array: Form, *, whose: str = "plausibilities", known: Named | None = None
+    ) -> Plausibilities:
+        """Return plausibilities as the framework reads them; the caller's are not changed.
+
+        Names that equal those of `known` are not checked again.
+        """
+        if is_sparse(array):
+            return cls.of(check_sparse(array, whose))
+        found = _checked_dense(array, whose, draws=True, known=known)
+        return cls(array=found.array, examples=found.examples, labels=found.labels)
+
+    @classmethod
+    def of(cls, array: Form) -> Plausibilities:
+        """Return a record of plausibilities that are known to be in order."""
+        return cls(
+            array=array,
+            examples=Names(array.get_index(names.EXAMPLE)),
+            labels=Names(array.get_index(label_dim(array))),
+        )
+
+    def take_examples(self, rows: Ints) -> Plausibilities:
+        """Return some of the examples."""
+        if isinstance(self.array, xr.Dataset):
+            some: Form = self.array.isel({names.EXAMPLE: rows})
+        else:
+            some = names.take(self.array, names.EXAMPLE, rows)
+        return attrs.evolve(self, array=some, examples=self.examples.take(rows))
+
+    def take_labels(self, places: Ints) -> Plausibilities:
+        """Return some of the labels, in this order; the others have no plausibility."""
+        if isinstance(self.array, xr.Dataset):
+            about = self.about.isel({names.LABEL: places})
+            slots = self.stored.ordered(places).above_zero()
+            some: Form = sparse_dataset(slots, about, self.array.attrs)
+        else:
+            some = names.take(self.array, names.LABEL, places)
+        return attrs.evolve(self, array=some, labels=self.labels.take(places))
+
+    @property
+    def about(self) -> xr.Dataset:
+        """The coordinates alone, over ``example`` and ``label``, and the attributes."""
+        if not isinstance(self.array, xr.Dataset):
+            return self.array.coords.to_dataset().assign_attrs(self.array.attrs)
+        bare = self.array.drop_vars([names.WEIGHT, names.LABEL])
+        bare = bare.drop_dims(names.SLOT, errors="ignore")
+        return bare.rename({names.LABEL_NAME: names.LABEL})
+
+    @property
+    def in_chunks(self) -> bool:
+        """Whether the numbers are not read yet."""
+        return is_lazy(self.array)
+
+    def averaged(self) -> Plausibilities:
+        """Return the mean over draws, where they were drawn."""
+        if names.DRAW not in self.array.dims:
+            return self
+        return attrs.evolve(self, array=mean_over_draws(self.array))
+
+    @property
+    def draws(self) -> Floats | None:
+        """Plausibilities of each draw, (draw, example, label); None where nothing was drawn."""
+        if isinstance(self.array, xr.Dataset) or names.DRAW not in self.array.dims:
+            return None
+        values: Floats = self.array.values
+        return values
+
+    @cached_property
+    def stored(self) -> Dense:
+        """The numbers in their form: sparse, or dense; the mean over draws."""
+        if not isinstance(self.array, xr.Dataset):
+            return Dense(mean_over_draws(self.array).values)
+        weight: Floats = self.array[names.WEIGHT].values
+        label: Ints = self.array[names.LABEL].values
+        return Sparse(weight, label, len(self.labels))
+
+    def to_xarray(self) -> Form:
+        """Return the array: a DataArray, or a sparse Dataset."""
+        return self.array
+
+    def dense(self) -> xr.DataArray:
+        """Return the dense form (example, label); the mean over draws."""
+        if not isinstance(self.array, xr.Dataset):
+            return mean_over_draws(self.array)
+        return xr.DataArray(
+            self.stored.dense(),
+            dims=(names.EXAMPLE, names.LABEL),
+            coords=self.about.coords,
+            name=names.PLAUSIBILITIES,
+            attrs=self.array.attrs,
+        )
 
 
 def pack(plausibilities: xr.DataArray) -> xr.Dataset:
@@ -58,10 +199,9 @@ def pack(plausibilities: xr.DataArray) -> xr.Dataset:
     InputError
         Where dims or names are not those of plausibilities, or an entry is negative or NaN.
     """
-    array = named_floats(plausibilities, "plausibilities", "plausibilities")
+    array = named_floats(plausibilities, "plausibilities", "plausibilities").array
     values: Floats = array.values
-    filled = values > 0
-    if not (filled | (values == 0)).all():
+    if not (values >= 0).all():
         raise InputError(
             "packed-invalid",
             "plausibilities: an entry is negative or not a number, and cannot be packed",
@@ -69,38 +209,17 @@ def pack(plausibilities: xr.DataArray) -> xr.Dataset:
             do="plausibly.calibrate and evaluate name the rows",
             whose="plausibilities",
         )
-    row, column = np.nonzero(filled)
-    slots = packed_pairs(row, column, values[row, column], (values.shape[0], values.shape[1]))
-    return of_slots(slots, array.coords.to_dataset(), array.attrs)
+    return sparse_dataset(Dense(values).above_zero(), array.coords.to_dataset(), array.attrs)
 
 
-def of_slots(slots: Slots, about: xr.Dataset, attributes: Mapping[Hashable, object]) -> xr.Dataset:
-    """Return slots in the packed form."""
+def sparse_dataset(
+    slots: Sparse, about: xr.Dataset, attributes: Mapping[Hashable, object]
+) -> xr.Dataset:
+    """Return slots as a Dataset, with coordinates over ``example`` and ``label``."""
     dims = (names.EXAMPLE, names.SLOT)
     renamed = about.rename({names.LABEL: names.LABEL_NAME})
     variables = {names.WEIGHT: (dims, slots.weight), names.LABEL: (dims, slots.label)}
     return renamed.assign(variables).assign_attrs(attributes)
-
-
-def slots_of(packed: xr.Dataset) -> Slots:
-    """Return the arrays of packed plausibilities that are known to be intact."""
-    weight: Floats = packed[names.WEIGHT].values
-    label: Ints = packed[names.LABEL].values
-    return Slots(weight, label, packed.sizes[names.LABEL_NAME])
-
-
-def about_packed(packed: xr.Dataset) -> xr.Dataset:
-    """Return the coordinates alone, over ``example`` and ``label`` as in the dense form."""
-    bare = packed.drop_vars([names.WEIGHT, names.LABEL]).drop_dims(names.SLOT, errors="ignore")
-    return bare.rename({names.LABEL_NAME: names.LABEL}).assign_attrs(packed.attrs)
-
-
-def take_labels(packed: xr.Dataset, places: Ints) -> xr.Dataset:
-    """Return packed plausibilities under some of the labels, in this order."""
-    code = np.full(packed.sizes[names.LABEL_NAME], names.NO_LABEL, np.int64)
-    code[places] = np.arange(len(places))
-    about = about_packed(packed).isel({names.LABEL: places})
-    return of_slots(slots_of(packed).recoded(code, len(places)), about, packed.attrs)
 
 
 def unpack(packed: xr.Dataset) -> xr.DataArray:
@@ -111,33 +230,31 @@ def unpack(packed: xr.Dataset) -> xr.DataArray:
     InputError
         What `check_packed` raises.
     """
-    packed = check_packed(packed)
-    return xr.DataArray(
-        slots_of(packed).dense(),
-        dims=(names.EXAMPLE, names.LABEL),
-        coords=about_packed(packed).coords,
-        name=names.PLAUSIBILITIES,
-        attrs=packed.attrs,
-    )
+    return Plausibilities.of(check_packed(packed)).dense()
 
 
-def label_dim(array: xr.DataArray | xr.Dataset) -> str:
-    """Return the dim over which the labels have their names, in a packed Dataset or another."""
-    return names.LABEL_NAME if names.LABEL_NAME in array.dims else names.LABEL
-
-
-@overload
-def taken(array: xr.DataArray, dim: str, places: Ints) -> xr.DataArray: ...
-@overload
-def taken(array: xr.Dataset, dim: str, places: Ints) -> xr.Dataset: ...
-def taken(array: xr.DataArray | xr.Dataset, dim: str, places: Ints) -> xr.DataArray | xr.Dataset:
-    """Return entries of a dense array or of packed plausibilities over ``example`` or ``label``."""
+def named_labels(array: Form, codes: Sequence[int]) -> tuple[Bools, Bools]:
+    """Return which of these labels, (code,), and which examples with one have something."""
     if isinstance(array, xr.Dataset):
-        return take_labels(array, places) if dim == names.LABEL else array.isel({dim: places})
-    some = array.isel({dim: places})
-    if some.chunks is not None:
-        return some  # not read yet: each part is made contiguous when it is
-    return some.copy(data=np.ascontiguousarray(some.values))
+        label: Ints = array[names.LABEL].values
+        rows: Bools = np.logical_or.reduce(np.isin(label, codes), axis=1)
+        return np.isin(codes, label), rows
+    values: Floats = array.values
+    above = values.reshape(-1, *values.shape[-2:])[..., codes] != 0
+    return above.any(axis=(0, 1)), above.any(axis=(0, 2))
+
+
+def mean_over_draws(plausibilities: Form) -> xr.DataArray:
+    """Return dense (example, label) plausibilities: where they were drawn, the mean over draws."""
+    if isinstance(plausibilities, xr.Dataset):
+        return unpack(plausibilities)
+    if names.DRAW not in plausibilities.dims:
+        return plausibilities
+    values: Floats = plausibilities.values
+    mean = values.mean(axis=0, dtype=np.float64).astype(values.dtype)
+    one = plausibilities.isel({names.DRAW: 0}, drop=True).copy(data=mean)
+    # The mean is no whole number of the units that each draw had.
+    return one.drop_vars(names.DENOMINATOR, errors="ignore")
 
 
 def check_packed(packed: xr.Dataset) -> xr.Dataset:
@@ -190,3 +307,112 @@ def _invalid(what: str, expected: str) -> InputError:
         do="plausibly.pack(lam) makes them",
         whose="packed plausibilities",
     )
+
+
+def check_sparse(packed: xr.Dataset, whose: str) -> xr.Dataset:
+    """Return sparse plausibilities as the framework reads them; the caller's are not changed."""
+    packed = check_packed(packed)
+    weight: Floats = packed[names.WEIGHT].values
+    rows = checked_rows(weight, packed.drop_vars(names.LABEL), whose)
+    for dim in (names.EXAMPLE, names.LABEL_NAME):
+        if packed[dim].dtype.kind != "U":
+            texts = text_array(name_texts(packed.indexes[dim]))
+            packed = packed.assign_coords({dim: texts})
+    if names.DENOMINATOR in packed.coords:
+        packed = packed.drop_vars(names.DENOMINATOR)
+    if names.DENOMINATOR in rows.coords:
+        packed = packed.assign_coords({names.DENOMINATOR: rows[names.DENOMINATOR].variable})
+    return packed.assign({names.WEIGHT: ((names.EXAMPLE, names.SLOT), rows.values)})
+
+
+def checked_rows(weight: Floats, about: Form, whose: str) -> xr.DataArray:
+    """Return weights (example, slot), checked as the plausibilities of labels called by slots."""
+    coords = {name: item for name, item in about.coords.items() if item.dims == (names.EXAMPLE,)}
+    rows = xr.DataArray(weight, dims=(names.EXAMPLE, names.LABEL), coords=coords)
+    slots = [str(slot) for slot in range(weight.shape[1])]
+    return check_plausibilities(rows.assign_coords({names.LABEL: slots}), whose=whose)
+
+
+def check_plausibilities(
+    plausibilities: xr.DataArray | xr.Dataset,
+    *,
+    whose: str = "plausibilities",
+    draws: bool = True,
+) -> xr.DataArray:
+    """Return plausibilities as the framework reads them; the caller's array is not changed."""
+    if is_sparse(plausibilities):
+        plausibilities = unpack(plausibilities)
+    return _checked_dense(plausibilities, whose, draws=draws).array
+
+
+def _checked_dense(
+    plausibilities: Form, whose: str, *, draws: bool, known: Named | None = None
+) -> Named:
+    found = named_floats(plausibilities, whose, "plausibilities", draws=draws, known=known)
+    if not are_distributions(found.array.values, _WITHIN):
+        _check_distributions(found.array, whose)
+    return attrs.evolve(found, array=_with_exact_denominator(found.array))
+
+
+def _check_distributions(array: xr.DataArray, whose: str) -> None:
+    """Refuse entries that are not finite or below 0, and rows that do not sum to 1."""
+    values: Floats = array.values
+    least, most = float(values.min()), float(values.max())
+    if not (isfinite(least) and isfinite(most)):
+        check_finite(array, whose, "plausibilities-not-finite")
+    if least < 0:
+        low = _over_draws(values.min(axis=-1), np.minimum)
+        refuse_rows(
+            "plausibilities-negative",
+            array,
+            low < 0,
+            "below 0",
+            whose,
+            expected="0 to 1, each row a distribution over labels",
+            got=f"{low.min():.4g}",
+            do="mend these rows",
+        )
+    sums = row_sums(values)
+    off = np.abs(sums - 1) > _WITHIN
+    if off.any():
+        refuse_rows(
+            "plausibilities-do-not-sum",
+            array,
+            _over_draws(off, np.logical_or),
+            f"sum to {span(sums[off], 'up to')}",
+            whose,
+            expected=f"1 within {_WITHIN:g}",
+            do='mend these rows, or lam / lam.sum("label"), if they are weights',
+        )
+
+
+def _over_draws(values: NDArray[Any], reduce: np.ufunc) -> NDArray[Any]:  # Any: numbers or flags
+    """Return what holds of each example, (example,), over all draws."""
+    found: NDArray[Any] = reduce.reduce(values.reshape(-1, values.shape[-1]), axis=0)  # Any: same
+    return found
+
+
+def _with_exact_denominator(array: xr.DataArray) -> xr.DataArray:
+    """Return the array without a denominator of which its rows are not whole multiples."""
+    column = array.coords.get(names.DENOMINATOR)
+    if column is None:
+        return array
+    total: Ints = column.values
+    whole = column.dims == (names.EXAMPLE,) and total.dtype.kind in "iu"
+    if not (whole and total.min() > 0 and _are_counts(array.values, total)):
+        return array.drop_vars(names.DENOMINATOR)
+    if total.dtype == np.int64:
+        return array
+    return array.assign_coords({names.DENOMINATOR: column.astype(np.int64)})
+
+
+def _are_counts(values: Floats, total: Ints) -> bool:
+    """Return whether all counts are whole, as far as the rounding of their shares lets them be."""
+    rounding = np.maximum(_WITHIN, 4 * np.finfo(values.dtype).eps * total)
+    most = np.minimum(rounding, 0.25)[:, None]
+
+    def check(rows: slice) -> bool:
+        counts = np.multiply(values[..., rows, :], total[rows, None], dtype=np.float64)
+        return bool((np.abs(counts - np.rint(counts)) <= most[rows]).all())
+
+    return all(map_blocks(check, (len(total), values[..., 0, :].size)))

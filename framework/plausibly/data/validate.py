@@ -4,29 +4,68 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import isfinite
-from typing import Any
+from typing import NoReturn
 
+import attrs
 import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
 from plausibly.data import names
-from plausibly.data.named import (
-    check_finite,
+from plausibly.data.names import (
+    Named,
     contiguous,
+    name_texts,
     named_array,
-    named_floats,
-    refuse_rows,
-    span,
+    near,
+    quoted,
+    several,
     with_values,
 )
-from plausibly.data.names import name_texts, near, quoted, text_array
-from plausibly.data.plausibilities import check_packed, is_packed, unpack
-from plausibly.data.rows import check_answered as check_answered
-from plausibly.errors import InputError, listed, warn
+from plausibly.errors import InputError, counted, listed, warn
 from plausibly.kernels.blocks import map_blocks
 from plausibly.kernels.random import Keys, hash_names
-from plausibly.kernels.types import Floats, Ints
+from plausibly.kernels.types import Bools, Floats
+
+
+@attrs.frozen(kw_only=True, eq=False)
+class Predictions(Named):
+    """Checked predictions, ([augmentation,] example, label): contiguous floats on a scale.
+
+    Those in chunks are under checked names, and each chunk is checked when it is read.
+    """
+
+    scale: str
+
+    @classmethod
+    def from_xarray(
+        cls,
+        predictions: xr.DataArray,
+        *,
+        whose: str = "predictions",
+        scale: str | None = None,
+        whole: bool = True,
+    ) -> Predictions:
+        """Return predictions as the framework reads them; the caller's array is not changed.
+
+        Some rows of a larger array are not `whole`: what many rows would show is not warned of.
+        """
+        if is_augmented(predictions):
+            return _of_augmentations(predictions, whose, scale)
+        return _plain(predictions, whose, scale, whole=whole)
+
+    @property
+    def augmentations(self) -> tuple[str, ...]:
+        """Names of the augmentations, none where there is one row per example."""
+        if names.AUGMENTATION not in self.array.dims:
+            return ()
+        return tuple(map(str, self.array[names.AUGMENTATION].values))
+
+    @property
+    def numbered(self) -> bool:
+        """Whether the names of the examples are row numbers, for want of any."""
+        return names.NUMBERED in self.array.attrs
+
 
 SUM_WITHIN = 0.01
 """How far from 1 the probabilities of an example may sum."""
@@ -40,7 +79,7 @@ def row_sums(values: Floats) -> NDArray[np.float64]:
     return found
 
 
-def _are_distributions(values: Floats, within: float) -> bool:
+def are_distributions(values: Floats, within: float) -> bool:
     """Return whether no entry is below 0 and each row sums to 1."""
     rows = values.reshape(-1, values.shape[-1])
 
@@ -55,7 +94,7 @@ def _are_distributions(values: Floats, within: float) -> bool:
 def predictions_sound(values: Floats, scale: str) -> bool:
     """Return whether predictions are what their scale says."""
     if scale == "probability":
-        return _are_distributions(values, SUM_WITHIN)
+        return are_distributions(values, SUM_WITHIN)
     least, most = float(values.min()), float(values.max())
     return (
         isfinite(least) and isfinite(most) and (scale != "independent" or 0 <= least <= most <= 1)
@@ -69,60 +108,13 @@ def hard_rows(values: Floats) -> int:
     return int(np.count_nonzero(((some == 0) | (some == 1)).all(axis=1)))
 
 
-def _are_counts(values: Floats, total: Ints) -> bool:
-    """Return whether all counts are whole, as far as the rounding of their shares lets them be."""
-    rounding = np.maximum(_PLAUSIBILITIES_WITHIN, 4 * np.finfo(values.dtype).eps * total)
-    most = np.minimum(rounding, 0.25)[:, None]
-
-    def check(rows: slice) -> bool:
-        counts = np.multiply(values[..., rows, :], total[rows, None], dtype=np.float64)
-        return bool((np.abs(counts - np.rint(counts)) <= most[rows]).all())
-
-    return all(map_blocks(check, (len(total), values[..., 0, :].size)))
-
-
-def as_checked(
-    plausibilities: xr.DataArray | xr.Dataset, *, whose: str = "plausibilities"
-) -> xr.DataArray | xr.Dataset:
-    """Return plausibilities as the framework reads them, packed where they are."""
-    if isinstance(plausibilities, xr.Dataset) and is_packed(plausibilities):
-        return check_packed_plausibilities(plausibilities, whose=whose)
-    return check_plausibilities(plausibilities, whose=whose)
-
-
-def check_packed_plausibilities(packed: xr.Dataset, *, whose: str = "plausibilities") -> xr.Dataset:
-    """Return packed plausibilities as the framework reads them; the caller's are not changed."""
-    packed = check_packed(packed)
-    weight: Floats = packed[names.WEIGHT].values
-    rows = checked_rows(weight, packed.drop_vars(names.LABEL), whose)
-    for dim in (names.EXAMPLE, names.LABEL_NAME):
-        if packed[dim].dtype.kind != "U":
-            texts = text_array(name_texts(packed.indexes[dim]))
-            packed = packed.assign_coords({dim: texts})
-    if names.DENOMINATOR in packed.coords:
-        packed = packed.drop_vars(names.DENOMINATOR)
-    if names.DENOMINATOR in rows.coords:
-        packed = packed.assign_coords({names.DENOMINATOR: rows[names.DENOMINATOR].variable})
-    return packed.assign({names.WEIGHT: ((names.EXAMPLE, names.SLOT), rows.values)})
-
-
-def checked_rows(weight: Floats, about: xr.Dataset | xr.DataArray, whose: str) -> xr.DataArray:
-    """Return weights (example, slot), checked as the plausibilities of labels called by slots."""
-    coords = {name: item for name, item in about.coords.items() if item.dims == (names.EXAMPLE,)}
-    rows = xr.DataArray(weight, dims=(names.EXAMPLE, names.LABEL), coords=coords)
-    slots = [str(slot) for slot in range(weight.shape[1])]
-    return check_plausibilities(rows.assign_coords({names.LABEL: slots}), whose=whose)
-
-
 def is_augmented(predictions: object) -> bool:
     """Return whether predictions have the dim ``augmentation``."""
     return isinstance(predictions, xr.DataArray) and names.AUGMENTATION in predictions.dims
 
 
-def check_augmented(
-    predictions: xr.DataArray, *, whose: str = "predictions", scale: str | None = None
-) -> xr.DataArray:
-    """Return predictions of augmentations as the framework reads them."""
+def _of_augmentations(predictions: xr.DataArray, whose: str, scale: str | None) -> Predictions:
+    """Return checked predictions of augmentations, each of which is checked by itself."""
     count = predictions.sizes[names.AUGMENTATION]
     if not count:
         raise InputError(
@@ -137,29 +129,27 @@ def check_augmented(
     found = predictions[names.AUGMENTATION].values if named else np.arange(count)
     called = names.name_texts(found)
     names.check_names(called, names.AUGMENTATION, whose=whose)
-    planes = [
-        _checked(predictions.isel({names.AUGMENTATION: place}, drop=True), name, whose, scale)
-        for place, name in enumerate(called)
-    ]
-    template = planes[0]
-    coords = {str(name): values for name, values in template.coords.items()}
-    return xr.DataArray(
-        np.stack([plane.values for plane in planes]),
-        dims=(names.AUGMENTATION, *template.dims),
-        coords={names.AUGMENTATION: names.text_array(called), **coords},
-        name=template.name,
-        attrs=template.attrs,
+    planes: list[Predictions] = []
+    for place, name in enumerate(called):
+        plane = predictions.isel({names.AUGMENTATION: place}, drop=True)
+        try:
+            planes.append(_plain(plane, whose, scale, known=planes[0] if planes else None))
+        except InputError as error:
+            error.what = f"{error.what}, in augmentation {names.quoted(name)}"
+            error.details["augmentation"] = name
+            raise
+    first = planes[0].array
+    array = xr.DataArray(
+        np.stack([plane.array.values for plane in planes]),
+        dims=(names.AUGMENTATION, *first.dims),
+        coords={
+            names.AUGMENTATION: names.text_array(called),
+            **{str(name): values for name, values in first.coords.items()},
+        },
+        name=first.name,
+        attrs=first.attrs,
     )
-
-
-def _checked(plane: xr.DataArray, name: str, whose: str, scale: str | None) -> xr.DataArray:
-    """Return one augmentation, checked; what is wrong with it is said to be of this one."""
-    try:
-        return check_predictions(plane, whose=whose, scale=scale)
-    except InputError as error:
-        error.what = f"{error.what}, in augmentation {names.quoted(name)}"
-        error.details["augmentation"] = name
-        raise
+    return attrs.evolve(planes[0], array=array)
 
 
 def seen_in_one(predictions: xr.DataArray, keys: Keys) -> xr.DataArray:
@@ -188,35 +178,40 @@ def match_augmentations(predictions: xr.DataArray, wanted: Sequence[str]) -> xr.
 
 
 SCALES = ("probability", "logit", "independent", "any")
-_PLAUSIBILITIES_WITHIN = 1e-6
 _HARD_SHARE, _HARD_LEAST, _SEVERAL = 0.95, 20, 2
 
 
 def check_predictions(
-    predictions: xr.DataArray,
-    *,
-    whose: str = "predictions",
-    scale: str | None = None,
-    whole: bool = True,
+    predictions: xr.DataArray, *, whose: str = "predictions", scale: str | None = None
 ) -> xr.DataArray:
     """Return predictions as the framework reads them; the caller's array is not changed."""
-    array, values, scale = checked_numbers(predictions, whose=whose, scale=scale, whole=whole)
-    attrs = {**array.attrs, names.SCALE: scale}
-    return with_values(array, values, name=array.name, attrs=attrs)
+    return _plain(predictions, whose, scale).array
 
 
-def checked_numbers(
-    predictions: xr.DataArray, *, whose: str, scale: str | None, whole: bool
-) -> tuple[xr.DataArray, Floats, str]:
-    """Return predictions under text names, their contiguous floats, and their scale."""
-    array = named_array(predictions, whose, "predictions")
+def _plain(
+    predictions: xr.DataArray,
+    whose: str,
+    scale: str | None,
+    *,
+    whole: bool = True,
+    known: Named | None = None,
+) -> Predictions:
+    """Return checked predictions (example, label)."""
+    named = named_array(predictions, whose, "predictions", known=known)
+    array = named.array
     scale = known_scale(array, whose, scale)
     values = contiguous(array)
     if not predictions_sound(values, scale):
         _check_numbers(array, values, scale, whose)
     if scale == "probability" and whole and len(values) >= _HARD_LEAST:
         warn_if_hard(hard_rows(values), values.shape, whose, stacklevel=4)
-    return array, values, scale
+    about = {**array.attrs, names.SCALE: scale}
+    return Predictions(
+        array=with_values(array, values, name=array.name, attrs=about),
+        examples=named.examples,
+        labels=named.labels,
+        scale=scale,
+    )
 
 
 def _check_numbers(array: xr.DataArray, values: Floats, scale: str, whose: str) -> None:
@@ -259,74 +254,6 @@ def warn_if_hard(hard: int, shape: tuple[int, ...], whose: str, *, stacklevel: i
         whose=whose,
         stacklevel=stacklevel,
     )
-
-
-def check_plausibilities(
-    plausibilities: xr.DataArray | xr.Dataset,
-    *,
-    whose: str = "plausibilities",
-    draws: bool = True,
-) -> xr.DataArray:
-    """Return plausibilities as the framework reads them; the caller's array is not changed."""
-    if isinstance(plausibilities, xr.Dataset) and is_packed(plausibilities):
-        plausibilities = unpack(plausibilities)
-    array = named_floats(plausibilities, whose, "plausibilities", draws=draws)
-    values: Floats = array.values
-    total = _total(array)
-    if not _are_distributions(values, _PLAUSIBILITIES_WITHIN):
-        _check_distributions(array, whose)
-    return _with_exact_denominator(array, total)
-
-
-def _check_distributions(array: xr.DataArray, whose: str) -> None:
-    """Refuse entries that are not finite or below 0, and rows that do not sum to 1."""
-    values: Floats = array.values
-    least, most = float(values.min()), float(values.max())
-    if not (isfinite(least) and isfinite(most)):
-        check_finite(array, whose, "plausibilities-not-finite")
-    if least < 0:
-        low = _over_draws(values.min(axis=-1), np.minimum)
-        refuse_rows(
-            "plausibilities-negative",
-            array,
-            low < 0,
-            "below 0",
-            whose,
-            expected="0 to 1, each row a distribution over labels",
-            got=f"{low.min():.4g}",
-            do="mend these rows",
-        )
-    sums = row_sums(values)
-    off = np.abs(sums - 1) > _PLAUSIBILITIES_WITHIN
-    if off.any():
-        refuse_rows(
-            "plausibilities-do-not-sum",
-            array,
-            _over_draws(off, np.logical_or),
-            f"sum to {span(sums[off], 'up to')}",
-            whose,
-            expected=f"1 within {_PLAUSIBILITIES_WITHIN:g}",
-            do='mend these rows, or lam / lam.sum("label"), if they are weights',
-        )
-
-
-def mean_over_draws(plausibilities: xr.DataArray | xr.Dataset) -> xr.DataArray:
-    """Return dense (example, label) plausibilities: where they were drawn, the mean over draws."""
-    if isinstance(plausibilities, xr.Dataset):
-        return unpack(plausibilities)
-    if names.DRAW not in plausibilities.dims:
-        return plausibilities
-    values: Floats = plausibilities.values
-    mean = values.mean(axis=0, dtype=np.float64).astype(values.dtype)
-    one = plausibilities.isel({names.DRAW: 0}, drop=True).copy(data=mean)
-    # The mean is no whole number of the units that each draw had.
-    return one.drop_vars(names.DENOMINATOR, errors="ignore")
-
-
-def _over_draws(values: NDArray[Any], reduce: np.ufunc) -> NDArray[Any]:  # Any: numbers or flags
-    """Return what holds of each example, (example,), over all draws."""
-    found: NDArray[Any] = reduce.reduce(values.reshape(-1, values.shape[-1]), axis=0)  # Any: same
-    return found
 
 
 def _check_between(
@@ -378,22 +305,58 @@ def _check_sums(array: xr.DataArray, sums: NDArray[np.float64], whose: str) -> N
         )
 
 
-def _total(array: xr.DataArray) -> Ints | None:
-    """Return the denominator of each example where there may be one, (example,)."""
-    column = array.coords.variables.get(names.DENOMINATOR)
-    if column is None or column.dims != (names.EXAMPLE,) or column.dtype.kind not in "iu":
-        return None
-    total: Ints = column.values
-    return total
+def span(numbers: Floats, to: str = "to") -> str:
+    """Return the range of the numbers in four digits."""
+    low, high = f"{float(numbers.min()):.4g}", f"{float(numbers.max()):.4g}"
+    return low if low == high else f"{low} {to} {high}"
 
 
-def _with_exact_denominator(array: xr.DataArray, total: Ints | None) -> xr.DataArray:
-    """Return the array without a denominator of which its rows are not whole multiples."""
-    if names.DENOMINATOR not in array.coords:
-        return array
-    if total is None or not (total.min() > 0 and _are_counts(array.values, total)):
-        return array.drop_vars(names.DENOMINATOR)
-    if total.dtype == np.int64:
-        return array
-    column = array.coords[names.DENOMINATOR]
-    return array.assign_coords({names.DENOMINATOR: column.astype(np.int64)})
+def _rows(array: xr.DataArray, mask: Bools) -> list[str]:
+    return name_texts(array.indexes[names.EXAMPLE][np.flatnonzero(mask)])
+
+
+def refuse_rows(
+    name: str,
+    array: xr.DataArray,
+    mask: Bools,
+    fault: str,
+    whose: str,
+    *,
+    expected: str,
+    got: str = "",
+    do: str,
+) -> NoReturn:
+    """Raise `InputError` about the examples in `mask`."""
+    rows = _rows(array, mask)
+    raise InputError(
+        name,
+        f"{whose}: {counted(len(rows))} of {several(mask.size, 'row')} {fault} ({listed(rows)})",
+        expected=expected,
+        got=got,
+        do=do,
+        whose=whose,
+        details={"examples": rows},
+    )
+
+
+def check_finite(array: xr.DataArray, whose: str, name: str) -> None:
+    """Raise `InputError` where an entry is NaN or infinite."""
+    values: Floats = array.values
+    # the extremes are finite exactly if all entries are: no mask of the size of the array
+    if np.isfinite(values.min()) and np.isfinite(values.max()):
+        return
+    bad: Bools = ~np.isfinite(values)
+    word = "NaN" if np.isnan(values[bad]).all() else "NaN or infinite numbers"
+    flat = bad.reshape(-1, *bad.shape[-2:]).any(axis=0)
+    labels = name_texts(array.indexes[names.LABEL][np.flatnonzero(flat.any(axis=0))])
+    rows = _rows(array, np.any(flat, axis=1))
+    do = 'predict these again, or --bad-rows drop (bad_rows="drop"), which is recorded'
+    raise InputError(
+        name,
+        f"{whose}, {word} in {several(len(rows), 'row')} ({listed(rows)})",
+        expected="finite numbers",
+        got=f"{counted(int(bad.sum()))} {word} in {listed(map(quoted, labels))}",
+        do="mend these rows" if name.startswith("plaus") else do,
+        whose=whose,
+        details={"examples": rows, "labels": labels},
+    )

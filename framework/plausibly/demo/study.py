@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import tomllib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping
 from decimal import Decimal
+from functools import partial
 from pathlib import Path
 from types import ModuleType
 from typing import Any  # Any below: objects of matplotlib, which may not be installed
 
 import attrs
 import numpy as np
+import pandas as pd
 import xarray as xr
 
 from plausibly.atomic import check_ours, replacing, unwritable
@@ -37,14 +37,11 @@ TEST = 0.5
 VOTED = "voted"
 EXPECTED = "expected (default)"
 
+_DRAWN: MethodTable = {"calibrator": "monte-carlo", "draws": DRAWS}
 METHODS: Mapping[str, MethodTable] = {
     VOTED: {"calibrator": "voted"},
     **{
-        f"monte-carlo, {combiner}": {
-            "calibrator": "monte-carlo",
-            "combiner": combiner,
-            "draws": DRAWS,
-        }
+        f"monte-carlo, {combiner}": {**_DRAWN, "combiner": combiner}
         for combiner in ("average", "maximum", "held-out-rank", "ecdf")
     },
     EXPECTED: {"calibrator": "expected"},
@@ -84,7 +81,6 @@ class Figures:
 
 
 def figures(study: xr.Dataset, method: str) -> Figures:
-    """Return the means over splits of a method, at the demo's alpha."""
     one = study.sel({METHOD: method}).isel({names.ALPHA: 0})
     aggregated, voted, true, size = (
         float(one[name].mean(SPLIT)) if name in one else np.nan for name in _MEASURES
@@ -98,7 +94,7 @@ def _halves(subject: Subject, splits: int) -> str:
 
 
 def design(subject: Subject, splits: int, seed: int) -> str:
-    """Return what is done, before it is done."""
+    """Return the line that describes the study before it runs."""
     halves = _halves(subject, splits)
     return f"{subject.fitted}; {halves}, alpha {ALPHA}, {DRAWS} draws, seed {seed}"
 
@@ -144,7 +140,6 @@ def _condition(result: Result) -> str:
 
 
 def _labels_more(difference: float) -> str:
-    """Return how much larger sets are, in words."""
     text = f"{abs(difference):.1f}"
     more = "more" if difference > 0 else "fewer"
     return f"for {text} {more} labels" if float(text) else "for as many labels"
@@ -152,24 +147,25 @@ def _labels_more(difference: float) -> str:
 
 def study_text(subject: Subject, splits: int, seed: int) -> str:
     """Return the study file of a demo, whose results are those of the demo."""
-    said = opinions(subject)
-    votes = {"annotations": {"path": said, "reader": "counts"}}
+    answers = answers_file(subject)
+    source: dict[str, object] = {"plausibilities": {"path": answers}}
+    if answers == VOTES:
+        source = {"annotations": {"path": answers, "reader": "counts"}}
     methods: list[dict[str, object]] = []
-    # The first method makes the predictor, which should be the one to start with.
+    # The first calibration makes the predictor, which should be the one to start with.
     for name in sorted(METHODS, key=lambda name: name != EXPECTED):
         table = dict(METHODS[name])
         if "draws" in table:
             table["calibrator"] = {"name": table["calibrator"], "draws": table.pop("draws")}
         methods.append({"name": name, **table})
-    examples = {}
+    source["predictions"] = {"path": PREDICTIONS}
     if subject.group is not None:
-        examples = {"path": f"{subject.group}s.csv", "cluster": subject.group}
+        source["examples"] = {"path": f"{subject.group}s.csv", "cluster": subject.group}
     return toml_text(
-        {"seed": seed, "alphas": [Decimal(ALPHA)]}
-        | (votes if said == VOTES else {"plausibilities": {"path": said}})
-        | {"predictions": {"path": PREDICTIONS}}
-        | ({"examples": examples} if examples else {})
-        | {
+        {
+            "seed": seed,
+            "alphas": [Decimal(ALPHA)],
+            **source,
             "methods": methods,
             "splits": {"count": splits, "test": TEST},
             "output": {"folder": "study"},
@@ -200,12 +196,10 @@ PANELS = {
 
 
 def drawing() -> ModuleType:
-    """Return matplotlib's figures."""
     return require("matplotlib.figure", extra="demo", whose="plausibly demo")
 
 
 def write_figure(result: Result, path: Path) -> None:
-    """Draw the study's figure and write it as PNG."""
     drawn = draw(result)
     with replacing(path) as part:
         # No version of matplotlib inside: the same figures give the same file.
@@ -213,7 +207,7 @@ def write_figure(result: Result, path: Path) -> None:
 
 
 def draw(result: Result) -> Any:  # Any: a Figure of matplotlib, which may not be installed
-    """Return the figure: a row a method, a dot a split, and the middle 90 % of the splits."""
+    """Return the figure: a row per method, a dot per split, the middle 90% of the splits."""
     study = result.study.isel({names.ALPHA: 0})
     drawn = drawing().Figure(figsize=(10, 5), layout="constrained")
     panels = drawn.subplots(1, len(PANELS), sharey=True)
@@ -241,21 +235,18 @@ def draw(result: Result) -> Any:  # Any: a Figure of matplotlib, which may not b
 
 
 def run(subject: Subject, *, splits: int, seed: int, progress: Progress | None = None) -> Result:
-    """Return the demo's study."""
-    study = compare(
-        subject.predictions,
-        subject.plausibilities,
-        METHODS,
-        alphas=[ALPHA],
-        splits=splits,
-        test=TEST,
-        group=subject.group,
-        seed=seed,
-        true=subject.true,
-        progress=progress,
-    )
-    alone, sets = _alone(subject, splits, seed), first_sets(subject, seed)
-    return Result(subject=subject, study=study, alone=alone, sets=sets)
+    """Return the demo's study, and the study of one example per group."""
+    once = partial(compare, alphas=[ALPHA], splits=splits, test=TEST, seed=seed)
+    model, lam, alone = subject.predictions, subject.plausibilities, None
+    study = once(model, lam, METHODS, group=subject.group, true=subject.true, progress=progress)
+    if subject.groups is not None:
+        # One example of each group, drawn by the examples' keys.
+        hashes = hash_names(model[names.EXAMPLE].values)
+        order = np.argsort(Keys(seed, "demo/alone").uniform(hashes)[:, 0], kind="stable")
+        first = np.unique(subject.groups[order], return_index=True)[1]
+        kept = np.sort(order[first])
+        alone = once(model[kept], lam[kept], {EXPECTED: METHODS[EXPECTED]})
+    return Result(subject=subject, study=study, alone=alone, sets=first_sets(subject, seed))
 
 
 def first_sets(subject: Subject, seed: int) -> xr.DataArray:
@@ -271,27 +262,7 @@ def first_sets(subject: Subject, seed: int) -> xr.DataArray:
     return predictor.predict(subject.predictions[test], ALPHA)
 
 
-def _alone(subject: Subject, splits: int, seed: int) -> xr.Dataset | None:
-    """Return the study with one example of each group, drawn by the examples' keys."""
-    if subject.groups is None:
-        return None
-    hashes = hash_names(subject.predictions[names.EXAMPLE].values)
-    order = np.argsort(Keys(seed, "demo/alone").uniform(hashes)[:, 0], kind="stable")
-    _, first = np.unique(subject.groups[order], return_index=True)
-    kept = np.sort(order[first])
-    return compare(
-        subject.predictions[kept],
-        subject.plausibilities[kept],
-        {EXPECTED: METHODS[EXPECTED]},
-        alphas=[ALPHA],
-        splits=splits,
-        test=TEST,
-        seed=seed,
-    )
-
-
 def make_folder(folder: Path) -> None:
-    """Make the folder of the demo, if it is not there."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as reason:
@@ -299,29 +270,29 @@ def make_folder(folder: Path) -> None:
 
 
 def write_data(subject: Subject, folder: Path) -> list[str]:
-    """Write predictions, what experts said, and the groups of the examples."""
+    """Write predictions, the annotators' answers, and the groups of the examples."""
     lam, model = subject.plausibilities, subject.predictions
-    examples = [str(name) for name in model[names.EXAMPLE].values]
-    labels = [str(name) for name in model[names.LABEL].values]
-    said = opinions(subject)
-    if said == VOTES:
-        votes = (lam * lam[names.DENOMINATOR]).round().astype(int)
-        _write_table(folder / VOTES, [names.EXAMPLE, *labels], examples, _texts(votes))
+    answers = answers_file(subject)
+    tables = {PREDICTIONS: _frame(model)}
+    if answers == VOTES:
+        tables[VOTES] = _frame((lam * lam[names.DENOMINATOR]).round().astype(int))
     else:
-        with replacing(folder / PLAUSIBILITIES) as part:
+        with replacing(folder / answers) as part:
             write_plausibilities(lam, part)
-            check_unedited(folder / PLAUSIBILITIES, part.read_bytes())
-    _write_table(folder / PREDICTIONS, [names.EXAMPLE, *labels], examples, _texts(model))
-    written = [said, PREDICTIONS]
-    if subject.group is not None and subject.groups is not None:
-        written.append(f"{subject.group}s.csv")
-        groups = [[group] for group in subject.groups]
-        _write_table(folder / written[-1], [names.EXAMPLE, subject.group], examples, groups)
-    return written
+            check_unedited(folder / answers, part.read_bytes())
+    if subject.group is not None:
+        tables[f"{subject.group}s.csv"] = model[subject.group].to_series().to_frame()
+    for name, table in tables.items():
+        _write(folder / name, table.to_csv(lineterminator="\n"))
+    return [answers, *(name for name in tables if name != answers)]
 
 
-def opinions(subject: Subject) -> str:
-    """Return the name of the file of what experts said."""
+def _frame(array: xr.DataArray) -> pd.DataFrame:
+    return pd.DataFrame(array.values, array.indexes[names.EXAMPLE], array.indexes[names.LABEL])
+
+
+def answers_file(subject: Subject) -> str:
+    """Return the name of the file of the annotators' answers."""
     return VOTES if names.DENOMINATOR in subject.plausibilities.coords else PLAUSIBILITIES
 
 
@@ -333,21 +304,6 @@ def write_result(result: Result, folder: Path, *, figure: bool) -> list[str]:
         written.append(FIGURE)
     write_sets(result.sets, folder / SETS)
     return [*written, SETS, Path(SETS).with_suffix(".json").name]
-
-
-def _texts(array: xr.DataArray) -> list[list[str]]:
-    """Return every number in the shortest text that reads back as the same."""
-    return [[repr(value) for value in row] for row in array.values.tolist()]
-
-
-def _write_table(
-    path: Path, header: Sequence[str], examples: Sequence[str], rows: Iterable[Sequence[str]]
-) -> None:
-    file = io.StringIO(newline="")
-    writer = csv.writer(file, lineterminator="\n")
-    writer.writerow(header)
-    writer.writerows([name, *row] for name, row in zip(examples, rows, strict=True))
-    _write(path, file.getvalue())
 
 
 def _write(path: Path, text: str, *older: str) -> None:

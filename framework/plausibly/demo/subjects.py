@@ -17,11 +17,12 @@ from plausibly import registry
 from plausibly.conformal.aggregate import aggregate
 from plausibly.data import names
 from plausibly.data.names import text_array
+from plausibly.data.records import Record
 from plausibly.errors import InputError, counted
 from plausibly.extras import require
 from plausibly.kernels.random import Keys, hash_names
 from plausibly.kernels.types import Hashes, Ints
-from plausibly.protocols import ANNOTATION, Record
+from plausibly.protocols import ANNOTATION
 
 FEATURE = "feature"
 PATIENT = "patient"
@@ -73,7 +74,7 @@ Reals = NDArray[np.float64]
 
 @attrs.frozen(kw_only=True, eq=False)
 class Toy:
-    """Examples with everything that is hidden elsewhere."""
+    """The toy with its true posterior, labels and points."""
 
     predictions: xr.DataArray
     plausibilities: xr.DataArray
@@ -153,7 +154,6 @@ _TOLERANCE = 1e-6
 
 
 def fitting() -> ModuleType:
-    """Return scikit-learn's linear models."""
     return require("sklearn.linear_model", extra="demo", whose="plausibly demo")
 
 
@@ -180,17 +180,13 @@ def out_of_fold(
         model.fit(((x[seen] - centre) / spread)[row], label, sample_weight=lam[seen][row, label])
         # Labels that no example of these folds has keep the probability 0.
         found[np.ix_(unseen, model.classes_)] = model.predict_proba((x[unseen] - centre) / spread)
-    return xr.DataArray(
-        found,
-        dims=(names.EXAMPLE, names.LABEL),
-        coords={
-            names.EXAMPLE: features[names.EXAMPLE].values,
-            names.LABEL: plausibilities[names.LABEL].values,
-            group: (names.EXAMPLE, features[group].values),
-        },
-        name="predictions",
-        attrs={names.SCALE: "probability"},
-    )
+    coords = {
+        names.EXAMPLE: features[names.EXAMPLE].values,
+        names.LABEL: plausibilities[names.LABEL].values,
+        group: (names.EXAMPLE, features[group].values),
+    }
+    dims, attributes = (names.EXAMPLE, names.LABEL), {names.SCALE: "probability"}
+    return xr.DataArray(found, coords, dims, name="predictions", attrs=attributes)
 
 
 def group_folds(groups: NDArray[np.str_], folds: int, keys: Keys) -> Ints:
@@ -299,10 +295,8 @@ def _toy(seed: int) -> Subject:
 
 
 def load(name: Name, seed: int) -> Subject:
-    """Return the data of a demo, with predictions."""
     return {"nodules": _nodules, "toy": _toy}[name](seed)
 
 
 def percent(share: float) -> str:
-    """Return a share as people read it."""
     return f"{100 * share:.0f} %"

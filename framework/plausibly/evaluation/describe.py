@@ -13,10 +13,10 @@ import attrs
 import numpy as np
 import xarray as xr
 
-from plausibly.calibration.scores import LABEL_CELLS
+from plausibly.calibration.scores import BY_LABEL
 from plausibly.conformal.inputs import GUARANTEES, OVERLAP
 from plausibly.data import names
-from plausibly.data.left_out import read_left_out
+from plausibly.data.states import read_left_out
 from plausibly.errors import counted
 from plausibly.evaluation.groups import LEVEL, SIZE, STRATUM, SUBGROUP
 from plausibly.evaluation.intervals import (
@@ -301,7 +301,7 @@ def judgement(plane: xr.Dataset, promise: Guarantee) -> Judgement:
     there = [cell for cell in cells if not math.isnan(cell.mean)]
     if not there:
         return Judgement(None, None, "not judged: no test examples")
-    sizes = dict(promise.cells) or {"": promise.has}
+    sizes = dict(promise.groups) or {"": promise.has}
 
     def standing(cell: Measured) -> Standing:
         return _standing(promise, cell, sizes.get(cell.title, 0), len(there))
@@ -360,7 +360,7 @@ def _remark(stands: Standing, covered: Measured, has: float) -> str:
 
 def _unjudged(promise: Guarantee, by: str) -> str:
     """Return that a guarantee was not judged, and what would judge it."""
-    if promise.by not in ("", LABEL_CELLS, by):
+    if promise.by not in ("", BY_LABEL, by):
         return (
             f'not judged: the guarantee is for {promise.each}; by="{promise.by}" '
             f"(--by {promise.by}) judges it"

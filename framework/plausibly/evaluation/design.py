@@ -23,7 +23,6 @@ from numpy.typing import NDArray
 from plausibly import registry
 from plausibly.calibration.alphas import AlphaLike
 from plausibly.conformal.calibrate import calibrate
-from plausibly.conformal.components import called
 from plausibly.conformal.predictor import ConformalPredictor
 from plausibly.data import names
 from plausibly.data.names import several
@@ -46,6 +45,7 @@ from plausibly.protocols import (
     PValueCombiner,
     ScoreFunction,
 )
+from plausibly.registry.components import called
 from plausibly.registry.parameters import has_fields, parameters_of
 
 
@@ -283,7 +283,7 @@ def with_draws(calibrator: T, draws: int) -> T | None:
         changed: object = None
         if parameter.name == "draws":
             changed = draws
-        elif hasattr(value, "replicates"):
+        elif hasattr(value, "calibrate"):
             changed = with_draws(value, draws)
         if changed is not None:
             changes[parameter.field if by_field else parameter.name] = changed
@@ -302,7 +302,7 @@ def _named(table: MethodTable) -> str:
 
 def _table(entry: object) -> MethodTable:
     """Return the table of a method; a calibrator alone stands for one."""
-    if isinstance(entry, str) or hasattr(entry, "replicates"):
+    if isinstance(entry, str) or hasattr(entry, "calibrate"):
         return {"calibrator": entry}
     if not isinstance(entry, Mapping):
         raise _malformed(entry)
@@ -534,7 +534,7 @@ def _last(asked: Sequence[int] | None) -> int:
 
 def as_asked(predictor: ConformalPredictor, predictions: xr.DataArray, keys: Keys) -> xr.DataArray:
     """Return test predictions as a predictor reads them: in one augmentation, or in all."""
-    if names.AUGMENTATION in predictions.dims and not predictor.facts.augmentations:
+    if names.AUGMENTATION in predictions.dims and not predictor.metadata.augmentations:
         return seen_in_one(predictions, keys.child("augmentation"))
     return predictions
 
@@ -543,7 +543,7 @@ def sets_of(
     predictor: ConformalPredictor, predictions: xr.DataArray, alphas: Sequence[AlphaLike]
 ) -> list[Bools]:
     """Return the sets of new examples, (example, label), one array an alpha."""
-    if predictor.takes_rows:
+    if predictor.needs_only_scores:
         # The same sets without labels, which cost more than all else on small data.
         return [predictor.predict_array(predictions.values, alpha) for alpha in alphas]
     return planes_of(predictor.predict(predictions, alphas))

@@ -13,15 +13,14 @@ from numpy.typing import NDArray
 
 from plausibly import text
 from plausibly.calibration.coordinates import group_names
-from plausibly.calibration.scores import LABEL_CELLS
+from plausibly.calibration.scores import BY_LABEL
 from plausibly.conformal.chunks import chunks_of, mapped, values_later, whole_rows
 from plausibly.data import names
-from plausibly.data.left_out import read_left_out, with_left_out
-from plausibly.data.named import is_lazy
-from plausibly.data.names import text_array
+from plausibly.data.names import is_lazy, text_array
+from plausibly.data.states import read_left_out, with_left_out
 from plausibly.errors import counted
 from plausibly.evaluation import inputs, intervals
-from plausibly.evaluation.inputs import Judged, Measuring, Opinions, check_dim, judge, voted
+from plausibly.evaluation.inputs import Judged, Measuring, Opinions, check_dim, judge
 from plausibly.evaluation.intervals import (
     AGGREGATED,
     AMBIGUITY,
@@ -144,7 +143,7 @@ def _later(
     judged: Judged, measuring: Measuring, said: Opinions, averages: _Averages
 ) -> tuple[dict[str, dask.array.Array], Doubles | dask.array.Array, xr.Dataset]:
     """Return outcomes, largest plausibilities and averages: measured when asked for, in one go."""
-    sets, lam = judged.sets, judged.given
+    sets, lam = judged.sets, judged.given.array
     if is_lazy(sets):
         sets = whole_rows(sets, "the prediction sets", "sets")
     else:
@@ -272,7 +271,7 @@ def evaluate(
     judged = judge(
         sets, plausibilities, cluster, interval, confidence, seed, only_common, whose, later=True
     )
-    inside, lazy = judged.sets, is_lazy(judged.given)
+    inside, lazy = judged.sets, judged.given.in_chunks
     measuring = Measuring(ties=policy, shares=_shares(judged))
     codes = None if true is None else inputs.true_codes(true, judged.arrays, judged.labels)
     said = judged.said(policy, codes)
@@ -294,7 +293,7 @@ def evaluate(
         result.attrs[TIED_SHARE] = judged.tied_share
     if by is not None:
         result.attrs["by"] = by
-    for array in (inside, judged.given):
+    for array in (inside, judged.given.array):
         result = with_left_out(result, read_left_out(array.attrs))
     return Evaluation(result.data_vars, coords=result.coords, attrs=result.attrs)
 
@@ -323,8 +322,8 @@ class _Averages:
         units = None
         if promise and promise.cluster:
             units = inputs.known_values(promise.cluster, judged.arrays)
-        there = not is_lazy(judged.sets) and not is_lazy(judged.given)
-        by_vote = promise and promise.by == LABEL_CELLS and promise.target == "voted"
+        there = not is_lazy(judged.sets) and not judged.given.in_chunks
+        by_vote = promise and promise.by == BY_LABEL and promise.target == "voted"
         return cls(
             order=judged.order,
             averaging=judged.averaging,
@@ -334,7 +333,7 @@ class _Averages:
             codes=codes,
             promise=promise,
             units=None if units is None else inputs.codes_of(units[judged.order])[1],
-            votes=voted(judged.opinions)[judged.order] if there and by_vote else None,
+            votes=judged.opinions.argmax()[judged.order] if there and by_vote else None,
             columns=judged.columns if there else None,
         )
 
@@ -381,7 +380,7 @@ class _Averages:
         name = "" if promise is None else intervals.COVERAGE.get(promise.target, "")
         if promise is None or not (promise.by or promise.cluster) or name not in outcomes:
             return xr.Dataset()
-        by_label = promise.by == LABEL_CELLS
+        by_label = promise.by == BY_LABEL
         unknown = self.columns is None if by_label else promise.by not in ("", self.by)
         if unknown or (promise.cluster and self.units is None):
             return xr.Dataset()
@@ -420,13 +419,13 @@ class _Averages:
         planes = list(outcomes.T)
         if not promise.by:
             yield "", np.ones(len(outcomes)), planes
-        elif promise.by == LABEL_CELLS and self.columns is not None:
+        elif promise.by == BY_LABEL and self.columns is not None:
             for code, (lam, held) in enumerate(self.columns()):
                 weights = lam if self.votes is None else (self.votes == code) * 1.0
                 yield self.labels[code], weights, held
         else:
             called = group_names(self.groups)
-            for title in sorted({*called.tolist(), *(title for title, _ in promise.cells)}):
+            for title in sorted({*called.tolist(), *(title for title, _ in promise.groups)}):
                 yield title, (called == title)[self.codes] * 1.0, planes
 
 

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from plausibly.calibration.coordinates import coordinates_over
 from plausibly.data import names, validate
 from plausibly.data.names import is_missing, name_text, name_texts, near, quoted, text_array
-from plausibly.data.plausibilities import slots_of
+from plausibly.data.plausibilities import Plausibilities
 from plausibly.errors import InputError, counted, listed
 from plausibly.evaluation import inputs
 from plausibly.evaluation.inputs import Judged, judge
@@ -58,8 +58,9 @@ def entropy(array: xr.DataArray | xr.Dataset) -> xr.DataArray:
         distributions over labels (scale ``any`` or ``independent``).
     """
     table = _distributions(array)
-    found = np.empty(table.sizes[names.EXAMPLE])
-    for rows, values in _blocks(table):
+    found = np.empty(len(table.examples))
+    for rows in row_blocks(table.stored.shape):
+        values = table.stored.take(rows).dense().astype(np.float64)
         shares = values / row_sums(values)[:, None]
         logs = np.log(np.where(shares > 0, shares, 1.0))
         found[rows] = row_sums(-(shares * logs), most=shares.shape[1])
@@ -80,19 +81,20 @@ def largest(array: xr.DataArray | xr.Dataset) -> xr.DataArray:
         Named ``largest``.
     """
     table = _distributions(array)
-    values: Floats = table[names.WEIGHT].values if isinstance(table, xr.Dataset) else table.values
-    return _of_examples(table, values.max(axis=1).astype(np.float64), "largest")
+    values = table.stored.weight.max(axis=1)
+    return _of_examples(table, values.astype(np.float64), "largest")
 
 
-def _distributions(array: xr.DataArray | xr.Dataset) -> xr.DataArray | xr.Dataset:
-    """Return (example, label) rows that are distributions over labels, packed where they are."""
+def _distributions(array: xr.DataArray | xr.Dataset) -> Plausibilities:
+    """Return (example, label) rows that are distributions over labels."""
     if isinstance(array, xr.Dataset) or names.SCALE not in array.attrs:
-        return inputs.as_given(_normalised(array))
+        return inputs.read_plausibilities(_normalised(array))
     table = validate.check_predictions(array)
     scale = table.attrs[names.SCALE]
     if scale == "logit":
         odds = np.exp(table.values - table.values.max(axis=1, keepdims=True))
-        return table.copy(data=odds / row_sums(odds, most=odds.shape[1])[:, None])
+        shares = odds / row_sums(odds, most=odds.shape[1])[:, None]
+        return Plausibilities.of(table.copy(data=shares))
     if scale != "probability":
         raise InputError(
             "entropy-of-scores",
@@ -101,19 +103,7 @@ def _distributions(array: xr.DataArray | xr.Dataset) -> xr.DataArray | xr.Datase
             do="strata of another number of the examples: of=DataArray over example",
             whose="predictions",
         )
-    return table
-
-
-def _blocks(table: xr.DataArray | xr.Dataset) -> Iterator[tuple[slice, Doubles]]:
-    """Yield places and rows (some, label) of a few examples at a time, dense."""
-    if isinstance(table, xr.Dataset):
-        slots = slots_of(table)
-        for rows in row_blocks(slots.shape):
-            yield rows, slots.take(rows).dense().astype(np.float64)
-    else:
-        values: Floats = table.values
-        for rows in row_blocks(values.shape):
-            yield rows, values[rows].astype(np.float64)
+    return Plausibilities.of(table)
 
 
 def _number_of_each(of: str | xr.DataArray, judged: Judged) -> tuple[Doubles, str]:
@@ -172,9 +162,10 @@ def _normalised(array: xr.DataArray | xr.Dataset) -> xr.DataArray | xr.Dataset:
     return array / sums if bool((apart <= _NEARLY).all() & (apart > _EXACTLY).any()) else array
 
 
-def _of_examples(table: xr.DataArray | xr.Dataset, values: Doubles, name: str) -> xr.DataArray:
+def _of_examples(table: Plausibilities, values: Doubles, name: str) -> xr.DataArray:
     """Return numbers of the examples, under their names and coordinates."""
-    coords = {called: item for called, item in table.coords.items() if names.EXAMPLE in item.dims}
+    about = table.about.coords
+    coords = {called: item for called, item in about.items() if names.EXAMPLE in item.dims}
     return xr.DataArray(values, dims=(names.EXAMPLE,), coords=coords, name=name)
 
 

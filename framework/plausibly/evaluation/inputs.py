@@ -18,11 +18,14 @@ from plausibly.conformal.aggregate import aggregate, aggregated
 from plausibly.conformal.inputs import FINGERPRINT, GUARANTEES, LABEL_ORDER, OVERLAP
 from plausibly.conformal.predictor import ConformalPredictor
 from plausibly.data import align, names, validate
-from plausibly.data.left_out import Labelled, read_left_out, with_left_out
-from plausibly.data.named import is_lazy
-from plausibly.data.names import positions
-from plausibly.data.plausibilities import about_packed, slots_of
-from plausibly.data.validate import as_checked
+from plausibly.data.names import Named, is_lazy, positions
+from plausibly.data.plausibilities import (
+    Form,
+    Plausibilities,
+    check_plausibilities,
+    mean_over_draws,
+)
+from plausibly.data.states import Labelled, read_left_out, with_left_out
 from plausibly.errors import InputError, counted, listed, warn
 from plausibly.evaluation import intervals
 from plausibly.evaluation.intervals import (
@@ -38,7 +41,7 @@ from plausibly.kernels import coverage
 from plausibly.kernels.blocks import row_blocks
 from plausibly.kernels.coverage import TIES, Ties
 from plausibly.kernels.random import Keys, hash_names
-from plausibly.kernels.sparse import Slots, packed_pairs
+from plausibly.kernels.sparse import Dense, as_stored
 from plausibly.kernels.types import Bools, Floats, Hashes, Ints
 
 
@@ -46,16 +49,15 @@ from plausibly.kernels.types import Bools, Floats, Hashes, Ints
 class Opinions:
     """What experts say of some examples, and what else measuring needs to know of them."""
 
-    plausibilities: Floats | Slots
+    plausibilities: Dense = attrs.field(converter=as_stored)
     uniform: Doubles | None = None
     order: Ints | None = None
     codes: Ints | None = None
 
     def __getitem__(self, rows: slice) -> Opinions:
         """Return what is known of some of them."""
-        lam = self.plausibilities
         return Opinions(
-            lam.take(rows) if isinstance(lam, Slots) else lam[rows],
+            self.plausibilities.take(rows),
             None if self.uniform is None else self.uniform[rows],
             self.order,
             None if self.codes is None else self.codes[rows],
@@ -116,27 +118,26 @@ def _measure(sets: xr.DataArray, opinions: Opinions, measuring: Measuring) -> Me
 SETS = "the prediction sets"
 
 
-def as_plausibilities(given: xr.DataArray | xr.Dataset) -> xr.DataArray:
-    """Return plausibilities (example, label), dense or packed, or aggregated from annotations."""
+def as_plausibilities(given: Form) -> xr.DataArray:
+    """Return dense plausibilities (example, label), aggregated where these are annotations."""
     if isinstance(given, xr.Dataset) and names.RESPONSE_EXAMPLE in given:
         given = aggregate(given)
-    return validate.mean_over_draws(validate.check_plausibilities(given))
+    return mean_over_draws(check_plausibilities(given))
 
 
-def as_given(given: xr.DataArray | xr.Dataset, *, later: bool = False) -> xr.DataArray | xr.Dataset:
-    """Return plausibilities, packed where they are packed or labels are many."""
+def read_plausibilities(given: Form, *, later: bool = False) -> Plausibilities:
+    """Return checked plausibilities, aggregated where these are annotations."""
     if isinstance(given, xr.Dataset) and names.RESPONSE_EXAMPLE in given:
-        given = aggregated(given)
+        return aggregated(given).averaged()
     if later and isinstance(given, xr.DataArray) and is_lazy(given):
         from plausibly.conformal.chunked import checked_chunks
 
-        return checked_chunks(given)
+        return Plausibilities.of(checked_chunks(given))
     if is_lazy(given):
-        from plausibly.conformal.chunked import packed_chunks
+        from plausibly.conformal.chunked import gathered
 
-        given = packed_chunks(given)
-    checked = as_checked(given)
-    return checked if isinstance(checked, xr.Dataset) else validate.mean_over_draws(checked)
+        given = gathered(given)
+    return Plausibilities.from_xarray(given).averaged()
 
 
 def as_sets(sets: object, whose: str = SETS) -> xr.DataArray:
@@ -376,7 +377,7 @@ class Judged:
     """Prediction sets and plausibilities of the same examples and labels, ready to be measured."""
 
     sets: xr.DataArray
-    given: xr.DataArray | xr.Dataset
+    given: Plausibilities
     hashes: Hashes
     order: NDArray[np.intp]
     averaging: Averaging
@@ -386,19 +387,17 @@ class Judged:
     @property
     def arrays(self) -> tuple[xr.DataArray, xr.DataArray | xr.Dataset]:
         """What has coordinates of the examples and labels."""
-        return self.sets, about(self.given)
+        return self.sets, self.given.about
 
     @property
-    def opinions(self) -> Floats | Slots:
-        """Plausibilities in the caller's order, in the form that was given."""
-        return opinions_of(self.given)
+    def opinions(self) -> Dense:
+        """Plausibilities in the caller's order, dense or sparse."""
+        return self.given.stored
 
     @property
     def largest(self) -> Doubles:
         """The largest plausibility of each example in the caller's order, (example,)."""
-        lam = self.opinions
-        values = lam.weight if isinstance(lam, Slots) else lam
-        return np.asarray(values.max(axis=1), dtype=np.float64)
+        return np.asarray(self.opinions.weight.max(axis=1), dtype=np.float64)
 
     @property
     def tied_share(self) -> float:
@@ -418,18 +417,12 @@ class Judged:
         lam, inside = self.opinions, self.sets.values
         for rows in row_blocks(inside.shape):
             some = self.order[rows]
-            dense: Floats = lam.take(some).dense() if isinstance(lam, Slots) else lam[some]
-            yield rows, dense.astype(np.float64), _planes(inside[some])
+            yield rows, lam.take(some).dense().astype(np.float64), _planes(inside[some])
 
     def columns(self) -> Iterator[tuple[Doubles, list[Doubles]]]:
         """Yield the plausibilities of each label in `order`, and which sets hold it."""
-        lam, inside = self.opinions, self.sets.values
-        dense = (
-            lam.by_label(self.order)
-            if isinstance(lam, Slots)
-            else (lam[self.order, label] for label in range(len(self.labels)))
-        )
-        for label, column in enumerate(dense):
+        inside = self.sets.values
+        for label, column in enumerate(self.opinions.by_label(self.order)):
             held = inside[self.order, label].astype(np.float64)
             yield column.astype(np.float64), [held] if held.ndim == 1 else list(held.T.copy())
 
@@ -453,7 +446,7 @@ class Judged:
 
         Plausibilities in chunks are not among it.
         """
-        lam = np.empty((len(self.order), 0)) if is_lazy(self.given) else self.opinions
+        lam = np.empty((len(self.order), 0)) if self.given.in_chunks else self.opinions
         if ties != "random":
             return Opinions(lam, codes=codes)
         uniform = Keys(self.seed).child("evaluate/ties").uniform(self.hashes)[:, 0]
@@ -469,7 +462,7 @@ class Judged:
         if names.ALPHA in self.sets.coords:
             found = found.assign_coords({names.ALPHA: self.sets[names.ALPHA].variable})
         found.attrs = {**self.carried, "n": len(self.order), **about}
-        for array in (self.sets, self.given):
+        for array in (self.sets, self.given.array):
             found = with_left_out(found, read_left_out(array.attrs))
         return found
 
@@ -499,14 +492,11 @@ def judge(
         whose=whose,
         stacklevel=4,
     )
-    lam = as_given(plausibilities, later=later)
-    if isinstance(lam, xr.Dataset):
-        inside, lam = matched(inside, lam, only_common, whose)
-    else:
-        inside, lam = matched(inside, lam, only_common, whose)
+    lam = read_plausibilities(plausibilities, later=later)
+    inside, lam = matched_with(inside, lam, only_common, whose)
     hashes = hash_names(inside[names.EXAMPLE].values)
     order = drawn_order(hashes, seed)
-    clusters = cluster_codes(cluster, (inside, about(lam)))
+    clusters = cluster_codes(cluster, (inside, lam.about))
     carried = {name: sets.attrs[name] for name in _CARRIED if name in sets.attrs}
     carried |= {"interval": interval, "confidence": confidence, "seed": seed}
     carried["labels"] = inside.sizes[names.LABEL]
@@ -546,6 +536,22 @@ def matched(
     labels = names.name_texts(first[names.LABEL].values)
     given = align.match_labels(given, labels, whose=other, other=whose)
     return align.match_examples(first, given, only_common=only_common, whose=whose, other=other)
+
+
+def matched_with(
+    first: xr.DataArray,
+    given: Plausibilities,
+    only_common: bool = False,
+    whose: str = "predictions",
+    other: str = "plausibilities",
+) -> tuple[xr.DataArray, Plausibilities]:
+    """Return an array and plausibilities of the same labels and examples, in its order."""
+    here = Named.of(first)
+    given = align.with_labels(given, here.labels.texts, whose=other, other=whose)
+    here, given = align.same_examples(
+        here, given, only_common=only_common, whose=whose, other=other
+    )
+    return here.array, given
 
 
 def with_groups(
@@ -600,10 +606,9 @@ def as_predictions(predictions: xr.DataArray) -> xr.DataArray:
     """Return predictions (example, label), checked; those in chunks when they are read."""
     if not is_lazy(predictions):
         return validate.check_predictions(predictions)
-    from plausibly.conformal.chunks import named_chunks
+    from plausibly.conformal.chunks import predictions_in_chunks
 
-    model = named_chunks(predictions, "predictions", "predictions")
-    return model.assign_attrs({names.SCALE: validate.known_scale(model, "predictions")})
+    return predictions_in_chunks(predictions).array
 
 
 def p_value_rows(
@@ -631,34 +636,3 @@ def few_rows(shape: tuple[int, int]) -> Iterator[slice]:
     step = max(1, _CELLS // max(1, shape[1]))
     for start in range(0, shape[0], step):
         yield slice(start, min(start + step, shape[0]))
-
-
-def opinions_of(plausibilities: xr.DataArray | xr.Dataset) -> Floats | Slots:
-    """Return plausibilities in the form in which they were given, (example, label)."""
-    if isinstance(plausibilities, xr.Dataset):
-        return slots_of(plausibilities)
-    values: Floats = plausibilities.values
-    return values
-
-
-def about(plausibilities: xr.DataArray | xr.Dataset) -> xr.DataArray | xr.Dataset:
-    """Return what has the coordinates of the examples and labels."""
-    if isinstance(plausibilities, xr.Dataset):
-        return about_packed(plausibilities)
-    return plausibilities
-
-
-def above_zero(opinions: Floats | Slots) -> Slots:
-    """Return what is above zero of plausibilities in either form."""
-    if isinstance(opinions, Slots):
-        return opinions
-    row, label = np.nonzero(opinions)
-    return packed_pairs(row, label, opinions[row, label], opinions.shape)
-
-
-def voted(opinions: Floats | Slots) -> Ints:
-    """Return the code of the first most plausible label of each example, (example,)."""
-    if not isinstance(opinions, Slots):
-        return np.asarray(np.argmax(opinions, axis=1))
-    place = np.argmax(opinions.weight, axis=1)
-    return np.asarray(opinions.label[np.arange(len(place)), place], dtype=np.intp)

@@ -12,7 +12,7 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from plausibly.data import names
-from plausibly.data.named import is_lazy
+from plausibly.data.names import is_lazy
 from plausibly.errors import InputError
 from plausibly.kernels.types import Bools, Ints
 

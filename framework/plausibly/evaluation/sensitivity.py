@@ -16,10 +16,12 @@ import xarray as xr
 from plausibly import registry
 from plausibly.calibration.alphas import AlphaLike, Alphas, read_alphas
 from plausibly.conformal.aggregate import aggregate
-from plausibly.data import names, seal, validate
-from plausibly.data.left_out import read_left_out, with_left_out
+from plausibly.data import names, validate
+from plausibly.data.annotations import check_table
 from plausibly.data.names import name_texts, near, several, text_array
+from plausibly.data.plausibilities import mean_over_draws
 from plausibly.data.select import answered, select
+from plausibly.data.states import read_left_out, with_left_out
 from plausibly.errors import InputError, counted, listed
 from plausibly.evaluation import inputs
 from plausibly.evaluation.describe import decimal
@@ -129,7 +131,7 @@ def judge_of(lam: xr.DataArray) -> Judge:
         notes["left_out"] = read_left_out(lam.attrs)
     if names.JOINT in lam.attrs:
         notes["joint"] = True
-    mean: Floats = validate.mean_over_draws(lam).values
+    mean: Floats = mean_over_draws(lam).values
     return Judge(given=lam, mean=mean.astype(np.float64, copy=False), notes=notes)
 
 
@@ -472,7 +474,7 @@ def sensitivity(
     check_count("splits", splits, do="splits=100")
     exact = read_alphas(alphas)
     method = Method(calibrator=calibrator, score=score, combiner=combiner, draws=draws)
-    table = seal.check_table(annotations)
+    table = check_table(annotations)
     model = validate.check_predictions(predictions)
     if unanswered == "drop":
         table, model = _answered(table, model)

@@ -25,9 +25,9 @@ import xarray as xr
 
 from plausibly import registry
 from plausibly.calibration.alphas import Alphas, read_alphas
-from plausibly.data import names, validate
+from plausibly.data import names
 from plausibly.data.names import name_texts
-from plausibly.data.validate import check_augmented, is_augmented
+from plausibly.data.validate import Predictions
 from plausibly.errors import InputError, listed
 from plausibly.evaluation import inputs
 from plausibly.evaluation.checkpoint import Checkpoint
@@ -438,8 +438,8 @@ def compare(
     check_count("splits", splits, do="splits=100")
     check_count("processes", processes, do="processes=2")
     numbers = read_numbers("draws", draws), read_numbers("sizes", sizes)
-    check = check_augmented if is_augmented(predictions) else validate.check_predictions
-    model, lam = inputs.matched(check(predictions), inputs.as_plausibilities(plausibilities))
+    model = Predictions.from_xarray(predictions).array
+    model, lam = inputs.matched(model, inputs.as_plausibilities(plausibilities))
     labels = name_texts(model[names.LABEL].values)
     model, groups = inputs.with_groups(model, group, lam)
     stratum = stratify if isinstance(stratify, str) else "stratify"

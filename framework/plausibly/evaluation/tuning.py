@@ -19,18 +19,19 @@ from plausibly.conformal.calibrate import calibrate
 from plausibly.conformal.inputs import matched_inputs
 from plausibly.conformal.predictor import ConformalPredictor
 from plausibly.data import names, validate
-from plausibly.data.left_out import with_left_out
+from plausibly.data.plausibilities import Plausibilities
 from plausibly.data.select import select
+from plausibly.data.states import with_left_out
 from plausibly.data.validate import is_augmented
 from plausibly.errors import InputError, PlausiblyWarning, counted, listed
 from plausibly.evaluation.design import exact_mean
-from plausibly.evaluation.inputs import about, above_zero, example_values, opinions_of
+from plausibly.evaluation.inputs import example_values
 from plausibly.evaluation.intervals import Doubles
 from plausibly.evaluation.splits import is_whole, split, split_keys
 from plausibly.guarantee import rounded
 from plausibly.kernels import coverage
 from plausibly.kernels.random import Keys, hash_names
-from plausibly.kernels.sparse import Slots
+from plausibly.kernels.sparse import Sparse
 from plausibly.kernels.types import Bools, Floats
 from plausibly.protocols import SCORE
 
@@ -199,10 +200,8 @@ def tune_raps(
     given = matched_inputs(
         predictions, plausibilities, aggregator=None, seed=seed, only_common=False
     )
-    model, lam = given.predictions, given.plausibilities
-    if isinstance(lam, xr.DataArray):
-        lam = validate.mean_over_draws(lam)
-    groups = None if group is None else example_values(group, (model, about(lam)))
+    model, lam = given.predictions.array, given.plausibilities.averaged()
+    groups = None if group is None else example_values(group, (model, lam.about))
     hashes = hash_names(model[names.EXAMPLE].values)
     chosen = split(hashes, Keys(seed).child("tuning"), test=share, groups=groups)
     _check_enough(int(chosen.sum()), len(chosen), level)
@@ -210,10 +209,10 @@ def tune_raps(
     rows = np.flatnonzero(chosen)
     rows = rows[np.argsort(model[names.EXAMPLE].values[rows])]
     # Those in chunks are read now: a share of all.
-    model, lam = model.isel({names.EXAMPLE: rows}).load(), lam.isel({names.EXAMPLE: rows})
+    model, lam = model.isel({names.EXAMPLE: rows}).load(), lam.take_examples(rows)
     groups = None if groups is None else groups[rows]
     if free_ranks is None:
-        free_ranks = [_free_rank(model.values, opinions_of(lam), level)]
+        free_ranks = [_free_rank(model.values, lam.stored.above_zero(), level)]
     penalties, free_ranks = sorted(set(penalties)), sorted(set(free_ranks))
     tables = [_table(penalty, rank, randomised) for penalty in penalties for rank in free_ranks]
     halves = [
@@ -249,9 +248,8 @@ def _table(penalty: float, free_rank: int, randomised: bool) -> dict[str, object
     return table
 
 
-def _free_rank(values: Floats, lam: Floats | Slots, alpha: Fraction) -> int:
+def _free_rank(values: Floats, slots: Sparse, alpha: Fraction) -> int:
     """Return the least rank up to which labels hold enough plausibility."""
-    slots = above_zero(lam)
     row, slot = np.nonzero(slots.label >= 0)
     rank = np.empty(slots.label.shape, dtype=np.int64)
     for place, (one, label) in enumerate(zip(values, slots.label, strict=True)):
@@ -265,7 +263,7 @@ def _free_rank(values: Floats, lam: Floats | Slots, alpha: Fraction) -> int:
 
 def _measured(
     model: xr.DataArray,
-    lam: xr.DataArray | xr.Dataset,
+    lam: Plausibilities,
     table: dict[str, object],
     halves: Sequence[Bools],
     alpha: Fraction,
@@ -278,11 +276,11 @@ def _measured(
         with warnings.catch_warnings():
             # Candidates are measured, not used: what is wrong with one is that its sets are large.
             warnings.simplefilter("ignore", PlausiblyWarning)
-            said = lam.isel({names.EXAMPLE: ~test})
-            predictor = calibrate(model[~test], said, score=table, seed=seed)
+            said = lam.take_examples(np.flatnonzero(~test))
+            predictor = calibrate(model[~test], said.array, score=table, seed=seed)
             sets = predictor.predict(model[test], alpha).values
         sizes.append(coverage.sizes(sets))
-        covered.append(coverage.aggregated(sets, opinions_of(lam.isel({names.EXAMPLE: test}))))
+        covered.append(coverage.aggregated(sets, lam.stored.take(np.flatnonzero(test))))
     size, share = np.concatenate(sizes), np.concatenate(covered)
     return {
         "set_size": exact_mean(size),

@@ -12,8 +12,9 @@ import xarray as xr
 from plausibly.calibration.alphas import Alphas, read_alphas
 from plausibly.conformal.predictor import ConformalPredictor
 from plausibly.data import align, names
+from plausibly.data.names import Named
 from plausibly.evaluation import inputs, intervals
-from plausibly.evaluation.inputs import as_predictions, opinions_of, p_value_rows, voted
+from plausibly.evaluation.inputs import as_predictions, p_value_rows
 from plausibly.evaluation.intervals import Averaging, Doubles, IntervalMethod, variables
 from plausibly.kernels.draws import draw_labels
 from plausibly.kernels.random import Keys, hash_names
@@ -109,9 +110,11 @@ def p_value_uniformity(
     intervals.check_method(interval_method, confidence)
     exact = read_alphas(alphas)
     p = as_predictions(predictions)
-    lam = inputs.as_given(plausibilities)
+    lam = inputs.read_plausibilities(plausibilities)
     labels = list(predictor.labels)
-    p, lam = _matched(p, lam, labels, only_common)
+    named, lam = align.same_examples(Named.of(p), lam, only_common=only_common)
+    lam = align.with_labels(lam, labels, whose="plausibilities", other="the predictor")
+    p = named.array
     hashes = hash_names(p[names.EXAMPLE].values)
     inputs.warn_of_overlap(
         0 if predictor.hashes is None else int(np.isin(hashes, predictor.hashes).sum()),
@@ -123,8 +126,8 @@ def p_value_uniformity(
         stacklevel=3,
     )
     uniform = Keys(seed).child("uniformity/drawn").uniform(hashes)
-    opinions, about = opinions_of(lam), (p, inputs.about(lam))
-    codes: dict[str, Ints] = {VOTED: voted(opinions), DRAWN: draw_labels(opinions, uniform)[0]}
+    stored, about = lam.stored, (p, lam.about)
+    codes: dict[str, Ints] = {VOTED: stored.argmax(), DRAWN: draw_labels(stored, uniform)[0]}
     if true is not None:
         codes[TRUE] = inputs.true_codes(true, about, labels)
     clusters = inputs.cluster_codes(cluster, about)
@@ -178,18 +181,6 @@ def p_value_uniformity(
         for row in chosen
     ]
     return result.assign(variables("missed", missed, (OF, names.ALPHA)))
-
-
-def _matched(
-    p: xr.DataArray, lam: xr.DataArray | xr.Dataset, labels: list[str], only_common: bool
-) -> tuple[xr.DataArray, xr.DataArray | xr.Dataset]:
-    """Return predictions and plausibilities of the same examples, these in the order of labels."""
-    # The form of the plausibilities stays: the checker asks for each apart.
-    if isinstance(lam, xr.Dataset):
-        p, lam = align.match_examples(p, lam, only_common=only_common)
-        return p, align.match_labels(lam, labels, whose="plausibilities", other="the predictor")
-    p, lam = align.match_examples(p, lam, only_common=only_common)
-    return p, align.match_labels(lam, labels, whose="plausibilities", other="the predictor")
 
 
 def distances(values: Doubles, weights: Doubles | None = None) -> tuple[float, float]:

@@ -16,19 +16,25 @@ from numpy.typing import NDArray
 from plausibly import registry
 from plausibly.atomic import replacing
 from plausibly.data import names
-from plausibly.data.annotations import AnnotationTable, build_table, rebuilt
+from plausibly.data.annotations import (
+    COLUMNS,
+    AnnotationTable,
+    Rows,
+    build_table,
+    check_table,
+    rebuilt,
+)
 from plausibly.data.names import name_texts, positions, quoted, several, text_array
-from plausibly.data.rows import Rows
-from plausibly.data.seal import COLUMNS, check_table
 from plausibly.data.states import STATES
+from plausibly.data.text_table import TextTable
 from plausibly.errors import InputError, MissingExtra, counted, listed
 from plausibly.io import arrays, files, pieces, text
 from plausibly.io.arrays import Array
 from plausibly.io.pieces import ABOUT, MARK, check_encodable, npz_names
-from plausibly.io.text import TextTable, plain
+from plausibly.io.text import plain
 from plausibly.kernels.types import Bools, Ints
 from plausibly.protocols import ANNOTATION
-from plausibly.registry.calls import calling
+from plausibly.registry.entries import calling
 
 ENDINGS = (".csv", ".parquet", ".npz", ".nc")
 """Of the files that are written."""
@@ -92,12 +98,12 @@ def write_annotations(table: xr.Dataset, path: Path | str) -> None:
         columns = _columns_of(whole, part.name)
         # Examples that all have a response, in the order of the table, are named by the rows.
         told = np.unique(whole[names.RESPONSE_EXAMPLE].values).size == whole.sizes[names.EXAMPLE]
-        beside = {names.EXAMPLE} if told else set()
+        beside = {names.EXAMPLE: names.EXAMPLE} if told else {}
         about = pieces.said(
             bare.drop_vars(list(COLUMNS), errors="ignore"),
             _KIND,
             part.name,
-            lambda name, _: name if name in beside else None,
+            beside,
             digest=digest,
         )
         pieces.write_rows(part, list(columns), list(columns.values()), about)

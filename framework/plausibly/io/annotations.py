@@ -13,10 +13,11 @@ import attrs
 import xarray as xr
 
 from plausibly import registry
-from plausibly.data.annotations import AnnotationTable, rebuilt
+from plausibly.data.annotations import AnnotationTable, check_table, rebuilt
 from plausibly.data.labels import aliases_of, merge_aliases
 from plausibly.data.names import ANNOTATOR, EXAMPLE, KIND, LABEL, quoted, several, warn_alike
-from plausibly.data.seal import check_table
+from plausibly.data.records import Record
+from plausibly.data.text_table import TextTable
 from plausibly.errors import (
     ComponentError,
     InputError,
@@ -30,11 +31,9 @@ from plausibly.io.hints import NEEDED, guessed, readings
 from plausibly.io.json import json_head, read_json, read_json_lines
 from plausibly.io.label_tables import Names, is_table, names_of, table_from, with_coordinates
 from plausibly.io.pieces import npz_names
-from plausibly.io.xml import read_xml
 from plausibly.progress import naming_if_slow
-from plausibly.protocols import ANNOTATION, READER, Annotation, ComponentLike, Reader, Record
-from plausibly.registry.calls import calling
-from plausibly.registry.entries import Entry, reason_of
+from plausibly.protocols import ANNOTATION, READER, Annotation, ComponentLike, Reader
+from plausibly.registry.entries import Entry, calling, reason_of
 
 _UNDECLARED = "label-unknown"
 
@@ -129,8 +128,6 @@ _ROLE = "annotations"
 _As: TypeAlias = tuple[str, str, Callable[[list[str] | None], xr.Dataset]]
 """Name of the reader, name of what it reads, and how it does, given the declared labels."""
 
-_FromTable: TypeAlias = Callable[[text.TextTable, list[str] | None], xr.Dataset]
-
 
 def read_annotations(
     path: Path | str | frames.Frame,
@@ -219,14 +216,14 @@ def _from_frame(
 ) -> _As:
     table = frames.text_table(frame)
     named = None if reader is None else _named(reader, options)
-    from_table: _FromTable | None = getattr(named and named.reader, "from_table", None)
-    if named is not None and from_table is not None:
-        return named.name, table.whose, lambda declared: from_table(table, declared)
-    known = [entry.name for entry in registry.default().entries(READER) if _reads_tables(entry)]
+    if named is not None and _reads_tables(named.reader):
+        return named.name, table.whose, lambda declared: named.reader.from_table(table, declared)
+    entries = registry.default().entries(READER)
+    known = [one.name for one in _candidates(entries, {})[0].values() if _reads_tables(one.reader)]
     raise _reader_missing(table, named.name if named else None, known)
 
 
-def _reader_missing(table: text.TextTable, named: str | None, known: list[str]) -> InputError:
+def _reader_missing(table: TextTable, named: str | None, known: list[str]) -> InputError:
     """Return the error about a frame whose reader is not named, or reads no frames."""
     found = {role: role for role in NEEDED if role in table.header}
     found |= guessed(table.header, [role for role in NEEDED if role not in found])
@@ -249,11 +246,8 @@ def _reader_missing(table: text.TextTable, named: str | None, known: list[str]) 
     )
 
 
-def _reads_tables(entry: Entry) -> bool:
-    try:
-        return hasattr(entry.load(), "from_table")
-    except (ComponentError, MissingExtra):
-        return False
+def _reads_tables(reader: Reader) -> bool:
+    return type(reader).from_table is not Reader.from_table
 
 
 @attrs.frozen
@@ -278,36 +272,50 @@ def _recognised(path: Path, options: dict[str, object]) -> _Found:
     head = b"" if path.is_dir() else files.opening(path, _ROLE)
     if not head and not path.is_dir():
         raise files.empty(path.name, "responses")
-    candidates, refusals = _candidates(options)
+    registry.default().tell()
+    entries = registry.default().entries(READER)
+    likely = [entry for entry in entries if _fits(entry, path)]
+    candidates, refusals = _candidates(likely, options)
+    found = [one for one in candidates.values() if _recognises(one, path, head)]
+    if not found:  # the name of the file may mislead
+        more, why = _candidates([entry for entry in entries if entry not in likely], options)
+        found = [one for one in more.values() if _recognises(one, path, head)]
+        candidates, refusals = candidates | more, refusals | why
     if not candidates and options:
         raise _options_unfit(path, head, options, refusals)
-    found = [candidate for candidate in candidates if _recognises(candidate, path, head)]
     if len(found) == 1:
         return found[0]
-    names = [candidate.name for candidate in (found or candidates)]
+    names = [candidates[entry].name for entry in entries if entry in candidates]
+    names = [one.name for one in found] or names
     if not found and path.is_dir():
         files.existing(path, _ROLE)
     raise _ambiguous(path, names) if found else _unknown(path, head, names, refusals)
 
 
-def _candidates(options: dict[str, object]) -> tuple[list[_Found], dict[str, InputError]]:
+def _fits(entry: Entry, path: Path) -> bool:
+    """Return whether a file may be a reader's by the ending of its name, packed or not."""
+    name = path.name.lower().removesuffix(".gz")
+    return not entry.suffixes or name.endswith(entry.suffixes)
+
+
+def _candidates(
+    entries: Iterable[Entry], options: dict[str, object]
+) -> tuple[dict[Entry, _Found], dict[str, InputError]]:
     """Return the readers that take these options, and why the others do not."""
-    found: list[_Found] = []
+    found: dict[Entry, _Found] = {}
     refused: dict[str, InputError] = {}
-    plugins = registry.default()
-    plugins.tell()
-    for entry in plugins.entries(READER):
+    for entry in entries:
         try:
-            component = cast("Reader", plugins.make(entry, options))
+            component = cast("Reader", registry.default().make(entry, options))
         except (ComponentError, MissingExtra) as reason:
             refused[entry.name] = reason
-            # Another reader's option is no fault, and an extra is said where nothing is found.
+            # Another reader's option is no fault, and an extra is named where nothing is found.
             if reason.name not in ("component-parameter", "extra-missing"):
                 _warn_of(
                     entry.name, "cannot be asked", reason, f"plausibly plugins check {entry.name}"
                 )
         else:
-            found.append(_Found(_name(component), component))
+            found[entry] = _Found(_name(component), component)
     return found, refused
 
 
@@ -342,7 +350,9 @@ def _options_unfit(
     path: Path, head: bytes, options: dict[str, object], refusals: dict[str, InputError]
 ) -> InputError:
     given = listed(quoted(name) for name in options)
-    likely = [one.name for one in _candidates({})[0] if _recognises(one, path, head)]
+    entries = registry.default().entries(READER)
+    every = _candidates(entries, {})[0].values()
+    likely = [one.name for one in every if _recognises(one, path, head)]
     meant = {name: why for name, why in refusals.items() if name in likely}
     reasons = [f"{name}: {reason_of(why)}" for name, why in (meant or refusals).items()]
     return InputError(
@@ -373,6 +383,8 @@ def _check_readable(path: Path, head: bytes, rows: list[tuple[str, ...]]) -> Non
     name = path.name.lower().removesuffix(".gz")
     wide = bool(rows) and len(rows[0]) > 1
     if name.endswith(".xml"):
+        from plausibly.io.xml import read_xml
+
         read_xml(path, _ROLE)
     elif name.endswith((".json", ".jsonl", ".ndjson")):
         (read_json_lines if len(json_head(head)) > 1 else read_json)(path, _ROLE)

@@ -7,8 +7,9 @@ import math
 import threading
 import warnings
 import zipfile
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
+from itertools import compress
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -34,6 +35,7 @@ from plausibly.data.names import (
     several,
     text_array,
 )
+from plausibly.data.text_table import TextTable
 from plausibly.errors import InputError, counted, listed
 from plausibly.io import files, frames, text
 from plausibly.io.hints import names_examples
@@ -270,10 +272,6 @@ def variable_of(
     return dataset[candidates[0]].transpose(..., EXAMPLE, LABEL)
 
 
-Places = Callable[[Iterable[int]], str]
-"""Returns where rows stand in a file, as messages say it: ``lines 4, 8``."""
-
-
 def check_one_row(examples: Sequence[str], whose: str) -> None:
     """Raise ``example-twice`` where a table has several rows an example, and no column of views."""
     try:
@@ -288,30 +286,29 @@ def check_one_row(examples: Sequence[str], whose: str) -> None:
 
 
 def stacked(
-    values: Array,
-    examples: Sequence[str],
-    views: Sequence[str],
-    *,
-    column: str,
-    whose: str,
-    places: Places,
+    values: Array, table: TextTable, example: str, view: str
 ) -> tuple[Array, list[str], list[str]]:
-    """Return rows as one plane a view; examples and views as they are first seen."""
-    unnamed = [row for row, view in enumerate(views) if not view]
+    """Return the rows of a table as one plane a view; examples and views as first seen."""
+    examples, views = table.column(example), table.column(view)
+    unnamed = [row for row, name in enumerate(views) if not name]
     if unnamed:
-        raise InputError(
-            "view-unnamed",
-            f"{whose} names no view in {places(unnamed)}",
-            expected=f"a view in column {quoted(column)}",
-            got="an empty cell",
-            do="name it, or remove the row",
-            whose=whose,
-        )
+        raise text.unnamed(table, "view", view, unnamed)
     row_of, again, (view_names, example_names) = planes(views, examples)
     if again:
-        raise _twice(again, examples, views, whose, places)
+        first, second = again[0]
+        others = f", and {several(len(again) - 1, 'other')} again" if len(again) > 1 else ""
+        raise InputError(
+            "view-twice",
+            f"{table.whose} has view {quoted(views[first])} of {examples[first]} in "
+            f"{table.places([first, second])}{others}",
+            expected="one row a view of an example",
+            got=f"{several(len(again), 'row')} too many",
+            do="keep one, or give the other view a name of its own",
+            whose=table.whose,
+            details={"examples": list(dict.fromkeys(examples[row] for _, row in again))},
+        )
     if (row_of < 0).any():
-        raise _incomplete(row_of < 0, example_names, view_names, whose)
+        raise _incomplete(row_of < 0, example_names, view_names, table.whose)
     return values[row_of], example_names, view_names
 
 
@@ -331,34 +328,13 @@ def planes(
     return row_of, again, names
 
 
-def _twice(
-    again: Sequence[tuple[int, int]],
-    examples: Sequence[str],
-    views: Sequence[str],
-    whose: str,
-    places: Places,
-) -> InputError:
-    first, second = again[0]
-    others = f", and {several(len(again) - 1, 'other')} again" if len(again) > 1 else ""
-    return InputError(
-        "view-twice",
-        f"{whose} has view {quoted(views[first])} of {examples[first]} in "
-        f"{places([first, second])}{others}",
-        expected="one row a view of an example",
-        got=f"{several(len(again), 'row')} too many",
-        do="keep one, or give the other view a name of its own",
-        whose=whose,
-        details={"examples": list(dict.fromkeys(examples[row] for _, row in again))},
-    )
-
-
 def _incomplete(
     missing: NDArray[np.bool_], examples: Sequence[str], views: Sequence[str], whose: str
 ) -> InputError:
     """Return the error that some examples lack some views, (view, example)."""
-    lacking = [examples[place] for place in np.flatnonzero(missing.any(axis=0)).tolist()]
+    lacking = list(compress(examples, np.any(missing, axis=0).tolist()))
     without = {
-        view: [examples[place] for place in np.flatnonzero(row).tolist()]
+        view: list(compress(examples, row.tolist()))
         for view, row in zip(views, missing, strict=True)
         if row.any()
     }
@@ -382,18 +358,43 @@ _INDEX = ("", "Unnamed: 0", "__index_level_0__")
 
 
 @attrs.frozen
-class _Asked:
-    """Which columns are not of labels."""
+class _Wanted:
+    """Which columns of a table are not of labels, and whether rows may be views."""
 
-    whose: str
     example: str
-    view: str | None
-    unique: bool = attrs.field(kw_only=True)
-    views_fit: bool = attrs.field(kw_only=True)
+    view: str | None = None
+    views_fit: bool = False
+    unique: bool = True
 
-    def _places(self, table: text.TextTable) -> tuple[int, list[int]]:
-        """Return the position of the names, and those of the numbers."""
-        header, whose = table.header, self.whose
+    def read(
+        self, table: TextTable, values_of: Callable[[list[int], str], Array], empty: str
+    ) -> NamedArray:
+        """Return rows of numbers under their names, as planes where they are of views."""
+        whose, view = table.whose, self.view
+        rest = self._numbers(table)
+        if not len(table):
+            raise files.empty(whose, "one row an example", empty)
+        names = table.column(self.example)
+        unnamed = [row for row, name in enumerate(names) if is_blank(name)]
+        if unnamed:
+            raise text.unnamed(table, EXAMPLE, self.example, unnamed)
+        do = "remove what is no label from the file"
+        if self.views_fit and view is None and len(set(names)) < len(names):
+            do += ", or --view COLUMN (view=COLUMN), if it names views of an example"
+        values = values_of(rest, do)
+        views = None
+        if view is not None:
+            values, names, views = stacked(values, table, self.example, view)
+        elif self.views_fit:
+            check_one_row(names, whose)
+        labels = [table.header[position] for position in rest]
+        return NamedArray(
+            values=values, examples=names, labels=labels, whose=whose, augmentations=views
+        )
+
+    def _numbers(self, table: TextTable) -> list[int]:
+        """Return the positions of the columns of numbers."""
+        header = table.header
         self._check_index(table)
         guess = near(self.example, header)
         if guess is None and header and names_examples(header[0], table.columns[0]):
@@ -404,47 +405,45 @@ class _Asked:
         table.need([self.example], do=hint)
         taken = [header.index(self.example)]
         if self.view is not None:
-            self._check_view(table)
-            taken.append(header.index(self.view))
+            taken.append(self._view(table))
         rest = [position for position in range(len(header)) if position not in taken]
         if self.unique:
-            text.distinct([header[position] for position in rest], whose)
+            text.distinct([header[position] for position in rest], table.whose)
         if not rest:
             raise InputError(
                 "columns-missing",
-                f"{whose} has no column of numbers",
+                f"{table.whose} has no column of numbers",
                 expected=_REST,
                 got=f"only {listed(quoted(header[position]) for position in sorted(taken))}",
                 do="add one column a label",
-                whose=whose,
+                whose=table.whose,
             )
-        return taken[0], rest
+        return rest
 
-    def _check_index(self, table: text.TextTable) -> None:
+    def _check_index(self, table: TextTable) -> None:
         """Raise ``index-column`` where a column is the index of a data frame, and not asked for."""
-        header, whose = table.header, self.whose
+        header, whose = table.header, table.whose
         # An unnamed column elsewhere is none, such as the last one where lines end in a comma.
-        found = [name for name in _INDEX if name in header and (name or header[0] == "")]
-        if not found or found[0] in (self.example, self.view):
+        index = next((name for name in _INDEX if name in header and (name or not header[0])), None)
+        if index is None or index in (self.example, self.view):
             return
-        at = header.index(found[0])
+        at = header.index(index)
         some = f"{listed(table.columns[at][:3])}, … " if table.columns[at] else "a column "
-        there = self.example in header
         kind = "parquet" if whose.endswith(".parquet") else "csv"
         raise InputError(
             "index-column",
             f"column {at + 1} of {whose} looks like the index of a pandas data frame",
             expected="a column of example names and one column of numbers per label",
-            got=f"{some}under the name {quoted(header[at])}",
+            got=f"{some}under the name {quoted(index)}",
             do=f'df.to_{kind}("{whose}", index=False)'
-            if there
-            else f"--example {quoted(header[at])}, if it names the examples",
+            if self.example in header
+            else f"--example {quoted(index)}, if it names the examples",
             whose=whose,
-            details={"column": header[at]},
+            details={"column": index},
         )
 
-    def _check_view(self, table: text.TextTable) -> None:
-        """Raise where there is no such column, or where it names the examples."""
+    def _view(self, table: TextTable) -> int:
+        """Return the position of the column of views, which is not the one of the examples."""
         view = str(self.view)
         others = [name for name in table.header if name != self.example]
         guess = near(view, others) or (others[0] if others else "")
@@ -452,48 +451,9 @@ class _Asked:
         if view == self.example:
             expected = "another column than the one that names the examples"
             do = hint if guess else ""
-            raise files.meaningless(self.whose, "view", quoted(view), expected, do)
+            raise files.meaningless(table.whose, "view", quoted(view), expected, do)
         table.need([view], do=hint if guess else "leave view out")
-
-    def _check_named(self, names: Sequence[str], table: text.TextTable) -> None:
-        """Raise ``example-unnamed`` where a row has no name that can be seen."""
-        unnamed = [row for row, name in enumerate(names) if is_blank(name)]
-        if unnamed:
-            raise InputError(
-                "example-unnamed",
-                f"{self.whose} has no example name in {table.places(unnamed)}",
-                expected=f"a name in column {quoted(self.example)}",
-                got="an empty cell",
-                do="name it, or remove the row",
-                whose=self.whose,
-                details={"lines": [table.lines[row] for row in unnamed]},
-            )
-
-    def read(
-        self, table: text.TextTable, values_of: Callable[[list[int], str], Array], empty: str
-    ) -> NamedArray:
-        """Return rows of numbers under their names, as planes where they are of views."""
-        whose, view = self.whose, self.view
-        place, rest = self._places(table)
-        if not len(table):
-            raise files.empty(whose, "one row an example", empty)
-        names = list(table.columns[place])
-        self._check_named(names, table)
-        do = "remove what is no label from the file"
-        if self.views_fit and view is None and len(set(names)) < len(names):
-            do += ", or --view COLUMN (view=COLUMN), if it names views of an example"
-        values = values_of(rest, do)
-        views = None
-        if view is not None:
-            values, names, views = stacked(
-                values, names, table.column(view), column=view, whose=whose, places=table.places
-            )
-        elif self.views_fit:
-            check_one_row(names, whose)
-        labels = [table.header[position] for position in rest]
-        return NamedArray(
-            values=values, examples=names, labels=labels, whose=whose, augmentations=views
-        )
+        return table.header.index(view)
 
 
 def from_table(
@@ -506,45 +466,35 @@ def from_table(
     views_fit: bool = False,
 ) -> NamedArray:
     """Read a CSV, TSV or Parquet file: a column of example names, then a column a label."""
-    asked = _Asked(path.name, example, view, unique=unique, views_fit=views_fit)
+    wanted = _Wanted(example, view, views_fit, unique)
     if files.opening(path, role, 4) == b"PAR1":
-        return _from_columns(text.read_columns(path, role), asked)
+        return _from_columns(path.name, text.read_columns(path, role), wanted)
     table = text.read_table(path, role=role, unique=False)
-    return asked.read(
+    return wanted.read(
         table, lambda rest, do: numbers(table, rest, rest=_REST, do=do), "a header and no rows"
     )
 
 
 def from_frame(frame: object, example: str, *, view: str | None = None) -> NamedArray:
     """Read a data frame; parameters as in `from_table`, errors of `plausibly.io.frames` besides."""
-    whose, columns = frames.columns_of(frame)
-    return _from_columns(columns, _Asked(whose, example, view, unique=True, views_fit=True))
+    return _from_columns(*frames.columns_of(frame), _Wanted(example, view, views_fit=True))
 
 
-def _from_columns(columns: Sequence[text.Column], asked: _Asked) -> NamedArray:
+def _from_columns(whose: str, columns: Sequence[text.Column], wanted: _Wanted) -> NamedArray:
     def values_of(rest: list[int], do: str) -> Array:
         some = [columns[position] for position in rest]
         words = [column for column in some if column.content != "number"]
         if words:
-            raise InputError(
-                "columns-not-numeric",
-                f"{asked.whose} holds no numbers in column{'s' if len(words) > 1 else ''} "
-                f"{listed(quoted(column.name) for column in words)}",
-                expected=_REST,
-                got=listed(column.type for column in words),
-                do=do,
-                whose=asked.whose,
-                details={"columns": [column.name for column in words]},
-            )
+            got = listed(column.type for column in words)
+            raise text.not_numeric(whose, [column.name for column in words], _REST, got, do)
         arrays = [column.numbers() for column in some]
         single = all(array.dtype == np.float32 for array in arrays)
         return np.stack(arrays, axis=1).astype(np.float32 if single else np.float64, copy=False)
 
     # Numbers are not made text; the first column is looked at where the one of names is not named.
-    named = [c.name in (asked.example, asked.view) and c.content != "nested" for c in columns]
+    named = [c.name in (wanted.example, wanted.view) and c.content != "nested" for c in columns]
     named[:1] = [named[0] or columns[0].content == "text"] if columns else []
-    table = text.table_of(asked.whose, columns, named)
-    return asked.read(table, values_of, "columns without rows")
+    return wanted.read(text.table_of(whose, columns, named), values_of, "columns without rows")
 
 
 LABEL_ARRAYS = ("labels", "label_names", "class_names", "label")
@@ -683,27 +633,23 @@ def from_netcdf(
     """Read a variable over ``example`` and ``label`` of a netCDF file."""
     dataset = load(path, role)
     array = variable_of(dataset, variable, usual, path.name, augmented=augmented)
-    values = array.values
-    native = values.astype(values.dtype.newbyteorder("="), copy=False)
-    found = of_variable(array, native, path.name)
-    check_variables(dataset, array, whose=path.name)
-    return found
+    return of_variable(dataset, array, path.name)
 
 
-def of_variable(
-    array: xr.DataArray,
-    values: Any,  # Any: an array, or what stands for one
-    whose: str,
-) -> NamedArray:
-    """Return the values of a variable under the names that its coordinates give."""
+def of_variable(dataset: xr.Dataset, array: xr.DataArray, whose: str) -> NamedArray:
+    """Return a variable of a dataset under the names that its coordinates give."""
     views = AUGMENTATION in array.dims
-    values = shaped(values, whose, augmented=views)
+    native = array.dtype.newbyteorder("=")
+    values = shaped(array.data.astype(native, copy=False), whose, augmented=views)
     coordinates = {str(name): one for name, one in array.coords.items()}
     named = {
         dim: texts_of(coordinates.pop(dim).values, whose, f"{dim}s")
         for dim in (EXAMPLE, LABEL, AUGMENTATION)
         if dim in coordinates
     }
+    if LABEL not in named:
+        others = {str(n): v.values for n, v in dataset.variables.items() if len(v.dims) == 1}
+        _check_read(others, LABEL, array.sizes[LABEL], whose)
     return NamedArray(
         values=values,
         examples=named.get(EXAMPLE),
@@ -713,13 +659,6 @@ def of_variable(
         coordinates=coordinates,
         attributes={str(name): value for name, value in array.attrs.items()},
     )
-
-
-def check_variables(dataset: xr.Dataset, array: xr.DataArray, *, whose: str) -> None:
-    """Raise ``array-missing`` where another variable may hold the labels that `array` lacks."""
-    if LABEL not in array.coords:
-        others = {str(n): v.values for n, v in dataset.variables.items() if len(v.dims) == 1}
-        _check_read(others, LABEL, array.sizes[LABEL], whose)
 
 
 def _numbered(count: int) -> list[str]:

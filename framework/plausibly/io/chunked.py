@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Sequence
+from functools import partial
 from itertools import accumulate
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
+from uuid import uuid4
 
-import attrs
 import numpy as np
 import xarray as xr
-from numpy.typing import NDArray
 
 from plausibly import extras
-from plausibly.conformal.chunks import read_coordinates
-from plausibly.data.names import EXAMPLE, near, quoted
+from plausibly.data.names import EXAMPLE, near, quoted, read_coordinates
 from plausibly.errors import InputError, listed
 from plausibly.io import arrays, files, text
-from plausibly.io.arrays import NamedArray, check_variables, shaped
+from plausibly.io.arrays import Array, NamedArray, shaped
 
 
 def is_zarr(path: Path) -> bool:
@@ -69,40 +69,33 @@ def from_chunks(
 ) -> NamedArray:
     """Return numbers over examples and labels whose values are a Dask array."""
     check_chunks(chunks)
-    whose = path.name
+    whose, ending = path.name, path.suffix.lower()
+    examples: list[str] | None = None
+    labels: list[str] | None = None
     if is_zarr(path) or files.opening(path, role, 8).startswith(arrays.SIGNATURES):
         dataset = open_dataset(path, role)
         array = in_chunks(arrays.variable_of(dataset, variable, usual, whose), chunks)
-        check_variables(dataset, array, whose=whose)
-        return arrays.of_variable(read_coordinates(array), array.data, whose)
-    if path.suffix.lower() == ".npy":
-        rows = _NpyRows.of(path, role)
-        return NamedArray(
-            values=shaped(_lazy(rows, chunks), whose), examples=None, labels=None, whose=whose
+        return arrays.of_variable(dataset, read_coordinates(array), whose)
+    if ending == ".npy":
+        values = _npy(path, role, chunks)
+    elif ending == ".parquet":
+        values, examples, labels = _parquet(path, role, chunks, example)
+    else:
+        raise files.meaningless(
+            whose,
+            "chunks",
+            path.suffix or "no ending",
+            "a file that can be read in parts: .zarr, .nc, .npy or .parquet",
+            f"leave chunks (--chunks) out, or write it as {path.with_suffix('.zarr').name}",
         )
-    if path.suffix.lower() == ".parquet":
-        groups, names = _ParquetRows.of(path, role, example)
-        return NamedArray(
-            values=shaped(_lazy(groups, groups.cut(chunks)), whose),
-            examples=names,
-            labels=list(groups.labels),
-            whose=whose,
-        )
-    raise files.meaningless(
-        whose,
-        "chunks",
-        path.suffix or "no ending",
-        "a file that can be read in parts: .zarr, .nc, .npy or .parquet",
-        f"leave chunks (--chunks) out, or write it as {path.with_suffix('.zarr').name}",
-    )
+    return NamedArray(values=shaped(values, whose), examples=examples, labels=labels, whose=whose)
 
 
 def from_store(path: Path, role: str, variable: str | None, usual: tuple[str, ...]) -> NamedArray:
     """Return a variable over ``example`` and ``label`` of a Zarr store, in memory."""
     dataset = open_dataset(path, role, lazy=False)
     array = arrays.variable_of(dataset, variable, usual, path.name)
-    check_variables(dataset, array, whose=path.name)
-    return arrays.of_variable(array, array.values, path.name)
+    return arrays.of_variable(dataset, array, path.name)
 
 
 def check_chunks(chunks: int) -> None:
@@ -117,104 +110,86 @@ def check_chunks(chunks: int) -> None:
         )
 
 
-def _lazy(
-    rows: _NpyRows | _ParquetRows, cut: int | Sequence[int]
-) -> Any:  # Any: an array that stands for another
+_Rows: TypeAlias = Callable[[int, int], Array]
+"""Reads the rows of a file from one place up to another."""
+
+
+def _in_blocks(
+    read: _Rows, sizes: Sequence[int], dtype: np.dtype[Any], labels: int
+) -> Any:  # Any: dask
     da = extras.require("dask.array", extra="dask", whose="chunks")
-    examples = cut if isinstance(cut, int) else tuple(cut)
-    return da.from_array(
-        rows,
-        chunks=(examples, -1),
-        name=False,
-        asarray=True,
-        meta=np.empty((0, 0), dtype=rows.dtype),
+    return da.map_blocks(
+        partial(_block, read),
+        name=f"rows-{uuid4().hex}",
+        chunks=(tuple(sizes), (labels,)),
+        meta=np.empty((0, 0), dtype),
     )
 
 
-@attrs.frozen
-class _NpyRows:
-    """The array of an npy file."""
-
-    path: Path
-    shape: tuple[int, int]
-    dtype: np.dtype[Any]  # Any: the type is the file's
-    ndim: int = 2
-
-    @classmethod
-    def of(cls, path: Path, role: str) -> _NpyRows:
-        files.existing(path, role)
-        try:
-            mapped = np.load(path, mmap_mode="r", allow_pickle=False)
-        except (OSError, ValueError) as reason:
-            expected = "a file as numpy.save writes it"
-            raise files.damaged(path.name, reason, what="npy file", expected=expected) from reason
-        shaped(mapped, path.name)
-        return cls(path.absolute(), (mapped.shape[0], mapped.shape[1]), mapped.dtype)
-
-    def __getitem__(self, at: tuple[slice, slice]) -> NDArray[Any]:  # Any: as above
-        return np.array(np.load(self.path, mmap_mode="r", allow_pickle=False)[at])
+def _block(read: _Rows, block_info: Any = None) -> Array:  # Any: what Dask says of the block
+    start, stop = block_info[None]["array-location"][0]
+    return read(start, stop)
 
 
-@attrs.frozen
-class _ParquetRows:
-    """Columns of labels in a Parquet file, by whole row groups."""
+def _npy(path: Path, role: str, chunks: int) -> Any:  # Any: an array that stands for another
+    files.existing(path, role)
+    try:
+        mapped = np.load(path, mmap_mode="r", allow_pickle=False)
+    except (OSError, ValueError) as reason:
+        expected = "a file as numpy.save writes it"
+        raise files.damaged(path.name, reason, what="npy file", expected=expected) from reason
+    rows, labels = shaped(mapped, path.name).shape
+    sizes = [min(chunks, rows - start) for start in range(0, rows, chunks)]
+    return _in_blocks(partial(_npy_rows, path.absolute()), sizes, mapped.dtype, labels)
 
-    path: Path
-    labels: tuple[str, ...]
-    ends: tuple[int, ...]
-    dtype: np.dtype[Any]  # Any: the type is the file's
-    ndim: int = 2
 
-    @classmethod
-    def of(cls, path: Path, role: str, example: str) -> tuple[_ParquetRows, list[str]]:
-        """Return the rows, and the names of the examples."""
-        files.existing(path, role)
-        header, whose = text.names(path), path.name
-        text.distinct(header, whose)
-        if example not in header or len(header) == 1:
-            guess = near(example, header) or header[0]
-            raise InputError(
-                "columns-missing",
-                f"{whose} has no column {quoted(example)} beside columns of numbers",
-                expected="a column of example names, then one column of numbers a label",
-                got=listed(map(quoted, header)),
-                do=f"--example {quoted(guess)}, if that column names the examples",
-                whose=whose,
-            )
-        module = extras.require("pyarrow.parquet", extra="parquet", whose=whose)
-        labels = tuple(name for name in header if name != example)
-        with module.ParquetFile(path) as file:
-            sizes = [file.metadata.row_group(k).num_rows for k in range(file.num_row_groups)]
-            names = [str(name) for name in file.read(columns=[example])[example].to_pylist()]
-            types = {file.schema_arrow.field(label).type.to_pandas_dtype() for label in labels}
-        ends = tuple(accumulate(sizes))
-        return cls(path.absolute(), labels, ends, np.result_type(*types)), names
+def _npy_rows(path: Path, start: int, stop: int) -> Array:
+    return np.array(np.load(path, mmap_mode="r", allow_pickle=False)[start:stop])
 
-    @property
-    def shape(self) -> tuple[int, int]:
-        return (self.ends[-1] if self.ends else 0, len(self.labels))
 
-    def cut(self, chunks: int) -> list[int]:
-        """Return how many examples each chunk has: whole row groups, about `chunks`."""
-        sizes: list[int] = []
-        for start, end in zip((0, *self.ends), self.ends, strict=False):
-            if sizes and sizes[-1] + end - start <= chunks:
-                sizes[-1] += end - start
-            else:
-                sizes.append(end - start)
-        return sizes
+def _parquet(
+    path: Path, role: str, chunks: int, example: str
+) -> tuple[Any, list[str], list[str]]:  # Any: an array that stands for another
+    """Return columns of labels by whole row groups, and the names of examples and labels."""
+    files.existing(path, role)
+    header, whose = text.names(path), path.name
+    text.distinct(header, whose)
+    if example not in header or len(header) == 1:
+        guess = near(example, header) or header[0]
+        raise InputError(
+            "columns-missing",
+            f"{whose} has no column {quoted(example)} beside columns of numbers",
+            expected="a column of example names, then one column of numbers a label",
+            got=listed(map(quoted, header)),
+            do=f"--example {quoted(guess)}, if that column names the examples",
+            whose=whose,
+        )
+    labels = [name for name in header if name != example]
+    with text.parquet_file(path) as file:
+        groups = [file.metadata.row_group(k).num_rows for k in range(file.num_row_groups)]
+        names = [str(name) for name in file.read(columns=[example])[example].to_pylist()]
+        types = {file.schema_arrow.field(label).type.to_pandas_dtype() for label in labels}
+    sizes: list[int] = []
+    for size in groups:
+        if sizes and sizes[-1] + size <= chunks:
+            sizes[-1] += size
+        else:
+            sizes.append(size)
+    dtype = np.result_type(*types)
+    read = partial(_parquet_rows, path.absolute(), labels, dtype, list(accumulate(groups)))
+    return _in_blocks(read, sizes, dtype, len(labels)), names, labels
 
-    def __getitem__(self, at: tuple[slice, slice]) -> NDArray[Any]:  # Any: as above
-        module = extras.require("pyarrow.parquet", extra="parquet", whose=self.path.name)
-        start, stop, _ = at[0].indices(self.shape[0])
-        groups = [
-            place
-            for place, (low, end) in enumerate(zip((0, *self.ends), self.ends, strict=False))
-            if low < stop and end > start
-        ]
-        first = ([0, *self.ends])[groups[0]] if groups else 0
-        with module.ParquetFile(self.path) as file:
-            table = file.read_row_groups(groups, columns=list(self.labels))
-        columns = [table[label].to_numpy() for label in self.labels]
-        values = np.stack(columns, axis=1).astype(self.dtype, copy=False)
-        return np.ascontiguousarray(values[start - first : stop - first, at[1]])
+
+def _parquet_rows(
+    path: Path,
+    labels: Sequence[str],
+    dtype: np.dtype[Any],  # Any: the type is the file's
+    ends: Sequence[int],
+    start: int,
+    stop: int,
+) -> Array:
+    groups = range(bisect_right(ends, start), bisect_left(ends, stop) + 1)
+    with text.parquet_file(path) as file:
+        table = file.read_row_groups(list(groups), columns=labels)
+    columns = [table[label].to_numpy() for label in labels]
+    return np.stack(columns, axis=1).astype(dtype, copy=False)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeAlias, TypeVar
 
@@ -30,10 +30,11 @@ from plausibly.data.names import (
     text_array,
 )
 from plausibly.data.plausibilities import label_dim
+from plausibly.data.text_table import TextTable
 from plausibly.errors import InputError, counted, listed
 from plausibly.io import files, text
 from plausibly.io.delimited import decode
-from plausibly.io.text import TextTable, plain
+from plausibly.io.text import plain
 
 _ALIASES = "aliases"  # read as the same
 
@@ -116,15 +117,10 @@ def _check_order(table: TextTable, labels: Sequence[str], texts: Sequence[str]) 
             continue
         value = plain([cell])
         if value is None:
-            raise InputError(
-                "number-unreadable",
-                f'{table.place(row)}, column "{ORDER}" is not a number',
-                expected="the place of the label, such as 1, or an empty cell",
-                got=quoted(cell),
-                do="number the labels from one end to the other",
-                whose=table.whose,
-                details={"lines": [table.lines[row]]},
-            )
+            expected = "the place of the label, such as 1, or an empty cell"
+            error = text.unreadable(table, row, ORDER, cell, expected)
+            error.do = "number the labels from one end to the other"
+            raise error
         before = row_of.setdefault(float(value[0]), row)
         if before != row:
             raise InputError(
@@ -148,38 +144,37 @@ Names: TypeAlias = Sequence[str] | Path | str | xr.Dataset
 """Names of labels or examples: themselves, a file of them, or a table with their coordinates."""
 
 
+def named_predictions(
+    values: NDArray[Any],  # Any: of the type that the model has
+    examples: Sequence[str],
+    labels: Sequence[str],
+    attributes: Mapping[str, object],
+) -> xr.DataArray:
+    """Return numbers (example, label) under their names."""
+    coords = {EXAMPLE: text_array(examples), LABEL: text_array(labels)}
+    return xr.DataArray(values, coords, (EXAMPLE, LABEL), "predictions", attributes)
+
+
 def is_table(path: Path | str) -> bool:
     """Return whether a file has columns by its ending, instead of one name a line."""
     return Path(path).suffix.lower() in _TABLES
 
 
-def _a(noun: str) -> str:
-    return f"an {noun}" if noun[0] in "aeiou" else f"a {noun}"
-
-
-def _names(table: text.TextTable, column: str) -> list[str]:
+def _names(table: TextTable, column: str) -> list[str]:
     """Return the names in a column: none empty, none twice."""
     names = table.column(column)
     if not names:
-        raise files.empty(table.whose, f"one row {_a(column)}", "a header and no rows")
+        raise files.empty(table.whose, f"one row per {column}", "a header and no rows")
     unnamed = [row for row, name in enumerate(names) if not name]
     if unnamed:
-        raise InputError(
-            f"{column}-unnamed",
-            f"{table.whose} names no {column} in {table.places(unnamed)}",
-            expected=f"a name in column {column}",
-            got="an empty cell",
-            do="name it, or remove the row",
-            whose=table.whose,
-            details={"lines": [table.lines[row] for row in unnamed]},
-        )
+        raise text.unnamed(table, column, column, unnamed)
     first: dict[str, int] = {}
     for row, name in enumerate(names):
         if (before := first.setdefault(name, row)) != row:
             raise InputError(
                 f"{column}-twice",
                 f'{table.whose} names "{name}" in {table.places([before, row])}',
-                expected=f"one row {_a(column)}",
+                expected=f"one row per {column}",
                 got="two",
                 do="keep one of them",
                 whose=table.whose,
@@ -188,7 +183,7 @@ def _names(table: text.TextTable, column: str) -> list[str]:
     return names
 
 
-def _dataset(table: text.TextTable, dim: str) -> xr.Dataset:
+def _dataset(table: TextTable, dim: str) -> xr.Dataset:
     reserved = [name for name in table.header if name in _DIMS and name != dim]
     if reserved:
         raise InputError(
@@ -276,14 +271,13 @@ def read_labels(path: Path | str) -> xr.Dataset:
     return _dataset(_one_a_line(path, "labels", LABEL).seen(), LABEL)
 
 
-def _one_a_line(path: Path, role: str, column: str) -> text.TextTable:
+def _one_a_line(path: Path, role: str, column: str) -> TextTable:
     """Return a file of one name a line as a table; lines are kept but for their end."""
     content = decode(files.contents(path, role), path.name)
     names = content.replace("\r\n", "\n").replace("\r", "\n").rstrip("\n").split("\n")
     if names == [""]:
         raise files.empty(path.name, f"one {column} a line")
-    lines = range(1, len(names) + 1)
-    return text.TextTable(whose=path.name, header=(column,), columns=(names,), lines=lines)
+    return _one_column(path.name, column, names)
 
 
 def table_from(source: Names, dim: str) -> xr.Dataset:
@@ -298,11 +292,12 @@ def table_from(source: Names, dim: str) -> xr.Dataset:
             return read_examples(path)
         return _dataset(_one_a_line(path, "examples", dim).seen(), dim)
     names = name_texts(source)
+    return _dataset(_one_column(f"{dim}s", dim, names, "row"), dim)
+
+
+def _one_column(whose: str, column: str, names: list[str], unit: str = "line") -> TextTable:
     lines = range(1, len(names) + 1)
-    whose = f"{dim}s"
-    return _dataset(
-        text.TextTable(whose=whose, header=(dim,), columns=(names,), lines=lines, unit="row"), dim
-    )
+    return TextTable(whose=whose, header=(column,), columns=(names,), lines=lines, unit=unit)
 
 
 def names_of(table: xr.Dataset | xr.DataArray, dim: str) -> list[str]:

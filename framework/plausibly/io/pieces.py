@@ -12,7 +12,7 @@ import json
 import math
 import re
 import zipfile
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import zip_longest
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -21,6 +21,7 @@ import numpy as np
 import xarray as xr
 
 from plausibly.data.names import quoted
+from plausibly.data.text_table import TextTable
 from plausibly.errors import InputError
 from plausibly.io import arrays, files, text
 from plausibly.io.arrays import Array
@@ -73,10 +74,8 @@ def _type(values: Array) -> str:
 
 def _listed(values: Array, name: str, whose: str) -> dict[str, object]:
     """Return an array as JSON: numbers that JSON does not know as text."""
-    stored = plain(values, name, whose)
-    flat: list[object] = stored.reshape(-1).tolist()
-    if stored.dtype.kind == "f":
-        flat = [x if isinstance(x, float) and math.isfinite(x) else str(x) for x in flat]
+    flat: list[object] = plain(values, name, whose).reshape(-1).tolist()
+    flat = [str(x) if isinstance(x, float) and not math.isfinite(x) else x for x in flat]
     return {"type": _type(values), "shape": list(values.shape), "values": flat}
 
 
@@ -155,28 +154,25 @@ _MISFITS = (
     SyntaxError,  # of what should be the name of a type
 )
 
-Put: TypeAlias = Callable[[str, xr.Variable], str | None]
-"""Puts a variable beside the text and returns the key under which it is there; None: it is not."""
 
-
-def said(dataset: xr.Dataset, kind: str, whose: str, put: Put, **more: object) -> str:
-    """Return the JSON text of a Dataset, in ASCII; `more` says what else the file is."""
+def said(
+    dataset: xr.Dataset, kind: str, whose: str, keys: Mapping[str, str], **more: object
+) -> str:
+    """Return a Dataset as JSON in ASCII, without the arrays that stand beside it under `keys`."""
     entries = []
     for name, variable in dataset.variables.items():
-        key, values = put(str(name), variable), variable.values
-        entries.append(
-            {
-                "name": str(name),
-                "dims": [str(dim) for dim in variable.dims],
-                "coordinate": name in dataset.coords,
-                "attributes": _attributes(variable.attrs, whose),
-                **(
-                    _listed(values, str(name), whose)
-                    if key is None
-                    else {"type": _type(values), "key": key}
-                ),
-            }
-        )
+        values = variable.values
+        entry: dict[str, object] = {
+            "name": str(name),
+            "dims": [str(dim) for dim in variable.dims],
+            "coordinate": name in dataset.coords,
+            "attributes": _attributes(variable.attrs, whose),
+        }
+        if name in keys:
+            entry |= {"type": _type(values), "key": keys[str(name)]}
+        else:
+            entry |= _listed(values, str(name), whose)
+        entries.append(entry)
     about = {"attributes": _attributes(dataset.attrs, whose), "variables": entries}
     return json.dumps({MARK: kind, "version": _VERSION, **more, **about})
 
@@ -246,36 +242,32 @@ def write_arrays(
     dataset: xr.Dataset, kind: str, path: Path, keys: Mapping[str, str], **more: object
 ) -> None:
     """Write variables as arrays of an npz file, where `keys` renames some, or of netCDF-3."""
-    taken = {ABOUT, *_ARGUMENTS}
     npz = path.suffix.lower() == ".npz"
+    taken = [ABOUT, *_ARGUMENTS]
     dims: dict[object, str] = {}
+    beside: dict[str, str] = {}
     held: dict[str, xr.Variable] = {}
-    coordinates: list[str] = []
-
-    def put(name: str, variable: xr.Variable) -> str | None:
+    for name, variable in ((str(name), one) for name, one in dataset.variables.items()):
         values = plain(variable.values, name, path.name)
         stored = values if npz else _classic(values, name, path.name)
         if stored is None or _is_mostly_padding(values):
-            return None
+            continue
         key = keys.get(name, name) if npz else name
-        if not _SAFE.fullmatch(key) or key in taken:
-            key = f"variable_{len(taken)}"
-        taken.add(key)
+        beside[name] = (
+            key if _SAFE.fullmatch(key) and key not in taken else f"variable_{len(taken)}"
+        )
+        taken.append(beside[name])
         for dim in variable.dims:
             dims.setdefault(dim, str(dim) if _SAFE.fullmatch(str(dim)) else f"dim_{len(dims)}")
-        held[key] = xr.Variable(
-            [dims[dim] for dim in variable.dims], stored, encoding={"_FillValue": None}
-        )
-        if name in dataset.coords:
-            coordinates.append(key)
-        return key
-
-    about = said(dataset, kind, path.name, put, **more)
+        over = [dims[dim] for dim in variable.dims]
+        held[beside[name]] = xr.Variable(over, stored, encoding={"_FillValue": None})
+    about = said(dataset, kind, path.name, beside, **more)
     if npz:
+        by_key = {key: variable.values for key, variable in held.items()}
         with path.open("wb") as file:
-            values = {key: variable.values for key, variable in held.items()}
-            np.savez_compressed(file, allow_pickle=False, **values, **{ABOUT: np.array(about)})
+            np.savez_compressed(file, allow_pickle=False, **by_key, **{ABOUT: np.array(about)})
         return
+    coordinates = [key for name, key in beside.items() if name in dataset.coords]
     classic = xr.Dataset(held, attrs={MARK: about}).set_coords(coordinates)
     classic.to_netcdf(path, engine="scipy", format="NETCDF3_64BIT")
 
@@ -346,42 +338,37 @@ def write_rows(path: Path, header: Sequence[str], columns: Columns, about: str =
     if path.suffix.lower() == ".parquet":
         text.write_columns(path, header, columns, {MARK: about} if about else None)
         return
+    if about:
+        starts = range(0, len(about), _LENGTH)
+        parts = [f"{n}/{len(starts)} {about[at : at + _LENGTH]}" for n, at in enumerate(starts, 1)]
+        header, columns = [*header, ABOUT], [*columns, parts]
     quoted_once = functools.cache(lambda value: line([value])[:-1])
 
     def cell(value: object) -> str:
-        if value is None:
-            return ""
-        return str(quoted_once(value)) if isinstance(value, str) else repr(value)
+        return (
+            "" if value is None else quoted_once(value) if isinstance(value, str) else repr(value)
+        )
 
-    count = -(-len(about) // _LENGTH)  # each cell with its number: 1/2 {...
-    parts = [
-        f"{part + 1}/{count} {about[part * _LENGTH : (part + 1) * _LENGTH]}"
-        for part in range(count)
-    ]
-    every = [*columns, parts] if about else columns
     with path.open("w", encoding="utf-8", newline="") as file:
-        file.write(line([*header, ABOUT] if about else header))
-        for start in range(0, max(map(len, every)), _BLOCK):
-            some = [column[start : start + _BLOCK] for column in every]
-            cells = [map(cell, c.tolist() if isinstance(c, np.ndarray) else c) for c in some]
+        file.write(line(header))
+        for start in range(0, max(map(len, columns)), _BLOCK):
+            some = (column[start : start + _BLOCK] for column in columns)
+            cells = (map(cell, c.tolist() if isinstance(c, np.ndarray) else c) for c in some)
             file.writelines(",".join(row) + "\n" for row in zip_longest(*cells, fillvalue=""))
 
 
-def said_in(path: Path, table: text.TextTable) -> str | None:
+def said_in(path: Path, table: TextTable) -> str | None:
     """Return what a file of rows says of itself; None unless it is there as a whole."""
     if table.unit != "line":
         return text.metadata(path, MARK)
-    found: dict[int, str] = {}
-    counts = set()
-    for cell in table.column(ABOUT) if ABOUT in table.header else []:
-        if cell:
-            part = _PART.fullmatch(cell)
-            if part is None:
-                return None
-            found[int(part[1])] = part[3]
-            counts.add(int(part[2]))
-    whole = len(counts) == 1 and sorted(found) == list(range(1, max(counts) + 1))
-    return "".join(found[number] for number in sorted(found)) if whole else None
+    cells = table.column(ABOUT) if ABOUT in table.header else []
+    parts = [_PART.fullmatch(cell) for cell in cells if cell]
+    found = {int(part[1]): part[3] for part in parts if part}
+    counts = {int(part[2]) for part in parts if part}
+    whole = None not in parts and len(counts) == 1
+    if not whole or sorted(found) != list(range(1, max(counts) + 1)):
+        return None
+    return "".join(found[number] for number in sorted(found))
 
 
 def opens(cell: str) -> bool:

@@ -10,10 +10,10 @@ from typing import Literal, overload
 
 import attrs
 import numpy as np
+import pandas as pd
 import xarray as xr
 
 from plausibly.atomic import replacing
-from plausibly.conformal.aggregate import FEW_LABELS
 from plausibly.data import names
 from plausibly.data.names import (
     CONVERGENCE,
@@ -31,21 +31,25 @@ from plausibly.data.names import (
     text_array,
 )
 from plausibly.data.plausibilities import (
-    about_packed,
+    FEW_LABELS,
+    Plausibilities,
     check_packed,
-    is_packed,
-    of_slots,
+    check_plausibilities,
+    check_sparse,
+    checked_rows,
+    is_sparse,
+    mean_over_draws,
     pack,
-    unpack,
+    sparse_dataset,
 )
-from plausibly.data.validate import check_packed_plausibilities, check_plausibilities, checked_rows
+from plausibly.data.text_table import TextTable
 from plausibly.errors import InputError, counted, listed, warn
 from plausibly.io import arrays, files, pieces, text
 from plausibly.io.arrays import Array
 from plausibly.io.label_tables import as_values
 from plausibly.io.pieces import ABOUT, MARK, check_encodable, damaged
 from plausibly.io.text import numbers, plain, value_of
-from plausibly.kernels.sparse import packed_pairs
+from plausibly.kernels.sparse import Sparse
 from plausibly.kernels.types import Floats, FloatType, Ints
 
 VALUE = "plausibility"
@@ -86,25 +90,22 @@ def _read_arrays(path: Path, head: bytes) -> xr.DataArray | xr.Dataset:
             raise damaged(path.name, reason) from reason
     if head.startswith(arrays.SIGNATURES):
         found = arrays.from_netcdf(path, _ROLE, None, _USUAL)
-        kept = dict(found.coordinates)
-        totals = kept.pop(DENOMINATOR, None)
-        array = arrays.labelled(found, name=PLAUSIBILITIES).assign_attrs(dict(found.attributes))
-        return array if totals is None else _with_totals(array, totals.values)
-    found = arrays.from_npz(path, _ROLE, _USUAL)
-    array = arrays.labelled(found, name=PLAUSIBILITIES).assign_attrs(_said(held))
-    if DENOMINATOR not in held:
-        return array
-    counts = held[DENOMINATOR]
-    if counts.shape != found.values.shape[:1] or counts.dtype.kind not in "iu":
-        raise _not_totals(path.name, f"shape {counts.shape}, type {counts.dtype}")
-    return _with_totals(array, counts)
-
-
-def _said(held: Mapping[str, Array]) -> dict[str, object]:
-    try:
-        return dict(json.loads(str(held.get("attributes", "{}"))))
-    except (ValueError, TypeError):
-        return {}
+        totals = found.coordinates.get(DENOMINATOR)
+        counts = None if totals is None else totals.values
+        attributes = dict(found.attributes)
+    else:
+        found = arrays.from_npz(path, _ROLE, _USUAL)
+        counts = held.get(DENOMINATOR)
+        if counts is not None and (
+            counts.shape != found.values.shape[:1] or counts.dtype.kind not in "iu"
+        ):
+            raise _not_totals(path.name, f"shape {counts.shape}, type {counts.dtype}")
+        try:
+            attributes = dict(json.loads(str(held.get("attributes", "{}"))))
+        except (ValueError, TypeError):
+            attributes = {}
+    array = arrays.labelled(found, name=PLAUSIBILITIES).assign_attrs(attributes)
+    return array if counts is None else _with_totals(array, counts)
 
 
 def _with_totals(array: xr.DataArray, totals: Ints) -> xr.DataArray:
@@ -151,9 +152,10 @@ def _draw_column(draws: list[str]) -> list[str] | Ints:
 
 def _write_wide(array: xr.DataArray, path: Path) -> None:
     """Write a CSV, or a Parquet file with attributes and coordinates in its metadata."""
-    labels, examples = name_texts(array[LABEL].values), name_texts(array[EXAMPLE].values)
-    check_encodable(labels, LABEL, path.name)
-    check_encodable(examples, EXAMPLE, path.name)
+    named = {dim: name_texts(array[dim].values) for dim in (LABEL, EXAMPLE)}
+    for dim, texts in named.items():
+        check_encodable(texts, dim, path.name)
+    labels, examples = named[LABEL], named[EXAMPLE]
     values = array.values.reshape(-1, len(labels))
     times = len(values) // len(examples)
     before: dict[str, Sequence[str | None] | Array] = {}
@@ -170,9 +172,7 @@ def _write_wide(array: xr.DataArray, path: Path) -> None:
     about = ""
     if not csv:
         beside = {PLAUSIBILITIES: PLAUSIBILITIES}
-        about = pieces.said(
-            _told(array), _KIND, path.name, lambda name, _: beside.get(name), form="wide"
-        )
+        about = pieces.said(_told(array), _KIND, path.name, beside, form="wide")
     columns = [*before.values(), *np.ascontiguousarray(values.T)]
     pieces.write_rows(path, [*before, *labels], columns, about)
 
@@ -224,7 +224,7 @@ def _read_wide(path: Path, head: bytes) -> xr.DataArray:
     return _as_single(array, _read_totals(table.column(DENOMINATOR), path.name))
 
 
-def _read_draws(table: text.TextTable) -> xr.DataArray:
+def _read_draws(table: TextTable) -> xr.DataArray:
     """Return ([draw], example, label) of a table with one row a draw of an example."""
     whose, header = table.whose, table.header
     named = header[2:3] == (DENOMINATOR,)
@@ -234,12 +234,20 @@ def _read_draws(table: text.TextTable) -> xr.DataArray:
     if not len(table) or not labels:
         raise files.empty(whose, "one row a draw of an example, one column a label")
     row_of, again, (draws, examples) = arrays.planes(*table.columns[:2])
-    if again:
-        _, row = again[0]
-        what = f"names draw {table.columns[0][row]} of {table.columns[1][row]} twice"
-        raise _draws_unfit(table, f"{what} (again in {table.unit} {counted(table.lines[row])})")
-    if (row_of < 0).any():
-        raise _draws_unfit(table, f"lacks {several(int((row_of < 0).sum()), 'row')}")
+    lacking = int((row_of < 0).sum())
+    if again or lacking:
+        row = again[0][1] if again else 0
+        raise InputError(
+            "draws-incomplete",
+            f"{whose} names draw {table.columns[0][row]} of {table.columns[1][row]} twice "
+            f"(again in {table.unit} {counted(table.lines[row])})"
+            if again
+            else f"{whose} lacks {several(lacking, 'row')}",
+            expected="each draw of each example, once",
+            got=several(len(table), "row"),
+            do="write it again, or remove the draws that are not whole",
+            whose=whose,
+        )
     rest = "draw and example, then one column of numbers a label and nothing else"
     values = numbers(
         table, range(first, len(header)), rest=rest, do="remove what is no label from the file"
@@ -260,17 +268,6 @@ def _read_draws(table: text.TextTable) -> xr.DataArray:
     if (totals != totals[0]).any():
         raise _not_totals(whose, "other totals in other draws")
     return _as_single(array, totals[0])
-
-
-def _draws_unfit(table: text.TextTable, what: str) -> InputError:
-    return InputError(
-        "draws-incomplete",
-        f"{table.whose} {what}",
-        expected="each draw of each example, once",
-        got=several(len(table), "row"),
-        do="write it again, or remove the draws that are not whole",
-        whose=table.whose,
-    )
 
 
 def _as_single(array: xr.DataArray, totals: Ints) -> xr.DataArray:
@@ -297,7 +294,7 @@ class _Sparse:
     @classmethod
     def of(cls, lam: xr.DataArray | xr.Dataset) -> _Sparse:
         """Return plausibilities that are fit to be written; packed ones are never unpacked."""
-        if not (isinstance(lam, xr.Dataset) and is_packed(lam)):
+        if not (is_sparse(lam)):
             array = check_plausibilities(lam)
             values: Floats = array.values
             # A negative zero is kept too: it is another bit.
@@ -306,7 +303,7 @@ class _Sparse:
         lam = check_packed(lam)
         weight, label = lam[names.WEIGHT].values, lam[names.LABEL].values
         sizes = {EXAMPLE: weight.shape[0], LABEL: lam.sizes[LABEL_NAME]}
-        shell = _shell(about_packed(lam), sizes, weight.dtype)
+        shell = _shell(Plausibilities.of(lam).about, sizes, weight.dtype)
         fits = checked_rows(weight, shell, "plausibilities")
         if DENOMINATOR not in fits.coords:
             shell = shell.drop_vars(DENOMINATOR, errors="ignore")
@@ -327,12 +324,12 @@ class _Sparse:
         order = np.lexsort((label, example))
         example, label, values = example[order], label[order], self.values[filled][order]
         sizes = self.shell.sizes
-        slots = packed_pairs(example, label, values, (sizes[EXAMPLE], sizes[LABEL]))
+        slots = Sparse.of_pairs(example, label, values, (sizes[EXAMPLE], sizes[LABEL]))
         fits = checked_rows(slots.weight, self.shell, whose)
         coords = self.shell.coords.to_dataset()
         if DENOMINATOR not in fits.coords:
             coords = coords.drop_vars(DENOMINATOR, errors="ignore")
-        return check_packed(of_slots(slots, coords, self.shell.attrs))
+        return check_packed(sparse_dataset(slots, coords, self.shell.attrs))
 
 
 def _shell(about: xr.Dataset, sizes: Mapping[str, int], dtype: FloatType) -> xr.DataArray:
@@ -359,7 +356,7 @@ def _write_long(sparse: _Sparse, path: Path) -> None:
         _told(shell).drop_vars([PLAUSIBILITIES, DENOMINATOR], errors="ignore"),
         _KIND,
         path.name,
-        lambda *_: None,
+        {},
         form=_LONG,
         shape={str(dim): size for dim, size in shell.sizes.items()},
         type=shell.dtype.newbyteorder("<").str,
@@ -370,7 +367,7 @@ def _write_long(sparse: _Sparse, path: Path) -> None:
 _HEADERS = ([EXAMPLE, LABEL, VALUE], [DRAW, EXAMPLE, LABEL, VALUE])
 
 
-def _is_long(table: text.TextTable) -> bool:
+def _is_long(table: TextTable) -> bool:
     """Return whether a table is long; a wide one may have labels of the same names."""
     header = list(table.header)
     first = next((names for names in _HEADERS if header[: len(names)] == names), None)
@@ -383,7 +380,7 @@ def _is_long(table: text.TextTable) -> bool:
 
 
 def _read_long(
-    table: text.TextTable, about: str | None, *, packed: bool | None
+    table: TextTable, about: str | None, *, packed: bool | None
 ) -> xr.DataArray | xr.Dataset:
     """Return plausibilities in a long table, packed where that is asked for."""
     drawn = table.header[0] == DRAW
@@ -441,7 +438,7 @@ def _described(about: str, whose: str) -> xr.DataArray:
         raise damaged(whose, reason) from reason
 
 
-def _codes(table: text.TextTable, cells: Sequence[str], known: Sequence[str], dim: str) -> Ints:
+def _codes(table: TextTable, cells: Sequence[str], known: Sequence[str], dim: str) -> Ints:
     codes = positions(known, cells)
     unknown = list(dict.fromkeys(cells[row] for row in np.flatnonzero(codes < 0).tolist()))
     if unknown:
@@ -457,21 +454,16 @@ def _codes(table: text.TextTable, cells: Sequence[str], known: Sequence[str], di
     return codes
 
 
-def _check_once(table: text.TextTable, kept: Sequence[int], places: tuple[Ints, ...]) -> None:
-    # An array of codes per row, as the product of sizes may not fit 64 bits.
-    order = np.lexsort(places)
-    same = np.ones(max(len(kept) - 1, 0), bool)
-    for codes in places:
-        same &= codes[order][1:] == codes[order][:-1]
-    again = [kept[row] for row in order[1:][same].tolist()]
-    if again:
-        row = min(again)
+def _check_once(table: TextTable, kept: Sequence[int], places: tuple[Ints, ...]) -> None:
+    again = np.flatnonzero(pd.DataFrame(dict(enumerate(places))).duplicated())
+    if again.size:
+        row = kept[again[0]]
         names = " of ".join(quoted(table.column(dim)[row]) for dim in (LABEL, EXAMPLE))
         raise InputError(
             "plausibility-twice",
             f"{table.place(row)} names {names} again",
             expected="one row a label of an example",
-            got=f"{several(len(again), 'row')} too many",
+            got=f"{several(again.size, 'row')} too many",
             do="keep one of them",
             whose=table.whose,
         )
@@ -534,8 +526,8 @@ def write_plausibilities(
         sparse = _Sparse.of(lam)
         with replacing(path) as part:
             _write_long(sparse, part)
-    elif with_arrays and isinstance(lam, xr.Dataset) and is_packed(lam):
-        whole = check_packed_plausibilities(lam)
+    elif with_arrays and is_sparse(lam):
+        whole = check_sparse(lam, "plausibilities")
         keys = {EXAMPLE: "examples", LABEL_NAME: "labels"}
         with replacing(path) as part:
             pieces.write_arrays(whole, _KIND, part, keys, form=_PACKED)
@@ -558,14 +550,8 @@ def _check_form(form: str, path: Path) -> None:
         got, do = f"the ending {path.suffix}", f"-o {path.with_suffix('.parquet')}, or form wide"
     else:
         return
-    raise InputError(
-        "option-unfit",
-        f"{path.name}: plausibilities are not written in this form",
-        expected='form "wide", or "long" for .csv and .parquet',
-        got=got,
-        do=do,
-        whose=str(path),
-    )
+    expected = 'form "wide", or "long" for .csv and .parquet'
+    raise files.meaningless(path.name, "form", got, expected, do)
 
 
 def _warn_of_lost(array: xr.DataArray, path: Path) -> None:
@@ -624,8 +610,8 @@ def read_plausibilities(
     path = Path(path)
     found = _read(path, packed=packed)
     if isinstance(found, xr.Dataset):
-        checked = check_packed_plausibilities(found, whose=path.name)
-        return unpack(checked) if packed is False else checked
+        checked = Plausibilities.from_xarray(found, whose=path.name).array
+        return mean_over_draws(checked) if packed is False else checked
     array = check_plausibilities(found, whose=path.name, draws=not packed)
     return pack(array) if packed else array
 

@@ -13,9 +13,7 @@ import numpy as np
 import xarray as xr
 
 from plausibly import registry
-from plausibly.conformal.components import called
 from plausibly.data import validate
-from plausibly.data.left_out import with_left_out
 from plausibly.data.names import (
     EXAMPLE,
     LABEL,
@@ -25,21 +23,29 @@ from plausibly.data.names import (
     name_texts,
     near,
     not_among,
+    positions,
     quoted,
     several,
     text_array,
 )
-from plausibly.data.validate import check_augmented, is_augmented
+from plausibly.data.states import with_left_out
+from plausibly.data.validate import Predictions
 from plausibly.errors import InputError, listed
-from plausibly.io import arrays, files, frames
+from plausibly.io import arrays, chunked, files, frames
 from plausibly.io.arrays import from_frame, from_table
 from plausibly.io.files import meaningless
 from plausibly.io.hints import NUMBERS, WORDS, holds
-from plausibly.io.label_tables import Names, names_of, table_from, with_coordinates
+from plausibly.io.label_tables import (
+    Names,
+    named_predictions,
+    names_of,
+    table_from,
+    with_coordinates,
+)
 from plausibly.io.text import first_rows
-from plausibly.protocols import READER, ComponentLike, PredictionsReader, Reader
-from plausibly.registry.calls import calling, failed
-from plausibly.registry.conformance import problems
+from plausibly.protocols import READER, ComponentLike, Reader
+from plausibly.registry.components import called
+from plausibly.registry.entries import calling, failed
 
 _WITHOUT = "examples without prediction"
 _UNNAMED = "a model without name"
@@ -104,8 +110,8 @@ def from_named(
         ``predictions-missing``, ``models-several``, ``model-unknown``, ``prediction-twice``,
         ``scores-mixed``, ``label-unknown`` or ``score-unfit``.
     """
-    said = [prediction for prediction in found if prediction.scores]
-    if not said:
+    named = [prediction for prediction in found if prediction.scores]
+    if not named:
         raise InputError(
             "predictions-missing",
             f"{whose} holds no prediction",
@@ -114,58 +120,42 @@ def from_named(
             do="predict in the annotation tool first, or name a file of predictions",
             whose=whose,
         )
-    name = _model(said, model, whose)
-    mine = _by_example([p for p in said if p.model == name], whose)
-    _check_scores(mine, whose)
+    name = _model(named, model, whose)
+    mine = _by_example([p for p in named if p.model == name], whose)
     used = _labels(mine, labels, whose)
-    column = {label: place for place, label in enumerate(used)}
     values = np.zeros((len(mine), len(used)))
     for row, prediction in enumerate(mine):
-        for label, score in prediction.scores:
-            values[row, column[label]] = _number(score, prediction, whose)
-    array = xr.DataArray(
-        values,
-        dims=(EXAMPLE, LABEL),
-        coords={
-            EXAMPLE: (EXAMPLE, text_array([prediction.example for prediction in mine])),
-            LABEL: (LABEL, text_array(used)),
-        },
-        attrs={"model": name},
-        name="predictions",
-    )
-    without = len({*examples} - {prediction.example for prediction in mine})
+        places = positions(used, [label for label, _ in prediction.scores])
+        values[row, places] = _numbers(prediction, whose)
+    names = [prediction.example for prediction in mine]
+    array = named_predictions(values, names, used, {"model": name})
+    without = len({*examples}.difference(names))
     return with_left_out(
         validate.check_predictions(array, whose=whose, scale="any"), {_WITHOUT: without}
     )
 
 
-def _model(said: Sequence[NamedPrediction], model: str | None, whose: str) -> str:
-    models = sorted({prediction.model for prediction in said})
-    shown = listed(quoted(name) if name else _UNNAMED for name in models)
+def _model(named: Sequence[NamedPrediction], model: str | None, whose: str) -> str:
+    models = sorted({prediction.model for prediction in named})
+    if model in models or (model is None and len(models) == 1):
+        return models[0] if model is None else model
     if model is None:
-        if len(models) == 1:
-            return models[0]
-        raise InputError(
-            "models-several",
-            f"{whose} holds predictions by {len(models)} models",
-            expected="one model",
-            got=shown,
-            do=f'model="{models[-1]}", or another of them',
-            whose=whose,
-            details={"models": models},
-        )
-    if model not in models:
+        name, what = "models-several", f"holds predictions by {len(models)} models"
+        expected, do = "one model", f'model="{models[-1]}", or another of them'
+    else:
         guess = near(model, models)
-        raise InputError(
-            "model-unknown",
-            f"{whose} holds no prediction by {quoted(model)}",
-            expected="a model of the file",
-            got=shown,
-            do=f'did you mean model="{guess}"?' if guess else "name one of those",
-            whose=whose,
-            details={"models": models},
-        )
-    return model
+        name, what = "model-unknown", f"holds no prediction by {quoted(model)}"
+        expected = "a model of the file"
+        do = f'did you mean model="{guess}"?' if guess else "name one of those"
+    raise InputError(
+        name,
+        f"{whose} {what}",
+        expected=expected,
+        got=listed(quoted(one) if one else _UNNAMED for one in models),
+        do=do,
+        whose=whose,
+        details={"models": models},
+    )
 
 
 def _by_example(mine: Sequence[NamedPrediction], whose: str) -> list[NamedPrediction]:
@@ -185,18 +175,26 @@ def _by_example(mine: Sequence[NamedPrediction], whose: str) -> list[NamedPredic
                 details={"example": prediction.example},
             )
     check_names(list(known), EXAMPLE, whose=whose)
-    for prediction in known.values():
-        _check_once(prediction, whose)
-    return list(known.values())
-
-
-def _check_once(prediction: NamedPrediction, whose: str) -> None:
-    scores = dict(prediction.scores)
-    unlike = [label for label, score in prediction.scores if scores[label] != score]
-    if unlike:
-        raise _unfit(
-            prediction, f"gives {quoted(unlike[0])} two scores", "one score a label", whose
+    found = list(known.values())
+    for prediction in found:
+        scores = dict(prediction.scores)
+        unlike = [label for label, score in prediction.scores if scores[label] != score]
+        if unlike:
+            what = f"gives {quoted(unlike[0])} two scores"
+            raise _unfit(prediction, what, "one score a label", whose)
+    without = [p for p in found if any(score is None for _, score in p.scores)]
+    scored = [p for p in found if any(score is not None for _, score in p.scores)]
+    if without and scored:
+        raise InputError(
+            "scores-mixed",
+            f"{whose}: the model gives scores for some labels and none for others",
+            expected="a score for each label that it names, or for none",
+            got=f"{several(len(without), 'prediction')} with labels without score "
+            f"({listed(p.example for p in without)}), {len(scored)} with scores",
+            do="give each a score, or remove all scores",
+            whose=whose,
         )
+    return found
 
 
 def _unfit(prediction: NamedPrediction, says: str, expected: str, whose: str) -> InputError:
@@ -209,21 +207,6 @@ def _unfit(prediction: NamedPrediction, says: str, expected: str, whose: str) ->
         do="mend it, or drop it",
         whose=whose,
     )
-
-
-def _check_scores(mine: Sequence[NamedPrediction], whose: str) -> None:
-    without = [p for p in mine if any(score is None for _, score in p.scores)]
-    scored = [p for p in mine if any(score is not None for _, score in p.scores)]
-    if without and scored:
-        raise InputError(
-            "scores-mixed",
-            f"{whose}: the model gives scores for some labels and none for others",
-            expected="a score for each label that it names, or for none",
-            got=f"{several(len(without), 'prediction')} with labels without score "
-            f"({listed(p.example for p in without)}), {len(scored)} with scores",
-            do="give each a score, or remove all scores",
-            whose=whose,
-        )
 
 
 def _labels(mine: Sequence[NamedPrediction], labels: Sequence[str] | None, whose: str) -> list[str]:
@@ -246,24 +229,36 @@ def _labels(mine: Sequence[NamedPrediction], labels: Sequence[str] | None, whose
     return list(labels)
 
 
-def _number(score: str | float | None, prediction: NamedPrediction, whose: str) -> float:
-    if score is None:
-        return 1.0
-    try:
-        number = float(score)
-    except ValueError:
-        number = math.nan
-    if not math.isfinite(number):
-        raise _unfit(prediction, f"has the score {score}", "finite numbers", whose)
-    return number
+def _numbers(prediction: NamedPrediction, whose: str) -> list[float]:
+    """Return the scores of a prediction; 1 where a label was named without score."""
+    numbers = []
+    for _, score in prediction.scores:
+        try:
+            numbers.append(1.0 if score is None else float(score))
+        except ValueError:
+            numbers.append(math.nan)
+        if not math.isfinite(numbers[-1]):
+            raise _unfit(prediction, f"has the score {score}", "finite numbers", whose)
+    return numbers
 
 
 def in_export(
     path: Path, reader: ComponentLike[Reader], labels: Names | None, model: str | None
 ) -> xr.DataArray:
     """Return the predictions of one model, (example, label), as `reader` finds them."""
-    made = registry.resolve(READER, reader)
-    component, whose = _with_predictions(made, path.name), f"reader {called(READER, made)}"
+    component = registry.resolve(READER, reader)
+    name = called(READER, component)
+    if type(component).predictions is Reader.predictions:
+        raise InputError(
+            "reader-no-predictions",
+            f"{path.name}: reader {quoted(name)} reads annotations only",
+            expected="a reader with a method predictions(path, labels, model)",
+            got="no such method",
+            do="leave reader out, or name one whose exports hold predictions: "
+            'reader="label-studio"',
+            whose=path.name,
+        )
+    whose = f"reader {name}"
     about = None if labels is None else table_from(labels, LABEL)
     declared = None if about is None else names_of(about, LABEL)
     with calling(whose, "predictions"):
@@ -276,22 +271,6 @@ def in_export(
             got=f"a {type(found).__name__}",
         )
     return found if about is None else with_coordinates(found, about)
-
-
-def _with_predictions(component: Reader, whose: str) -> PredictionsReader:
-    wrong = problems(component, PredictionsReader)
-    if not wrong:
-        found: PredictionsReader = component  # type: ignore[assignment]  # compared just now
-        return found
-    name = called(READER, component)
-    raise InputError(
-        "reader-no-predictions",
-        f"{whose}: reader {quoted(name)} reads annotations only",
-        expected=f"a reader with a method {wrong[0].expected}",
-        got=wrong[0].got,
-        do='leave reader out, or name one whose exports hold predictions: reader="label-studio"',
-        whose=whose,
-    )
 
 
 _ROLE = "predictions"
@@ -380,26 +359,32 @@ def read_predictions(
     InputError
         With the name of the file and the rows, for whatever cannot be used as it is.
     """
+    file = Path(path) if isinstance(path, (str, os.PathLike)) else None
+    whose = frames.WHOSE if file is None else file.name
+    unfit: dict[str, object]
+    column = None if example == _COLUMN else example
     if reader is not None:
-        unfit: dict[str, object] = {"variable": variable, "view": view, "examples": examples}
-        unfit |= {"rename": rename, "strip": strip or None}
-        unfit |= {"chunks": chunks, "example": None if example == _COLUMN else example}
-        if not isinstance(path, (str, os.PathLike)):
-            raise meaningless(frames.WHOSE, "reader", f"{reader}", "a file")
-        whose = Path(path).name
-        for option in (option for option, value in unfit.items() if value is not None):
-            raise meaningless(whose, option, f"{unfit[option]}", "a file of predictions alone")
-        array = in_export(Path(path), reader, labels, model)
+        if file is None:
+            raise meaningless(whose, "reader", f"{reader}", "a file")
+        unfit = {"variable": variable, "view": view, "examples": examples, "rename": rename}
+        unfit |= {"strip": strip or None, "chunks": chunks, "example": column}
+        _refuse(unfit, whose, "a file of predictions alone")
+        array = in_export(file, reader, labels, model)
         scale = scale or "any"
     else:
         if chunks is None:
             found = _read(path, example, variable, view)
+        elif file is None:
+            raise meaningless(whose, "chunks", f"{chunks}", "a file")
         else:
-            asked = {"normalise": normalise or None, "bad_rows": bad_rows, "view": view}
-            found = _read_chunks(path, chunks, example, variable, asked)
+            rows = None if bad_rows == "error" else bad_rows
+            unfit = {"normalise": normalise or None, "bad_rows": rows, "view": view}
+            _refuse(unfit, whose, "a file that is read whole")
+            found = chunked.from_chunks(
+                file, _ROLE, chunks, variable=variable, usual=_USUAL, example=example
+            )
         whose = found.whose
-        if model is not None:
-            raise meaningless(whose, "model", model, 'an export, with reader="..."')
+        _refuse({"model": model}, whose, 'an export, with reader="..."')
         array = arrays.labelled(found, labels=labels, examples=examples, name=_ROLE)
         array = _renamed(array, whose, strip=strip, rename=rename or {})
         if labels is not None and found.labels is not None:
@@ -415,57 +400,40 @@ def read_predictions(
         array = _normalised(array)
     if chunks is not None:
         return array.assign_attrs({SCALE: validate.known_scale(array, whose, scale)})
-    check = check_augmented if is_augmented(array) else validate.check_predictions
-    return check(array, whose=whose, scale=scale)
+    return Predictions.from_xarray(array, whose=whose, scale=scale).array
+
+
+def _refuse(options: Mapping[str, object], whose: str, expected: str) -> None:
+    """Raise ``option-unfit`` for the first of some options that is set."""
+    for option, value in options.items():
+        if value is not None:
+            raise meaningless(whose, option, f"{value}", expected)
 
 
 def _read(
     path: Path | str | frames.Frame, example: str, variable: str | None, view: str | None
 ) -> arrays.NamedArray:
     if not isinstance(path, (str, os.PathLike)):
-        if variable is not None:
-            raise meaningless(frames.WHOSE, "variable", variable, "a netCDF file")
+        _refuse({"variable": variable}, frames.WHOSE, "a netCDF file")
         return from_frame(path, example, view=view)
     path = Path(path)
-    if path.suffix.lower() == ".zarr":
-        from plausibly.io.chunked import from_store
-
-        return from_store(path, _ROLE, variable, _USUAL)
-    head = files.opening(path, _ROLE, 8)
     ending = path.suffix.lower()
-    is_netcdf = head.startswith(arrays.SIGNATURES)
-    if variable is not None and not is_netcdf:
-        raise meaningless(path.name, "variable", variable, "a netCDF file")
-    if is_netcdf:
+    if ending == ".zarr":
+        return chunked.from_store(path, _ROLE, variable, _USUAL)
+    head = files.opening(path, _ROLE, 8)
+    if head.startswith(arrays.SIGNATURES):
         found = arrays.from_netcdf(path, _ROLE, variable, _USUAL, augmented=True)
-    elif head.startswith(b"\x93NUMPY") or ending == ".npy":
-        found = arrays.from_npy(path, _ROLE)
-    elif ending == ".npz":
-        found = arrays.from_npz(path, _ROLE, _USUAL, augmented=True)
     else:
-        return from_table(path, _ROLE, example, view=view, views_fit=True)
+        _refuse({"variable": variable}, path.name, "a netCDF file")
+        if head.startswith(b"\x93NUMPY") or ending == ".npy":
+            found = arrays.from_npy(path, _ROLE)
+        elif ending == ".npz":
+            found = arrays.from_npz(path, _ROLE, _USUAL, augmented=True)
+        else:
+            return from_table(path, _ROLE, example, view=view, views_fit=True)
     columns = {"example": None if example == _COLUMN else example, "view": view}
-    for option, column in columns.items():
-        if column is not None:
-            raise meaningless(path.name, option, column, "a table, whose columns have names")
+    _refuse(columns, path.name, "a table, whose columns have names")
     return found
-
-
-def _read_chunks(
-    path: Path | str | frames.Frame,
-    chunks: int,
-    example: str,
-    variable: str | None,
-    asked: Mapping[str, object],
-) -> arrays.NamedArray:
-    from plausibly.io.chunked import from_chunks
-
-    if not isinstance(path, (str, os.PathLike)):
-        raise meaningless(frames.WHOSE, "chunks", f"{chunks}", "a file")
-    for option, value in asked.items():
-        if value not in (None, "error"):
-            raise meaningless(Path(path).name, option, f"{value}", "a file that is read whole")
-    return from_chunks(Path(path), _ROLE, chunks, variable=variable, usual=_USUAL, example=example)
 
 
 def _renamed(

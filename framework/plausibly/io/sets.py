@@ -15,17 +15,18 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from plausibly.atomic import check_ours, is_store, recover, replacing, together, unwritable
-from plausibly.conformal.chunks import read_coordinates
-from plausibly.data.named import is_lazy
 from plausibly.data.names import (
     ALPHA,
     EXAMPLE,
     LABEL,
     LEFT_OUT,
     check_names,
+    is_lazy,
     name_texts,
+    read_coordinates,
     text_array,
 )
+from plausibly.data.text_table import TextTable
 from plausibly.errors import InputError, listed, warn
 from plausibly.io import files, pieces, text
 from plausibly.io.chunked import check_chunks, in_chunks, is_zarr, open_dataset
@@ -101,15 +102,6 @@ def read_beside(path: Path, *, table: str) -> dict[str, object]:
     return {str(name): value for name, value in facts.items()}
 
 
-def _check(facts: Mapping[str, object], whose: str, table: str, here: Mapping[str, object]) -> None:
-    """Raise ``sets-mismatch`` unless facts, where there are any, are about such a table."""
-    for name, value in here.items() if facts else ():
-        there = facts.get(name, "missing" if name == DIGEST else value)
-        if there != value:
-            shown = [listed(x) if isinstance(x, list) else str(x) for x in (there, value)]
-            raise _mismatch(whose, table, f"{name} {shown[0]}", f"{name} {shown[1]}")
-
-
 def _mismatch(whose: str, table: str, got: str, expected: str) -> InputError:
     return InputError(
         "sets-mismatch",
@@ -121,23 +113,13 @@ def _mismatch(whose: str, table: str, got: str, expected: str) -> InputError:
     )
 
 
-def attributes(facts: Mapping[str, object]) -> dict[str, object]:
-    """Return the attributes that the sets had."""
-    return {
-        name: json.dumps(value) if name in _AS_JSON else value
-        for name, value in facts.items()
-        if name not in _OURS
-    }
-
-
-def sets_dims(facts: Mapping[str, object], alphas: int) -> tuple[str, ...]:
+def _dims(facts: Mapping[str, object], alphas: int) -> tuple[str, ...]:
     """Return the dims that the sets had; without facts, one alpha is no dim."""
-    usual = (EXAMPLE, LABEL) if alphas == 1 else (EXAMPLE, LABEL, ALPHA)
-    said = facts.get("dims")
-    if isinstance(said, list) and {EXAMPLE, LABEL} <= set(said) <= {EXAMPLE, LABEL, ALPHA}:
-        stored = tuple(str(dim) for dim in said)
-        return stored if alphas == 1 or ALPHA in stored else usual
-    return usual
+    dims = facts.get("dims")
+    needed = {EXAMPLE, LABEL} if alphas == 1 else {EXAMPLE, LABEL, ALPHA}
+    if isinstance(dims, list) and needed <= set(dims) <= {EXAMPLE, LABEL, ALPHA}:
+        return tuple(map(str, dims))
+    return (EXAMPLE, LABEL) if alphas == 1 else (EXAMPLE, LABEL, ALPHA)
 
 
 VARIABLE = "prediction_sets"
@@ -178,14 +160,9 @@ def read_store(path: Path, chunks: int | None) -> xr.DataArray:
     described = path / VARIABLE / ".zarray"
     known = VARIABLE in dataset and ALPHA in dataset[VARIABLE].coords
     if not known or not described.is_file():
-        raise InputError(
-            "sets-unknown",
-            f"{path.name} holds no prediction sets of ours",
-            expected=f"a variable {VARIABLE} with a coordinate alpha",
-            got=", ".join(map(str, dataset)) or "no variable",
-            do="plausibly predict PREDICTOR -p NEW --alpha 0.1 -o sets.zarr",
-            whose=path.name,
-        )
+        got = ", ".join(map(str, dataset)) or "no variable"
+        expected = f"a variable {VARIABLE} with a coordinate alpha"
+        raise _unknown(path.name, got, expected, "sets.zarr")
     about = json.loads(described.read_text(encoding="utf-8"))
     each = zip(about["shape"], about["chunks"], strict=True)
     whole = math.prod(-(-size // chunk) for size, chunk in each)
@@ -205,13 +182,7 @@ def read_store(path: Path, chunks: int | None) -> xr.DataArray:
 COLUMNS = (EXAMPLE, ALPHA, "size", "labels")
 """The first columns, whatever the labels are called: those that follow are the labels."""
 
-_ROLE = "sets"
-
-
-def _rows(sets: xr.DataArray) -> xr.DataArray:
-    """Return the sets as (alpha, example, label)."""
-    whole = sets if ALPHA in sets.dims else sets.expand_dims(ALPHA)
-    return whole.transpose(ALPHA, EXAMPLE, LABEL)
+_EXPECTED = f"columns {', '.join(COLUMNS)}, then one of 0 and 1 a label"
 
 
 def _checked(sets: xr.DataArray) -> xr.DataArray:
@@ -279,10 +250,10 @@ def write_sets(sets: xr.DataArray, path: Path | str, *, escape: bool = False) ->
         return
     checked = _checked(sets)
     check_output(path)
-    rows, other = _rows(checked), path.with_suffix(".json")
-    digest = sets_digest(
-        name_texts(rows[EXAMPLE].values), name_texts(rows[LABEL].values), rows.values
-    )
+    rows = checked if ALPHA in checked.dims else checked.expand_dims(ALPHA)
+    rows, other = rows.transpose(ALPHA, EXAMPLE, LABEL), path.with_suffix(".json")
+    examples, labels = (name_texts(rows[dim].values) for dim in (EXAMPLE, LABEL))
+    digest = sets_digest(examples, labels, rows.values)
     try:
         with together(path.parent) as part:
             _write_table(rows, part / path.name, escape=escape)
@@ -342,57 +313,64 @@ def read_sets(path: Path | str, *, chunks: int | None = None) -> xr.DataArray:
         return _checked(read_store(path, chunks))
     facts_file = path.with_suffix(".json")
     recover(path.parent, path.name, facts_file.name)
-    table = _table(path)
-    bits = np.array([[cell == "1" for cell in column] for column in table.columns[len(COLUMNS) :]])
+    table = text.read_table(path, role="sets", unique=False)
+    examples, alphas, bits = _rows_of(table)
     labels = list(table.header[len(COLUMNS) :])
-    examples, alphas = (list(dict.fromkeys(column)) for column in table.columns[:2])
-    whole = [(example, alpha) for alpha in alphas for example in examples]
-    if list(zip(*table.columns[:2], strict=True)) != whole:
-        raise _unknown(table.whose, "rows that are not every example at every alpha, in order")
     check_names(labels, LABEL, whose=table.whose)
     check_names(examples, EXAMPLE, whose=table.whose)
-    numbers = [float(alpha) for alpha in alphas]
     facts = read_beside(facts_file, table=path.name)
     if facts.get(ESCAPED) is True and path.suffix.lower() == ".csv":
         labels, examples = ([t.removeprefix("'") for t in texts] for texts in (labels, examples))
-    here = {"labels": labels, "alphas": numbers, "examples": len(examples)}
-    digest = sets_digest(examples, labels, bits.T)
-    _check(facts, facts_file.name, path.name, {**here, DIGEST: digest})
+    digest = sets_digest(examples, labels, bits)
+    here = {"labels": labels, "alphas": alphas, "examples": len(examples), DIGEST: digest}
+    for name, value in here.items() if facts else ():
+        there = facts.get(name, "missing" if name == DIGEST else value)
+        if there != value:
+            shown = [listed(x) if isinstance(x, list) else str(x) for x in (there, value)]
+            got, expected = (f"{name} {one}" for one in shown)
+            raise _mismatch(facts_file.name, path.name, got, expected)
     sets = xr.DataArray(
-        bits.T.reshape(len(alphas), len(examples), len(labels)),
+        bits.reshape(len(alphas), len(examples), len(labels)),
         dims=(ALPHA, EXAMPLE, LABEL),
-        coords={ALPHA: numbers, EXAMPLE: text_array(examples), LABEL: text_array(labels)},
-        attrs=attributes(facts),
+        coords={ALPHA: alphas, EXAMPLE: text_array(examples), LABEL: text_array(labels)},
+        attrs={
+            name: json.dumps(value) if name in _AS_JSON else value
+            for name, value in facts.items()
+            if name not in _OURS
+        },
     )
-    dims = sets_dims(facts, len(alphas))
+    dims = _dims(facts, len(alphas))
     return sets.transpose(*dims) if ALPHA in dims else sets.isel({ALPHA: 0}).transpose(*dims)
 
 
-def _table(path: Path) -> text.TextTable:
-    """Return the table of prediction sets, cell by cell as text."""
-    table = text.read_table(path, role=_ROLE, unique=False)
-    if table.header[: len(COLUMNS)] != COLUMNS or len(table.header) == len(COLUMNS):
-        raise _unknown(table.whose, f"columns {listed(table.header, most=5)}")
+def _rows_of(table: TextTable) -> tuple[list[str], list[float], NDArray[np.bool_]]:
+    """Return examples, alphas and bits (row, label) of a table of prediction sets."""
+    whose, cells = table.whose, table.columns[len(COLUMNS) :]
+    if table.header[: len(COLUMNS)] != COLUMNS or not cells:
+        raise _unknown(whose, f"columns {listed(table.header, most=5)}")
     if not len(table):
-        raise files.empty(table.whose, "one row a prediction set", "a header and no rows")
-    other = {cell for column in table.columns[len(COLUMNS) :] for cell in column} - {"0", "1"}
+        raise files.empty(whose, "one row a prediction set", "a header and no rows")
+    other = {cell for column in cells for cell in column} - {"0", "1"}
     if other:
-        raise _unknown(table.whose, f'"{min(other)}" in a column of 0 and 1')
+        raise _unknown(whose, f'"{min(other)}" in a column of 0 and 1')
+    examples, alphas = (list(dict.fromkeys(column)) for column in table.columns[:2])
     try:
-        numbers = [float(alpha) for alpha in set(table.columns[1])]
+        numbers = [float(alpha) for alpha in alphas]
     except ValueError:
-        raise _unknown(table.whose, "an alpha that is no number") from None
+        raise _unknown(whose, "an alpha that is no number") from None
     if not all(0 < number < 1 for number in numbers):
-        raise _unknown(table.whose, f"alpha {min(numbers)} to {max(numbers)}")
-    return table
+        raise _unknown(whose, f"alpha {min(numbers)} to {max(numbers)}")
+    if list(zip(*table.columns[:2], strict=True)) != [(e, a) for a in alphas for e in examples]:
+        raise _unknown(whose, "rows that are not every example at every alpha, in order")
+    return examples, numbers, np.array([[cell == "1" for cell in column] for column in cells]).T
 
 
-def _unknown(whose: str, got: str) -> InputError:
+def _unknown(whose: str, got: str, expected: str = _EXPECTED, file: str = "sets.csv") -> InputError:
     return InputError(
         "sets-unknown",
         f"{whose} holds no prediction sets of ours",
-        expected=f"columns {', '.join(COLUMNS)}, then one of 0 and 1 a label",
+        expected=expected,
         got=got,
-        do="plausibly predict PREDICTOR -p NEW --alpha 0.1 -o sets.csv",
+        do=f"plausibly predict PREDICTOR -p NEW --alpha 0.1 -o {file}",
         whose=whose,
     )

@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from plausibly import extras
-from plausibly.data.coded import Coded
-from plausibly.data.names import NUMBER, WHOLE, is_blank, is_missing, name_text, quoted
+from plausibly.data.names import NUMBER, WHOLE, is_missing, name_text, quoted, several
+from plausibly.data.text_table import Coded, TextTable
 from plausibly.errors import InputError, counted, listed
 from plausibly.io import files
 from plausibly.io.delimited import decode, parse, sniff, trimmed, undeclared
@@ -62,45 +62,54 @@ def _column(texts: Sequence[str]) -> tuple[NDArray[np.float64], list[int]]:
 
 def numbers(table: TextTable, columns: Sequence[int], *, rest: str, do: str) -> NDArray[np.float64]:
     """Return the numbers in some columns of a table, (row, column)."""
-    found = np.empty((len(table), len(columns)), dtype=np.float64)
-    words: list[int] = []
+    values = np.empty((len(table), len(columns)), dtype=np.float64)
+    words: dict[str, str] = {}
     cells: list[tuple[int, int]] = []
     for place, position in enumerate(columns):
-        found[:, place], wrong = _column(table.columns[position])
-        cells += [(row, position) for row in wrong]
         column = table.columns[position]
-        if wrong and np.isnan(found[:, place]).all() and not _fault(column[wrong[0]]):
-            words.append(position)
+        values[:, place], wrong = _column(column)
+        cells += [(row, position) for row in wrong]
+        if wrong and np.isnan(values[:, place]).all() and not _fault(column[wrong[0]]):
+            words[table.header[position]] = f'"{_short(column[wrong[0]])}" and the like'
     if words:
-        raise _not_numeric(table, words, rest, do)
+        raise not_numeric(table.whose, list(words), rest, next(iter(words.values())), do)
     if cells:
-        raise _unreadable(table, cells)
-    return found
+        row, position = min(cells)
+        text = table.columns[position][row]
+        error = unreadable(table, row, table.header[position], text)
+        error.got += f" ({counted(len(cells))} such cells)" if len(cells) > 1 else ""
+        error.do = _fault(text) or error.do
+        error.details["lines"] = sorted({table.lines[where] for where, _ in cells})
+        raise error
+    return values
 
 
-def _not_numeric(table: TextTable, words: list[int], rest: str, do: str) -> InputError:
-    names = [table.header[position] for position in words]
-    first = next(text for text in table.columns[words[0]] if value_of(text) is None)
+def not_numeric(whose: str, columns: Sequence[str], expected: str, got: str, do: str) -> InputError:
+    """Return the error for columns without a number."""
     return InputError(
         "columns-not-numeric",
-        f"{table.whose} holds no numbers in column{'s' if len(names) > 1 else ''} "
-        f"{listed(map(quoted, names))}",
-        expected=rest,
-        got=f'"{_short(first)}" and the like',
+        f"{whose} holds no numbers in column{'s' if len(columns) > 1 else ''} "
+        f"{listed(map(quoted, columns))}",
+        expected=expected,
+        got=got,
         do=do,
-        whose=table.whose,
-        details={"columns": names},
+        whose=whose,
+        details={"columns": list(columns)},
     )
 
 
-def _unreadable(table: TextTable, cells: list[tuple[int, int]]) -> InputError:
-    row, position = min(cells)
-    text = table.columns[position][row]
-    error = unreadable(table, row, table.header[position], text)
-    error.got += f" ({counted(len(cells))} such cells)" if len(cells) > 1 else ""
-    error.do = _fault(text) or error.do
-    error.details["lines"] = sorted({table.lines[where] for where, _ in cells})
-    return error
+def unnamed(table: TextTable, noun: str, column: str, rows: Sequence[int]) -> InputError:
+    """Return the error for empty cells in a column of names."""
+    return InputError(
+        f"{noun}-unnamed",
+        f"{table.whose} names no {noun} in {table.places(rows)}",
+        expected=f"the name of {'an' if noun[0] in 'aeiou' else 'a'} {noun} in column "
+        f"{quoted(column)}",
+        got="an empty cell",
+        do="name it, or remove the row",
+        whose=table.whose,
+        details={"lines": [table.lines[row] for row in rows]},
+    )
 
 
 def unreadable(
@@ -133,10 +142,8 @@ def plain(texts: Sequence[str]) -> NDArray[np.int64] | NDArray[np.float64] | Non
     if not texts or not all(NUMBER.fullmatch(text) and text != "-0" for text in texts):
         return None
     if all(WHOLE.fullmatch(text) for text in texts):
-        integers = [int(text) if len(text) <= _DIGITS + 1 else _LARGEST + 1 for text in texts]
-        if all(abs(integer) <= _LARGEST for integer in integers):
-            return np.array(integers, dtype=np.int64)
-        return None
+        fit = all(len(text) <= _DIGITS + 1 and abs(int(text)) <= _LARGEST for text in texts)
+        return np.array([int(text) for text in texts], dtype=np.int64) if fit else None
     values = np.array([float(text) for text in texts], dtype=np.float64)
     return values if bool(np.isfinite(values).all()) else None
 
@@ -199,12 +206,13 @@ def _content(types: Any, kind: Any) -> Content:  # Any: pyarrow has no type hint
 
 
 @contextmanager
-def _parquet(path: Path) -> Iterator[tuple[Any, Any]]:  # Any: pyarrow has no type hints
-    """Yield pyarrow and its part for Parquet; what they raise meanwhile is damage of the file."""
+def parquet_file(path: Path) -> Iterator[Any]:  # Any: pyarrow has no type hints
+    """Yield an open Parquet file; what pyarrow raises meanwhile is damage of the file."""
     pyarrow = extras.require("pyarrow", extra="parquet", whose=path.name)
     parquet = extras.require("pyarrow.parquet", extra="parquet", whose=path.name)
     try:
-        yield pyarrow, parquet
+        with parquet.ParquetFile(path) as file:
+            yield file
     except (pyarrow.ArrowException, OSError, ValueError) as reason:
         expected = "a file as pyarrow or pandas write it"
         raise files.damaged(path.name, reason, what="Parquet file", expected=expected) from reason
@@ -212,10 +220,9 @@ def _parquet(path: Path) -> Iterator[tuple[Any, Any]]:  # Any: pyarrow has no ty
 
 def read_columns(path: Path | str, role: str) -> list[Column]:
     """Return the columns of a Parquet file, in order."""
-    path = files.existing(path, role)
-    with _parquet(path) as (pyarrow, parquet), parquet.ParquetFile(path) as file:
-        fields = list(file.schema_arrow)
-        kinds = [_content(pyarrow.types, field.type) for field in fields]
+    with parquet_file(files.existing(path, role)) as file:
+        types, fields = import_module("pyarrow.types"), list(file.schema_arrow)
+        kinds = [_content(types, field.type) for field in fields]
         plain = [f.name for f, kind in zip(fields, kinds, strict=True) if kind != "nested"]
         # Lists and images are not read; by their names only where no name can mean two columns.
         alone = len({field.name.partition(".")[0] for field in fields}) == len(fields)
@@ -234,41 +241,18 @@ def read_columns(path: Path | str, role: str) -> list[Column]:
 
 def names(path: Path | str) -> tuple[str, ...]:
     """Return the names of the columns of a Parquet file, from its footer; errors as above."""
-    return tuple(_schema(Path(path)).names)
-
-
-def parquet_first_rows(path: Path, most: int) -> list[tuple[str, ...]]:
-    """Return the names of the columns, then up to `most` rows as text; errors as above."""
-    header = names(path)
-    with _parquet(path) as (_, parquet):
-        batch = next(parquet.ParquetFile(path).iter_batches(batch_size=most), None)
-    columns = [] if batch is None else batch.columns
-    texts = (Column("", "text", str(column.type), column).texts() for column in columns)
-    return [header, *zip(*texts, strict=True)]
+    return tuple(_schema(path).names)
 
 
 def metadata(path: Path | str, key: str) -> str | None:
     """Return a text in the metadata of a Parquet file, None where it has none; errors as above."""
-    found = (_schema(Path(path)).metadata or {}).get(key.encode())
-    return None if found is None else str(found.decode("utf-8", "replace"))
+    text = (_schema(path).metadata or {}).get(key.encode())
+    return None if text is None else str(text.decode("utf-8", "replace"))
 
 
-def _schema(path: Path) -> Any:  # Any: pyarrow has no type hints
-    with _parquet(path) as (_, parquet):
-        return parquet.read_schema(path)
-
-
-def text_table(
-    path: Path | str, role: str, *, unique: bool = True, repeats: bool = False
-) -> TextTable:
-    """Return a Parquet file as a table of text; see `plausibly.io.text.read_table`."""
-    whose = Path(path).name
-    columns = read_columns(path, role)
-    if not columns:
-        raise files.empty(whose, "a table with one row an entry")
-    if unique:
-        distinct([column.name for column in columns], whose)
-    return table_of(whose, columns, repeats=repeats)
+def _schema(path: Path | str) -> Any:  # Any: pyarrow has no type hints
+    with parquet_file(Path(path)) as file:
+        return file.schema_arrow
 
 
 def table_of(
@@ -315,113 +299,8 @@ def write_columns(
     parquet.write_table(table.replace_schema_metadata(dict(metadata or {})), path)
 
 
-_COUNTS = {1: "that column", 2: "those two", 3: "those three"}
-
 HeaderRule = bool | Callable[[tuple[str, ...]], bool]
 """Whether the first row names the columns, or how to tell from that row."""
-
-
-@attrs.frozen(kw_only=True, eq=False)
-class TextTable:
-    """Columns of text, and where in the file each row stands.
-
-    Attributes
-    ----------
-    whose : str
-        Name of the file.
-    header : tuple of str
-        Names of the columns; ``"1"``, ``"2"``, … where the file has no header.
-    columns : tuple of sequence of str
-        One sequence a column, in the order of the header; an empty cell is the empty text.
-    lines : sequence of int
-        For each row the line on which it starts, counted from 1.
-    unit : str
-        ``"line"``, or ``"row"`` for Parquet, which has no lines.
-    named : bool
-        Whether the file names its columns.
-    nested : dict of str to str
-        Columns of Parquet files that hold no plain values, and their type.
-    offered : dict of str to tuple of str
-        Columns that say which texts they could hold, such as a categorical one of a frame.
-    """
-
-    whose: str
-    header: tuple[str, ...]
-    columns: tuple[Sequence[str], ...]
-    lines: Sequence[int]
-    unit: str = "line"
-    named: bool = True
-    nested: Mapping[str, str] = attrs.field(factory=dict)
-    offered: Mapping[str, tuple[str, ...]] = attrs.field(factory=dict)
-
-    def __len__(self) -> int:
-        return len(self.lines)
-
-    def seen(self) -> TextTable:
-        """Return the table with an empty cell wherever nothing but blanks was written."""
-        return attrs.evolve(self, columns=tuple(map(_seen, self.columns)))
-
-    def column(self, name: str) -> list[str]:
-        """Return the values of a column that is there (see `need`)."""
-        return list(self.columns[self.header.index(name)])
-
-    def coded(self, name: str) -> Coded:
-        """Return the values of a column that is there, each different one once."""
-        return Coded.of(self.columns[self.header.index(name)])
-
-    def place(self, row: int) -> str:
-        """Return where a row stands, as messages say it: ``votes.csv line 88``."""
-        return f"{self.whose} {self.unit} {counted(self.lines[row])}"
-
-    def places(self, rows: Iterable[int]) -> str:
-        """Return up to three of the lines, and the count: ``lines 4, 8, 9, … (12 in all)``."""
-        found = [counted(self.lines[row]) for row in rows]
-        return f"{self.unit}{'s' if len(found) > 1 else ''} {listed(found)}"
-
-    def need(self, names: Iterable[str], *, do: str) -> None:
-        """Raise ``columns-missing`` unless every one of `names` is a column of plain values.
-
-        Parameters
-        ----------
-        names : iterable of str
-            Columns that the caller is going to read.
-        do : str
-            What the user can type, such as ``--columns task=item``.
-        """
-        wanted = list(names)
-        absent = [name for name in wanted if name not in self.header]
-        for name in wanted:
-            if name in self.nested:
-                raise InputError(
-                    "column-nested",
-                    f'{self.whose} holds no plain values in column "{name}"',
-                    expected="one text or number a row",
-                    got=self.nested[name],
-                    do="write one row a value",
-                    whose=self.whose,
-                )
-        if not absent:
-            return
-        seen = listed(self.header) if self.named else f"{len(self.header)} columns without names"
-        raise InputError(
-            "columns-missing",
-            f"{self.whose} has no column {', '.join(map(quoted, absent))}",
-            expected=_COUNTS.get(len(absent), f"those {len(absent)}"),
-            got=seen,
-            do=do,
-            whose=self.whose,
-            details={"missing": absent, "seen": list(self.header)},
-        )
-
-
-def _seen(column: Sequence[str]) -> Sequence[str]:
-    different = column.names if isinstance(column, Coded) else {*column}
-    # Nearly every name is letters and digits alone, and needs no look of its own.
-    odd = {name for name in different if name and not name.isalnum()}
-    if not any(map(is_blank, odd)):
-        return column
-    coded = Coded.of(column)
-    return Coded.taken(["" if is_blank(name) else name for name in coded.names], coded.codes)
 
 
 def _row_width(
@@ -436,7 +315,7 @@ def _row_width(
     long = f'quote labels that contain {a}: "a{delimiter} b"'
     return InputError(
         "row-width",
-        f"{whose} line {counted(line)} has {_fields(len(row))}",
+        f"{whose} line {counted(line)} has {several(len(row), 'field')}",
         expected=f"{width} ({listed(header)})",
         got=f"{shown}{others}",
         do=long if len(row) > width else "complete that line, or remove it",
@@ -445,12 +324,11 @@ def _row_width(
     )
 
 
-def _fields(count: int) -> str:
-    return f"{count} field" if count == 1 else f"{counted(count)} fields"
-
-
-def _positions(width: int) -> tuple[str, ...]:
-    return tuple(str(position + 1) for position in range(width))
+def _names(row: Iterable[str], rule: HeaderRule, opening: str = "") -> tuple[tuple[str, ...], bool]:
+    """Return the names of the columns, and whether they stand in the first row."""
+    first = trimmed(row, opening)
+    named = rule if isinstance(rule, bool) else rule(first)
+    return first if named else tuple(map(str, range(1, len(first) + 1))), named
 
 
 def distinct(
@@ -498,9 +376,7 @@ def read_text(
     opening = text[: files.HEAD]
     for rows, starts in parse(text, whose, used):
         if not names:
-            first = trimmed(rows[0], opening)
-            named = header if isinstance(header, bool) else header(first)
-            names = first if named else _positions(len(first))
+            names, named = _names(rows[0], header, opening)
             columns = [[] for _ in names]
             if named:
                 del rows[0], starts[0]
@@ -540,9 +416,7 @@ def _by_arrow(
     if not end or "\ufffd" in line:  # the first row is longer, or may not be UTF-8
         return None
     row = tuple(line.removesuffix("\r").split(used))
-    first = trimmed(row)
-    named = header if isinstance(header, bool) else header(first)
-    names = first if named else _positions(len(first))
+    names, named = _names(row, header)
     if len(set(names)) < len(names) or not any(row):
         return None
     arrow, csv = import_module("pyarrow"), import_module("pyarrow.csv")
@@ -558,7 +432,7 @@ def _by_arrow(
         return None
     coded = [_coded(table[name]) for name in names]
     limit = field_size_limit()  # characters, of the strict parser
-    empty = [column.codes == _place(column.names, "") for column in coded]
+    empty = [one.codes == (one.names.index("") if "" in one else -1) for one in coded]
     if not len(table) or np.logical_and.reduce(empty).any():
         return None
     if max(max(map(len, texts), default=0) for texts in (row, *(c.names for c in coded))) > limit:
@@ -576,10 +450,6 @@ def _coded(column: Any) -> Coded:  # Any: pyarrow has no type hints
     found = column.dictionary_encode().combine_chunks()
     texts = found.dictionary.to_numpy(zero_copy_only=False).tolist()
     return Coded(texts, np.asarray(found.indices).astype(np.int64))
-
-
-def _place(names: list[str], name: str) -> int:
-    return names.index(name) if name in names else -1
 
 
 def read_table(
@@ -605,7 +475,12 @@ def read_table(
     if _records(head):
         return _json_table(path, role, head)
     if head.startswith(b"PAR1"):
-        return text_table(path, role, unique=unique, repeats=repeats)
+        whose, columns = Path(path).name, read_columns(path, role)
+        if not columns:
+            raise files.empty(whose, "a table with one row an entry")
+        if unique:
+            distinct([column.name for column in columns], whose)
+        return table_of(whose, columns, repeats=repeats)
     return read_text(
         path, role=role, header=header, delimiter=delimiter, unique=unique, repeats=repeats
     )
@@ -624,12 +499,11 @@ def _json_table(path: Path | str, role: str, head: bytes) -> TextTable:
     whose, unit = Path(path).name, "line"
     if head.removeprefix(b"\xef\xbb\xbf").lstrip().startswith(b"["):
         every = read_json(path, role)
-        found = list(enumerate(every if isinstance(every, list) else [], start=1))
-        unit = "row"
+        unit, entries = "row", list(enumerate(every if isinstance(every, list) else [], start=1))
     else:
-        found = read_json_lines(path, role)
-    records: list[dict[str, object]] = []
-    for at, value in found:
+        entries = read_json_lines(path, role)
+    records: dict[int, dict[str, object]] = {}
+    for at, value in entries:
         if not isinstance(value, dict):
             raise InputError(
                 "line-unlike",
@@ -640,27 +514,24 @@ def _json_table(path: Path | str, role: str, head: bytes) -> TextTable:
                 whose=whose,
                 details={"line": at},
             )
-        records.append(value)
-    header, *rows = _cells(records)
+        records[at] = value
+    header, *rows = _cells(list(records.values()))
+    nested = {
+        key: "a list or an object"
+        for record in records.values()
+        for key, value in record.items()
+        if isinstance(value, (dict, list))
+    }
+    columns = tuple(map(list, zip(*rows, strict=True)))
     return TextTable(
-        whose=whose,
-        header=header,
-        columns=tuple(map(list, zip(*rows, strict=True))),
-        lines=[at for at, _ in found],
-        unit=unit,
-        nested={
-            key: "a list or an object"
-            for key in header
-            if any(isinstance(record.get(key), (dict, list)) for record in records)
-        },
+        whose=whose, header=header, columns=columns, lines=list(records), unit=unit, nested=nested
     )
 
 
 def _cells(records: Sequence[dict[str, object]]) -> list[tuple[str, ...]]:
     """Return the keys of records, then the text under each."""
     header = tuple(dict.fromkeys(key for record in records for key in record))
-    rows = [[record.get(key) for key in header] for record in records]
-    return [header, *(tuple(map(_cell, row)) for row in rows)]
+    return [header, *(tuple(_cell(record.get(key)) for key in header) for record in records)]
 
 
 def _cell(value: object) -> str:
@@ -683,8 +554,7 @@ def first_row(path: Path | str, head: bytes, delimiter: str | None = None) -> tu
     delimiter : str, optional
         The delimiter; else found by `sniff`.
     """
-    rows = first_rows(path, head, delimiter)
-    return rows[0] if rows else ()
+    return next(iter(first_rows(path, head, delimiter)), ())
 
 
 def first_rows(
@@ -693,15 +563,24 @@ def first_rows(
     """Return up to `most` rows at the start of a file; as `first_row`."""
     try:
         if head.startswith(b"PAR1"):
-            return parquet_first_rows(Path(path), most)
+            return _first_of_parquet(Path(path), most)
         if records := _records(head)[: most - 1]:
             return _cells(records)
         whole = head if len(head) < files.HEAD else head[: head.rfind(b"\n") + 1]
         text = decode(whole, Path(path).name)
-        lines = text.splitlines(keepends=True)[: most + 1]
+        lines = undeclared("".join(text.splitlines(keepends=True)[: most + 1]))
         used = sniff(text, Path(path).suffix) if delimiter is None else delimiter
-        blocks = list(parse(undeclared("".join(lines)), Path(path).name, used))
+        rows = [row for block, _ in parse(lines, Path(path).name, used) for row in block]
     except InputError:
         return []
-    found = [tuple(row) for rows, _ in blocks for row in rows][:most]
-    return [trimmed(row, text) if at == 0 else row for at, row in enumerate(found)]
+    return [tuple(row) if at else trimmed(row, text) for at, row in enumerate(rows[:most])]
+
+
+def _first_of_parquet(path: Path, most: int) -> list[tuple[str, ...]]:
+    """Return the names of the columns, then up to `most` rows as text."""
+    with parquet_file(path) as file:
+        batch = next(file.iter_batches(batch_size=most), None)
+        header = tuple(file.schema_arrow.names)
+    columns = [] if batch is None else batch.columns
+    texts = (Column("", "text", str(column.type), column).texts() for column in columns)
+    return [header, *zip(*texts, strict=True)]

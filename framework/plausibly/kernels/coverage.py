@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from plausibly.kernels.blocks import map_blocks, row_blocks
-from plausibly.kernels.sparse import Slots
+from plausibly.kernels.sparse import Dense, as_stored
 from plausibly.kernels.types import Bools, Floats, Ints
 
 Ties: TypeAlias = Literal["first", "random", "fractional", "any", "all"]
@@ -23,21 +23,20 @@ TIES: tuple[Ties, ...] = get_args(Ties)
 _UNITS = 2.0**62  # what 1 is as a whole number, so that sums up to 2 fit into 64 bits
 
 
-def aggregated(sets: Bools, plausibilities: Floats | Slots) -> NDArray[np.float64]:
+def aggregated(sets: Bools, plausibilities: Floats | Dense) -> NDArray[np.float64]:
     """Return the plausibility inside each set: ``sum_k lambda_k 1[k in C(x)]``.
 
     The mean over examples is the aggregated coverage of Stutz et al. (2023).
     """
     covered = np.empty(sets.shape[0])
-    lam = plausibilities.weight if isinstance(plausibilities, Slots) else plausibilities
+    stored = as_stored(plausibilities)
 
     def fill(rows: slice) -> None:
-        held = sets[rows]
-        if isinstance(plausibilities, Slots):
-            held = inside_slots(held, plausibilities.take(rows))
-        covered[rows] = _summed(np.multiply(lam[rows], held, dtype=np.float64), _UNITS)
+        some = stored.take(rows)
+        held = some.inside(sets[rows])
+        covered[rows] = _summed(np.multiply(some.weight, held, dtype=np.float64), _UNITS)
 
-    map_blocks(fill, lam.shape)
+    map_blocks(fill, stored.weight.shape)
     return np.minimum(covered, 1.0, out=covered)
 
 
@@ -54,27 +53,18 @@ def _summed(terms: NDArray[np.float64], scale: float) -> NDArray[np.float64]:
     return found
 
 
-def inside_slots(sets: Bools, slots: Slots) -> Bools:
-    """Return which slots hold a label that is in the set: ndarray of bool, (example, slot)."""
-    found = np.take_along_axis(sets, np.maximum(slots.label, 0), axis=1)
-    held: Bools = np.logical_and(found, slots.label >= 0, out=found)
-    return held
-
-
-def tie_counts(plausibilities: Floats | Slots) -> NDArray[np.int64]:
+def tie_counts(plausibilities: Floats | Dense) -> NDArray[np.int64]:
     """Return how many labels share the largest plausibility of each example."""
-    if isinstance(plausibilities, Slots):
-        tied: NDArray[np.int64] = np.add.reduce(plausibilities.tied(), axis=1, dtype=np.int64)
-        return tied
-    counts = np.empty(plausibilities.shape[0], dtype=np.int64)
-    for rows in row_blocks(plausibilities.shape):
-        counts[rows] = np.count_nonzero(_tied(plausibilities[rows]), axis=1)
+    weight = as_stored(plausibilities).weight
+    counts = np.empty(len(weight), dtype=np.int64)
+    for rows in row_blocks(weight.shape):
+        counts[rows] = np.count_nonzero(_tied(weight[rows]), axis=1)
     return counts
 
 
 def voted(
     sets: Bools,
-    plausibilities: Floats | Slots,
+    plausibilities: Floats | Dense,
     ties: Ties = "first",
     uniform: NDArray[np.float64] | None = None,
     order: Ints | None = None,
@@ -82,18 +72,14 @@ def voted(
     """Return whether each set holds the voted label, the one with the largest plausibility."""
     if ties == "random" and uniform is None:
         raise ValueError('ties "random" needs one uniform an example')
+    stored = as_stored(plausibilities)
     if ties == "random" and order is not None:
-        sets = sets[:, order]
-        if isinstance(plausibilities, Slots):
-            plausibilities = plausibilities.recoded(np.argsort(order), len(order))
-        else:
-            plausibilities = plausibilities[:, order]
-    if isinstance(plausibilities, Slots):
-        # Rising codes, so that the first of the tied slots is the first of the tied labels.
-        sets, plausibilities = inside_slots(sets, plausibilities), plausibilities.weight
+        sets, stored = sets[:, order], stored.ordered(order)
     covered = np.empty(sets.shape[0])
     for rows in row_blocks(sets.shape):
-        inside, tied = sets[rows], _tied(plausibilities[rows])
+        # Slots stand by rising code: the first of the tied ones is the first of the tied labels.
+        some = stored.take(rows)
+        inside, tied = some.inside(sets[rows]), _tied(some.weight)
         if ties == "any":
             covered[rows] = (inside & tied).any(axis=1)
         elif ties == "all":

@@ -7,13 +7,13 @@ from numpy.typing import NDArray
 
 from plausibly.kernels.blocks import map_blocks
 from plausibly.kernels.random import Keys
-from plausibly.kernels.sparse import Slots
+from plausibly.kernels.sparse import Dense, Sparse, as_stored
 from plausibly.kernels.types import Floats, Hashes, Ints
 
 _FEW = 32  # labels that are compared one by one, for all examples at once, rather than searched
 
 
-def draw_labels(plausibilities: Floats | Slots, uniforms: NDArray[np.float64]) -> NDArray[np.int32]:
+def draw_labels(plausibilities: Floats | Dense, uniforms: NDArray[np.float64]) -> NDArray[np.int32]:
     """Return one label code a uniform: the first whose cumulative plausibility exceeds it.
 
     The uniform is scaled by the row's total instead of dividing the row, so that rows that sum to
@@ -21,24 +21,20 @@ def draw_labels(plausibilities: Floats | Slots, uniforms: NDArray[np.float64]) -
     """
     codes = np.empty(uniforms.shape[::-1], dtype=np.int32)
     out = codes.T
-    if isinstance(plausibilities, Slots):
-        _from_slots(plausibilities, uniforms, out)
-        return codes
-    examples, labels = plausibilities.shape
-    draw = _by_column if labels <= _FEW else _packed
-    dense, width = plausibilities, max(labels, uniforms.shape[1])
-    map_blocks(lambda rows: draw(dense[rows], uniforms[rows], out[rows]), (examples, width))
-    return codes
-
-
-def _from_slots(slots: Slots, uniforms: NDArray[np.float64], out: NDArray[np.int32]) -> None:
-    examples, width = slots.weight.shape
+    stored = as_stored(plausibilities)
+    examples, width = stored.weight.shape
 
     def fill(rows: slice) -> None:
-        some = slots.take(rows)
-        _slots(some.weight, some.filled, some.label, uniforms[rows], out[rows])
+        some = stored.take(rows)
+        if isinstance(some, Sparse):
+            _slots(some.weight, some.filled, some.label, uniforms[rows], out[rows])
+        elif width <= _FEW:
+            _by_column(some.weight, uniforms[rows], out[rows])
+        else:
+            _long_rows(some.weight, uniforms[rows], out[rows])
 
     map_blocks(fill, (examples, max(width, uniforms.shape[1])))
+    return codes
 
 
 def _by_column(
@@ -91,7 +87,9 @@ def _last(plausibilities: Floats) -> Ints:
     return last
 
 
-def _packed(plausibilities: Floats, uniforms: NDArray[np.float64], out: NDArray[np.int32]) -> None:
+def _long_rows(
+    plausibilities: Floats, uniforms: NDArray[np.float64], out: NDArray[np.int32]
+) -> None:
     rows, labels = plausibilities.shape
     where = np.flatnonzero(plausibilities > 0)
     if 2 * where.size > plausibilities.size:
@@ -176,34 +174,3 @@ def ragged_uniforms(keys: Keys, hashes: Hashes, counts: Ints) -> NDArray[np.floa
         block = keys.uniform(hashes[rows], len(place))
         found[(starts[rows, None] + place)[inside]] = block[inside]
     return found
-
-
-def drawn_times(
-    uniforms: NDArray[np.float64], counts: Ints, units: Ints, owner: Ints
-) -> NDArray[np.int64]:
-    """Return how often each item is drawn, with replacement, from the items of its example.
-
-    Parameters
-    ----------
-    uniforms : ndarray of float64, (draw,)
-        From `ragged_uniforms`.
-    counts : ndarray of int, (example,)
-        How many of the uniforms belong to each example.
-    units : ndarray of int, (item,)
-        Chance of an item, in units; each example that is drawn from has one or more.
-    owner : ndarray of int, (item,)
-        Example of each item, ascending.
-
-    Returns
-    -------
-    ndarray of int64, (item,)
-    """
-    ends = np.cumsum(units)
-    total = np.bincount(owner, weights=units, minlength=len(counts)).astype(np.int64)
-    start = np.cumsum(total) - total
-    of = np.repeat(np.arange(len(counts)), counts)
-    # A product that rounds up to the total would belong to the next example.
-    step = np.minimum((uniforms * total[of]).astype(np.int64), total[of] - 1)
-    place = np.searchsorted(ends, start[of] + step, side="right")
-    times: NDArray[np.int64] = np.bincount(place, minlength=len(units))
-    return times

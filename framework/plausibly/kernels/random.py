@@ -9,10 +9,9 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from datetime import date
 from decimal import Decimal
-from functools import cached_property
 from hashlib import blake2b
 from numbers import Integral, Real
 from typing import Protocol, runtime_checkable
@@ -82,49 +81,6 @@ def hash_names(names: Iterable[object]) -> Hashes:
         state.update(text.encode("utf-8", "surrogatepass"))
         digests += state.digest()
     return np.frombuffer(digests, dtype="<u8").astype(np.uint64)
-
-
-@attrs.frozen(eq=False)
-class Names:
-    """Names as text, in their order; what is derived from them is computed once."""
-
-    texts: Sequence[str]
-
-    def __len__(self) -> int:
-        return len(self.texts)
-
-    def joined(self, part: slice = slice(None)) -> bytes:
-        """Return names of a slice with a zero byte between them; halves of characters stay."""
-        return "\0".join(self.texts[part]).encode("utf-8", "surrogatepass")
-
-    @cached_property
-    def row(self) -> tuple[str, ...]:
-        """The names; always the same object."""
-        return tuple(self.texts)
-
-    @cached_property
-    def distinct(self) -> frozenset[str]:
-        """The names, each once."""
-        return frozenset(self.texts)
-
-    @cached_property
-    def usable(self) -> bool:
-        """Whether none is there twice, empty, or with a NUL in it, which files cannot keep."""
-        known = self.distinct
-        return len(known) == len(self) and "" not in known and "\0" not in "".join(self.texts)
-
-    def same(self, other: Names) -> bool:
-        """Return whether the names are the same in the same order."""
-        return self is other or self.row == other.row
-
-    def common(self, other: Names) -> int:
-        """Return how many different names both have."""
-        return len(self.distinct & other.distinct)
-
-    @cached_property
-    def hashes(self) -> Hashes:
-        """Hashes of the names, in their order."""
-        return hash_names(self.texts)
 
 
 def _mix(values: Hashes) -> Hashes:

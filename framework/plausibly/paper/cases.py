@@ -46,18 +46,15 @@ COMPARED = (VOTED, MONTE_CARLO)
 
 
 def draw_by_method(numbers: xr.Dataset) -> Drawing:
-    """Return histograms: coverage above, set size below, a column a calibration."""
-    chosen = {str(name): numbers.sel({METHOD: name}) for name in numbers[METHOD].values}
+    columns = {str(name): numbers.sel({METHOD: name}) for name in numbers[METHOD].values}
     title = "Coverage and set size by what the sets are calibrated on"
-    return page.draw_columns(chosen, title, numbers)
+    return page.draw_columns(columns, title, numbers)
 
 
-def claim_by_method(numbers: xr.Dataset) -> Claim:
-    """Return whether only Monte Carlo reaches what is asked, at larger sets."""
-    level = page.wanted(numbers)
+def claim_by_method(numbers: xr.Dataset, level: float) -> Claim:
     there = numbers["aggregated_coverage"]
-    spread = there.std(SPLIT, ddof=1)
     covered = {name: there.sel({METHOD: name}).values for name in METHODS}
+    spread = {name: np.std(values, ddof=1) for name, values in covered.items()}
     size = {name: float(numbers["set_size"].sel({METHOD: name}).mean()) for name in METHODS}
     short = level - float(covered[VOTED].mean())
     said = ", ".join(
@@ -69,14 +66,10 @@ def claim_by_method(numbers: xr.Dataset) -> Claim:
         measured=f"{said}; voted falls short by {decimal(short)}",
         parts={
             "voted short": short > CLOSE,
-            **{
-                f"{name} at {level:g}": close(float(covered[name].mean()), level)
-                for name in (MONTE_CARLO, ECDF)
-            },
+            f"{MONTE_CARLO} at {level:g}": close(float(covered[MONTE_CARLO].mean()), level),
+            f"{ECDF} at {level:g}": close(float(covered[ECDF].mean()), level),
             "larger sets": size[MONTE_CARLO] > size[VOTED],
-            "more spread of ECDF": bool(
-                spread.sel({METHOD: ECDF}) > spread.sel({METHOD: MONTE_CARLO})
-            ),
+            "more spread of ECDF": bool(spread[ECDF] > spread[MONTE_CARLO]),
         },
     )
 
@@ -141,19 +134,15 @@ def draw_by_example(numbers: xr.Dataset) -> Drawing:
         ascending(panel, array.values, look, f"{said}, mean {array.values.mean():.3f}", places)
     largest, dotted = numbers["largest_plausibility"].values, Look(colour=INK, line=":")
     ascending(above, largest, dotted, "largest plausibility", places, steps="default")
-    for panel, title in (
-        (above, "calibrated on votes"),
-        (below, "aggregated coverage by calibration"),
-    ):
+    titles = "calibrated on votes", "aggregated coverage by calibration"
+    for panel, title in zip((above, below), titles, strict=True):
         framed(panel, "", "realised coverage (share)", title, key="lower right")
         panel.set(xlim=(0, len(places)), ylim=(-0.03, 1.03))
     below.set_xlabel("test examples, sorted for each curve alone")
     return page.finish(drawn, "What sets cover of each test example, one split", numbers)
 
 
-def claim_by_example(numbers: xr.Dataset) -> Claim:
-    """Return whether the vote is covered as asked and the plausibilities are not."""
-    level = page.wanted(numbers)
+def claim_by_example(numbers: xr.Dataset, level: float) -> Claim:
     one = numbers["aggregated"].sel({METHOD: VOTED}).values
     voted, mean = float(numbers["voted"].mean()), float(one.mean())
     partly = float(((one > 0) & (one < 1)).mean())
@@ -220,7 +209,6 @@ def _used(lam: Floats, sets: Bools) -> Bools:
 
 
 def draw_ambiguous(numbers: xr.Dataset) -> Drawing:
-    """Return a panel an example: bars of plausibility and model, and marks of the sets."""
     count = numbers.sizes["shown"]
     drawn = page.new_page(11, 3.2 * ((count + 1) // 2) + 0.6)
     panels = np.atleast_1d(drawn.subplots((count + 1) // 2, min(2, count))).ravel()
@@ -238,22 +226,16 @@ def _example(panel: Axes, one: xr.Dataset) -> None:
     lam, inside = kept["plausibility"].values, kept["in_set"].values
     before, after = (float(lam[there].sum()) for there in inside)
     name = str(one["shown"].values)[-_WIDTH:]
-    examples.draw_bars(
-        panel,
-        [str(label) for label in kept[names.LABEL].values],
-        lam,
-        kept["prediction"].values,
-        [
-            examples.Marked(name=f"in the {method} set", inside=there, look=look)
-            for method, there, look in zip(COMPARED, inside, _LOOKS, strict=True)
-        ],
-        width=_WIDTH,
-        title=f"{name}: voted {before:.2f}, Monte Carlo {after:.2f}",
-    )
+    marks = [
+        examples.Marked(name=f"in the {method} set", inside=there, look=look)
+        for method, there, look in zip(COMPARED, inside, _LOOKS, strict=True)
+    ]
+    title = f"{name}: voted {before:.2f}, Monte Carlo {after:.2f}"
+    labels, model = [str(label) for label in kept[names.LABEL].values], kept["prediction"].values
+    examples.draw_bars(panel, labels, lam, model, marks, width=_WIDTH, title=title)
 
 
-def claim_ambiguous(numbers: xr.Dataset) -> Claim:
-    """Return whether Monte Carlo covers more of what is said of ambiguous examples."""
+def claim_ambiguous(numbers: xr.Dataset, level: float) -> Claim:
     unclear = numbers["largest_plausibility"] <= AMBIGUOUS + _ROUNDED
     by_method = numbers["aggregated"]
     voted, drawn = (float(by_method.where(unclear).sel({METHOD: name}).mean()) for name in COMPARED)
@@ -287,39 +269,33 @@ def standard(alpha: Fraction, n: int, draws: int) -> Fraction:
 def by_rank(study: Study) -> xr.Dataset:
     """Return coverage and set size by both ranks, (rule, draw, split)."""
     alpha = read_alpha(study.alpha)
-    found = np.zeros((len(_MEASURES), len(RULES), len(COUNTS), study.splits))
-    for number in range(study.splits):
-        rows = study.rows(number)
+
+    def measure(number: int, rows: Bools) -> Floats:
+        found = np.zeros((len(_MEASURES), len(RULES), len(COUNTS)))
         for place, count in enumerate(COUNTS):
             predictor = study.calibrated(rows, monte_carlo(count), seed=number)
             for rule, level in enumerate((standard(alpha, predictor.n, count), alpha)):
                 one = study.measured(predictor, rows, level)
-                found[:, rule, place, number] = [one[name] for name in _MEASURES]
-        study.tick(number + 1, study.splits)
-    dims = (RULE, names.DRAW, SPLIT)
+                found[:, rule, place] = [one[name] for name in _MEASURES]
+        return found
+
+    dims, found = (RULE, names.DRAW, SPLIT), study.over_splits(measure)
     return xr.Dataset(
         {name: (dims, values) for name, values in zip(_MEASURES, found, strict=True)},
-        coords={
-            RULE: np.array(RULES),
-            names.DRAW: list(COUNTS),
-            SPLIT: np.arange(study.splits),
-        },
+        {RULE: np.array(RULES), names.DRAW: list(COUNTS), SPLIT: np.arange(study.splits)},
     )
 
 
 def draw_by_rank(numbers: xr.Dataset) -> Drawing:
-    """Return coverage above and set size below, a column a number of draws and rule."""
-    chosen = {
+    columns = {
         f"{rule}, m = {count}": numbers.sel({RULE: rule, names.DRAW: count})
         for count in COUNTS
         for rule in RULES
     }
-    return page.draw_columns(chosen, "The standard quantile on drawn labels", numbers)
+    return page.draw_columns(columns, "The standard quantile on drawn labels", numbers)
 
 
-def claim_by_rank(numbers: xr.Dataset) -> Claim:
-    """Return whether the baseline reaches the level on average, though nothing promises it."""
-    level = page.wanted(numbers)
+def claim_by_rank(numbers: xr.Dataset, level: float) -> Claim:
     there = numbers["aggregated_coverage"].values
     said = ", ".join(
         f"{rule} m = {count} {mean_spread(there[i, j])}"

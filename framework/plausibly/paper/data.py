@@ -38,7 +38,6 @@ class Data(subjects.Judged):
 
     @property
     def labels(self) -> tuple[str, ...]:
-        """Names of the labels, in the order of the predictions."""
         return tuple(map(str, self.predictions[names.LABEL].values))
 
     @property
@@ -50,7 +49,6 @@ class Data(subjects.Judged):
         return self.predictions.copy(data=hit.astype(np.float64)).rename("plausibilities")
 
     def described(self) -> dict[str, str | int]:
-        """Return what every table of numbers says of its data, as attributes."""
         return {"data": self.name, "about": self.about, "simulated": int(self.simulated)}
 
 
@@ -195,7 +193,6 @@ def read(folder: Path, *, simulate: bool = False, seed: int = 1) -> Data:
 
 
 def _first(folder: Path, wanted: Sequence[str], expected: str, do: str) -> Path:
-    """Return the first of some files that is there."""
     for name in wanted:
         if (folder / name).is_file():
             return folder / name

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import TypeAlias
 
 import attrs
+import numpy as np
 import xarray as xr
+from numpy.typing import ArrayLike
 
 from plausibly.calibration.alphas import AlphaLike
 from plausibly.conformal.calibrate import calibrate
@@ -17,9 +20,9 @@ from plausibly.evaluation.splits import split, split_keys
 from plausibly.evaluation.study import compare
 from plausibly.kernels import coverage
 from plausibly.kernels.random import hash_names
-from plausibly.kernels.types import Bools
+from plausibly.kernels.types import Bools, Floats
 from plausibly.paper.data import Data
-from plausibly.paper.page import Claim, Drawing
+from plausibly.paper.page import Claim, Drawing, wanted
 
 TEST = 0.5
 DRAWS = 10
@@ -31,7 +34,6 @@ Progress: TypeAlias = Callable[[int, int], object]
 
 
 def monte_carlo(draws: int = DRAWS, **others: str) -> MethodTable:
-    """Return the method that calibrates on drawn labels."""
     return {"calibrator": "monte-carlo", "draws": draws, **others}
 
 
@@ -39,8 +41,7 @@ def monte_carlo(draws: int = DRAWS, **others: str) -> MethodTable:
 class Study:
     """Random splits of a figure's data, and how many are wanted."""
 
-    given: Data | None = None
-    own: Callable[[int], Data]
+    source: Callable[[], Data]
     alpha: AlphaLike
     splits: int = 100
     seed: int = 1
@@ -48,18 +49,25 @@ class Study:
 
     @property
     def data(self) -> Data:
-        """What was given, or the data of the figure."""
-        return self.own(self.seed) if self.given is None else self.given
+        return self.source()
 
     def tick(self, done: int, total: int) -> None:
-        """Take note of a finished step."""
         if self.progress is not None:
             self.progress(done, total)
 
     def rows(self, number: int, *, test: float = TEST) -> Bools:
         """Return which examples are test examples in a split, (example,)."""
-        hashes = hash_names(self.data.predictions[names.EXAMPLE].values)
-        return split(hashes, split_keys(self.seed, number), test=test, groups=self.data.groups)
+        data, keys = self.data, split_keys(self.seed, number)
+        hashes = hash_names(data.predictions[names.EXAMPLE].values)
+        return split(hashes, keys, test=test, groups=data.groups)
+
+    def over_splits(self, measure: Callable[[int, Bools], ArrayLike]) -> Floats:
+        """Return numbers of every split, (..., split), from its number and its test examples."""
+        found = []
+        for number in range(self.splits):
+            found.append(measure(number, self.rows(number)))
+            self.tick(number + 1, self.splits)
+        return np.stack(found, axis=-1)
 
     def calibrated(
         self, rows: Bools, method: MethodTable, *, seed: int, lam: xr.DataArray | None = None
@@ -105,7 +113,6 @@ class Study:
         return kept.drop_vars(["guaranteed", "guaranteed_level"]).assign(guaranteed_level=level)
 
     def facts(self, **others: object) -> dict[str, object]:
-        """Return the attributes of a figure's numbers."""
         asked = {"splits": self.splits, "alpha": float(self.alpha), "seed": self.seed}
         return {**self.data.described(), **asked, **others}
 
@@ -118,7 +125,10 @@ class Figure:
     alpha: AlphaLike
     numbers: Callable[[Study], xr.Dataset]
     draw: Callable[[xr.Dataset], Drawing]
-    claim: Callable[[xr.Dataset], Claim]
+    statement: Callable[[xr.Dataset, float], Claim]
+
+    def claim(self, numbers: xr.Dataset) -> Claim:
+        return self.statement(numbers, wanted(numbers))
 
     def measure(
         self,
@@ -129,10 +139,8 @@ class Figure:
         seed: int = 1,
         progress: Progress | None = None,
     ) -> xr.Dataset:
-        """Return the numbers, labelled."""
         study = Study(
-            given=data,
-            own=self.data,
+            source=partial(self.data, seed) if data is None else lambda: data,
             alpha=self.alpha if alpha is None else alpha,
             splits=splits,
             seed=seed,

@@ -58,13 +58,11 @@ class Digits:
     digits: Ints
 
     def part(self, rows: slice) -> Digits:
-        """Return some of them."""
         return Digits(images=self.images[rows], digits=self.digits[rows])
 
 
 @cache
 def load() -> tuple[Digits, Digits]:
-    """Return images to train on, and other ones to study."""
     found = require("sklearn.datasets", extra="demo", whose=WHOSE).load_digits()
     images: Images = np.asarray(found.images, dtype=np.float64) / 16
     every = Digits(images=images, digits=np.asarray(found.target, dtype=np.int64))
@@ -100,7 +98,6 @@ def _flat(images: Images) -> Images:
 
 
 def _fitted(images: Images, target: NDArray[np.generic]) -> Any:  # Any: scikit-learn has no types
-    """Return a logistic regression on images."""
     linear = require("sklearn.linear_model", extra="demo", whose=WHOSE)
     with one_thread():
         return linear.LogisticRegression(C=1.0, max_iter=2000).fit(_flat(images), target)
@@ -109,7 +106,6 @@ def _fitted(images: Images, target: NDArray[np.generic]) -> Any:  # Any: scikit-
 def _cells(
     values: NDArray[np.float64], examples: NDArray[np.str_], **attributes: str
 ) -> xr.DataArray:
-    """Return numbers by example and digit."""
     coords = {names.EXAMPLE: examples, names.LABEL: text_array(LABELS)}
     return xr.DataArray(values, coords, list(coords), "predictions", attributes)
 
@@ -205,7 +201,6 @@ def _few(covered: NDArray[np.float64], counts: Ints) -> Ints:
 
 
 def draw_label_sets(numbers: xr.Dataset) -> Drawing:
-    """Return coverage, its shares and sizes above; two images with their p-values below."""
     drawn = page.new_page(11, 6.4)
     above, below = drawn.subfigures(2, 1)
     first, second, third = above.subplots(1, 3)
@@ -258,9 +253,7 @@ def _image(picture: Axes, panel: Axes, one: xr.Dataset, alpha: float) -> None:
     framed(panel, "digit", "p-value", "in the set: p-value above alpha", room=0.35, columns=3)
 
 
-def claim_label_sets(numbers: xr.Dataset) -> Claim:
-    """Return whether the level is reached, and how it is shared out."""
-    level = page.wanted(numbers)
+def claim_label_sets(numbers: xr.Dataset, level: float) -> Claim:
     values, realised = numbers["aggregated_coverage"].values, numbers["realised"].values
     partly = float(((realised > 0) & (realised < 1)).mean())
     base = float(numbers["coverage_at_one_half"])
@@ -345,46 +338,42 @@ def augmentation(study: Study) -> xr.Dataset:
     made, data = augmented(study.seed), study.data
     known = data.plausibilities.values > 0
     measures = [name for name, _, _ in (*_COVERED, *_SIZES)]
-    found = np.zeros((len(measures), len(COUNTS), study.splits))
-    for number in range(study.splits):
-        rows = study.rows(number)
-        test = made.predictions.values[:, rows]
-        for place, count in enumerate(COUNTS):
+
+    def measure(_: int, rows: Bools) -> Images:
+        test, found = made.predictions.values[:, rows], []
+        for count in COUNTS:
             few, lam = made.predictions[:count, ~rows], data.plausibilities[~rows]
             predictor = calibrate(few, lam, calibrator=POOLED)
             flat = test.reshape(-1, test.shape[-1])
             sets = predictor.predict_array(flat, study.alpha).reshape(test.shape)
             covered, sizes = (sets & known[rows]).sum(axis=2), sets.sum(axis=2)
             parts = (covered[0], covered[1:], sizes[0], sizes[1:])
-            found[:, place, number] = [part.mean() for part in parts]
-        study.tick(number + 1, study.splits)
+            found.append([part.mean() for part in parts])
+        return np.transpose(found)
+
+    found = zip(measures, study.over_splits(measure), strict=True)
     original, others = made.accuracy
     return xr.Dataset(
         {
-            **{
-                name: ((COUNT, SPLIT), values) for name, values in zip(measures, found, strict=True)
-            },
+            **{name: ((COUNT, SPLIT), values) for name, values in found},
             "accuracy_original": ((), original),
             "accuracy_augmented": ((), others),
         },
-        coords={COUNT: list(COUNTS), SPLIT: np.arange(study.splits)},
+        {COUNT: list(COUNTS), SPLIT: np.arange(study.splits)},
     )
 
 
 def draw_augmentation(numbers: xr.Dataset) -> Drawing:
-    """Return coverage above and set size below, a column a number of images."""
     extra = ["only", *(f"and {count - 1} augmented" for count in COUNTS[1:])]
-    chosen = {
+    columns = {
         f"m = {count}: original {more}": numbers.sel({COUNT: count})
         for count, more in zip(COUNTS, extra, strict=True)
     }
     title = "Calibrated on augmented images too"
-    return page.draw_columns(chosen, title, numbers, covered=_COVERED, sizes=_SIZES)
+    return page.draw_columns(columns, title, numbers, covered=_COVERED, sizes=_SIZES)
 
 
-def claim_augmentation(numbers: xr.Dataset) -> Claim:
-    """Return whether augmented calibration covers augmented images better."""
-    level = page.wanted(numbers)
+def claim_augmentation(numbers: xr.Dataset, level: float) -> Claim:
     there = numbers["coverage_augmented"].mean(SPLIT).values
     sizes = numbers["set_size_augmented"].mean(SPLIT).values
     plain = numbers["coverage_original"].values[0]

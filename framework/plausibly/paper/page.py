@@ -20,20 +20,8 @@ from plausibly.extras import require
 from plausibly.kernels.types import Floats
 from plausibly.palette import BLUE, GREEN, INK, PURPLE, VERMILION
 from plausibly.paper.data import WHOSE
-from plausibly.plots.style import (
-    AGGREGATED,
-    SIZE,
-    SMALL,
-    VOTED,
-    Axes,
-    Look,
-    edges,
-    headroom,
-    histogram,
-    legend,
-    target,
-    tidy,
-)
+from plausibly.plots import style
+from plausibly.plots.style import Axes, Look
 
 Drawing: TypeAlias = Any  # Any: a Figure of matplotlib, which may not be installed
 Form: TypeAlias = Literal["png", "svg"]
@@ -52,12 +40,10 @@ class Claim:
 
     @property
     def held(self) -> bool:
-        """Whether every part held."""
         return all(self.parts.values())
 
     @property
     def verdict(self) -> str:
-        """Whether it held: yes, or no and in what."""
         wrong = [part for part, held in self.parts.items() if not held]
         return f"no: not {', not '.join(wrong)}" if wrong else "yes"
 
@@ -67,12 +53,11 @@ class Claim:
 
 
 def wanted(numbers: xr.Dataset) -> float:
-    """Return the level that a figure asks for."""
-    return float(1 - numbers.attrs[names.ALPHA])
+    """Return the level that a figure asks for, NaN for none."""
+    return float(1 - numbers.attrs.get(names.ALPHA, np.nan))
 
 
 def close(mean: float, level: float) -> bool:
-    """Return whether a mean of coverage is at a level, to `CLOSE`."""
     return abs(mean - level) <= CLOSE
 
 
@@ -91,17 +76,11 @@ def write_numbers(numbers: xr.Dataset, path: Path) -> None:
         writer.writerow(["data", "quantity", *numbers.dims, "value"])
         for name, variable in numbers.data_vars.items():
             places = product(*(numbers[dim].values.tolist() for dim in variable.dims))
-            for place, value in zip(places, variable.values.ravel().tolist(), strict=True):
-                at = dict(zip(variable.dims, map(_text, place), strict=True))
-                where = [at.get(dim, "") for dim in numbers.dims]
-                writer.writerow([data, name, *where, _text(value)])
-
-
-def _text(value: object) -> str:
-    """Return a number in the shortest text that reads back as the same."""
-    if isinstance(value, bool):
-        return str(int(value))
-    return repr(value) if isinstance(value, float) else str(value)
+            values = variable.values
+            each = (values.astype(int) if values.dtype == bool else values).ravel().tolist()
+            for place, value in zip(places, each, strict=True):
+                at = dict(zip(variable.dims, place, strict=True))
+                writer.writerow([data, name, *(at.get(dim, "") for dim in numbers.dims), value])
 
 
 _SALT = "plausibly"
@@ -118,7 +97,6 @@ METHOD_LOOKS: tuple[Look, ...] = (
 
 
 def new_page(width: float, height: float) -> Drawing:
-    """Return an empty picture, in inches."""
     figures = require("matplotlib.figure", extra="demo", whose=WHOSE)
     return figures.Figure(figsize=(width, height), layout="constrained")
 
@@ -137,52 +115,44 @@ def framed(
 ) -> None:
     """Put around what is drawn: the level that is asked for, names of axes, room, and a key."""
     if level is not None:
-        target(panel, level)
-    tidy(panel, x=x, y=y, title=title, grid=grid)
+        style.target(panel, level)
+    style.tidy(panel, x=x, y=y, title=title, grid=grid)
     if room:
-        headroom(panel, room)
+        style.headroom(panel, room)
     if key:
-        legend(panel, place=key, columns=columns)
+        style.legend(panel, place=key, columns=columns)
 
 
 def key_above(page: Drawing, panel: Axes, columns: int) -> None:
-    """Say above a page, once, what the marks of one of its panels are."""
-    handles, said = panel.get_legend_handles_labels()
-    once = dict(zip(said, handles, strict=True))
-    page.legend(
-        once.values(),
-        once.keys(),
-        loc="outside upper right",
-        ncols=columns,
-        fontsize=SMALL,
-        frameon=False,
-    )
+    """Put the legend of one panel above the page, each label once."""
+    once = dict(zip(*reversed(panel.get_legend_handles_labels()), strict=True))
+    where = {"loc": "outside upper right", "ncols": columns}
+    page.legend(once.values(), once.keys(), fontsize=style.SMALL, frameon=False, **where)
 
 
 def finish(page: Drawing, title: str, numbers: xr.Dataset) -> Drawing:
     """Write title and foot of a picture: what is shown, on which data, by how many splits."""
     simulated = bool(numbers.attrs.get("simulated"))
-    page.suptitle(
-        f"{title}\n{SIMULATED_PREDICTIONS}" if simulated else title,
-        x=0.01,
-        ha="left",
-        fontweight="bold",
-        fontsize=11,
-        color=VERMILION if simulated else INK,
-    )
-    page.supxlabel(foot(numbers), x=0.01, ha="left", fontsize=SMALL, color=INK)
+    left, colour = {"x": 0.01, "ha": "left"}, VERMILION if simulated else INK
+    title = f"{title}\n{SIMULATED_PREDICTIONS}" if simulated else title
+    page.suptitle(title, fontweight="bold", fontsize=11, color=colour, **left)
+    page.supxlabel(foot(numbers), fontsize=style.SMALL, color=INK, **left)
     return page
 
 
 def foot(numbers: xr.Dataset) -> str:
     """Return the line that says on which data a figure stands, and what was asked for."""
-    said = [str(numbers.attrs["about"])] if "about" in numbers.attrs else []
-    for key in ("splits", "alpha", "seed"):
-        if key in numbers.attrs:
-            value = numbers.attrs[key]
-            splits = "one random split" if value == 1 else f"{counted(int(value))} random splits"
-            said.append(splits if key == "splits" else f"{key} {value}")
-    return "; ".join(said)
+    known = numbers.attrs
+    parts = [str(known["about"])] if "about" in known else []
+    if "splits" in known:
+        parts.append(_splits(int(known["splits"])))
+    return "; ".join(
+        [*parts, *(f"{key} {known[key]}" for key in ("alpha", "seed") if key in known)]
+    )
+
+
+def _splits(count: int) -> str:
+    return "one random split" if count == 1 else f"{counted(count)} random splits"
 
 
 def save(page: Drawing, path: Path, form: Form) -> None:
@@ -196,10 +166,10 @@ def save(page: Drawing, path: Path, form: Form) -> None:
 
 Measure: TypeAlias = tuple[str, str, Look]
 COVERED = (
-    ("voted_coverage", "voted", VOTED),
-    ("aggregated_coverage", "aggregated", AGGREGATED),
+    ("voted_coverage", "voted", style.VOTED),
+    ("aggregated_coverage", "aggregated", style.AGGREGATED),
 )
-SIZES = (("set_size", "", SIZE),)
+SIZES = (("set_size", "", style.SIZE),)
 _WIDTH, _HEIGHT = 3, 5.6
 _WIDE, _MARGIN = 20, 1.1
 
@@ -216,7 +186,7 @@ def draw_columns(
     page = new_page(max(_WIDTH * len(columns), 7.5), _HEIGHT)
     panels = page.subplots(2, len(columns), sharex="row", sharey="row", squeeze=False)
     limits = [
-        edges([one[name].values for one in columns.values() for name, _, _ in measures])
+        style.edges([one[name].values for one in columns.values() for name, _, _ in measures])
         for measures in (covered, sizes)
     ]
     least = min(float(one[name].min()) for one in columns.values() for name, _, _ in sizes)
@@ -231,14 +201,14 @@ def draw_columns(
             for measure, said, look in measures:
                 values = one[measure].values
                 what = f"{said}, mean" if said else "mean"
-                histogram(panel, values, bins, look, f"{what} {values.mean():.{digits}f}")
+                style.histogram(panel, values, bins, look, f"{what} {values.mean():.{digits}f}")
         framed(panels[0, place], "coverage (share)", y, name, level=wanted(numbers), key="")
         framed(panels[1, place], "mean set size (labels)", y, key="")
     if wide:
         panels[1, 0].set_xscale("log")  # of the row
-    headroom(panels[0, 0], 0.5)
-    headroom(panels[1, 0], 0.15 + 0.12 * len(sizes))
+    style.headroom(panels[0, 0], 0.5)
+    style.headroom(panels[1, 0], 0.15 + 0.12 * len(sizes))
     for above, below in panels.T:
-        legend(above, place="upper left")
-        legend(below, place="upper right")
+        style.legend(above, place="upper left")
+        style.legend(below, place="upper right")
     return finish(page, title, numbers)

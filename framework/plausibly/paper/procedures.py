@@ -105,7 +105,6 @@ _COLUMNS = {
 
 
 def draw(numbers: xr.Dataset) -> Drawing:
-    """Return the table as text, with the coverage of every split beside it."""
     drawn = page.new_page(13, 4.6)
     text, panel = drawn.subplots(1, 2, width_ratios=(2.2, 1))
     count = numbers.sizes[METHOD]
@@ -129,7 +128,6 @@ def draw(numbers: xr.Dataset) -> Drawing:
 
 
 def _cells(one: xr.Dataset) -> list[str]:
-    """Return the cells of a row as text."""
     return [
         str(one[METHOD].values),
         str(one["paper_says"].values),
@@ -170,12 +168,10 @@ def _dots(panel: Axes, one: xr.Dataset, row: int) -> None:
         )
 
 
-def claim(numbers: xr.Dataset) -> Claim:
-    """Return whether the rows of the paper's table read as it says."""
+def claim(numbers: xr.Dataset, level: float) -> Claim:
     rows = {name: numbers.sel({METHOD: name}) for name in PROCEDURES}
     mean = {name: float(one["coverage"].mean()) for name, one in rows.items()}
     spread = {name: _spread(one) for name, one in rows.items()}
-    level = page.wanted(numbers)
     level_ecdf = level * (1 - float(DELTA))
     said = ", ".join(
         f"{name} {decimal(mean[name])} (over labels {decimal(spread[name], 4)})" for name in rows

@@ -20,6 +20,7 @@ from plausibly.evaluation.describe import decimal
 from plausibly.evaluation.design import MethodTable
 from plausibly.evaluation.uniformity import DRAWN, OF, VOTED as OF_VOTES, p_value_uniformity
 from plausibly.kernels.random import Keys, hash_names
+from plausibly.kernels.types import Bools
 from plausibly.palette import GREY
 from plausibly.paper import page
 from plausibly.paper.cases import COMPARED, METHODS, MONTE_CARLO, VOTED
@@ -66,12 +67,10 @@ def averages(study: Study) -> xr.Dataset:
 
 
 def _at_most(levels: NDArray[np.float64], p: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return which share of p-values is at most each level."""
     return np.searchsorted(np.sort(p), levels, side="right") / len(p)
 
 
 def draw_averages(numbers: xr.Dataset) -> Drawing:
-    """Return both distributions, and levels that are reached against levels that are asked."""
     drawn = page.new_page(9, 4)
     first, second = drawn.subplots(1, 2)
     levels, band = numbers[LEVEL].values, float(numbers["band"])
@@ -90,8 +89,7 @@ def draw_averages(numbers: xr.Dataset) -> Drawing:
     return page.finish(drawn, "Averaged p-values, and their empirical correction", numbers)
 
 
-def claim_averages(numbers: xr.Dataset) -> Claim:
-    """Return whether only the corrected p-values are uniform, to the band."""
+def claim_averages(numbers: xr.Dataset, level: float) -> Claim:
     band = float(numbers["band"])
     averaged, corrected = (
         float(abs(numbers[f"{name}_level"] - numbers[LEVEL]).max()) for name in _LOOKS
@@ -121,22 +119,22 @@ CORRECTED: dict[str, MethodTable] = {
 def coverage(study: Study) -> xr.Dataset:
     """Return aggregated coverage and set size, (method, split)."""
     kept = ["aggregated_coverage", "set_size"]
-    corrected = study.compared(CORRECTED)[kept]
-    found = []
-    for number in range(study.splits):
-        rows = study.rows(number)
-        method = {"calibrator": "voted"}
+    corrected, method = study.compared(CORRECTED)[kept], {"calibrator": "voted"}
+
+    def measure(_: int, rows: Bools) -> list[float]:
         predictor = study.calibrated(rows, method, seed=study.seed, lam=study.data.sure)
-        found.append(study.measured(predictor, rows))
+        one = study.measured(predictor, rows)
+        return [one[name] for name in kept]
+
+    found = study.over_splits(measure)
     known = xr.Dataset(
-        {name: ((METHOD, SPLIT), [[one[name] for one in found]]) for name in kept},
-        coords={METHOD: [TRUE], SPLIT: corrected[SPLIT]},
+        {name: ((METHOD, SPLIT), [one]) for name, one in zip(kept, found, strict=True)},
+        {METHOD: [TRUE], SPLIT: corrected[SPLIT]},
     )
     return xr.concat([known, corrected], dim=METHOD, join="exact")
 
 
 def draw_coverage(numbers: xr.Dataset) -> Drawing:
-    """Return a histogram a method, one above the other."""
     covered, level = numbers["aggregated_coverage"], page.wanted(numbers)
     drawn = page.new_page(8, 6)
     panels = drawn.subplots(len(covered), 1, sharex=True, sharey=True)
@@ -150,9 +148,7 @@ def draw_coverage(numbers: xr.Dataset) -> Drawing:
     return page.finish(drawn, "The ECDF correction, with and without its band", numbers)
 
 
-def claim_coverage(numbers: xr.Dataset) -> Claim:
-    """Return whether the correction leaves coverage where it is and adds spread."""
-    level = page.wanted(numbers)
+def claim_coverage(numbers: xr.Dataset, level: float) -> Claim:
     true, plain, band, rank = numbers["aggregated_coverage"].values
     return Claim(
         says=f"with the ECDF correction of Algorithm 2 coverage is {level:g} as without it, "
@@ -206,7 +202,6 @@ def uniformity(study: Study) -> xr.Dataset:
 
 
 def draw_uniformity(numbers: xr.Dataset) -> Drawing:
-    """Return a histogram a kind of label and calibration, with the uniform line."""
     kinds = [str(name) for name in numbers[OF].values]
     drawn = page.new_page(9, 2.2 * len(kinds) + 0.8)
     panels = drawn.subplots(len(kinds), len(COMPARED), sharex=True, sharey=True)
@@ -217,22 +212,16 @@ def draw_uniformity(numbers: xr.Dataset) -> Drawing:
             said = f"p-values of {kind} labels, distance {off:.3f}"
             look = sets.OF_LABELS[kind]
             style.bars(panel, numbers[BIN].values, heights, 0.95 / BINS, look, said)
-            sets.uniform_line(panel)
-            framed(
-                panel,
-                "p-value" if row == len(kinds) - 1 else "",
-                "" if column else "density",
-                "" if row else f"calibrated: {method}",
-                key="",
-            )
+            style.dashed(panel, 1, "uniform", axis="y")
+            x, y = "p-value" if row == len(kinds) - 1 else "", "" if column else "density"
+            framed(panel, x, y, "" if row else f"calibrated: {method}", key="")
     style.headroom(panels[0, 0], 0.35)
     for panel in panels.ravel():
         style.legend(panel, place="upper left", columns=2)
     return page.finish(drawn, "p-values are uniform for what was calibrated on", numbers)
 
 
-def claim_uniformity(numbers: xr.Dataset) -> Claim:
-    """Return whether p-values are uniform for the label of the calibration alone."""
+def claim_uniformity(numbers: xr.Dataset, level: float) -> Claim:
     limit = float(numbers["critical_distance"].max())
     kinds = [str(name) for name in numbers[OF].values]
     off = {

@@ -39,7 +39,6 @@ class Entry:
     derm: bool = False
 
     def load(self) -> Figure:
-        """Return what makes the figure."""
         module, _, name = self.home.partition(":")
         made: Figure = getattr(import_module(f"plausibly.paper.{module}"), name)
         return made
@@ -84,7 +83,6 @@ ENTRIES: tuple[Entry, ...] = (
 
 
 def chosen(figures: str | Sequence[str], *, derm: bool = False, own: bool = False) -> list[Entry]:
-    """Return the figures that are asked for."""
     known = {entry.name: entry for entry in ENTRIES}
     found: list[Entry] = []
     for name in [figures] if isinstance(figures, str) else figures:
@@ -144,7 +142,6 @@ class Reproduced:
 
     @property
     def name(self) -> str:
-        """Name of the figure."""
         return self.entry.name
 
     def draw(self) -> Drawing:

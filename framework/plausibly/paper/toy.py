@@ -19,7 +19,7 @@ from plausibly.data.names import text_array
 from plausibly.demo.subjects import AXIS
 from plausibly.evaluation.describe import decimal
 from plausibly.evaluation.design import MethodTable
-from plausibly.kernels.types import Floats, Ints
+from plausibly.kernels.types import Bools, Floats, Ints
 from plausibly.palette import BLUE, GREEN, INK, VERMILION
 from plausibly.paper import page
 from plausibly.paper.data import toy_data, toy_model
@@ -45,29 +45,25 @@ def both_ways(study: Study) -> xr.Dataset:
     """Return what is shown, and over splits how often sets by score and by p-value differ."""
     data, model = study.data, toy_model(POINTS, study.seed)
     sure = data.sure
-    covered, differ = np.zeros(study.splits), np.zeros(study.splits, dtype=np.int64)
     two: dict[str, tuple[tuple[str, ...], object]] = {}
-    for number in range(study.splits):
-        rows = study.rows(number)
+
+    def measure(_: int, rows: Bools) -> tuple[float, int]:
         predictor = study.calibrated(rows, {"calibrator": "voted"}, seed=study.seed, lam=sure)
-        covered[number] = study.measured(predictor, rows)["true_coverage"]
         test = data.predictions[rows]
         by_p = predictor.p_values(test).values > float(study.alpha)
-        differ[number] = (by_p != predictor.predict_array(test.values, study.alpha)).sum()
+        differ = int((by_p != predictor.predict_array(test.values, study.alpha)).sum())
         if not two:
             pair = test[_two(test.values)]
             cells = (SHOWN, names.LABEL)
-            two = {
-                "score": (cells, pair.values),
-                "p_value": (cells, predictor.p_values(pair).values),
-                "in_set": (cells, predictor.predict_array(pair.values, study.alpha)),
-                "threshold": ((), float(predictor.threshold(study.alpha))),
-                "shown_point": (
-                    (SHOWN, AXIS),
-                    model.drawn.points.sel({names.EXAMPLE: pair[names.EXAMPLE]}).values,
-                ),
-            }
-        study.tick(number + 1, study.splits)
+            points = model.drawn.points.sel({names.EXAMPLE: pair[names.EXAMPLE]}).values
+            two["score"] = (cells, pair.values)
+            two["p_value"] = (cells, predictor.p_values(pair).values)
+            two["in_set"] = (cells, predictor.predict_array(pair.values, study.alpha))
+            two["threshold"] = ((), float(predictor.threshold(study.alpha)))
+            two["shown_point"] = ((SHOWN, AXIS), points)
+        return study.measured(predictor, rows)["true_coverage"], differ
+
+    covered, differ = study.over_splits(measure)
     few = {names.EXAMPLE: slice(POINTS_SHOWN)}
     posterior = data.plausibilities.isel(few)
     steps = np.linspace(*_RANGE, GRID)
@@ -82,7 +78,7 @@ def both_ways(study: Study) -> xr.Dataset:
             "region": (("first", "second"), said),
             **two,
             "true_coverage": (SPLIT, covered),
-            "cells_that_differ": (SPLIT, differ),
+            "cells_that_differ": (SPLIT, differ.astype(np.int64)),
         },
         coords={
             names.EXAMPLE: posterior[names.EXAMPLE].values,
@@ -103,7 +99,6 @@ def _two(predictions: Floats) -> Ints:
 
 
 def draw_both_ways(numbers: xr.Dataset) -> Drawing:
-    """Return points by posterior, true and voted label; regions, scores and p-values."""
     drawn = page.new_page(10, 6.6)
     (posterior, true, voted), (regions, scores, p_values) = drawn.subplots(2, 3)
     points = numbers["point"].values
@@ -155,9 +150,7 @@ def _bars(panel: Axes, numbers: xr.Dataset, name: str, level: float, said: str) 
     panel.annotate(told, (0.02, 0.98), xycoords="axes fraction", va="top", fontsize=SMALL)
 
 
-def claim_both_ways(numbers: xr.Dataset) -> Claim:
-    """Return whether both ways agree, and cover true labels where those calibrate."""
-    level = page.wanted(numbers)
+def claim_both_ways(numbers: xr.Dataset, level: float) -> Claim:
     covered = numbers["true_coverage"].values
     differ = int(numbers["cells_that_differ"].sum())
     return Claim(
@@ -188,7 +181,6 @@ def gap(method: MethodTable, study: Study) -> xr.Dataset:
 
 
 def draw_gap(title: str, numbers: xr.Dataset) -> Drawing:
-    """Return a histogram a measure, over splits."""
     drawn = page.new_page(8, 3.8)
     panel, level = drawn.subplots(), page.wanted(numbers)
     there = {name: look for name, look in _LOOKS.items() if name in numbers}
@@ -203,9 +195,7 @@ def draw_gap(title: str, numbers: xr.Dataset) -> Drawing:
     return page.finish(drawn, title, numbers)
 
 
-def claim_gap(numbers: xr.Dataset, *, voted: bool) -> Claim:
-    """Return whether the gap is there, or closed, as the paper says."""
-    level = page.wanted(numbers)
+def claim_gap(numbers: xr.Dataset, level: float, *, voted: bool) -> Claim:
     hidden = "true_coverage" if "true_coverage" in numbers else "aggregated_coverage"
     of = "true labels" if hidden == "true_coverage" else "plausibilities"
     there, votes = numbers[hidden].values, numbers["voted_coverage"].values
@@ -284,7 +274,6 @@ def variability(study: Study) -> xr.Dataset:
 
 
 def draw_variability(numbers: xr.Dataset) -> Drawing:
-    """Return a histogram over label draws, then spreads over m, then over fractions."""
     drawn = page.new_page(11, 4)
     first, second, third = drawn.subplots(1, 3)
     level, covered = page.wanted(numbers), "aggregated coverage (share)"
@@ -315,9 +304,7 @@ def _spread(numbers: xr.Dataset) -> xr.DataArray:
     return numbers["coverage_over_splits"].std(SPLIT, ddof=1)
 
 
-def claim_variability(numbers: xr.Dataset) -> Claim:
-    """Return whether coverage stays on average while its spread falls with m."""
-    level = page.wanted(numbers)
+def claim_variability(numbers: xr.Dataset, level: float) -> Claim:
     labels = numbers["coverage_over_labels"].std(REPEAT, ddof=1)
     few, many = float(labels[0]), float(labels[-1])
     spread = _spread(numbers)

@@ -13,11 +13,11 @@ import xarray as xr
 
 from plausibly import registry
 from plausibly.conformal.calibrate import calibrate
-from plausibly.conformal.components import called
 from plausibly.data import names
 from plausibly.evaluation.intervals import Doubles
 from plausibly.kernels.types import Bools, Ints
 from plausibly.protocols import COMBINER, ComponentLike, PValueCombiner
+from plausibly.registry.components import called
 
 _LIMIT_BITS = 62
 _WHOLE = 1.0 - 1e-9

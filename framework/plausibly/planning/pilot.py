@@ -15,22 +15,23 @@ from plausibly import registry
 from plausibly.calibration.alphas import rounded_up
 from plausibly.conformal.aggregate import aggregated, default_aggregator
 from plausibly.conformal.calibrate import calibrate
-from plausibly.conformal.components import called
-from plausibly.data import names, seal
+from plausibly.data import names
+from plausibly.data.annotations import Rows, check_table
 from plausibly.data.names import name_texts, several
-from plausibly.data.responses import by_name, take_responses
-from plausibly.data.rows import Rows
+from plausibly.data.plausibilities import Plausibilities
+from plausibly.data.select import by_name, take_responses
 from plausibly.errors import InputError, counted, warn
 from plausibly.evaluation import inputs
-from plausibly.evaluation.inputs import above_zero, as_predictions, opinions_of, p_value_rows
+from plausibly.evaluation.inputs import as_predictions, p_value_rows
 from plausibly.evaluation.intervals import Doubles
 from plausibly.kernels.coverage import row_sums
 from plausibly.kernels.draws import ragged_uniforms
 from plausibly.kernels.random import Keys, hash_names
-from plausibly.kernels.sparse import Slots
+from plausibly.kernels.sparse import Sparse
 from plausibly.kernels.types import Floats, Ints
 from plausibly.planning.law import Shares, pool_rank
 from plausibly.protocols import AGGREGATOR, SCORE, Aggregator, ComponentLike, ScoreFunction
+from plausibly.registry.components import called
 
 LADDER = (1, 2, 3, 5, 10, 20, 50, 100)
 _MOST_HAVE = 0.1  # the last step is one that all but this share of the examples reach
@@ -105,7 +106,7 @@ class ReadPilot:
 
     atoms: Pilot
     predictions: xr.DataArray
-    plausibilities: xr.DataArray | xr.Dataset
+    plausibilities: Plausibilities
     table: xr.Dataset | None
     aggregator: Aggregator | None
     score: ScoreFunction
@@ -130,19 +131,17 @@ def read_pilot(
     model = as_predictions(predictions)
     table, component = None, None
     if isinstance(plausibilities, xr.Dataset) and names.RESPONSE_EXAMPLE in plausibilities:
-        table = seal.check_table(plausibilities)
+        table = check_table(plausibilities)
         component = registry.resolve(
             AGGREGATOR, aggregator or default_aggregator(str(table.attrs[names.KIND]))
         )
-        lam = inputs.as_given(aggregated(table, component, seed=seed))
+        lam = aggregated(table, component, seed=seed).averaged()
     else:
-        lam = inputs.as_given(plausibilities)
-    model, lam = matched(model, lam, only_common=only_common)
+        lam = inputs.read_plausibilities(plausibilities)
+    model, lam = inputs.matched_with(model, lam, only_common)
     clusters = None
     if cluster is not None:
-        values, clusters = inputs.codes_of(
-            inputs.example_values(cluster, (model, inputs.about(lam)))
-        )
+        values, clusters = inputs.codes_of(inputs.example_values(cluster, (model, lam.about)))
         if len(values) < 2:
             raise InputError(
                 "clusters-few",
@@ -170,16 +169,6 @@ def read_pilot(
         clusters=clusters,
         about=about,
     )
-
-
-def matched(
-    model: xr.DataArray, lam: xr.DataArray | xr.Dataset, *, only_common: bool
-) -> tuple[xr.DataArray, xr.DataArray | xr.Dataset]:
-    """Return predictions and plausibilities of the same examples and labels, in the same order."""
-    # The form of the plausibilities stays: the checker asks for each apart.
-    if isinstance(lam, xr.Dataset):
-        return inputs.matched(model, lam, only_common)
-    return inputs.matched(model, lam, only_common)
 
 
 def pilot_half(lacks: str) -> InputError:
@@ -220,24 +209,24 @@ class Pilot:
     """The atoms of a pilot in the order of their scores, ready to be resampled."""
 
     values: Floats
-    slots: Slots
+    slots: Sparse
     clusters: Ints | None
 
     @classmethod
     def of(
         cls,
         predictions: xr.DataArray,
-        plausibilities: xr.DataArray | xr.Dataset,
+        plausibilities: Plausibilities,
         score: ComponentLike[ScoreFunction],
         seed: int,
         clusters: Ints | None,
     ) -> Pilot:
         """Return the pilot of matched predictions and plausibilities (example, label)."""
-        predictor = calibrate(predictions, plausibilities, score=score, seed=seed)
+        predictor = calibrate(predictions, plausibilities.array, score=score, seed=seed)
         # In an order of names: neither sums nor resamples depend on the caller's rows or columns.
         order = np.argsort(hash_names(predictions[names.EXAMPLE].values))
         labels = np.argsort(hash_names(predictions[names.LABEL].values))
-        slots = above_zero(opinions_of(plausibilities)).recoded(np.argsort(labels), len(labels))
+        slots = plausibilities.stored.above_zero().ordered(labels)
         last = slots.filled[:, None] - 1
         code = np.take_along_axis(
             slots.label, np.minimum(np.arange(slots.label.shape[1]), last), axis=1
@@ -248,7 +237,7 @@ class Pilot:
         weight = slots.weight.astype(np.float64)
         return cls(
             values=values[order],
-            slots=Slots(weight[order], slots.label[order], slots.labels),
+            slots=Sparse(weight[order], slots.label[order], slots.labels),
             clusters=None if clusters is None else clusters[order],
         )
 

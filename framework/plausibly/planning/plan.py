@@ -21,7 +21,7 @@ from plausibly.data.names import several
 from plausibly.errors import InputError, counted
 from plausibly.evaluation import inputs
 from plausibly.evaluation.describe import decimal, ends
-from plausibly.evaluation.inputs import above_zero, few_rows, opinions_of
+from plausibly.evaluation.inputs import few_rows
 from plausibly.evaluation.intervals import Doubles, each, planes
 from plausibly.evaluation.splits import is_whole
 from plausibly.guarantee import bounded
@@ -40,7 +40,6 @@ from plausibly.planning.pilot import (
     Pilot,
     ReadPilot,
     Responses,
-    matched,
     read_pilot,
     warn_if_certain,
 )
@@ -317,9 +316,9 @@ def _responses(pilot: ReadPilot, seed: int, number: int) -> Responses | None:
 
 def _with(pilot: ReadPilot, table: xr.Dataset, seed: int) -> tuple[Pilot, float]:
     """Return the pilot with other annotations, and how far its plausibilities are from all."""
-    found = inputs.as_given(aggregated(table, pilot.aggregator, seed=seed))
-    _, lam = matched(pilot.predictions, found, only_common=True)
-    some, all_said = above_zero(opinions_of(lam)), above_zero(opinions_of(pilot.plausibilities))
+    found = aggregated(table, pilot.aggregator, seed=seed).averaged()
+    _, lam = inputs.matched_with(pilot.predictions, found, only_common=True)
+    some, all_said = lam.stored, pilot.plausibilities.stored
     apart = np.empty(len(all_said.weight))
     for rows in few_rows(all_said.shape):
         less, whole = some.take(rows).dense(), all_said.take(rows).dense()

@@ -16,24 +16,8 @@ from plausibly.errors import InputError, counted, listed
 from plausibly.evaluation.results import TOLERATED
 from plausibly.extras import require
 from plausibly.palette import BLUE, GREY, INK, PURPLE, VERMILION
-from plausibly.plots import reading
-from plausibly.plots.style import (
-    Axes,
-    Dot,
-    Look,
-    axes_of,
-    draw_dots,
-    heading,
-    height,
-    luminance,
-    mark,
-    name_rows,
-    number,
-    share,
-    shown_names,
-    tidy_rows,
-    tone,
-)
+from plausibly.plots import reading, style
+from plausibly.plots.style import Axes, Dot, Look
 
 MOST = 15
 _SIDE = 0.46
@@ -52,8 +36,8 @@ def disagreement(result: xr.Dataset, *, most: int = MOST, axes: Axes | None = No
     most : int
         Labels that are shown: those that annotators part over most, where there are more. Rows
         then do not sum to 100, and how many labels there are is said.
-    axes : matplotlib Axes, optional
-        Where to draw; by default those of a new figure, which is ``axes.figure``.
+    axes
+        As for `coverage`.
 
     Returns
     -------
@@ -61,10 +45,10 @@ def disagreement(result: xr.Dataset, *, most: int = MOST, axes: Axes | None = No
         Of the answers that say the label of a row, how many in 100 are met by an answer that says
         the label of the column. The diagonal, framed, is agreement.
 
-    Raises
-    ------
-    InputError
-        ``figure-unsuitable``.
+    Examples
+    --------
+    >>> from plausibly.annotators import label_disagreement
+    >>> axes = plots.disagreement(label_disagreement(plausibilities))
     """
     reading.check(result, "disagreement")
     together, said = result["together"].values, result["share"].values
@@ -77,7 +61,7 @@ def disagreement(result: xr.Dataset, *, most: int = MOST, axes: Axes | None = No
     compared, n = int(result.attrs["compared"]), int(result.attrs["n"])
     on = "" if compared == n else f"{counted(compared)} of "
     agree = f"{100 * float(np.trace(together)):.0f} of 100 {pairs} agree"
-    heading(
+    style.heading(
         axes,
         "Over which labels annotators part",
         f"per 100 answers of a row; {on}{several(n, 'example')}; {agree}",
@@ -92,11 +76,7 @@ def _most(wrong: NDArray[np.float64], most: int) -> NDArray[np.intp]:
 
 
 def confusion(
-    result: xr.Dataset,
-    *,
-    annotator: str | None = None,
-    most: int = MOST,
-    axes: Axes | None = None,
+    result: xr.Dataset, *, annotator: str | None = None, most: int = MOST, axes: Axes | None = None
 ) -> Axes:
     """Draw what an annotator says for each label, as an aggregator estimates it.
 
@@ -109,8 +89,8 @@ def confusion(
         By default the least reliable one.
     most : int
         Labels that are shown: those with the largest errors, where there are more.
-    axes : matplotlib Axes, optional
-        Where to draw; by default those of a new figure, which is ``axes.figure``.
+    axes
+        As for `coverage`.
 
     Returns
     -------
@@ -121,7 +101,12 @@ def confusion(
     Raises
     ------
     InputError
-        ``figure-unsuitable``, ``annotator-unknown``.
+        ``annotator-unknown``.
+
+    Examples
+    --------
+    >>> reliability = plausibly.reliability(annotations, "dawid-skene")
+    >>> axes = plots.confusion(reliability)
     """
     reading.check(result, "confusion")
     known = [str(name) for name in result[names.ANNOTATOR].values]
@@ -145,13 +130,13 @@ def confusion(
     called = [str(name) for name in result[names.LABEL].values[kept]]
     rows = values[np.ix_(kept, kept)]
     axes = _draw_squares(axes, "confusion", rows, called, x="says", y="means")
-    (name,) = shown_names([known[place]])
-    heading(
+    (name,) = style.shown_names([known[place]])
+    right, by = style.share(float(weight[place]), 2), result.attrs.get("aggregator", "estimated")
+    style.heading(
         axes,
         f"What annotator {name} says".replace("\n", " "),
         f"per 100 times that a label is meant; {int(result[RESPONSES][place]):,} responses; "
-        f"{share(float(weight[place]), 2)} right, as {result.attrs.get('aggregator', 'estimated')} "
-        "estimates",
+        f"{right} right, as {by} estimates",
         reading.some_of(len(kept), len(values), "label", "those with the largest errors"),
     )
     return axes
@@ -175,10 +160,11 @@ def sensitivity(
         Mean aggregated coverage over the splits; what falls more than .01 short of 1 - alpha is
         coloured and marked. The diagonal, framed, is what the guarantee is about.
 
-    Raises
-    ------
-    InputError
-        ``figure-unsuitable``, ``figure-alpha``.
+    Examples
+    --------
+    >>> aggregators = ["label-frequency", "dawid-skene"]
+    >>> result = plausibly.sensitivity(predictions, annotations, aggregators, splits=10)
+    >>> axes = plots.sensitivity(result)
     """
     _, one = reading.opened(result, "sensitivity", alpha)
     mean = one["aggregated_coverage"].mean("split").transpose("calibrated_with", "judged_by").values
@@ -186,7 +172,10 @@ def sensitivity(
     called = [str(name) for name in one["judged_by"].values]
     short = np.clip(wanted - mean, 0, None)
     texts = [
-        [f"{share(value)} ✗" if value < wanted - TOLERATED else share(value) for value in row]
+        [
+            f"{style.share(value)} ✗" if value < wanted - TOLERATED else style.share(value)
+            for value in row
+        ]
         for row in mean.tolist()
     ]
     axes = _draw_squares(
@@ -202,10 +191,10 @@ def sensitivity(
         side=0.95,
     )
     spread = ", ".join(f"{size:.2f}" for size in one["set_size"].mean("split").values)
-    heading(
+    style.heading(
         axes,
         reading.with_alpha("Coverage of what experts say, by the aggregator", one),
-        f"wanted {share(wanted, 2)}, ✗ more than .01 short; mean of "
+        f"wanted {style.share(wanted, 2)}, ✗ more than .01 short; mean of "
         f"{several(one.sizes['split'], 'split')} of {several(int(one.attrs['n']), 'example')}; "
         f"labels in a set, row by row: {spread}",
     )
@@ -228,10 +217,10 @@ def _draw_squares(
     """Draw a table of shares as squares, from paper to full colour, each with its number."""
     count = len(called)
     wide, tall = 2.9 + max(side * count, 2.6), 1.6 + max(side * count * 0.9, 1.4)
-    axes = axes_of(axes, figure, width=wide, height=tall)
+    axes = style.axes_of(axes, figure, width=wide, height=tall)
     colours = require("matplotlib.colors", extra="plots", whose="a figure")
     patches = require("matplotlib.patches", extra="plots", whose="a figure")
-    ink = tone(axes)
+    ink = style.tone(axes)
     shades = colours.LinearSegmentedColormap.from_list("plausibly", [ink.paper, hue])
     shades = shades.with_extremes(bad=ink.grid)
     axes.imshow(np.ma.masked_invalid(values / full), cmap=shades, vmin=0, vmax=1, aspect="auto")
@@ -240,9 +229,9 @@ def _draw_squares(
     centred = {"ha": "center", "va": "center", "fontsize": size}
     for i, row in enumerate(written):
         for j, text in enumerate(row):
-            dark = luminance(*shades(values[i, j] / full)[:3]) < _DARK
+            dark = style.luminance(*shades(values[i, j] / full)[:3]) < _DARK
             axes.text(j, i, text, color="white" if dark else INK, **centred)
-    beside, below = shown_names(called), shown_names(called, width=_NAME)
+    beside, below = style.shown_names(called), style.shown_names(called, width=_NAME)
     letters = max(len(line) for name in below for line in name.split("\n"))
     inches = axes.get_position().width * axes.figure.bbox.width / axes.figure.dpi
     if letters > _LETTERS * inches / count:
@@ -283,8 +272,8 @@ def agreement(result: xr.Dataset, *, axes: Axes | None = None) -> Axes:
     ----------
     result : Dataset
         From `plausibly.agreement`.
-    axes : matplotlib Axes, optional
-        Where to draw; by default those of a new figure, which is ``axes.figure``.
+    axes
+        As for `coverage`.
 
     Returns
     -------
@@ -293,10 +282,9 @@ def agreement(result: xr.Dataset, *, axes: Axes | None = None) -> Axes:
         guesses would give. Measures without a value are left out, and so are entropy and ties,
         which measure no agreement.
 
-    Raises
-    ------
-    InputError
-        ``figure-unsuitable``.
+    Examples
+    --------
+    >>> axes = plots.agreement(plausibly.agreement(annotations))
     """
     reading.check(result, "agreement")
     titles = measure_titles(str(result.attrs["kind"]))
@@ -307,15 +295,15 @@ def agreement(result: xr.Dataset, *, axes: Axes | None = None) -> Axes:
         if name not in _NO_AGREEMENT and name in titles and not np.isnan(mean):
             look = _CHANCE if "krippendorff" in name or "kappa" in name else _PLAIN
             rows.append(Dot(name=titles[name], mean=mean, low=low, high=high, look=look))
-    axes = axes_of(axes, "agreement", height=height(rows))
-    draw_dots(axes, rows)
+    axes = style.axes_of(axes, "agreement", height=style.height(rows))
+    style.draw_dots(axes, rows)
     low, high = axes.get_xlim()
     axes.set_xlim(min(low, -0.02), high)
-    axes.axvline(0, color=tone(axes).muted, linewidth=1, zorder=1)
-    tidy_rows(axes, "agreement (1: all agree)")
+    axes.axvline(0, color=style.tone(axes).muted, linewidth=1, zorder=1)
+    style.tidy_rows(axes, "agreement (1: all agree)")
     on = reading.on_what(result, examples=int(result.attrs["examples"]), lines="")
     per_cent = reading.per_cent(result.attrs["confidence"])
-    heading(
+    style.heading(
         axes,
         "How much annotators agree",
         f"{on}, {counted(int(result.attrs['answers']))} answers",
@@ -339,18 +327,17 @@ def annotators(
     most : int
         Annotators that are shown: those that agree least compared with the others, or are worth
         least. How many there are is said.
-    axes : matplotlib Axes, optional
-        Where to draw; by default those of a new figure, which is ``axes.figure``.
+    axes
+        As for `coverage`.
 
     Returns
     -------
     matplotlib Axes
         A row an annotator, with the number of answers.
 
-    Raises
-    ------
-    InputError
-        ``figure-unsuitable``.
+    Examples
+    --------
+    >>> axes = plots.annotators(plausibly.agreement(annotations), most=5)
     """
     if reading.check(result, "annotators") == "reliability":
         return _worth(result, most, axes)
@@ -370,17 +357,17 @@ def annotators(
                 note=f"{note}, low" if low[place] else note,
             )
         )
-    axes = axes_of(axes, "annotators", height=height(rows))
-    draw_dots(axes, rows)
+    axes = style.axes_of(axes, "annotators", height=style.height(rows))
+    style.draw_dots(axes, rows)
     for row, ends in enumerate(zip(own[order], others[order], strict=True)):
         if np.isfinite(ends).all():
             axes.plot(ends, [row, row], color=GREY, linewidth=1, zorder=1)
-            axes.plot(ends[1:], [row], marker="|", markersize=12, color=tone(axes).ink)
+            axes.plot(ends[1:], [row], marker="|", markersize=12, color=style.tone(axes).ink)
     every = [*own[order], *others[order]]
     least = float(np.nanmin(every)) if np.isfinite(every).any() else 0.0
     axes.set_xlim(max(0.0, least - 0.05), 1.02)
-    tidy_rows(axes, f"agreement with others ({result.attrs['likeness']})")
-    heading(
+    style.tidy_rows(axes, f"agreement with others ({result.attrs['likeness']})")
+    style.heading(
         axes,
         "How each annotator agrees with the others",
         "" if len(rows) < there else several(there, "annotator"),
@@ -400,22 +387,22 @@ def _worth(result: xr.Dataset, most: int, axes: Axes | None) -> Axes:
     # As the table prints them: NaN goes last, names break ties.
     order = sorted(range(there), key=lambda i: (np.isnan(weight[i]), weight[i], called[i]))[:most]
     notes = [str(result[NOTE].values[place]) if NOTE in result else "" for place in order]
-    axes = axes_of(axes, "annotators", height=1.3 + 0.44 * max(2, len(order)))
-    lines = shown_names([called[place] for place in order])
+    axes = style.axes_of(axes, "annotators", height=1.3 + 0.44 * max(2, len(order)))
+    lines = style.shown_names([called[place] for place in order])
     for row, place in enumerate(order):
         mean, look = float(weight[place]), _LOW if notes[row] else _PLAIN
         if not np.isnan(mean):
             axes.plot([0, mean], [row, row], color=look.colour, linewidth=2, zorder=1)
-            mark(axes, mean, row, look)
-        number(axes, row, "-" if np.isnan(mean) else share(mean, 2))
+            style.mark(axes, mean, row, look)
+        style.number(axes, row, "-" if np.isnan(mean) else style.share(mean, 2))
         lines[row] += f"\n{float(result[RESPONSES].values[place]):,.0f} responses"
         if notes[row]:
-            lines[row] += f"; {shown_names([notes[row]], width=34, lines=1)[0]}"
-    name_rows(axes, lines)
+            lines[row] += f"; {style.shown_names([notes[row]], width=34, lines=1)[0]}"
+    style.name_rows(axes, lines)
     top = max(1.0, float(np.nanmax(weight))) if np.isfinite(weight).any() else 1.0
     axes.set_xlim(0, top * 1.02)
-    tidy_rows(axes, "share of answers that is right, as estimated")
-    heading(
+    style.tidy_rows(axes, "share of answers that is right, as estimated")
+    style.heading(
         axes,
         "What each annotator is worth",
         "" if len(order) < there else several(there, "annotator"),

@@ -15,20 +15,8 @@ from plausibly.data import names
 from plausibly.errors import InputError, counted, listed
 from plausibly.kernels.types import Bools, Floats
 from plausibly.palette import BLUE, GREY
-from plausibly.plots import reading
-from plausibly.plots.style import (
-    OTHERS,
-    Axes,
-    Look,
-    axes_of,
-    heading,
-    legend_below,
-    name_rows,
-    shown_name,
-    shown_names,
-    tidy,
-    tone,
-)
+from plausibly.plots import reading, style
+from plausibly.plots.style import Axes, Look
 
 MOST = 12
 _FIRST_MARK = 1.06
@@ -66,8 +54,8 @@ def example(
     most : int
         Labels that are shown. Where there are more: those in a set, then by plausibility, then by
         prediction. How many there are, and how much plausibility the others hold, is said.
-    axes : matplotlib Axes, optional
-        Where to draw; by default those of a new figure, which is ``axes.figure``.
+    axes
+        As for `coverage`.
 
     Returns
     -------
@@ -76,8 +64,12 @@ def example(
     Raises
     ------
     InputError
-        ``example-nothing`` where nothing is given to draw, ``examples-unnamed``,
+        ``example-nothing`` where there is nothing to draw, ``examples-unnamed``,
         ``example-unknown``.
+
+    Examples
+    --------
+    >>> axes = plots.example(plausibilities, predictions, sets)
     """
     asked = sets if isinstance(sets, Mapping) else {} if sets is None else {"": sets}
     said = {"plausibilities": plausibilities, "predictions": predictions}
@@ -102,13 +94,13 @@ def example(
         for plane in planes:
             at = f" at alpha {float(plane[names.ALPHA]):g}" if names.ALPHA in plane.coords else ""
             said_of = f"in the {key} set{at}" if key else f"in the set{at}"
-            look = OTHERS[(len(marks) + 2) % len(OTHERS)]
+            look = style.OTHERS[(len(marks) + 2) % len(style.OTHERS)]
             marks.append(Marked(name=said_of, inside=plane.values.astype(bool), look=look))
     lam, model = (
         rows[key].values if key in rows else None for key in ("plausibilities", "predictions")
     )
     kept = _kept(lam, model, [mark.inside for mark in marks], len(labels), most)
-    axes = axes_of(axes, "example", height=1.9 + 0.42 * len(kept))
+    axes = style.axes_of(axes, "example", height=1.9 + 0.42 * len(kept))
     draw_bars(
         axes,
         [labels[place] for place in kept],
@@ -122,8 +114,8 @@ def example(
         covered = ", ".join(f"{share:.2f} of the plausibility {where}" for share, where in held)
         which += f"; the others hold {100 * max(0.0, 1 - float(lam[kept].sum())):.1f} %"
     few = reading.some_of(len(kept), len(labels), "label", which)
-    heading(axes, f"Example {shown_name(called, width=50, lines=1)}", covered, few)
-    legend_below(axes, columns=2)
+    style.heading(axes, f"Example {style.shown_name(called, width=50, lines=1)}", covered, few)
+    style.legend_below(axes, columns=2)
     return axes
 
 
@@ -143,14 +135,14 @@ def draw_bars(
     if plausibility is not None:
         axes.barh(place - apart, plausibility, 0.36, color=BLUE, label="plausibility")
     if prediction is not None:
-        hollow = {"color": tone(axes).paper, "edgecolor": GREY}
+        hollow = {"color": style.tone(axes).paper, "edgecolor": GREY}
         axes.barh(place + apart, prediction, 0.36, label="model", **hollow)
     for column, mark in enumerate(marks):
         x = np.full(mark.inside.sum(), _FIRST_MARK + column * _STEP)
         look = {"marker": mark.look.marker, "color": mark.look.colour}
         axes.plot(x, place[mark.inside], linestyle="", label=mark.name, **look)
-    tidy(axes, x="share", y="label", title=title, grid="x")
-    name_rows(axes, shown_names(labels, width=width))
+    style.tidy(axes, x="share", y="label", title=title, grid="x")
+    style.name_rows(axes, style.shown_names(labels, width=width))
     axes.set_ylim(len(labels) - 0.4, -0.6)
     axes.set_xlim(0, max(1.02, _FIRST_MARK + _STEP * (len(marks) - 0.3)))
     axes.set_xticks([0, 0.25, 0.5, 0.75, 1])
@@ -190,11 +182,7 @@ def _row(array: xr.DataArray, whose: str, name: str, labels: Sequence[str]) -> x
 
 
 def _kept(
-    lam: Floats | None,
-    model: Floats | None,
-    sets: Sequence[Bools],
-    labels: int,
-    most: int,
+    lam: Floats | None, model: Floats | None, sets: Sequence[Bools], labels: int, most: int
 ) -> NDArray[np.intp]:
     """Return the places of the labels that are drawn, in their order where all are."""
     if labels <= most:
@@ -224,8 +212,8 @@ def region(
     alpha : number, text, or a sequence of them
     plausibilities : DataArray, (example, label), optional
         What experts said of it.
-    axes : matplotlib Axes, optional
-        Where to draw; by default those of a new figure, which is ``axes.figure``.
+    axes
+        As for `coverage`.
 
     Returns
     -------
@@ -235,7 +223,12 @@ def region(
     ------
     InputError
         As `PlausibilityRegion.draw`, which this is.
+
+    Examples
+    --------
+    >>> region = plausibly.calibrate_region(predictions, plausibilities)
+    >>> axes = plots.region(region, predictions[:1], 0.1)
     """
     tall = 1.8 if len(region.labels) == 2 else 5.4
-    axes = axes_of(axes, "region", width=6, height=tall)
+    axes = style.axes_of(axes, "region", width=6, height=tall)
     return region.draw(predictions, alpha, plausibilities=plausibilities, axes=axes)

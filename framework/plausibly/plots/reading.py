@@ -31,12 +31,7 @@ class Kind:
 
     @property
     def made_by(self) -> str:
-        """The call as a user writes it."""
         return f"plausibly.{self.call}"
-
-    def fits(self, result: xr.Dataset) -> bool:
-        """Return whether a Dataset is such a result."""
-        return self.variable in result and set(self.dims) <= set(result[self.variable].dims)
 
 
 KINDS: Mapping[str, Kind] = {
@@ -103,7 +98,11 @@ def kinds_of(result: object) -> list[str]:
     """Return which kinds of result a Dataset is: mostly one, or none."""
     if not isinstance(result, xr.Dataset):
         return []
-    return [name for name, kind in KINDS.items() if kind.fits(result)]
+    return [
+        name
+        for name, kind in KINDS.items()
+        if kind.variable in result and set(kind.dims) <= set(result[kind.variable].dims)
+    ]
 
 
 def figures_of(result: object) -> list[str]:
@@ -118,7 +117,8 @@ def check(result: object, figure: str) -> str:
     for kind in FIGURES[figure]:
         if kind in found:
             return kind
-    makers = " or ".join(_shown(KINDS[kind].made_by) for kind in FIGURES[figure])
+    calls = [f"plausibly.{KINDS[kind].call}" for kind in FIGURES[figure]]
+    makers = " or ".join(one if "..." in one else one.partition("(")[0] for one in calls)
     got = f"a {type(result).__name__}"
     if isinstance(result, xr.Dataset):
         got = f"variables {listed(map(str, result.data_vars))}" if len(result) else "no variable"
@@ -128,15 +128,10 @@ def check(result: object, figure: str) -> str:
         f"figure {figure} cannot be drawn of this {type(result).__name__}",
         expected=f"what {makers} returns",
         got=got + (f", which has the figure {listed(others, most=20)}" if others else ""),
-        do=f"plausibly.plots.{figure}({KINDS[FIGURES[figure][0]].made_by})",
+        do=f"plausibly.plots.{figure}({calls[0]})",
         whose=f"figure {figure}",
         details={"figures": others},
     )
-
-
-def _shown(call: str) -> str:
-    """Return a call as a name, with what makes the difference."""
-    return call if "..." in call else call.partition("(")[0]
 
 
 def opened(result: xr.Dataset, figure: str, alpha: float | None) -> tuple[str, xr.Dataset]:
@@ -165,26 +160,24 @@ def at_alpha(result: xr.Dataset, alpha: float | None) -> xr.Dataset:
     return result.isel({names.ALPHA: place}) if names.ALPHA in result.dims else result
 
 
-def alpha_of(one: xr.Dataset) -> float | None:
-    """Return the alpha of a result at one alpha, None where the sets name none."""
+def _alpha(one: xr.Dataset) -> float | None:
     return float(one[names.ALPHA]) if names.ALPHA in one.coords else None
 
 
 def wanted(one: xr.Dataset) -> float | None:
-    """Return the coverage that is wanted of a result at one alpha, None where nobody knows."""
-    alpha = alpha_of(one)
+    """Return 1 - alpha of a result at one alpha, None where it has none."""
+    alpha = _alpha(one)
     return None if alpha is None else 1 - alpha
 
 
 def with_alpha(title: str, one: xr.Dataset) -> str:
-    """Return a title that names the alpha, where there is one."""
-    alpha = alpha_of(one)
+    alpha = _alpha(one)
     return title if alpha is None else f"{title}, alpha {alpha:g}"
 
 
 def promised(one: xr.Dataset) -> str:
     """Return what is guaranteed of these sets, in words; nothing where nothing is known."""
-    alpha = alpha_of(one)
+    alpha = _alpha(one)
     stated = json.loads(str(one.attrs.get(GUARANTEES, "[]")))
     if alpha is None or not isinstance(stated, list):
         return ""
@@ -197,10 +190,9 @@ def promised(one: xr.Dataset) -> str:
 
 def on_what(one: xr.Dataset, *, examples: int | None = None, lines: str = "lines") -> str:
     """Return how many examples a figure stands on, and what its lines are."""
-    n = examples
-    if n is None:
-        n = int(one["n"]) if "n" in one else int(one.attrs["n"])
-    said = several(n, "example")
+    if examples is None:
+        examples = int(one["n"] if "n" in one else one.attrs["n"])
+    said = several(examples, "example")
     if "cluster" in one.attrs:
         said += f" in {several(int(one.attrs['clusters']), 'cluster')} ({one.attrs['cluster']})"
     if lines and "confidence" in one.attrs:
@@ -209,18 +201,15 @@ def on_what(one: xr.Dataset, *, examples: int | None = None, lines: str = "lines
 
 
 def dashed(one: xr.Dataset) -> str:
-    """Return what the dashed line is."""
+    """Return the note on the dashed line."""
     level = wanted(one)
     return "" if level is None else f"dashed: {share(level, 2)}, as wanted"
 
 
 def per_cent(value: Hashable) -> str:
-    """Return a share in per cent."""
     return f"{100 * float(str(value)):g} %"
 
 
 def some_of(shown: int, there: int, noun: str, which: str) -> str:
-    """Return that not all are shown, and which; nothing where all are."""
-    if shown >= there:
-        return ""
-    return f"{counted(shown)} of {several(there, noun)}: {which}"
+    """Return the note that not all are shown, and which; empty where all are."""
+    return "" if shown >= there else f"{counted(shown)} of {several(there, noun)}: {which}"

@@ -22,33 +22,7 @@ from plausibly.extras import require
 from plausibly.kernels.types import Floats, Ints
 from plausibly.palette import BLUE, VERMILION
 from plausibly.plots import reading, style
-from plausibly.plots.style import (
-    DASHES,
-    MEASURES,
-    OTHERS,
-    SIZE,
-    SMALL,
-    Axes,
-    Dot,
-    Look,
-    axes_of,
-    bars,
-    curve,
-    dashed,
-    dot,
-    draw_dots,
-    heading,
-    height,
-    legend_below,
-    name_rows,
-    share,
-    shown_name,
-    shown_names,
-    tidy,
-    tidy_rows,
-    tone,
-    width_of,
-)
+from plausibly.plots.style import Axes, Dot, Look
 
 # In other shapes too: told apart without colour.
 NOTHING = {"marker": "D", "markersize": 8, "color": VERMILION, "markeredgecolor": "white"}
@@ -61,8 +35,8 @@ _WIDE = 5  # inches that two columns of a legend take
 
 
 def draw_rows(axes: Axes, rows: Sequence[xr.Dataset], measure: str, form: str, x: str) -> None:
-    """Draw a row a method: its splits as dots, their middle as a line, their mean as a mark."""
-    ink = tone(axes)
+    """Draw a row per method: its splits as dots, their middle as a line, their mean as a mark."""
+    ink = style.tone(axes)
     box = {"boxstyle": "round,pad=0.1", "facecolor": ink.paper, "edgecolor": "none"}
     above = {"xytext": (0, 16), "textcoords": "offset points", "ha": "center", "va": "center"}
     for row, one in enumerate(rows):
@@ -73,9 +47,9 @@ def draw_rows(axes: Axes, rows: Sequence[xr.Dataset], measure: str, form: str, x
         axes.plot(ends, [row, row], color=ink.ink, linewidth=2, solid_capstyle="round")
         mean = float(values.mean())
         axes.plot([mean], [row], linestyle="", zorder=4, **mark)
-        said = format(mean, form)
-        axes.annotate(said, (mean, row), fontsize=9, color=ink.ink, bbox=box, **above)
-    tidy_rows(axes, x)
+        written = format(mean, form)
+        axes.annotate(written, (mean, row), fontsize=9, color=ink.ink, bbox=box, **above)
+    style.tidy_rows(axes, x)
     axes.tick_params(axis="y", length=0)
 
 
@@ -86,17 +60,18 @@ def _jitter(values: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def legend_of(rows: Sequence[xr.Dataset], ink: str) -> list[object]:
-    """Return what says what the marks that there are, dots and lines are."""
+    """Return the entries of a legend: the marks that occur, and the line."""
     lines = require("matplotlib.lines", extra="plots", whose="a figure")
     there = [mark_of(one) for one in rows]
+    marks = {
+        "nothing guaranteed": NOTHING,
+        "guaranteed": GUARANTEED,
+        "guaranteed by every label": VACUOUS,
+    }
     handles = [
-        lines.Line2D([], [], linestyle="", label=f"mean, {text}", **style)
-        for text, style in (
-            ("nothing guaranteed", NOTHING),
-            ("guaranteed", GUARANTEED),
-            ("guaranteed by every label", VACUOUS),
-        )
-        if style in there
+        lines.Line2D([], [], linestyle="", label=f"mean, {text}", **mark)
+        for text, mark in marks.items()
+        if mark in there
     ]
     middle = lines.Line2D([], [], color=ink, linewidth=2, label="middle 90 % of the splits (dots)")
     return [*handles, middle]
@@ -115,11 +90,11 @@ def coverage(result: xr.Dataset, *, alpha: float | None = None, axes: Axes | Non
     Parameters
     ----------
     result : Dataset
-        From `plausibly.evaluate`: a row a kind of coverage, with its interval. From
-        `plausibly.compare`: a row a method, with a dot a split, the middle 90 % of the splits, and
-        the mean; a mark of another shape where nothing is guaranteed.
+        From `plausibly.evaluate`: a row per kind of coverage, with its interval. From
+        `plausibly.compare`: a row per method, with a dot per split, the middle 90% of the splits,
+        and the mean; a mark of another shape where nothing is guaranteed.
     alpha : float, optional
-        Which of several; by default the first.
+        One of the alphas of the result; by default the first.
     axes : matplotlib Axes, optional
         Where to draw; by default those of a new figure, which is ``axes.figure``.
 
@@ -130,22 +105,40 @@ def coverage(result: xr.Dataset, *, alpha: float | None = None, axes: Axes | Non
     Raises
     ------
     InputError
-        ``figure-unsuitable``, ``figure-alpha``.
-    MissingExtra
-        ``extra-missing`` without matplotlib (extra ``plots``).
+        ``figure-unsuitable`` for another kind of result, ``figure-alpha`` for an alpha that the
+        result does not have.
+
+    Examples
+    --------
+    >>> evaluation = plausibly.evaluate(sets, plausibilities)
+    >>> plots.coverage(evaluation, alpha=0.1).figure.savefig("coverage.png")
     """
     kind, one = reading.opened(result, "coverage", alpha)
     if kind == "study":
         return _draw_study(one, AGGREGATED, axes, "coverage")
     points = [
-        dot(one, name, title, MEASURES[name])
+        style.dot(one, name, title, style.MEASURES[name])
         for name, title in QUANTITIES.items()
         if f"{name}_mean" in one
     ]
-    axes = axes_of(axes, "coverage", height=height(points))
-    style.draw_shares(axes, points, "coverage (share)", reading.wanted(one))
-    title = reading.with_alpha("What the sets cover", one)
-    heading(axes, title, reading.on_what(one), reading.dashed(one), reading.promised(one))
+    title, notes = "What the sets cover", (reading.on_what(one), reading.promised(one))
+    return _intervals(one, points, axes, "coverage", title, *notes, x="coverage (share)")
+
+
+def _intervals(
+    one: xr.Dataset,
+    rows: Sequence[Dot],
+    axes: Axes | None,
+    figure: str,
+    title: str,
+    on: str,
+    *notes: str,
+    x: str = "aggregated coverage (share)",
+) -> Axes:
+    """Draw a row per part with its interval, beside the coverage that is wanted."""
+    axes = style.axes_of(axes, figure, height=style.height(rows))
+    style.draw_shares(axes, rows, x, reading.wanted(one))
+    style.heading(axes, reading.with_alpha(title, one), on, reading.dashed(one), *notes)
     return axes
 
 
@@ -156,36 +149,37 @@ _MEASURED = {
 
 
 def _draw_study(one: xr.Dataset, measure: str, axes: Axes | None, figure: str) -> Axes:
-    """Draw one measure of a study, a row a method: see `coverage` and `sizes`."""
-    named = cells(one)
-    parts = [part for _, part in named]
-    axes = axes_of(axes, figure, height=2.2 + 0.62 * len(parts))
+    """Draw one measure of a study, a row per method: see `coverage` and `sizes`."""
+    called, parts = zip(*cells(one), strict=True)
+    axes = style.axes_of(axes, figure, height=2.2 + 0.62 * len(parts))
     covers = measure == AGGREGATED
     title, x, form = _MEASURED[covers]
     draw_rows(axes, parts, measure, form, x)
-    name_rows(axes, shown_names([name for name, _ in named]))
+    style.name_rows(axes, style.shown_names(called))
     axes.set_ylim(len(parts) - 0.5, -0.75)
-    ink = tone(axes).ink
+    ink = style.tone(axes).ink
     if covers:
         wanted = 1 - float(one[names.ALPHA])
-        axes.axvline(wanted, color=ink, linestyle=DASHES, linewidth=1.2, zorder=1)
+        axes.axvline(wanted, color=ink, linestyle=style.DASHES, linewidth=1.2, zorder=1)
         axes.set_xlim(min(float(one[measure].min()), wanted) - 0.02, 1.02)
     else:
         axes.set_xlim(0, float(one[measure].max()) * 1.08 + 0.1)
     axes.locator_params(axis="x", nbins=6)
     tested = sorted({int(one["n_test"].min()), int(one["n_test"].max())})
-    many = " to ".join(map(counted, tested))
-    heading(
+    splits = several(one.sizes["split"], "random split")
+    style.heading(
         axes,
         reading.with_alpha(title, one),
-        f"{several(one.sizes['split'], 'random split')}, {many} test examples each",
+        f"{splits}, {' to '.join(map(counted, tested))} test examples each",
         reading.dashed(one) if covers else "",
     )
-    legend_below(axes, legend_of(parts, ink), columns=2 if width_of(axes) > _WIDE else 1)
+    style.legend_below(
+        axes, legend_of(parts, ink), columns=2 if style.width_of(axes) > _WIDE else 1
+    )
     return axes
 
 
-_Curve: TypeAlias = tuple[str, Look, Floats, Floats, Floats]
+_Curve: TypeAlias = tuple[str, Look, Sequence[Floats]]
 """A measure at every alpha: its name, and low, mean and high (alpha,)."""
 
 
@@ -196,59 +190,60 @@ def alphas(result: xr.Dataset, *, axes: Axes | None = None) -> Axes:
     ----------
     result : Dataset
         From `plausibly.evaluate` or `plausibly.compare`, at several alphas.
-    axes : matplotlib Axes, optional
-        Where to draw; by default those of a new figure, which is ``axes.figure``.
+    axes
+        As for `coverage`.
 
     Returns
     -------
     matplotlib Axes
         Over 1 - alpha: measured coverage with its interval; of a study aggregated coverage, with
-        the middle 90 % of the splits. Below the diagonal less is covered than wanted.
+        the middle 90% of the splits. Below the diagonal less is covered than wanted.
 
-    Raises
-    ------
-    InputError
-        ``figure-unsuitable``.
+    Examples
+    --------
+    >>> sets = predictor.predict(predictions, [0.05, 0.1, 0.2])
+    >>> axes = plots.alphas(plausibly.evaluate(sets, plausibilities))
     """
     study = reading.check(result, "alphas") == "study"
     result = measured(result)
-    axes = axes_of(axes, "alphas", width=5.4, height=5.8)
+    axes = style.axes_of(axes, "alphas", width=5.4, height=5.8)
     curves = _of_study(result) if study else _of_evaluation(result)
-    shown = curves[: len(OTHERS)]
+    shown = curves[: len(style.OTHERS)]
     wanted = 1 - np.atleast_1d(result[names.ALPHA].values).astype(np.float64)
     order = np.argsort(wanted)
     least = float(wanted.min())
-    for name, look, *values in shown:
+    for name, look, values in shown:
         x, low, mean, high = (ends[order] for ends in (wanted, *values))
         axes.fill_between(x, low, high, color=look.colour, alpha=0.18, linewidth=0)
-        curve(axes, x, mean, look, shown_name(name, width=40))
+        style.curve(axes, x, mean, look, style.shown_name(name, width=40))
         least = min(least, float(np.nanmin(low)))
     ends = [max(0.0, least - 0.03), 1.0]
-    ink = tone(axes).ink
-    axes.plot(ends, ends, color=ink, linestyle=DASHES, linewidth=1.2, label="as wanted")
+    ink = style.tone(axes).ink
+    axes.plot(ends, ends, color=ink, linestyle=style.DASHES, linewidth=1.2, label="as wanted")
     axes.set(xlim=(ends[0], 1.005), ylim=(ends[0], 1.005))
-    tidy(axes, x="wanted: 1 - alpha", y="covered (share)")
-    heading(
-        axes,
-        "What sets cover at every alpha",
-        f"{counted(result.sizes['split'])} random splits; bands: middle 90 % of them"
-        if study
-        else reading.on_what(result, lines="bands"),
-        reading.some_of(len(shown), len(curves), "method", "the first"),
-    )
+    style.tidy(axes, x="wanted: 1 - alpha", y="covered (share)")
+    on = reading.on_what(result, lines="bands")
+    if study:
+        on = f"{counted(result.sizes['split'])} random splits; bands: middle 90 % of them"
+    few = reading.some_of(len(shown), len(curves), "method", "the first")
+    style.heading(axes, "What sets cover at every alpha", on, few)
     # Also those whose name begins with a line.
-    legend_below(axes, [one for one in axes.lines if not one.get_label().startswith("_child")])
+    style.legend_below(
+        axes, [one for one in axes.lines if not one.get_label().startswith("_child")]
+    )
     return axes
 
 
 def _of_evaluation(result: xr.Dataset) -> list[_Curve]:
-    found: list[_Curve] = []
-    for name, title in QUANTITIES.items():
-        if f"{name}_mean" in result:
-            ends = (result[f"{name}_{end}"].values for end in ("low", "mean", "high"))
-            low, mean, high = map(np.atleast_1d, ends)
-            found.append((title, MEASURES[name], low, mean, high))
-    return found
+    return [
+        (
+            title,
+            style.MEASURES[name],
+            [np.atleast_1d(result[f"{name}_{end}"].values) for end in ("low", "mean", "high")],
+        )
+        for name, title in QUANTITIES.items()
+        if f"{name}_mean" in result
+    ]
 
 
 def _of_study(study: xr.Dataset) -> list[_Curve]:
@@ -258,7 +253,9 @@ def _of_study(study: xr.Dataset) -> list[_Curve]:
     for place, (name, _) in enumerate(planes[0]):
         values = np.stack([plane[place][1][AGGREGATED].values for plane in planes])
         low, high = np.percentile(values, _MIDDLE, axis=1)
-        found.append((name, OTHERS[place % len(OTHERS)], low, values.mean(axis=1), high))
+        found.append(
+            (name, style.OTHERS[place % len(style.OTHERS)], (low, values.mean(axis=1), high))
+        )
     return found
 
 
@@ -269,20 +266,24 @@ def threshold(thresholds: xr.DataArray, *, axes: Axes | None = None) -> Axes:
     ----------
     thresholds : DataArray, ([group or label,] alpha)
         From ``predictor.threshold([0.01, 0.02, ...])``.
-    axes : matplotlib Axes, optional
-        Where to draw; by default those of a new figure, which is ``axes.figure``.
+    axes
+        As for `coverage`.
 
     Returns
     -------
     matplotlib Axes
-        A step a value, since a threshold changes only where alpha passes a multiple of 1/(n + 1);
-        of several groups or labels, a curve for each of the first six. Where the threshold is
-        -inf every label is in the set: the curve begins where sets say something.
+        A step per value, since a threshold changes only where alpha passes a multiple of
+        1/(n + 1); of several groups or labels, a curve for each of the first six. Where the
+        threshold is -inf every label is in the set: the curve begins where sets say something.
 
     Raises
     ------
     InputError
         ``thresholds-malformed``.
+
+    Examples
+    --------
+    >>> axes = plots.threshold(predictor.threshold([0.05, 0.1, 0.2]))
     """
     if names.ALPHA not in thresholds.dims or thresholds.ndim > 2:
         raise InputError(
@@ -298,18 +299,18 @@ def threshold(thresholds: xr.DataArray, *, axes: Axes | None = None) -> Axes:
     alpha = ordered[names.ALPHA].values
     values = np.atleast_2d(ordered.values).astype(np.float64)
     called = [""] if by is None else [str(one) for one in ordered[by].values]
-    axes = axes_of(axes, "threshold", height=4.2)
-    shown = list(zip(called, values, strict=True))[: len(OTHERS)]
-    for (name, row), look in zip(shown, OTHERS, strict=False):
-        said = shown_name(name, width=40) if name else "threshold"
+    axes = style.axes_of(axes, "threshold", height=4.2)
+    shown = list(zip(called, values, style.OTHERS, strict=False))
+    for name, row, look in shown:
+        label = style.shown_name(name, width=40) if name else "threshold"
         finite = np.where(np.isfinite(row), row, np.nan)
-        curve(axes, alpha, finite, look, said, markersize=4, drawstyle="steps-pre")
-    vacuous = [alpha[np.isneginf(row)].max() for _, row in shown if np.isneginf(row).any()]
+        style.curve(axes, alpha, finite, look, label, markersize=4, drawstyle="steps-pre")
+    vacuous = [alpha[np.isneginf(row)].max() for _, row, _ in shown if np.isneginf(row).any()]
     if vacuous:
-        axes.axvspan(0.0, float(max(vacuous)), color=tone(axes).grid, zorder=0)
+        axes.axvspan(0.0, float(max(vacuous)), color=style.tone(axes).grid, zorder=0)
     axes.set_xlim(0.0, float(alpha.max()) * 1.03)
-    tidy(axes, x="alpha", y="least score in a set")
-    heading(
+    style.tidy(axes, x="alpha", y="least score in a set")
+    style.heading(
         axes,
         "Threshold against alpha",
         "a label whose score is at least the threshold is in the set",
@@ -317,7 +318,7 @@ def threshold(thresholds: xr.DataArray, *, axes: Axes | None = None) -> Axes:
         reading.some_of(len(shown), len(called), by or "", "the first"),
     )
     if by is not None:
-        legend_below(axes, list(axes.lines), columns=2)
+        style.legend_below(axes, list(axes.lines), columns=2)
     return axes
 
 
@@ -337,29 +338,29 @@ def planning(result: xr.Dataset, *, alpha: float | None = None, axes: Axes | Non
     Returns
     -------
     matplotlib Axes
-        Two lines a number of draws, with the bounds between which the stated share of calibrations
-        lies; crosses are sizes at which every set is every label.
+        Two lines per number of draws, with the bounds between which the stated share of
+        calibrations lies; crosses are sizes at which every set is every label.
 
-    Raises
-    ------
-    InputError
-        ``figure-unsuitable``, ``figure-alpha``.
+    Examples
+    --------
+    >>> plan = plausibly.plan(predictions, plausibilities, n=[50, 100])
+    >>> axes = plots.planning(plan)
     """
     _, one = reading.opened(result, "planning", alpha)
-    axes = axes_of(axes, "planning", height=4.8)
-    ink, wanted = tone(axes), 1 - float(one[names.ALPHA])
+    axes = style.axes_of(axes, "planning", height=4.8)
+    ink, wanted = style.tone(axes), 1 - float(one[names.ALPHA])
     n = one["n"].values.astype(np.float64)
     bounds = one["coverage"].transpose("draws", "bound", "n").values
     draws = one["draws"].values.tolist()
-    for many, ends, look in zip(draws, bounds, OTHERS, strict=False):
-        said = "expected" if np.isinf(many) else several(int(many), "draw")
-        for end, label in zip(ends, (said, "_other end"), strict=True):
-            curve(axes, n, end, look, label)
+    for many, ends, look in zip(draws, bounds, style.OTHERS, strict=False):
+        label = "expected" if np.isinf(many) else several(int(many), "draw")
+        for end, name in zip(ends, (label, "_other end"), strict=True):
+            style.curve(axes, n, end, look, name)
     empty = one["vacuous"].values
     if empty.any():
         cross = {"linestyle": "", "marker": "x", "markersize": 9, "color": ink.ink}
         axes.plot(n[empty], np.ones(empty.sum()), label="every set is every label", **cross)
-    dashed(axes, wanted, "as wanted", axis="y")
+    style.dashed(axes, wanted, "as wanted", axis="y")
     width = one.attrs.get("within")
     if width is not None:
         axes.axhspan(wanted - width, wanted + width, color=ink.grid, zorder=0)
@@ -367,18 +368,18 @@ def planning(result: xr.Dataset, *, alpha: float | None = None, axes: Axes | Non
     ticks = _apart(n)
     axes.set_xticks(ticks, [counted(int(size)) for size in ticks])
     axes.set_xticks([], minor=True)
-    tidy(axes, x="calibration examples", y="coverage (share)")
+    style.tidy(axes, x="calibration examples", y="coverage (share)")
     pilot = one.attrs.get("pilot_examples")
-    heading(
+    style.heading(
         axes,
         reading.with_alpha("Where the coverage of one calibration lies", one),
         f"{reading.per_cent(one.attrs['confidence'])} of calibrations lie between the lines",
         reading.dashed(one),
-        "" if width is None else f"grey: within {share(float(width))}",
+        "" if width is None else f"grey: within {style.share(float(width))}",
         f"pilot of {counted(int(pilot))} examples" if pilot else "no pilot: the worst case",
-        reading.some_of(len(OTHERS), len(draws), "number of draws", "the first"),
+        reading.some_of(len(style.OTHERS), len(draws), "number of draws", "the first"),
     )
-    legend_below(axes, columns=2)
+    style.legend_below(axes, columns=2)
     return axes
 
 
@@ -420,34 +421,33 @@ def realised(result: xr.Dataset, *, alpha: float | None = None, axes: Axes | Non
         Each curve is sorted on its own: a place on the axis is a share of the examples, not one
         example.
 
-    Raises
-    ------
-    InputError
-        ``figure-unsuitable``, ``figure-alpha``.
-
     References
     ----------
     Stutz et al., TMLR 2023, the figures of realised coverage.
+
+    Examples
+    --------
+    >>> axes = plots.realised(plausibly.evaluate(sets, plausibilities))
     """
     _, one = reading.opened(result, "realised", alpha)
-    axes = axes_of(axes, "realised", height=4.8)
+    axes = style.axes_of(axes, "realised", height=4.8)
     largest = one["largest_plausibility"].values
     # From 0, so that each example has its width, and one example can be seen.
     places = np.arange(largest.size + 1) / largest.size
     curves = [
-        (one[name].values, look, f"{said}, mean {float(one[name].mean()):.3f}")
-        for name, (look, said) in _CURVES.items()
+        (one[name].values, look, f"{text}, mean {float(one[name].mean()):.3f}")
+        for name, (look, text) in _CURVES.items()
         if name in one
     ]
-    curves.append((largest, Look(colour=tone(axes).ink, line=":"), "largest plausibility"))
+    curves.append((largest, Look(colour=style.tone(axes).ink, line=":"), "largest plausibility"))
     for values, look, label in curves:
         whole = np.append(values.min(), values)
         style.ascending(axes, whole, look, label, places, steps="steps-pre")
-    tidy(axes, x="examples, each curve sorted alone (share)", y="covered (share)")
+    style.tidy(axes, x="examples, each curve sorted alone (share)", y="covered (share)")
     axes.set(xlim=(0, 1), ylim=(-0.03, 1.03))
     title = reading.with_alpha("What sets cover of each example", one)
-    heading(axes, title, reading.on_what(one, examples=largest.size, lines=""))
-    legend_below(axes)
+    style.heading(axes, title, reading.on_what(one, examples=largest.size, lines=""))
+    style.legend_below(axes)
     return axes
 
 
@@ -458,51 +458,46 @@ def uniformity(result: xr.Dataset, *, axes: Axes | None = None) -> Axes:
     ----------
     result : Dataset
         From `plausibly.evaluation.p_value_uniformity`.
-    axes : matplotlib Axes, optional
-        Where to draw; by default those of a new figure, which is ``axes.figure``.
+    axes
+        As for `coverage`.
 
     Returns
     -------
     matplotlib Axes
+        Above the diagonal there are more small p-values than promised: sets cover less. As far as
+        the grey band reaches above it, chance alone leads in 95 of 100 cases, by the numbers of
+        calibration and test examples.
 
-    Raises
-    ------
-    InputError
-        ``figure-unsuitable``.
-
-    Notes
-    -----
-    Above the diagonal there are more small p-values than promised: sets cover less. As far as the
-    grey band reaches above it, chance alone leads in 95 of 100 cases, by the numbers of calibration
-    and test examples.
+    Examples
+    --------
+    >>> from plausibly.evaluation import p_value_uniformity
+    >>> axes = plots.uniformity(p_value_uniformity(predictor, predictions, plausibilities))
     """
     reading.check(result, "uniformity")
-    axes = axes_of(axes, "uniformity", width=5, height=6)
-    ink = tone(axes)
+    axes = style.axes_of(axes, "uniformity", width=5, height=6)
+    ink = style.tone(axes)
     reach = math.sqrt(math.log(_CHANCE) / (2.0 * float(result["effective"].min())))
     ends = np.array([0.0, 1.0])
     band = {"color": ink.grid, "linewidth": 0, "label": "what chance explains (95 %)"}
     axes.fill_between(ends, ends, ends + reach, **band)
     axes.plot(ends, ends, color=ink.ink, linewidth=1, label="uniform")
     for of in map(str, result[OF].values):
-        one = result.sel({OF: of})
+        one, look = result.sel({OF: of}), OF_LABELS[of]
         values = np.sort(one["p_value"].values)
         shares = np.arange(1, len(values) + 1) / len(values)
         promised = ", promised" if bool(one["promised"]) else ""
         axes.step(
-            np.concatenate(([0.0], values, [1.0])),
-            np.concatenate(([0.0], shares, [1.0])),
+            [0.0, *values, 1.0],
+            [0.0, *shares, 1.0],
             where="post",
             linewidth=1.8,
             label=f"{of} labels{promised}: D+ {float(one['ks_above']):.3f}",
-            color=OF_LABELS[of].colour,
-            linestyle=OF_LABELS[of].line,
+            color=look.colour,
+            linestyle=look.line,
         )
     axes.set(xlim=(0, 1), ylim=(0, 1), aspect="equal")
-    tidy(axes, x="t", y="share of p-values at most t", grid="")
-    heading(axes, "Are p-values uniform?", _tested(result))
-    legend_below(axes)
-    return axes
+    style.tidy(axes, x="t", y="share of p-values at most t", grid="")
+    return _tested(axes, "Are p-values uniform?", result)
 
 
 def p_values(result: xr.Dataset, *, bins: int = BINS, axes: Axes | None = None) -> Axes:
@@ -514,8 +509,8 @@ def p_values(result: xr.Dataset, *, bins: int = BINS, axes: Axes | None = None) 
         From `plausibly.evaluation.p_value_uniformity`.
     bins : int
         Of equal width, from 0 to 1.
-    axes : matplotlib Axes, optional
-        Where to draw; by default those of a new figure, which is ``axes.figure``.
+    axes
+        As for `coverage`.
 
     Returns
     -------
@@ -523,47 +518,39 @@ def p_values(result: xr.Dataset, *, bins: int = BINS, axes: Axes | None = None) 
         As densities: where p-values are uniform every bar has the height 1. At the left there are
         too many where sets cover less than promised.
 
-    Raises
-    ------
-    InputError
-        ``figure-unsuitable``.
-
     References
     ----------
     Stutz et al., TMLR 2023, appendix: histograms of p-values.
+
+    Examples
+    --------
+    >>> from plausibly.evaluation import p_value_uniformity
+    >>> axes = plots.p_values(p_value_uniformity(predictor, predictions, plausibilities), bins=10)
     """
     reading.check(result, "p_values")
-    axes = axes_of(axes, "p_values", height=4.4)
+    axes = style.axes_of(axes, "p_values", height=4.4)
     for of in map(str, result[OF].values):
-        one = result.sel({OF: of})
-        shares = np.histogram(one["p_value"].values, bins=bins, range=(0, 1), density=True)[0]
-        look = OF_LABELS[of]
+        one, look = result.sel({OF: of}), OF_LABELS[of]
         axes.stairs(
-            shares,
-            np.linspace(0, 1, bins + 1),
+            *np.histogram(one["p_value"].values, bins=bins, range=(0, 1), density=True),
             color=look.colour,
             linestyle=look.line,
             linewidth=1.6,
             baseline=None,
             label=f"{of} labels, D+ {float(one['ks_above']):.3f}, D- {float(one['ks_below']):.3f}",
         )
-    uniform_line(axes)
+    style.dashed(axes, 1, "uniform", axis="y")
     axes.set_xlim(0, 1)
     axes.set_ylim(bottom=0)
-    tidy(axes, x="p-value", y="density")
-    heading(axes, "p-values of new examples", _tested(result))
-    legend_below(axes)
-    return axes
+    style.tidy(axes, x="p-value", y="density")
+    return _tested(axes, "p-values of new examples", result)
 
 
-def uniform_line(axes: Axes) -> None:
-    """Mark the density of uniform p-values."""
-    dashed(axes, 1, "uniform", axis="y")
-
-
-def _tested(result: xr.Dataset) -> str:
+def _tested(axes: Axes, title: str, result: xr.Dataset) -> Axes:
     calibrated = f"{int(result.attrs['n_calibration']):,} calibration examples"
-    return f"{reading.on_what(result, lines='')}, {calibrated}"
+    style.heading(axes, title, f"{reading.on_what(result, lines='')}, {calibrated}")
+    style.legend_below(axes)
+    return axes
 
 
 def sizes(result: xr.Dataset, *, alpha: float | None = None, axes: Axes | None = None) -> Axes:
@@ -572,8 +559,8 @@ def sizes(result: xr.Dataset, *, alpha: float | None = None, axes: Axes | None =
     Parameters
     ----------
     result : Dataset
-        From `plausibly.evaluate` or `plausibly.evaluation.coverage_by_size`: a bar a size, in
-        examples; many sizes in ranges. From `plausibly.compare`: a row a method, with a dot a
+        From `plausibly.evaluate` or `plausibly.evaluation.coverage_by_size`: a bar per size, in
+        examples; many sizes in ranges. From `plausibly.compare`: a row per method, with a dot per
         split.
     alpha, axes
         As for `coverage`.
@@ -582,58 +569,56 @@ def sizes(result: xr.Dataset, *, alpha: float | None = None, axes: Axes | None =
     -------
     matplotlib Axes
 
-    Raises
-    ------
-    InputError
-        ``figure-unsuitable``, ``figure-alpha``.
+    Examples
+    --------
+    >>> axes = plots.sizes(plausibly.evaluate(sets, plausibilities))
     """
     kind, one = reading.opened(result, "sizes", alpha)
     if kind == "study":
         return _draw_study(one, SET_SIZE, axes, "sizes")
+    mean = ""
     if kind == "sizes":
         titles, counts = [str(name) for name in one["size"].values], one["count"].values
-        said = ""
     else:
         titles, counts = _counted(one[SET_SIZE].values, int(one.attrs["labels"]))
-        size = dot(one, SET_SIZE, "", SIZE)
-        said = f"mean {size.mean:.2f}, {size.low:.2f} to {size.high:.2f} "
-        said += f"({reading.per_cent(one.attrs['confidence'])} interval)"
-    axes = axes_of(axes, "sizes", height=3.6)
+        size, sure = (
+            style.dot(one, SET_SIZE, "", style.SIZE),
+            reading.per_cent(one.attrs["confidence"]),
+        )
+        mean = f"mean {size.mean:.2f}, {size.low:.2f} to {size.high:.2f} ({sure} interval)"
+    axes = style.axes_of(axes, "sizes", height=3.6)
     places = np.arange(len(titles), dtype=np.float64)
-    bars(axes, places, counts, 0.8, SIZE, "sets")
+    style.bars(axes, places, counts, 0.8, style.SIZE, "sets")
     total = int(counts.sum())
-    above = {"xytext": (0, 2), "textcoords": "offset points", "ha": "center", "fontsize": SMALL}
+    above = {
+        "xytext": (0, 2),
+        "textcoords": "offset points",
+        "ha": "center",
+        "fontsize": style.SMALL,
+    }
     for place, count in zip(places, counts.tolist(), strict=True):
         if count:
-            part = share(count / total, 2) if count / total >= 0.005 else counted(count)
-            axes.annotate(part, (place, count), color=tone(axes).ink, **above)
+            part = style.share(count / total, 2) if count / total >= 0.005 else counted(count)
+            axes.annotate(part, (place, count), color=style.tone(axes).ink, **above)
     axes.set_xticks(places, titles)
     axes.margins(y=0.12)
-    tidy(axes, x="labels in a set", y="examples")
-    heading(
-        axes,
-        reading.with_alpha("How large the sets are", one),
-        f"{several(total, 'example')}; numbers: share of the sets",
-        said,
-    )
+    style.tidy(axes, x="labels in a set", y="examples")
+    title = reading.with_alpha("How large the sets are", one)
+    style.heading(axes, title, f"{several(total, 'example')}; numbers: share of the sets", mean)
     return axes
 
 
 def _counted(size: Ints, labels: int) -> tuple[list[str], Ints]:
     """Return names and counts of sizes from the least to the largest, of many in ranges."""
     if labels <= SINGLE_SIZES:
-        found = np.bincount(size, minlength=labels + 1)
-        return [str(place) for place in range(labels + 1)], found
+        return list(map(str, range(labels + 1))), np.bincount(size, minlength=labels + 1)
     begins = [begin for begin in RANGES_FROM if begin <= max(int(size.max()), 1)]
-    last = begins[-1]
-    ends = [*(begin - 1 for begin in begins[1:])]
-    ends.append(next((after - 1 for after in RANGES_FROM if after > last), labels))
+    after = next((begin for begin in RANGES_FROM if begin > begins[-1]), labels + 1)
     titles = [
         str(begin) if begin == end else f"{counted(begin)}-{counted(min(end, labels))}"
-        for begin, end in zip(begins, ends, strict=True)
+        for begin, end in zip(begins, (one - 1 for one in (*begins[1:], after)), strict=True)
     ]
-    codes = np.digitize(size, begins) - 1
-    return titles, np.bincount(codes, minlength=len(begins))
+    return titles, np.bincount(np.digitize(size, begins) - 1, minlength=len(begins))
 
 
 MOST = 20
@@ -659,26 +644,21 @@ def strata(result: xr.Dataset, *, alpha: float | None = None, axes: Axes | None 
     Returns
     -------
     matplotlib Axes
-        A row a stratum, with its number of examples and its interval.
+        A row per stratum, with its number of examples and its interval.
 
-    Raises
-    ------
-    InputError
-        ``figure-unsuitable``, ``figure-alpha``.
+    Examples
+    --------
+    >>> axes = plots.strata(plausibly.evaluate(sets, plausibilities))
     """
     kind, one = reading.opened(result, "strata", alpha)
     dim, prefix, of = _BY_STRATUM[kind]
     rows = _parts(one, dim, prefix, "stratum_n" if prefix else "count")
     title = f"Coverage by {of or result.attrs.get('of', 'stratum')}"
-    return _draw_parts(one, rows, title, axes, "strata", reading.on_what(one))
+    return _intervals(one, rows, axes, "strata", title, reading.on_what(one))
 
 
 def groups(
-    result: xr.Dataset,
-    *,
-    alpha: float | None = None,
-    most: int = MOST,
-    axes: Axes | None = None,
+    result: xr.Dataset, *, alpha: float | None = None, most: int = MOST, axes: Axes | None = None
 ) -> Axes:
     """Draw what sets cover in groups or subgroups, the weakest first.
 
@@ -686,23 +666,20 @@ def groups(
     ----------
     result : Dataset
         From ``plausibly.evaluate(..., by=...)`` or `plausibly.evaluation.coverage_by_subgroup`.
-    alpha : float, optional
-        Which of several; by default the first.
     most : int
         Groups that are shown: those whose interval ends lowest, so that a group is not weak for
         having few examples. How many there are is said.
-    axes : matplotlib Axes, optional
-        Where to draw; by default those of a new figure, which is ``axes.figure``.
+    alpha, axes
+        As for `coverage`.
 
     Returns
     -------
     matplotlib Axes
-        A row a group, with its number of examples and its interval.
+        A row per group, with its number of examples and its interval.
 
-    Raises
-    ------
-    InputError
-        ``figure-unsuitable``, ``figure-alpha``.
+    Examples
+    --------
+    >>> axes = plots.groups(plausibly.evaluate(sets, plausibilities, by="site"), most=5)
     """
     kind, one = reading.opened(result, "groups", alpha)
     if kind == "subgroups":
@@ -714,7 +691,7 @@ def groups(
     rows = _parts(one, dim, prefix, count, most)
     few = reading.some_of(len(rows), one.sizes[dim], "group", "the weakest")
     on = reading.on_what(one, lines=lines)
-    return _draw_parts(one, rows, f"Coverage by {by}", axes, "groups", on, few)
+    return _intervals(one, rows, axes, "groups", f"Coverage by {by}", on, few)
 
 
 def _parts(
@@ -728,33 +705,14 @@ def _parts(
     rows = []
     for part in (one.isel({dim: place}) for place in places):
         note = f"n = {counted(int(part[count]))}"
-        rows.append(dot(part, covered, str(part[dim].values), MEASURES[AGGREGATED], note))
+        rows.append(
+            style.dot(part, covered, str(part[dim].values), style.MEASURES[AGGREGATED], note)
+        )
     return rows
 
 
-def _draw_parts(
-    one: xr.Dataset,
-    rows: Sequence[Dot],
-    title: str,
-    axes: Axes | None,
-    figure: str,
-    on: str,
-    few: str = "",
-    x: str = "aggregated coverage (share)",
-) -> Axes:
-    """Draw a row a part, beside what is wanted."""
-    axes = axes_of(axes, figure, height=height(rows))
-    style.draw_shares(axes, rows, x, reading.wanted(one))
-    heading(axes, reading.with_alpha(title, one), on, reading.dashed(one), few)
-    return axes
-
-
 def labels(
-    result: xr.Dataset,
-    *,
-    alpha: float | None = None,
-    most: int = MOST,
-    axes: Axes | None = None,
+    result: xr.Dataset, *, alpha: float | None = None, most: int = MOST, axes: Axes | None = None
 ) -> Axes:
     """Draw which share of what experts say in favour of each label the sets cover.
 
@@ -762,40 +720,38 @@ def labels(
     ----------
     result : Dataset
         From `plausibly.evaluation.coverage_by_label`.
-    alpha : float, optional
-        Which of several; by default the first.
     most : int
         Labels that are shown: those that experts name most, in the order of the sets where all
         are. How much of the plausibility the others hold is said.
-    axes : matplotlib Axes, optional
-        Where to draw; by default those of a new figure, which is ``axes.figure``.
+    alpha, axes
+        As for `coverage`.
 
     Returns
     -------
     matplotlib Axes
-        A row a label, with its interval, its plausibility (1 an example) and how many examples
+        A row per label, with its interval, its plausibility (1 per example) and how many examples
         give it any.
 
-    Raises
-    ------
-    InputError
-        ``figure-unsuitable``, ``figure-alpha``.
+    Examples
+    --------
+    >>> from plausibly.evaluation import coverage_by_label
+    >>> axes = plots.labels(coverage_by_label(sets, plausibilities), most=5)
     """
     _, one = reading.opened(result, "labels", alpha)
     mass = one["mass"].values
     there = len(mass)
     kept = np.arange(there) if there <= most else np.argsort(-mass, kind="stable")[:most]
-    look = MEASURES[AGGREGATED]
     rows = []
     for part in (one.isel({names.LABEL: place}) for place in kept):
         note = f"{float(part['mass']):,.1f} in {several(int(part['examples']), 'example')}"
-        rows.append(dot(part, "covered", str(part[names.LABEL].values), look, note))
+        name = str(part[names.LABEL].values)
+        rows.append(style.dot(part, "covered", name, style.MEASURES[AGGREGATED], note))
     rest = 1 - float(mass[kept].sum() / mass.sum())
     which = f"those with most plausibility; the others hold {100 * rest:.1f} %"
     few = reading.some_of(len(rows), there, "label", which)
     lines = "lines, for all together" if one.attrs.get("simultaneous") else "lines"
     on, x = reading.on_what(one, lines=lines), "share of the label's plausibility that is in sets"
-    return _draw_parts(one, rows, "Coverage by label", axes, "labels", on, few, x)
+    return _intervals(one, rows, axes, "labels", "Coverage by label", on, few, x=x)
 
 
 def risk(result: xr.Dataset, *, alpha: float | None = None, axes: Axes | None = None) -> Axes:
@@ -811,12 +767,12 @@ def risk(result: xr.Dataset, *, alpha: float | None = None, axes: Axes | None = 
     Returns
     -------
     matplotlib Axes
-        A row a level, the last one on top, with its interval.
+        A row per level, the last one on top, with its interval.
 
-    Raises
-    ------
-    InputError
-        ``figure-unsuitable``, ``figure-alpha``.
+    Examples
+    --------
+    >>> from plausibly.evaluation import coverage_by_risk
+    >>> axes = plots.risk(coverage_by_risk(sets, plausibilities, risk))
     """
     _, one = reading.opened(result, "risk", alpha)
     rows = []
@@ -824,13 +780,10 @@ def risk(result: xr.Dataset, *, alpha: float | None = None, axes: Axes | None = 
         level = part["level"].item()
         name = f"{level:g}" if isinstance(level, float) else str(level)  # as it was written
         counts = (several(int(part[f"{noun}s"]), noun) for noun in ("label", "example"))
-        rows.append(dot(part, "missed", name, _MISSED, ", ".join(counts)))
-    axes = axes_of(axes, "risk", height=height(rows))
-    top = max(0.05, *(row.high for row in rows if np.isfinite(row.high)))
-    draw_dots(axes, rows, top=top)
-    axes.set_xlim(0, top * 1.05)
-    tidy_rows(axes, "left out of the sets (share of the plausibility)")
-    axes.locator_params(axis="x", nbins=6)
+        rows.append(style.dot(part, "missed", name, _MISSED, ", ".join(counts)))
+    axes = style.axes_of(axes, "risk", height=style.height(rows))
+    style.draw_shares(axes, rows, "left out of the sets (share of the plausibility)", None)
+    axes.set_xlim(0, 1.05 * max(0.05, *(row.high for row in rows if np.isfinite(row.high))))
     title = reading.with_alpha(f"What sets leave out, by {one.attrs.get('risk', 'risk')}", one)
-    heading(axes, title, reading.on_what(one))
+    style.heading(axes, title, reading.on_what(one))
     return axes

@@ -34,8 +34,7 @@ def shown_name(name: object, *, width: int = WIDTH, lines: int = LINES) -> str:
     text = " ".join(str(name).split())
     text = "".join(UNREADABLE if unicodedata.category(c)[0] == "C" else c for c in text)
     text = text or '""'
-    for room in range(width * lines, width, -1):
-        # Words stay whole where less of the name lets them.
+    for room in range(width * lines, width, -1):  # words stay whole where a shorter cut lets them
         broken = textwrap.wrap(_cut(text, room), width, break_on_hyphens=False)
         if len(broken) <= lines:
             return "\n".join(broken)
@@ -43,7 +42,6 @@ def shown_name(name: object, *, width: int = WIDTH, lines: int = LINES) -> str:
 
 
 def _cut(text: str, room: int) -> str:
-    """Return a text without its middle, where it is longer than there is room."""
     if len(text) <= room:
         return text
     tail = room // 3
@@ -78,7 +76,7 @@ def width_of(axes: Axes) -> float:
 
 
 def name_rows(axes: Axes, names: Sequence[str]) -> None:
-    """Name the rows of a figure from the top down, and make room for just these."""
+    """Name the rows of a figure from the top down."""
     lines = max((name.count("\n") + 1 for name in names), default=1)
     row = axes.bbox.height / axes.figure.dpi / max(1, len(names))
     size = min(TEXT_SIZE, max(_LEAST, row * 72 / (lines * _LEADING)))
@@ -182,13 +180,11 @@ def axes_of(axes: Axes | None, figure: str, *, width: float = 6.4, height: float
 
 @cache
 def _shown_axes() -> type:
-    """Return axes of matplotlib that a notebook shows as their picture."""
     axes = require("matplotlib.axes", extra="plots", whose="a figure")
     return type("Axes", (axes.Axes,), {"_repr_png_": _png, "__module__": __name__})
 
 
 def _png(axes: Axes) -> bytes:
-    """Return the picture of the figure that these axes are in."""
     written = BytesIO()
     axes.figure.savefig(written, format="png", dpi=_DPI)
     return written.getvalue()
@@ -209,13 +205,11 @@ def tidy(axes: Axes, *, x: str, y: str, title: str = "", grid: str = "y") -> Non
 
 
 def tidy_rows(axes: Axes, x: str) -> None:
-    """Name the one axis of a figure of rows."""
     tidy(axes, x=x, y="", grid="x")
     axes.spines["left"].set_visible(False)
 
 
 def _filled(look: Look, label: str) -> dict[str, object]:
-    """Return how areas are filled, and their edges drawn."""
     fill = f"{look.colour}{_LIGHT}"
     return {"facecolor": fill, "edgecolor": look.colour, "hatch": look.hatch, "label": label}
 
@@ -234,14 +228,7 @@ def bars(
     return axes.bar(places, heights, width, **_filled(look, label))
 
 
-def curve(
-    axes: Axes,
-    x: Numbers,
-    y: Numbers,
-    look: Look,
-    label: str,
-    **others: object,
-) -> None:
+def curve(axes: Axes, x: Numbers, y: Numbers, look: Look, label: str, **others: object) -> None:
     """Draw a line with a mark at each value."""
     stroke = {"color": look.colour, "linestyle": look.line, "marker": look.marker, "markersize": 5}
     axes.plot(x, y, label=label, **{**stroke, **others})
@@ -270,27 +257,23 @@ def dashed(axes: Axes, level: float, label: str | None = None, *, axis: str = "x
 
 
 def target(axes: Axes, level: float, *, axis: str = "x") -> None:
-    """Mark the level that was asked for."""
     dashed(axes, level, f"wanted {level:g}", axis=axis)
 
 
 def headroom(axes: Axes, share: float = 0.3) -> None:
-    """Make room above what is drawn, for a legend."""
     low, high = axes.get_ylim()
     axes.set_ylim(low, high + (high - low) * share)
 
 
 def legend(axes: Axes, *, place: str = "best", columns: int = 1) -> None:
-    """Say what the strokes are."""
     ink = tone(axes)
     ground = {"facecolor": ink.paper, "edgecolor": "none", "framealpha": 0.9}
     axes.legend(loc=place, fontsize=SMALL, ncols=columns, labelcolor=ink.ink, **ground)
 
 
 def legend_below(axes: Axes, handles: Sequence[object] | None = None, *, columns: int = 1) -> None:
-    """Say below the name of the axis what the strokes are: all that have a label, or some."""
-    if handles is None:
-        handles = axes.get_legend_handles_labels()[0]
+    """Put a legend below the name of the axis: of all that has a label, or of some."""
+    handles = axes.get_legend_handles_labels()[0] if handles is None else handles
     if not handles:
         return
     transforms = require("matplotlib.transforms", extra="plots", whose="a figure")
@@ -330,20 +313,18 @@ class Dot:
 
 
 def dot(one: xr.Dataset, quantity: str, name: str, look: Look, note: str = "") -> Dot:
-    """Return a quantity of a result as a point."""
     mean, low, high = (float(one[f"{quantity}_{end}"]) for end in ("mean", "low", "high"))
     return Dot(name=name, mean=mean, low=low, high=high, look=look, note=note)
 
 
 def height(dots: Sequence[Dot]) -> float:
-    """Return the height of a figure of these rows, in inches."""
+    """Height of a figure of these rows, in inches."""
     named = shown_names([dot.name for dot in dots])
     lines = [name.count("\n") + 1 + bool(dot.note) for name, dot in zip(named, dots, strict=True)]
     return _AROUND + max(_ROW, _LINE * max(lines, default=1)) * max(2, len(dots))
 
 
 def mark(axes: Axes, place: float, row: int, look: Look, **others: object) -> None:
-    """Draw a point of a row."""
     edge = {"markeredgecolor": tone(axes).paper, **others}
     axes.plot([place], [row], marker=look.marker, markersize=7, color=look.colour, **edge)
 
@@ -355,8 +336,8 @@ def number(axes: Axes, row: int, text: str) -> None:
     axes.annotate(text, (1.01, row), fontsize=size, color=ink, **where)
 
 
-def draw_dots(axes: Axes, dots: Sequence[Dot], *, top: float = 1.0) -> None:
-    """Draw a row a point, the first on top, with its mean in numbers."""
+def draw_dots(axes: Axes, dots: Sequence[Dot]) -> None:
+    """Draw a row per point, the first on top, with its mean in numbers."""
     muted = {"va": "center", "fontsize": SMALL, "color": tone(axes).muted}
     ends = np.array([[dot.low, dot.high, dot.mean] for dot in dots], dtype=np.float64)
     for row, dot in enumerate(dots):
@@ -371,8 +352,8 @@ def draw_dots(axes: Axes, dots: Sequence[Dot], *, top: float = 1.0) -> None:
     notes = [f"\n{dot.note}" if dot.note else "" for dot in dots]
     name_rows(axes, [name + note for name, note in zip(named, notes, strict=True)])
     least = float(np.nanmin(ends)) if np.isfinite(ends).any() else 0.0
-    margin = 0.04 * (top - min(least, top)) + 0.01 * top
-    axes.set_xlim(max(0.0, least - margin) if least >= 0 else least - margin, top + margin)
+    margin = 0.04 * (1 - min(least, 1.0)) + 0.01
+    axes.set_xlim(max(0.0, least - margin) if least >= 0 else least - margin, 1 + margin)
 
 
 def draw_shares(axes: Axes, dots: Sequence[Dot], x: str, wanted: float | None) -> None:

@@ -8,8 +8,8 @@ from functools import cache
 from typing import TypeVar
 
 from plausibly.protocols import ComponentLike, Kind
+from plausibly.registry.discovery import API_VERSION, RegisterHook, Registrar, hookimpl
 from plausibly.registry.entries import Disabled, Entry, Failure, Source
-from plausibly.registry.hooks import API_VERSION, RegisterHook, Registrar, hookimpl
 from plausibly.registry.registry import Registry
 
 __all__ = [

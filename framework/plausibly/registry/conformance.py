@@ -6,13 +6,14 @@
 from __future__ import annotations
 
 import inspect
-import types
 import typing
 from collections.abc import Callable, Iterator
 from difflib import get_close_matches
-from typing import Any, Literal, cast
+from typing import Any, cast
 
 import attrs
+
+from plausibly.type_hints import fits, spelled
 
 _MISSING = object()
 
@@ -24,6 +25,22 @@ class Problem:
     member: str
     expected: str
     got: str
+
+
+def complete(component: object, protocol: type[Any]) -> None:
+    """Give the class of a component the optional members that it lacks, as inheriting would."""
+    for name, default in members(protocol).items():
+        if _is_optional(default) and _static(component, name) is _MISSING:
+            setattr(type(component), name, default)
+
+
+def _static(component: object, name: str) -> object:
+    return inspect.getattr_static(component, name, _MISSING)
+
+
+def _is_optional(declared: object) -> bool:
+    function = declared.fget if isinstance(declared, property) else declared
+    return getattr(function, "__optional__", False)
 
 
 # Any: a Protocol cannot be written as type[P]
@@ -40,13 +57,20 @@ def problems(component: object, protocol: type[Any]) -> tuple[Problem, ...]:
     """Return every member of `protocol` that `component` lacks or has in another form."""
     return tuple(
         problem
-        for name, declared in members(protocol).items()
+        for name, declared in _required_of(component, protocol)
         for problem in (
             _data_problem(component, name, declared)
             if isinstance(declared, property)
             else _method_problem(component, name, declared)
         )
     )
+
+
+def _required_of(component: object, protocol: type[Any]) -> Iterator[tuple[str, object]]:
+    """Yield the members that a component must have, and the optional ones that it does have."""
+    for name, declared in members(protocol).items():
+        if not (_is_optional(declared) and _static(component, name) is _MISSING):
+            yield name, declared
 
 
 def class_problems(target: object, protocol: type[Any]) -> tuple[Problem, ...]:
@@ -60,14 +84,10 @@ def _class_problems(cls: type[Any], protocol: type[Any]) -> Iterator[Problem]:
     fields = {name for base in cls.__mro__ for name in vars(base).get("__annotations__", ())}
     if attrs.has(cls):
         fields |= set(attrs.fields_dict(cls))
-    for name, declared in members(protocol).items():
+    for name, declared in _required_of(cls, protocol):
         if not isinstance(declared, property):
             yield from _method_problem(cls, name, declared)
-        elif (
-            inspect.getattr_static(cls, name, _MISSING) is _MISSING
-            and name not in fields
-            and not _may_set(cls)
-        ):
+        elif _static(cls, name) is _MISSING and name not in fields and not _may_set(cls):
             yield Problem(name, f"{name}: {spelled(_wanted(declared))}", _absent(cls, name))
 
 
@@ -87,7 +107,7 @@ def _absent(component: object, name: str) -> str:
 def _data_problem(component: object, name: str, declared: property) -> Iterator[Problem]:
     wanted = _wanted(declared)
     expected = f"{name}: {spelled(wanted)}"
-    if inspect.getattr_static(component, name, _MISSING) is _MISSING:
+    if _static(component, name) is _MISSING:
         yield Problem(name, expected, _absent(component, name))
         return
     try:
@@ -106,7 +126,7 @@ def _wanted(declared: property) -> object:
 def _method_problem(component: object, name: str, declared: object) -> Iterator[Problem]:
     wanted = _without_first(inspect.signature(cast("Callable[..., object]", declared)))
     expected = f"{name}{names_only(wanted)}"
-    if inspect.getattr_static(component, name, _MISSING) is _MISSING:
+    if _static(component, name) is _MISSING:
         yield Problem(name, expected, _absent(component, name))
         return
     method = getattr(component, name)
@@ -136,34 +156,3 @@ def names_only(signature: inspect.Signature) -> str:
         p.replace(annotation=inspect.Parameter.empty) for p in signature.parameters.values()
     ]
     return str(signature.replace(parameters=parameters, return_annotation=inspect.Signature.empty))
-
-
-def fits(value: object, wanted: object) -> bool:
-    """Return whether a data member has the declared type, looked into one level deep."""
-    origin, arguments = typing.get_origin(wanted), typing.get_args(wanted)
-    if origin is not None and hasattr(origin, "__value__"):
-        # A name for another type, as numpy's NDArray is from Python 3.12 on.
-        return fits(value, origin.__value__[arguments])
-    if origin is Literal:
-        return value in arguments
-    if origin in (typing.Union, types.UnionType):
-        return any(fits(value, arm) for arm in arguments)
-    if origin is not None:
-        if not isinstance(value, origin):
-            return False
-        inner = [a for a in arguments if a is not Ellipsis]
-        return len(inner) != 1 or all(fits(item, inner[0]) for item in value)
-    if wanted is float:
-        return isinstance(value, float | int) and not isinstance(value, bool)
-    if wanted is int:
-        return isinstance(value, int) and not isinstance(value, bool)
-    return not isinstance(wanted, type) or isinstance(value, wanted)
-
-
-def spelled(wanted: object) -> str:
-    """Return a type as people write it."""
-    if typing.get_origin(wanted) is Literal:
-        return " or ".join(repr(value) for value in typing.get_args(wanted))
-    return (
-        wanted.__name__ if isinstance(wanted, type) and not typing.get_args(wanted) else str(wanted)
-    )

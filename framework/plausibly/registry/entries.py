@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import importlib.metadata as metadata
-import importlib.util
 import os
 import re
-import sys
 from collections.abc import Callable, Collection, Iterable, Iterator
+from contextlib import contextmanager, suppress
 from difflib import get_close_matches
 from importlib import import_module
 from typing import Literal, TypeVar
@@ -20,54 +19,53 @@ _REQUIREMENT = re.compile(r"\s*([A-Za-z0-9][A-Za-z0-9._-]*)\s*(?:\[([^\]]*)\])?[
 _ONLY_EXTRA = re.compile(r"""\s*extra\s*==\s*["']([^"']+)["']\s*""")
 
 
+def an(noun: str) -> str:
+    """Return a noun with its article."""
+    return f"an {noun}" if noun[0] in "aeiou" else f"a {noun}"
+
+
+def _requirements(distribution: str) -> Iterator[re.Match[str]]:
+    """Yield name, extras and marker of what an installed distribution requires."""
+    with suppress(metadata.PackageNotFoundError, ValueError):  # ValueError: an empty name
+        lines = metadata.requires(distribution) or ()
+        yield from filter(None, map(_REQUIREMENT.fullmatch, lines))
+
+
 def extras_of(distribution: str) -> tuple[str, ...]:
     """Return the extras that a distribution declares, none where it is not installed."""
-    try:
+    with suppress(metadata.PackageNotFoundError):
         return tuple(metadata.metadata(distribution).get_all("Provides-Extra") or ())
-    except metadata.PackageNotFoundError:
-        return ()
+    return ()
 
 
 def missing(distribution: str, extra: str) -> tuple[str, ...]:
     """Return the distributions that an extra requires and that are not installed."""
-    if not extra or not distribution:
+    if not extra:
         return ()
     return tuple(name for name in _required(distribution, extra) if not _is_installed(name))
 
 
 def declares(distribution: str, module: str) -> bool:
     """Return whether a distribution requires one that is called like a module."""
-    try:
-        lines = metadata.requires(distribution) or ()
-    except metadata.PackageNotFoundError:
-        return False
-    found = (_REQUIREMENT.fullmatch(line) for line in lines)
-    return module in {match[1].replace("-", "_").lower() for match in found if match}
-
-
-def _required(distribution: str, extra: str) -> Iterator[str]:
-    try:
-        requirements = metadata.requires(distribution) or ()
-    except metadata.PackageNotFoundError:
-        return
-    for requirement in requirements:
-        found = _REQUIREMENT.fullmatch(requirement)
-        marker = _ONLY_EXTRA.fullmatch(found[3] or "") if found else None
-        if found is None or marker is None or marker[1] != extra:
-            continue
-        if found[1] == distribution:  # an extra made of other extras
-            for other in (found[2] or "").split(","):
-                yield from _required(distribution, other.strip())
-        else:
-            yield found[1]
+    return module in {r[1].replace("-", "_").lower() for r in _requirements(distribution)}
 
 
 def _is_installed(distribution: str) -> bool:
-    try:
-        metadata.distribution(distribution)
-    except metadata.PackageNotFoundError:
-        return False
-    return True
+    with suppress(metadata.PackageNotFoundError):
+        return bool(metadata.distribution(distribution))
+    return False
+
+
+def _required(distribution: str, extra: str) -> Iterator[str]:
+    for requirement in _requirements(distribution):
+        marker = _ONLY_EXTRA.fullmatch(requirement[3] or "")
+        if marker is None or marker[1] != extra:
+            continue
+        if requirement[1] == distribution:  # an extra made of other extras
+            for other in (requirement[2] or "").split(","):
+                yield from _required(distribution, other.strip())
+        else:
+            yield requirement[1]
 
 
 Stage = Literal[
@@ -140,6 +138,7 @@ class Entry:
     source: Source
     summary: str = ""
     extra: str = ""  # the extra of its distribution that it needs
+    suffixes: tuple[str, ...] = ()  # endings of a reader's files
 
     @property
     def key(self) -> tuple[str, str, Source]:
@@ -167,9 +166,16 @@ class Entry:
                 raise TypeError(f"{self.target} is no class or function")
         except (MissingExtra, KeyboardInterrupt):
             raise
-        except BaseException as error:  # somebody's module may raise anything, or exit
+        except BaseException as error:  # the module of a plugin may raise anything, or exit
             if self.extra and isinstance(error, ModuleNotFoundError):
-                raise self._extra_missing(error) from error
+                raise MissingExtra(
+                    "extra-missing",
+                    f"{self} needs {error.name}, which is not installed",
+                    expected=f'the extra "{self.extra}"',
+                    do=f'pip install "{self.source.distribution}[{self.extra}]"',
+                    whose=self.qualified,
+                    details={"module": error.name, "extra": self.extra},
+                ) from error
             raise ComponentError(
                 "component-unloadable",
                 f"{self} cannot be loaded",
@@ -180,16 +186,6 @@ class Entry:
                 whose=self.qualified,
             ) from error
         return found
-
-    def _extra_missing(self, error: ModuleNotFoundError) -> MissingExtra:
-        return MissingExtra(
-            "extra-missing",
-            f"{self} needs {error.name}, which is not installed",
-            expected=f'the extra "{self.extra}"',
-            do=f'pip install "{self.source.distribution}[{self.extra}]"',
-            whose=self.qualified,
-            details={"module": error.name, "extra": self.extra},
-        )
 
 
 @attrs.frozen
@@ -251,14 +247,14 @@ class Failure:
         return f"pip uninstall {self.source.distribution}"
 
     def warning(self) -> PlausiblyWarning:
-        """Return what is said of it: ``plugin-failed``."""
-        return self._said(PlausiblyWarning)
+        """Return the warning ``plugin-failed``."""
+        return self._message(PlausiblyWarning, "all others work")
 
-    def strictly(self) -> ComponentError:
-        """Return the same as an error, for those who asked for that."""
-        return self._said(ComponentError, "plugins are strict")
+    def error_if_strict(self) -> ComponentError:
+        """Return the same as an error, where plugins are strict."""
+        return self._message(ComponentError, "plugins are strict")
 
-    def _said(self, message: type[Message], then: str = "all others work") -> Message:
+    def _message(self, message: type[Message], then: str) -> Message:
         look = f"plausibly plugins check {self.source.plugin}, or {self.without}"
         return message(
             "plugin-failed",
@@ -268,38 +264,39 @@ class Failure:
             do=look if self.without else self.remedy,
             whose=self.source.plugin,
             details={
-                "plugin": self.source.plugin,
-                "distribution": self.source.distribution,
-                "version": self.source.version,
+                **attrs.asdict(self.source, filter=attrs.filters.exclude("builtin")),
                 "stage": self.stage,
                 "reason": self.reason,
             },
         )
 
 
-def glance(entry: Entry) -> Callable[..., object] | None:
-    """Return the class or function if it is in memory, None if only loading it would tell."""
-    if not isinstance(entry.target, str):
-        return entry.target
-    place, _, attribute = entry.target.partition(":")
-    module = sys.modules.get(place)
-    if module is None:
-        return None if entry.extra or _may_be_found(place) else entry.load()
-    there = vars(module)
-    # A module may make its attributes when they are asked for, out of what takes long to import.
-    return entry.load() if attribute in there or "__getattr__" not in there else None
+def failed(whose: str, what: str, *, expected: str, got: str) -> ComponentError:
+    """Return the error that a component, such as ``"aggregator mine"``, cannot be relied on."""
+    return ComponentError(
+        "component-failed",
+        f"{whose}: {what}",
+        expected=expected,
+        got=got,
+        do="mend it (plausibly.testing.check tries its rules), or name another",
+        whose=whose,
+    )
 
 
-def _may_be_found(module: str) -> bool:
-    parent = module.rpartition(".")[0]
-    if parent and parent not in sys.modules:  # looking further would import it
-        return True
+@contextmanager
+def calling(whose: str, method: str) -> Iterator[None]:
+    """Name the component that is called in the block where it raises anything."""
     try:
-        return importlib.util.find_spec(module) is not None
-    except ModuleNotFoundError:  # below a module that is no package
-        return False
-    except (ImportError, ValueError, AttributeError):  # a finder that cannot tell
-        return True
+        yield
+    except (InputError, PlausiblyWarning, KeyboardInterrupt):
+        raise
+    except BaseException as reason:  # a component may raise anything, or exit
+        raise failed(
+            whose,
+            f"{method}() raised an error",
+            expected="an answer; an InputError where its input is at fault",
+            got=reason_of(reason),
+        ) from reason
 
 
 VARIABLE = "PLAUSIBLY_DISABLE_PLUGINS"
@@ -317,14 +314,14 @@ def normalised(name: str) -> str:
 
 
 @attrs.frozen
-class Asked:
-    """One name that somebody gave."""
+class Disabled:
+    """The name of a plugin or distribution to do without, and where that is configured."""
 
     name: str
     by: str
 
     def means(self, source: Source) -> bool:
-        """Return whether the plugin is turned off by it."""
+        """Return whether it turns off the plugin."""
         if source.plugin == THIS_RUN:
             return False
         if self.name == EVERY_OTHER:
@@ -332,26 +329,32 @@ class Asked:
         return normalised(self.name) in (normalised(source.plugin), normalised(source.distribution))
 
     @property
+    def reason(self) -> str:
+        """Why a plugin is off, in one line."""
+        return f"{self.by} names {self.name}"
+
+    @property
     def undo(self) -> str:
         """What to do to have the plugin back."""
         return f"take {self.name} out of {self.by}"
 
+    def unknown(self, sources: Iterable[Source]) -> PlausiblyWarning:
+        """Return the warning that no plugin here has this name."""
+        names = {n: None for s in sources for n in (s.plugin, s.distribution) if n}
+        close = get_close_matches(normalised(self.name), names, n=1)
+        count = f"one of {counted(len(names))} plugins and distributions"
+        return PlausiblyWarning(
+            "plugin-unknown",
+            f'{self.by} names "{self.name}", which is no plugin here',
+            expected=f'{count}; did you mean "{close[0]}"?' if close else count,
+            do=(f"write {close[0]}, or " if close else "") + self.undo,
+            whose=self.name,
+            details={"name": self.name, "by": self.by, "suggestion": close[0] if close else None},
+        )
 
-@attrs.frozen
-class Disabled:
-    """A plugin that is turned off, and who asked for that."""
 
-    source: Source
-    asked: Asked
-
-    @property
-    def reason(self) -> str:
-        """Why it is off, in one line."""
-        return f"{self.asked.by} names {self.asked.name}"
-
-
-def asked(names: Collection[str], by: str) -> tuple[Asked, ...]:
-    """Return what was asked for, each name once."""
+def disabled_by(names: Collection[str], by: str) -> tuple[Disabled, ...]:
+    """Return each name to do without once."""
     if isinstance(names, str) or not all(isinstance(name, str) for name in names):
         raise InputError(
             "plugin-names",
@@ -361,29 +364,14 @@ def asked(names: Collection[str], by: str) -> tuple[Asked, ...]:
             do=f'write ["{names}"]' if isinstance(names, str) else "write their names",
             whose=by,
         )
-    return tuple(Asked(name, by) for name in dict.fromkeys(n.strip() for n in names) if name)
+    return tuple(Disabled(name, by) for name in dict.fromkeys(n.strip() for n in names) if name)
 
 
-def asked_by_environment() -> tuple[Asked, ...]:
-    """Return what the environment variable asks for, as it is now."""
-    return asked(os.environ.get(VARIABLE, "").split(","), VARIABLE)
+def disabled_by_environment() -> tuple[Disabled, ...]:
+    """Return what the environment variable names, as it is now."""
+    return disabled_by(os.environ.get(VARIABLE, "").split(","), VARIABLE)
 
 
 def strict_by_environment() -> bool:
-    """Return whether the environment asks for errors instead of records."""
+    """Return whether the environment wants errors instead of records."""
     return os.environ.get(STRICT, "").strip() not in ("", "0")
-
-
-def unknown(given: Asked, sources: Iterable[Source]) -> PlausiblyWarning:
-    """Return the warning that nothing here has a name that was to be disabled."""
-    names = {n: None for s in sources for n in (s.plugin, s.distribution) if n}
-    close = get_close_matches(normalised(given.name), names, n=1)
-    count = f"one of {counted(len(names))} plugins and distributions"
-    return PlausiblyWarning(
-        "plugin-unknown",
-        f'{given.by} names "{given.name}", which is no plugin here',
-        expected=f'{count}; did you mean "{close[0]}"?' if close else count,
-        do=(f"write {close[0]}, or " if close else "") + given.undo,
-        whose=given.name,
-        details={"name": given.name, "by": given.by, "suggestion": close[0] if close else None},
-    )

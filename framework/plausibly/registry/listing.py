@@ -1,4 +1,4 @@
-"""Lists of components and plugins, with parameters and states."""
+"""Lists of components and plugins, with parameters and states; checks of each."""
 
 from __future__ import annotations
 
@@ -6,20 +6,32 @@ import inspect
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from difflib import get_close_matches
-from typing import Literal
+from typing import Any, Literal
 
 import attrs
 
-from plausibly.errors import ComponentError, listed
-from plausibly.registry.entries import Disabled, Entry, Failure, Source, missing, normalised
-from plausibly.registry.hooks import Declared
+from plausibly.errors import ComponentError, MissingExtra, listed
+from plausibly.protocols import KIND_BY_NAME, Kind
+from plausibly.registry.conformance import Problem, class_problems, problems
+from plausibly.registry.discovery import Declared
+from plausibly.registry.entries import (
+    VARIABLE,
+    Entry,
+    Failure,
+    Source,
+    missing,
+    normalised,
+    reason_of,
+)
 from plausibly.registry.registry import Registry
 
 Describe = Callable[[object], object]
 """Returns a value as plain data: `config.describe.plain` with a registry."""
 
-_SECTIONS = ("Attributes", "Parameters")
-_UNDERLINE = re.compile(r"-{3,}\s*")
+_SECTION = re.compile(
+    r"^(?:Attributes|Parameters) *\n-{3,} *\n(.*?)(?=^\S[^\n]*\n---|\Z)", re.MULTILINE | re.DOTALL
+)
+_PARAMETER = re.compile(r"^(\S[^:\n]*).*\n((?:[ \t].*\n|\n)*)", re.MULTILINE)
 
 
 @attrs.frozen
@@ -81,25 +93,11 @@ def helps(target: Callable[..., object]) -> dict[str, str]:
 
 
 def _documented(doc: str) -> Iterator[tuple[str, str]]:
-    lines = doc.splitlines()
-    names: list[str] = []
-    words: list[str] = []
-    inside = False
-    for line, after in zip(lines, [*lines, ""][1:], strict=True):
-        title = bool(line.strip()) and bool(_UNDERLINE.fullmatch(after))
-        if title or (line and not line[0].isspace() and not _UNDERLINE.fullmatch(line)):
-            yield from ((name, _plain(words)) for name in names if inside)
-            names, words = [], []
-            inside = line.strip() in _SECTIONS if title else inside
-            if not title:
-                names = [name.strip() for name in line.partition(":")[0].split(",")]
-        elif not _UNDERLINE.fullmatch(line):
-            words += line.split()
-    yield from ((name, _plain(words)) for name in names if inside)
-
-
-def _plain(words: list[str]) -> str:
-    return " ".join(words).replace("``", "")
+    """Yield names and meanings from the sections of parameters in a docstring."""
+    for section in _SECTION.findall(doc + "\n"):
+        for heads, words in _PARAMETER.findall(section):
+            meaning = " ".join(words.split()).replace("``", "")
+            yield from ((name.strip(), meaning) for name in heads.split(","))
 
 
 def first_sentence(target: Callable[..., object]) -> str:
@@ -148,7 +146,7 @@ def overview(registry: Registry) -> tuple[Row, ...]:
     """Return every component by kind, ours first, then the plugins without one; imports none."""
     failures = registry.failures()
     components = [f for f in failures if f.component is not None]
-    disabled = {d.source: d.reason for d in registry.disabled()}
+    disabled = {source: by.reason for source, by in registry.disabled().items()}
     rows = [_row(entry, components, disabled) for entry in registry.entries(off=True)]
     rows.sort(key=lambda r: (r.kind, not r.source.builtin, r.name, r.source.plugin))
     for failure in failures:
@@ -199,16 +197,17 @@ class Installed:
 
 def installed(registry: Registry) -> tuple[Installed, ...]:
     """Return every plugin from the metadata alone; none is imported."""
-    return tuple(_installed(found, registry.off(found.source)) for found in registry.installed())
-
-
-def _installed(found: Declared | Failure, off: Disabled | None) -> Installed:
-    module = found.value if isinstance(found, Declared) else ""
-    if off is not None:
-        return Installed(found.source, module, "disabled", off.reason)
-    if isinstance(found, Failure):
-        return Installed(found.source, module, "failed", found.reason)
-    return Installed(found.source, module, "installed")
+    rows = []
+    for found in registry.installed():
+        module = found.value if isinstance(found, Declared) else ""
+        off = registry.off(found.source)
+        if off is not None:
+            rows.append(Installed(found.source, module, "disabled", off.reason))
+        elif isinstance(found, Failure):
+            rows.append(Installed(found.source, module, "failed", found.reason))
+        else:
+            rows.append(Installed(found.source, module, "installed"))
+    return tuple(rows)
 
 
 def select(rows: Sequence[Row], names: Iterable[str]) -> tuple[Row, ...]:
@@ -237,3 +236,113 @@ def _unknown(name: str, rows: Sequence[Row]) -> ComponentError:
         whose=name,
         details={"name": name, "suggestion": close[0] if close else None},
     )
+
+
+# ---- checks
+
+
+Rules = Callable[[Kind[Any], object], object]  # Any: each kind has its own Protocol
+"""The author's kit: raises AssertionError, or returns a report that prints as one line."""
+
+
+@attrs.frozen
+class Checked:
+    """What was found of one component, or of a plugin that has none."""
+
+    source: Source
+    state: Literal["ok", "failed", "needs extra"]
+    kind: str = ""
+    name: str = ""
+    stage: str = ""
+    reason: str = ""
+    problems: tuple[Problem, ...] = ()
+    do: str = ""
+
+    @property
+    def what(self) -> str:
+        """What was looked at, in words."""
+        whose = f"{self.source.plugin}:{self.name}"
+        return f"{self.kind} {whose}" if self.kind else f"plugin {self.source.plugin}"
+
+    def lines(self) -> list[str]:
+        """Return one line a problem: what, member, expected, got; or the reason."""
+        if self.problems:
+            return [
+                f"{self.what}, member {p.member}: expected {p.expected}, got {p.got}"
+                for p in self.problems
+            ]
+        where = f", at {self.stage}" if self.stage else ""
+        return [f"{self.what}{where}: {self.reason}" if self.reason else f"{self.what}{where}"]
+
+
+def check_failure(failure: Failure) -> Checked:
+    """Return what is known of a plugin that failed as a whole."""
+    # A name that is not its own would turn off the plugin that has it.
+    source = failure.source
+    off = f"{VARIABLE}={source.distribution if failure.stage == 'name' else source.plugin}"
+    return Checked(
+        source,
+        "failed",
+        stage=failure.stage,
+        reason=failure.reason,
+        do=failure.remedy if source.builtin else f"{failure.remedy}, or {off}",
+    )
+
+
+def check_entry(
+    entry: Entry, make: Callable[[Entry], object], rules: Rules | None = None
+) -> Checked:
+    """Load a component, make it with its defaults, and compare it with its Protocol."""
+    from plausibly.registry.parameters import parameters_of
+
+    kind = KIND_BY_NAME[entry.kind]
+    of = Checked(entry.source, "ok", entry.kind, entry.name)
+    lacking = missing(entry.source.distribution, entry.extra)
+    if lacking:
+        extra = f"{entry.source.distribution}[{entry.extra}]"
+        return attrs.evolve(
+            of,
+            state="needs extra",
+            reason=f'needs the extra "{entry.extra}": {listed(lacking)}',
+            do=f'pip install "{extra}"',
+        )
+    stage = "making"
+    try:
+        # Each type must exist at run time, where a table is checked against it.
+        required = [p.name for p in parameters_of(entry.load(), typed=True) if p.required]
+        if required:
+            found = class_problems(entry.load(), kind.protocol)
+            remark = f"not made: {listed(required)} has no default"
+        else:
+            component = make(entry)
+            found, remark = problems(component, kind.protocol), ""
+        if rules is not None and not required and not found:
+            stage = "rules"
+            remark = str(rules(kind, component))
+    except MissingExtra as error:
+        return attrs.evolve(of, state="needs extra", reason=error.what, do=error.do)
+    except ComponentError as error:
+        return _not_made(of, stage, error)
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # noqa: BLE001  # a class may raise anything, or exit
+        table = isinstance(error, AssertionError) and stage == "rules"
+        reason = str(error).strip() if table else reason_of(error)
+        return attrs.evolve(of, state="failed", stage=stage, reason=reason)
+    if found:
+        return attrs.evolve(of, state="failed", stage="check", problems=found)
+    return attrs.evolve(of, reason=remark)
+
+
+def _not_made(of: Checked, stage: str, error: ComponentError) -> Checked:
+    if isinstance(found := error.details.get("problems"), list):
+        known = tuple(Problem(**p) for p in found)
+        return attrs.evolve(of, state="failed", stage="check", problems=known, do=error.do)
+    if error.name == "component-unloadable":
+        return attrs.evolve(of, state="failed", stage="loading", reason=error.got, do=error.do)
+    return attrs.evolve(of, state="failed", stage=stage, reason=reason_of(error), do=error.do)
+
+
+def failed_sources(found: Iterable[Checked]) -> set[Source]:
+    """Return the plugins of which something failed."""
+    return {checked.source for checked in found if checked.state == "failed"}

@@ -19,8 +19,7 @@ import cattrs
 from plausibly.errors import ComponentError
 from plausibly.protocols import KINDS, Kind
 from plausibly.registry.conformance import problems
-from plausibly.registry.entries import Entry
-from plausibly.registry.messages import an
+from plausibly.registry.entries import Entry, an
 from plausibly.registry.mistakes import (
     Mistake,
     Mistakes,
@@ -87,22 +86,17 @@ def _parameters(target: Callable[..., object], hints: dict[str, Any]) -> Iterato
                     check=_check(field),
                     rule=field.validator,
                 )
-    elif isinstance(target, type) and dataclasses.is_dataclass(target):
-        for plain in dataclasses.fields(target):
-            if plain.init:
-                wanted = hints.get(plain.name, object)
-                made = plain.default_factory
-                default = made() if made is not dataclasses.MISSING else plain.default
-                required = default is dataclasses.MISSING
-                known = attrs.NOTHING if required else default
-                yield Parameter(plain.name, plain.name, wanted, required, known)
-    else:
-        for argument in inspect.signature(target).parameters.values():
-            if argument.kind in (argument.POSITIONAL_OR_KEYWORD, argument.KEYWORD_ONLY):
-                wanted = hints.get(argument.name, object)
-                required = argument.default is argument.empty
-                known = attrs.NOTHING if required else argument.default
-                yield Parameter(argument.name, argument.name, wanted, required, known)
+        return
+    made: dict[str, object] = {}
+    if isinstance(target, type) and dataclasses.is_dataclass(target):
+        factories = {field.name: field.default_factory for field in dataclasses.fields(target)}
+        made = {name: f() for name, f in factories.items() if f is not dataclasses.MISSING}
+    for argument in inspect.signature(target).parameters.values():
+        if argument.kind in (argument.POSITIONAL_OR_KEYWORD, argument.KEYWORD_ONLY):
+            required = argument.default is argument.empty
+            default = attrs.NOTHING if required else made.get(argument.name, argument.default)
+            wanted = hints.get(argument.name, object)
+            yield Parameter(argument.name, argument.name, wanted, required, default)
 
 
 def _default(written: object) -> object:

@@ -4,40 +4,43 @@ from __future__ import annotations
 
 import importlib
 import re
+import sys
 import warnings
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from difflib import get_close_matches
 from threading import RLock
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
-from plausibly.errors import ComponentError, InputError
-from plausibly.protocols import KINDS, ComponentLike, Kind
-from plausibly.registry import messages
-from plausibly.registry.conformance import class_problems, members, problems
+import attrs
+
+from plausibly.errors import ComponentError, InputError, counted, listed
+from plausibly.protocols import KIND_BY_NAME, ComponentLike, Kind
+from plausibly.registry.conformance import Problem, class_problems, complete, members, problems
+from plausibly.registry.discovery import (
+    OURS,
+    Declared,
+    checked_entry,
+    loaded_target,
+    other_plugins,
+    own_plugins,
+    run_hook,
+)
 from plausibly.registry.entries import (
     EVERY_OTHER,
     THIS_RUN,
     Advised,
-    Asked,
     Disabled,
     Entry,
     Failure,
     Source,
     Stage,
-    asked,
-    asked_by_environment,
-    glance,
+    an,
+    disabled_by,
+    disabled_by_environment,
+    missing,
     normalised,
     strict_by_environment,
-    unknown,
-)
-from plausibly.registry.hooks import (
-    OURS,
-    Declared,
-    checked_entry,
-    other_plugins,
-    own_plugins,
-    run_hook,
 )
 
 if TYPE_CHECKING:
@@ -47,10 +50,9 @@ if TYPE_CHECKING:
 P = TypeVar("P")
 
 Find = Callable[[], Iterable[Declared | Failure]]
-"""Returns the plugins of one place; see `hooks`."""
+"""Returns the plugins of one place; see `discovery`."""
 
 _PLUGIN = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
-_KIND = {kind.name: kind for kind in KINDS}
 
 
 class Registry:
@@ -80,18 +82,18 @@ class Registry:
         strict: bool | None = None,
     ) -> None:
         self._own, self._others = own, others
-        self._disabled = asked(disabled, "Registry(disabled=...)")
+        self._disabled = disabled_by(disabled, "Registry(disabled=...)")
         self._strict = strict
         self._converter: Strict | None = None
         self._lock = RLock()
         self._known: dict[tuple[str, str, Source], Entry] = {}
         self._sources: list[Source] = []
         self._failed: list[Failure] = []
-        self._blocks: list[tuple[Asked, ...]] = []
+        self._blocks: list[tuple[Disabled, ...]] = []
         self._own_left: list[Declared] | None = None
         self._others_left: list[Declared] | None = None
         self._told: list[Failure] = []
-        self._told_names: set[Asked] = set()
+        self._told_names: set[Disabled] = set()
 
     # ---- what there is
 
@@ -111,25 +113,24 @@ class Registry:
         self._load_others()
         return self._failures()
 
-    def disabled(self) -> tuple[Disabled, ...]:
-        """Return every plugin here that is turned off, and by whom; none of them is imported."""
-        found = map(self.off, dict.fromkeys(self._every_source()))
-        return tuple(off for off in found if off is not None)
+    def disabled(self) -> dict[Source, Disabled]:
+        """Return every plugin here that is turned off, with where; none of them is imported."""
+        found = {source: self.off(source) for source in self._every_source()}
+        return {source: off for source, off in found.items() if off is not None}
 
     def off(self, source: Source) -> Disabled | None:
-        """Return who turned a plugin off, None where it is on."""
-        by = next((asked for asked in self._asked() if asked.means(source)), None)
-        return None if by is None else Disabled(source, by)
+        """Return what turns a plugin off, None where it is on."""
+        return next((name for name in self._names_off() if name.means(source)), None)
 
     def installed(self) -> tuple[Declared | Failure, ...]:
         """Return every plugin as the metadata declare it; none of them is imported."""
         own = list(self._own())
-        return (*own, *_judged(self._others(), own))
+        return (*own, *_with_names_of_their_own(self._others(), own))
 
     @contextmanager
     def disabling(self, *names: str, by: str = "disabling(...)") -> Iterator[None]:
         """Do without some plugins until the block ends, in every thread; ``*`` = all but ours."""
-        block = asked(names, by)
+        block = disabled_by(names, by)
         self._blocks.append(block)
         try:
             yield
@@ -161,13 +162,13 @@ class Registry:
 
     def tell_of_names(self, *, stacklevel: int = 3) -> None:
         """Warn of names that were to be disabled and are none here, once each."""
-        for given in self._asked():
-            if given in self._told_names or given.name == EVERY_OTHER:
+        for off in self._names_off():
+            if off in self._told_names or off.name == EVERY_OTHER:
                 continue
-            self._told_names.add(given)
+            self._told_names.add(off)
             sources = self._every_source()
-            if not any(given.means(source) for source in sources):
-                warnings.warn(unknown(given, sources), stacklevel=stacklevel)
+            if not any(off.means(source) for source in sources):
+                warnings.warn(off.unknown(sources), stacklevel=stacklevel)
 
     # ---- from what a user wrote to a component
 
@@ -192,13 +193,13 @@ class Registry:
         chosen = ours[:1] or on or found[:1]
         self._tell(but=chosen[0] if chosen else None)
         if not chosen:
-            failed, disabled = self._failures(), self.disabled()
-            raise messages.unknown(kind, name, self._entries(None), failed, disabled)
+            failures, disabled = self._failures(), self.disabled()
+            raise _unknown(kind, name, self._entries(None), failures, disabled)
         if len(chosen) > 1:
-            raise messages.clash(kind, bare, chosen, self._clear_name)
-        disabled_by = self.off(chosen[0].source)
-        if disabled_by is not None:
-            raise messages.off(kind, chosen[0], disabled_by.asked, on)
+            raise _clash(kind, bare, chosen, self._clear_name)
+        disabled_as = self.off(chosen[0].source)
+        if disabled_as is not None:
+            raise _disabled(kind, chosen[0], disabled_as, on)
         return chosen[0]
 
     def create(
@@ -209,25 +210,47 @@ class Registry:
         `like` is a name (``"ecdf"`` or ``"plugin:name"``), a table (``{"name": "ecdf", "delta":
         0.01}``), with more parameters beside it, or the object itself, which takes none.
         """
-        given = dict(params or {})
+        arguments = dict(params or {})
         if isinstance(like, str):
-            return self._build(kind, self.find(kind, like), given)
+            return self._build(kind, self.find(kind, like), arguments)
         if isinstance(like, Mapping):
             table = dict(like)
             name = table.pop("name", None)
             if not isinstance(name, str):
-                raise messages.nameless(kind, like)
-            if twice := sorted(table.keys() & given.keys()):
-                raise messages.given_twice(kind, name, twice)
-            return self._build(kind, self.find(kind, name), {**table, **given})
-        if given:
-            raise messages.complete_already(kind, like, sorted(given))
-        whose = f"{kind.name} {type(like).__name__}"
-        return self._checked(kind, like, whose, Source(THIS_RUN))
+                got = f"name = {name!r}" if "name" in like else f"the keys {listed(like) or 'none'}"
+                raise ComponentError(
+                    "component-name",
+                    f"a table for {an(kind.name)} has no name",
+                    expected='a key "name" with text',
+                    got=got,
+                    do=f"plausibly plugins list --kind {kind.name}",
+                    whose=kind.name,
+                )
+            if twice := listed(sorted(table.keys() & arguments.keys())):
+                raise ComponentError(
+                    "component-parameter",
+                    f'{kind.name} "{name}": {twice} is given twice',
+                    expected="each parameter once",
+                    got="one in the table, and one beside it",
+                    do=f"leave {twice} out of one of them",
+                    whose=name,
+                )
+            return self._build(kind, self.find(kind, name), {**table, **arguments})
+        cls = type(like).__name__
+        if arguments:
+            raise ComponentError(
+                "component-parameter",
+                f"{kind.name} {cls} is an object and takes no more parameters",
+                expected="parameters beside a name or a table only",
+                got=listed(sorted(arguments)),
+                do=f"{cls}({', '.join(f'{name}=...' for name in sorted(arguments))})",
+                whose=cls,
+            )
+        return self._checked(kind, like, f"{kind.name} {cls}", Source(THIS_RUN))
 
     def make(self, entry: Entry, params: Mapping[str, object] | None = None) -> object:
         """Return the component of an entry, from `entries`; raises what `create` does."""
-        return self._build(_KIND[entry.kind], entry, params or {})
+        return self._build(KIND_BY_NAME[entry.kind], entry, params or {})
 
     def describe(self, kind: Kind[Any], component: object) -> dict[str, object]:
         """Return the table, plain data, from which `create` makes an equal component.
@@ -264,10 +287,17 @@ class Registry:
         if mine is not None and _identity(mine.target) != _identity(target):
             before.append(mine)
         if before:
-            raise messages.taken(kind, name, before[0], target)
-        found = class_problems(target, kind.protocol)
-        if found:
-            raise messages.invalid(kind, f'{kind.name} "{name}"', source, found)
+            raise ComponentError(
+                "name-clash",
+                f'there is {an(kind.name)} "{name}" already',
+                expected="a new name: nothing is overwritten",
+                got=f"{getattr(target, '__qualname__', target)}, beside that of {before[0].source}",
+                do=f'register it as "my-{name}"',
+                whose=name,
+                details={"kind": kind.name, "name": name, "plugins": [before[0].source.plugin]},
+            )
+        if found := class_problems(target, kind.protocol):
+            raise _invalid(kind, f'{kind.name} "{name}"', source, found)
         with self._lock:
             if source not in self._sources:
                 self._sources.append(source)
@@ -277,10 +307,10 @@ class Registry:
 
     # ---- inside
 
-    def _asked(self) -> tuple[Asked, ...]:
-        """Return every name that is to be off now, wherever it was given."""
+    def _names_off(self) -> tuple[Disabled, ...]:
+        """Return every name that is to be off now, wherever it is configured."""
         blocks = [one for block in tuple(self._blocks) for one in block]
-        return (*self._disabled, *blocks, *asked_by_environment())
+        return (*self._disabled, *blocks, *disabled_by_environment())
 
     def _failures(self) -> tuple[Failure, ...]:
         """Return what failed of the plugins that are on, so far."""
@@ -309,9 +339,9 @@ class Registry:
         """Return the plugins of others that were not run yet; reads metadata once."""
         with self._lock:
             if self._others_left is None:
-                judged = list(_judged(self._others(), self._own()))
-                self._failed += [found for found in judged if isinstance(found, Failure)]
-                self._others_left = [found for found in judged if isinstance(found, Declared)]
+                found = list(_with_names_of_their_own(self._others(), self._own()))
+                self._failed += [one for one in found if isinstance(one, Failure)]
+                self._others_left = [one for one in found if isinstance(one, Declared)]
             return self._others_left
 
     def _run(self, left: list[Declared], on: Iterable[Declared] | None = None) -> None:
@@ -338,15 +368,15 @@ class Registry:
         """Record a component that cannot be loaded or visibly does not satisfy its Protocol."""
         if entry.source.builtin:
             return
-        kind = _KIND[entry.kind]
+        kind = KIND_BY_NAME[entry.kind]
         try:
-            target = glance(entry)
+            found = class_problems(loaded_target(entry), kind.protocol)
         except ComponentError as error:
             self._fail(entry, "loading", error)
             return
-        if found := class_problems(target, kind.protocol):
+        if found:
             whose = f'{kind.name} "{entry.name}"'
-            self._fail(entry, "check", messages.invalid(kind, whose, entry.source, found))
+            self._fail(entry, "check", _invalid(kind, whose, entry.source, found))
 
     def _fail(self, entry: Entry, stage: Stage, error: ComponentError) -> None:
         """Record that a component cannot be used, once."""
@@ -364,7 +394,7 @@ class Registry:
         if strict_by_environment() if self._strict is None else self._strict:
             self._load_others()
             for failure in self._failures():
-                raise failure.strictly() from failure.error
+                raise failure.error_if_strict() from failure.error
 
     def _tell(self, *, but: Entry | None = None) -> None:
         """Warn of what failed, and of names that turn nothing off; once each."""
@@ -399,7 +429,7 @@ class Registry:
         ]
         return entry.qualified if len(alike) == 1 else f"{entry.source.distribution}:{entry.name}"
 
-    def _build(self, kind: Kind[P], entry: Entry, given: Mapping[str, object]) -> P:
+    def _build(self, kind: Kind[P], entry: Entry, arguments: Mapping[str, object]) -> P:
         from plausibly.registry.mistakes import Mistakes, ParameterError
         from plausibly.registry.parameters import Strict, signature, with_others
 
@@ -412,7 +442,7 @@ class Registry:
         if self._converter is None:
             self._converter = Strict(self.create)
         try:
-            component = self._converter.build(target, given)
+            component = self._converter.build(target, arguments)
         except Mistakes as error:
             mistakes = [with_others(m, kind, entry, self.entries) for m in error.mistakes]
             raise ParameterError.about(whose, mistakes, signature(target)) from error.__cause__
@@ -425,9 +455,10 @@ class Registry:
     def _checked(self, kind: Kind[P], component: object, whose: str, source: Source) -> P:
         found = problems(component, kind.protocol)
         if isinstance(component, type) or len(found) == len(members(kind.protocol)):
-            raise messages.no_component(kind, component, found)
+            raise _no_component(kind, component, found)
         if found:
-            raise messages.invalid(kind, whose, source, found)
+            raise _invalid(kind, whose, source, found)
+        complete(component, kind.protocol)
         return cast("P", component)
 
     def _shortest(self, kind: Kind[Any], entry: Entry) -> str:
@@ -452,13 +483,22 @@ class Registry:
             for entry in here:
                 if str(entry.target).startswith(top) and _is_at(entry, cls):
                     return entry
-        raise messages.unregistered(kind, cls)
+        dashed = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "-", cls.__name__).replace("_", "-").lower()
+        raise ComponentError(
+            "component-unregistered",
+            f"{kind.name} {cls.__name__} has no name here",
+            expected="a component of a registered class: a file holds names, never code",
+            got=f"{cls.__module__}:{cls.__qualname__}",
+            do=f'plausibly.register({kind.name.upper()}, "{dashed}", {cls.__name__}) before this, '
+            "and again before loading",
+            whose=cls.__name__,
+        )
 
 
-def _judged(
+def _with_names_of_their_own(
     found: Iterable[Declared | Failure], own: Iterable[Declared]
 ) -> Iterator[Declared | Failure]:
-    """Yield what was found; a plugin whose name cannot stand becomes a failure."""
+    """Yield each plugin; one whose name cannot stand becomes a failure."""
     reserved = {normalised(declared.source.plugin) for declared in own} | {OURS}
     seen: set[Source] = set()
     for declared in found:
@@ -491,3 +531,180 @@ def _identity(target: object) -> object:
     if isinstance(target, str):
         return target
     return getattr(target, "__module__", None), getattr(target, "__qualname__", target)
+
+
+def _unknown(
+    kind: Kind[Any],  # Any: each kind has its own Protocol
+    name: str,
+    entries: Sequence[Entry],
+    failures: Sequence[Failure],
+    disabled: Mapping[Source, Disabled],
+) -> ComponentError:
+    """Return ``component-unknown``: nothing is called that, and what may be the reason."""
+    plugin, _, bare = name.rpartition(":")
+    close = _close(kind, name, entries)
+    what, expected = f'no {kind.name} "{name}"', "a name from plugins list"
+    do = f"plausibly plugins list --kind {kind.name}"
+    if close is not None:
+        alone = close.source.builtin and not close.extra
+        shown = close.name if alone else close.qualified
+        expected += f'; did you mean "{shown}"?'
+        lacking = missing(close.source.distribution, close.extra)
+        if lacking:
+            needed = f"{close.source.distribution}[{close.extra}]"
+            do = f'pip install "{needed}" (that one needs the extra)'
+    named = Disabled(plugin, "this name")
+    failed = [
+        f
+        for f in failures
+        if f.component is None
+        and (named.means(f.source) or (kind.name, bare) in {(e.kind, e.name) for e in f.offered})
+    ]
+    off = [(source, by) for source, by in disabled.items() if named.means(source)]
+    got = ""
+    if failed:
+        what += f": {failed[0].source} {failed[0].state}"
+        got = "; ".join(f.reason for f in failed)
+        do = failed[0].warning().do
+    elif off:
+        source, by = off[0]
+        what, got, do = f"{what}: {source} is disabled", by.reason, by.undo
+        expected = "the name of a plugin that is on"
+    else:
+        got = _reason(kind, name, entries, failures, disabled, close)
+    return ComponentError(
+        "component-unknown",
+        what,
+        expected=expected,
+        got=got,
+        do=do,
+        whose=name,
+        details={
+            "kind": kind.name,
+            "name": name,
+            "suggestion": shown if close is not None else None,
+            "failed": [str(f.source) for f in failures],
+            "disabled": [str(source) for source in disabled],
+            "python": sys.executable,
+        },
+    )
+
+
+def _close(kind: Kind[Any], name: str, entries: Iterable[Entry]) -> Entry | None:
+    """Return the component that was probably meant."""
+    known: dict[str, Entry] = {}
+    for entry in sorted(entries, key=lambda e: bool(e.extra)):  # first what is here
+        if entry.kind == kind.name:
+            known.setdefault(entry.qualified, entry)
+            known.setdefault(entry.name, entry)
+    bare = name.rpartition(":")[2]
+    if bare in known:
+        return known[bare]
+    close = get_close_matches(name, known, n=1) or get_close_matches(bare, known, n=1)
+    return known[close[0]] if close else None
+
+
+def _reason(
+    kind: Kind[Any],
+    name: str,
+    entries: Sequence[Entry],
+    failures: Sequence[Failure],
+    disabled: Mapping[Source, Disabled],
+    close: Entry | None,
+) -> str:
+    """Return why nothing may be called `name`, where no plugin is to blame for certain."""
+    plugin, _, bare = name.rpartition(":")
+    elsewhere = [e for e in entries if e.name == bare and e.kind != kind.name]
+    if elsewhere:
+        return f"{an(elsewhere[0].kind)} of that name"
+    if not entries and not failures:
+        return "no component at all: plausibly is on the path, but not installed"
+    groups = {
+        "that failed": [f.source.plugin for f in failures if f.component is None],
+        "that is off" if len(disabled) == 1 else "that are off": [s.plugin for s in disabled],
+    }
+    maybe = [
+        f"{counted(len(found))} plugin{'s' * (len(found) > 1)} {state} ({listed(found)})"
+        for state, found in groups.items()
+        if found
+    ]
+    if maybe:
+        return f"{' and '.join(maybe)}, which may have it"
+    if plugin and plugin not in {e.source.plugin for e in entries}:
+        return f'no plugin "{plugin}" in the environment of {sys.executable}'
+    if close is not None:
+        return ""
+    return f"nothing like it in the environment of {sys.executable}"
+
+
+def _disabled(
+    kind: Kind[Any], entry: Entry, by: Disabled, others: Sequence[Entry]
+) -> ComponentError:
+    """Return ``component-disabled``: the component is here, and its plugin is turned off."""
+    instead = f"plausibly plugins list --kind {kind.name}"
+    if others:
+        instead = f"say {' or '.join(other.qualified for other in others)}"
+    return ComponentError(
+        "component-disabled",
+        f'{kind.name} "{entry.name}": its plugin {entry.source} is disabled',
+        expected="a component of a plugin that is on",
+        got=by.reason,
+        do=f"{by.undo}; or another: {instead}",
+        whose=entry.qualified,
+        details={"kind": kind.name, "name": entry.name, "plugin": entry.source.plugin},
+    )
+
+
+def _clash(
+    kind: Kind[Any], name: str, found: Sequence[Entry], called: Callable[[Entry], str]
+) -> ComponentError:
+    """Return ``name-clash``: several plugins offer one name, and ours do not."""
+    found = sorted(found, key=lambda e: (e.source.distribution, e.source.plugin))
+    number = {2: "two"}.get(len(found), counted(len(found)))
+    return ComponentError(
+        "name-clash",
+        f'{number} plugins offer the {kind.name} "{name}"',
+        expected="one",
+        got=" and ".join(f"{e.source.where} ({e.source.plugin.strip('()')})" for e in found),
+        do=f"say {' or '.join(called(e) for e in found)}; or disable one",
+        whose=name,
+        details={"kind": kind.name, "name": name, "plugins": [e.source.plugin for e in found]},
+    )
+
+
+def _no_component(kind: Kind[Any], component: object, found: Sequence[Problem]) -> ComponentError:
+    """Return ``component-invalid``: this is something else altogether."""
+    if isinstance(component, type):
+        got, do = f"the class {component.__name__}", f"{component.__name__}(), with parentheses"
+    else:
+        got = repr(component) if len(repr(component)) < 40 else f"{an(type(component).__name__)}"
+        do = f"plausibly plugins list --kind {kind.name}"
+    needed = listed(members(kind.protocol), most=9)
+    return ComponentError(
+        "component-invalid",
+        f"this is no {kind.name}: {got}",
+        expected=f"a name, a table with a name, or an object that has {needed}",
+        do=do,
+        whose=kind.name,
+        details={"kind": kind.name, "members": [p.member for p in found]},
+    )
+
+
+def _invalid(
+    kind: Kind[Any], whose: str, source: Source, found: Sequence[Problem]
+) -> ComponentError:
+    """Return ``component-invalid``: members are missing or have the wrong form."""
+    several = "members" if len(found) > 1 else "member"
+    return ComponentError(
+        "component-invalid",
+        f"{whose} of {source}, {several} {', '.join(p.member for p in found)}",
+        expected="; ".join(p.expected for p in found),
+        got="; ".join(p.got for p in found),
+        do=f"mend it as the Protocol {kind.protocol.__name__} of plausibly.plugin says",
+        whose=whose,
+        details={
+            "kind": kind.name,
+            **attrs.asdict(source, filter=attrs.filters.exclude("builtin")),
+            "problems": [attrs.asdict(p) for p in found],
+        },
+    )

@@ -13,8 +13,6 @@ HELD, BROKEN, UNCHECKED = "held", "broken", "cannot be checked"
 
 @attrs.frozen
 class Measure:
-    """A measure of agreement."""
-
     name: str
     title: str
     value: Interval
@@ -39,8 +37,6 @@ class AnnotatorRow:
 
 @attrs.frozen
 class Cell:
-    """Answers to one example that part over two labels."""
-
     a: int
     b: int
     pairs: float
@@ -49,8 +45,6 @@ class Cell:
 
 @attrs.frozen(kw_only=True)
 class Disagreement:
-    """Section 4."""
-
     sentence: str
     measures: tuple[Measure, ...] = ()
     annotators: tuple[AnnotatorRow, ...] = ()
@@ -89,8 +83,6 @@ class Uniformity:
 
 @attrs.frozen(kw_only=True)
 class Believe:
-    """Section 7."""
-
     sentence: str
     checks: tuple[Check, ...]
     uniformity: tuple[Uniformity, ...] = ()
@@ -99,8 +91,6 @@ class Believe:
 
 @attrs.frozen(kw_only=True)
 class Provenance:
-    """Section 8."""
-
     sentence: str
     command: str
     study: str
@@ -127,8 +117,6 @@ class ScoreColumn:
 
 @attrs.frozen(kw_only=True)
 class Cases:
-    """Section 6."""
-
     sentence: str
     shown_sentence: str
     total: int
@@ -157,7 +145,6 @@ class Cases:
     thumbnail: tuple[str, ...] | None = None
 
     def to_json(self) -> dict[str, object]:
-        """Return plain data: objects by the names of attributes."""
         scores = [attrs.asdict(column, recurse=False) for column in self.scores]
         return attrs.asdict(self, recurse=False) | {"scores": scores}
 
@@ -177,8 +164,6 @@ class Interval:
 
 @attrs.frozen
 class Finding:
-    """One thing to know before the figures are believed or used."""
-
     severity: str
     name: str
     sentence: str
@@ -187,8 +172,6 @@ class Finding:
 
 @attrs.frozen
 class Promise:
-    """The guarantee in full."""
-
     statement: str
     level: float | None
     shown: str
@@ -197,8 +180,6 @@ class Promise:
 
 @attrs.frozen(kw_only=True)
 class Verdict:
-    """Section 1."""
-
     sentence: str
     limits: str
     findings: tuple[Finding, ...]
@@ -245,8 +226,6 @@ class Part:
 
 @attrs.frozen(kw_only=True)
 class Weak:
-    """Section 3."""
-
     sentence: str
     level: float | None
     parts: tuple[Part, ...]
@@ -266,8 +245,6 @@ class SizeBar:
 
 @attrs.frozen
 class Sizes:
-    """Section 5."""
-
     sentence: str
     bars: tuple[SizeBar, ...]
 
@@ -312,8 +289,6 @@ _ESCAPES = {ord(letter): f"\\u{ord(letter):04x}" for letter in "<>&\u2028\u2029"
 
 @attrs.frozen(kw_only=True)
 class Words:
-    """What things are called, in the singular and in the plural."""
-
     example: str = "example"
     examples: str = "examples"
     annotator: str = "annotator"
@@ -322,8 +297,6 @@ class Words:
 
 @attrs.frozen
 class Label:
-    """A label, named as in the data."""
-
     name: str
     risk: str = ""
     severity: int = -1
@@ -367,11 +340,9 @@ class ReportData:
     stills: tuple[Still, ...] = ()
 
     def view(self, method: int, alpha: int) -> View:
-        """Return what depends on method and alpha."""
         return self.views[method * len(self.alphas) + alpha]
 
     def to_json(self) -> dict[str, object]:
-        """Return plain data: objects by the names of attributes, None for what does not exist."""
         names = (field.name for field in attrs.fields(ReportData) if field.name != "stills")
         return {"format": FORMAT, **{name: _plain(getattr(self, name)) for name in names}}
 

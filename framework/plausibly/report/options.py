@@ -30,7 +30,6 @@ _KINDS = (
 
 
 def picture(path: str, folder: Path, column: str) -> str:
-    """Return the address of a picture that holds all of it."""
     if not path:
         return ""
     file = folder / path
@@ -75,7 +74,7 @@ MOST_LETTERS = 500
 
 @attrs.frozen(kw_only=True)
 class Options:
-    """Choices that change what a report shows, and no figure."""
+    """Choices that change what a report shows, and no figure; and where the data come from."""
 
     title: str = ""
     words: Words = attrs.field(factory=Words)
@@ -83,6 +82,9 @@ class Options:
     thumbnail: str = ""
     annotator_names: bool = False
     folder: Path = Path()
+    command: str = ""
+    study: str = ""
+    facts: Sequence[tuple[str, str]] = ()
 
 
 def with_tables(
@@ -101,12 +103,8 @@ def risks(*arrays: xr.DataArray) -> dict[str, object]:
     """Return the level of risk of each label that has one, from the first array that knows any."""
     for array in arrays:
         if RISK in array.coords and array[RISK].dims == (names.LABEL,):
-            found = label_coordinate(RISK, [array])
-            return {
-                label: level
-                for label, level in found.items()
-                if not is_missing(level) and level != ""
-            }
+            levels = label_coordinate(RISK, [array]).items()
+            return {label: one for label, one in levels if not is_missing(one) and one != ""}
     return {}
 
 
@@ -130,19 +128,16 @@ def grouping(
 
 
 def texts(predictions: xr.DataArray, options: Options) -> list[str] | None:
-    """Return the text of each example, cut where it is long; None where none was asked for."""
     if not options.text:
         return None
     _there(options.text, coordinates(predictions))
-    return [_cut(text) for text in name_texts(predictions[options.text].values)]
-
-
-def _cut(text: str) -> str:
-    return text if len(text) <= MOST_LETTERS else f"{text[: MOST_LETTERS - 1].rstrip()}…"
+    return [
+        text if len(text) <= MOST_LETTERS else f"{text[: MOST_LETTERS - 1].rstrip()}…"
+        for text in name_texts(predictions[options.text].values)
+    ]
 
 
 def pictures(predictions: xr.DataArray, options: Options) -> list[str] | None:
-    """Return the picture of each example as a data URL; None where none is wanted."""
     if not options.thumbnail:
         return None
     _there(options.thumbnail, coordinates(predictions))
@@ -168,5 +163,4 @@ def _there(name: str, there: Sequence[str]) -> None:
 
 
 def facts_of(named: Mapping[str, str]) -> list[tuple[str, str]]:
-    """Return rows of facts without those that are empty."""
     return [(title, text) for title, text in named.items() if text]

@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from plausibly.annotators.agreement import agreement, describe_annotators, measure_titles
 from plausibly.annotators.answers import KINDS, Answers
-from plausibly.calibration.scores import LABEL_CELLS
+from plausibly.calibration.scores import BY_LABEL
 from plausibly.conformal.inputs import OVERLAP
 from plausibly.data import names
 from plausibly.data.names import name_text, name_texts, positions, quoted, several
@@ -43,7 +43,7 @@ from plausibly.kernels.random import Keys, hash_names
 from plausibly.kernels.types import Bools, Floats, Ints
 from plausibly.report import model
 from plausibly.report.model import BROKEN, HELD, UNCHECKED, Check, Finding, Interval, Part, Words
-from plausibly.report.subject import MethodSets, Subject, said_of
+from plausibly.report.subject import MethodSets, Subject, answers_to
 
 
 def interval(found: xr.Dataset, name: str) -> Interval:
@@ -53,7 +53,6 @@ def interval(found: xr.Dataset, name: str) -> Interval:
 
 
 def known(value: float) -> float | None:
-    """Return a number, None for NaN."""
     return None if math.isnan(value) else value
 
 
@@ -93,7 +92,6 @@ def thousandths(values: ArrayLike) -> list[int]:
 
 
 def _each(found: xr.Dataset, dim: str) -> list[xr.Dataset]:
-    """Return the parts of a result along a dim."""
     return [found.isel({dim: place}) for place in range(found.sizes[dim])]
 
 
@@ -121,17 +119,14 @@ class Measured:
 
     def at(self, place: int) -> Measured:
         """Return the results at one alpha."""
-
-        def plane(found: xr.Dataset) -> xr.Dataset:
-            return found.isel({names.ALPHA: place})
-
+        at = {names.ALPHA: place}
         return attrs.evolve(
             self,
-            evaluation=plane(self.evaluation),
-            votes={policy: plane(found) for policy, found in self.votes.items()},
-            sizes=plane(self.sizes),
-            realised=plane(self.realised),
-            groups=None if self.groups is None else plane(self.groups),
+            evaluation=self.evaluation.isel(at),
+            votes={policy: found.isel(at) for policy, found in self.votes.items()},
+            sizes=self.sizes.isel(at),
+            realised=self.realised.isel(at),
+            groups=None if self.groups is None else self.groups.isel(at),
         )
 
 
@@ -139,7 +134,7 @@ def measured(subject: Subject, method: MethodSets) -> Measured:
     """Return what the sets of a method cover."""
     sets, lam = method.sets, subject.plausibilities
     by = method.promises[0].by
-    known = by and by != LABEL_CELLS and inputs.known_values(by, (sets,)) is not None
+    known = by and by != BY_LABEL and inputs.known_values(by, (sets,)) is not None
     cluster, seed = subject.cluster, subject.seed
     with warnings.catch_warnings():
         # What is to be said of the sets is said in the report.
@@ -196,7 +191,6 @@ def _by_group(subject: Subject, sets: xr.DataArray) -> tuple[xr.Dataset | None, 
 
 
 def crossed(subject: Subject) -> int:
-    """Return of how many coordinates a group is made at most."""
     return CROSSED if len(subject.by) <= MOST_CROSSED else 1
 
 
@@ -296,7 +290,6 @@ def severities(subject: Subject) -> tuple[Ints, list[str]]:
 
 
 def chosen(outcomes: Outcomes, most: int) -> list[int]:
-    """Return the rows of the examples that are shown, in the order of their names."""
     n = outcomes.subject.n
     if n <= most:
         return list(range(n))
@@ -330,11 +323,15 @@ def _cases(
     predicted, told = _prediction(subject)
     examples = name_texts(subject.predictions[names.EXAMPLE].values)
     mine = [examples[row] for row in rows]
-    said = said_of(subject, mine)
 
     def bars(values: Floats) -> tuple[tuple[int, ...], ...]:
         scaled = np.array(thousandths(values)).reshape(values.shape)
         return tuple(tuple(row[some].tolist()) for row, some in zip(scaled, listed, strict=True))
+
+    def bits(sets: Bools) -> tuple[int, ...]:
+        """Return each set as a number: bit j is listed label j."""
+        rows = zip(sets, listed, strict=True)
+        return tuple(int((1 << np.flatnonzero(row[some])).sum()) for row, some in rows)
 
     scores = {}
     for method in subject.methods:
@@ -342,6 +339,12 @@ def _cases(
             same = predicted is not None and np.allclose(method.scores, predicted, atol=5e-4)
             values = None if same else bars(method.scores[rows])
             scores[method.score] = model.ScoreColumn(name=method.score, values=values)
+    article = "an" if words.example[0].casefold() in "aeiou" else "a"
+    at_most = f", {LISTED} at most" if max(map(len, listed)) == LISTED else ""
+    left = (
+        f"Bars show the labels with {PER_PLAUSIBILITY} of {article} {words.example}{at_most}; of "
+        "the others only the number is stated."
+    )
     sentence = (
         f"{words.examples.capitalize()} where the set leaves out most of what {words.annotators} "
         "said come first."
@@ -354,13 +357,13 @@ def _cases(
         names=tuple(mine),
         listed=tuple(tuple(some.tolist()) for some in listed),
         unlisted=unlisted,
-        unlisted_words=_left(subject, max(map(len, listed))) if any(unlisted) else "",
+        unlisted_words=left if any(unlisted) else "",
         plausibility=bars(lam),
         prediction=None if predicted is None else bars(predicted[rows]),
         prediction_words=told,
         scores=tuple(scores.values()),
         p=tuple(bars(method.p[rows]) for method in subject.methods),
-        sets=tuple(_bits(sets, listed) for sets in inside),
+        sets=tuple(map(bits, inside)),
         size=tuple(tuple(sets.sum(axis=1).tolist()) for sets in inside),
         missed=tuple(tuple(thousandths(missed[rows])) for missed in outcomes.missed),
         largest=tuple(thousandths(lam.max(axis=1))),
@@ -370,16 +373,15 @@ def _cases(
         severity_missed=tuple(
             tuple(outcomes.worst_of((lam > 0) & ~sets).tolist()) for sets in inside
         ),
-        said=said.answers,
+        said=answers_to(subject, mine),
         annotators=tuple(annotators),
-        ranked=said.ranked,
+        ranked=names.MENTION_BLOCK in (subject.annotations or ()),
         text=_picked(subject.text, rows),
         thumbnail=_picked(subject.thumbnail, rows),
     )
 
 
 def _listed(lam: Floats, inside: Bools, scores: Floats) -> Ints:
-    """Return the labels of one example whose bars are shown, ascending."""
     order = np.argsort(-scores, kind="stable")
     wanted = (lam > 0) | inside
     wanted[order[:HIGHEST]] = True
@@ -390,13 +392,6 @@ def _listed(lam: Floats, inside: Bools, scores: Floats) -> Ints:
         wanted = np.zeros_like(wanted)
         wanted[first] = True
     return np.flatnonzero(wanted)
-
-
-def _bits(sets: Bools, listed: Sequence[Ints]) -> tuple[int, ...]:
-    """Return the sets as numbers: bit j is listed label j."""
-    return tuple(
-        int((1 << np.flatnonzero(row[some])).sum()) for row, some in zip(sets, listed, strict=True)
-    )
 
 
 def _prediction(subject: Subject) -> tuple[NDArray[np.float64] | None, str]:
@@ -431,16 +426,6 @@ def _shown(subject: Subject, shown: int, most: int) -> str:
     )
 
 
-def _left(subject: Subject, longest: int) -> str:
-    word = subject.words.example
-    article = "an" if word[0].casefold() in "aeiou" else "a"
-    at_most = f", {LISTED} at most" if longest == LISTED else ""
-    return (
-        f"Bars show the labels with {PER_PLAUSIBILITY} of {article} {word}{at_most}; of the others "
-        "only the number is stated."
-    )
-
-
 SEVERITIES = ("broken", "vacuous", "weak", "kept")
 _FLATTERING = ("examples-alike",)
 """Checks that flatter figures where they do not hold, by the share of what they name."""
@@ -449,8 +434,10 @@ _FLATTERING = ("examples-alike",)
 def verdict(
     subject: Subject, found: Measured, promise: Guarantee, weak: model.Weak, checks: Sequence[Check]
 ) -> model.Verdict:
-    """Return section 1 at one alpha."""
-    words, judged = subject.words, _judged(found.evaluation, promise)
+    words, judged = subject.words, Judgement(None, None, "")
+    measured = f"{COVERAGE.get(promise.target, '')}_mean" in found.evaluation
+    if promise.level is not None and (measured or promise.vacuous):
+        judged = judgement(found.evaluation, promise)
     sentence = _verdict_sentence(subject, found.evaluation, promise, judged)
     stands = "other" if judged.stands is None else judged.stands.replace(" ", "-")
     severity = "kept" if judged.stands and promise.target == "aggregated" else "weak"
@@ -477,18 +464,9 @@ def verdict(
     )
 
 
-def _judged(evaluation: xr.Dataset, promise: Guarantee) -> Judgement:
-    """Return how the guarantee stands; nothing where there is none, or it is not measured."""
-    measured = f"{COVERAGE.get(promise.target, '')}_mean" in evaluation
-    if promise.level is None or not (measured or promise.vacuous):
-        return Judgement(None, None, "")
-    return judgement(evaluation, promise)
-
-
 def _verdict_sentence(
     subject: Subject, evaluation: xr.Dataset, promise: Guarantee, judged: Judgement
 ) -> str:
-    """Return the first sentence of the report."""
     words = subject.words
     said = interval(evaluation, AGGREGATED)
     size = f"{interval(evaluation, SET_SIZE).mean or 0:.2f} labels on average"
@@ -499,12 +477,10 @@ def _verdict_sentence(
             f"At alpha {float(promise.alpha):g} every set is every label: the guarantee of "
             f"{promise.shown_level().removesuffix(', vacuous')} is kept, and says nothing."
         )
-        if promise.needed is None:
-            return text
-        return (
-            f"{text} It says something with {counted(promise.needed)} {promise.counted} or more; "
-            f"there are {counted(promise.has)}."
-        )
+        if promise.needed is not None:
+            text += f" It says something with {counted(promise.needed)} {promise.counted} or more; "
+            text += f"there are {counted(promise.has)}."
+        return text
     if promise.level is None:
         return f"Nothing is guaranteed. These sets cover {measured}, with {size}."
     if promise.target == "risk":
@@ -525,7 +501,6 @@ def _verdict_sentence(
 def _against(
     subject: Subject, promise: Guarantee, covered: Interval, said: Interval, judged: Judgement
 ) -> str:
-    """Return what was measured against what is promised."""
     words, level = subject.words, promise.bound()
     object_ = {
         "voted": f"of the votes of {words.annotators}",
@@ -566,7 +541,6 @@ def _ends(one: Interval) -> str:
 
 
 def _weak_parts(subject: Subject, weak: model.Weak) -> list[Finding]:
-    """Return the groups and strata that are covered clearly less than is promised."""
     words = subject.words
     found = []
     for place, part in enumerate(weak.parts):
@@ -602,11 +576,7 @@ MANY = 20_000
 
 FEW_RESAMPLES = 200
 
-LIKENESS = {
-    "percent": "same answer",
-    "jaccard": "Jaccard",
-    "partial-average-overlap": "overlap",
-}
+LIKENESS = {"percent": "same answer", "jaccard": "Jaccard", "partial-average-overlap": "overlap"}
 
 
 def called(annotators: Sequence[str], *, by_name: bool) -> list[str]:
@@ -619,7 +589,6 @@ def called(annotators: Sequence[str], *, by_name: bool) -> list[str]:
 
 
 def disagreement(subject: Subject, shown: Sequence[str]) -> model.Disagreement:
-    """Return section 4."""
     table, words = subject.annotations, subject.words
     if table is None:
         why = (
@@ -657,9 +626,15 @@ def disagreement(subject: Subject, shown: Sequence[str]) -> model.Disagreement:
             f"Two {words.annotators} agree on {same} of 100 {words.examples}; most often they part "
             f"over {quoted(labels[parted.a])} and {quoted(labels[parted.b])}."
         )
+    titles, measures = measure_titles(kind), []
+    for one in _each(found, "measure"):
+        name = str(one["measure"].item())
+        value = Interval(*(known(float(one[end])) for end in ("value", "low", "high")))
+        title, reason = titles.get(name, name), str(one["reason"].item())
+        measures.append(model.Measure(name, title, value, reason))
     return model.Disagreement(
         sentence=sentence,
-        measures=tuple(_measures(found)),
+        measures=tuple(measures),
         annotators=tuple(_annotators(found, shown, place)),
         likeness=LIKENESS[str(found.attrs["likeness"])],
         who=_who(found, shown),
@@ -720,16 +695,6 @@ def _heat(
     )
     few = f" The {len(kept)} of {counted(len(named))} labels that are parted over most are shown."
     return kept, note + few if len(named) > len(kept) else note
-
-
-def _measures(found: xr.Dataset) -> list[model.Measure]:
-    titles = measure_titles(str(found.attrs["kind"]))
-    rows = []
-    for one in _each(found, "measure"):
-        name = str(one["measure"].item())
-        value = Interval(*(known(float(one[end])) for end in ("value", "low", "high")))
-        rows.append(model.Measure(name, titles.get(name, name), value, str(one["reason"].item())))
-    return rows
 
 
 _LIKENESSES = ("agreement", "others", "vote", "says_share", "says_others")
@@ -922,7 +887,7 @@ def of_overlap(method: MethodSets, words: Words) -> Check:
 def of_shift(method: MethodSets, words: Words) -> Check | None:
     """Return whether the largest scores look like calibration's; None if none are kept."""
     one = method.tested[0]
-    if one.predictor.reference is None or one.predictor.pools.replicates.weight_by:
+    if one.predictor.reference is None or one.predictor.pools.calibration.weight_by:
         return None
     found = shift(one.predictor.reference, one.predictor.largest_scores(one.predictions))
     title = f"{words.examples} score like those that calibrated"
@@ -950,7 +915,6 @@ def level_of(promise: Guarantee) -> float | None:
 
 
 def vote(subject: Subject, found: Measured, voted: Measured | None) -> model.Vote:
-    """Return section 2 at one alpha."""
     evaluation = found.evaluation
     aggregated = interval(evaluation, AGGREGATED)
     votes = tuple(
@@ -986,7 +950,6 @@ def _beside(these: xr.Dataset, voted: xr.Dataset) -> str:
 
 
 def realised(subject: Subject, found: Measured) -> model.Realised:
-    """Return coverage of single examples in ascending order, at one alpha."""
     curve = found.realised
     n = curve.sizes["share"]
     places = np.unique(np.linspace(0, n - 1, min(n, PLACES)).round().astype(np.int64))
@@ -997,10 +960,10 @@ def realised(subject: Subject, found: Measured) -> model.Realised:
     return model.Realised(
         sentence=f"{about_percent(whole).capitalize()} of the sets hold all that "
         f"{words.annotators} said of their {words.example}; {little} less than half of it.",
-        share=_floats(curve["share"].values[places]),
-        aggregated=_floats(covered[places]),
-        voted=_floats(curve["voted_coverage"].values[places]),
-        largest=_floats(curve["largest_plausibility"].values[places]),
+        share=tuple(curve["share"].values[places].tolist()),
+        aggregated=tuple(covered[places].tolist()),
+        voted=tuple(curve["voted_coverage"].values[places].tolist()),
+        largest=tuple(curve["largest_plausibility"].values[places].tolist()),
     )
 
 
@@ -1010,7 +973,6 @@ def weak(
     promise: Guarantee,
     wheres: dict[str, tuple[tuple[int, int], ...]],
 ) -> model.Weak:
-    """Return section 3 at one alpha."""
     level = level_of(promise)
     strata = [
         _part(one, level, "ambiguity", f"largest plausibility {one[AMBIGUITY].item()}", at)
@@ -1105,7 +1067,6 @@ def _weak_sentence(
 
 
 def sizes(subject: Subject, found: Measured) -> model.Sizes:
-    """Return section 5 at one alpha."""
     bars = []
     for one in _each(found.sizes, "size"):
         low, high, count = (int(one[name]) for name in ("size_from", "size_to", "count"))
@@ -1133,7 +1094,6 @@ def _size_sentence(each: np.ndarray, labels: int) -> str:
 
 
 def splits(subject: Subject, method: str, place: int) -> model.Splits | None:
-    """Return what repeated splits covered, with the most draws and the most examples."""
     compared = subject.compared
     if compared is None or method not in compared[METHOD].values:
         return None
@@ -1148,8 +1108,6 @@ def splits(subject: Subject, method: str, place: int) -> model.Splits | None:
     if spread is not None:
         text += f", with a spread of {decimal(spread)}, from {decimal(least)} to {decimal(most)}"
         text += "; that is how much one calibration differs from another"
-    return model.Splits(sentence=f"{text}.", aggregated=_floats(values), mean=mean, spread=spread)
-
-
-def _floats(values: np.ndarray) -> tuple[float, ...]:
-    return tuple(float(value) for value in values)
+    return model.Splits(
+        sentence=f"{text}.", aggregated=tuple(values.tolist()), mean=mean, spread=spread
+    )

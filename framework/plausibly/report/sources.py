@@ -13,18 +13,18 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from plausibly.calibration.alphas import AlphaLike, Alphas, is_several, read_alphas
+from plausibly.calibration.alphas import AlphaLike, Alphas, read_alphas
 from plausibly.config.settings import Settings, without_plugins
 from plausibly.conformal.aggregate import aggregate
 from plausibly.conformal.calibrate import calibrate
-from plausibly.conformal.components import called
 from plausibly.conformal.inputs import FINGERPRINT, GUARANTEES, LABEL_ORDER, OVERLAP
 from plausibly.conformal.predictor import ConformalPredictor
 from plausibly.conformal.stored import load_predictor
-from plausibly.data import align, names, validate
-from plausibly.data.left_out import read_left_out, with_left_out
+from plausibly.data import align, names
 from plausibly.data.names import name_texts, positions, several
-from plausibly.data.validate import check_augmented, is_augmented, mean_over_draws
+from plausibly.data.plausibilities import mean_over_draws
+from plausibly.data.states import read_left_out, with_left_out
+from plausibly.data.validate import Predictions
 from plausibly.errors import InputError, PlausiblyWarning, counted
 from plausibly.evaluation import inputs
 from plausibly.evaluation.design import Method, Methods, as_asked, read_methods
@@ -34,14 +34,14 @@ from plausibly.evaluation.shift import warn_of_copies
 from plausibly.evaluation.splits import split, split_keys, split_seed
 from plausibly.guarantee import Guarantee
 from plausibly.io import read_annotations, read_plausibilities, read_predictions
-from plausibly.kernels.coverage import Ties
 from plausibly.kernels.random import hash_names
 from plausibly.kernels.types import Bools, Floats
 from plausibly.protocols import AGGREGATOR
+from plausibly.registry.components import called
 from plausibly.report.model import BROKEN, HELD, UNCHECKED, Check, Words
 from plausibly.report.options import Options, facts_of, with_tables
 from plausibly.report.sections import exchangeable, of_names, of_overlap, of_shift, selected
-from plausibly.report.subject import MethodSets, Subject, Tested
+from plausibly.report.subject import MethodSets, Reported, Subject, Tested
 from plausibly.study.prepare import Prepared, groups_of, owners, plural, prepare
 from plausibly.study.run import (
     PREDICTOR,
@@ -58,16 +58,15 @@ FIRST = 0
 HALF = 0.5
 
 
-def halves(
-    predictions: xr.DataArray, *, seed: int, group: str | None, stratify: str | None
-) -> Bools:
+def halves(one: Reported) -> Bools:
     """Return one half: the test examples of the first split of a study of halves."""
-    hashes = hash_names(predictions[names.EXAMPLE].values)
+    hashes = hash_names(one.predictions[names.EXAMPLE].values)
     groups, strata = (
-        None if name is None else example_values(name, [predictions]) for name in (group, stratify)
+        None if name is None else example_values(name, [one.predictions])
+        for name in (one.cluster, one.stratify)
     )
     try:
-        return split(hashes, split_keys(seed, FIRST), test=HALF, groups=groups, strata=strata)
+        return split(hashes, split_keys(one.seed, FIRST), test=HALF, groups=groups, strata=strata)
     except InputError as error:
         if error.name == "split-empty":
             error.do = "calibrate on others, and report the predictor: plausibly report --predictor"
@@ -77,16 +76,13 @@ def halves(
 def _made(one: Tested, alphas: Sequence[AlphaLike]) -> tuple[Bools, Floats, Floats]:
     """Return sets (example, label, alpha), p-values and scores (example, label) of a predictor."""
     sets = one.predictor.predict(one.predictions, list(alphas))
-    p = one.predictor.p_values(one.predictions)
+    p = one.predictor.p_values(one.predictions).transpose(names.EXAMPLE, names.LABEL)
     scores = one.predictor.scores(one.predictions)
-    if scores.ndim > 2:  # one score a label: what the bars show of several augmentations
+    if scores.ndim > 2:  # one score per label: what the bars show of several augmentations
         scores = scores.mean(axis=0)
     place = positions(one.predictor.labels, name_texts(sets[names.LABEL].values))
-    return (
-        sets.transpose(names.EXAMPLE, names.LABEL, names.ALPHA).values,
-        p.transpose(names.EXAMPLE, names.LABEL).values,
-        scores[:, place],
-    )
+    sets = sets.transpose(names.EXAMPLE, names.LABEL, names.ALPHA)
+    return sets.values, p.values, scores[:, place]
 
 
 def method_sets(
@@ -113,9 +109,10 @@ def method_sets(
             found[-1][mine] = part
     values, p, scores = found
     # What the predictors all promise.
-    stated = [[one.predictor.guarantee(alpha) for one in tested] for alpha in alphas]
-    promises = [min(each, key=_strength) for each in stated]
-    first = tested[0].predictor
+    promises = [
+        min((one.predictor.guarantee(alpha) for one in tested), key=_strength) for alpha in alphas
+    ]
+    first, metadata = tested[0].predictor, tested[0].predictor.metadata
     sets = xr.DataArray(
         values,
         dims=(names.EXAMPLE, names.LABEL, names.ALPHA),
@@ -126,20 +123,23 @@ def method_sets(
         attrs={
             GUARANTEES: json.dumps([promise.to_json() for promise in promises]),
             FINGERPRINT: " ".join(one.predictor.fingerprint for one in tested),
-            OVERLAP: sum(map(_overlap, tested)),
+            OVERLAP: sum(
+                int(np.isin(hash_names(one.predictions[names.EXAMPLE].values), known).sum())
+                for one in tested
+                if (known := one.predictor.hashes) is not None
+            ),
             LABEL_ORDER: json.dumps(list(first.labels)),
         },
     )
-    facts = first.facts
     return MethodSets(
         name=name,
-        about=f"{facts.calibrator} + {facts.combiner}, score {facts.score}",
+        about=f"{metadata.calibrator} + {metadata.combiner}, score {metadata.score}",
         reference=reference,
         tested=tested,
         sets=with_left_out(sets, read_left_out(predictions.attrs)),
         p=p,
         scores=scores,
-        score=facts.score,
+        score=metadata.score,
         promises=promises,
     )
 
@@ -148,76 +148,48 @@ def _strength(one: Guarantee) -> tuple[bool, float, bool, int]:
     return one.level is not None, float(one.level or 0), not one.vacuous, one.has
 
 
-def _overlap(one: Tested) -> int:
-    if one.predictor.hashes is None:
-        return 0
-    hashes = hash_names(one.predictions[names.EXAMPLE].values)
-    return int(np.isin(hashes, one.predictor.hashes).sum())
-
-
 def subject_of_predictor(
-    predictor: ConformalPredictor,
-    predictions: xr.DataArray,
-    plausibilities: xr.DataArray,
-    annotations: xr.Dataset | None,
-    options: Options,
-    *,
-    alphas: Sequence[AlphaLike],
-    by: Sequence[str] | None = None,
-    cluster: str | None = None,
-    true: str | None = None,
-    ties: Ties = "first",
-    seed: int = 0,
-    only_common: bool = False,
-    facts: Sequence[tuple[str, str]] = (),
-    command: str = "",
+    predictor: ConformalPredictor, data: Reported, options: Options, *, only_common: bool = False
 ) -> Subject:
-    """Return the subject of a report on a predictor."""
-    model, lam = _by_name(*_matched(predictions, plausibilities, only_common=only_common))
+    model, lam = _matched(data.predictions, data.plausibilities, only_common=only_common)
     one = Tested(predictor=predictor, predictions=model)
-    name = f"{predictor.facts.calibrator}, {predictor.facts.combiner}"
+    name = f"{predictor.metadata.calibrator}, {predictor.metadata.combiner}"
     every = np.ones(model.sizes[names.EXAMPLE], dtype=np.bool_)
-    method = method_sets(name, model, [one], [every], alphas)
-    plane = _plane(model)
+    method = method_sets(name, model, [one], [every], data.alphas)
     shift = of_shift(method, options.words)
     checks = [
-        of_names(plane.sizes[names.EXAMPLE], options.words),
+        of_names(every.size, options.words),
         of_overlap(method, options.words),
         *([] if shift is None else [shift]),
         *exchangeable(options.words),
     ]
-    return Subject(
-        predictions=plane,
-        plausibilities=lam,
-        annotations=selected(annotations, plane),
-        methods=[method],
-        alphas=[str(alpha) for alpha in alphas],
-        groups=by,
-        cluster=cluster,
-        true=true,
-        ties=ties,
-        seed=seed,
-        how=f"By one predictor, calibrated on {counted(predictor.n)} others.",
-        checks=checks,
-        options=options,
-        command=command,
-        facts=facts,
+    how = f"By one predictor, calibrated on {counted(predictor.n)} others."
+    return _subject(data, model, lam, methods=[method], how=how, checks=checks, options=options)
+
+
+def _subject(
+    data: Reported,
+    model: xr.DataArray,
+    lam: xr.DataArray,
+    **others: Any,  # Any: of Subject
+) -> Subject:
+    shared = attrs.asdict(
+        data, recurse=False, filter=attrs.filters.include(*attrs.fields(Reported))
     )
+    plane = _plane(model)
+    shared |= {"predictions": plane, "plausibilities": lam}
+    return Subject(**shared | {"annotations": selected(data.annotations, plane)}, **others)
 
 
 def _matched(
     predictions: xr.DataArray, plausibilities: xr.DataArray, *, only_common: bool = False
 ) -> tuple[xr.DataArray, xr.DataArray]:
-    """Return both for the same examples and labels."""
+    """Return both for the same examples, in the order of their names, and labels."""
     labels = name_texts(predictions[names.LABEL].values)
     lam = align.match_labels(plausibilities, labels, whose="plausibilities", other="predictions")
-    return align.match_examples(predictions, lam, only_common=only_common)
-
-
-def _by_name(*arrays: xr.DataArray) -> list[xr.DataArray]:
-    """Return arrays of the same examples in the order of their names."""
-    order = np.argsort(arrays[0][names.EXAMPLE].values.astype(np.str_), kind="stable")
-    return [array.isel({names.EXAMPLE: order}) for array in arrays]
+    model, lam = align.match_examples(predictions, lam, only_common=only_common)
+    order = np.argsort(model[names.EXAMPLE].values.astype(np.str_), kind="stable")
+    return model.isel({names.EXAMPLE: order}), lam.isel({names.EXAMPLE: order})
 
 
 def _plane(model: xr.DataArray) -> xr.DataArray:
@@ -238,25 +210,13 @@ VOTED = "voted"
 
 
 @attrs.frozen(kw_only=True, eq=False)
-class Compared:
-    """A study, from a file or from `plausibly.compare`, with its data."""
+class Compared(Reported):
+    """A study, from a file or from `plausibly.compare`."""
 
-    predictions: xr.DataArray
-    plausibilities: xr.DataArray
-    annotations: xr.Dataset | None
     methods: Mapping[str, Mapping[str, object]]
-    alphas: Sequence[str]
-    group: str | None
-    stratify: str | None
-    true: str | None
-    by: Sequence[str] | None
-    ties: Ties
-    seed: int
-    result: xr.Dataset | None
 
 
 def compared(ready: Prepared, result: xr.Dataset | None) -> Compared:
-    """Return a study from its file."""
     study = ready.study
     return Compared(
         predictions=ready.predictions,
@@ -264,18 +224,17 @@ def compared(ready: Prepared, result: xr.Dataset | None) -> Compared:
         annotations=ready.annotations,
         methods=methods(ready),
         alphas=[str(alpha) for alpha in study.alphas],
-        group=study.examples.cluster,
+        cluster=study.examples.cluster,
         stratify=study.splits.stratify,
         true=study.evaluation.true_label,
-        by=study.evaluation.columns,
+        groups=study.evaluation.columns,
         ties=study.evaluation.ties,
         seed=study.seed,
-        result=result,
+        compared=result,
     )
 
 
 def study_facts(study: Settings) -> list[tuple[str, str]]:
-    """Return what the report tells of the data of a study."""
     what, answers = study.answers
     files = {
         what: answers,
@@ -283,57 +242,24 @@ def study_facts(study: Settings) -> list[tuple[str, str]]:
         "examples": study.examples.path,
         "labels": study.labels.path,
     }
-    rows = {name: "" if path is None else path.name for name, path in files.items()}
+    rows = {name: _name(path) for name, path in files.items()}
     if study.annotations.aggregator is not None:
         rows["aggregator"] = called(AGGREGATOR, study.annotations.aggregator)
     return facts_of(rows)
 
 
-def subject_of_study(
-    one: Compared,
-    options: Options,
-    *,
-    disabled: Sequence[str] = (),
-    facts: Sequence[tuple[str, str]] = (),
-    command: str = "",
-    study: str = "",
-) -> Subject:
-    """Return the subject of a report on a study: sets for every example."""
-    model = one.predictions
-    half = halves(model, seed=one.seed, group=one.group, stratify=one.stratify)
+def subject_of_study(one: Compared, options: Options, *, disabled: Sequence[str] = ()) -> Subject:
+    half = halves(one)
     with without_plugins(tuple(disabled)):
         methods = [_sets(one, half, name, table) for name, table in one.methods.items()]
         methods += _reference(one, half, methods)
-    plane = _plane(model)
-    return Subject(
-        predictions=plane,
-        plausibilities=mean_over_draws(one.plausibilities),
-        annotations=selected(one.annotations, plane),
-        methods=methods,
-        alphas=one.alphas,
-        groups=one.by,
-        cluster=one.group,
-        stratify=one.stratify,
-        true=one.true,
-        ties=one.ties,
-        seed=one.seed,
-        how=_how(half, one),
-        compared=one.result,
-        checks=_checks(one, half, options),
-        options=options,
-        command=command,
-        study=study,
-        facts=facts,
-    )
+    lam, checks = mean_over_draws(one.plausibilities), _checks(one, half, options)
+    more = {"methods": methods, "how": _how(half, one), "checks": checks, "options": options}
+    return _subject(one, one.predictions, lam, **more)
 
 
 def _sets(
-    one: Compared,
-    half: Bools,
-    name: str,
-    table: Mapping[str, object],
-    *,
-    reference: bool = False,
+    one: Compared, half: Bools, name: str, table: Mapping[str, object], *, reference: bool = False
 ) -> MethodSets:
     """Return the sets of one method for every example, each half calibrated on the other.
 
@@ -342,7 +268,7 @@ def _sets(
     call: Callable[..., ConformalPredictor] = calibrate  # it checks each argument by name
     method = attrs.asdict(Method(**table), recurse=False)  # type: ignore[arg-type]  # as there
     method = {key: value for key, value in method.items() if value is not None}
-    method |= {"seed": split_seed(one.seed, FIRST), "group": one.group}
+    method |= {"seed": split_seed(one.seed, FIRST), "group": one.cluster}
     model, lam = one.predictions, one.plausibilities
     tested, rows = [], (half, ~half)
     for test in rows:
@@ -370,7 +296,7 @@ def _reference(one: Compared, half: Bools, made: Sequence[MethodSets]) -> list[M
 
 
 def _how(half: Bools, one: Compared) -> str:
-    by = f" of whole {plural(one.group)}" if one.group else ""
+    by = f" of whole {plural(one.cluster)}" if one.cluster else ""
     return (
         f"Every example has a set. The examples were cut into two random halves{by}, as in split "
         f"{FIRST} of a study of halves with seed {one.seed}: {counted(int(half.sum()))} and "
@@ -383,16 +309,14 @@ def _checks(one: Compared, half: Bools, options: Options) -> list[Check]:
     """Return what can be checked of the examples, and what nobody can check."""
     words, many = options.words, options.words.examples
     model = _plane(one.predictions)
-    groups = None if one.group is None else example_values(one.group, [model])
+    groups = None if one.cluster is None else example_values(one.cluster, [model])
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", PlausiblyWarning)
         copies = warn_of_copies(_one_row(one.predictions), groups)
     told = f"No two {many} that splits may part have exactly the same predictions."
     if copies:
-        told = (
-            f"{counted(copies)} of {several(half.size, words.example)} have exactly the "
-            "predictions of another, and splits part them: shared ones flatter coverage."
-        )
+        told = f"{counted(copies)} of {several(half.size, words.example)} have exactly the "
+        told += "predictions of another, and splits part them: shared ones flatter coverage."
     return [
         of_names(half.size, words),
         *_groups(one, model, half, many),
@@ -404,7 +328,7 @@ def _checks(one: Compared, half: Bools, options: Options) -> list[Check]:
 def _groups(one: Compared, model: xr.DataArray, half: Bools, examples: str) -> list[Check]:
     """Return whether examples that belong together stand on two sides, or repeat on one."""
     apart, found = "group-on-both-sides", []
-    if one.group is None:
+    if one.cluster is None:
         for other in owners(model):
             codes = codes_of(example_values(other.name, [model]))[1]
             both = np.intersect1d(codes[half], codes[~half]).size
@@ -415,18 +339,18 @@ def _groups(one: Compared, model: xr.DataArray, half: Bools, examples: str) -> l
             if both:
                 found.append(Check(apart, f"no {other.name} on both sides", BROKEN, told))
         return found
-    group, groups = groups_of(model, one.group), plural(one.group)
+    group, groups = groups_of(model, one.cluster), plural(one.cluster)
     told = f"{counted(group.groups)} {groups} stay whole in every split."
-    found.append(Check(apart, f"no {one.group} on both sides", HELD, told))
+    found.append(Check(apart, f"no {one.cluster} on both sides", HELD, told))
     if group.several and not all(
-        grouped_by(table.get("calibrator"), one.group) for table in one.methods.values()
+        grouped_by(table.get("calibrator"), one.cluster) for table in one.methods.values()
     ):
         told = (
             f"{counted(group.several)} of {counted(group.groups)} {groups} have several "
             f"{examples}, which may be alike. Intervals here count {groups}; compare with "
-            f'[examples] one_per = "{one.group}".'
+            f'[examples] one_per = "{one.cluster}".'
         )
-        title = f"{examples} of one {one.group} are like any others"
+        title = f"{examples} of one {one.cluster} are like any others"
         found.append(Check("group-repeats", title, UNCHECKED, told))
     return found
 
@@ -435,7 +359,6 @@ Data: TypeAlias = "xr.DataArray | xr.Dataset | Path | str"
 
 
 def only(given: Mapping[str, object], wanted: Sequence[str], whose: str) -> None:
-    """Raise ``report-argument`` where something is said that would change nothing."""
     for name, value in given.items():
         if value is not None and name not in wanted:
             raise InputError(
@@ -471,17 +394,15 @@ def data(
     if isinstance(plausibilities, Path | str):
         plausibilities = read_plausibilities(plausibilities)
     lam = aggregate(cast("xr.Dataset", table)) if plausibilities is None else plausibilities
-    checked = check_augmented if is_augmented(model) else validate.check_predictions
-    return checked(cast("xr.DataArray", model)), table, inputs.as_plausibilities(lam)
+    checked = Predictions.from_xarray(cast("xr.DataArray", model)).array
+    return checked, table, inputs.as_plausibilities(lam)
 
 
 def alphas_of(given: Alphas) -> list[AlphaLike]:
-    """Return alphas as they were given, of which each can be read."""
+    """Return alphas as they are typed; each of them can be read."""
     read_alphas(given)
-    if not is_several(given):
-        return [cast("AlphaLike", given)]
-    found: list[AlphaLike] = np.asarray(given, dtype=object).ravel().tolist()
-    return found
+    each: list[AlphaLike] = np.asarray(given, dtype=object).ravel().tolist()
+    return each
 
 
 def compared_results(
@@ -495,7 +416,7 @@ def compared_results(
     """Return what `plausibly.compare` gave, with its data, examples in the order of their names."""
     told: dict[str, dict[str, object]] = json.loads(str(result.attrs["methods"]))
     found = _methods(methods, told).items()
-    model, lam = _by_name(*_matched(model, lam))
+    model, lam = _matched(model, lam)
     if model.sizes[names.EXAMPLE] != int(result.attrs["n"]):
         raise InputError(
             "study-changed",
@@ -512,13 +433,13 @@ def compared_results(
         annotations=table,
         methods={name: attrs.asdict(one, recurse=False) for name, one in found},
         alphas=[str(alpha) for alpha in json.loads(str(result.attrs["alphas"]))],
-        group=result.attrs.get("group"),
+        cluster=result.attrs.get("group"),
         stratify=stratify if stratify in model.coords else None,
         true=None,
-        by=by,
+        groups=by,
         ties=inputs.check_ties(str(result.attrs["ties"])),
         seed=int(result.attrs["seed"]),
-        result=result,
+        compared=result,
     )
 
 
@@ -553,15 +474,10 @@ def _methods(
 
 @attrs.frozen(kw_only=True, eq=False)
 class Finished:
-    """A study that ran."""
+    """A study that ran, read from its files."""
 
     prepared: Prepared
     compared: xr.Dataset
-
-    @classmethod
-    def of(cls, result: StudyResult) -> Finished:
-        """Return a study that ran in this process."""
-        return cls(prepared=result.prepared, compared=result.compared)
 
 
 def finished(path: Path) -> Finished:
@@ -583,12 +499,11 @@ def finished(path: Path) -> Finished:
             whose=str(folder),
         )
     asked = "" if ready is None else resolved_text(ready, folder)
-    if asked != (folder / RESOLVED).read_text(encoding="utf-8"):
+    if ready is None or asked != (folder / RESOLVED).read_text(encoding="utf-8"):
         # Another version may write the same study in other words.
         ready = prepare(folder / RESOLVED)
         if asked and asked != resolved_text(ready, folder):
             raise _changed(path, folder, "another study", "the study")
-    ready = cast("Prepared", ready)
     result = load_study(folder / RESULTS)
     with warnings.catch_warnings(), without_plugins(ready.study.plugins.disable):
         # It was warned of when the study ran.
@@ -612,13 +527,12 @@ def _changed(path: Path, folder: Path, got: str, what: str) -> InputError:
 
 
 def study_subject(
-    one: Finished,
+    one: Finished | StudyResult,
     options: Options,
     *,
     examples: Path | str | xr.Dataset | None = None,
     labels: Path | str | xr.Dataset | None = None,
     by: Sequence[str] | None = None,
-    command: str = "",
 ) -> Subject:
     """Return the subject of a report on a study that ran."""
     ready = one.prepared
@@ -632,19 +546,15 @@ def study_subject(
         thumbnail=options.thumbnail or said.thumbnail or "",
         annotator_names=options.annotator_names and not said.anonymous,
         folder=folder,
+        facts=study_facts(ready.study),
+        command="\n".join(filter(None, ["plausibly run resolved.toml", options.command])),
+        study=resolved_text(ready, ready.study.output.folder),
     )
     study = compared(ready, one.compared)
     study = attrs.evolve(study, predictions=with_tables(study.predictions, examples, labels))
     if by is not None or examples is not None:
-        study = attrs.evolve(study, by=by)
-    return subject_of_study(
-        study,
-        merged,
-        disabled=ready.study.plugins.disable,
-        facts=study_facts(ready.study),
-        command="\n".join(filter(None, ["plausibly run resolved.toml", command])),
-        study=resolved_text(ready, ready.study.output.folder),
-    )
+        study = attrs.evolve(study, groups=by)
+    return subject_of_study(study, merged, disabled=ready.study.plugins.disable)
 
 
 def _name(path: Path | None) -> str:
@@ -652,25 +562,21 @@ def _name(path: Path | None) -> str:
 
 
 def default_title(file: str) -> str:
-    """Return a heading from the name of the file of predictions."""
     return f"Prediction sets from {file}" if file else "Prediction sets"
 
 
 def words_of(said: Mapping[str, str] | None) -> Words:
     """Return what examples and annotators are called; plurals end in s where none is said."""
-    given = dict(said or {})
+    words = dict(said or {})
     known = [field.name for field in attrs.fields(Words)]
-    for key in given:
-        if key not in known:
-            raise InputError(
-                "words-unknown",
-                f'no word of a report is called "{key}"',
-                expected=f"some of {', '.join(known)}",
-                got=key,
-                do='words={"example": "nodule"} (--words example=nodule)',
-                whose="words",
-            )
-    for one in ("example", "annotator"):
-        if one in given:
-            given.setdefault(f"{one}s", f"{given[one]}s")
-    return Words(**given)
+    for key in (key for key in words if key not in known):
+        raise InputError(
+            "words-unknown",
+            f'no word of a report is called "{key}"',
+            expected=f"some of {', '.join(known)}",
+            got=key,
+            do='words={"example": "nodule"} (--words example=nodule)',
+            whose="words",
+        )
+    plurals = {f"{key}s": f"{word}s" for key, word in words.items()}
+    return Words(**{key: word for key, word in {**plurals, **words}.items() if key in known})

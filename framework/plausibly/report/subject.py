@@ -9,10 +9,11 @@ import attrs
 import numpy as np
 import xarray as xr
 
+from plausibly.calibration.alphas import AlphaLike
 from plausibly.conformal.predictor import ConformalPredictor
 from plausibly.data import names
+from plausibly.data.annotations import Rows
 from plausibly.data.names import name_texts, positions
-from plausibly.data.rows import Rows
 from plausibly.guarantee import Guarantee
 from plausibly.kernels.coverage import Ties
 from plausibly.kernels.types import Floats
@@ -23,19 +24,11 @@ Answer: TypeAlias = tuple[int, tuple[tuple[int, ...], ...], float]
 """Annotator, blocks of labels, and how many gave it."""
 
 
-@attrs.frozen
-class Said:
-    """The answers to some examples."""
-
-    answers: tuple[tuple[Answer, ...], ...]
-    ranked: bool
-
-
-def said_of(subject: Subject, examples: Sequence[str]) -> Said:
+def answers_to(subject: Subject, examples: Sequence[str]) -> tuple[tuple[Answer, ...], ...]:
     """Return the answers to some examples: of each the known annotators first, by name."""
     table = subject.annotations
     if table is None:
-        return Said(tuple(() for _ in examples), ranked=False)
+        return ((),) * len(examples)
     rows = Rows.of(table)
     labels = name_texts(subject.predictions[names.LABEL].values)
     place = positions(labels, name_texts(table.indexes[names.LABEL]))
@@ -59,7 +52,7 @@ def said_of(subject: Subject, examples: Sequence[str]) -> Said:
         )
         found[int(wanted[rows.example[response]])].append(answer)
     known_first = (sorted(each, key=lambda answer: (answer[0] < 0, *answer)) for each in found)
-    return Said(tuple(map(tuple, known_first)), names.MENTION_BLOCK in table)
+    return tuple(map(tuple, known_first))
 
 
 @attrs.frozen(kw_only=True, eq=False)
@@ -86,31 +79,30 @@ class MethodSets:
 
 
 @attrs.frozen(kw_only=True, eq=False)
-class Subject:
-    """All that the figures of a report are made of.
-
-    Predictions are (example, label); `groups` are the coordinates whose groups are compared, where
-    somebody named some.
-    """
+class Reported:
+    """The data of a report; `groups` are the coordinates whose groups are compared, if named."""
 
     predictions: xr.DataArray
     plausibilities: xr.DataArray
-    annotations: xr.Dataset | None
-    methods: Sequence[MethodSets]
-    alphas: Sequence[str]
-    groups: Sequence[str] | None
-    cluster: str | None
+    annotations: xr.Dataset | None = None
+    alphas: Sequence[AlphaLike]
+    groups: Sequence[str] | None = None
+    cluster: str | None = None
     stratify: str | None = None
-    true: str | None
-    ties: Ties
-    seed: int
-    how: str
+    true: str | None = None
+    ties: Ties = "first"
+    seed: int = 0
     compared: xr.Dataset | None = None
+
+
+@attrs.frozen(kw_only=True, eq=False)
+class Subject(Reported):
+    """All that the figures of a report are made of; predictions are (example, label)."""
+
+    methods: Sequence[MethodSets]
+    how: str
     checks: Sequence[Check]
     options: Options
-    command: str
-    study: str = ""
-    facts: Sequence[tuple[str, str]]
     risk: Mapping[str, object] = attrs.field(init=False)
     by: Sequence[str] = attrs.field(init=False)
     text: Sequence[str] | None = attrs.field(init=False)
@@ -136,10 +128,8 @@ class Subject:
 
     @property
     def words(self) -> Words:
-        """What things are called."""
         return self.options.words
 
     @property
     def n(self) -> int:
-        """Number of examples."""
         return int(self.predictions.sizes[names.EXAMPLE])

@@ -20,8 +20,8 @@ from plausibly.calibration.alphas import Alphas
 from plausibly.conformal.predictor import ConformalPredictor
 from plausibly.conformal.stored import load_predictor
 from plausibly.data import names
-from plausibly.data.left_out import read_left_out
 from plausibly.data.names import name_texts, several
+from plausibly.data.states import read_left_out
 from plausibly.errors import InputError, counted
 from plausibly.evaluation.design import Methods
 from plausibly.evaluation.evaluate import STRATA
@@ -32,7 +32,7 @@ from plausibly.report import REPORT, model, sections, sources
 from plausibly.report.model import ReportData
 from plausibly.report.options import Options, with_tables
 from plausibly.report.sections import Measured, Outcomes
-from plausibly.report.subject import Subject
+from plausibly.report.subject import Reported, Subject
 from plausibly.study.run import StudyResult
 
 _FONT = "none"  # text stays text
@@ -40,7 +40,6 @@ _SALT = "plausibly"  # the same identifiers in every run
 
 
 def stills(found: Measured, examples: str) -> tuple[model.Still, ...]:
-    """Return the figures of results at one alpha."""
     matplotlib = require("matplotlib", extra="report", whose="the report")
     drawn = (
         ("vote", "What the sets cover, with intervals", plots.coverage(found.evaluation)),
@@ -70,15 +69,13 @@ def render(data: ReportData) -> str:
         undefined=jinja.StrictUndefined,
         keep_trailing_newline=True,
     )
-    page = environment.get_template(TEMPLATE).render(report=data)
-    return str(page)
+    return str(environment.get_template(TEMPLATE).render(report=data))
 
 
 LIBRARIES = ("plausibly", "numpy", "scipy", "xarray")
 
 
 def gather(subject: Subject) -> ReportData:
-    """Return all that a report shows."""
     severity, risks = sections.severities(subject)
     outcomes = Outcomes(subject=subject, severity=severity)
     table = subject.annotations
@@ -123,7 +120,7 @@ def gather(subject: Subject) -> ReportData:
             model.Method(method.name, method.about, scores.index(method.score), method.reference)
             for method in subject.methods
         ),
-        alphas=tuple(subject.alphas),
+        alphas=tuple(map(str, subject.alphas)),
         groups=tuple(
             model.GroupColumn(name, tuple(name_texts(values)))
             for name, (values, _) in zip(subject.by, sections.coded_groups(subject), strict=True)
@@ -153,9 +150,8 @@ def _subtitle(subject: Subject, annotators: int) -> str:
 def _voted(subject: Subject, found: list[Measured], place: int, at: int) -> Measured | None:
     """Return what sets calibrated on votes cover; None where this method is calibrated so."""
     targets = [method.promises[at].target for method in subject.methods]
-    if targets[place] == "voted" or "voted" not in targets:
-        return None
-    return found[targets.index("voted")].at(at)
+    beside = targets[place] != "voted" and "voted" in targets
+    return found[targets.index("voted")].at(at) if beside else None
 
 
 def _surprising(outcomes: Outcomes, view: int, where: dict[str, int]) -> model.Surprising:
@@ -177,7 +173,7 @@ def _surprising(outcomes: Outcomes, view: int, where: dict[str, int]) -> model.S
 
 
 def _provenance(subject: Subject) -> model.Provenance:
-    rows = [*subject.facts, ("sets", subject.how)]
+    rows = [*subject.options.facts, ("sets", subject.how)]
     for method in subject.methods:
         prints = " and ".join(dict.fromkeys(one.predictor.fingerprint for one in method.tested))
         rows.append((f"predictor, {method.name}", f"{method.about}; fingerprint {prints}"))
@@ -189,12 +185,12 @@ def _provenance(subject: Subject) -> model.Provenance:
     versions = [("Python", platform.python_version())]
     versions += [(name, version(name)) for name in LIBRARIES]
     sentence = "This report was made in Python; its data, methods and seed are below."
-    if subject.command:
+    if subject.options.command:
         sentence = "This command gives this report again, byte for byte, with the same versions."
     return model.Provenance(
         sentence=sentence,
-        command=subject.command,
-        study=subject.study,
+        command=subject.options.command,
+        study=subject.options.study,
         rows=tuple(rows),
         versions=tuple(versions),
     )
@@ -220,12 +216,11 @@ class Report:
         return str(self.path)
 
     def __repr__(self) -> str:
-        cases, words = self.data.cases, self.data.words
+        cases, words, size = self.data.cases, self.data.words, self.size
+        amount = f"{size / 1e6:.1f} MB" if size >= 1e5 else f"{size / 1e3:.0f} kB"
         some = f" ({counted(cases.shown)} to look at)" if cases.shown < cases.total else ""
         word = words.example if cases.total == 1 else words.examples
-        return (
-            f"{self.path}  {_amount(self.size)}, {counted(cases.total)} {word}{some}, opens offline"
-        )
+        return f"{self.path}  {amount}, {counted(cases.total)} {word}{some}, opens offline"
 
     def _repr_html_(self) -> str:
         where = html.escape(self.path.as_posix(), quote=True)
@@ -333,7 +328,7 @@ def write_report(
         "true": true,
     }
     found = _opened(source)
-    if isinstance(found, sources.Finished):
+    if isinstance(found, sources.Finished | StudyResult):
         sources.only(said, (), "a study that ran: it has its own")
         subject = sources.study_subject(found, options, examples=examples, labels=labels, by=groups)
         return write_subject(subject, path)
@@ -343,20 +338,18 @@ def write_report(
     data = ("predictions", "annotations", "plausibilities")
     if isinstance(found, ConformalPredictor):
         sources.only(said, (*data, "alphas", "cluster", "true"), "a predictor: it has its own")
-        subject = sources.subject_of_predictor(
-            found,
-            new,
-            lam,
-            table,
-            options,
+        reported = Reported(
+            predictions=new,
+            plausibilities=lam,
+            annotations=table,
             alphas=sources.alphas_of((0.1,) if alphas is None else alphas),
-            by=groups,
+            groups=groups,
             cluster=cluster,
             true=true,
             ties=ties,
             seed=seed,
-            only_common=only_common,
         )
+        subject = sources.subject_of_predictor(found, reported, options, only_common=only_common)
     else:
         sources.only(said, (*data, "methods"), "what compare gave: it has its own")
         study = sources.compared_results(found, new, table, lam, methods, groups)
@@ -365,7 +358,6 @@ def write_report(
 
 
 def write_subject(subject: Subject, path: Path | str) -> Report:
-    """Write the report on a subject: the file is replaced when the new one is whole."""
     target = Path(path)
     check_ours(target, lambda there: holds(there, _SIGN), "an older report")
     data = gather(subject)
@@ -376,11 +368,9 @@ def write_subject(subject: Subject, path: Path | str) -> Report:
     return Report(path=target, size=len(content), data=data)
 
 
-def _opened(source: Source) -> sources.Finished | ConformalPredictor | xr.Dataset:
+def _opened(source: Source) -> sources.Finished | StudyResult | ConformalPredictor | xr.Dataset:
     """Return what a report is about, read where it is a file."""
-    if isinstance(source, StudyResult):
-        return sources.Finished.of(source)
-    if isinstance(source, ConformalPredictor):
+    if isinstance(source, StudyResult | ConformalPredictor):
         return source
     if isinstance(source, xr.Dataset):
         if METHOD in source.dims:
@@ -398,7 +388,3 @@ def _opened(source: Source) -> sources.Finished | ConformalPredictor | xr.Datase
         do='write_report("out", "report.html"), with the folder that plausibly run wrote',
         whose="source",
     )
-
-
-def _amount(size: int) -> str:
-    return f"{size / 1e6:.1f} MB" if size >= 1e5 else f"{size / 1e3:.0f} kB"

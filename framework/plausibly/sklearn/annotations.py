@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
+from itertools import compress
+from typing import TypeAlias
 
 import attrs
 import numpy as np
@@ -13,7 +15,7 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from plausibly.conformal.aggregate import aggregated
-from plausibly.data import align, names, validate
+from plausibly.data import align, names
 from plausibly.data.names import (
     check_names,
     is_missing,
@@ -25,40 +27,21 @@ from plausibly.data.names import (
     several,
     text_array,
 )
-from plausibly.data.plausibilities import is_packed
+from plausibly.data.plausibilities import check_plausibilities, is_sparse, mean_over_draws
 from plausibly.errors import InputError, counted, listed, warn
 from plausibly.io import frames
 from plausibly.io.annotations import build_annotations
+from plausibly.io.label_tables import named_predictions
 from plausibly.kernels.random import hash_names
 from plausibly.kernels.types import Bools, Floats, Hashes, Ints
 from plausibly.protocols import Aggregator, ComponentLike
 
-
-def plausibilities(
-    said: Said, aggregator: ComponentLike[Aggregator] | None, seed: int
-) -> xr.DataArray | xr.Dataset:
-    """Return plausibilities, aggregated where these are annotations."""
-    if isinstance(said, xr.Dataset) and not is_packed(said):
-        return aggregated(said, aggregator, seed=seed)
-    return said
-
-
-def voted(
-    said: Said, rows: Rows, aggregator: ComponentLike[Aggregator] | None, seed: int
-) -> list[str]:
-    """Return the label with the largest plausibility of each row, the first of equal ones."""
-    found = plausibilities(said, aggregator, seed)
-    mean = validate.mean_over_draws(validate.check_plausibilities(found, whose="y"))
-    nothing = labelled(np.empty((len(rows), 0)), rows, [], None)
-    _, matched = align.match_examples(nothing, mean, whose="X", other="y")
-    largest = np.argmax(matched.values, axis=1)
-    return [str(label) for label in matched[names.LABEL].values[largest]]
-
+Annotations: TypeAlias = xr.DataArray | xr.Dataset
+"""Plausibilities, dense or packed, or an annotation table, under names."""
 
 Coordinates = Mapping[str, Sequence[object]]
 """More that is known of each row, by name."""
 
-_ROWS = "X"
 _DISTINCT = 0.9
 
 
@@ -69,25 +52,39 @@ class Rows:
     names: list[str]
     named: bool
 
+    @classmethod
+    def of(cls, x: object, examples: Sequence[object] | None = None) -> Rows:
+        """Return the names of the rows of X: those of its index, where it names them."""
+        size, whose = count(x), "the index of X"
+        index: Iterable[object] | None = naming_index(x)
+        if examples is not None:
+            index, whose = examples, "examples"
+            check_length(len(name_texts(examples)), size, whose)
+        if index is None:
+            return cls(list(map(str, range(size))), named=False)
+        found = name_texts(index)
+        check_names(found, names.EXAMPLE, whose=whose)
+        return cls(found, named=True)
+
     def __len__(self) -> int:
         return len(self.names)
 
-
-def rows_of(x: object, *, examples: Sequence[object] | None = None, unique: bool = True) -> Rows:
-    """Return the names of the rows of X."""
-    size = count(x)
-    if examples is not None:
-        said = name_texts(examples)
-        check_length(len(said), size, "examples")
-        check_names(said, names.EXAMPLE, whose="examples")
-        return Rows(said, named=True)
-    index = naming_index(x)
-    if index is None:
-        return Rows([str(row) for row in range(size)], named=False)
-    found = name_texts(index)
-    if unique:
-        check_names(found, names.EXAMPLE, whose="the index of X")
-    return Rows(found, named=True)
+    def labelled(
+        self,
+        values: NDArray[np.floating],
+        labels: Sequence[str],
+        coordinates: Coordinates | None = None,
+        *,
+        prefix: str = "",
+    ) -> xr.DataArray:
+        """Return probabilities under the names of rows and labels."""
+        called = self.names if self.named else [f"{prefix}{name}" for name in self.names]
+        array = named_predictions(values, called, labels, {names.SCALE: "probability"})
+        for name, column in (coordinates or {}).items():
+            found = np.asarray(column)
+            check_length(len(found), len(self), f"coordinates of {name}")
+            array = array.assign_coords({name: (names.EXAMPLE, found)})
+        return array
 
 
 def count(x: object) -> int:
@@ -118,31 +115,25 @@ def check_length(given: int, rows: int, whose: str) -> None:
         )
 
 
-def labelled(
-    values: NDArray[np.floating],
-    rows: Rows,
-    labels: Sequence[str],
-    coordinates: Coordinates | None,
-    *,
-    prefix: str = "",
-) -> xr.DataArray:
-    """Return probabilities under the names of rows and labels."""
-    called = rows.names if rows.named else [f"{prefix}{name}" for name in rows.names]
-    array = xr.DataArray(
-        values,
-        dims=(names.EXAMPLE, names.LABEL),
-        coords={
-            names.EXAMPLE: (names.EXAMPLE, text_array(called)),
-            names.LABEL: (names.LABEL, text_array(labels)),
-        },
-        name="predictions",
-        attrs={names.SCALE: "probability"},
-    )
-    for name, column in (coordinates or {}).items():
-        found = np.asarray(column)
-        check_length(len(found), len(rows), f"coordinates of {name}")
-        array = array.assign_coords({name: (names.EXAMPLE, found)})
-    return array
+def plausibilities(
+    annotations: Annotations, aggregator: ComponentLike[Aggregator] | None, seed: int
+) -> Annotations:
+    """Return plausibilities, aggregated where these are annotations."""
+    if isinstance(annotations, xr.Dataset) and not is_sparse(annotations):
+        return aggregated(annotations, aggregator, seed=seed).array
+    return annotations
+
+
+def majority_vote(
+    annotations: Annotations, rows: Rows, aggregator: ComponentLike[Aggregator] | None, seed: int
+) -> list[str]:
+    """Return the label with the largest plausibility of each row, the first of equal ones."""
+    found = plausibilities(annotations, aggregator, seed)
+    mean = mean_over_draws(check_plausibilities(found, whose="y"))
+    nothing = rows.labelled(np.empty((len(rows), 0)), [])
+    _, matched = align.match_examples(nothing, mean, whose="X", other="y")
+    largest = np.argmax(matched.values, axis=1)
+    return [str(label) for label in matched[names.LABEL].values[largest]]
 
 
 @attrs.frozen
@@ -153,39 +144,36 @@ class Seen:
     marks: Hashes
     telling: bool
 
+    @classmethod
+    def of(cls, x: object) -> Seen | None:
+        """Return what to remember of the rows of X, or None where they cannot be told apart."""
+        index = naming_index(x)
+        marks = _contents(x) if index is None else hash_names(name_texts(index))
+        if marks is None:
+            return None
+        distinct, named = np.unique(marks), index is not None
+        return cls(named, distinct, named or distinct.size >= _DISTINCT * marks.size)
 
-def seen(x: object) -> Seen | None:
-    """Return what to remember of the rows of X, or None where they cannot be told apart."""
-    index = naming_index(x)
-    marks = _contents(x) if index is None else hash_names(name_texts(index))
-    if marks is None:
-        return None
-    distinct = np.unique(marks)
-    named = index is not None
-    return Seen(named, distinct, named or distinct.size >= _DISTINCT * marks.size)
-
-
-def warn_if_seen(before: Seen | None, x: object, rows: Rows) -> None:
-    """Warn where the rows of X that calibrate are rows that the model was fitted on."""
-    if before is None or not before.telling or before.named != rows.named:
-        return
-    marks = hash_names(rows.names) if rows.named else _contents(x)
-    if marks is None:
-        return
-    again = np.isin(marks, before.marks)
-    if not again.any() or (not rows.named and again.sum() * 2 < again.size):
-        return
-    which = [name for name, same in zip(rows.names, again.tolist(), strict=True) if same]
-    warn(
-        "model-saw-examples",
-        f"the model was fitted on {counted(len(which))} of {counted(len(rows))} rows of X",
-        expected="rows that the model has not seen: else sets cover less than they promise",
-        got=listed(which) if rows.named else "rows with the same numbers",
-        do="train_test_split first, then fit on one part and conformalize on the other",
-        whose=_ROWS,
-        details={"examples": which},
-        stacklevel=3,
-    )
+    def warn_if_again(self, x: object, rows: Rows) -> None:
+        """Warn where the rows of X that calibrate are rows that the model was fitted on."""
+        same = self.telling and self.named == rows.named
+        marks = (hash_names(rows.names) if rows.named else _contents(x)) if same else None
+        if marks is None:
+            return
+        again = np.isin(marks, self.marks)
+        if not again.any() or (not rows.named and again.sum() * 2 < again.size):
+            return
+        which = list(compress(rows.names, again.tolist()))
+        warn(
+            "model-saw-examples",
+            f"the model was fitted on {counted(len(which))} of {counted(len(rows))} rows of X",
+            expected="rows that the model has not seen: else sets cover less than they promise",
+            got=listed(which) if rows.named else "rows with the same numbers",
+            do="train_test_split first, then fit on one part and conformalize on the other",
+            whose="X",
+            details={"examples": which},
+            stacklevel=3,
+        )
 
 
 def _contents(x: object) -> Hashes | None:
@@ -198,9 +186,6 @@ def _contents(x: object) -> Hashes | None:
     hashed = pd.util.hash_pandas_object(pd.DataFrame(values), index=False)
     return hashed.to_numpy().astype(np.uint64)
 
-
-Said = xr.DataArray | xr.Dataset
-"""Plausibilities, dense or packed, or an annotation table, under names."""
 
 _LONG = ("task", "worker", "label")
 _WHOSE = "annotations"
@@ -239,8 +224,8 @@ class Labels:
         return {value: place for place, value in enumerate(self.values.tolist())}
 
 
-def read_said(given: object, rows: Rows, labels: Labels, kind: str | None) -> Said:
-    """Return what experts said of the rows of X under names."""
+def read_annotations(given: object, rows: Rows, labels: Labels, kind: str | None) -> Annotations:
+    """Return the annotations of the rows of X under names."""
     if isinstance(given, (str, os.PathLike)):
         raise InputError(
             "annotations-path",
@@ -256,7 +241,7 @@ def read_said(given: object, rows: Rows, labels: Labels, kind: str | None) -> Sa
         _check_kind(kind, "xarray")
         _check_declared(given, labels)
         return named(given, rows)
-    if frames.is_frame(given) and hasattr(given, "columns"):
+    if hasattr(given, "columns"):
         _check_kind(kind, "a frame", *_TABLES)
         return _of_frame(given, rows, labels, kind)
     if isinstance(given, pd.Series):
@@ -264,12 +249,12 @@ def read_said(given: object, rows: Rows, labels: Labels, kind: str | None) -> Sa
         return _answers([[value] for value in given.tolist()], called, labels, kind)
     if kind == COUNTS and isinstance(given, Sequence) and len(set(map(np.size, given))) == 1:
         given = np.asarray(given)
+    if isinstance(given, np.ndarray) and given.ndim == 2 and given.dtype.kind in "iufb":
+        _check_kind(kind, "numbers", *_TABLES)
+        if kind != SINGLE:
+            check_length(len(given), len(rows), _WHOSE)
+            return _numbers(given, rows.names, None, labels, kind)
     if isinstance(given, np.ndarray) and given.ndim == 2:
-        if given.dtype.kind in "iufb":
-            _check_kind(kind, "numbers", *_TABLES)
-            if kind != SINGLE:
-                check_length(len(given), len(rows), _WHOSE)
-                return _numbers(given, rows.names, None, labels, kind)
         given = given.tolist()
     answers = list(given) if isinstance(given, (Sequence, np.ndarray)) else [given]
     check_length(len(answers), len(rows), _WHOSE)
@@ -288,7 +273,7 @@ def _check_kind(kind: str | None, whose: str, *known: str) -> None:
         )
 
 
-def named(given: Said, rows: Rows) -> Said:
+def named(given: Annotations, rows: Rows) -> Annotations:
     """Return what has names already, if these can be names of the rows."""
     if names.EXAMPLE in given.coords and not rows.named:
         theirs = [str(name) for name in given[names.EXAMPLE].values]
@@ -306,9 +291,9 @@ def named(given: Said, rows: Rows) -> Said:
     return given
 
 
-def _check_declared(given: Said, labels: Labels) -> None:
+def _check_declared(given: Annotations, labels: Labels) -> None:
     """Refuse an annotation table that does not declare all labels of the model."""
-    if isinstance(given, xr.DataArray) or is_packed(given) or names.LABEL not in given.coords:
+    if isinstance(given, xr.DataArray) or is_sparse(given) or names.LABEL not in given.coords:
         return
     lacking = not_among(labels.names, [str(label) for label in given[names.LABEL].values])
     if lacking:
@@ -323,14 +308,14 @@ def _check_declared(given: Said, labels: Labels) -> None:
         )
 
 
-def _of_frame(given: object, rows: Rows, labels: Labels, kind: str | None) -> Said:
+def _of_frame(given: object, rows: Rows, labels: Labels, kind: str | None) -> Annotations:
     if not isinstance(given, pd.DataFrame):
         _, columns = frames.columns_of(given)
         given = pd.DataFrame({one.name: _cells_of(one) for one in columns})
     if kind != COUNTS and set(_LONG) <= set(given.columns):
         long = given[list(_LONG)].astype(object).itertuples(index=False, name=None)
-        answers = [(name_text(task), by, said) for task, by, said in long if not is_missing(said)]
-        return named(_table("single-label", answers, labels), rows)
+        answers = [(name_text(task), by, label) for task, by, label in long]
+        return named(_table(SINGLE, answers, labels), rows)
     called = _names_of(given, rows)
     columns_as = [str(labels.text(column)) for column in given.columns]
     if kind != SINGLE and all(map(pd.api.types.is_numeric_dtype, given.dtypes)):
@@ -353,13 +338,9 @@ def _of_frame(given: object, rows: Rows, labels: Labels, kind: str | None) -> Sa
             numbers = numbers.astype(np.int64)
         return _numbers(numbers, called, columns_as, labels, kind)
     _check_kind(kind, "a frame of text", SINGLE)
-    said = [
-        (name, annotator, cell)
-        for name, row in zip(called, given.astype(object).to_numpy(), strict=True)
-        for annotator, cell in zip(columns_as, row, strict=True)
-        if not is_missing(cell)
-    ]
-    return _table("single-label", said, labels)
+    cells = zip(called, given.astype(object).to_numpy(), strict=True)
+    answers = [(n, by, cell) for n, row in cells for by, cell in zip(columns_as, row, strict=True)]
+    return _table(SINGLE, answers, labels)
 
 
 def _cells_of(column: frames.FrameColumn) -> Sequence[object]:
@@ -444,22 +425,28 @@ def _answers(
     given: Sequence[object], called: Sequence[str], labels: Labels, kind: str | None
 ) -> xr.Dataset:
     """Return the table of a list of answers for each row."""
-    found = kind or _kind_of(given)
+    kind = kind or _kind_of(given)
     records: list[tuple[str, object, object]] = []
     for name, row in zip(called, given, strict=True):
-        for answer in _row(row, found, name):
-            if found == "single-label" and isinstance(answer, float) and answer % 1:
-                raise _numbers_in_lists(answer, name)
+        for answer in _row(row, kind, name):
+            if kind == SINGLE and isinstance(answer, float) and answer % 1:
+                raise InputError(
+                    "answers-unfit",
+                    f"annotations of row {name} name {answer}, which is no label",
+                    expected="answers in lists, numbers in arrays",
+                    got=repr(answer),
+                    do="numpy.asarray(annotations), if they are plausibilities",
+                    whose=_WHOSE,
+                    details={"example": name},
+                )
             records.append((name, None, answer))
-    return _table(found, records, labels)
+    return _table(kind, records, labels)
 
 
 def _row(row: object, kind: str, name: str) -> list[object]:
     """Return the answers of a row: a lone label, set or mapping is a list of one."""
-    if is_missing(row):
-        return []
     if not isinstance(row, (list, tuple, np.ndarray)):
-        return [row]
+        return [] if is_missing(row) else [row]
     answers = [one for one in row if not is_missing(one)]
     lone = [one for one in answers if is_name(one)]
     if kind == "label-set" and lone:
@@ -479,10 +466,7 @@ def _row(row: object, kind: str, name: str) -> list[object]:
 
 def _kind_of(given: Sequence[object]) -> str:
     for row in given:
-        if is_missing(row):
-            continue
-        answers = list(row) if isinstance(row, (list, tuple, np.ndarray)) else [row]
-        for answer in answers:
+        for answer in row if isinstance(row, (list, tuple, np.ndarray)) else [row]:
             if isinstance(answer, Mapping):
                 return "soft-label"
             if isinstance(answer, (set, frozenset)):
@@ -497,22 +481,10 @@ def _kind_of(given: Sequence[object]) -> str:
                     whose=_WHOSE,
                 )
             if not is_missing(answer):
-                return "single-label"
-    return "single-label"
-
-
-def _numbers_in_lists(answer: float, name: str) -> InputError:
-    return InputError(
-        "answers-unfit",
-        f"annotations of row {name} name {answer}, which is no label",
-        expected="answers in lists, numbers in arrays",
-        got=repr(answer),
-        do="numpy.asarray(annotations), if they are plausibilities",
-        whose=_WHOSE,
-        details={"example": name},
-    )
+                return SINGLE
+    return SINGLE
 
 
 def _table(kind: str, records: Sequence[tuple[str, object, object]], labels: Labels) -> xr.Dataset:
-    read = [(name, by, labels.text(answer)) for name, by, answer in records]
+    read = [(n, by, labels.text(answer)) for n, by, answer in records if not is_missing(answer)]
     return build_annotations(kind, read, labels.names)

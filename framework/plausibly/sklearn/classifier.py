@@ -39,46 +39,15 @@ from plausibly.sklearn.annotations import (
     Labels,
     Rows,
     Seen,
-    labelled,
+    majority_vote,
     named,
     plausibilities,
-    read_said,
-    rows_of,
-    seen,
-    voted,
-    warn_if_seen,
+    read_annotations,
 )
 
 
 class NotConformalized(InputError, NotFittedError):  # type: ignore[misc]  # both name `name`; untyped
     """Prediction sets were asked for before `conformalize`; scikit-learn's `NotFittedError`."""
-
-
-def not_conformalized(whose: str, *, fitted: bool) -> NotConformalized:
-    """Return the error, with what is to be done first."""
-    first = "" if fitted else "fit(X_train, y_train), or estimator=FrozenEstimator(model); then "
-    return NotConformalized(
-        "not-conformalized",
-        f"{whose} is not calibrated yet",
-        expected="conformalize before sets, p-values and guarantees",
-        got="a fitted model" if fitted else "no model",
-        do=f"{first}conformalize(X_calibration, annotations)",
-        whose=whose,
-    )
-
-
-def one_alpha(alpha: Alphas) -> AlphaLike:
-    """Return the only alpha there is."""
-    if is_several(alpha):
-        raise InputError(
-            "alpha-several",
-            "the estimator has several alphas, and one is wanted here",
-            expected="one alpha",
-            got=", ".join(str(float(one)) for one in read_alphas(alpha)),
-            do="alpha=0.1",
-            whose="alpha",
-        )
-    return cast("AlphaLike", alpha)
 
 
 Numbers: TypeAlias = NDArray[Any]  # Any: flags, probabilities or labels
@@ -87,146 +56,12 @@ _OUTPUT = "transform"
 _CONTAINERS = ("default", "pandas")
 
 
-def _inner_has(method: str) -> Callable[[Wrapped], bool]:
-    def check(self: Wrapped) -> bool:
+def _inner_has(method: str) -> Callable[[AmbiguousConformalClassifier], bool]:
+    def check(self: AmbiguousConformalClassifier) -> bool:
         # What AttributeError this raises is what scikit-learn looks for.
-        return callable(getattr(getattr(self, "estimator_", self.chosen()), method))
+        return callable(getattr(getattr(self, "estimator_", self._chosen()), method))
 
     return check
-
-
-class Wrapped(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]  # untyped
-    """What a classifier around `estimator` does before there is any calibration."""
-
-    estimator: Any  # Any: whatever follows scikit-learn's habits
-    estimator_: Any  # Any: as above
-    classes_: Numbers
-    _seen: Seen | None = None
-
-    def chosen(self) -> Any:  # Any: as above
-        """Return the estimator that was given, or the default one."""
-        return LogisticRegression() if self.estimator is None else self.estimator
-
-    def fit(self, X: object, y: object, **fit_params: object) -> Self:
-        """Fit the estimator on one label a row."""
-        params: Any = fit_params  # Any: routed ones are a Bunch
-        if get_config()["enable_metadata_routing"]:
-            params = process_routing(self, "fit", **fit_params).estimator.fit
-        self.adopt(clone(self.chosen()).fit(X, y, **params))
-        # What a frozen model was fitted on is not known here.
-        self._seen = None if isinstance(self.estimator_, FrozenEstimator) else seen(X)
-        return self
-
-    def adopt(self, fitted: Any) -> None:  # Any: as above
-        """Take a fitted estimator, and forget what belonged to another one."""
-        for name in ("n_features_in_", "feature_names_in_", "predictor_"):
-            if name in vars(self):
-                delattr(self, name)
-        self.estimator_ = fitted
-        self.classes_ = fitted.classes_
-        for name in ("n_features_in_", "feature_names_in_"):
-            if hasattr(fitted, name):
-                setattr(self, name, getattr(fitted, name))
-
-    def predict(self, X: object) -> Numbers:
-        """Return the one label that the estimator predicts for each row, (row,)."""
-        check_is_fitted(self)
-        found: Numbers = self.estimator_.predict(X)
-        return found
-
-    @available_if(_inner_has("predict_proba"))  # type: ignore[untyped-decorator]  # scikit-learn's
-    def predict_proba(self, X: object) -> Numbers:
-        """Return the probabilities of the estimator, (row, label)."""
-        check_is_fitted(self)
-        found: Numbers = self.estimator_.predict_proba(X)
-        return found
-
-    def predictions(
-        self,
-        X: object,
-        *,
-        examples: Sequence[object] | None = None,
-        coordinates: Coordinates | None = None,
-    ) -> xr.DataArray:
-        """Return the probabilities under names, as all of plausibly takes them."""
-        return self.under_names(X, rows_of(X, examples=examples), coordinates)
-
-    def labels(self) -> Labels:
-        """Return the labels of the fitted estimator."""
-        if not isinstance(self.classes_, np.ndarray):
-            called = type(self.estimator_).__name__
-            raise InputError(
-                "outputs-several",
-                f"{called} predicts several outputs",
-                expected="one label a row",
-                got=f"{len(self.classes_)} a row",
-                do="one estimator for each output",
-                whose=called,
-            )
-        return Labels.of(self.classes_)
-
-    def under_names(
-        self, x: object, rows: Rows, coordinates: Coordinates | None, *, prefix: str = ""
-    ) -> xr.DataArray:
-        """Return the probabilities under names; see `plausibly.sklearn.annotations.labelled`."""
-        values, labels = self._probabilities(x), self.labels()
-        return labelled(values, rows, labels.names, coordinates, prefix=prefix)
-
-    def _probabilities(self, x: object) -> Numbers:
-        """Return what `predict_proba` says, if sets can be made of it."""
-        check_is_fitted(self)
-        called = type(self.estimator_).__name__
-        if not hasattr(self, "predict_proba"):
-            raise InputError(
-                "probabilities-missing",
-                f"{called} has no predict_proba",
-                expected="a classifier that gives probabilities",
-                got="labels alone",
-                do=f"estimator=CalibratedClassifierCV({called}())",
-                whose=called,
-            )
-        found: Numbers = self.predict_proba(x)
-        return found
-
-    def set_output(self, transform: str | None = None) -> Self:
-        """Say in which form sets and p-values come."""
-        if transform is not None:
-            _check_container(transform)
-            # Under scikit-learn's own name, so that `clone` keeps it.
-            self._sklearn_output_config = {_OUTPUT: transform}
-        return self
-
-    def shown(
-        self, values: Numbers, x: object, examples: Sequence[object] | None, alphas: Sequence[float]
-    ) -> Shown:
-        """Return values (row, label[, alpha]) in the form that `set_output` asked for."""
-        config = getattr(self, "_sklearn_output_config", {})
-        container = config.get(_OUTPUT, get_config()["transform_output"])
-        _check_container(container)
-        if container == "default":
-            return values
-        index = x.index if isinstance(x, (pd.DataFrame, pd.Series)) else None
-        if examples is not None:
-            index = pd.Index(list(examples), dtype=object)
-        columns = pd.Index(self.classes_)
-        if values.ndim == 3:
-            pairs = pd.MultiIndex.from_product([alphas, columns], names=["alpha", "label"])
-            flat = values.transpose(0, 2, 1).reshape(len(values), -1)
-            return pd.DataFrame(flat, index=index, columns=pairs)
-        return pd.DataFrame(values, index=index, columns=columns)
-
-    def get_metadata_routing(self) -> MetadataRouter:
-        """Return where metadata go: those of `fit` to the estimator, of `score` no further."""
-        mapping = MethodMapping().add(caller="fit", callee="fit")
-        router = MetadataRouter(owner=type(self).__name__).add_self_request(self)
-        return router.add(estimator=self.chosen(), method_mapping=mapping)
-
-    def __sklearn_tags__(self) -> Any:  # Any: scikit-learn has no types
-        tags = super().__sklearn_tags__()
-        inner = get_tags(self.chosen())
-        for name in ("input_tags", "target_tags", "classifier_tags", "non_deterministic"):
-            setattr(tags, name, getattr(inner, name))
-        return tags
 
 
 def _check_container(container: str) -> None:
@@ -244,7 +79,7 @@ def _check_container(container: str) -> None:
 _NEW = "new "
 
 
-class AmbiguousConformalClassifier(Wrapped):
+class AmbiguousConformalClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]  # untyped
     """Prediction sets for a scikit-learn classifier, calibrated on everything experts said.
 
     `fit` fits the estimator on single labels, as ever. `conformalize` calibrates it on examples
@@ -297,6 +132,11 @@ class AmbiguousConformalClassifier(Wrapped):
     [[False, True], [True, True]]
     """
 
+    estimator: Any  # Any: whatever follows scikit-learn's habits
+    estimator_: Any  # Any: as above
+    classes_: Numbers
+    _seen: Seen | None = None
+
     def __init__(
         self,
         estimator: object = None,
@@ -337,9 +177,15 @@ class AmbiguousConformalClassifier(Wrapped):
         self
         """
         if isinstance(y, (xr.DataArray, xr.Dataset)):
-            rows = rows_of(X)
-            y = voted(named(y, rows), rows, self.aggregator, self.seed)
-        return super().fit(X, y, **fit_params)
+            rows = Rows.of(X)
+            y = majority_vote(named(y, rows), rows, self.aggregator, self.seed)
+        params: Any = fit_params  # Any: routed ones are a Bunch
+        if get_config()["enable_metadata_routing"]:
+            params = process_routing(self, "fit", **fit_params).estimator.fit
+        self._adopt(clone(self._chosen()).fit(X, y, **params))
+        # What a frozen model was fitted on is not known here.
+        self._seen = None if isinstance(self.estimator_, FrozenEstimator) else Seen.of(X)
+        return self
 
     def conformalize(
         self,
@@ -400,15 +246,16 @@ class AmbiguousConformalClassifier(Wrapped):
             ``model-saw-examples`` where the estimator was fitted on these rows.
         """
         if not hasattr(self, "estimator_") and isinstance(self.estimator, FrozenEstimator):
-            self.adopt(self.estimator.fit(X, None))
+            self._adopt(self.estimator.fit(X, None))
         if not hasattr(self, "estimator_"):
-            raise not_conformalized(type(self).__name__, fitted=False)
-        rows = rows_of(X, examples=examples)
-        said = read_said(annotations, rows, self.labels(), kind)
-        warn_if_seen(self._seen, X, rows)
+            raise self._not_conformalized()
+        rows = Rows.of(X, examples)
+        named_annotations = read_annotations(annotations, rows, self._labels(), kind)
+        if self._seen is not None:
+            self._seen.warn_if_again(X, rows)
         self.predictor_ = calibrate(
-            self.under_names(X, rows, coordinates),
-            said,
+            self._under_names(X, rows, coordinates),
+            named_annotations,
             calibrator=self.calibrator,
             score=self.score_function,
             combiner=self.combiner,
@@ -444,9 +291,9 @@ class AmbiguousConformalClassifier(Wrapped):
             column a label; several alphas are the outer level of its columns.
         """
         wanted = self._alpha(alpha)
-        sets = self._sets(X, wanted, rows_of(X, examples=examples), coordinates)
+        sets = self._sets(X, wanted, Rows.of(X, examples), coordinates)
         alphas = [float(one) for one in read_alphas(wanted)]
-        return self.shown(sets.values, X, examples, alphas)
+        return self._shown(sets.values, X, examples, alphas)
 
     def predict_p(
         self,
@@ -466,9 +313,9 @@ class AmbiguousConformalClassifier(Wrapped):
         -------
         ndarray of float64, (row, label), or a frame as of `predict_set`
         """
-        predictor, rows = self._calibrated(), rows_of(X, examples=examples)
-        found = predictor.p_values(self.under_names(X, rows, coordinates, prefix=_NEW))
-        return self.shown(found.values, X, examples, [])
+        predictor, rows = self._calibrated(), Rows.of(X, examples)
+        found = predictor.p_values(self._under_names(X, rows, coordinates, prefix=_NEW))
+        return self._shown(found.values, X, examples, [])
 
     def predict_labels(
         self,
@@ -491,7 +338,7 @@ class AmbiguousConformalClassifier(Wrapped):
             One a row; labels as scikit-learn has them, in the order of ``classes_``.
         """
         wanted = self._one_alpha(alpha)
-        sets = self._sets(X, wanted, rows_of(X, examples=examples), coordinates)
+        sets = self._sets(X, wanted, Rows.of(X, examples), coordinates)
         return [tuple(self.classes_[row].tolist()) for row in sets.values]
 
     def coverage_score(
@@ -522,29 +369,158 @@ class AmbiguousConformalClassifier(Wrapped):
             The mean over rows of ``sum_k lambda_k 1[k in C(x)]``; `plausibly.evaluate` gives its
             interval, and more.
         """
-        wanted, rows = self._one_alpha(alpha), rows_of(X, examples=examples)
+        wanted, rows = self._one_alpha(alpha), Rows.of(X, examples)
         self._calibrated()
-        said = read_said(annotations, rows, self.labels(), kind)
+        lam = plausibilities(
+            read_annotations(annotations, rows, self._labels(), kind), self.aggregator, self.seed
+        )
         sets = self._sets(X, wanted, rows, coordinates).assign_coords({names.EXAMPLE: rows.names})
-        found = evaluate(sets, plausibilities(said, self.aggregator, self.seed))
-        return float(found["aggregated_coverage_mean"])
+        return float(evaluate(sets, lam)["aggregated_coverage_mean"])
 
     def guarantee(self, alpha: AlphaLike | None = None) -> Guarantee:
         """Return what sets at `alpha` promise: level, of what, over what, if what, and why."""
         return self._calibrated().guarantee(self._one_alpha(alpha))
 
+    def _chosen(self) -> Any:  # Any: as above
+        """Return the estimator that was given, or the default one."""
+        return LogisticRegression() if self.estimator is None else self.estimator
+
+    def _adopt(self, fitted: Any) -> None:  # Any: as above
+        """Take a fitted estimator, and forget what belonged to another one."""
+        for name in ("n_features_in_", "feature_names_in_", "predictor_"):
+            if name in vars(self):
+                delattr(self, name)
+        self.estimator_ = fitted
+        self.classes_ = fitted.classes_
+        for name in ("n_features_in_", "feature_names_in_"):
+            if hasattr(fitted, name):
+                setattr(self, name, getattr(fitted, name))
+
+    def predict(self, X: object) -> Numbers:
+        """Return the one label that the estimator predicts for each row, (row,)."""
+        check_is_fitted(self)
+        found: Numbers = self.estimator_.predict(X)
+        return found
+
+    @available_if(_inner_has("predict_proba"))  # type: ignore[untyped-decorator]  # scikit-learn's
+    def predict_proba(self, X: object) -> Numbers:
+        """Return the probabilities of the estimator, (row, label)."""
+        check_is_fitted(self)
+        found: Numbers = self.estimator_.predict_proba(X)
+        return found
+
+    def predictions(
+        self,
+        X: object,
+        *,
+        examples: Sequence[object] | None = None,
+        coordinates: Coordinates | None = None,
+    ) -> xr.DataArray:
+        """Return the probabilities under names, as all of plausibly takes them."""
+        return self._under_names(X, Rows.of(X, examples), coordinates)
+
+    def _labels(self) -> Labels:
+        """Return the labels of the fitted estimator."""
+        if not isinstance(self.classes_, np.ndarray):
+            called = type(self.estimator_).__name__
+            raise InputError(
+                "outputs-several",
+                f"{called} predicts several outputs",
+                expected="one label a row",
+                got=f"{len(self.classes_)} a row",
+                do="one estimator for each output",
+                whose=called,
+            )
+        return Labels.of(self.classes_)
+
+    def _under_names(
+        self, x: object, rows: Rows, coordinates: Coordinates | None, *, prefix: str = ""
+    ) -> xr.DataArray:
+        """Return the probabilities under names; see `plausibly.sklearn.annotations.Rows`."""
+        values, labels = self._probabilities(x), self._labels()
+        return rows.labelled(values, labels.names, coordinates, prefix=prefix)
+
+    def _probabilities(self, x: object) -> Numbers:
+        """Return what `predict_proba` says, if sets can be made of it."""
+        check_is_fitted(self)
+        called = type(self.estimator_).__name__
+        if not hasattr(self, "predict_proba"):
+            raise InputError(
+                "probabilities-missing",
+                f"{called} has no predict_proba",
+                expected="a classifier that gives probabilities",
+                got="labels alone",
+                do=f"estimator=CalibratedClassifierCV({called}())",
+                whose=called,
+            )
+        found: Numbers = self.predict_proba(x)
+        return found
+
+    def set_output(self, transform: str | None = None) -> Self:
+        """Say in which form sets and p-values come."""
+        if transform is not None:
+            _check_container(transform)
+            # Under scikit-learn's own name, so that `clone` keeps it.
+            self._sklearn_output_config = {_OUTPUT: transform}
+        return self
+
+    def _shown(
+        self, values: Numbers, x: object, examples: Sequence[object] | None, alphas: Sequence[float]
+    ) -> Shown:
+        """Return values (row, label[, alpha]) in the form that `set_output` asked for."""
+        config = getattr(self, "_sklearn_output_config", {})
+        container = config.get(_OUTPUT, get_config()["transform_output"])
+        _check_container(container)
+        if container == "default":
+            return values
+        index = x.index if isinstance(x, (pd.DataFrame, pd.Series)) else None
+        if examples is not None:
+            index = pd.Index(list(examples), dtype=object)
+        columns = pd.Index(self.classes_)
+        if values.ndim == 3:
+            pairs = pd.MultiIndex.from_product([alphas, columns], names=["alpha", "label"])
+            flat = values.transpose(0, 2, 1).reshape(len(values), -1)
+            return pd.DataFrame(flat, index=index, columns=pairs)
+        return pd.DataFrame(values, index=index, columns=columns)
+
+    def get_metadata_routing(self) -> MetadataRouter:
+        """Return where metadata go: those of `fit` to the estimator, of `score` no further."""
+        mapping = MethodMapping().add(caller="fit", callee="fit")
+        router = MetadataRouter(owner=type(self).__name__).add_self_request(self)
+        return router.add(estimator=self._chosen(), method_mapping=mapping)
+
+    def __sklearn_tags__(self) -> Any:  # Any: scikit-learn has no types
+        tags = super().__sklearn_tags__()
+        inner = get_tags(self._chosen())
+        for name in ("input_tags", "target_tags", "classifier_tags", "non_deterministic"):
+            setattr(tags, name, getattr(inner, name))
+        return tags
+
     def _calibrated(self) -> ConformalPredictor:
         if not hasattr(self, "predictor_"):
-            fitted = hasattr(self, "estimator_")
-            raise not_conformalized(type(self).__name__, fitted=fitted)
+            raise self._not_conformalized()
         return self.predictor_
+
+    def _not_conformalized(self) -> NotConformalized:
+        whose, fitted = type(self).__name__, hasattr(self, "estimator_")
+        first = (
+            "" if fitted else "fit(X_train, y_train), or estimator=FrozenEstimator(model); then "
+        )
+        return NotConformalized(
+            "not-conformalized",
+            f"{whose} is not calibrated yet",
+            expected="conformalize before sets, p-values and guarantees",
+            got="a fitted model" if fitted else "no model",
+            do=f"{first}conformalize(X_calibration, annotations)",
+            whose=whose,
+        )
 
     def _sets(
         self, x: object, alpha: Alphas, rows: Rows, coordinates: Coordinates | None
     ) -> xr.DataArray:
         """Return sets, (example, label[, alpha])."""
         predictor = self._calibrated()
-        new = self.under_names(x, rows, coordinates, prefix=_NEW)
+        new = self._under_names(x, rows, coordinates, prefix=_NEW)
         sets = predictor.predict(new, alpha)
         return sets.transpose(names.EXAMPLE, names.LABEL, ...)
 
@@ -552,4 +528,14 @@ class AmbiguousConformalClassifier(Wrapped):
         return self.alpha if alpha is None else alpha
 
     def _one_alpha(self, alpha: AlphaLike | None) -> AlphaLike:
-        return one_alpha(self._alpha(alpha))
+        wanted = self._alpha(alpha)
+        if is_several(wanted):
+            raise InputError(
+                "alpha-several",
+                "the estimator has several alphas, and one is wanted here",
+                expected="one alpha",
+                got=", ".join(str(float(one)) for one in read_alphas(wanted)),
+                do="alpha=0.1",
+                whose="alpha",
+            )
+        return cast("AlphaLike", wanted)

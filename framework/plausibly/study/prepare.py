@@ -21,9 +21,9 @@ from plausibly.config.resolved import origins, resolved, without_unset
 from plausibly.config.settings import Method, Settings, without_plugins
 from plausibly.conformal.calibrate import calibrate
 from plausibly.data import names
-from plausibly.data.left_out import with_left_out
 from plausibly.data.names import name_texts, near, quoted
 from plausibly.data.plausibilities import unpack
+from plausibly.data.states import with_left_out
 from plausibly.errors import IncompatibleComponents, InputError, MissingExtra
 from plausibly.evaluation.inputs import example_values, true_codes
 from plausibly.io import files, read_examples, read_labels

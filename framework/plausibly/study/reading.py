@@ -12,15 +12,13 @@ import xarray as xr
 
 from plausibly import registry
 from plausibly.config.settings import Labels, Settings
-from plausibly.conformal.aggregate import FEW_LABELS, aggregate, default_aggregator
-from plausibly.conformal.components import described
+from plausibly.conformal.aggregate import aggregated, default_aggregator
 from plausibly.data import align, names
-from plausibly.data.annotations import describe, not_counted
+from plausibly.data.annotations import Rows, describe, not_counted
 from plausibly.data.labels import called
-from plausibly.data.left_out import read_left_out, read_merged
 from plausibly.data.names import check_names, name_texts, near, quoted, several, text_array
 from plausibly.data.plausibilities import label_dim
-from plausibly.data.rows import Rows
+from plausibly.data.states import read_left_out, read_merged
 from plausibly.errors import InputError, counted, listed
 from plausibly.io import (
     read_annotations,
@@ -33,7 +31,8 @@ from plausibly.io import (
 )
 from plausibly.io.annotations import names_change
 from plausibly.io.predictions import files_swapped
-from plausibly.protocols import AGGREGATOR, Aggregator, Kind, PackedAggregator
+from plausibly.protocols import AGGREGATOR, Aggregator, Kind
+from plausibly.registry.components import described
 
 P = TypeVar("P")
 
@@ -149,13 +148,8 @@ def read_answers(
     with working(f"aggregating {path.name}"):
         default = default_aggregator(str(table.attrs[names.KIND]))
         component = registry.resolve(AGGREGATOR, part.aggregator or default)
-        many = table.sizes[names.LABEL] > FEW_LABELS
-        if many and isinstance(component, PackedAggregator):
-            lam = aggregate(
-                table, component, seed=settings.seed, unanswered=part.unanswered, packed=True
-            )
-        else:
-            lam = aggregate(table, component, seed=settings.seed, unanswered=part.unanswered)
+        made = aggregated(table, component, seed=settings.seed, unanswered=part.unanswered)
+        lam = made.to_xarray()
     return Answers(
         plausibilities=lam,
         aggregator=component,

@@ -18,13 +18,12 @@ from plausibly.config.document import toml_text
 from plausibly.config.resolved import resolved, without_unset
 from plausibly.config.settings import with_paths, without_plugins
 from plausibly.conformal.calibrate import calibrate
-from plausibly.conformal.components import called
 from plausibly.conformal.files import is_predictor
 from plausibly.conformal.predictor import ConformalPredictor
 from plausibly.data import names
-from plausibly.data.left_out import with_left_out
 from plausibly.data.names import name_text, several
-from plausibly.data.validate import mean_over_draws
+from plausibly.data.plausibilities import mean_over_draws
+from plausibly.data.states import with_left_out
 from plausibly.errors import InputError, PlausiblyWarning, counted, warn
 from plausibly.evaluation.checkpoint import Checkpoint
 from plausibly.evaluation.design import MethodTable, as_asked
@@ -40,6 +39,7 @@ from plausibly.kernels import coverage
 from plausibly.kernels.random import hash_names
 from plausibly.kernels.types import Bools
 from plausibly.protocols import AGGREGATOR
+from plausibly.registry.components import called
 from plausibly.study.prepare import Groups, Prepared, StudyLike, groups_of, owners, plural, prepare
 
 
@@ -420,4 +420,4 @@ def first_predictor(ready: Prepared) -> ConformalPredictor:
     if ready.study.annotations.aggregator is None:
         return predictor
     name = called(AGGREGATOR, ready.study.annotations.aggregator)
-    return attrs.evolve(predictor, facts=attrs.evolve(predictor.facts, aggregator=name))
+    return attrs.evolve(predictor, metadata=attrs.evolve(predictor.metadata, aggregator=name))

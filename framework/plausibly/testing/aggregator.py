@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from functools import partial, wraps
+from typing import TypeAlias
 
-import attrs
 import numpy as np
 import xarray as xr
 
@@ -13,7 +14,7 @@ from plausibly.data.plausibilities import check_packed, pack, unpack
 from plausibly.errors import InputError
 from plausibly.kernels.random import Keys
 from plausibly.kernels.types import Floats, Ints
-from plausibly.protocols import AGGREGATOR, Aggregator, PackedAggregator, is_joint
+from plausibly.protocols import AGGREGATOR, Aggregator
 from plausibly.testing import data
 from plausibly.testing.data import texts
 from plausibly.testing.rules import (
@@ -35,24 +36,16 @@ _PATIENT = "patient"
 _EXTRA = "nobody names this"
 
 
-@attrs.frozen
-class AggregatorWorld:
-    """Annotation tables by kind; each is handed out as a copy."""
-
-    tables: Mapping[str, xr.Dataset]
-
-    def each(self) -> Iterator[xr.Dataset]:
-        """Yield a copy of each table."""
-        for table in self.tables.values():
-            yield table.copy(deep=True)
+Tables: TypeAlias = Mapping[str, xr.Dataset]
+"""Annotation tables by kind; rules take copies."""
 
 
 def world_for(
     aggregator: Aggregator, annotations: xr.Dataset | Iterable[xr.Dataset] | None = None
-) -> AggregatorWorld | NoData:
-    """Return tables of the kinds that the aggregator accepts: the given ones, else made-up ones."""
-    given = [annotations] if isinstance(annotations, xr.Dataset) else list(annotations or ())
-    tables = {str(table.attrs[names.KIND]): table for table in given}
+) -> Tables | NoData:
+    """Return tables of the kinds that the aggregator accepts: own ones, else made-up ones."""
+    own = [annotations] if isinstance(annotations, xr.Dataset) else list(annotations or ())
+    tables = {str(table.attrs[names.KIND]): table for table in own}
     accepts: object = getattr(aggregator, "accepts", None)
     for kind in sorted(accepts) if isinstance(accepts, frozenset) else ():
         made = tables.get(kind, data.table_of(kind))
@@ -62,42 +55,38 @@ def world_for(
                 "annotations=..., a small table of that kind, or example() of the kind",
             )
         tables[kind] = made
-    if not tables:
-        return NoData("the aggregator accepts no kind", "annotations=...")
-    return AggregatorWorld(tables)
+    return tables or NoData("the aggregator accepts no kind", "annotations=...")
 
 
-BOOK: RuleBook[Aggregator, AggregatorWorld] = RuleBook(AGGREGATOR, world_for, ("annotations",))
+BOOK: RuleBook[Aggregator, Tables] = RuleBook(AGGREGATOR, world_for, ("annotations",))
 
 
-enter_common(BOOK, lambda aggregator, world: [_lam(aggregator, t) for t in world.each()])
+def _copies(tables: Tables) -> list[xr.Dataset]:
+    return [table.copy(deep=True) for table in tables.values()]
+
+
+enter_common(BOOK, lambda aggregator, tables: [_aggregate(aggregator, t) for t in _copies(tables)])
 
 
 def _each(rule: Callable[[Aggregator, xr.Dataset], None]) -> None:
     """Enter a rule that is tried on each table by itself; a decorator."""
 
-    def on_each(aggregator: Aggregator, world: AggregatorWorld) -> None:
-        for table in world.each():
+    @BOOK.rule
+    @wraps(rule)
+    def on_each(aggregator: Aggregator, tables: Tables) -> None:
+        for table in _copies(tables):
             rule(aggregator, table)
 
-    on_each.__name__, on_each.__doc__ = rule.__name__, rule.__doc__
-    BOOK.rule(on_each)
 
-
-def _lam(aggregator: Aggregator, table: xr.Dataset) -> xr.DataArray:
+def _aggregate(aggregator: Aggregator, table: xr.Dataset) -> xr.DataArray:
     return aggregator.aggregate(table, _KEYS)
 
 
 def _by_name(plausibilities: xr.DataArray, table: xr.Dataset) -> Floats:
     """Return the values ([draw,] example, label) in the order of the table's names."""
-    found = plausibilities.sel(
-        {
-            dim: [str(name) for name in table[dim].values]
-            for dim in (names.EXAMPLE, names.LABEL)
-            if plausibilities.sizes.get(dim)
-        }
-    )
-    values: Floats = found.transpose(..., names.EXAMPLE, names.LABEL).values
+    dims = [dim for dim in (names.EXAMPLE, names.LABEL) if plausibilities.sizes.get(dim)]
+    ordered = plausibilities.sel({dim: texts(table, dim) for dim in dims})
+    values: Floats = ordered.transpose(..., names.EXAMPLE, names.LABEL).values
     return values
 
 
@@ -114,12 +103,12 @@ def _alike(aggregator: Aggregator, table: xr.Dataset, other: xr.Dataset, what: s
 
 def _difference(aggregator: Aggregator, table: xr.Dataset, other: xr.Dataset) -> float:
     """Return how far apart the plausibilities are that two tables give to what `other` names."""
-    first = _by_name(_lam(aggregator, table), other)
-    return farthest(first, _by_name(_lam(aggregator, other), other))
+    first = _by_name(_aggregate(aggregator, table), other)
+    return farthest(first, _by_name(_aggregate(aggregator, other), other))
 
 
 @BOOK.rule_alone
-def accepts_kinds(aggregator: Aggregator, world: AggregatorWorld) -> None:
+def accepts_kinds(aggregator: Aggregator, tables: Tables) -> None:
     """It says which kinds of annotation it reads."""
     demand(aggregator.accepts, "accepts is empty: no table can be given to it")
 
@@ -127,7 +116,7 @@ def accepts_kinds(aggregator: Aggregator, world: AggregatorWorld) -> None:
 @_each
 def names_kept(aggregator: Aggregator, table: xr.Dataset) -> None:
     """The result has the dims example and label, with the names of the table."""
-    found: object = _lam(aggregator, table)
+    found: object = _aggregate(aggregator, table)
     demand(isinstance(found, xr.DataArray), f"it gives a {type(found).__name__}, no DataArray")
     if isinstance(found, xr.DataArray):
         dims = set(map(str, found.dims))
@@ -147,7 +136,7 @@ def names_kept(aggregator: Aggregator, table: xr.Dataset) -> None:
 @_each
 def simplex(aggregator: Aggregator, table: xr.Dataset) -> None:
     """Every row is a distribution over labels: floats, not negative, with sum 1."""
-    found = _lam(aggregator, table)
+    found = _aggregate(aggregator, table)
     demand(found.dtype in (np.float32, np.float64), f"the numbers are {found.dtype}")
     values = _by_name(found, table)
     demand(np.isfinite(values).all(), "a plausibility is no finite number")
@@ -155,30 +144,27 @@ def simplex(aggregator: Aggregator, table: xr.Dataset) -> None:
     demand(_missed(values) <= _SUM, f"a row misses the sum 1 by {_missed(values):.3g}")
 
 
-@_each
-def example_order(aggregator: Aggregator, table: xr.Dataset) -> None:
-    """The order of the examples does not matter: they go by name."""
-    _alike(aggregator, table, data.permuted(table, names.EXAMPLE), "examples turned round,")
+def _order_rule(dim: str, sentence: str) -> None:
+    """Enter the rule that the order of the names of a dim does not matter."""
+
+    def order(aggregator: Aggregator, table: xr.Dataset) -> None:
+        _alike(aggregator, table, data.permuted(table, dim), f"{dim}s turned round,")
+
+    order.__name__, order.__doc__ = f"{dim}_order", sentence
+    _each(order)
 
 
-@_each
-def label_order(aggregator: Aggregator, table: xr.Dataset) -> None:
-    """The order of the labels does not matter: they go by name."""
-    _alike(aggregator, table, data.permuted(table, names.LABEL), "labels turned round,")
-
-
-@_each
-def annotator_order(aggregator: Aggregator, table: xr.Dataset) -> None:
-    """The order of the annotators does not matter."""
-    _alike(aggregator, table, data.permuted(table, names.ANNOTATOR), "annotators turned round,")
+_order_rule(names.EXAMPLE, "The order of the examples does not matter: they go by name.")
+_order_rule(names.LABEL, "The order of the labels does not matter: they go by name.")
+_order_rule(names.ANNOTATOR, "The order of the annotators does not matter.")
 
 
 @BOOK.rule
-def example_alone(aggregator: Aggregator, world: AggregatorWorld) -> None:
+def example_alone(aggregator: Aggregator, tables: Tables) -> None:
     """Other examples do not change the plausibilities of an example, unless `joint` is True."""
-    joint = is_joint(aggregator)
+    joint = aggregator.joint
     change = 0.0
-    for table in world.each():
+    for table in _copies(tables):
         every = texts(table, names.EXAMPLE)
         for some in filter(None, (every[:1], every[1::2])):
             part = data.part_of(table, some)
@@ -196,7 +182,7 @@ def example_alone(aggregator: Aggregator, world: AggregatorWorld) -> None:
 def inputs_unchanged(aggregator: Aggregator, table: xr.Dataset) -> None:
     """The table is afterwards what it was before."""
     before = table.copy(deep=True)
-    _lam(aggregator, table)
+    _aggregate(aggregator, table)
     changed = [str(n) for n in before.variables if not same(before[n], table.get(n))]
     demand(not changed, f"it changes {', '.join(changed)} of the table")
     demand(before.identical(table), "it changes the table")
@@ -205,14 +191,14 @@ def inputs_unchanged(aggregator: Aggregator, table: xr.Dataset) -> None:
 @_each
 def read_only_inputs(aggregator: Aggregator, table: xr.Dataset) -> None:
     """A table that cannot be written to is enough."""
-    _lam(aggregator, read_only_table(table))
+    _aggregate(aggregator, read_only_table(table))
 
 
 @_each
 def declared_labels(aggregator: Aggregator, table: xr.Dataset) -> None:
     """A declared label that nobody names is there, with plausibilities like the others'."""
     wider = data.widened(table, _EXTRA)
-    found = _lam(aggregator, wider)
+    found = _aggregate(aggregator, wider)
     has = texts(found, names.LABEL) if names.LABEL in found.indexes else []
     absent = [name for name in texts(wider, names.LABEL) if name not in has]
     demand(not absent, f"declared labels are missing in the result: {', '.join(absent)}")
@@ -224,19 +210,18 @@ def declared_labels(aggregator: Aggregator, table: xr.Dataset) -> None:
 def missing_responses(aggregator: Aggregator, table: xr.Dataset) -> None:
     """An example without a response, or with skips only, is refused by name."""
     example = texts(table, names.EXAMPLE)[0]
-    never = data.unanswered(table, example, skipped=False)
-    when = f"for {example}, which nobody was asked about"
-    refused(lambda: _lam(aggregator, never), when, naming=example)
-    skipped = data.unanswered(table, example, skipped=True)
-    when = f"for {example}, which everybody skipped"
-    refused(lambda: _lam(aggregator, skipped), when, naming=example)
+    for skipped, when in ((False, "nobody was asked about"), (True, "everybody skipped")):
+        without = data.unanswered(table, example, skipped=skipped)
+        refused(
+            partial(_aggregate, aggregator, without), f"for {example}, which {when}", naming=example
+        )
 
 
 @_each
 def zero_examples(aggregator: Aggregator, table: xr.Dataset) -> None:
     """A table without examples gives no rows, or an InputError."""
     try:
-        found = _lam(aggregator, data.part_of(table, []))
+        found = _aggregate(aggregator, data.part_of(table, []))
     except InputError:
         return
     demand(found.sizes[names.EXAMPLE] == 0, "it gives rows for no examples")
@@ -244,14 +229,14 @@ def zero_examples(aggregator: Aggregator, table: xr.Dataset) -> None:
 
 
 @BOOK.rule
-def one_label(aggregator: Aggregator, world: AggregatorWorld) -> None:
+def one_label(aggregator: Aggregator, tables: Tables) -> None:
     """Where there is one label, its plausibility is 1."""
-    tables = [data.table_of(kind, data.LABELS[:1]) for kind in world.tables]
-    made = [table for table in tables if table is not None]
+    every = [data.table_of(kind, data.LABELS[:1]) for kind in tables]
+    made = [table for table in every if table is not None]
     if not made:
         raise DoesNotApply("a table of one label cannot be made up for this kind")
     for table in made:
-        values = _by_name(_lam(aggregator, table), table)
+        values = _by_name(_aggregate(aggregator, table), table)
         demand(farthest(values, np.ones_like(values)) <= _SUM, f"it is {values.min():.3g}")
 
 
@@ -260,7 +245,7 @@ def unknown_annotators(aggregator: Aggregator, table: xr.Dataset) -> None:
     """Responses of unknown annotators, as in a table of counts, are read or refused in words."""
     nobody = data.anonymous(table)
     try:
-        found = _lam(aggregator, nobody)
+        found = _aggregate(aggregator, nobody)
     except InputError:
         return
     demand(_missed(_by_name(found, nobody)) <= _SUM, "rows do not sum to 1")
@@ -275,7 +260,7 @@ def counted_responses(aggregator: Aggregator, table: xr.Dataset) -> None:
     counts = data.weighted(nobody, times)
     repeated = data.taken(nobody, np.repeat(np.arange(times.size), times))
     try:
-        _lam(aggregator, counts)
+        _aggregate(aggregator, counts)
     except InputError as error:
         raise DoesNotApply(f"it refuses counted responses: {error.what}") from error
     _alike(aggregator, counts, repeated, "with responses that count two or three times,")
@@ -292,7 +277,7 @@ def lazy_stays_lazy(aggregator: Aggregator, table: xr.Dataset) -> None:
 @_each
 def denominator_true(aggregator: Aggregator, table: xr.Dataset) -> None:
     """Where the result has a denominator, its rows are whole multiples of 1 over it."""
-    found = _lam(aggregator, table)
+    found = _aggregate(aggregator, table)
     if names.DENOMINATOR in found.coords:
         total = found[names.DENOMINATOR]
         demand(
@@ -308,7 +293,7 @@ def denominator_true(aggregator: Aggregator, table: xr.Dataset) -> None:
 def coordinates_kept(aggregator: Aggregator, table: xr.Dataset) -> None:
     """Coordinates of the examples, such as the patient, come along."""
     patients = [f"patient of {name}" for name in texts(table, names.EXAMPLE)]
-    found = _lam(aggregator, table.assign_coords({_PATIENT: (names.EXAMPLE, patients)}))
+    found = _aggregate(aggregator, table.assign_coords({_PATIENT: (names.EXAMPLE, patients)}))
     demand(_PATIENT in found.coords, "a coordinate of the examples is lost")
     for name in texts(found, names.EXAMPLE):
         of = str(found[_PATIENT].sel({names.EXAMPLE: name}).values)
@@ -318,11 +303,11 @@ def coordinates_kept(aggregator: Aggregator, table: xr.Dataset) -> None:
 @_each
 def packed_same(aggregator: Aggregator, table: xr.Dataset) -> None:
     """Where it has a packed form, that is what `aggregate` gives, to the last bit."""
-    if not isinstance(aggregator, PackedAggregator):
+    if aggregator.aggregate_packed(table, _KEYS) is None:
         return
     turned = [data.permuted(table, dim) for dim in (names.EXAMPLE, names.LABEL)]
     for other in (table, *turned, data.widened(table, _EXTRA)):
-        _packed_as_dense(aggregator, _lam(aggregator, other), other)
+        _packed_as_dense(aggregator, _aggregate(aggregator, other), other)
     example = texts(table, names.EXAMPLE)[0]
     skipped = data.unanswered(table, example, skipped=True)
     refused(
@@ -334,7 +319,7 @@ def packed_same(aggregator: Aggregator, table: xr.Dataset) -> None:
     refused(lambda: aggregator.aggregate_packed(nobodys, _KEYS), "for another kind")
 
 
-def _packed_as_dense(aggregator: PackedAggregator, dense: xr.DataArray, table: xr.Dataset) -> None:
+def _packed_as_dense(aggregator: Aggregator, dense: xr.DataArray, table: xr.Dataset) -> None:
     packed: object = aggregator.aggregate_packed(read_only_table(table), _KEYS)
     demand(isinstance(packed, xr.Dataset), f"aggregate_packed gives a {type(packed).__name__}")
     demand(names.DRAW not in dense.dims, "draws of plausibilities have no packed form")
@@ -359,11 +344,11 @@ def _packed_as_dense(aggregator: PackedAggregator, dense: xr.DataArray, table: x
 def other_kinds_refused(aggregator: Aggregator, table: xr.Dataset) -> None:
     """A table of a kind that it does not accept is an InputError."""
     other = data.of_nobodys_kind(table)
-    refused(lambda: _lam(aggregator, other), "for another kind")
+    refused(lambda: _aggregate(aggregator, other), "for another kind")
 
 
 @_each
 def detached_refused(aggregator: Aggregator, table: xr.Dataset) -> None:
     """A table whose names were cut behind its back is an InputError."""
     cut = data.cut(table)
-    refused(lambda: _lam(aggregator, cut), "for a detached table")
+    refused(lambda: _aggregate(aggregator, cut), "for a detached table")

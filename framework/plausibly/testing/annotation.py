@@ -11,11 +11,12 @@ import attrs
 import xarray as xr
 
 from plausibly.data import names
+from plausibly.data.annotations import check_table, is_intact
 from plausibly.data.names import name_text, name_texts
-from plausibly.data.seal import check_table, is_intact
+from plausibly.data.records import Record
 from plausibly.data.select import concat, select, to_frame
 from plausibly.errors import InputError
-from plausibly.protocols import ANNOTATION, Annotation, Record
+from plausibly.protocols import ANNOTATION, Annotation
 from plausibly.testing import data
 from plausibly.testing.data import texts
 from plausibly.testing.rules import NoData, RuleBook, demand, enter_common, refused, same
@@ -31,22 +32,23 @@ class AnnotationWorld:
     given: tuple[Record, ...]
     labels: tuple[str, ...]
 
-    def records(self) -> list[Record]:
-        """Return copies of the records."""
-        return copy.deepcopy(list(self.given))
+    def records(self, examples: Sequence[str] | None = None) -> list[Record]:
+        """Return copies of the records, of all examples or of some."""
+        wanted = self.examples if examples is None else examples
+        return [copy.deepcopy(record) for record in self.given if name_text(record[0]) in wanted]
 
     @property
     def examples(self) -> list[str]:
         """Names of the examples, as they come."""
         return list(dict.fromkeys(name_text(record[0]) for record in self.given))
 
-    def about(self, examples: Sequence[str]) -> list[Record]:
-        """Return copies of the records about some examples."""
-        return [record for record in self.records() if name_text(record[0]) in examples]
+    def table(self, annotation: Annotation, examples: Sequence[str] | None = None) -> xr.Dataset:
+        """Return the table that the kind builds of them."""
+        return annotation.build(self.records(examples), self.labels)
 
-    def known(self) -> Record:
-        """Return a record whose annotator is known."""
-        return next(record for record in self.records() if record[1] is not None)
+    def demand_answers(self, annotation: Annotation, table: xr.Dataset, what: str) -> None:
+        """Demand that a table holds the answers of all records."""
+        demand(_rows(table) == _rows(self.table(annotation)), what)
 
 
 def world_for(
@@ -74,10 +76,6 @@ def world_for(
 BOOK: RuleBook[Annotation, AnnotationWorld] = RuleBook(ANNOTATION, world_for, ("records", "labels"))
 
 
-def _table(annotation: Annotation, world: AnnotationWorld) -> xr.Dataset:
-    return annotation.build(world.records(), world.labels)
-
-
 def _rows(table: xr.Dataset) -> _Rows:
     """Return one row a mention, by name and in an order that no input has."""
     frame = to_frame(table).reset_index(drop=True)
@@ -85,13 +83,13 @@ def _rows(table: xr.Dataset) -> _Rows:
     return sorted((tuple(row) for row in cells.itertuples(index=False)), key=repr)
 
 
-enter_common(BOOK, lambda annotation, world: [_table(annotation, world)])
+enter_common(BOOK, lambda annotation, world: [world.table(annotation)])
 
 
 @BOOK.rule
 def builds(annotation: Annotation, world: AnnotationWorld) -> None:
     """It builds a sealed table of its own kind, with every name as text."""
-    table = _table(annotation, world)
+    table = world.table(annotation)
     check_table(table)
     kind = table.attrs[names.KIND]
     demand(
@@ -110,7 +108,7 @@ def builds(annotation: Annotation, world: AnnotationWorld) -> None:
 @BOOK.rule
 def validates(annotation: Annotation, world: AnnotationWorld) -> None:
     """It accepts its own tables, and refuses those of another kind and detached ones."""
-    table = _table(annotation, world)
+    table = world.table(annotation)
     annotation.validate(table)
     other = data.of_nobodys_kind(table)
     refused(lambda: annotation.validate(other), "for a table of another kind")
@@ -124,14 +122,13 @@ def declared_labels(annotation: Annotation, world: AnnotationWorld) -> None:
     declared = [_EXTRA, *reversed(world.labels)]
     table = annotation.build(world.records(), declared)
     demand(texts(table, names.LABEL) == declared, "the labels are not as declared")
-    rows = _rows(table)
-    demand(rows == _rows(_table(annotation, world)), "labels declared otherwise change the answers")
+    world.demand_answers(annotation, table, "labels declared otherwise change the answers")
 
 
 @BOOK.rule
 def undeclared_refused(annotation: Annotation, world: AnnotationWorld) -> None:
     """A label that was not declared is an InputError that names it."""
-    table = _table(annotation, world)
+    table = world.table(annotation)
     used = table[names.MENTION_LABEL].values
     label = name_texts(table.indexes[names.LABEL][used[:1]])[0]
     others = [name for name in world.labels if name != label]
@@ -145,28 +142,27 @@ def labels_seen(annotation: Annotation, world: AnnotationWorld) -> None:
     """Without declared labels it takes those that it sees, and says that they were seen."""
     table = annotation.build(world.records(), None)
     demand(not table.attrs[names.LABELS_DECLARED], "it says that they were declared")
-    rows = _rows(table)
-    demand(rows == _rows(_table(annotation, world)), "with labels as seen the answers change")
+    world.demand_answers(annotation, table, "with labels as seen the answers change")
 
 
 @BOOK.rule
 def record_order(annotation: Annotation, world: AnnotationWorld) -> None:
     """The order of the records does not matter."""
     turned = annotation.build(world.records()[::-1], world.labels)
-    demand(_rows(turned) == _rows(_table(annotation, world)), "records turned round change answers")
+    world.demand_answers(annotation, turned, "records turned round change answers")
 
 
 @BOOK.rule
 def read_once(annotation: Annotation, world: AnnotationWorld) -> None:
     """Records that can be read only once are enough."""
     table = annotation.build(iter(world.records()), world.labels)
-    demand(same(table, _table(annotation, world)), "from an iterator it builds another table")
+    demand(same(table, world.table(annotation)), "from an iterator it builds another table")
 
 
 @BOOK.rule
 def lazy_stays_lazy(annotation: Annotation, world: AnnotationWorld) -> None:
     """Validate reads a table of Dask arrays, and does not load it in its place."""
-    lazy = data.in_chunks(_table(annotation, world))
+    lazy = data.in_chunks(world.table(annotation))
     annotation.validate(lazy)
     demand(data.is_lazy(lazy), "the table is loaded in its place")
 
@@ -178,11 +174,9 @@ def inputs_unchanged(annotation: Annotation, world: AnnotationWorld) -> None:
     annotation.build(records, labels)
     demand(records == list(world.given), "it changes the records")
     demand(labels == list(world.labels), "it changes the list of labels")
-    table = _table(annotation, world)
+    table = world.table(annotation)
     annotation.validate(table)
-    demand(
-        is_intact(table) and same(table, _table(annotation, world)), "validate changes the table"
-    )
+    demand(is_intact(table) and same(table, world.table(annotation)), "validate changes the table")
 
 
 @BOOK.rule
@@ -210,8 +204,9 @@ def unknown_annotators(annotation: Annotation, world: AnnotationWorld) -> None:
 @BOOK.rule
 def answers_once(annotation: Annotation, world: AnnotationWorld) -> None:
     """A second response of an annotator to an example is an InputError that names the annotator."""
-    twice = [*world.records(), world.known()]
-    by = name_text(world.known()[1])
+    known = next(record for record in world.records() if record[1] is not None)
+    twice = [*world.records(), known]
+    by = name_text(known[1])
     refused(lambda: annotation.build(twice, world.labels), "for a second response", naming=by)
 
 
@@ -232,7 +227,7 @@ def nothing_refused(annotation: Annotation, world: AnnotationWorld) -> None:
 @BOOK.rule
 def one_label(annotation: Annotation, world: AnnotationWorld) -> None:
     """Records of one label build a table, or are refused with an InputError."""
-    table = _table(annotation, world)
+    table = world.table(annotation)
     label = name_texts(table.indexes[names.LABEL][table[names.MENTION_LABEL].values[:1]])
     try:
         found = annotation.build(world.records(), label)
@@ -245,26 +240,25 @@ def one_label(annotation: Annotation, world: AnnotationWorld) -> None:
 def part_selected(annotation: Annotation, world: AnnotationWorld) -> None:
     """A part of a table is the table of a part of the records."""
     some = world.examples[::2]
-    part = select(_table(annotation, world), example=some)
+    part = select(world.table(annotation), example=some)
     annotation.validate(part)
-    built = annotation.build(world.about(some), world.labels)
+    built = world.table(annotation, some)
     demand(_rows(part) == _rows(built), "select gives other answers than a build of that part")
 
 
 @BOOK.rule
 def parts_joined(annotation: Annotation, world: AnnotationWorld) -> None:
     """Tables of parts, joined, are the table of the whole."""
-    some, others = world.examples[::2], world.examples[1::2]
-    parts = [annotation.build(world.about(names_), world.labels) for names_ in (some, others)]
-    whole = concat(parts)
+    halves = world.examples[::2], world.examples[1::2]
+    whole = concat([world.table(annotation, half) for half in halves])
     annotation.validate(whole)
-    demand(_rows(whole) == _rows(_table(annotation, world)), "concat gives other answers")
+    world.demand_answers(annotation, whole, "concat gives other answers")
 
 
 @BOOK.rule
 def shown_as_frame(annotation: Annotation, world: AnnotationWorld) -> None:
     """As a table of pandas it has every response, by name."""
-    table = _table(annotation, world)
+    table = world.table(annotation)
     frame = to_frame(table)
     cells = frame[[names.EXAMPLE, names.ANNOTATOR]].astype(object)
     shown = set(cells.where(cells.notna(), None).itertuples(index=False, name=None))
@@ -275,9 +269,9 @@ def shown_as_frame(annotation: Annotation, world: AnnotationWorld) -> None:
 @BOOK.rule
 def netcdf_round_trip(annotation: Annotation, world: AnnotationWorld) -> None:
     """Written to netCDF and read again it is the same table, with its seal."""
-    table = _table(annotation, world)
-    data = table.to_netcdf(engine="scipy")
-    again = xr.load_dataset(io.BytesIO(bytes(data)), engine="scipy", decode_times=False)
+    table = world.table(annotation)
+    written = bytes(table.to_netcdf(engine="scipy"))
+    again = xr.load_dataset(io.BytesIO(written), engine="scipy", decode_times=False)
     demand(is_intact(again), "the seal does not fit what comes out of the file")
     annotation.validate(again)
-    demand(_rows(again) == _rows(table), "the answers that come out of the file are others")
+    world.demand_answers(annotation, again, "the answers that come out of the file are others")

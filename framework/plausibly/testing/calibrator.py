@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from plausibly.calibration.data import CalibrationData
 from plausibly.calibration.pools import Pools
 from plausibly.calibration.pvalues import PValues
-from plausibly.calibration.scores import LABEL_CELLS, Replicates
+from plausibly.calibration.scores import BY_LABEL, CalibrationScores
 from plausibly.errors import InputError
 from plausibly.guarantee import bounded, rounded
 from plausibly.kernels.draws import draw_labels
@@ -141,24 +141,24 @@ def world_for(calibrator: Calibrator) -> CalibratorWorld:
 BOOK: RuleBook[Calibrator, CalibratorWorld] = RuleBook(CALIBRATOR, world_for)
 
 
-def _parts(found: Replicates) -> tuple[object, ...]:
-    return tuple(getattr(found, field.name) for field in attrs.fields(Replicates))
+def _parts(found: CalibrationScores) -> tuple[object, ...]:
+    return tuple(getattr(found, field.name) for field in attrs.fields(CalibrationScores))
 
 
-enter_common(BOOK, lambda calibrator, world: _parts(calibrator.replicates(world.data(), _KEYS)))
+enter_common(BOOK, lambda calibrator, world: _parts(calibrator.calibrate(world.data(), _KEYS)))
 
 
-def _p_values(found: Replicates) -> list[Floats]:
+def _p_values(found: CalibrationScores) -> list[Floats]:
     """Return what the replicates amount to: the p-values of scores from least to largest."""
     grid = np.linspace(0, 1, 41).astype(found.scores.dtype)
     values: list[Floats] = []
-    for pools in Pools(found).cells:
+    for pools in Pools(found).groups:
         p = asked(pools, grid)
         values += [p.mean(), np.sort(p.each(), axis=0)] if found.separate else [p.mean()]
     return values
 
 
-def _atoms(found: Replicates, row: int) -> list[tuple[float, ...]]:
+def _atoms(found: CalibrationScores, row: int) -> list[tuple[float, ...]]:
     """Return the atoms of one example: scores of all replicates, with mass."""
     rows = np.arange(found.scores.shape[1]) if found.row is None else found.row
     own = np.flatnonzero(rows == row)
@@ -169,26 +169,26 @@ def _atoms(found: Replicates, row: int) -> list[tuple[float, ...]]:
     return sorted((*found.scores[:, at].tolist(), m) for at, m in zip(own, mass, strict=True))
 
 
-def _of_groups(found: Replicates) -> bool:
+def _of_groups(found: CalibrationScores) -> bool:
     """Return whether the examples of a group share one mass: fewer weigh than were given."""
-    return found.counted != attrs.fields(Replicates).counted.default
+    return found.counted != attrs.fields(CalibrationScores).counted.default
 
 
 def asked(pools: Pools, scores: Floats) -> PValues:
     """Return p-values of scores, with what else a new example is asked for: one for all here."""
-    found = pools.replicates
+    found = pools.calibration
     one = np.ones(1)
-    if found.reads == "separate":
+    if found.augmentation == "separate":
         scores = np.stack([scores] * len(found.scores))
     return PValues.of(pools, scores, weight=None if found.weight is None else 2 * one)
 
 
 @BOOK.rule
-def replicates_valid(calibrator: Calibrator, world: CalibratorWorld) -> None:
+def scores_valid(calibrator: Calibrator, world: CalibratorWorld) -> None:
     """It gives replicates: masses not negative, of examples that are there, and what they mean."""
-    found: object = calibrator.replicates(world.data(), _KEYS)
-    if not isinstance(found, Replicates):
-        demand(False, f"it gives a {type(found).__name__}, no Replicates")
+    found: object = calibrator.calibrate(world.data(), _KEYS)
+    if not isinstance(found, CalibrationScores):
+        demand(False, f"it gives a {type(found).__name__}, no CalibrationScores")
         return
     fits = 0 < found.examples <= _SIZE if _of_groups(found) else found.examples == _SIZE
     demand(fits, f"of {_SIZE} examples it gives atoms of {found.examples}")
@@ -207,15 +207,15 @@ def float32_kept(calibrator: Calibrator, world: CalibratorWorld) -> None:
     for dtype in (np.float32, np.float64):
         scores: Floats = world.data().scores.astype(dtype)
         data = attrs.evolve(world.data(), scores=scores, augmented=np.stack([scores, scores]))
-        found = calibrator.replicates(data, _KEYS).scores.dtype
+        found = calibrator.calibrate(data, _KEYS).scores.dtype
         demand(found == dtype, f"from {np.dtype(dtype)} it gives {found}")
 
 
 @BOOK.rule
 def row_order(calibrator: Calibrator, world: CalibratorWorld) -> None:
     """The order of the examples does not matter: draws go by their names."""
-    straight = calibrator.replicates(world.data(), _KEYS)
-    turned = calibrator.replicates(world.data(np.arange(_SIZE)[::-1]), _KEYS)
+    straight = calibrator.calibrate(world.data(), _KEYS)
+    turned = calibrator.calibrate(world.data(np.arange(_SIZE)[::-1]), _KEYS)
     demand(
         same(_p_values(straight), _p_values(turned)),
         "examples turned round, the p-values change",
@@ -225,11 +225,11 @@ def row_order(calibrator: Calibrator, world: CalibratorWorld) -> None:
 @BOOK.rule
 def example_alone(calibrator: Calibrator, world: CalibratorWorld) -> None:
     """An example gets the same atoms whatever other examples there are, but for its group's."""
-    every = calibrator.replicates(world.data(), _KEYS)
+    every = calibrator.calibrate(world.data(), _KEYS)
     if _of_groups(every) or every.by:
         return
     some = np.array([5, 2, 9])
-    part = calibrator.replicates(world.data(some), _KEYS)
+    part = calibrator.calibrate(world.data(some), _KEYS)
     for place, row in enumerate(some.tolist()):
         demand(_atoms(part, place) == _atoms(every, row), "with other examples, its atoms change")
 
@@ -238,10 +238,10 @@ def example_alone(calibrator: Calibrator, world: CalibratorWorld) -> None:
 def seed_respected(calibrator: Calibrator, world: CalibratorWorld) -> None:
     """Where it draws, other seeds draw otherwise."""
     data = world.data()
-    first, *others = [_p_values(calibrator.replicates(data, Keys(s, "kit"))) for s in range(6)]
+    first, *others = [_p_values(calibrator.calibrate(data, Keys(s, "kit"))) for s in range(6)]
     # The same data under other names: what changes was drawn.
     renamed = attrs.evolve(data, hashes=data.hashes ^ np.uint64(12345))
-    draws = not same(first, _p_values(calibrator.replicates(renamed, Keys(0, "kit"))))
+    draws = not same(first, _p_values(calibrator.calibrate(renamed, Keys(0, "kit"))))
     differ = any(not same(first, other) for other in others)
     demand(differ or not draws, "it draws by the names of the examples, and not by the seed")
 
@@ -249,9 +249,9 @@ def seed_respected(calibrator: Calibrator, world: CalibratorWorld) -> None:
 @BOOK.rule
 def without_denominator(calibrator: Calibrator, world: CalibratorWorld) -> None:
     """Plausibilities that are no counts over a total give the same p-values, but for rounding."""
-    counted = _p_values(calibrator.replicates(world.data(), _KEYS))
+    counted = _p_values(calibrator.calibrate(world.data(), _KEYS))
     data = attrs.evolve(world.data(), denominator=None)
-    plain = _p_values(calibrator.replicates(data, _KEYS))
+    plain = _p_values(calibrator.calibrate(data, _KEYS))
     off = max(float(np.abs(a - b).max()) for a, b in zip(counted, plain, strict=True))
     demand(off < 1e-6, f"without the denominator, p-values change by {off:.3g}")
 
@@ -262,7 +262,7 @@ def impossible_labels(calibrator: Calibrator, world: CalibratorWorld) -> None:
     data = world.data()
     scores = np.where(data.plausibilities > 0, data.scores, _NEVER)
     data = attrs.evolve(data, scores=scores, augmented=np.stack([scores, scores]))
-    found = calibrator.replicates(data, _KEYS)
+    found = calibrator.calibrate(data, _KEYS)
     weighty = np.ones(found.scores.shape[1], bool) if found.units is None else found.units > 0
     demand(
         not (found.scores[:, weighty] == _NEVER).any(),
@@ -277,14 +277,14 @@ def one_label(calibrator: Calibrator, world: CalibratorWorld) -> None:
     data = attrs.evolve(people.data(slice(None)), scores=world.data().scores[:, :1].copy())
     # One label is all there is to any example.
     data = attrs.evolve(data, augmented=np.stack([data.scores, data.scores]))
-    found = calibrator.replicates(data, _KEYS)
+    found = calibrator.calibrate(data, _KEYS)
     demand(np.isin(found.scores, data.scores).all(), "an atom is no score of the label")
 
 
 @BOOK.rule
 def one_example(calibrator: Calibrator, world: CalibratorWorld) -> None:
     """One calibration example is enough."""
-    found = calibrator.replicates(world.data(slice(1)), _KEYS)
+    found = calibrator.calibrate(world.data(slice(1)), _KEYS)
     demand(found.examples == 1, f"of 1 example it gives atoms of {found.examples}")
 
 
@@ -292,7 +292,7 @@ def one_example(calibrator: Calibrator, world: CalibratorWorld) -> None:
 def zero_examples(calibrator: Calibrator, world: CalibratorWorld) -> None:
     """No examples give no atoms, or an InputError."""
     try:
-        found = calibrator.replicates(world.data(slice(0)), _KEYS)
+        found = calibrator.calibrate(world.data(slice(0)), _KEYS)
     except InputError:
         return
     demand(found.scores.shape[1] == 0, "it gives atoms of no examples")
@@ -306,12 +306,12 @@ def coverage(calibrator: Calibrator, world: CalibratorWorld) -> None:
         p_values = np.zeros(_TRIALS)
         for trial, rows in enumerate(blocks(n + 1, _TRIALS)):
             new = rows.stop - 1
-            found = calibrator.replicates(people.data(slice(rows.start, new)), _KEYS)
+            found = calibrator.calibrate(people.data(slice(rows.start, new)), _KEYS)
             if found.target not in ("aggregated", "voted"):
                 return  # it says nothing of a label
             p_values[trial] = _p_of_new(found, people, new)
-        # Replicates that have test scores of their own promise less.
-        missed = 2 if found.reads == "separate" and len(found.scores) > 1 else 1
+        # CalibrationScores that have test scores of their own promise less.
+        missed = 2 if found.augmentation == "separate" and len(found.scores) > 1 else 1
         demand_coverage(p_values, partial(_promised, missed), found.of_what)
 
 
@@ -319,17 +319,17 @@ def _promised(missed: int, alpha: Fraction) -> Fraction:
     return 1 - missed * alpha
 
 
-def _p_of_new(found: Replicates, people: Population, new: int) -> float:
+def _p_of_new(found: CalibrationScores, people: Population, new: int) -> float:
     """Return the mean p-value of the label that is to be covered, of one new example."""
     said = people.plausibilities[new]
     label = int(np.argmax(said)) if found.target == "voted" else int(people.label[new])
     pools = Pools(found)
-    if found.by == LABEL_CELLS:
-        pools = pools.cells[label]
+    if found.by == BY_LABEL:
+        pools = pools.groups[label]
     elif found.by:
         group = str(people.coordinates()[found.by][new])
-        if group not in found.cells:
+        if group not in found.groups:
             return 1.0
-        pools = pools.cells[found.cells.index(group)]
+        pools = pools.groups[found.groups.index(group)]
     score = people.scores[new, label : label + 1].astype(found.scores.dtype)
     return float(asked(pools, score).mean()[0])

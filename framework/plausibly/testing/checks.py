@@ -8,6 +8,7 @@ from typing import Any
 
 import xarray as xr
 
+from plausibly.data.records import Record
 from plausibly.errors import InputError
 from plausibly.protocols import (
     KINDS,
@@ -17,7 +18,6 @@ from plausibly.protocols import (
     Kind,
     PValueCombiner,
     Reader,
-    Record,
     ScoreFunction,
 )
 from plausibly.testing import (

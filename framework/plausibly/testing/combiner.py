@@ -11,7 +11,7 @@ import numpy as np
 from plausibly.calibration.claim import Evidence
 from plausibly.calibration.pools import Pools
 from plausibly.calibration.pvalues import PValues
-from plausibly.calibration.scores import EXCHANGEABLE, INDEPENDENT, Replicates
+from plausibly.calibration.scores import EXCHANGEABLE, INDEPENDENT, CalibrationScores
 from plausibly.errors import IncompatibleComponents
 from plausibly.guarantee import Guarantee
 from plausibly.kernels.random import Keys
@@ -86,7 +86,7 @@ class CombinerWorld:
         atoms = self.atoms() if atoms is None else atoms
         queries = _uniforms("queries", _QUERIES) if queries is None else queries
         held_out = _uniforms("held-out", _H) if held_out is None else held_out
-        pools = Pools(Replicates(scores=atoms))
+        pools = Pools(CalibrationScores(scores=atoms))
         m, n = atoms.shape
         aside = PValues.of(pools, held_out.astype(atoms.dtype)) if self.share > 0 else None
         evidence = self.evidence(n, m, held_out.size)
@@ -220,7 +220,7 @@ def mean_only(combiner: PValueCombiner, world: CombinerWorld) -> None:
     """Where only the mean of the p-values exists, it uses that or says IncompatibleComponents."""
     atoms = world.atoms(m=1)
     units = np.ones(_N, np.int64)
-    one = Replicates(
+    one = CalibrationScores(
         scores=atoms, units=units, row=np.arange(_N), denominator=units, separate=False
     )
     pools = Pools(one)
@@ -295,7 +295,7 @@ def super_uniform(combiner: PValueCombiner, world: CombinerWorld) -> None:
         for trial, rows in enumerate(blocks(n + aside + 1, _TRIALS)):
             data = people.data(slice(rows.start, rows.start + n))
             drawn = data.scores_at(data.draw(_DRAWS, Keys(7, "kit")))
-            pools = Pools(Replicates(scores=drawn))
+            pools = Pools(CalibrationScores(scores=drawn))
             others = people.own(slice(rows.start + n, rows.stop - 1))
             new = PValues.of(pools, people.own(slice(rows.stop - 1, rows.stop)))
             held_out = PValues.of(pools, others) if aside else None

@@ -14,11 +14,12 @@ from plausibly import registry
 from plausibly.data import names
 from plausibly.data.annotations import AnnotationTable, rebuilt
 from plausibly.data.names import name_texts
+from plausibly.data.records import Record
 from plausibly.data.select import select
 from plausibly.errors import ComponentError
 from plausibly.kernels.random import Keys, hash_names
 from plausibly.kernels.types import Floats, Ints
-from plausibly.protocols import ANNOTATION, Record
+from plausibly.protocols import ANNOTATION, Annotation
 from plausibly.testing.rules import DoesNotApply
 
 # Neither sorted nor of one length; a number, a space and a letter beyond ASCII among them.
@@ -81,14 +82,13 @@ def made_up(kind: str, labels: Sequence[str] = LABELS) -> list[Record]:
     return found
 
 
-def example_of(kind: object) -> Example | None:
+def example_of(kind: Annotation) -> Example | None:
     """Return the records and labels that an annotation kind offers to be tried on."""
-    offered = getattr(kind, "example", None)
-    if callable(offered):
-        records, labels = offered()
+    offered = kind.example()
+    if offered is not None:
+        records, labels = offered
         return list(records), [str(label) for label in labels]
-    name = getattr(kind, "name", "")
-    return (made_up(name), list(LABELS)) if name in ANSWERS else None
+    return (made_up(kind.name), list(LABELS)) if kind.name in ANSWERS else None
 
 
 def table_of(kind: str, labels: Sequence[str] | None = None) -> xr.Dataset | None:

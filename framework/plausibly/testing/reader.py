@@ -13,7 +13,7 @@ import xarray as xr
 
 from plausibly import registry
 from plausibly.data import names
-from plausibly.data.seal import check_table
+from plausibly.data.annotations import check_table
 from plausibly.errors import ComponentError, InputError
 from plausibly.io import files
 from plausibly.protocols import ANNOTATION, READER, Reader
@@ -102,10 +102,8 @@ def recognises_no_other(reader: Reader, world: ReaderWorld) -> None:
         for name, data in OTHER_FILES.items():
             path = Path(folder) / name
             path.write_bytes(data)
-            try:
+            with _breaking(f"asked about {name}"):
                 found: object = reader.recognises(path, data)
-            except Exception as error:  # whatever is raised is what the rule tells
-                raise Broken(f"asked about {name} it raises {reason_of(error)}") from error
             demand(found is False, f"asked whether it recognises {name} it says {found!r}")
 
 
@@ -143,11 +141,7 @@ def file_unchanged(reader: Reader, world: ReaderWorld) -> None:
 @BOOK.rule
 def declared_labels(reader: Reader, world: ReaderWorld) -> None:
     """Declared labels are all there, in their order, also those that nobody names."""
-    if world.labels is not None:
-        has = texts(world.read(reader), names.LABEL)
-        demand(has == list(world.labels), "the labels are not as declared")
-        return
-    declared = [*reversed(texts(world.read(reader), names.LABEL)), _EXTRA]
+    declared = list(world.labels or [*reversed(texts(world.read(reader), names.LABEL)), _EXTRA])
     table = reader.read(world.path, declared)
     demand(texts(table, names.LABEL) == declared, "the labels are not as declared")
 
@@ -167,7 +161,7 @@ def undeclared_refused(reader: Reader, world: ReaderWorld) -> None:
 def empty_refused(reader: Reader, world: ReaderWorld) -> None:
     """An empty file is an InputError that names the file."""
     with world.elsewhere("empty") as copy:
-        _emptied(copy)
+        _fill(copy)
         _refused_naming(lambda: world.read(reader, copy), "for an empty file", copy)
 
 
@@ -183,17 +177,17 @@ def missing_refused(reader: Reader, world: ReaderWorld) -> None:
 def truncated_told(reader: Reader, world: ReaderWorld) -> None:
     """A file that was cut gives a table of what is left, or an InputError that names the file."""
     with world.elsewhere("cut") as copy:
-        for part in [copy] if copy.is_file() else sorted(p for p in copy.rglob("*") if p.is_file()):
+        for part in _files(copy):
             whole = part.read_bytes()
             for end in sorted({1, 7, *(len(whole) * k // 8 for k in range(1, 8)), len(whole) - 1}):
                 part.write_bytes(whole[:end])
-                try:
-                    check_table(world.read(reader, copy))
-                except InputError as error:
-                    named = copy.name in f"{error}" or part.name in f"{error}"
-                    demand(named, f"cut to {end} bytes, the error does not name it: {error.what}")
-                except Exception as error:  # whatever is raised is what the rule tells
-                    raise Broken(f"cut to {end} bytes it raises {reason_of(error)}") from error
+                with _breaking(f"cut to {end} bytes"):
+                    try:
+                        check_table(world.read(reader, copy))
+                    except InputError as error:
+                        named = copy.name in f"{error}" or part.name in f"{error}"
+                        text = f"cut to {end} bytes, the error does not name it: {error.what}"
+                        demand(named, text)
             part.write_bytes(whole)
 
 
@@ -202,13 +196,24 @@ def damaged_told(reader: Reader, world: ReaderWorld) -> None:
     """A file of other bytes under its name is an InputError that names the file, or is read."""
     for name, data in OTHER_FILES.items():
         with world.elsewhere(f"other-{Path(name).stem}") as copy:
-            _emptied(copy, data)
-            try:
-                check_table(world.read(reader, copy))
-            except InputError as error:
-                demand(copy.name in f"{error}", f"given {name}, the error does not name the file")
-            except Exception as error:  # whatever is raised is what the rule tells
-                raise Broken(f"given {name} it raises {reason_of(error)}") from error
+            _fill(copy, data)
+            with _breaking(f"given {name}"):
+                try:
+                    check_table(world.read(reader, copy))
+                except InputError as error:
+                    text = f"given {name}, the error does not name the file"
+                    demand(copy.name in f"{error}", text)
+
+
+@contextmanager
+def _breaking(when: str) -> Iterator[None]:
+    """Break the rule where the block raises anything else than the rule does."""
+    try:
+        yield
+    except Broken:
+        raise
+    except Exception as error:  # whatever a reader raises is what the rule tells
+        raise Broken(f"{when} it raises {reason_of(error)}") from error
 
 
 def _refused_naming(call: Callable[[], object], when: str, path: Path) -> None:
@@ -216,14 +221,15 @@ def _refused_naming(call: Callable[[], object], when: str, path: Path) -> None:
     demand(path.name in f"{error}", f"the InputError {when} does not name the file: {error.what}")
 
 
-def _emptied(path: Path, data: bytes = b"") -> None:
-    for part in [path] if path.is_file() else [p for p in path.rglob("*") if p.is_file()]:
+def _files(path: Path) -> list[Path]:
+    """Return a file, or all files of a folder."""
+    return [path] if path.is_file() else sorted(p for p in path.rglob("*") if p.is_file())
+
+
+def _fill(path: Path, data: bytes = b"") -> None:
+    for part in _files(path):
         part.write_bytes(data)
 
 
 def _contents(folder: Path) -> dict[str, bytes]:
-    return {
-        path.relative_to(folder).as_posix(): path.read_bytes()
-        for path in sorted(folder.rglob("*"))
-        if path.is_file()
-    }
+    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in _files(folder)}

@@ -21,7 +21,7 @@ from plausibly import registry
 from plausibly.errors import ComponentError, InputError, PlausiblyWarning, listed
 from plausibly.kernels.types import Floats
 from plausibly.protocols import Kind
-from plausibly.registry.conformance import problems
+from plausibly.registry.conformance import complete, problems
 from plausibly.registry.entries import reason_of
 from plausibly.registry.parameters import Parameter, Strict, described, parameters_of
 
@@ -70,7 +70,7 @@ class Rule:
 class RuleBook(Generic[P, W]):
     """The rules of one kind, in the order in which they were written down.
 
-    `world_for` finds data for a component, with what is given of the `options`.
+    `world_for` makes data for a component, out of the `options` that an author passes.
     """
 
     def __init__(
@@ -103,26 +103,26 @@ class RuleBook(Generic[P, W]):
         """Every rule, in order."""
         return tuple(self._rules.values())
 
-    def world(self, component: object, given: Mapping[str, object]) -> W | NoData:
+    def world(self, component: object, options: Mapping[str, object]) -> W | NoData:
         """Return the data on which a component is tried, or why there are none."""
-        unfit = sorted(given.keys() - set(self.options))
-        if unfit:
+        complete(component, self.kind.protocol)
+        if unfit := listed(sorted(options.keys() - set(self.options))):
             takes = ", ".join(f"{name}=" for name in self.options)
             raise InputError(
                 "kit-options",
-                f"rules of {self.kind.name} components take no {listed(unfit)}",
+                f"rules of {self.kind.name} components take no {unfit}",
                 expected=takes or "no data: they are made up",
-                do=f"leave {listed(unfit)} out",
+                do=f"leave {unfit} out",
                 whose="the author's kit",
             )
-        return self.world_for(component, **given)
+        return self.world_for(component, **options)
 
-    def check(self, component: P, expected: Mapping[str, str] | None, **given: object) -> Report:
+    def check(self, component: P, expected: Mapping[str, str] | None, **options: object) -> Report:
         """Return what each rule finds, or raise ``kit-data-missing``."""
-        world = self.world(component, given)
+        world = self.world(component, options)
+        # What is wrong with the component itself comes first: it may be why there are no data.
+        report = self.run(component, world, None if isinstance(world, NoData) else expected)
         if isinstance(world, NoData):
-            # What is wrong with the component itself comes first: it may be why there are no data.
-            self.run(component, world)
             raise InputError(
                 "kit-data-missing",
                 f"{self.kind.name} {type(component).__name__} cannot be tried: {world.lacks}",
@@ -130,7 +130,7 @@ class RuleBook(Generic[P, W]):
                 do=world.do,
                 whose=type(component).__name__,
             )
-        return self.run(component, world, expected)
+        return report
 
     def run(
         self,
@@ -141,7 +141,7 @@ class RuleBook(Generic[P, W]):
         """Return what each rule finds."""
         expected = dict(expected_failures or {})
         results = [
-            _judged(found(rule, component, world), expected.get(rule.name)) for rule in self.rules
+            _compared(found(rule, component, world), expected.get(rule.name)) for rule in self.rules
         ]
         results += [self.unknown(name) for name in expected if name not in self._rules]
         report = Report(kind=self.kind.name, component=shown(component), rules=tuple(results))
@@ -177,7 +177,7 @@ def found(rule: Rule, component: object, world: object) -> Result:
     return Result(rule.name, state, detail, rule.sentence)
 
 
-def _judged(result: Result, reason: str | None) -> Result:
+def _compared(result: Result, reason: str | None) -> Result:
     """Return the result in the light of a failure that was expected for a reason."""
     if reason is None:
         return result

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import attrs
 import numpy as np
+from numpy.typing import ArrayLike
 
 from plausibly.kernels.types import Floats
 from plausibly.protocols import SCORE, ScoreFunction
@@ -16,54 +17,57 @@ _CLOSE = {np.dtype(np.float32): 1e-5, np.dtype(np.float64): 1e-12}
 
 @attrs.frozen
 class ScoreWorld:
-    """Probabilities, and a uniform a row where the score function is randomised."""
+    """Probabilities as a score function reads them, and its uniforms."""
 
     logarithms: bool
     randomised: bool
 
-    def reads(self, rows: Floats) -> Floats:
+    @classmethod
+    def of(cls, score: ScoreFunction) -> ScoreWorld:
+        """Return the form that the score function reads; broken ones are tried too."""
+        reads = getattr(score, "reads", "probability")
+        return cls(reads == "log-probability", bool(getattr(score, "randomised", False)))
+
+    def read(self, rows: ArrayLike) -> Floats:
         """Return probabilities as the score function reads them."""
+        found: Floats = np.array(rows, copy=True)
         with np.errstate(divide="ignore"):
-            given: Floats = np.log(rows) if self.logarithms else np.array(rows, copy=True)
-        return given
+            return np.log(found) if self.logarithms else found
 
     def rows(
         self, stream: str = "rows", labels: int = _LABELS, dtype: type[np.floating] = np.float64
     ) -> Floats:
         """Return probabilities (example, label) without ties, as they are read."""
-        return self.reads(data.probabilities(f"score/{stream}", _ROWS, labels).astype(dtype))
+        return self.read(data.probabilities(f"score/{stream}", _ROWS, labels).astype(dtype))
 
-    def uniform(self, given: Floats) -> Floats | None:
+    def uniform(self, rows: Floats) -> Floats | None:
         """Return a uniform (..., 1) for these probabilities, None where none is wanted."""
         if not self.randomised:
             return None
-        shape = (*given.shape[:-1], 1)
+        shape = (*rows.shape[:-1], 1)
         flat = data.uniforms("score/uniform", int(np.prod(shape)), 1)
-        return flat.reshape(shape).astype(given.dtype)
+        return flat.reshape(shape).astype(rows.dtype)
 
-    def score(self, score: ScoreFunction, given: Floats, uniform: Floats | None = None) -> Floats:
-        """Return scores as an array, with the world's own uniforms unless some are given."""
-        found = score.score(given, self.uniform(given) if uniform is None else uniform)
-        return np.asarray(found)
+    def score(self, score: ScoreFunction, rows: Floats, uniform: Floats | None = None) -> Floats:
+        """Return scores, with the world's own uniforms where there are no others."""
+        return np.asarray(score.score(rows, self.uniform(rows) if uniform is None else uniform))
 
-
-def world_for(score: ScoreFunction) -> ScoreWorld:
-    """Return probabilities in the form that the score function reads."""
-    logarithms = getattr(score, "reads", "probability") == "log-probability"
-    return ScoreWorld(logarithms, bool(getattr(score, "randomised", False)))
-
-
-BOOK: RuleBook[ScoreFunction, ScoreWorld] = RuleBook(SCORE, world_for)
+    def demand_scores(self, score: ScoreFunction, rows: Floats) -> None:
+        """Demand a float for each label, which can be compared."""
+        found = self.score(score, rows)
+        demand(found.shape == rows.shape, f"from {rows.shape} it gives {found.shape}")
+        demand(found.dtype.kind == "f", f"it gives {found.dtype}")
+        demand(not np.isnan(found).any(), "it gives NaN")
 
 
-def _behaves(score: ScoreFunction, world: ScoreWorld) -> object:
-    return [
+BOOK: RuleBook[ScoreFunction, ScoreWorld] = RuleBook(SCORE, ScoreWorld.of)
+enter_common(
+    BOOK,
+    lambda score, world: [
         world.score(score, world.rows()),
         world.score(score, world.rows("more", labels=3, dtype=np.float32)),
-    ]
-
-
-enter_common(BOOK, _behaves)
+    ],
+)
 
 
 @BOOK.rule
@@ -71,10 +75,7 @@ def shape(score: ScoreFunction, world: ScoreWorld) -> None:
     """It gives one number a label, for one example, for many, and for stacks of many."""
     rows = world.rows()
     for given in (rows, rows[0], rows.reshape(3, 4, _LABELS)):
-        found = world.score(score, given)
-        demand(found.shape == given.shape, f"from {given.shape} it gives {found.shape}")
-        demand(found.dtype.kind == "f", f"it gives {found.dtype}")
-        demand(not np.isnan(found).any(), "it gives NaN")
+        world.demand_scores(score, given)
 
 
 @BOOK.rule
@@ -151,32 +152,25 @@ def larger_fits_better(score: ScoreFunction, world: ScoreWorld) -> None:
 @BOOK.rule
 def zero_probability(score: ScoreFunction, world: ScoreWorld) -> None:
     """Probabilities of 0 and 1 give scores that can be compared."""
-    rows = np.array([[1.0, 0.0, 0.0], [0.0, 0.5, 0.5], [0.2, 0.8, 0.0]])
     with np.errstate(all="ignore"):
-        found = world.score(score, world.reads(rows))
-    demand(not np.isnan(found).any(), "it gives NaN")
+        rows = world.read([[1.0, 0.0, 0.0], [0.0, 0.5, 0.5], [0.2, 0.8, 0.0]])
+        world.demand_scores(score, rows)
 
 
 @BOOK.rule
 def ties(score: ScoreFunction, world: ScoreWorld) -> None:
     """Labels of equal probability give scores that can be compared."""
     for row in ([0.25] * 4, [0.4, 0.4, 0.1, 0.1]):
-        found = world.score(score, world.reads(np.array([row])))
-        demand(not np.isnan(found).any(), "it gives NaN")
+        world.demand_scores(score, world.read([row]))
 
 
 @BOOK.rule
 def one_label(score: ScoreFunction, world: ScoreWorld) -> None:
     """One label is enough."""
-    given = world.reads(np.ones((3, 1)))
-    found = world.score(score, given)
-    demand(found.shape == given.shape, f"from {given.shape} it gives {found.shape}")
-    demand(not np.isnan(found).any(), "it gives NaN")
+    world.demand_scores(score, world.read(np.ones((3, 1))))
 
 
 @BOOK.rule
 def zero_examples(score: ScoreFunction, world: ScoreWorld) -> None:
     """No examples give no scores."""
-    given = world.rows()[:0]
-    found = world.score(score, given)
-    demand(found.shape == given.shape, f"from {given.shape} it gives {found.shape}")
+    world.demand_scores(score, world.rows()[:0])

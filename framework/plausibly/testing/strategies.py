@@ -14,10 +14,11 @@ import xarray as xr
 
 from plausibly import registry
 from plausibly.data import names
+from plausibly.data.records import Record
 from plausibly.errors import InputError
 from plausibly.extras import require
 from plausibly.kernels.types import Floats
-from plausibly.protocols import ANNOTATION, Annotation, ComponentLike, Record
+from plausibly.protocols import ANNOTATION, Annotation, ComponentLike
 from plausibly.testing import data
 
 if TYPE_CHECKING:

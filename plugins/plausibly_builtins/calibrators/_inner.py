@@ -9,10 +9,10 @@ import attrs
 from plausibly.plugin import (
     CALIBRATOR,
     CalibrationData,
+    CalibrationScores,
     Calibrator,
     ComponentLike,
     IncompatibleComponents,
-    Replicates,
     called,
     resolve,
 )
@@ -20,7 +20,7 @@ from plausibly.plugin import (
 # Any: the default is a name, which the converter makes a component of.
 DEFAULT: Any = "expected"
 
-EXAMPLES = attrs.fields(Replicates).counted.default
+EXAMPLES = attrs.fields(CalibrationScores).counted.default
 
 
 def resolved(like: ComponentLike[Calibrator]) -> Calibrator:
@@ -28,7 +28,7 @@ def resolved(like: ComponentLike[Calibrator]) -> Calibrator:
     return resolve(CALIBRATOR, like)
 
 
-def refuse_inside(found: Replicates, wrapper: str, *, weights: bool, reason: str) -> None:
+def refuse_inside(found: CalibrationScores, wrapper: str, *, weights: bool, reason: str) -> None:
     """Raise `IncompatibleComponents` where a wrapper is around one that it does not go with."""
     inside = ""
     if found.by:
@@ -39,7 +39,7 @@ def refuse_inside(found: Replicates, wrapper: str, *, weights: bool, reason: str
         raise refused(wrapper, inside, reason)
 
 
-def of_examples(found: Replicates, data: CalibrationData) -> bool:
+def of_examples(found: CalibrationScores, data: CalibrationData) -> bool:
     """Return whether masses are those of the examples, and not of groups of them."""
     return found.examples == len(data) and found.counted == EXAMPLES
 

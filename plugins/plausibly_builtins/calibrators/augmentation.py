@@ -7,7 +7,7 @@ from typing import Literal
 import attrs
 import numpy as np
 
-from plausibly.plugin import CalibrationData, InputError, Keys, Replicates
+from plausibly.plugin import CalibrationData, CalibrationScores, InputError, Keys
 
 
 @attrs.frozen(kw_only=True)
@@ -33,7 +33,7 @@ class Augmentation:
 
     scores: Literal["separate", "mean", "pooled"] = "mean"
 
-    def replicates(self, data: CalibrationData, keys: Keys) -> Replicates:
+    def calibrate(self, data: CalibrationData, keys: Keys) -> CalibrationScores:
         """Return one replicate an augmentation, or one of all."""
         every = data.augmented
         if every is None:
@@ -49,33 +49,33 @@ class Augmentation:
         row, label, masses, denominator = atoms
         count = len(every)
         if self.scores == "mean":
-            return Replicates(
+            return CalibrationScores(
                 scores=data.scores_of(atoms)[None, :],
                 units=masses,
                 row=row,
                 denominator=denominator,
                 label=label[None, :],
                 separate=False,
-                reads="mean",
+                augmentation="mean",
             )
         scores = every[:, row, label]
         if self.scores == "separate":
-            return Replicates(
+            return CalibrationScores(
                 scores=scores,
                 units=masses,
                 row=row,
                 denominator=denominator,
                 label=np.tile(label, (count, 1)),
-                reads="separate",
+                augmentation="separate",
             )
-        return Replicates(
+        return CalibrationScores(
             scores=scores.reshape(1, -1),
             units=np.tile(masses, count),
             row=np.tile(row, count),
             denominator=denominator * count,
             label=np.tile(label, count)[None, :],
             separate=False,
-            reads="single",
+            augmentation="pooled",
             of_what="a label drawn from the plausibilities of a new example, seen in a random one "
             "of its augmentations",
             why="a random augmentation of the new example is one of its m, which weigh as much as "

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import attrs
 
-from plausibly.plugin import CalibrationData, Keys, Replicates
+from plausibly.plugin import CalibrationData, CalibrationScores, Keys
 
 
 @attrs.frozen(kw_only=True)
@@ -19,10 +19,10 @@ class Expected:
     Angelopoulos et al., Conformal risk control, arXiv 2208.02814.
     """
 
-    def replicates(self, data: CalibrationData, keys: Keys) -> Replicates:
+    def calibrate(self, data: CalibrationData, keys: Keys) -> CalibrationScores:
         """Return one replicate whose atoms carry masses; only mean p-values exist."""
         atoms = data.atoms()
-        return Replicates(
+        return CalibrationScores(
             scores=data.scores_of(atoms)[None, :],
             units=atoms.units,
             row=atoms.row,

@@ -10,10 +10,10 @@ import numpy as np
 from plausibly.plugin import (
     EXCHANGEABLE,
     CalibrationData,
+    CalibrationScores,
     Calibrator,
     Ints,
     Keys,
-    Replicates,
     group_names,
 )
 from plausibly_builtins.calibrators._inner import (
@@ -49,9 +49,9 @@ class Grouped:
     by: str = attrs.field(validator=attrs.validators.min_len(1))
     inner: Calibrator = attrs.field(default=DEFAULT, converter=resolved)
 
-    def replicates(self, data: CalibrationData, keys: Keys) -> Replicates:
+    def calibrate(self, data: CalibrationData, keys: Keys) -> CalibrationScores:
         """Return the inner calibrator's atoms, masses divided among the examples of a group."""
-        found = self.inner.replicates(data, keys)
+        found = self.inner.calibrate(data, keys)
         refuse_inside(
             found, "grouped", weights=False, reason="put mondrian outside; weights are per example"
         )

@@ -8,7 +8,7 @@ from fractions import Fraction
 import attrs
 import numpy as np
 
-from plausibly.plugin import CalibrationData, Floats, Keys, Replicates, bounded, exact
+from plausibly.plugin import CalibrationData, CalibrationScores, Floats, Keys, bounded, exact
 
 _BELOW_ONE = (attrs.validators.ge(0.0), attrs.validators.lt(1.0))
 
@@ -34,11 +34,11 @@ class MassCoverage:
 
     leave_out: float = attrs.field(default=0.1, validator=attrs.validators.and_(*_BELOW_ONE))
 
-    def replicates(self, data: CalibrationData, keys: Keys) -> Replicates:
+    def calibrate(self, data: CalibrationData, keys: Keys) -> CalibrationScores:
         """Return one replicate with one atom an example."""
         share = exact(self.leave_out)
         held = bounded(1 - share)
-        return Replicates(
+        return CalibrationScores(
             scores=_largest_thresholds(data, share)[None, :],
             separate=False,
             target="mass",

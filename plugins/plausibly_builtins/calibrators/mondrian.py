@@ -9,13 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from plausibly.plugin import (
-    LABEL_CELLS,
+    BY_LABEL,
     UNSEEN,
     CalibrationData,
+    CalibrationScores,
     Calibrator,
     Ints,
     Keys,
-    Replicates,
     group_names,
 )
 from plausibly_builtins.calibrators._inner import (
@@ -56,18 +56,18 @@ class Mondrian:
     by: str = attrs.field(validator=attrs.validators.min_len(1))
     inner: Calibrator = attrs.field(default=DEFAULT, converter=resolved)
 
-    def replicates(self, data: CalibrationData, keys: Keys) -> Replicates:
+    def calibrate(self, data: CalibrationData, keys: Keys) -> CalibrationScores:
         """Return the inner calibrator's atoms, each in the cell of its group or label."""
-        if self.by == LABEL_CELLS:
+        if self.by == BY_LABEL:
             return self._by_label(data, keys)
         return self._by_group(data, keys)
 
-    def _by_group(self, data: CalibrationData, keys: Keys) -> Replicates:
+    def _by_group(self, data: CalibrationData, keys: Keys) -> CalibrationScores:
         values = data.coordinate(self.by, whose="calibrator mondrian")
-        cells, code = np.unique(group_names(values), return_inverse=True)
-        rows = [np.flatnonzero(code == cell) for cell in range(len(cells))]
+        groups, code = np.unique(group_names(values), return_inverse=True)
+        rows = [np.flatnonzero(code == group) for group in range(len(groups))]
         # Without examples there is still an answer: atoms of no cell.
-        parts = [self.inner.replicates(data.take(own), keys) for own in rows or [code]]
+        parts = [self.inner.calibrate(data.take(own), keys) for own in rows or [code]]
         for part in parts:
             refuse_inside(
                 part, "mondrian", weights=True, reason="name one coordinate that has both groupings"
@@ -81,20 +81,20 @@ class Mondrian:
             found,
             of_what=of_what,
             by=self.by,
-            cell=np.repeat(
-                np.arange(len(cells)), [part.scores.shape[1] for part in parts][: len(cells)]
+            group=np.repeat(
+                np.arange(len(groups)), [part.scores.shape[1] for part in parts][: len(groups)]
             ),
-            cells=tuple(map(str, cells)),
+            groups=tuple(map(str, groups)),
             assumptions=_within(found.assumptions, f'within each value of "{self.by}"'),
-            notes=_notes(cells, parts),
+            notes=_notes(groups, parts),
             each=f'each value of "{self.by}"',
             held_out=f'ranks that mix the values of "{self.by}"',
         )
 
-    def _by_label(self, data: CalibrationData, keys: Keys) -> Replicates:
-        found = self.inner.replicates(data, keys)
+    def _by_label(self, data: CalibrationData, keys: Keys) -> CalibrationScores:
+        found = self.inner.calibrate(data, keys)
         refuse_inside(found, "mondrian", weights=False, reason="masses of a label without weights")
-        if found.label is None or found.reads != "plain" or not of_examples(found, data):
+        if found.label is None or found.augmentation != "none" or not of_examples(found, data):
             raise refused("mondrian", self.inner, "atoms that are not of one label of one example")
         draws = len(found.scores)
         units, denominator = found.masses()
@@ -106,9 +106,9 @@ class Mondrian:
             denominator=denominator * draws,
             label=found.label.reshape(1, -1),
             separate=False,
-            by=LABEL_CELLS,
-            cell=found.label.reshape(-1).astype(np.int64),
-            cells=data.labels,
+            by=BY_LABEL,
+            group=found.label.reshape(-1).astype(np.int64),
+            groups=data.labels,
             of_atoms=True,
             each="each label, where it is the label that is voted"
             if found.truth == "voted"
@@ -128,12 +128,12 @@ def _within(assumptions: Sequence[str], where: str) -> tuple[str, ...]:
     return (f"{'; '.join(within)}{more} {where}", *kept) if within else kept
 
 
-def _notes(cells: NDArray[np.str_], parts: Sequence[Replicates]) -> tuple[str, ...]:
+def _notes(groups: NDArray[np.str_], parts: Sequence[CalibrationScores]) -> tuple[str, ...]:
     """Return what is noted of all groups, and what differs with the group that it is noted of."""
     of_all = [note for note in parts[0].notes if all(note in part.notes for part in parts)]
     own = [
-        f"{cell}: {note}"
-        for cell, part in zip(cells, parts, strict=False)
+        f"{group}: {note}"
+        for group, part in zip(groups, parts, strict=False)
         for note in part.notes
         if note not in of_all
     ]
@@ -145,7 +145,7 @@ def _joined(parts: Sequence[Ints | None]) -> Ints | None:
     return np.concatenate(known, axis=-1) if len(known) == len(parts) else None
 
 
-def _together(parts: Sequence[Replicates]) -> Replicates:
+def _together(parts: Sequence[CalibrationScores]) -> CalibrationScores:
     """Return the atoms of all groups side by side."""
     first = parts[0]
     if first.units is None:

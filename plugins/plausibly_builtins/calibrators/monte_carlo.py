@@ -6,7 +6,7 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from plausibly.plugin import CalibrationData, Keys, Replicates
+from plausibly.plugin import CalibrationData, CalibrationScores, Keys
 
 
 @attrs.frozen(kw_only=True)
@@ -34,13 +34,15 @@ class MonteCarlo:
     draws: int = attrs.field(default=10, validator=attrs.validators.ge(1))
     systematic: bool = False
 
-    def replicates(self, data: CalibrationData, keys: Keys) -> Replicates:
+    def calibrate(self, data: CalibrationData, keys: Keys) -> CalibrationScores:
         """Return one replicate a draw."""
         if self.systematic:
             codes = data.labels_at(_spaced(data, self.draws, keys))
         else:
             codes = data.draw(self.draws, keys)
-        return Replicates(scores=data.scores_at(codes), label=codes, random=("drawn labels",))
+        return CalibrationScores(
+            scores=data.scores_at(codes), label=codes, random=("drawn labels",)
+        )
 
 
 def _spaced(data: CalibrationData, draws: int, keys: Keys) -> NDArray[np.float64]:

@@ -9,7 +9,7 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from plausibly.plugin import CalibrationData, InputError, Keys, Replicates, exact, listed
+from plausibly.plugin import CalibrationData, CalibrationScores, InputError, Keys, exact, listed
 
 # Risks finer than this are rounded up, which can only enlarge sets.
 _FINEST = 10**6
@@ -36,7 +36,7 @@ class Risk:
 
     by: str = attrs.field(validator=attrs.validators.min_len(1))
 
-    def replicates(self, data: CalibrationData, keys: Keys) -> Replicates:
+    def calibrate(self, data: CalibrationData, keys: Keys) -> CalibrationScores:
         """Return one replicate whose atoms weigh plausibility times risk."""
         risks = _risks(data.label_coordinate(self.by, whose="calibrator risk"), self.by)
         fine = math.lcm(*(risk.denominator for risk in risks))
@@ -44,14 +44,14 @@ class Risk:
         whole = np.array([math.ceil(risk * parts) for risk in risks], dtype=np.int64)
         # Labels without a risk are atoms too: their examples count.
         atoms = data.atoms()
-        return Replicates(
+        return CalibrationScores(
             scores=data.scores_of(atoms)[None, :],
             # Python integers: finely counted plausibilities times finely counted risks are large.
             units=atoms.units.astype(object) * whole[atoms.label],
             row=atoms.row,
             denominator=atoms.denominator.astype(object) * parts,
             separate=False,
-            own=max(risks),
+            test_mass=max(risks),
             target="risk",
             event=f"{self.by} left out",
             of_what=f'the "{self.by}" of the labels that a set leaves out, each times its '

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import attrs
 
-from plausibly.plugin import CalibrationData, Keys, Replicates
+from plausibly.plugin import CalibrationData, CalibrationScores, Keys
 
 
 @attrs.frozen(kw_only=True)
@@ -16,10 +16,10 @@ class Voted:
     plausibilities: the other opinions may be left out.
     """
 
-    def replicates(self, data: CalibrationData, keys: Keys) -> Replicates:
+    def calibrate(self, data: CalibrationData, keys: Keys) -> CalibrationScores:
         """Return one replicate: the score of the vote of each example."""
         codes = data.voted()[None, :]
-        return Replicates(
+        return CalibrationScores(
             scores=data.scores_at(codes),
             label=codes,
             of_what="the voted label of a new example: its largest plausibility, the first of ties",

@@ -7,9 +7,9 @@ import attrs
 from plausibly.plugin import (
     EXCHANGEABLE,
     CalibrationData,
+    CalibrationScores,
     Calibrator,
     Keys,
-    Replicates,
     check_weights,
     counted,
     effective_size,
@@ -47,9 +47,9 @@ class Weighted:
     by: str = attrs.field(validator=attrs.validators.min_len(1))
     inner: Calibrator = attrs.field(default=DEFAULT, converter=resolved)
 
-    def replicates(self, data: CalibrationData, keys: Keys) -> Replicates:
+    def calibrate(self, data: CalibrationData, keys: Keys) -> CalibrationScores:
         """Return the inner calibrator's atoms, with the weight of each example."""
-        found = self.inner.replicates(data, keys)
+        found = self.inner.calibrate(data, keys)
         refuse_inside(
             found, "weighted", weights=False, reason="put mondrian outside, weighted inside"
         )

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from itertools import product
-from typing import Any, ClassVar, Literal
+from typing import ClassVar, Literal
 
 import attrs
 import numpy as np
@@ -16,6 +16,7 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from plausibly.plugin import (
+    Aggregator,
     InputError,
     Keys,
     Rows,
@@ -24,8 +25,9 @@ from plausibly.plugin import (
     names,
     require,
     several,
-    warn,
 )
+from plausibly_builtins.aggregation import example_names, refuse_or_warn
+from plausibly_builtins.rankings import rankings, strongly_connected
 
 Column = NDArray[np.float64]
 Form = Literal["list", "matrix"]
@@ -47,12 +49,10 @@ class Compared:
     @property
     def one_sided(self) -> bool:
         """Whether some group of labels never loses to a label outside it, or never meets one."""
-        above = np.eye(len(self.labels), dtype=bool)
+        above = np.zeros((len(self.labels), len(self.labels)), bool)
         for winner, loser in self.times:
             above[winner, loser] = True
-        for through in range(len(self.labels)):
-            above |= above[:, through, None] & above[through]
-        return not above.all()
+        return not strongly_connected(above)
 
     def given(self, form: Form) -> tuple[int, list[tuple[int, int]]] | tuple[Column]:
         """Return the comparisons as an estimate reads them."""
@@ -69,21 +69,17 @@ def _compared(rows: Rows) -> list[Compared]:
     """Return what was compared in each example."""
     by_name = np.argsort(rows.table[names.LABEL].values, kind="stable")
     rank = np.argsort(by_name)
-    said: list[list[tuple[float, dict[int, int]]]] = [[] for _ in range(rows.n)]
-    for response, end in enumerate(np.cumsum(rows.mentions).tolist()):
-        mine = slice(end - int(rows.mentions[response]), end)
-        blocks = dict(zip(rank[rows.label[mine]].tolist(), rows.block[mine].tolist(), strict=True))
-        if blocks and rows.weight[response] > 0:
-            said[rows.example[response]].append((float(rows.weight[response]), blocks))
     excluded = rows.table.attrs[names.UNLISTED] == "excluded"
     found = []
-    for responses in said:
-        ranks = sorted({rank for _, blocks in responses for rank in blocks})
+    for responses in rankings(rows, rank):
+        ranks = sorted({rank for _, blocks in responses for block in blocks for rank in block})
         place = {rank: at for at, rank in enumerate(ranks)}
         weights: dict[tuple[int, int], list[float]] = defaultdict(list)
         for weight, blocks in responses:
-            for winner, loser in product(blocks, ranks if excluded else blocks):
-                if loser not in blocks or blocks[loser] > blocks[winner]:
+            below = set(ranks) if excluded else {rank for block in blocks for rank in block}
+            for block in blocks:
+                below = below.difference(block)
+                for winner, loser in product(block, below):
                     weights[place[winner], place[loser]].append(weight)
         times = {pair: float(np.sort(weights[pair]).sum()) for pair in sorted(weights)}
         found.append(Compared(labels=by_name[ranks].tolist(), times=times))
@@ -98,12 +94,8 @@ def _softmax(logs: Column) -> Column:
     return share
 
 
-def _named(rows: Rows, places: list[int]) -> list[str]:
-    return [str(name) for name in rows.table.indexes[names.EXAMPLE][places]]
-
-
 @attrs.frozen(kw_only=True)
-class Choix:
+class Choix(Aggregator):
     """A model of choix: each is `called` something, and is one `estimate` of choix.
 
     The estimate gives log utilities (label,) from what its `form` says: how many labels and a list
@@ -148,7 +140,7 @@ class Choix:
                     failed[at] = error
             found[at, one.labels] = share
         if failed:
-            shown = _named(rows, list(failed))
+            shown = example_names(rows, list(failed))
             more = f"iterations = {10 * asked['iterations']}, " if "iterations" in asked else ""
             said = f"{several(len(shown), 'example')} ({listed(shown)})"
             raise InputError(
@@ -166,29 +158,23 @@ class Choix:
         """Warn of examples whose utilities hang on the regularisation, or refuse them without."""
         if not hanging:
             return
-        shown = _named(rows, hanging)
+        shown = example_names(rows, hanging)
         what = f"comparisons of {several(len(shown), 'example')} ({listed(shown)})"
-        told: dict[str, Any] = {  # Any: arguments of two functions
-            "expected": "labels each of which beats every other, if by way of others",
-            "got": "labels that are never beaten by some others, or never compared with them",
-            "whose": "annotations",
-            "details": {"examples": shown},
-        }
-        if self.regularisation == 0:
-            raise InputError(
-                "ranking-one-sided",
-                f"without regularisation, the {what} fit infinite utilities best",
-                do="regularisation = 0.1, or aggregator plackett-luce",
-                **told,
-            )
-        warn(
-            "ranking-one-sided",
+        only_win = (
             f"in the {what} some labels only win: how far they are ahead is what "
-            f"choix:{self.called} makes of regularisation {self.regularisation:g}",
-            do=f"compare with regularisation = {10 * self.regularisation:g}; plackett-luce has a "
-            "prior that counts like votes",
-            stacklevel=3,
-            **told,
+            f"choix:{self.called} makes of regularisation {self.regularisation:g}"
+        )
+        refuse_or_warn(
+            "ranking-one-sided",
+            refused=f"without regularisation, the {what} fit infinite utilities best",
+            do="regularisation = 0.1, or aggregator plackett-luce",
+            accepted=only_win if self.regularisation else None,
+            otherwise=f"compare with regularisation = {10 * self.regularisation:g}; plackett-luce "
+            "has a prior that counts like votes",
+            expected="labels each of which beats every other, if by way of others",
+            got="labels that are never beaten by some others, or never compared with them",
+            whose="annotations",
+            details={"examples": shown},
         )
 
 

@@ -30,7 +30,7 @@ def effective_tests(p: PValues, effective: Effective) -> float:
         ordered = p.pools.pooled.ordered
         places = np.linspace(0, len(ordered) - 1, min(len(ordered), _POINTS)).astype(np.intp)
         at = ordered[places]
-        if p.pools.replicates.reads == "separate":
+        if p.pools.calibration.augmentation == "separate":
             at = np.broadcast_to(at, (p.m, len(at)))
         values, _ = ranks(PValues.of(p.pools, at))
         known[effective] = worth(correlation(values.astype(np.float64)), effective)

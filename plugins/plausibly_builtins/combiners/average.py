@@ -52,7 +52,8 @@ class Average:
         }.get(evidence.target, "")
         if self.smoothed and evidence.counting:
             # One of the m own draws is the tie itself, whose share can be next to nothing.
-            evidence = attrs.evolve(evidence, own=evidence.own - Fraction(1, evidence.m))
+            mass = evidence.test_mass - Fraction(1, evidence.m)
+            evidence = attrs.evolve(evidence, test_mass=mass)
         return evidence.promise_of_rank(
             alpha,
             why=why,

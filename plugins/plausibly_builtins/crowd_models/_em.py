@@ -7,7 +7,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable
 from functools import cached_property
-from typing import Any, ClassVar, Literal
+from typing import ClassVar, Literal
 
 import attrs
 import numpy as np
@@ -15,6 +15,7 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from plausibly.plugin import (
+    Aggregator,
     InputError,
     Keys,
     Rows,
@@ -27,6 +28,7 @@ from plausibly.plugin import (
     several,
     warn,
 )
+from plausibly_builtins.aggregation import by_name, refuse_or_warn
 
 Unknown = Literal["together", "error"]
 """What to do with responses of unknown annotators."""
@@ -95,8 +97,7 @@ class Cells:
         weight = rows.weight[rows.response]
         counts = weight > 0
         of_example, of_annotator, of_label = (
-            np.argsort(np.argsort(rows.table[dim].values, kind="stable"))
-            for dim in (names.EXAMPLE, names.ANNOTATOR, names.LABEL)
+            by_name(rows, dim) for dim in (names.EXAMPLE, names.ANNOTATOR, names.LABEL)
         )
         who = np.append(of_annotator, known)[rows.annotator[rows.response[counts]]]
         _tell_unknown(who == known, rows, unknown, called)
@@ -173,25 +174,17 @@ def _tell_unknown(unknown: NDArray[np.bool_], rows: Rows, policy: Unknown, calle
         return
     what = f"{counted(number)} of {several(unknown.size, 'response')}"
     without = "plausibly.select(ann, annotator=ann.annotator.values) leaves them out"
-    told: dict[str, Any] = {  # Any: arguments of two functions
-        "expected": f"annotators by name: {called} estimates what each is worth",
-        "got": what + (" without one" if number < unknown.size else ", all without one"),
-        "whose": "annotations",
-        "details": {"responses": number},
-    }
-    if policy == "error":
-        raise InputError(
-            "annotators-anonymous",
-            f"annotations: {what} {'is' if number == 1 else 'are'} of unknown annotators",
-            do=f'unknown = "together" takes them as one annotator; {without}',
-            **told,
-        )
-    warn(
+    together = f"{called} takes {what} of unknown annotators as one annotator's"
+    refuse_or_warn(
         "annotators-anonymous",
-        f"{called} takes {what} of unknown annotators as one annotator's",
-        do=f'unknown = "error" refuses them; {without}',
-        stacklevel=4,
-        **told,
+        refused=f"annotations: {what} {'is' if number == 1 else 'are'} of unknown annotators",
+        do=f'unknown = "together" takes them as one annotator; {without}',
+        accepted=together if policy == "together" else None,
+        otherwise=f'unknown = "error" refuses them; {without}',
+        expected=f"annotators by name: {called} estimates what each is worth",
+        got=what + (" without one" if number < unknown.size else ", all without one"),
+        whose="annotations",
+        details={"responses": number},
     )
 
 
@@ -309,7 +302,7 @@ def log_prevalence(plausible: Column, smoothing: float) -> tuple[Column, float]:
     return log, smoothing * float(log.sum()) if smoothing else 0.0
 
 
-class Estimated(ABC):
+class Estimated(Aggregator, ABC):
     """An aggregator that estimates what annotators are worth together with the true labels."""
 
     __slots__ = ()

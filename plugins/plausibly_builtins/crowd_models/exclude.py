@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterable
-from typing import Any, Literal
+from typing import Literal
 
 import attrs
 import numpy as np
@@ -15,16 +15,12 @@ from numpy.typing import NDArray
 from plausibly.plugin import (
     AGGREGATOR,
     Aggregator,
-    AnnotatorModel,
     ComponentLike,
     InputError,
     Keys,
     Rows,
     answered_rows,
     counted,
-    default_aggregator,
-    default_kinds,
-    is_joint,
     listed,
     names,
     ordered_sum,
@@ -34,22 +30,15 @@ from plausibly.plugin import (
     take_responses,
     warn,
 )
+from plausibly_builtins.aggregation import Around, example_names, refuse_or_warn
 from plausibly_builtins.crowd_models._em import annotators_of, known_annotators
 
 EXCLUDED = "excluded"
 _REASON = "responses by excluded annotators"
 
 
-def _component(given: ComponentLike[Aggregator] | None) -> Aggregator | None:
-    return None if given is None else resolve(AGGREGATOR, given)
-
-
-def _agreement() -> Aggregator:
-    return resolve(AGGREGATOR, "worker-agreement")
-
-
-def _judge(given: ComponentLike[Aggregator]) -> Aggregator:
-    return resolve(AGGREGATOR, given)
+def _aggregator(like: ComponentLike[Aggregator]) -> Aggregator:
+    return resolve(AGGREGATOR, like)
 
 
 def _listed(given: Iterable[str]) -> tuple[str, ...]:
@@ -63,7 +52,7 @@ def _bound(_: object, __: object, value: float | None) -> None:
 
 
 @attrs.frozen(kw_only=True)
-class Exclude:
+class Exclude(Around):
     """Plausibilities by another aggregator, of the responses that are left.
 
     Left out are the responses of annotators
@@ -101,11 +90,12 @@ class Exclude:
         warning.
     """
 
-    inner: Aggregator | None = attrs.field(default=None, converter=_component)
     annotators: tuple[str, ...] = attrs.field(default=(), converter=_listed)
     fewer_than: int = attrs.field(default=0, validator=attrs.validators.ge(0))
     below: float | None = attrs.field(default=None, validator=_bound)
-    by: Aggregator = attrs.field(factory=_agreement, converter=_judge)
+    by: Aggregator = attrs.field(
+        factory=lambda: _aggregator("worker-agreement"), converter=_aggregator
+    )
     lost: Literal["error", "keep"] = attrs.field(
         default="error", validator=attrs.validators.in_(("error", "keep"))
     )
@@ -113,14 +103,13 @@ class Exclude:
     @property
     def accepts(self) -> frozenset[str]:
         """Kinds of annotation that the inner aggregator reads, and `by` where it is asked."""
-        inner = default_kinds() if self.inner is None else self.inner.accepts
+        inner = super().accepts
         return inner if self.below is None else inner & self.by.accepts
 
     @property
     def joint(self) -> bool:
         """Whether who is left out, or the inner aggregator, depends on all examples."""
-        learns = self.inner is not None and is_joint(self.inner)
-        return learns or self.below is not None or self.fewer_than > 1
+        return super().joint or self.below is not None or self.fewer_than > 1
 
     def aggregate(self, annotations: xr.Dataset, keys: Keys) -> xr.DataArray:
         """Return plausibilities ([draw,] example, label)."""
@@ -137,10 +126,7 @@ class Exclude:
         reasons = self._reasons(rows)
         out = self._without_lost(rows, _by(rows, reasons), reasons)
         table = take_responses(rows.table, np.flatnonzero(~out)) if out.any() else rows.table
-        inner = self.inner
-        if inner is None:
-            inner = resolve(AGGREGATOR, default_aggregator(str(rows.table.attrs[names.KIND])))
-        found = inner.aggregate(table, keys)
+        found = self.inner_for(table).aggregate(table, keys)
         gone = {who: why for who, why in zip(annotators_of(rows), reasons, strict=True) if why}
         if not gone:
             return found
@@ -166,7 +152,13 @@ class Exclude:
 
     def _weights(self, rows: Rows, reasons: list[str]) -> NDArray[np.float64]:
         """Return what `by` thinks of each annotator, without those who are left out already."""
-        if not callable(getattr(self.by, "reliability", None)):
+        kept = ~_by(rows, reasons) & (rows.mentions > 0)
+        table = take_responses(rows.table, np.flatnonzero(kept))
+        answered = np.bincount(rows.example[kept], minlength=rows.n) > 0
+        if not answered.all():
+            table = select(table, example=answered)
+        found = self.by.reliability(table)
+        if found is None:
             raise InputError(
                 "reliability-none",
                 f"exclude: {type(self.by).__name__} does not estimate what annotators are worth",
@@ -175,14 +167,8 @@ class Exclude:
                 do='by = "worker-agreement", "one-coin" or "dawid-skene"',
                 whose="aggregator exclude",
             )
-        model: AnnotatorModel = self.by  # type: ignore[assignment]  # it has the method, as seen
-        kept = ~_by(rows, reasons) & (rows.mentions > 0)
-        table = take_responses(rows.table, np.flatnonzero(kept))
-        answered = np.bincount(rows.example[kept], minlength=rows.n) > 0
-        if not answered.all():
-            table = select(table, example=answered)
-        found = model.reliability(table)[names.WEIGHT]
-        weights: NDArray[np.float64] = found.sel({names.ANNOTATOR: annotators_of(rows)}).values
+        of_annotators = found[names.WEIGHT].sel({names.ANNOTATOR: annotators_of(rows)})
+        weights: NDArray[np.float64] = of_annotators.values
         return weights
 
     def _without_lost(
@@ -193,29 +179,23 @@ class Exclude:
         left = np.bincount(rows.example[counts & ~out], minlength=rows.n) > 0
         if left.all():
             return out
-        shown = [str(name) for name in rows.table.indexes[names.EXAMPLE][~left]]
+        shown = example_names(rows, ~left)
         several_lost = f"{counted(len(shown))} of {several(rows.n, 'example')}"
         who = sum(1 for one in reasons if one)
-        told: dict[str, Any] = {  # Any: arguments of two functions
-            "expected": "a response left for each example",
-            "got": f"{several(who, 'annotator')} of {len(reasons)} left out",
-            "whose": "aggregator exclude",
-            "details": {"examples": shown},
-        }
-        if self.lost == "error":
-            raise InputError(
-                "annotators-needed",
-                f"exclude leaves {several_lost} without a response ({listed(shown)})",
-                do='lost = "keep" keeps all responses of these; or leave out fewer annotators',
-                **told,
-            )
-        warn(
-            "annotators-needed",
+        kept = (
             f"exclude keeps all responses of {several_lost} ({listed(shown)}), which only those "
-            "who are left out have answered",
-            do='lost = "error" refuses them',
-            stacklevel=4,
-            **told,
+            "who are left out have answered"
+        )
+        refuse_or_warn(
+            "annotators-needed",
+            refused=f"exclude leaves {several_lost} without a response ({listed(shown)})",
+            do='lost = "keep" keeps all responses of these; or leave out fewer annotators',
+            accepted=kept if self.lost == "keep" else None,
+            otherwise='lost = "error" refuses them',
+            expected="a response left for each example",
+            got=f"{several(who, 'annotator')} of {len(reasons)} left out",
+            whose="aggregator exclude",
+            details={"examples": shown},
         )
         return out & left[rows.example]
 

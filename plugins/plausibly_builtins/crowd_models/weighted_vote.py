@@ -11,15 +11,16 @@ import numpy as np
 import xarray as xr
 
 from plausibly.plugin import (
+    Aggregator,
     InputError,
     Keys,
     Rows,
     answered_rows,
     counted,
     listed,
-    names,
     several,
 )
+from plausibly_builtins.aggregation import example_names
 from plausibly_builtins.crowd_models._em import known_annotators
 
 
@@ -31,7 +32,7 @@ def _weights(_: object, __: object, value: Mapping[str, float]) -> None:
 
 
 @attrs.frozen(kw_only=True)
-class WeightedVote:
+class WeightedVote(Aggregator):
     """Plausibility of a label = the weight of those who said it / the weight of all who answered.
 
     ``lambda_ik = sum_r w_r a_{q_r} 1[l_r = k] / sum_r w_r a_{q_r}`` over the responses r of example
@@ -70,7 +71,7 @@ class WeightedVote:
 def _check(answered: np.ndarray[tuple[int], np.dtype[np.bool_]], rows: Rows) -> None:
     if answered.all():
         return
-    shown = [str(name) for name in rows.table[names.EXAMPLE].values[~answered]]
+    shown = example_names(rows, ~answered)
     raise InputError(
         "weights-zero",
         f"weighted-vote: {counted(len(shown))} of {several(rows.n, 'example')} "

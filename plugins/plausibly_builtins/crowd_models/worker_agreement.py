@@ -8,14 +8,14 @@ import attrs
 import numpy as np
 import xarray as xr
 
-from plausibly.plugin import Keys
+from plausibly.plugin import Aggregator, Keys
 from plausibly_builtins.crowd_models._em import UNKNOWN, Cells, Column, Unknown
 
 _TIE_WITHIN = 1e-12
 
 
 @attrs.frozen(kw_only=True)
-class WorkerAgreement:
+class WorkerAgreement(Aggregator):
     """Plausibility of a label = the weight of those who said it / the weight of all who answered.
 
     The weight of an annotator is how often they agree with the majority of everybody, themselves

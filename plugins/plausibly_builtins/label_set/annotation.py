@@ -9,6 +9,7 @@ import attrs
 import xarray as xr
 
 from plausibly.plugin import (
+    Annotation,
     AnnotationTable,
     Answer,
     AnswerRefused,
@@ -25,7 +26,7 @@ _DROP = "drop"
 
 
 @attrs.frozen(kw_only=True)
-class LabelSet:
+class LabelSet(Annotation):
     """A set of labels a response.
 
     An answer is a list, tuple or set of labels; a label named twice is named once. Whether an empty

@@ -7,13 +7,13 @@ from typing import ClassVar
 
 import attrs
 import numpy as np
-import xarray as xr
 
-from plausibly.plugin import Floats, Ints, Keys, Rows, answered_rows
+from plausibly.plugin import Ints, Rows
+from plausibly_builtins.aggregation import Shares, Terms
 
 
 @attrs.frozen(kw_only=True)
-class EqualSplit:
+class EqualSplit(Shares):
     """Plausibility of a label = the mean over responses of 1/L, if it is one of the L named.
 
     ``lambda_ik = sum_b w_b 1[k in b] / |b| / sum_b w_b`` over the label sets b of example i that
@@ -25,29 +25,15 @@ class EqualSplit:
 
     accepts: ClassVar[frozenset[str]] = frozenset({"label-set", "single-label"})
 
-    def aggregate(self, annotations: xr.Dataset, keys: Keys) -> xr.DataArray:
-        """Return plausibilities (example, label)."""
-        rows = answered_rows(annotations, self.accepts)
-        terms, total, counts = _parts(rows)
-        return rows.shares(terms, total, denominator=counts)
-
-    def aggregate_packed(self, annotations: xr.Dataset, keys: Keys) -> xr.Dataset:
-        """Return the same in packed form, for thousands of labels."""
-        rows = answered_rows(annotations, self.accepts)
-        terms, total, counts = _parts(rows)
-        return rows.packed_shares(terms, total, denominator=counts)
-
-
-def _parts(rows: Rows) -> tuple[Floats, Floats, Ints | None]:
-    """Return what mentions add, what examples have, and their denominators where there are any."""
-    size = rows.mentions[rows.response]
-    weight = rows.weight[rows.response]
-    votes = rows.votes
-    unit = math.lcm(*np.unique(size).tolist())
-    if not (rows.counts and float(votes.max(initial=0)) * unit < 2.0**53):
-        return weight / size, votes, None
-    denominator = votes.astype(np.int64) * _multiple(rows)
-    return weight * (unit // size), votes * unit, denominator
+    def _terms(self, rows: Rows) -> Terms:
+        size = rows.mentions[rows.response]
+        weight = rows.weight[rows.response]
+        votes = rows.votes
+        unit = math.lcm(*np.unique(size).tolist())
+        if not (rows.counts and float(votes.max(initial=0)) * unit < 2.0**53):
+            return weight / size, votes, None
+        denominator = votes.astype(np.int64) * _multiple(rows)
+        return weight * (unit // size), votes * unit, denominator
 
 
 def _multiple(rows: Rows) -> Ints:

@@ -10,10 +10,7 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from plausibly.plugin import (
-    AGGREGATOR,
-    Aggregator,
     Bools,
-    ComponentLike,
     Floats,
     Hierarchy,
     InputError,
@@ -21,23 +18,16 @@ from plausibly.plugin import (
     Keys,
     Rows,
     check_table,
-    default_aggregator,
-    default_kinds,
-    is_joint,
     listed,
     names,
     ordered_sum,
     quoted,
-    resolve,
     several,
     with_left_out,
 )
+from plausibly_builtins.aggregation import Around
 
 _EXACT = 2.0**53  # whole numbers that a float64 holds
-
-
-def _component(given: ComponentLike[Aggregator] | None) -> Aggregator | None:
-    return None if given is None else resolve(AGGREGATOR, given)
 
 
 def _fits(spread: Spread, _: object, value: str | None) -> None:
@@ -50,7 +40,7 @@ def _fits(spread: Spread, _: object, value: str | None) -> None:
 
 
 @attrs.frozen(kw_only=True)
-class Spread:
+class Spread(Around):
     """Aggregate with any aggregator, then take the plausibility of parents to the labels below.
 
     A label that others name in their column ``parent`` of the table of labels stands above them:
@@ -81,7 +71,6 @@ class Spread:
         guarantee says so.
     """
 
-    inner: Aggregator | None = attrs.field(default=None, converter=_component)
     parents: Literal["uniform", "frequency", "drop", "error"] = attrs.field(
         default="uniform",
         validator=attrs.validators.in_(("uniform", "frequency", "drop", "error")),
@@ -89,22 +78,14 @@ class Spread:
     unseen: Literal["uniform", "overall"] | None = attrs.field(default=None, validator=_fits)
 
     @property
-    def accepts(self) -> frozenset[str]:
-        """Kinds of annotation that the inner aggregator reads."""
-        return default_kinds() if self.inner is None else self.inner.accepts
-
-    @property
     def joint(self) -> bool:
         """Whether the inner aggregator learns from all examples, or the shares do."""
-        return self.unseen == "overall" or (self.inner is not None and is_joint(self.inner))
+        return self.unseen == "overall" or super().joint
 
     def aggregate(self, annotations: xr.Dataset, keys: Keys) -> xr.DataArray:
         """Return plausibilities ([draw,] example, label)."""
         table = check_table(annotations, self.accepts)
-        inner = self.inner
-        if inner is None:
-            inner = resolve(AGGREGATOR, default_aggregator(str(table.attrs[names.KIND])))
-        found = inner.aggregate(table, keys)
+        found = self.inner_for(table).aggregate(table, keys)
         tree = Hierarchy.of_table(table)
         if not tree.above:
             return found

@@ -31,11 +31,10 @@ from plausibly.plugin import (
     ragged_uniforms,
     several,
 )
+from plausibly_builtins.aggregation import example_names
+from plausibly_builtins.rankings import Blocks, rankings, strongly_connected
 
 Column = NDArray[np.float64]
-Blocks = list[tuple[float, list[list[int]]]]
-"""Weight and blocks of each response to an example: labels by their rank among the names."""
-
 Unmentioned = Literal["nothing", "together", "each"]
 """What happens to labels that no response of the example names."""
 
@@ -62,6 +61,14 @@ class Example:
         """Number of places."""
         return len(self.labels) + bool(self.rest)
 
+    @property
+    def above(self) -> Bools:
+        """Which places some stage puts above which."""
+        found = np.zeros((self.size, self.size), bool)
+        for block, below, _ in self.stages:
+            found[np.ix_(block, below)] = True
+        return found
+
 
 @attrs.frozen(kw_only=True, eq=False)
 class Said:
@@ -79,7 +86,7 @@ class Said:
         by_name = np.argsort(rows.table[names.LABEL].values, kind="stable")
         examples = [
             _example(responses, by_name, unmentioned, excluded=excluded)
-            for responses in _rankings(rows, np.argsort(by_name))
+            for responses in rankings(rows, np.argsort(by_name))
         ]
         return cls(rows=rows, unmentioned=unmentioned, examples=examples)
 
@@ -124,11 +131,11 @@ class Said:
 
     def named(self, which: Ints) -> list[str]:
         """Return the names of examples."""
-        return [str(name) for name in self.rows.table.indexes[names.EXAMPLE][which]]
+        return example_names(self.rows, which)
 
     def check_two_sided(self) -> None:
         """Refuse examples of which no finite utilities are the most likely ones."""
-        open_ended = [i for i, e in enumerate(self.examples) if not _strongly_connected(e)]
+        open_ended = [i for i, e in enumerate(self.examples) if not strongly_connected(e.above)]
         if not open_ended:
             return
         shown = self.named(np.array(open_ended))
@@ -147,22 +154,6 @@ class Said:
 def by_example(values: Column, size: Ints) -> list[Column]:
     """Return flat values as one array an example, each of its size."""
     return np.split(values, np.cumsum(size)[:-1]) if size.size else []
-
-
-def _rankings(rows: Rows, rank: Ints) -> list[Blocks]:
-    """Return weight and blocks, of ranks of label names, of each response, by example."""
-    found: list[Blocks] = [[] for _ in range(rows.n)]
-    ends = np.cumsum(rows.mentions).tolist()
-    label, block = rank[rows.label].tolist(), rows.block.tolist()
-    start = 0
-    for example, weight, end in zip(rows.example.tolist(), rows.weight.tolist(), ends, strict=True):
-        blocks: dict[int, list[int]] = {}
-        for place in range(start, end):
-            blocks.setdefault(block[place], []).append(label[place])
-        if blocks and weight > 0:
-            found[example].append((weight, list(blocks.values())))
-        start = end
-    return found
 
 
 def _example(
@@ -184,16 +175,6 @@ def _example(
                 counts[tuple(block), tuple(sorted(below))].append(weight)
     stages = [(*stage, math.fsum(weights)) for stage, weights in sorted(counts.items())]
     return Example(labels=tuple(by_name[ranks].tolist()), rest=rest, stages=tuple(stages))
-
-
-def _strongly_connected(example: Example) -> bool:
-    """Return whether a chain of labels, each above the next, joins every two labels."""
-    above: Bools = np.eye(example.size, dtype=bool)
-    for block, below, _ in example.stages:
-        above[np.ix_(block, below)] = True
-    for through in range(example.size):
-        above |= above[:, through, None] & above[through]
-    return bool(above.all())
 
 
 HALF = 2.0**-54

@@ -10,6 +10,7 @@ import numpy as np
 import xarray as xr
 
 from plausibly.plugin import (
+    Annotation,
     AnnotationTable,
     Answer,
     AnswerRefused,
@@ -28,7 +29,7 @@ _GAP = "a label in every rank: the numbers of the ranks are the weights"
 
 
 @attrs.frozen(kw_only=True)
-class PartialRanking:
+class PartialRanking(Annotation):
     """A list of rank blocks, the best first.
 
     An answer is a list whose entries are blocks: a label, or a list of labels that share the rank.

@@ -6,14 +6,14 @@ from typing import ClassVar
 
 import attrs
 import numpy as np
-import xarray as xr
 from numpy.typing import NDArray
 
-from plausibly.plugin import Floats, Ints, Keys, Rows, answered_rows, names, whole
+from plausibly.plugin import Ints, Rows, names, whole
+from plausibly_builtins.aggregation import Shares, Terms
 
 
 @attrs.frozen(kw_only=True)
-class Borda:
+class Borda(Shares):
     """Plausibility of a label = its points, summed over the rankings and normalised.
 
     ``alpha_iy = sum_b w_b (m_b + 1 - place_b(y))`` over the partial rankings b of example i that
@@ -39,28 +39,15 @@ class Borda:
 
     accepts: ClassVar[frozenset[str]] = frozenset({"partial-ranking", "single-label"})
 
-    def aggregate(self, annotations: xr.Dataset, keys: Keys) -> xr.DataArray:
-        """Return plausibilities (example, label)."""
-        rows = answered_rows(annotations, self.accepts)
-        halves, total, counts = _points(rows)
-        return rows.shares(halves, total, denominator=counts)
-
-    def aggregate_packed(self, annotations: xr.Dataset, keys: Keys) -> xr.Dataset:
-        """Return the same in packed form, for thousands of labels."""
-        rows = answered_rows(annotations, self.accepts)
-        halves, total, counts = _points(rows)
-        return rows.packed_shares(halves, total, denominator=counts)
-
-
-def _points(rows: Rows) -> tuple[Floats, Floats, Ints | None]:
-    """Return twice the points of mentions, those of examples, and these where they are counts."""
-    if rows.table.attrs[names.UNLISTED] == "excluded":
-        places: Ints = _named(rows)[rows.example[rows.response]]
-    else:
-        places = rows.mentions[rows.response]
-    halves = rows.weight[rows.response] * (2 * (places + 1) - _twice_place(rows))
-    total = rows.by_example(halves)
-    return halves, total, total.astype(np.int64) if whole(halves) else None
+    def _terms(self, rows: Rows) -> Terms:
+        # In halves of a point: a mean of places may be one.
+        if rows.table.attrs[names.UNLISTED] == "excluded":
+            places: Ints = _named(rows)[rows.example[rows.response]]
+        else:
+            places = rows.mentions[rows.response]
+        halves = rows.weight[rows.response] * (2 * (places + 1) - _twice_place(rows))
+        total = rows.by_example(halves)
+        return halves, total, total.astype(np.int64) if whole(halves) else None
 
 
 def _named(rows: Rows) -> NDArray[np.int64]:

@@ -8,7 +8,7 @@ import attrs
 import numpy as np
 import xarray as xr
 
-from plausibly.plugin import Keys, hash_names, names, ragged_uniforms
+from plausibly.plugin import Aggregator, Keys, hash_names, names, ragged_uniforms
 from plausibly_builtins.partial_ranking._stages import (
     UNMENTIONED,
     Said,
@@ -21,7 +21,7 @@ from plausibly_builtins.partial_ranking.inverse_rank import InverseRank
 
 
 @attrs.frozen(kw_only=True)
-class Dirichlet:
+class Dirichlet(Aggregator):
     """Plausibilities drawn around the inverse ranks, each draw from a Dirichlet distribution.
 
     ``lambda_i^j ~ Dirichlet(temperature mu_i + prior)`` with mu_i the plausibilities of

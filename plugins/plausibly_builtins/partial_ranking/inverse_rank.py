@@ -7,13 +7,13 @@ from typing import ClassVar
 
 import attrs
 import numpy as np
-import xarray as xr
 
-from plausibly.plugin import Floats, Ints, Keys, Rows, answered_rows, whole
+from plausibly.plugin import Floats, Ints, Rows, whole
+from plausibly_builtins.aggregation import Shares, Terms
 
 
 @attrs.frozen(kw_only=True)
-class InverseRank:
+class InverseRank(Shares):
     """Plausibility of a label = the sum of its inverse ranks, normalised.
 
     ``alpha_iy = sum_b w_b sum_r 1[y in block r of ranking b] / (r |block r|)`` over the partial
@@ -36,20 +36,12 @@ class InverseRank:
 
     accepts: ClassVar[frozenset[str]] = frozenset({"partial-ranking", "single-label"})
 
-    def aggregate(self, annotations: xr.Dataset, keys: Keys) -> xr.DataArray:
-        """Return plausibilities (example, label)."""
-        rows = answered_rows(annotations, self.accepts)
-        terms = _terms(rows)
-        return rows.shares(terms, rows.by_example(terms))
-
-    def aggregate_packed(self, annotations: xr.Dataset, keys: Keys) -> xr.Dataset:
-        """Return the same in packed form, for thousands of labels."""
-        rows = answered_rows(annotations, self.accepts)
-        terms = _terms(rows)
-        return rows.packed_shares(terms, rows.by_example(terms))
+    def _terms(self, rows: Rows) -> Terms:
+        terms = _inverse_ranks(rows)
+        return terms, rows.by_example(terms), None
 
 
-def _terms(rows: Rows) -> Floats:
+def _inverse_ranks(rows: Rows) -> Floats:
     """Return what each mention adds to its label, (mention,), in whole units where they fit."""
     divisor = rows.block.astype(np.int64) * _block_sizes(rows)
     weight = rows.weight[rows.response]

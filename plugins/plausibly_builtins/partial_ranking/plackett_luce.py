@@ -25,7 +25,7 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from plausibly.plugin import Keys, counted, listed, names, several, warn
+from plausibly.plugin import Aggregator, Keys, counted, listed, names, several, warn
 from plausibly_builtins.partial_ranking._stages import UNMENTIONED, Column, Said, Unmentioned
 
 _STEP = 0.125  # between nodes, of blocks of up to thirty
@@ -327,7 +327,7 @@ def _diagonal(rows: Column) -> Column:
 
 
 @attrs.frozen(kw_only=True)
-class PlackettLuce:
+class PlackettLuce(Aggregator):
     """Plausibility of a label = its chance of being ranked first, fitted to the rankings.
 
     Each example is a small problem of its own. A ranking is made from the top: the next label is k

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import attrs
 
-from plausibly.plugin import AnnotationTable, is_annotation_file, read_annotation_file
+from plausibly.plugin import AnnotationTable, Reader, is_annotation_file, read_annotation_file
 
 
 @attrs.frozen(kw_only=True)
-class WrittenTable:
+class WrittenTable(Reader):
     """Read what `plausibly.write_annotations` wrote: CSV, Parquet, npz or netCDF.
 
     Attributes

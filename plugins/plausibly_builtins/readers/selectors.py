@@ -12,6 +12,7 @@ import numpy as np
 from plausibly.plugin import (
     AnnotationTable,
     JsonNumber,
+    Reader,
     build_table,
     json_shown,
     quoted,
@@ -25,7 +26,7 @@ _LEVELS = ("a list of examples", "a list of rankings", "a list of blocks", "a li
 
 
 @attrs.frozen(kw_only=True)
-class Selectors:
+class Selectors(Reader):
     """Read JSON of nested lists: example, ranking, block of tied labels, index of a label.
 
     Indices count the declared labels from 0. Examples are called ``"0"``, ``"1"``, … Annotators are

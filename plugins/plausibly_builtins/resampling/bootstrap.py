@@ -8,36 +8,25 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from plausibly.plugin import (
-    AGGREGATOR,
-    Aggregator,
-    ComponentLike,
     Floats,
     Hashes,
     Ints,
     Keys,
     Rows,
     answered_rows,
-    default_aggregator,
-    default_kinds,
-    drawn_times,
     hash_names,
-    is_joint,
     names,
     ragged_uniforms,
-    resolve,
     responses_by_name,
     take_responses,
 )
+from plausibly_builtins.aggregation import Around
 
 _FINE = 2.0**32  # units of an example whose weights are not whole numbers
 
 
-def _component(given: ComponentLike[Aggregator] | None) -> Aggregator | None:
-    return None if given is None else resolve(AGGREGATOR, given)
-
-
 @attrs.frozen(kw_only=True)
-class Bootstrap:
+class Bootstrap(Around):
     """Resample the responses of each example, with replacement, and aggregate every resample.
 
     Draw j of example i has as many responses as the example has, each drawn from them with equal
@@ -69,26 +58,12 @@ class Bootstrap:
     Efron, Bootstrap methods: another look at the jackknife, Annals of Statistics 1979.
     """
 
-    inner: Aggregator | None = attrs.field(default=None, converter=_component)
     draws: int = attrs.field(default=10, validator=attrs.validators.ge(1))
-
-    @property
-    def accepts(self) -> frozenset[str]:
-        """Kinds of annotation that the inner aggregator reads."""
-        return default_kinds() if self.inner is None else self.inner.accepts
-
-    @property
-    def joint(self) -> bool:
-        """Whether the inner aggregator learns from all examples."""
-        return self.inner is not None and is_joint(self.inner)
 
     def aggregate(self, annotations: xr.Dataset, keys: Keys) -> xr.DataArray:
         """Return plausibilities (draw, example, label)."""
         rows = answered_rows(annotations, self.accepts)
-        inner = self.inner
-        if inner is None:
-            kind = str(annotations.attrs[names.KIND])
-            inner = resolve(AGGREGATOR, default_aggregator(kind))
+        inner = self.inner_for(annotations)
         said = _Said.of(rows)
         found = []
         for draw in range(1, self.draws + 1):
@@ -150,7 +125,7 @@ class _Said:
     def resampled(self, keys: Keys) -> xr.Dataset:
         """Return the table of one resample."""
         uniforms = ragged_uniforms(keys, self.hashes, self.counts)
-        times = drawn_times(uniforms, self.counts, self.units, self.owner)
+        times = _drawn_times(uniforms, self.counts, self.units, self.owner)
         if names.RESPONSE_WEIGHT not in self.table.variables:
             repeated = np.repeat(self.place, times)
             return take_responses(self.table, np.concatenate((repeated, self.empty)))
@@ -158,6 +133,22 @@ class _Said:
         before: Floats = self.table[names.RESPONSE_WEIGHT].values[self.empty]
         weight = np.concatenate((times[kept] * self.worth[self.owner[kept]], before))
         return take_responses(self.table, np.concatenate((self.place[kept], self.empty)), weight)
+
+
+def _drawn_times(uniforms: Floats, counts: Ints, units: Ints, owner: Ints) -> NDArray[np.int64]:
+    """Return how often each item is drawn, (item,), with replacement from those of its example.
+
+    `counts` uniforms (draw,) belong to each example; an item has chances in units, and owners rise.
+    """
+    ends = np.cumsum(units)
+    total = np.bincount(owner, weights=units, minlength=len(counts)).astype(np.int64)
+    start = np.cumsum(total) - total
+    of = np.repeat(np.arange(len(counts)), counts)
+    # A product that rounds up to the total would belong to the next example.
+    step = np.minimum((uniforms * total[of]).astype(np.int64), total[of] - 1)
+    place = np.searchsorted(ends, start[of] + step, side="right")
+    times: NDArray[np.int64] = np.bincount(place, minlength=len(units))
+    return times
 
 
 def _like_table(found: xr.DataArray, rows: Rows) -> xr.DataArray:

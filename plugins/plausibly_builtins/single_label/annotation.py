@@ -9,6 +9,7 @@ import attrs
 import xarray as xr
 
 from plausibly.plugin import (
+    Annotation,
     AnnotationTable,
     Answer,
     AnswerRefused,
@@ -23,7 +24,7 @@ from plausibly.plugin import (
 
 
 @attrs.frozen(kw_only=True)
-class SingleLabel:
+class SingleLabel(Annotation):
     """One label a response.
 
     An answer is a name: text, a number, whatever `str` writes. None, NaN and empty text are an

@@ -6,13 +6,13 @@ from typing import ClassVar
 
 import attrs
 import numpy as np
-import xarray as xr
 
-from plausibly.plugin import Ints, Keys, Rows, answered_rows
+from plausibly.plugin import Rows
+from plausibly_builtins.aggregation import Shares, Terms
 
 
 @attrs.frozen(kw_only=True)
-class LabelFrequency:
+class LabelFrequency(Shares):
     """Plausibility of a label = votes for it / votes.
 
     ``lambda_ik = sum_b w_b 1[b = k] / sum_b w_b`` over the responses b of example i that name a
@@ -27,18 +27,6 @@ class LabelFrequency:
 
     accepts: ClassVar[frozenset[str]] = frozenset({"single-label"})
 
-    def aggregate(self, annotations: xr.Dataset, keys: Keys) -> xr.DataArray:
-        """Return plausibilities (example, label)."""
-        rows = answered_rows(annotations, self.accepts)
-        return rows.shares(rows.of_mention(rows.weight), rows.votes, denominator=_votes(rows))
-
-    def aggregate_packed(self, annotations: xr.Dataset, keys: Keys) -> xr.Dataset:
-        """Return the same in packed form, for thousands of labels."""
-        rows = answered_rows(annotations, self.accepts)
-        terms = rows.of_mention(rows.weight)
-        return rows.packed_shares(terms, rows.votes, denominator=_votes(rows))
-
-
-def _votes(rows: Rows) -> Ints | None:
-    """Return the votes of each example, where they are whole."""
-    return rows.votes.astype(np.int64) if rows.counts else None
+    def _terms(self, rows: Rows) -> Terms:
+        votes = rows.votes
+        return rows.of_mention(rows.weight), votes, votes.astype(np.int64) if rows.counts else None

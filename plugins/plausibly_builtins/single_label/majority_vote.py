@@ -8,13 +8,13 @@ import attrs
 import numpy as np
 import xarray as xr
 
-from plausibly.plugin import Bools, Keys, Rows, answered_rows, hash_names, names
+from plausibly.plugin import Aggregator, Bools, Keys, Rows, answered_rows, hash_names, names
 
 _TIE_WITHIN = 1e-12
 
 
 @attrs.frozen(kw_only=True)
-class MajorityVote:
+class MajorityVote(Aggregator):
     """All plausibility on the label with the most votes.
 
     What disagreement there was is lost: calibrating on it covers the vote, not what annotators

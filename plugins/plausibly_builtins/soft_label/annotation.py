@@ -12,6 +12,7 @@ import numpy as np
 import xarray as xr
 
 from plausibly.plugin import (
+    Annotation,
     AnnotationTable,
     Answer,
     AnswerRefused,
@@ -27,7 +28,7 @@ from plausibly.plugin import (
 
 
 @attrs.frozen(kw_only=True)
-class SoftLabel:
+class SoftLabel(Annotation):
     """A weight for each label a response: confidences, points, or probabilities.
 
     An answer is a mapping of label to weight; weights are 0 or more, finite, and not all 0. They

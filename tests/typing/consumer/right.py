@@ -22,6 +22,7 @@ from plausibly.plugin import (
     Aggregator,
     Annotation,
     CalibrationData,
+    CalibrationScores,
     Calibrator,
     ComponentLike,
     Evidence,
@@ -33,7 +34,6 @@ from plausibly.plugin import (
     Reader,
     Record,
     Registrar,
-    Replicates,
     ScoreFunction,
     ScoreInput,
     hookimpl,
@@ -42,7 +42,7 @@ from plausibly.plugin import (
 
 
 @attrs.frozen(kw_only=True)
-class Kind:
+class Kind(Annotation):
     """An annotation."""
 
     name: ClassVar[str] = "kind"
@@ -56,7 +56,7 @@ class Kind:
 
 
 @attrs.frozen(kw_only=True)
-class Syntax:
+class Syntax(Reader):
     """A reader with an option."""
 
     delimiter: str = ","
@@ -71,7 +71,7 @@ class Syntax:
 
 
 @attrs.frozen(kw_only=True)
-class Shares:
+class Shares(Aggregator):
     """An aggregator with a parameter."""
 
     accepts: ClassVar[frozenset[str]] = frozenset({"kind"})
@@ -99,9 +99,9 @@ class Fit:
 class Atoms:
     """A calibrator."""
 
-    def replicates(self, data: CalibrationData, keys: Keys) -> Replicates:
+    def calibrate(self, data: CalibrationData, keys: Keys) -> CalibrationScores:
         """Choose atoms."""
-        return Replicates(scores=data.scores_at(data.draw(3, keys)))
+        return CalibrationScores(scores=data.scores_at(data.draw(3, keys)))
 
 
 @attrs.frozen(kw_only=True)

@@ -8,11 +8,11 @@ import attrs
 import numpy as np
 import xarray as xr
 
-from plausibly.plugin import AGGREGATOR, Keys, Registrar, answered_rows, hookimpl
+from plausibly.plugin import AGGREGATOR, Aggregator, Keys, Registrar, answered_rows, hookimpl
 
 
 @attrs.frozen(kw_only=True)
-class Dowdall:
+class Dowdall(Aggregator):
     """Points that fall with the rank, to the power of `power`."""
 
     accepts: ClassVar[frozenset[str]] = frozenset({"partial-ranking"})

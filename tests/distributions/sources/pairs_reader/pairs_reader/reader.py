@@ -8,7 +8,7 @@ from pathlib import Path
 
 import attrs
 
-from plausibly.plugin import AnnotationTable, first_row, read_table
+from plausibly.plugin import AnnotationTable, Reader, first_row, read_table
 
 from .annotation import Pairwise
 
@@ -16,7 +16,7 @@ _COLUMNS = ("example", "annotator", "better", "worse")
 
 
 @attrs.frozen(kw_only=True)
-class PairwiseTable:
+class PairwiseTable(Reader):
     """Read a table with the columns example, annotator, better, worse."""
 
     def recognises(self, path: Path, head: bytes) -> bool:

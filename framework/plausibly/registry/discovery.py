@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import importlib
 import importlib.metadata as metadata
+import importlib.util
 import inspect
 import re
+import sys
 from collections.abc import Callable, Iterator, Mapping
 from types import ModuleType
 from typing import Protocol, TypeVar
@@ -21,8 +23,16 @@ import pluggy
 from plausibly.errors import ComponentError, listed
 from plausibly.protocols import KINDS, Kind
 from plausibly.registry.conformance import names_only
-from plausibly.registry.entries import Advised, Entry, Failure, Source, Stage, normalised, reason_of
-from plausibly.registry.messages import an
+from plausibly.registry.entries import (
+    Advised,
+    Entry,
+    Failure,
+    Source,
+    Stage,
+    an,
+    normalised,
+    reason_of,
+)
 
 P = TypeVar("P")
 
@@ -54,6 +64,7 @@ def checked_entry(
     source: Source,
     summary: str = "",
     extra: str = "",
+    suffixes: tuple[str, ...] = (),
 ) -> Entry:
     """Return the entry, or raise ``component-name`` or ``component-target``."""
     if kind not in KINDS:
@@ -86,7 +97,7 @@ def checked_entry(
             else "write the module, a colon, and the name in it",
             whose=source.plugin,
         )
-    return Entry(kind.name, name, target, source, summary, extra)
+    return Entry(kind.name, name, target, source, summary, extra, suffixes)
 
 
 @attrs.define
@@ -113,6 +124,7 @@ class Registrar:
         *,
         summary: str = "",
         extra: str = "",
+        suffixes: tuple[str, ...] = (),
     ) -> None:
         """Offer a component.
 
@@ -130,13 +142,17 @@ class Registrar:
         extra : str
             The extra of the plugin's distribution that this component needs, if it needs one: lists
             then say whether it is installed.
+        suffixes : tuple of str
+            For readers: endings of its files, such as ``".json"``. Other readers are loaded and
+            asked about such a file only if none of these recognises it; without suffixes, a reader
+            is asked about every file.
 
         Raises
         ------
         ComponentError
             If kind, name or target cannot be used, or the plugin already offers this name.
         """
-        entry = checked_entry(kind, name, target, self.source, summary, extra)
+        entry = checked_entry(kind, name, target, self.source, summary, extra, suffixes)
         if (entry.kind, entry.name) in self._known:
             raise ComponentError(
                 "name-clash",
@@ -186,15 +202,6 @@ class Declared:
     value: str
 
 
-class _Failed(Exception):
-    """A plugin failed at a stage; the cause says why."""
-
-    def __init__(self, stage: Stage, cause: BaseException) -> None:
-        super().__init__(stage)
-        self.stage: Stage = stage
-        self.cause = cause
-
-
 def own_plugins() -> tuple[Declared, ...]:
     """Return the plugins that our own distribution declares; reads no other metadata."""
     try:
@@ -241,16 +248,6 @@ def _declared_by(
         yield Declared(Source(plugin, about["Name"], about["Version"] or "", builtin), value)
 
 
-def run_hook(declared: Declared) -> tuple[Entry, ...] | Failure:
-    """Import a plugin and call its hook."""
-    registrar = Registrar(declared.source)
-    try:
-        _call(declared, registrar)
-    except _Failed as failed:
-        return Failure(declared.source, failed.stage, failed.cause, tuple(registrar.entries))
-    return tuple(registrar.entries)
-
-
 class _Few(ModuleType):
     """Some functions under their names: pluggy looks at all that a module has, which takes long."""
 
@@ -265,27 +262,28 @@ class _Few(ModuleType):
 _SPECS = _Few({HOOK: plausibly_register})
 
 
-def _call(declared: Declared, registrar: Registrar) -> None:
+def run_hook(declared: Declared) -> tuple[Entry, ...] | Failure:
+    """Import a plugin and call its hook."""
+    registrar = Registrar(declared.source)
     # A manager for each plugin: what pluggy raises then belongs to this one, and there is
     # nothing to undo afterwards.
     manager = pluggy.PluginManager(GROUP)
     manager.add_hookspecs(_SPECS)
-    module = _at("import", lambda: _imported(declared))
-    _at("API", lambda: _check_api(module, declared.source))
-    marked = _at("hook", lambda: _marked(manager, module))
-    _at("hook", lambda: manager.register(_Few(marked), declared.source.plugin))
-    _at("hook", manager.check_pending)
-    given = _at("registration", lambda: manager.hook.plausibly_register(registrar=registrar))
-    _at("registration", lambda: _check_given(given))
-
-
-def _at(stage: Stage, step: Callable[[], P]) -> P:
+    stage: Stage = "import"
     try:
-        return step()
+        module = _imported(declared)
+        stage = "API"
+        _check_api(module, declared.source)
+        stage = "hook"
+        manager.register(_Few(_marked(manager, module)), declared.source.plugin)
+        manager.check_pending()
+        stage = "registration"
+        _check_returned(manager.hook.plausibly_register(registrar=registrar))
     except KeyboardInterrupt:
         raise
-    except BaseException as error:  # somebody's module may raise anything, or exit
-        raise _Failed(stage, error) from error
+    except BaseException as error:  # noqa: BLE001  # a plugin may raise anything, or exit
+        return Failure(declared.source, stage, error, tuple(registrar.entries))
+    return tuple(registrar.entries)
 
 
 def _imported(declared: Declared) -> ModuleType:
@@ -359,8 +357,8 @@ def _marked(manager: pluggy.PluginManager, module: ModuleType) -> dict[str, obje
     return {name: functions[name] for name in marked}
 
 
-def _check_given(given: list[object]) -> None:
-    for result in given:
+def _check_returned(results: list[object]) -> None:
+    for result in results:
         if inspect.iscoroutine(result):
             result.close()
         kind = type(result).__name__
@@ -368,3 +366,28 @@ def _check_given(given: list[object]) -> None:
             f"its hook returned {an(kind)}; what is not added to the registrar is lost",
             "registrar.add(KIND, name, target), and return nothing",
         )
+
+
+def loaded_target(entry: Entry) -> Callable[..., object] | None:
+    """Return the class or function if it is in memory, None if only loading it would tell."""
+    if not isinstance(entry.target, str):
+        return entry.target
+    place, _, attribute = entry.target.partition(":")
+    module = sys.modules.get(place)
+    if module is None:
+        return None if entry.extra or _may_be_found(place) else entry.load()
+    there = vars(module)
+    # A module may make its attributes when they are asked for, out of what takes long to import.
+    return entry.load() if attribute in there or "__getattr__" not in there else None
+
+
+def _may_be_found(module: str) -> bool:
+    parent = module.rpartition(".")[0]
+    if parent and parent not in sys.modules:  # looking further would import it
+        return True
+    try:
+        return importlib.util.find_spec(module) is not None
+    except ModuleNotFoundError:  # below a module that is no package
+        return False
+    except (ImportError, ValueError, AttributeError):  # a finder that cannot tell
+        return True

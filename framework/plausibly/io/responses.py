@@ -10,19 +10,14 @@ from typing import Literal, TypeAlias
 import attrs
 import numpy as np
 import xarray as xr
-from numpy.typing import NDArray
 
 from plausibly import registry
 from plausibly.data import names, states
-from plausibly.data.annotations import AnnotationTable, build_table, rebuilt
-from plausibly.data.names import check_names, is_blank, is_missing, name_texts, several
-from plausibly.data.rows import Rows
-from plausibly.data.seal import check_table
+from plausibly.data.annotations import AnnotationTable, Rows, build_table, check_table
+from plausibly.data.names import check_names, is_blank, is_missing, several
 from plausibly.errors import ComponentError, InputError, counted, listed, warn
-from plausibly.kernels.random import hash_names
-from plausibly.kernels.types import Floats, Hashes, Ints
-from plausibly.protocols import ANNOTATION, READER
-from plausibly.registry.calls import calling
+from plausibly.protocols import ANNOTATION, READER, Reader
+from plausibly.registry.entries import calling
 
 Duplicates: TypeAlias = Literal["error", "first", "last", "latest", "all", "fractional"]
 """What several answers of one annotator to one example mean."""
@@ -305,7 +300,7 @@ def _policies(_: object, __: object, value: Mapping[str, str]) -> None:
 
 
 @attrs.frozen(kw_only=True)
-class ResponseOptions:
+class ResponseOptions(Reader):
     """What every reader of responses lets its user say: a base for the reader's attrs class.
 
     Attributes
@@ -588,76 +583,3 @@ def _with_place(
         whose=whose,
         details=details,
     )
-
-
-_ODD = tuple(
-    np.uint64(value) for value in (0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9)
-)
-_SHIFT = np.uint64(29)
-
-
-def by_name(rows: Rows) -> NDArray[np.intp]:
-    """Return the places of responses, (response,), in an order that belongs to names.
-
-    Example by example in the order of the table; within an example by the name of the annotator
-    and what was said, whatever the order of annotators, labels or rows. Responses that say the
-    same, of unknown annotators, cannot be told apart and keep their order.
-
-    Parameters
-    ----------
-    rows : Rows
-        The columns of a table.
-    """
-    annotators = name_texts(rows.table.indexes[names.ANNOTATOR])
-    # the extra last place is where code -1, an unknown annotator, looks
-    who = np.append(hash_names(annotators), np.uint64(0))[rows.annotator]
-    return np.lexsort((_said(rows), who, rows.example))
-
-
-def _said(rows: Rows) -> Hashes:
-    """Return a number for what each response says: (response,), of label names, not codes."""
-    label = hash_names(name_texts(rows.table.indexes[names.LABEL]))[rows.label]
-    share = np.ascontiguousarray(rows.share, dtype=np.float64).view(np.uint64)
-    with np.errstate(over="ignore"):
-        mention = label * _ODD[0] ^ rows.block.astype(np.uint64) * _ODD[1] ^ share * _ODD[2]
-        mention = (mention ^ (mention >> _SHIFT)) * _ODD[1]
-        mention ^= mention >> _SHIFT
-        # Sums of unsigned integers wrap round, and so do not depend on the order of mentions.
-        sums = np.concatenate(([np.uint64(0)], np.cumsum(mention, dtype=np.uint64)))
-        ends = np.cumsum(rows.mentions)
-        said: Hashes = sums[ends] - sums[ends - rows.mentions]
-    return said
-
-
-def take_responses(
-    table: xr.Dataset, responses: Ints, weight: Floats | None = None
-) -> AnnotationTable:
-    """Return the table with these responses only, each as often as it is named.
-
-    Examples, labels and annotators stay; mentions follow their responses.
-
-    Parameters
-    ----------
-    table : Dataset
-        An annotation table that is known to be intact.
-    responses : ndarray of int, (taken,)
-        Places of responses.
-    weight : ndarray of float, (taken,), optional
-        How many times each counts; by default as in the table.
-    """
-    mention: Ints = table[names.MENTION_RESPONSE].values
-    size = np.bincount(mention, minlength=table.sizes[names.RESPONSE])
-    starts = np.cumsum(size) - size
-    taken = size[responses]
-    within = np.arange(int(taken.sum())) - np.repeat(np.cumsum(taken) - taken, taken)
-    part = table.isel(
-        {
-            names.RESPONSE: responses,
-            names.MENTION: np.repeat(starts[responses], taken) + within,
-        }
-    )
-    new = np.repeat(np.arange(len(responses)), taken)
-    part = part.assign({names.MENTION_RESPONSE: (names.MENTION, new)})
-    if weight is not None:
-        part = part.assign({names.RESPONSE_WEIGHT: (names.RESPONSE, weight)})
-    return rebuilt(part)

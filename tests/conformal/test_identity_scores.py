@@ -11,7 +11,7 @@ from hypothesis.extra import numpy as arrays
 import plausibly
 from plausibly.calibration import pools
 from plausibly.calibration.data import CalibrationData
-from plausibly.calibration.examples import AsGiven
+from plausibly.calibration.examples import IdentityScores
 from plausibly.conformal.array_predictor import Scoring
 from plausibly.kernels import blocks
 from plausibly.plugin import Floats, ScoreInput
@@ -42,7 +42,7 @@ def bits(values: Floats) -> bytes:
 def test_scores_as_given_are_those_of_a_copy(values: Floats, data: st.DataObject) -> None:
     values = values.astype(data.draw(st.sampled_from([np.float32, np.float64])))
     copied = values + values.dtype.type(0)
-    source = AsGiven(values)
+    source = IdentityScores(values)
     row = np.arange(len(values))[None, ::-1]
     label = np.zeros_like(row)
     assert source.dtype == values.dtype
@@ -59,13 +59,13 @@ def test_predictors_of_copies_are_the_same() -> None:
     lam = shares(generator.multinomial(4, [0.5, 0.3, 0.2], 300))
     before = model.values.copy()
     for calibrator in ("expected", "voted", "monte-carlo"):
-        as_given = plausibly.calibrate(model, lam, calibrator=calibrator)
+        identity = plausibly.calibrate(model, lam, calibrator=calibrator)
         copied = plausibly.calibrate(model, lam, calibrator=calibrator, score=Copied())
         for name in ("ordered", "cumulative"):
-            here, there = (getattr(one.pools.pooled, name) for one in (as_given, copied))
+            here, there = (getattr(one.pools.pooled, name) for one in (identity, copied))
             assert bits(here) == bits(there)
-        assert as_given.predict(model, 0.1).equals(copied.predict(model, 0.1))
-        scores = as_given.scores(model)
+        assert identity.predict(model, 0.1).equals(copied.predict(model, 0.1))
+        scores = identity.scores(model)
         assert bits(scores) == bits(copied.scores(model))
         scores[...] = 7
         assert bits(model.values) == bits(before)
@@ -75,7 +75,7 @@ def test_predictors_of_copies_are_the_same() -> None:
         (Copied(), "probability", False),
     ):
         scoring = Scoring(component=component, called="score", scale=scale, seed=0)
-        assert scoring.as_given is plain
+        assert scoring.identity is plain
 
 
 @pytest.mark.parametrize("cells", [1, 5, 1 << 15])

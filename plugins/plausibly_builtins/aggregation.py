@@ -1,0 +1,103 @@
+"""Bases that aggregators of several families share, and messages that are errors or warnings."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import Any, TypeAlias
+
+import attrs
+import numpy as np
+import xarray as xr
+from numpy.typing import NDArray
+
+from plausibly.plugin import (
+    AGGREGATOR,
+    Aggregator,
+    ComponentLike,
+    Floats,
+    InputError,
+    Ints,
+    Keys,
+    Rows,
+    answered_rows,
+    default_aggregator,
+    default_kinds,
+    names,
+    resolve,
+    warn,
+)
+
+Terms: TypeAlias = tuple[Floats, Floats, Ints | None]
+"""What mentions add to their labels (mention,), totals (example,), and these where they count."""
+
+
+class Shares(Aggregator, ABC):
+    """Plausibility of a label = the sum of what its mentions add / the total of the example."""
+
+    def aggregate(self, annotations: xr.Dataset, keys: Keys) -> xr.DataArray:
+        """Return plausibilities (example, label)."""
+        rows = answered_rows(annotations, self.accepts)
+        terms, total, denominator = self._terms(rows)
+        return rows.shares(terms, total, denominator=denominator)
+
+    def aggregate_packed(self, annotations: xr.Dataset, keys: Keys) -> xr.Dataset:
+        """Return the same in packed form, for thousands of labels."""
+        rows = answered_rows(annotations, self.accepts)
+        terms, total, denominator = self._terms(rows)
+        return rows.packed_shares(terms, total, denominator=denominator)
+
+    @abstractmethod
+    def _terms(self, rows: Rows) -> Terms: ...
+
+
+def optional_aggregator(like: ComponentLike[Aggregator] | None) -> Aggregator | None:
+    """Return an aggregator by name, as a table or itself; None stays None."""
+    return None if like is None else resolve(AGGREGATOR, like)
+
+
+@attrs.frozen(kw_only=True)
+class Around(Aggregator):
+    """An aggregator around another one, by default the one for the kind of annotation."""
+
+    inner: Aggregator | None = attrs.field(default=None, converter=optional_aggregator)
+
+    @property
+    def accepts(self) -> frozenset[str]:
+        """Kinds of annotation that the inner aggregator reads."""
+        return default_kinds() if self.inner is None else self.inner.accepts
+
+    @property
+    def joint(self) -> bool:
+        """Whether the inner aggregator learns from all examples."""
+        return self.inner is not None and self.inner.joint
+
+    def inner_for(self, table: xr.Dataset) -> Aggregator:
+        """Return the inner aggregator for the kind of a table."""
+        if self.inner is not None:
+            return self.inner
+        return resolve(AGGREGATOR, default_aggregator(str(table.attrs[names.KIND])))
+
+
+def example_names(rows: Rows, which: Any) -> list[str]:  # Any: places or a mask
+    """Return the names of some examples of a table."""
+    return [str(name) for name in rows.table.indexes[names.EXAMPLE][which]]
+
+
+def by_name(rows: Rows, dim: str) -> NDArray[np.intp]:
+    """Return the place of each name over a dim of the table in the order of names."""
+    return np.argsort(np.argsort(rows.table[dim].values, kind="stable"))
+
+
+def refuse_or_warn(
+    name: str,
+    *,
+    refused: str,
+    do: str,
+    accepted: str | None,
+    otherwise: str,
+    **about: Any,  # Any: what errors and warnings have in common
+) -> None:
+    """Raise an `InputError`, or warn of what is `accepted` instead, where it is not None."""
+    if accepted is None:
+        raise InputError(name, refused, do=do, **about)
+    warn(name, accepted, do=otherwise, stacklevel=5, **about)

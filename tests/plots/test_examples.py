@@ -1,0 +1,59 @@
+"""The example of every figure runs as it is printed."""
+
+from __future__ import annotations
+
+import doctest
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import plausibly
+from plausibly import plots
+from plausibly.errors import PlausiblyWarning
+from plots_world import world
+
+LABELS = ("benign", "unsure", "malignant")
+
+
+@pytest.fixture(scope="module")
+def known() -> dict[str, object]:
+    """What the docstring of the package names."""
+    predictions, plausibilities = world(120, LABELS)
+    predictions = (predictions + 0.001) / 1.003
+    predictor = plausibly.calibrate(predictions[:60], plausibilities[:60])
+    drawn = np.random.default_rng(0)
+    annotations = plausibly.build_annotations(
+        "single-label",
+        [
+            (str(name), annotator, str(drawn.choice(LABELS)))
+            for name in predictions.example.values[60:]
+            for annotator in ("ana", "ben", "chen")
+        ],
+        LABELS,
+    )
+    return {
+        "plausibly": plausibly,
+        "plots": plots,
+        "predictor": predictor,
+        "predictions": predictions[60:],
+        "plausibilities": plausibilities[60:],
+        "annotations": annotations,
+        "sets": predictor.predict(predictions[60:], [0.2, 0.1]),
+        "risk": dict(zip(LABELS, ("low", "low", "high"), strict=True)),
+    }
+
+
+@pytest.mark.parametrize("figure", dir(plots))
+def test_the_example_runs(
+    figure: str, known: dict[str, object], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (example,) = doctest.DocTestFinder(recurse=False).find(
+        getattr(plots, figure), figure, globs=dict(known)
+    )
+    assert example.examples
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", PlausiblyWarning)
+        assert doctest.DocTestRunner().run(example).failed == 0
