@@ -56,7 +56,8 @@ OPTIONS = [
     ("evaluate", "opinions-missing", "got neither do -a votes.csv"),
     (
         f"{PREDICT} --set predictions.scale=logits",
-        "config-key", 'expected "probability" or "logit" or "independent" or "any"',
+        "config-key",
+        'expected "probability" or "logit" or "independent" or "any"',
     ),
     ("plugins lst", "usage", "Did you mean 'list'? do plausibly plugins --help"),
     ("calibrate -a votes.csv -p no.csv -o p.nc", "file-missing", 'predictions "no.csv"'),

@@ -98,7 +98,7 @@ def test_what_it_says_of_a_calibration(world: World) -> None:
 
 def test_what_it_says_of_a_study(world: World) -> None:
     found = typed("run study.toml --dry-run --processes 2 --json").document
-    assert found["dry_run"]["would"] == "calibrate and measure 14 times: 7 splits of 2 calibrations"
+    assert found["dry_run"]["would"] == "calibrate and measure 14 times: 7 splits of 2 methods"
     assert found["dry_run"]["memory_bytes"] == 2 * 3 * 30 * 3 * 8
     told = typed("run study.toml --dry-run")
     assert "would write  plausibly-out/: " in told.out
@@ -159,7 +159,8 @@ def test_chunks_are_not_read(world: World) -> None:
     names = [line.split(",")[0] for line in world.path("patients.csv").read_text().split()]
     world.write("e.csv", "\n".join(names) + "\n")
     world.write("labels.txt", "cat\ndog\nfox\n")
-    files = "-a votes.csv -p p.npy -e e.csv --labels labels.txt --set compute.chunks=7 --set compute.scheduler=local"
+    files = "-a votes.csv -p p.npy -e e.csv --labels labels.txt"
+    files += " --set compute.chunks=7 --set compute.scheduler=local"
     calibrate = f"calibrate {files} -o p.nc --dry-run"
     ran = done(calibrate)
     assert "would do     read 30 examples, 7 at a time, and calibrate\n" in ran.out

@@ -169,7 +169,8 @@ def test_json_holds_what_python_gives(world: World) -> None:
         (
             "-e new_patients.csv --by site:diagnosis",
             "subgroups-none",
-            "expected 20 examples or more in one subgroup; got at most 13 do --set evaluation.at_least=10",
+            "expected 20 examples or more in one subgroup; got at most 13 do "
+            "--set evaluation.at_least=10",
         ),
     ],
 )

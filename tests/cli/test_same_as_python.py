@@ -98,7 +98,8 @@ def test_examples_name_the_rows_of_a_file_without_names(world: World) -> None:
     predictions = plausibly.read_predictions("probabilities.csv")
     np.save("bare.npy", predictions.values)
     world.write("labels.txt", "cat\ndog\nfox\n")
-    words = "-a votes.csv --labels labels.txt -e patients.csv --set examples.cluster=patient -o predictor.nc"
+    words = "-a votes.csv --labels labels.txt -e patients.csv -o predictor.nc"
+    words += " --set examples.cluster=patient"
     bare = typed("calibrate -p bare.npy", *words.split(), "--json")
     named = typed("calibrate -p probabilities.csv", *words.split(), "--json")
     assert bare.code == named.code == 0

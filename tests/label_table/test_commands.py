@@ -26,12 +26,11 @@ pet,,,,
 STUDY = """\
 [annotations]
 path = "said.csv"
+aggregator = "spread"
 [predictions]
 path = "model.csv"
 [labels]
 path = "labels.csv"
-[aggregator]
-name = "spread"
 [[methods]]
 [splits]
 count = 3
@@ -54,6 +53,7 @@ def make(folder: Path) -> World:
 
 
 LABELS = ("--labels", "labels.csv")
+LABEL_KEY = ("--set", "labels.path=labels.csv")
 SPREAD = ("--aggregator", "spread")
 NAMED = (
     "which stands above labels that {} has expected the 3 labels of {}, or how to get there; got 1 "
@@ -221,13 +221,13 @@ def test_a_study(world: World) -> None:
 
 
 def test_a_study_whose_parents_nobody_spreads(world: World) -> None:
-    world.edit("study.toml", '[aggregator]\nname = "spread"\n', "")
+    world.edit("study.toml", 'aggregator = "spread"\n', "")
     ran = typed("run study.toml -o out")
     assert ran.code == 2
     assert " ".join(ran.err.split()) == (
         'error parents-named: said.csv names "pet", '
         + NAMED.format("model.csv", "model.csv")
-        + f'aggregate with [aggregator] name = "spread": {ADVICE}'
+        + f'aggregate with [annotations] aggregator = "spread": {ADVICE}'
     )
     world.edit("said.csv", "c03,w1,pet", "c03,w1,fox")
     assert name_texts(prepare("study.toml").plausibilities["label"].values) == ["cat", "dog", "fox"]
@@ -238,7 +238,7 @@ def test_a_study_of_plausibilities(world: World) -> None:
     done("aggregate", "-a", "said.csv", *LABELS, "-o", "lam.csv")
     old = '[annotations]\npath = "said.csv"\n'
     world.edit("study.toml", old, '[plausibilities]\npath = "lam.csv"\n')
-    world.edit("study.toml", '[aggregator]\nname = "spread"\n', "")
+    world.edit("study.toml", 'aggregator = "spread"\n', "")
     assert name_texts(prepare("study.toml").plausibilities["label"].values) == ["cat", "dog", "fox"]
 
 
@@ -252,6 +252,6 @@ def test_renamed_labels_of_a_table_with_parents(world: World) -> None:
 
 
 def test_planning_reads_the_table(world: World) -> None:
-    asked = ("plan", "-a", "said.csv", "-p", "model.csv", *LABELS, *SPREAD, "--alpha", "0.2")
+    asked = ("plan", "-a", "said.csv", "-p", "model.csv", *LABEL_KEY, *SPREAD, "--alpha", "0.2")
     ran = done(*asked)
     assert "spread (parents uniform)" in ran.out

@@ -80,7 +80,8 @@ def test_a_pilot(folder: Path) -> None:
 
 
 def test_the_document(folder: Path) -> None:
-    words = "plan -a votes.csv -p pilot.csv --within 0.03 --n 100 --n 400 --set plan.resamples=20 --json"
+    words = "plan -a votes.csv -p pilot.csv --within 0.03 --n 100,400 --json"
+    words += " --set plan.resamples=20"
     ran = run(*words.split())
     assert ran.code == 0
     document = ran.document
@@ -110,8 +111,8 @@ def test_one_side_and_other_shares() -> None:
 
 def test_options_reach_the_plan(folder: Path) -> None:
     told = shown(
-        "plan -a votes.csv -p pilot.csv --draws 3 --draws expected --answers 2 --set method.score=margin "
-        "--n 200 --set plan.resamples=0 --set plan.delta=0.01 --seed 4"
+        "plan -a votes.csv -p pilot.csv --draws 3,expected --answers 2 --set method.score=margin "
+        "--n 200 --set plan.resamples=0 --set plan.delta=0.01 --set seed=4"
     )
     assert "n        m = 3           expected\n" in told
     assert "responses   spread at n = 200, by responses an example (expected): ." in told

@@ -18,7 +18,7 @@ KEYS = """
 title = "Animals & others"
 words = { example = "picture" }
 text = "diagnosis"
-annotator_names = true
+anonymous = false
 """
 
 
@@ -135,7 +135,7 @@ def test_a_predictor_on_new_examples(world: World, predictor: Path) -> None:
     assert told.out.endswith("next     open new.html\n")
     data = embedded(world.path("new.html").read_text("utf-8"))
     assert data["provenance"]["command"] == (
-        "plausibly report --predictor predictor.nc -o new.html -p new.csv -a new_votes.csv "
+        "plausibly report --predictor predictor.nc -o new.html -a new_votes.csv -p new.csv "
         "-e new_patients.csv --alpha 0.25"
     )
     sets = plausibly.load_predictor(predictor).predict(plausibly.read_predictions("new.csv"), 0.25)
@@ -171,7 +171,7 @@ def test_a_predictor_on_new_examples(world: World, predictor: Path) -> None:
         (
             ("out", "--set", "report.words=case=scan"),
             'error words-unknown: no word of a report is called "case"',
-            'words={"example": "nodule"} (--set report.words=example=nodule)',
+            """words={"example": "nodule"} (--set 'report.words={example="nodule"}')""",
         ),
     ],
 )

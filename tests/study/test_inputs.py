@@ -129,7 +129,7 @@ def test_keys_name_coordinates_of_the_examples(world: World, change: tuple[str, 
 def test_without_a_table_examples_have_no_coordinates(world: World) -> None:
     found = said(world, f'{SMALLEST}[examples]\ncluster = "patient"\n')
     assert found == (
-        'error config-key: study.toml line 7: examples.cluster: examples have no\n'
+        "error config-key: study.toml line 7: examples.cluster: examples have no\n"
         '  "patient", nor any other coordinate\n'
         "  do        name a table that has it: [examples] path"
     )

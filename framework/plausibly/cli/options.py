@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from decimal import Decimal
 from pathlib import Path
-from typing import Annotated, Any, TypeAlias
+from typing import Annotated, Any, Literal, TypeAlias, get_args, get_origin
 
 import attrs
 import typer
@@ -45,7 +45,7 @@ class Flag:
         more: dict[str, Any] = {  # Any: what Typer takes
             "metavar": self.metavar or None,
             "help": _help(known),
-            "autocompletion": self.offer,
+            "autocompletion": self.offer or _choices(known),
             "show_default": False,
         }
         if not self.long.startswith("-"):
@@ -57,6 +57,11 @@ def _type(known: Key) -> Any:  # Any: a type is known at run time only
     if known.many or known.pairs:
         return list[str] | None
     return (bool if bool in known.arms else str) | None
+
+
+def _choices(known: Key) -> Callable[..., object] | None:
+    values = [v for arm in known.arms if get_origin(arm) is Literal for v in get_args(arm)]
+    return completion.choices(values) if values else None
 
 
 def _help(known: Key) -> str:

@@ -95,12 +95,13 @@ def of_study(output: Output, path: Path, loaded: Draft, *, dry_run: bool) -> Non
     examples = settings.examples.path if "new.examples" in loaded.typed else None
     labels = settings.labels.path if "labels.path" in loaded.typed else None
     by = settings.evaluation.columns if "evaluation.by" in loaded.typed else None
+    chosen = _options(settings)
     with output.working(f"reading {path.name}"):
         found = sources.finished(path)
     said = {key: value for key, value in loaded.typed.items() if key != "output.report"}
     command = _command([".", "-o", out.name], loaded) if said else ""
     with output.working("writing the report"):
-        chosen = attrs.evolve(_options(settings), command=command)
+        chosen = attrs.evolve(chosen, command=command)
         subject = sources.study_subject(found, chosen, examples=examples, labels=labels, by=by)
         report = None if dry_run else write_subject(subject, out)
     if report is not None:
@@ -174,12 +175,16 @@ def after_run(output: Output, result: StudyResult) -> Path:
     return report.path
 
 
+_SHORT = {"--annotations": "-a", "--predictions": "-p", "--examples": "-e"}
+
+
 def _command(words: Sequence[object], loaded: Draft) -> str:
     """Return the command that gives a report again: files by their names, where they lie."""
     parts: list[object] = ["plausibly", "report", *words]
     for key, (source, value) in loaded.typed.items():
         if key in ("output.report", "output.predictor"):
             continue
+        source = _SHORT.get(source, source)
         if value is True:
             parts.append(source)
         elif source == "--set":
