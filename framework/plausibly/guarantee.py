@@ -1,4 +1,4 @@
-"""What a prediction set promises: level, of what, over what, under which assumptions, and why."""
+"""What calibrators claim of prediction sets, and what is guaranteed of them at one alpha."""
 
 from __future__ import annotations
 
@@ -32,11 +32,15 @@ class Printer(Protocol):
 
 Target = Literal["aggregated", "voted", "mass", "risk"]
 
+Needs = Literal["mean", "each", "smoothed"]
+"""What a combiner reads: the mean p-value, each replicate's, or the mean with ties split."""
+
 NEW_LABEL = "a label drawn from a new example's plausibilities: what an expert would say of it"
 NOT_CLAIMED = (
     "a claim about the true label, about one example, label or group, "
     "or about examples unlike these"
 )
+_NOT_AT_ALL = "not per example, label or group"
 _NOT_OF_EACH = "a claim about the true label or about one example, or about examples unlike these"
 
 
@@ -73,9 +77,146 @@ def bounded(value: Fraction | float, *, up: bool = False, typed: bool = True) ->
     return f"{units // 10**places or ''}.{decimals}"
 
 
+EXAMPLES = "calibration examples"
+UNSEEN = "the model saw none of them"
+DRAWN_LABELS = "drawn labels"
+UNIFORMS = "the uniforms of the score"
+NO_GUARANTEE = "a guarantee needs "
+
+BY_LABEL = "label"
+"""`Claim.by` where it holds of each label."""
+
+
 @attrs.frozen(kw_only=True)
-class Guarantee:
-    """A promise about prediction sets, complete enough to be read on its own.
+class Exchangeable:
+    """Assumption that calibration and new units are exchangeable.
+
+    Attributes
+    ----------
+    unit : str
+        Coordinate of which each value, such as a patient, is one unit with all its examples; empty:
+        each example is one.
+    weights : str
+        Coordinate that says how much more often new examples are like each; empty: no shift.
+    augmentations : bool
+        Whether each example comes with all its augmentations.
+    with_plausibilities : bool
+        Whether each example comes with its plausibilities.
+    independent : bool
+        Whether the units are independent draws of one distribution, which is more.
+    """
+
+    unit: str = ""
+    weights: str = ""
+    augmentations: bool = False
+    with_plausibilities: bool = False
+    independent: bool = False
+
+    def sentences(self) -> tuple[str, ...]:
+        """Return the assumption in words."""
+        if self.weights:
+            return (
+                "calibration examples are independent draws of one distribution, and new ones, of "
+                "another, are independent of them",
+                "the answers given an example are the same in both",
+                "examples that calibration cannot have are not among the new ones",
+                f'"{self.weights}" says how much more often new examples are like each, up to a '
+                "factor, and is known or estimated on other data",
+            )
+        units = f'values of "{self.unit}", each with its examples,' if self.unit else "examples"
+        how = "independent draws of one distribution" if self.independent else "exchangeable"
+        more = ", each with all its augmentations" if self.augmentations else ""
+        more += ", with their plausibilities" if self.with_plausibilities else ""
+        return (f"calibration and new {units} are {how}{more}",)
+
+
+@attrs.frozen(kw_only=True)
+class Claim:
+    """What a calibrator claims of prediction sets, whatever alpha is.
+
+    Attributes
+    ----------
+    covers : str
+        What is covered, in words.
+    target : {"aggregated", "voted", "mass", "risk"}
+        Whether the claim is about labels drawn from the plausibilities, about the voted label,
+        about the share of the plausibilities in a set, or about a risk on average.
+    event : str
+        For the targets "mass" and "risk": what is probable, or what is small on average.
+    share : Fraction or None
+        For the target "mass": the share of the plausibilities that a set is to hold.
+    by : str
+        The coordinate of the examples, or ``"label"``, of each of whose values the claim holds;
+        empty: overall only.
+    unit : str
+        What calibration counts, such as examples.
+    assumption : Exchangeable or None
+        How calibration and new examples relate; None where `conditions` say all of it.
+    conditions : tuple of str
+        What else the claim rests on.
+    random : tuple of str
+        What is random beside the examples, such as drawn labels.
+    why, reference : str
+        The argument where it is another than that of exchangeable examples, and its proof.
+    notes : tuple of str
+        What else a reader should know.
+    """
+
+    covers: str = NEW_LABEL
+    target: Target = "aggregated"
+    event: str = ""
+    share: Fraction | None = None
+    by: str = ""
+    unit: str = EXAMPLES
+    assumption: Exchangeable | None = Exchangeable()
+    conditions: tuple[str, ...] = (UNSEEN,)
+    random: tuple[str, ...] = ()
+    why: str = ""
+    reference: str = ""
+    notes: tuple[str, ...] = ()
+
+    @property
+    def assumptions(self) -> tuple[str, ...]:
+        """All that the claim rests on, in words."""
+        stated = () if self.assumption is None else self.assumption.sentences()
+        if stated and self.by not in ("", BY_LABEL):
+            more = "; all of this" if len(stated) > 1 else ""
+            stated = (f'{"; ".join(stated)}{more} within each value of "{self.by}"',)
+        return (*stated, *self.conditions)
+
+    @property
+    def cluster(self) -> str:
+        """Coordinate, such as the patient, of which a new value brings the new example.
+
+        What is claimed is then the mean over its values of the means within them.
+        """
+        return "" if self.assumption is None else self.assumption.unit
+
+    @property
+    def weights(self) -> str:
+        """Coordinate with the weights of the examples, for covariate shift."""
+        return "" if self.assumption is None else self.assumption.weights
+
+    @property
+    def per(self) -> str:
+        """Each of what the claim holds, such as ``'each value of "site"'``; empty: overall only."""
+        if self.by == BY_LABEL:
+            who = "is voted" if self.target == "voted" else "an expert gives"
+            return f"each label, where it is the label that {who}"
+        return f'each value of "{self.by}"' if self.by else ""
+
+    def of_new(self, unit: str) -> Claim:
+        """Return the claim for a random example of a new value of a coordinate."""
+        assumption = self.assumption and attrs.evolve(self.assumption, unit=unit)
+        covers = f'{self.covers}; the example is a random one of a new "{unit}"'
+        return attrs.evolve(self, covers=covers, assumption=assumption)
+
+
+@attrs.frozen(kw_only=True)
+class Guarantee(Claim):
+    """A claim at one alpha, complete enough to be read on its own.
+
+    `unit` says what `has` and `needed` count.
 
     Attributes
     ----------
@@ -83,21 +224,8 @@ class Guarantee:
         The miscoverage rate that was asked for, exactly as typed.
     level : Fraction or None
         Lower bound of the coverage; None where nothing is promised. Of a risk, 1 minus its bound.
-    target : {"aggregated", "voted", "mass", "risk"}
-        Whether the promise is about labels drawn from the plausibilities, about the voted label,
-        about the share of the plausibilities in a set, or about a risk on average.
-    of_what : str
-        What is covered, in words.
-    event : str
-        For the targets "mass" and "risk": what is probable, or what is small on average.
     over : str
         What the probability is taken over.
-    assumptions : tuple of str
-        The promise holds if all of these do.
-    why : str
-        The argument, in one sentence.
-    reference : str
-        Where the argument is proved.
     confidence : Fraction or None
         For promises about this one calibration: they hold with at least this probability over it.
     vacuous : bool
@@ -106,46 +234,21 @@ class Guarantee:
         Number of examples that decide vacuity: calibration or held-out ones.
     needed : int or None
         Least number of such examples with which the sets say something at `alpha`.
-    counted : str
-        What `has` and `needed` count.
     least_alpha : float or None
         Least alpha at which the sets say something with `has` examples.
-    notes : tuple of str
-        Anything else the reader should know.
-    share : Fraction or None
-        For the target "mass": the share of the plausibilities that a set is to hold.
-    each : str
-        Of what each the promise holds, such as ``'each value of "site"'``; empty: overall only.
-    by : str
-        The coordinate of the examples, or ``"label"``, of each of whose values it holds.
     groups : tuple of (str, float)
-        These values, and by how many calibration examples (a label: by which mass).
-    cluster : str
-        Coordinate, such as the patient, of which a new value brings the new example: what is
-        promised is then the mean over its values of the means within them.
+        The values of `by`, and by how many calibration examples (a label: by which mass).
     """
 
     alpha: Fraction
     level: Fraction | None
-    target: Target = "aggregated"
-    of_what: str = NEW_LABEL
     over: str = "calibration examples and the new example together"
-    assumptions: tuple[str, ...] = ("calibration and new examples are exchangeable",)
-    why: str
-    reference: str = ""
     confidence: Fraction | None = None
     vacuous: bool = False
     has: int = 0
     needed: int | None = None
-    counted: str = "calibration examples"
     least_alpha: float | None = None
-    notes: tuple[str, ...] = ()
-    event: str = ""
-    each: str = ""
-    share: Fraction | None = None
-    by: str = ""
     groups: tuple[tuple[str, float], ...] = ()
-    cluster: str = ""
 
     def statement(self) -> str:
         """Return the promise as one formula."""
@@ -156,8 +259,8 @@ class Guarantee:
         else:
             symbol = "vote" if self.target == "voted" else "Y"
             text = f"P({self.event or f'{symbol} in C(X)'}) >= {self.bound()}"
-        if self.each:
-            text += f", for {self.each}"
+        if self.per:
+            text += f", for {self.per}"
         if self.confidence is not None:
             sure = bounded(self.confidence)
             text += f", with probability {sure} over the calibration"
@@ -195,16 +298,16 @@ class Guarantee:
         if self.level is None:
             return [why, *(("note", note) for note in self.notes)]
         parts = [
-            ("of what", self.of_what),
+            ("of what", self.covers),
             ("over", self.over),
             ("if", "; ".join(self.assumptions)),
             why,
         ]
         if self.vacuous and self.needed is not None:
-            more = f"{self.needed:,} {self.counted} or more; there are {self.has:,}"
+            more = f"{self.needed:,} {self.unit} or more; there are {self.has:,}"
             parts.append(("vacuous", f"every set is every label; says something with {more}"))
         parts += [("note", note) for note in self.notes]
-        parts.append(("not", _NOT_OF_EACH if self.each else NOT_CLAIMED))
+        parts.append(("not", _NOT_OF_EACH if self.per else NOT_CLAIMED))
         return parts
 
     def __str__(self) -> str:
@@ -225,12 +328,192 @@ class Guarantee:
     def to_json(self) -> dict[str, object]:
         """Return plain data; fractions become text, so that nothing is rounded."""
         data: dict[str, object] = converter().unstructure(self)
-        return {**data, "statement": self.statement()}
+        derived = {name: getattr(self, name) for name in ("assumptions", "per", "cluster")}
+        return {**data, **derived, "statement": self.statement()}
 
     @classmethod
     def from_json(cls, data: Mapping[str, object]) -> Guarantee:
         """Return the guarantee that `to_json` described."""
         return converter().structure(data, cls)
+
+
+@attrs.frozen(kw_only=True)
+class CalibrationSummary:
+    """Numbers of a calibration on which a guarantee depends.
+
+    Attributes
+    ----------
+    n : int
+        Calibration units whose scores are compared with; of the largest group, where p-values are
+        kept apart.
+    m : int
+        Replicates.
+    n_held_out : int
+        Examples set aside for the combiner.
+    test_mass : Fraction
+        Mass of the new example in a numerator, in masses of one example: the largest risk.
+    equal_masses : bool
+        Whether every score is that of one example and weighs as much as any other.
+    separate : bool
+        Whether each replicate has p-values of its own.
+    shared_score : bool
+        Whether all replicates compare the same test score.
+    """
+
+    n: int
+    m: int = 1
+    n_held_out: int = 0
+    test_mass: Fraction = Fraction(1)
+    equal_masses: bool = True
+    separate: bool = True
+    shared_score: bool = True
+
+    def no_guarantee(
+        self,
+        claim: Claim,
+        alpha: Fraction,
+        reason: str,
+        *,
+        reference: str = "",
+        notes: tuple[str, ...] = (),
+    ) -> Guarantee:
+        """Return that nothing is guaranteed; `plausibly.calibrate` refuses unless that is allowed.
+
+        Parameters
+        ----------
+        claim : Claim
+        alpha : Fraction
+        reason : str
+            What a guarantee would need, and why that is not so here.
+        reference : str
+            Where the lack is shown.
+        notes : tuple of str
+        """
+        why = f"{NO_GUARANTEE}{reason}"
+        stated = attrs.evolve(claim, unit=EXAMPLES, why=why, reference=reference, notes=notes)
+        return Guarantee(
+            **attrs.asdict(stated, recurse=False),
+            alpha=alpha,
+            level=None,
+            over="nothing",
+            has=self.n_held_out or self.n,
+        )
+
+    def guarantee_of_rank(
+        self,
+        claim: Claim,
+        alpha: Fraction,
+        *,
+        why: str = "",
+        reference: str = "",
+        factor: int = 1,
+        held_out: bool = False,
+        random: tuple[str, ...] = (),
+        notes: tuple[str, ...] = (),
+    ) -> Guarantee:
+        """Return the guarantee 1 - alpha of a p-value whose least value is ``factor / (n + 1)``.
+
+        Parameters
+        ----------
+        claim : Claim
+        alpha : Fraction
+        why, reference : str
+        factor : int
+            What the rule multiplies a p-value of this calibration by.
+        held_out : bool
+            Whether n counts the held-out examples.
+        random, notes : tuple of str
+            See `guarantee`.
+        """
+        count = self.n_held_out if held_out else self.n
+        mass = factor if held_out else factor * self.test_mass
+        least = Fraction(mass) / (count + 1)
+        return self.guarantee(
+            claim,
+            alpha,
+            1 - alpha / factor,
+            why=why,
+            reference=reference,
+            needed=max(1, math.ceil(mass / alpha) - 1),
+            least_alpha=float(least),
+            held_out=held_out,
+            vacuous=alpha < least,
+            random=random,
+            notes=notes,
+        )
+
+    def guarantee(
+        self,
+        claim: Claim,
+        alpha: Fraction,
+        level: Fraction,
+        *,
+        why: str,
+        reference: str,
+        needed: int,
+        least_alpha: float | None,
+        held_out: bool = False,
+        vacuous: bool,
+        confidence: Fraction | None = None,
+        independent: bool = False,
+        random: tuple[str, ...] = (),
+        notes: tuple[str, ...] = (),
+    ) -> Guarantee:
+        """Return the claim at `alpha`, as a combiner guarantees it.
+
+        Parameters
+        ----------
+        claim : Claim
+        alpha, level : Fraction
+            Miscoverage rate asked for, and coverage guaranteed.
+        why, reference : str
+            The argument, and where it is proved.
+        needed : int
+            Examples from which on the sets are not every label, at `alpha`.
+        least_alpha : float or None
+            Alpha from which on they are not, with the examples there are.
+        held_out : bool
+            Whether `needed` counts held-out examples.
+        vacuous : bool
+            Whether every set is every label.
+        confidence : Fraction, optional
+            Probability over the calibration with which the level holds.
+        independent : bool
+            Whether the argument needs independent examples, more than exchangeable ones.
+        random : tuple of str
+            What the combiner draws, beside what is random already.
+        notes : tuple of str
+            More to say.
+        """
+        over = f"{', '.join((claim.unit, *claim.random, *random))} and the new example together"
+        if confidence is not None:
+            others = [one for one in claim.random if one != DRAWN_LABELS]
+            over = f"{' and '.join(('new examples', *others))}, for this one calibration"
+        where = f"for {claim.per}; not per example" if claim.per else _NOT_AT_ALL
+        assumption = claim.assumption
+        if independent:
+            assumption = attrs.evolve(assumption or Exchangeable(), independent=True)
+        held = f'held-out values of "{claim.cluster}"' if claim.cluster else "held-out examples"
+        stated = attrs.evolve(
+            claim,
+            assumption=assumption,
+            unit=held if held_out else claim.unit,
+            random=(*claim.random, *random),
+            why="; ".join(filter(None, (claim.why, why))),
+            reference="; ".join(filter(None, (claim.reference, reference))),
+            notes=(*claim.notes, *notes),
+        )
+        return Guarantee(
+            **attrs.asdict(stated, recurse=False),
+            alpha=alpha,
+            level=level,
+            over=f"{over}; {where}",
+            confidence=confidence,
+            vacuous=vacuous,
+            has=self.n_held_out if held_out else self.n,
+            needed=needed,
+            least_alpha=least_alpha,
+        )
 
 
 def _fraction(value: object, _: object) -> Fraction:
@@ -248,7 +531,7 @@ def _exactly(value: Any, kind: type[_T]) -> _T:  # Any: what JSON holds
 
 @cache
 def converter() -> Converter:
-    """Return the converter by which guarantees and evidence become plain data, without rounding."""
+    """Return the converter by which guarantees and claims become plain data, without rounding."""
     # cattrs costs more to import than this module, which messages need.
     from cattrs import Converter
 

@@ -1,4 +1,3 @@
-from plausibly.calibration.claim import Evidence as Evidence
 from plausibly.calibration.coordinates import group_names as group_names
 from plausibly.calibration.data import (
     CalibrationData as CalibrationData,
@@ -13,9 +12,6 @@ from plausibly.calibration.pvalues import (
     require_held_out as require_held_out,
 )
 from plausibly.calibration.scores import (
-    BY_LABEL as BY_LABEL,
-    EXCHANGEABLE as EXCHANGEABLE,
-    UNSEEN as UNSEEN,
     CalibrationScores as CalibrationScores,
 )
 from plausibly.conformal.aggregate import (
@@ -76,7 +72,14 @@ from plausibly.errors import (
 )
 from plausibly.extras import require as require
 from plausibly.guarantee import (
+    BY_LABEL as BY_LABEL,
+    DRAWN_LABELS as DRAWN_LABELS,
+    UNSEEN as UNSEEN,
+    CalibrationSummary as CalibrationSummary,
+    Claim as Claim,
+    Exchangeable as Exchangeable,
     Guarantee as Guarantee,
+    Needs as Needs,
     bounded as bounded,
 )
 from plausibly.io.annotation_files import (

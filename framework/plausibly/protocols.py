@@ -19,13 +19,14 @@ from typing import (
 
 import attrs
 
+from plausibly.guarantee import CalibrationSummary, Claim, Guarantee, Needs
+
 if TYPE_CHECKING:
     from fractions import Fraction
     from pathlib import Path
 
     import xarray as xr
 
-    from plausibly.calibration.claim import Evidence
     from plausibly.calibration.data import CalibrationData
     from plausibly.calibration.pvalues import PValues
     from plausibly.calibration.scores import CalibrationScores
@@ -169,11 +170,15 @@ class PValueCombiner(Protocol):
     def held_out(self) -> float:
         """Share of the calibration examples to set aside before calibration; 0.0 = none."""
 
+    @property
+    def needs(self) -> Needs:
+        """Which p-values `combine` reads: only the mean one, each replicate's, or smoothed ones."""
+
     def combine(self, p: PValues, held_out: PValues | None) -> Floats:
         """Return one p-value a query; non-decreasing in each p-value that it is given."""
 
-    def guarantee(self, evidence: Evidence, alpha: Fraction) -> Guarantee:
-        """Return what sets at `alpha` promise, or raise `IncompatibleComponents`."""
+    def guarantee(self, claim: Claim, summary: CalibrationSummary, alpha: Fraction) -> Guarantee:
+        """Return what sets at `alpha` guarantee, or raise `IncompatibleComponents`."""
 
 
 @attrs.frozen

@@ -111,8 +111,8 @@ def test_patients_within_groups_say_so() -> None:
     world = next(worlds(44, 6, 2, 1))
     data = data_of(world, range(6))
     found = resolve(CALIBRATOR, WITHIN).calibrate(data, Keys())
-    assert found.of_what.endswith(
+    assert found.claim.covers.endswith(
         'the example is a random one of a new "patient", among those of one "group"'
     )
     plain = resolve(CALIBRATOR, wrapped("mondrian", "group")).calibrate(data, Keys())
-    assert plain.of_what == NEW_LABEL
+    assert plain.claim.covers == NEW_LABEL

@@ -150,7 +150,7 @@ class TestTheStudiesCanFail:
 
     def test_of_one_label(self) -> None:
         plain = Study(claims.EXPECTED, claims.UNLIKE, alone=True)
-        excess = excesses(plain, "average", QUICK, n=50, ties=False, each="each label")
+        excess = excesses(plain, "average", QUICK, n=50, ties=False, by="label")
         assert excess.shape == (2, QUICK.alone, 3)
         assert kept(excess.sum(axis=2, keepdims=True))
         assert not kept(excess)

@@ -82,7 +82,7 @@ def test_proved_is_what_the_guarantee_says(shared: Path, name: str) -> None:
     )
     promise = predictor.guarantee("0.1")
     assert (promise.level, promise.target) == (PROVED[name], "aggregated")
-    assert (predictor.evidence.n_held_out > 0) == (name in ("held-out-rank", "ecdf", "pac"))
+    assert (predictor.summary.n_held_out > 0) == (name in ("held-out-rank", "ecdf", "pac"))
     assert predictor.n == 1200
 
 

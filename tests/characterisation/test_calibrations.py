@@ -157,13 +157,13 @@ def promise(predictor: plausibly.ConformalPredictor, alpha: str) -> str:
         "target": found.target,
         "event": found.event,
         "share": found.share and str(found.share),
-        "each": found.each,
+        "each": found.per,
         "assumptions": found.assumptions,
         "over": found.over,
         "vacuous": found.vacuous,
         "has": found.has,
         "needed": found.needed,
-        "counted": found.counted,
+        "counted": found.unit,
         "least_alpha": found.least_alpha,
     }
     return json.dumps({key: value for key, value in parts.items() if value not in (None, "", ())})

@@ -31,7 +31,7 @@ def test_the_way_of_the_data(world: World, flags: str) -> None:
     predictor = plausibly.calibrate(predictions, lam, **METHODS[flags])  # type: ignore[arg-type]  # by name
     sets = predictor.predict(plausibly.read_predictions("new.csv"), ["0.1", "0.2"])
     new = plausibly.aggregate(plausibly.read_annotations("new_votes.csv"))
-    evaluation = plausibly.evaluate(sets, new)
+    evaluation = plausibly.evaluate(sets, new).data
 
     words = f"calibrate -a votes.csv -p probabilities.csv {flags} -o predictor.nc --json"
     ran = typed(words)
@@ -75,7 +75,7 @@ def test_inline_tables_are_components(world: World) -> None:
     ran = run(*words, "--combiner", table, "--calibrator", '{name = "monte-carlo", draws = 3}')
     assert ran.code == 0
     predictor = plausibly.load_predictor("predictor.nc")
-    assert (predictor.evidence.m, predictor.evidence.n_held_out) == (3, 12)
+    assert (predictor.summary.m, predictor.summary.n_held_out) == (3, 12)
     assert "combiner ecdf (held_out 0.4, delta 0.5, band one-sided)" in ran.out.replace(
         "\n             ", " "
     )

@@ -31,8 +31,9 @@ def test_guarantees_of_strangers() -> None:
     other = Guarantee(
         alpha=alpha,
         level=1 - alpha,
-        of_what="the worst label",
-        assumptions=("all is well",),
+        covers="the worst label",
+        assumption=None,
+        conditions=("all is well",),
         why="",
     )
     assert promise_text(other) == (

@@ -88,15 +88,14 @@ def test_one_example_of_each_held_out_patient_is_ranked(combiner: str) -> None:
         plausibly.calibrate, calibrator="monte-carlo", combiner=table, group="patient", seed=2
     )
     predictor = calibrate(predictions, lam)
-    evidence = predictor.evidence
     hashes = hash_names(predictions["example"].values)
     patient = predictions["patient"].values
     away = keyed_share(Fraction(2, 5), hashes, Keys(2).child("held-out"), patient)
-    assert len(set(patient[away])) == evidence.n_held_out == 4
-    assert evidence.examples == (~away).sum() < sum(sizes) - 4
+    assert len(set(patient[away])) == predictor.summary.n_held_out == 4
+    assert predictor.metadata.calibrated_on == (~away).sum() < sum(sizes) - 4
     promise = predictor.guarantee("0.3")
     assert promise.cluster == "patient"
-    assert 'random one of a new "patient"' in promise.of_what
+    assert 'random one of a new "patient"' in promise.covers
     assert any('values of "patient"' in one for one in promise.assumptions)
     order = np.random.default_rng(1).permutation(len(hashes))
     again = calibrate(predictions[order], lam)

@@ -188,7 +188,7 @@ def test_pac_needs_the_least_number(alpha: str, delta: float, needed: int) -> No
         labelled(np.full((40, 3), [0.5, 0.25, 0.25])),
         combiner={"name": "pac", "delta": delta},
     )
-    evidence = predictor.evidence
-    promise = predictor.combiner.guarantee(evidence, share)
+    summary = predictor.summary
+    promise = predictor.combiner.guarantee(predictor.pools.calibration.claim, summary, share)
     assert promise.needed == needed
-    assert promise.vacuous is (evidence.n_held_out < needed)
+    assert promise.vacuous is (summary.n_held_out < needed)

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 import cli_world
 import plausibly
 from cli_world import CALIBRATE, make, typed
-from combiners_designs import CLAIMING, MERGING, NONE, combiner, copies, evidence, gaussian
+from combiners_designs import CLAIMING, MERGING, NONE, combiner, copies, drawn, gaussian
 from conformal_world import world
 from plausibly.errors import IncompatibleComponents
 from plausibly.guarantee import Guarantee
@@ -71,15 +71,12 @@ def test_means_alone_are_not_enough(name: str) -> None:
         assert caught.value.what == f"combiner {name} does not go with calibrator expected"
 
 
-def test_other_words_for_other_combiners() -> None:
-    facts = evidence(20, name="mine")
-    with pytest.raises(IncompatibleComponents) as caught:
-        facts.no_guarantee(ALPHA, "more than that", do="combiner maximum")
-    assert caught.value.do == "combiner maximum, or allow_no_guarantee=True (--allow-no-guarantee)"
-    given = evidence(20, allow=True).no_guarantee(
-        ALPHA, "more than that", reference="a paper", notes=("a note",)
+def test_no_guarantee_in_words() -> None:
+    claim, summary = drawn(20)
+    given = summary.no_guarantee(
+        claim, ALPHA, "more than that", reference="a paper", notes=("a note",)
     )
-    assert (given.level, given.has, given.of_what) == (None, 20, "a label")
+    assert (given.level, given.has, given.covers) == (None, 20, "a label")
     assert given.rows() == [
         ("why", "a guarantee needs more than that (a paper)"),
         ("note", "a note"),
@@ -93,7 +90,6 @@ def test_files_remember_it(tmp_path: Path) -> None:
             *world(40), calibrator="monte-carlo", combiner=name, allow_no_guarantee=allow
         ).save(path)
         again = plausibly.load_predictor(path)
-        assert again.evidence.allow_no_guarantee is allow
         assert (again.guarantee("0.1").level is None) is allow
 
 
@@ -117,7 +113,7 @@ def test_in_a_study() -> None:
         plausibly.compare(predictions, lam, [method], splits=2)
     study = plausibly.compare(
         predictions, lam, [{**method, "allow_no_guarantee": True}, "expected"], splits=2
-    )
+    ).data
     assert study["guaranteed"].values.tolist() == [["no guarantee"], [".90"]]
     assert np.isnan(study["guaranteed_level"].values[0, 0])
     first, second = json.loads(study.attrs["methods"]).values()
@@ -127,8 +123,8 @@ def test_in_a_study() -> None:
 
 def test_exchangeability_of_replicates_is_stated() -> None:
     for name in MERGING:
-        several = combiner(name).guarantee(evidence(99), ALPHA)
-        alone = combiner(name).guarantee(evidence(99, 1), ALPHA)
+        several = combiner(name).guarantee(*drawn(99), ALPHA)
+        alone = combiner(name).guarantee(*drawn(99, 1), ALPHA)
         said = "replicates are exchangeable, as labels drawn alike are"
         assert (said in several.assumptions) is name.startswith("exchangeable")
         assert alone.assumptions == ("this", "that")
@@ -144,7 +140,7 @@ def test_e_values_want_scores_above_zero() -> None:
         plausibly.calibrate(
             *world(40), calibrator="monte-carlo", combiner="e-value", score="log-probability"
         )
-    assert "very large" in combiner("e-value").guarantee(evidence(99), ALPHA).notes[0]
+    assert "very large" in combiner("e-value").guarantee(*drawn(99), ALPHA).notes[0]
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import plausibly
-from combiners_designs import CLAIMING, MERGING, NONE, combiner, evidence
+from combiners_designs import CLAIMING, MERGING, NONE, combiner, drawn
 from conformal_world import world
 from exact_worlds import plausibilities_of, table
 from plausibly.conformal.predictor import ConformalPredictor
@@ -91,7 +91,7 @@ def test_saved_and_loaded(tmp_path: Path, like: str | dict[str, object]) -> None
     assert again.predict(test, [0.1, 0.3]).identical(p.predict(test, [0.1, 0.3]))
     assert again.guarantee("0.1") == p.guarantee("0.1")
     assert again.combiner == p.combiner
-    assert again.evidence == p.evidence
+    assert again.summary == p.summary
 
 
 FACTORS: dict[str, Callable[[int], float]] = {
@@ -112,7 +112,7 @@ def test_the_numbers_of_a_rule(name: str, m: int) -> None:
     least = FACTORS[name](m)
     for text in ("0.1", "0.05", "0.29", "0.5"):
         alpha = Fraction(text)
-        promise = combiner(name).guarantee(evidence(19, m), alpha)
+        promise = combiner(name).guarantee(*drawn(19, m), alpha)
         assert promise.level == 1 - alpha
         assert promise.needed is not None
         assert (promise.needed + 1) * float(alpha) >= least * (1 - 1e-12)
@@ -123,7 +123,7 @@ def test_the_numbers_of_a_rule(name: str, m: int) -> None:
 
 
 def test_where_no_alpha_is_large_enough() -> None:
-    promise = combiner("bonferroni").guarantee(evidence(9, 10), Fraction(1, 10))
+    promise = combiner("bonferroni").guarantee(*drawn(9, 10), Fraction(1, 10))
     assert (promise.vacuous, promise.needed, promise.least_alpha) == (True, 99, None)
 
 
@@ -146,7 +146,7 @@ def test_e_values_are_vacuous_below_their_number() -> None:
         assert below.vacuous
         assert below.needed == needed
         assert not calibrated("e-value", needed).guarantee(alpha).vacuous
-    least = combiner("e-value").guarantee(evidence(9), Fraction(1, 10)).least_alpha
+    least = combiner("e-value").guarantee(*drawn(9), Fraction(1, 10)).least_alpha
     assert least is not None
     assert 0.1 < least < 0.1 + 1e-12
 

@@ -51,7 +51,7 @@ def test_one_reader_for_all_parameters() -> None:
     predictions, lam = world(50)
     combiner = {"name": "pac", "held_out": 1 - 0.7, "delta": 1 - 0.8}
     p = plausibly.calibrate(predictions, lam, combiner=combiner)
-    assert p.evidence.n_held_out == 15
+    assert p.summary.n_held_out == 15
     assert p.guarantee(1 - 0.7).confidence == Fraction(4, 5)
     most = {"name": "mass-coverage", "leave_out": 1 - 0.9}
     assert plausibly.calibrate(predictions, lam, calibrator=most).guarantee(0.2).share == (

@@ -7,7 +7,7 @@ from fractions import Fraction
 from functools import partial
 from operator import attrgetter
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import attrs
 import numpy as np
@@ -16,12 +16,11 @@ import xarray as xr
 
 import plausibly
 from plausibly import plugin, protocols
-from plausibly.calibration.claim import Evidence
 from plausibly.calibration.data import CalibrationData
 from plausibly.calibration.pvalues import PValues
 from plausibly.calibration.scores import CalibrationScores
 from plausibly.errors import InputError
-from plausibly.guarantee import Guarantee
+from plausibly.guarantee import CalibrationSummary, Claim, Guarantee, Needs
 from plausibly.kernels.random import Keys
 from plausibly.kernels.types import Floats
 from plausibly.protocols import ScoreInput
@@ -59,13 +58,14 @@ class Combiner:
 
     made: Any  # Any: a function of arrays, which answers anything
     held_out: float = 0.0
+    needs: ClassVar[Needs] = "mean"
 
     def combine(self, p: PValues, held_out: PValues | None) -> Floats:
         found: Floats = self.made(p.mean())
         return found
 
-    def guarantee(self, evidence: Evidence, alpha: Fraction) -> Guarantee:
-        return evidence.promise_of_rank(alpha, why="none", reference="none")
+    def guarantee(self, claim: Claim, summary: CalibrationSummary, alpha: Fraction) -> Guarantee:
+        return summary.guarantee_of_rank(claim, alpha, why="none", reference="none")
 
 
 def raising(p: object) -> None:
@@ -109,14 +109,17 @@ def test_what_a_combiner_returns(made: Callable[[Floats], object], got: str) -> 
 class Promising:
     """A combiner that states what it is told to."""
 
-    stated: Any  # Any: a function of evidence and alpha, which answers anything
+    stated: Any  # Any: a function of a guarantee, which answers anything
     held_out: float = 0.0
+    needs: ClassVar[Needs] = "mean"
 
     def combine(self, p: PValues, held_out: PValues | None) -> Floats:
         return p.mean()
 
-    def guarantee(self, evidence: Evidence, alpha: Fraction) -> Guarantee:
-        found: Guarantee = self.stated(evidence.promise_of_rank(alpha, why="x", reference="y"))
+    def guarantee(self, claim: Claim, summary: CalibrationSummary, alpha: Fraction) -> Guarantee:
+        found: Guarantee = self.stated(
+            summary.guarantee_of_rank(claim, alpha, why="x", reference="y")
+        )
         return found
 
 
@@ -212,6 +215,7 @@ def longer(sound: CalibrationScores) -> Any:  # Any: the array of a field
     return np.append(sound.denominator, sound.denominator)  # type: ignore[arg-type]  # is given
 
 
+ODD: Any = 3  # Any: of no type that a field has
 MALFORMED: dict[str, dict[str, Any]] = {  # Any: values of fields
     "zero masses": {"units": lambda r: 0 * r.units},
     "negative masses": {"units": lambda r: -r.units},
@@ -225,14 +229,26 @@ MALFORMED: dict[str, dict[str, Any]] = {  # Any: values of fields
     "no mass of its own": {"test_mass": Fraction(0)},
     "infinite scores": {"scores": lambda r: np.where(r.scores > 0.5, np.inf, r.scores)},
     "NaN": {"scores": lambda r: r.scores * np.nan},
-    "an odd target": {"target": "odd"},
+    "an odd target": {"claim": Claim(target=ODD)},
     "an odd augmentation": {"augmentation": "odd"},
     "augmentations that are not there": {"augmentation": "separate"},
     "labels out of range": {"label": lambda r: r.label + 1},
-    "a group of nothing known": {"by": "site", "group": lambda r: 0 * r.row, "groups": ("x",)},
-    "groups out of range": {"by": "label", "group": lambda r: r.row, "groups": ("a", "b", "c")},
-    "other labels": {"by": "label", "group": lambda r: r.label[0], "groups": ("b", "a", "c")},
-    "texts that are none": {"of_what": 3},
+    "a group of nothing known": {
+        "claim": Claim(by="site"),
+        "group": lambda r: 0 * r.row,
+        "groups": ("x",),
+    },
+    "groups out of range": {
+        "claim": Claim(by="label"),
+        "group": lambda r: r.row,
+        "groups": ("a", "b", "c"),
+    },
+    "other labels": {
+        "claim": Claim(by="label"),
+        "group": lambda r: r.label[0],
+        "groups": ("b", "a", "c"),
+    },
+    "texts that are none": {"claim": Claim(covers=ODD)},
     "no atoms": {
         "scores": lambda r: r.scores[:, :0],
         "units": lambda r: r.units[:0],

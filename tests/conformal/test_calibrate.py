@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from typing import ClassVar
 
 import attrs
 import numpy as np
@@ -16,7 +17,7 @@ from plausibly.calibration.scores import CalibrationScores
 from plausibly.errors import IncompatibleComponents, InputError
 from plausibly.kernels.random import Keys, hash_names
 from plausibly.kernels.types import Floats
-from plausibly.plugin import CalibrationData, PValues
+from plausibly.plugin import CalibrationData, CalibrationSummary, Claim, Needs, PValues
 from refusals import refused
 
 
@@ -36,8 +37,8 @@ def test_draws_is_a_parameter_of_the_calibrator() -> None:
     """The shorthand reaches the calibrator, and is refused where there is no such parameter."""
     predictions, lam = world(40)
     p = plausibly.calibrate(predictions, lam, calibrator="monte-carlo", draws=3)
-    assert p.evidence.m == 3
-    assert plausibly.calibrate(predictions, lam, calibrator="monte-carlo").evidence.m == 10
+    assert p.summary.m == 3
+    assert plausibly.calibrate(predictions, lam, calibrator="monte-carlo").summary.m == 10
     with pytest.raises(InputError, match="draws"):
         plausibly.calibrate(predictions, lam, calibrator="voted", draws=3)
     with pytest.raises(InputError, match="draws"):
@@ -116,7 +117,7 @@ def test_the_group_is_a_coordinate_of_the_predictions() -> None:
     predictions, lam = world(60)
     p = plausibly.calibrate(predictions, lam, combiner="held-out-rank", group="patient")
     # Ten of twenty patients, with one example of each.
-    assert (p.evidence.n, p.evidence.n_held_out) == (30, 10)
+    assert (p.summary.n, p.summary.n_held_out) == (30, 10)
     assert p.pools.calibration.denominator is not None
     assert len(p.pools.calibration.denominator) == 30
     with refused("coordinate-missing", 'no coordinate "site"', "got example, patient"):
@@ -152,18 +153,19 @@ def test_expected_draws_have_no_separate_p_values() -> None:
 
 @attrs.frozen(kw_only=True)
 class Forgetful:
-    """A combiner that asks for separate p-values and does not check that they exist."""
+    """A combiner that asks for separate p-values and does not declare it."""
 
     held_out: float = 0.0
+    needs: ClassVar[Needs] = "mean"
 
     def combine(self, p: PValues, held_out: PValues | None) -> Floats:
         least: Floats = p.each().min(axis=0)
         return least
 
     def guarantee(
-        self, evidence: plausibly.plugin.Evidence, alpha: Fraction
+        self, claim: Claim, summary: CalibrationSummary, alpha: Fraction
     ) -> plausibly.Guarantee:
-        return evidence.promise_of_rank(alpha, why="none", reference="none")
+        return summary.guarantee_of_rank(claim, alpha, why="none", reference="none")
 
 
 def test_a_combiner_that_does_not_check_is_caught_at_calibration() -> None:

@@ -7,6 +7,7 @@ import subprocess
 import sys
 from fractions import Fraction
 from pathlib import Path
+from typing import ClassVar
 
 import attrs
 import numpy as np
@@ -18,7 +19,14 @@ from conformal_world import world
 from plausibly.conformal import FORMAT
 from plausibly.conformal.stored import checksum
 from plausibly.errors import ComponentError, InputError
-from plausibly.plugin import CalibrationData, CalibrationScores, Keys
+from plausibly.plugin import (
+    CalibrationData,
+    CalibrationScores,
+    CalibrationSummary,
+    Claim,
+    Keys,
+    Needs,
+)
 from refusals import refused
 from tables import labelled, shares
 
@@ -143,7 +151,7 @@ def test_an_earlier_format_is_refused_by_name(tmp_path: Path, earlier: int) -> N
     [
         {"fingerprint": "00000000"},
         {"metadata": {}},
-        {"evidence": None},
+        {"calibration": None},
         {"format": "one"},
         {"score": "probability"},
         {"labels": ["a"]},
@@ -190,6 +198,7 @@ class Nameless:
     """A combiner of a class that no registry knows."""
 
     held_out: float = 0.0
+    needs: ClassVar[Needs] = "mean"
 
     def combine(
         self, p: plausibly.plugin.PValues, held_out: plausibly.plugin.PValues | None
@@ -197,9 +206,9 @@ class Nameless:
         return p.mean()
 
     def guarantee(
-        self, evidence: plausibly.plugin.Evidence, alpha: Fraction
+        self, claim: Claim, summary: CalibrationSummary, alpha: Fraction
     ) -> plausibly.Guarantee:
-        return evidence.promise_of_rank(alpha, why="as the average", reference="none")
+        return summary.guarantee_of_rank(claim, alpha, why="as the average", reference="none")
 
 
 @attrs.frozen(kw_only=True)

@@ -12,9 +12,13 @@ import xarray as xr
 
 import plausibly
 from conformal_world import world
-from plausibly.calibration.claim import Evidence
-from plausibly.calibration.scores import EXCHANGEABLE, INDEPENDENT
-from plausibly.guarantee import Guarantee, bounded, rounded
+from plausibly.guarantee import (
+    CalibrationSummary,
+    Claim,
+    Guarantee,
+    bounded,
+    rounded,
+)
 from plausibly.plugin import COMBINER, resolve
 from refusals import warned
 
@@ -30,18 +34,9 @@ LEVELS = {
 }
 
 
-def evidence(n: int, held_out: int, target: str = "aggregated", separate: bool = True) -> Evidence:
-    return Evidence(
-        n=n,
-        m=10,
-        n_held_out=held_out,
-        of_what="a label",
-        target="voted" if target == "voted" else "aggregated",
-        assumptions=("this", "that"),
-        separate=separate,
-        calibrator="made-up",
-        combiner="any",
-    )
+def drawn(n: int, held_out: int) -> tuple[Claim, CalibrationSummary]:
+    """Return a claim about ten labels drawn per example, and its numbers."""
+    return Claim(covers="a label"), CalibrationSummary(n=n, m=10, n_held_out=held_out)
 
 
 @pytest.mark.parametrize("calibrator", ["expected", "monte-carlo", "voted"])
@@ -54,12 +49,11 @@ def test_levels_of_every_pair(calibrator: str, combiner: str) -> None:
     promise = p.guarantee("0.1")
     assert promise.level == LEVELS[combiner]
     assert promise.target == ("voted" if calibrator == "voted" else "aggregated")
-    assert ("voted label" in promise.of_what) is (calibrator == "voted")
+    assert ("voted label" in promise.covers) is (calibrator == "voted")
     if calibrator == "voted":
         assert promise.short() == "nothing"
-    stronger = combiner in ("ecdf", "pac")
-    assert (promise.assumptions[0] == INDEPENDENT) is stronger
-    assert (promise.assumptions[0] == EXCHANGEABLE) is not stronger
+    how = "independent draws of one distribution" if combiner in ("ecdf", "pac") else "exchangeable"
+    assert promise.assumptions[0] == f"calibration and new examples are {how}"
     assert promise.why
     assert promise.reference
     assert (promise.confidence == 1 - DELTA) is (combiner == "pac")
@@ -82,8 +76,8 @@ def test_rank_rules_are_vacuous_iff_alpha_times_n_plus_one_is_below_the_factor(
     component = resolve(COMBINER, combiner)
     needed = next(n for n in range(10**7) if exact * (n + 1) >= factor) if exact > 0.001 else None
     for n in (1, 8, 9, 10, 19, 99, 100):
-        facts = evidence(7, n) if held else evidence(n, 0)
-        promise = component.guarantee(facts, exact)
+        facts = drawn(7, n) if held else drawn(n, 0)
+        promise = component.guarantee(*facts, exact)
         assert promise.vacuous is (exact * (n + 1) < factor)
         assert promise.has == n
         assert promise.needed == (math.ceil(factor / exact) - 1 if needed is None else needed)
@@ -98,7 +92,7 @@ def test_the_band_needs_the_stated_number() -> None:
         needed = math.floor(exact) + 1
         assert needed == (496 if sides == 2 else 461)
         for h in (needed - 1, needed):
-            promise = component.guarantee(evidence(50, h), ALPHA)
+            promise = component.guarantee(*drawn(50, h), ALPHA)
             assert promise.vacuous is (h < needed)
             assert promise.needed == needed
 
@@ -107,7 +101,7 @@ def test_pac_needs_the_stated_number() -> None:
     """(1 - alpha)^h <= delta."""
     component = resolve(COMBINER, "pac")
     for h in (87, 88):
-        promise = component.guarantee(evidence(50, h), ALPHA)
+        promise = component.guarantee(*drawn(50, h), ALPHA)
         assert promise.vacuous is ((1 - ALPHA) ** h > DELTA)
         assert promise.needed == 88
 
@@ -222,7 +216,7 @@ def test_weights_need_independent_examples_and_a_ratio() -> None:
     inside = {"name": "weighted", "by": "w"}
     alone = plausibly.calibrate(predictions, lam, calibrator=inside).guarantee("0.1")
     said = " ".join(alone.assumptions)
-    assert EXCHANGEABLE not in said
+    assert "exchangeable" not in said
     for needed in ("independent draws", "answers given an example", "cannot have", "other data"):
         assert needed in said
     outside = {"name": "mondrian", "by": "site", "inner": inside}
@@ -278,7 +272,7 @@ def test_a_bound_never_says_more_than_the_number(seven: int, up: bool) -> None:
     ],
 )
 def test_a_statement_says_the_level_or_less(alpha: Fraction, statement: str) -> None:
-    promise = resolve(COMBINER, "average").guarantee(evidence(10**8, 0), Fraction(alpha))
+    promise = resolve(COMBINER, "average").guarantee(*drawn(10**8, 0), Fraction(alpha))
     assert promise.statement() == statement
     assert promise.shown_level() == statement.removeprefix("P(Y in C(X)) >= ")
     risk = attrs.evolve(promise, target="risk", event="risk left out")
@@ -289,7 +283,7 @@ def test_a_statement_says_the_level_or_less(alpha: Fraction, statement: str) -> 
 
 def test_a_small_delta_is_no_certainty() -> None:
     table = {"name": "pac", "delta": 1e-5}
-    promise = resolve(COMBINER, table).guarantee(evidence(50, 400), ALPHA)
+    promise = resolve(COMBINER, table).guarantee(*drawn(50, 400), ALPHA)
     assert promise.statement().endswith("with probability .99999 over the calibration")
     assert "too: .899991" not in promise.notes[0]
     assert "too: .8999" in promise.notes[0]

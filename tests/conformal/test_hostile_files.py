@@ -20,6 +20,7 @@ import refusals
 from conformal_world import world
 from memory import at_most
 from plausibly import ConformalPredictor
+from plausibly.calibration.pools import Pools
 from plausibly.conformal.stored import checksum
 from plausibly.errors import InputError
 
@@ -135,15 +136,15 @@ def saying(path: Path, **changes: Any) -> None:  # Any: what JSON holds
         {"calibration__test_mass": "-1"},
         {"calibration__test_mass": "9" * 5000},
         {"calibration__augmentation": "odd"},
-        {"calibration__by": "site"},
-        {"evidence__n": -1},
-        {"evidence__n": 1e400},
-        {"evidence__n": True},
-        {"evidence__share": "1e-99999999"},
-        {"evidence__target": "truth"},
-        {"evidence__assumptions": "none"},
-        {"evidence__notes": ["another promise"]},
-        {"evidence__of_what": "the true label"},
+        {"calibration__claim__by": "site"},
+        {"metadata__calibrated_on": -1},
+        {"metadata__calibrated_on": 1e400},
+        {"metadata__calibrated_on": True},
+        {"calibration__claim__share": "1e-99999999"},
+        {"calibration__claim__target": "truth"},
+        {"calibration__claim__conditions": "none"},
+        {"calibration__claim__notes": ["another promise"]},
+        {"calibration__claim__covers": "the true label"},
         {"metadata__seed": "0"},
         {"metadata__scale": "odd"},
         {"format": 1e400},
@@ -218,8 +219,10 @@ def test_the_fingerprint_is_of_the_promise_and_the_reference_too() -> None:
     other = plausibly.calibrate(predictions, lam, combiner={"name": "pac", "delta": 0.3})
     assert len(one.fingerprint) == 32
     assert one.fingerprint != other.fingerprint
+    calibration = one.pools.calibration
+    claim = attrs.evolve(calibration.claim, notes=("odd",))
     for changes in (
-        {"evidence": attrs.evolve(one.evidence, notes=("odd",))},
+        {"pools": Pools(attrs.evolve(calibration, claim=claim))},
         {"reference": one.reference[:-1] if one.reference is not None else None},
         {"labels": one.labels[::-1]},
         {"calibrator": {"name": "odd"}},

@@ -16,11 +16,11 @@ import xarray as xr
 import plausibly
 from conformal_world import LABELS, world
 from plausibly import ConformalPredictor
-from plausibly.calibration.claim import warn_if_vacuous
+from plausibly.calibration.vacuous import warn_if_vacuous
 from plausibly.errors import InputError, PlausiblyWarning
 from plausibly.io.sets import read_sets, write_sets
 from plausibly.kernels.types import Floats
-from plausibly.plugin import Evidence, PValues, ScoreInput
+from plausibly.plugin import CalibrationSummary, Claim, Needs, PValues, ScoreInput
 from refusals import refused, warned
 from tables import labelled
 
@@ -242,7 +242,7 @@ def test_vacuous_below_the_number_and_not_at_it(combiner: str, alpha: str, held_
         p = plausibly.calibrate(predictions, lam, combiner=combiner)
         promise = p.guarantee(alpha)
         assert (promise.has, promise.needed) == (more, held_out)
-        stated = p.combiner.guarantee(p.evidence, Fraction(alpha))
+        stated = p.combiner.guarantee(p.pools.calibration.claim, p.summary, Fraction(alpha))
         assert stated.vacuous is vacuous
 
 
@@ -252,23 +252,23 @@ def test_voted_coverage_breaks_ties_in_the_order_of_the_calibration(tmp_path: Pa
     test, truth = world(80, seed=7, start=400, votes=2)
     p = plausibly.calibrate(predictions, lam)
     turned = test.isel(label=[3, 1, 0, 2])
-    straight = plausibly.evaluate(p.predict(test, 0.4), truth)
+    straight = plausibly.evaluate(p.predict(test, 0.4), truth).data
     write_sets(p.predict(turned, 0.4), tmp_path / "sets.csv")
     for sets in (p.predict(turned, 0.4), read_sets(tmp_path / "sets.csv")):
-        again = plausibly.evaluate(sets, truth.isel(label=[1, 2, 3, 0]))
+        again = plausibly.evaluate(sets, truth.isel(label=[1, 2, 3, 0])).data
         assert float(again.voted_coverage_mean) == float(straight.voted_coverage_mean)
         np.testing.assert_array_equal(again.voted_coverage, straight.voted_coverage)
         np.testing.assert_array_equal(again.aggregated_coverage, straight.aggregated_coverage)
 
 
 @pytest.mark.parametrize(
-    ("counted", "do"),
+    ("unit", "do"),
     [
         ("held-out examples", "do combiner average (no split), more held-out examples, or a"),
         ("calibration examples", "do a larger alpha, or another score"),
     ],
 )
-def test_enough_examples_and_still_vacuous(counted: str, do: str) -> None:
+def test_enough_examples_and_still_vacuous(unit: str, do: str) -> None:
     """Ties at the least value, not the number of examples, are then to blame."""
     promise = plausibly.Guarantee(
         alpha=Fraction(1, 10),
@@ -277,9 +277,9 @@ def test_enough_examples_and_still_vacuous(counted: str, do: str) -> None:
         vacuous=True,
         has=500,
         needed=496,
-        counted=counted,
+        unit=unit,
     )
-    with warned("sets-vacuous", f"got too many of 500 {counted} there {do}"):
+    with warned("sets-vacuous", f"got too many of 500 {unit} there {do}"):
         warn_if_vacuous(promise, "ecdf")
 
 
@@ -312,11 +312,17 @@ class Never:
     separate: bool
     held_out: float = 0.0
 
+    @property
+    def needs(self) -> Needs:
+        return "each" if self.separate else "mean"
+
     def combine(self, p: PValues, held_out: PValues | None) -> Floats:
         return 1e-9 * (p.each().max(axis=0) if self.separate else p.mean())
 
-    def guarantee(self, evidence: Evidence, alpha: Fraction) -> plausibly.Guarantee:
-        return evidence.promise_of_rank(alpha, why="none", reference="none")
+    def guarantee(
+        self, claim: Claim, summary: CalibrationSummary, alpha: Fraction
+    ) -> plausibly.Guarantee:
+        return summary.guarantee_of_rank(claim, alpha, why="none", reference="none")
 
 
 @pytest.mark.parametrize("separate", [True, False])

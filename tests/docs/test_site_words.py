@@ -204,7 +204,7 @@ def test_the_table_of_calibrators_states_the_levels(
         words = {"voted": "voted label", "mass": "holds 1 - t", "risk": "mean risk left out"}
         said = words.get(promise.target, "1 - ")
         assert said in row[1] or row[1] == "the same"
-        assert (promise.each != "") is (name == "mondrian")
+        assert (promise.per != "") is (name == "mondrian")
 
 
 @pytest.mark.filterwarnings("ignore::plausibly.errors.PlausiblyWarning")

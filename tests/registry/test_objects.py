@@ -27,11 +27,13 @@ from plausibly.plugin import (
     Aggregator,
     CalibrationData,
     CalibrationScores,
+    CalibrationSummary,
     Calibrator,
-    Evidence,
+    Claim,
     Floats,
     Guarantee,
     Keys,
+    Needs,
     PValueCombiner,
     PValues,
     Reader,
@@ -95,12 +97,13 @@ class MyCombiner:
     """The mean, and its promise."""
 
     held_out: ClassVar[float] = 0.0
+    needs: ClassVar[Needs] = "mean"
 
     def combine(self, p: PValues, held_out: PValues | None) -> Floats:
         return p.mean()
 
-    def guarantee(self, evidence: Evidence, alpha: Fraction) -> Guarantee:
-        return registry.resolve(COMBINER, "average").guarantee(evidence, alpha)
+    def guarantee(self, claim: Claim, summary: CalibrationSummary, alpha: Fraction) -> Guarantee:
+        return registry.resolve(COMBINER, "average").guarantee(claim, summary, alpha)
 
 
 @pytest.fixture

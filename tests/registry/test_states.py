@@ -264,7 +264,7 @@ class Half:
 
     held_out: ClassVar[float] = 0.0
 
-    def guarantee(self, evidence: object, alpha: object) -> object:
+    def guarantee(self, claim: object, summary: object, alpha: object) -> object:
         return None
 
 

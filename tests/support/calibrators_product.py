@@ -151,14 +151,14 @@ class Product:
         elif calibration.augmentation == "mean":
             scores = mean_scores(every)
         cell = None
-        if calibration.by == "group":
+        if calibration.claim.by == "group":
             known = list(calibration.groups)
             name = world.group[new]
             cell = np.array([known.index(name) if name in known else -1])
         return TestScores(
             scores=scores,
             group=cell,
-            weight=np.array([float(world.weight[new])]) if calibration.weight_by else None,
+            weight=np.array([float(world.weight[new])]) if calibration.claim.weights else None,
             uniform=np.array([[uniform]]),
             order=None if order is None else _column(order),
         )

@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtr, ndtri
 
-from plausibly.calibration.claim import Evidence
 from plausibly.calibration.pools import Pools
 from plausibly.calibration.pvalues import PValues
 from plausibly.calibration.scores import CalibrationScores
+from plausibly.guarantee import CalibrationSummary, Claim
 from plausibly.kernels.random import Keys, hash_names
 from plausibly.protocols import COMBINER, PValueCombiner
 from plausibly.registry import resolve
@@ -89,19 +89,7 @@ def calibration_with(ranks: Sequence[int], n: int) -> PValues:
     return PValues.of(Pools(CalibrationScores(scores=scores)), np.array([0.5]))
 
 
-def evidence(
-    n: int, m: int = M, *, name: str = "any", separate: bool = True, allow: bool = False
-) -> Evidence:
-    """Return the facts of a calibration on drawn labels."""
-    return Evidence(
-        n=n,
-        m=m,
-        n_held_out=0,
-        of_what="a label",
-        target="aggregated",
-        assumptions=("this", "that"),
-        separate=separate,
-        calibrator="made-up",
-        combiner=name,
-        allow_no_guarantee=allow,
-    )
+def drawn(n: int, m: int = M) -> tuple[Claim, CalibrationSummary]:
+    """Return a claim about labels that are drawn, and its numbers."""
+    claim = Claim(covers="a label", assumption=None, conditions=("this", "that"))
+    return claim, CalibrationSummary(n=n, m=m)

@@ -8,7 +8,7 @@ import attrs
 import numpy as np
 
 from kit_mutants import Mutant, changed, common
-from plausibly.plugin import CalibrationData, CalibrationScores, Keys
+from plausibly.plugin import CalibrationData, CalibrationScores, Claim, Keys
 
 
 @attrs.frozen(kw_only=True)
@@ -71,8 +71,10 @@ def _off_for_one_label(found: CalibrationScores, data: CalibrationData) -> Calib
 
 
 MUTANTS = {
-    **common(Drawn, "calibrate", lambda found: attrs.evolve(found, of_what="fitted")),
-    "scores-valid": Mutant(_after(lambda found, _: attrs.evolve(found, assumptions=()))),
+    **common(Drawn, "calibrate", lambda found: attrs.evolve(found, claim=Claim(covers="fitted"))),
+    "scores-valid": Mutant(
+        _after(lambda found, _: attrs.evolve(found, claim=Claim(assumption=None, conditions=())))
+    ),
     "float32-kept": Mutant(_after(_wide)),
     "row-order": Mutant(_before(_by_place), frozenset({"example-alone"})),
     "example-alone": Mutant(_before(lambda data, keys: (data, keys.child(str(len(data)))))),

@@ -11,7 +11,7 @@ import numpy as np
 
 from kit_mutants import Mutant, changed, common
 from plausibly.kernels.types import Floats
-from plausibly.plugin import Evidence, Guarantee, PValues, require_held_out
+from plausibly.plugin import CalibrationSummary, Claim, Guarantee, Needs, PValues, require_held_out
 
 
 @attrs.frozen(kw_only=True)
@@ -19,15 +19,16 @@ class Mean:
     """The mean of the p-values."""
 
     held_out: ClassVar[float] = 0.0
+    needs: ClassVar[Needs] = "mean"
     note: str = ""
 
     def combine(self, p: PValues, held_out: PValues | None) -> Floats:
         """Return one p-value a query."""
         return p.mean()
 
-    def guarantee(self, evidence: Evidence, alpha: Fraction) -> Guarantee:
+    def guarantee(self, claim: Claim, summary: CalibrationSummary, alpha: Fraction) -> Guarantee:
         """Return the promise of 1 - alpha."""
-        return evidence.promise_of_rank(alpha, why="risk control", reference="the docs")
+        return summary.guarantee_of_rank(claim, alpha, why="risk control", reference="the docs")
 
 
 def _combine(change: Callable[[PValues], Floats], **members: object) -> object:
@@ -38,8 +39,10 @@ def _combine(change: Callable[[PValues], Floats], **members: object) -> object:
 
 
 def _promise(change: Callable[[Guarantee], Guarantee]) -> object:
-    def guarantee(self: Mean, evidence: Evidence, alpha: Fraction) -> Guarantee:
-        return change(Mean.guarantee(self, evidence, alpha))
+    def guarantee(
+        self: Mean, claim: Claim, summary: CalibrationSummary, alpha: Fraction
+    ) -> Guarantee:
+        return change(Mean.guarantee(self, claim, summary, alpha))
 
     return changed(Mean, guarantee=guarantee)
 
@@ -95,5 +98,5 @@ MUTANTS = {
     "guarantee-stated": Mutant(_promise(lambda found: attrs.evolve(found, why=" "))),
     "guarantee-falls": Mutant(_promise(_less_at_the_least)),
     "vacuity-told": Mutant(_promise(lambda found: attrs.evolve(found, vacuous=False))),
-    "super-uniform": Mutant(_combine(lambda p: p.each().min(axis=0))),
+    "super-uniform": Mutant(_combine(lambda p: p.each().min(axis=0), needs="each")),
 }

@@ -19,11 +19,13 @@ from plausibly.plugin import (
     Aggregator,
     CalibrationData,
     CalibrationScores,
+    CalibrationSummary,
     Calibrator,
-    Evidence,
+    Claim,
     Floats,
     Guarantee,
     Keys,
+    Needs,
     PValues,
     Registrar,
     hookimpl,
@@ -85,12 +87,13 @@ class Least:
     """A combiner without parameters."""
 
     held_out: ClassVar[float] = 0.0
+    needs: ClassVar[Needs] = "mean"
 
     def combine(self, p: PValues, held_out: PValues | None) -> Floats:
         """Return nothing: these tests combine nothing."""
         raise NotImplementedError
 
-    def guarantee(self, evidence: Evidence, alpha: Fraction) -> Guarantee:
+    def guarantee(self, claim: Claim, summary: CalibrationSummary, alpha: Fraction) -> Guarantee:
         """Return nothing: these tests promise nothing."""
         raise NotImplementedError
 

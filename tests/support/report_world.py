@@ -95,7 +95,7 @@ def compared(made: Made, *, alphas: Sequence[float] = (0.2, 0.1), splits: int = 
         warnings.simplefilter("ignore", PlausiblyWarning)
         return plausibly.compare(
             made.predictions, made.plausibilities, METHODS, alphas=list(alphas), splits=splits
-        )
+        ).data
 
 
 def of_compared(made: Made, study: xr.Dataset | None = None) -> ReportData:

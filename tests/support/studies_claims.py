@@ -271,7 +271,7 @@ def left_out(data: Simulated, sets: NDArray[np.bool_], promise: Guarantee) -> Nu
     if promise.target == "voted":
         said = np.eye(said.shape[1])[said.argmax(axis=1)]
     missing: Numbers = said * ~sets
-    if "label" in promise.each:
+    if "label" in promise.per:
         return missing - bound * said
     if promise.target == "risk":
         missing = missing * np.asarray(data.new["risk"].values)
@@ -290,7 +290,7 @@ def _of(values: Numbers, world: NDArray[np.int64], count: int) -> Numbers:
 
 
 def excesses(
-    study: Study, name: str, effort: Effort, *, n: int, ties: bool, each: str | None = None
+    study: Study, name: str, effort: Effort, *, n: int, ties: bool, by: str | None = None
 ) -> Numbers:
     """Return by how much each world leaves out more than promised: (alpha, world, 1 or label).
 
@@ -304,7 +304,7 @@ def excesses(
         Calibration examples, or patients, of a world.
     ties : bool
         Whether scores are tenths.
-    each : str, optional
+    by : str, optional
         Of what each to ask for the promise, where that is not what is promised.
     """
     combiner = combiners()[name]
@@ -321,7 +321,7 @@ def excesses(
         one = []
         for alpha, kept in zip(ALPHAS, sets, strict=True):
             promise = predictor.guarantee(alpha)
-            asked = promise if each is None else attrs.evolve(promise, each=each)
+            asked = promise if by is None else attrs.evolve(promise, by=by)
             one.append(_of(left_out(data, kept, asked), data.world, together))
         found.append(np.stack(one))
     return np.concatenate(found, axis=1)

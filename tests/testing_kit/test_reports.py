@@ -20,7 +20,8 @@ from plausibly.plugin import (
     CALIBRATOR,
     READER,
     SCORE,
-    Evidence,
+    CalibrationSummary,
+    Claim,
     Floats,
     Guarantee,
 )
@@ -162,7 +163,9 @@ def test_warnings_for_users_are_not_failures() -> None:
 
 def test_a_combiner_that_refuses_drawn_labels_is_tried_as_far_as_it_goes() -> None:
     class Elsewhere(Mean):
-        def guarantee(self, evidence: Evidence, alpha: Fraction) -> Guarantee:
+        def guarantee(
+            self, claim: Claim, summary: CalibrationSummary, alpha: Fraction
+        ) -> Guarantee:
             raise IncompatibleComponents("pair-incompatible", "only for augmented images")
 
     report = testing.check_p_value_combiner(Elsewhere())
@@ -174,7 +177,9 @@ def test_a_combiner_that_refuses_drawn_labels_is_tried_as_far_as_it_goes() -> No
 
 def test_a_guarantee_that_is_none_is_said() -> None:
     class Wordy(Mean):
-        def guarantee(self, evidence: Evidence, alpha: Fraction) -> Guarantee:
+        def guarantee(
+            self, claim: Claim, summary: CalibrationSummary, alpha: Fraction
+        ) -> Guarantee:
             return "90 %"  # type: ignore[return-value]  # the fault itself
 
     text = told(lambda: testing.check_p_value_combiner(Wordy()))

@@ -125,7 +125,7 @@ class Pools:
     def groups(self) -> tuple[Pools, ...]:
         """The pools of each group; these alone where nothing is kept apart."""
         count = len(self.calibration.groups)
-        if not self.calibration.by:
+        if not self.calibration.claim.by:
             return (self,)
         return tuple(Pools(self.calibration.of_group(code)) for code in range(count))
 

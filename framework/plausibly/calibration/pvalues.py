@@ -12,43 +12,11 @@ from numpy.typing import NDArray
 
 from plausibly.calibration.alphas import exact as _number
 from plausibly.calibration.pools import Pools
-from plausibly.calibration.scores import BY_LABEL
 from plausibly.errors import IncompatibleComponents
+from plausibly.guarantee import BY_LABEL
 from plausibly.kernels.masses import share
 from plausibly.kernels.random import Keys, hash_names
 from plausibly.kernels.types import Bools, Floats, Hashes, Ints, Masses, unwritable
-
-
-class MeanOnly(IncompatibleComponents):
-    """A rule asked for the p-values of single replicates where only their mean is known."""
-
-    def __init__(self) -> None:
-        super().__init__(
-            "pair-incompatible",
-            "this combiner needs one p-value a replicate, and only their mean exists",
-            expected="a rule of the mean p-value",
-            do="combiner average, or calibrator monte-carlo",
-            whose="combiner",
-        )
-
-    def __reduce__(self) -> tuple[type[MeanOnly], tuple[()]]:
-        return MeanOnly, ()
-
-
-class NoThreshold(IncompatibleComponents):
-    """A rule asked for what differs from one new example to the next: no threshold fits all."""
-
-    def __init__(self) -> None:
-        super().__init__(
-            "threshold-none",
-            "smoothed p-values have no one threshold",
-            expected="sets by p-value, where each example has a uniform of its own",
-            do="predict(...) or p_values(...); average(smoothed=False) has a threshold",
-            whose="combiner",
-        )
-
-    def __reduce__(self) -> tuple[type[NoThreshold], tuple[()]]:
-        return NoThreshold, ()
 
 
 @attrs.frozen(eq=False)
@@ -147,8 +115,8 @@ class PValues:
         Raises
         ------
         IncompatibleComponents
-            ``threshold-none`` where a threshold was asked for, and ``pair-incompatible`` where
-            replicates have test scores of their own.
+            ``pair-incompatible`` where replicates have test scores of their own, or the combiner
+            does not declare that it needs these.
         """
         calibration = self.pools.calibration
         if calibration.augmentation == "separate" or self.weight is not None:
@@ -160,7 +128,7 @@ class PValues:
                 whose="combiner average",
             )
         if self.uniform is None or self.scores is None:
-            raise NoThreshold
+            raise _undeclared("smoothed", "p-values that split ties")
         pool = self.pools.pooled
         uniform = np.broadcast_to(self.uniform, self.scores.shape).astype(np.float64)
         below = pool.below(self.scores)
@@ -180,11 +148,11 @@ class PValues:
         Raises
         ------
         IncompatibleComponents
-            Where only the mean exists.
+            Where only the mean exists, or the combiner does not declare that it needs these.
         """
         scores, weight = self.scores, self.weight
         if scores is None or not self.pools.calibration.separate:
-            raise MeanOnly
+            raise _undeclared("each", "one p-value a replicate")
         own = self.pools.calibration.augmentation == "separate"
         found = []
         for place, pool in enumerate(self.pools.each):
@@ -208,6 +176,17 @@ class PValues:
     @cached_property
     def _ordered(self) -> Masses:
         return np.sort(self.numerators, axis=None)
+
+
+def _undeclared(needs: str, what: str) -> IncompatibleComponents:
+    """Return the error that a combiner asks for what is not there."""
+    return IncompatibleComponents(
+        "pair-incompatible",
+        f"this combiner needs {what}, and only their mean exists",
+        expected=f'needs = "{needs}", and a calibrator that has them',
+        do="combiner average, or calibrator monte-carlo",
+        whose="combiner",
+    )
 
 
 def _added(pools: Pools, scores: Floats, weight: Floats | None) -> tuple[Masses, Masses | None]:
@@ -277,7 +256,7 @@ def combined(pools: Pools, test_scores: TestScores, combine: Combine) -> NDArray
 
 
 def _block(pools: Pools, test_scores: TestScores, combine: Combine) -> NDArray[np.float64]:
-    if pools.calibration.by == BY_LABEL:
+    if pools.calibration.claim.by == BY_LABEL:
         columns = [combine(test_scores.p_values(one, k)) for k, one in enumerate(pools.groups)]
         return np.concatenate(columns, axis=1)
     if test_scores.group is None:

@@ -10,45 +10,25 @@ import numpy as np
 from numpy.typing import NDArray
 
 from plausibly.errors import IncompatibleComponents
-from plausibly.guarantee import NEW_LABEL, Target
+from plausibly.guarantee import BY_LABEL, CalibrationSummary, Claim
 from plausibly.kernels.types import Floats, Ints, unwritable
 from plausibly.type_hints import fits, spelled
 
 _SUM_WITHIN = 1e-5
-
-EXCHANGEABLE = "calibration and new examples are exchangeable"
-DRAWN_LABELS = "drawn labels"
-UNIFORMS = "the uniforms of the score"
-INDEPENDENT = "calibration and new examples are independent draws of one distribution"
-UNSEEN = "the model saw none of them"
-
-BY_LABEL = "label"
-"""`CalibrationScores.by` where the group of a query is the label that is asked about."""
 
 AugmentationMode: TypeAlias = Literal["none", "separate", "mean", "pooled"]
 
 
 @attrs.frozen(kw_only=True, eq=False)
 class CalibrationScores:
-    """Atoms: the scores, with masses, that a test score is compared with.
+    """Atoms: the scores, with masses, that a test score is compared with, and what they claim.
 
     Attributes
     ----------
     scores : ndarray, (replicate, atom)
         Scores of labels of the calibration examples.
-    of_what : str
-        What the sets will cover, in words.
-    target : {"aggregated", "voted", "mass", "risk"}
-        Whether that is a label drawn from plausibilities or voted, a share of the plausibilities,
-        or a risk on average.
-    event : str
-        For the targets "mass" and "risk": what is probable, or what is small on average.
-    share : Fraction or None
-        For the target "mass": the share of the plausibilities that a set is to hold.
-    assumptions : tuple of str
-        What the guarantee rests on.
-    truth : {"drawn", "voted"}
-        How a held-out example gets its one label.
+    claim : Claim
+        What the sets will cover, and under which assumptions.
     units : ndarray of int, (atom,), or None
         Mass of each atom in 1/`denominator` of its example, the same in every replicate; None
         where an atom is an example.
@@ -62,68 +42,33 @@ class CalibrationScores:
         Label code of each atom, where a calibrator can say: what `mondrian` by label needs.
     test_mass : Fraction
         Mass that the new example counts for in a p-value's numerator, in masses of one example.
-    by : str
-        What p-values are kept apart by: nothing (""), the ``"label"`` that is asked about, or a
-        coordinate of the examples.
     group : ndarray of int, (atom,), or None
-        Group of each atom, a position in `groups`.
+        Group of each atom, a position in `groups`, where the claim is `by` groups or labels.
     groups : tuple of str
         Names of the groups.
     of_atoms : bool
         Whether a group weighs as much as its atoms; else as much as the examples in it.
     weight : ndarray, (example,), or None
-        Weight of each calibration example, for covariate shift.
-    weight_by : str
-        Coordinate that gives the weight of a new example.
+        Weight of each calibration example, where the claim assumes `weights`.
     augmentation : {"none", "separate", "mean", "pooled"}
         Which score of a new example is compared: its only one, one in each replicate (the
         augmentation of that number), the mean over augmentations, or that of any single
         augmentation.
-    counted : str
-        What the examples behind the atoms are, such as patients.
-    each : str
-        Of what each the promise holds, such as ``'each value of "site"'``; empty: overall only.
-    cluster : str
-        Coordinate of which a new value brings the new example, such as the patient; empty: new
-        examples are exchangeable with those of calibration themselves.
-    held_out : str
-        Why ranks among held-out examples would mean nothing; empty where they do.
-    random : tuple of str
-        What the calibrator drew, such as labels: the guarantee is over that too.
-    why, reference : str
-        The argument where it is another than that of exchangeable examples.
-    notes : tuple of str
-        What else a reader of the guarantee should know.
     """
 
     scores: Floats
-    of_what: str = NEW_LABEL
-    target: Target = "aggregated"
-    event: str = ""
-    share: Fraction | None = None
-    assumptions: tuple[str, ...] = (EXCHANGEABLE, UNSEEN)
-    truth: Literal["drawn", "voted"] = "drawn"
+    claim: Claim = attrs.field(factory=Claim)
     units: Ints | None = None
     row: Ints | None = None
     denominator: Ints | None = None
     separate: bool = True
     label: Ints | None = None
     test_mass: Fraction = Fraction(1)
-    by: str = ""
     group: Ints | None = None
     groups: tuple[str, ...] = ()
     of_atoms: bool = False
     weight: Floats | None = None
-    weight_by: str = ""
     augmentation: AugmentationMode = "none"
-    counted: str = "calibration examples"
-    each: str = ""
-    cluster: str = ""
-    held_out: str = ""
-    random: tuple[str, ...] = ()
-    why: str = ""
-    reference: str = ""
-    notes: tuple[str, ...] = ()
 
     def __attrs_post_init__(self) -> None:
         for name in ("scores", "units", "row", "denominator", "label", "group", "weight"):
@@ -157,24 +102,25 @@ class CalibrationScores:
             return "denominator of shape (example,)"
         if self.label is not None and self.label.shape != self.scores.shape:
             return f"label of shape {self.scores.shape}"
-        if (self.group is None) == bool(self.by):
-            return "by and group together, or none of them"
-        if (self.weight is None) == bool(self.weight_by):
-            return "weight and weight_by together, or none of them"
+        if (self.group is None) == bool(self.claim.by):
+            return "claim.by and group together, or none of them"
+        if (self.weight is None) == bool(self.claim.weights):
+            return "weight and claim.assumption.weights together, or none of them"
         if self.weight is not None and self.weight.shape != (self.examples,):
             return f"a weight for each of {self.examples} examples"
         return ""
 
     def contents(self) -> str:
         """Return what contents are expected instead, or nothing: asked once, by calibration."""
-        for name, wanted in get_type_hints(CalibrationScores).items():
-            if not fits(getattr(self, name), wanted):
-                return f"{name}: {spelled(wanted)}"
+        for record in (self, self.claim):
+            for name, wanted in get_type_hints(type(record)).items():
+                if not fits(getattr(record, name), wanted):
+                    return f"{name}: {spelled(wanted)}"
         if not self.scores.size:
             return "one atom or more"
         if np.isnan(self.scores.max()) or self.scores.max() == np.inf:
             return "scores without NaN, finite or -inf"
-        if self.test_mass <= 0 or not (self.share is None or 0 <= self.share <= 1):
+        if self.test_mass <= 0 or not (self.claim.share is None or 0 <= self.claim.share <= 1):
             return "test_mass above 0, and share from 0 to 1"
         bounds = {"row": self.examples, "group": len(self.groups), "label": np.inf}
         for name, most in bounds.items():
@@ -204,7 +150,7 @@ class CalibrationScores:
         own, spare = float(self.test_mass), _SUM_WITHIN * one + atoms
         if (sums > own * one + max(1.0, own) * spare).any():
             return "units that sum to no more than test_mass times the denominator of each example"
-        if self.target != "risk" and (sums < one - spare).any():
+        if self.claim.target != "risk" and (sums < one - spare).any():
             return "units that sum to the denominator of each example"
         return ""
 
@@ -221,11 +167,27 @@ class CalibrationScores:
     @property
     def alone(self) -> bool:
         """Whether new examples are compared by one score of theirs and nothing else."""
-        return (
-            not self.by
-            and not self.weight_by
-            and self.augmentation == "none"
-            and self.test_mass == 1
+        plain = self.augmentation == "none" and self.test_mass == 1
+        return plain and self.group is None and self.weight is None
+
+    @property
+    def by_examples(self) -> str:
+        """Coordinate by which groups of examples are kept apart; empty where none is."""
+        return "" if self.claim.by == BY_LABEL else self.claim.by
+
+    def summary(self, n_held_out: int = 0) -> CalibrationSummary:
+        """Return the numbers on which a guarantee depends."""
+        largest = self.examples
+        if self.group is not None and not self.of_atoms:
+            largest = int(max(self.group_sizes(), default=0))
+        return CalibrationSummary(
+            n=largest,
+            m=len(self.scores),
+            n_held_out=n_held_out,
+            test_mass=self.test_mass,
+            equal_masses=self.counting,
+            separate=self.separate,
+            shared_score=self.augmentation != "separate",
         )
 
     def rows(self) -> NDArray[np.intp]:
@@ -266,7 +228,7 @@ class CalibrationScores:
             denominator=None if self.denominator is None else self.denominator[kept],
             label=None if self.label is None else self.label[:, inside],
             weight=None if self.weight is None else self.weight[kept],
-            by="",
+            claim=attrs.evolve(self.claim, by=""),
             group=None,
             groups=(),
         )

@@ -12,17 +12,9 @@ import attrs
 import numpy as np
 
 from plausibly.calibration.pools import Pools
-from plausibly.calibration.pvalues import (
-    Combine,
-    MeanOnly,
-    NoThreshold,
-    PValues,
-    TestScores,
-    combined,
-)
-from plausibly.calibration.scores import BY_LABEL
+from plausibly.calibration.pvalues import Combine, PValues, TestScores, combined
 from plausibly.errors import IncompatibleComponents
-from plausibly.guarantee import rounded
+from plausibly.guarantee import BY_LABEL, Needs, rounded
 from plausibly.kernels.masses import SETTLED_DIGITS
 from plausibly.kernels.ranks import (
     at_least,
@@ -70,17 +62,16 @@ def least_numerator(pools: Pools, combine: CombineFunction, alpha: Fraction) -> 
 
 
 def threshold(
-    pools: Pools, combine: CombineFunction, alpha: Fraction
+    pools: Pools, combine: CombineFunction, alpha: Fraction, needs: Needs = "mean"
 ) -> np.floating[Any]:  # Any: the dtype of the scores
     """Return tau: the set at `alpha` is every label whose score is at least tau.
 
     -inf where every label is in every set, +inf where none is.
     """
     pooled = pools.pooled
-    try:
-        numerator = least_numerator(pools, combine, alpha)
-    except MeanOnly:
+    if needs != "mean":
         return _bisected(pools, combine, alpha)
+    numerator = least_numerator(pools, combine, alpha)
     if numerator > pooled.total:
         return pools.dtype.type(np.inf)
     rank = weighted_rank(pooled.cumulative, numerator - pooled.test_mass)
@@ -115,6 +106,7 @@ class Metadata:
     score: str
     combiner: str
     aggregator: str
+    calibrated_on: int
     augmentations: tuple[str, ...] = ()
 
 
@@ -128,37 +120,22 @@ class ThresholdRule:
 
     pools: Pools
     combine: Combine
+    needs: Needs
     metadata: Metadata
 
     @property
     def has_threshold(self) -> bool:
         """Whether a label is in the set by its score alone, given its group."""
-        calibration, smoothed = self.pools.calibration, self._asked is NoThreshold
-        return not (calibration.weight_by or calibration.augmentation == "separate" or smoothed)
+        calibration = self.pools.calibration
+        by_weight, several = calibration.claim.weights, calibration.augmentation == "separate"
+        return not (by_weight or several or self.needs == "smoothed")
 
     @property
     def needs_only_scores(self) -> bool:
         """Whether nothing but one row of predictions is read of an example."""
         calibration = self.pools.calibration
-        by_example = calibration.by not in ("", BY_LABEL)
-        return (
-            self.has_threshold and calibration.augmentation in ("none", "pooled") and not by_example
-        )
-
-    @property
-    def splits_ties(self) -> bool:
-        """Whether the combiner may split ties: unless it is a rule of the plain mean alone."""
-        return self._asked is not None
-
-    @cached_property
-    def _asked(self) -> type[NoThreshold | MeanOnly] | None:
-        """What the combiner asks for besides the mean, as far as it comes without."""
-        pools = self.pools.groups[0]
-        try:
-            self.combine(PValues(pools, pools.pooled.cumulative[:1]))
-        except (MeanOnly, NoThreshold) as lacking:
-            return type(lacking)
-        return None
+        plain = calibration.augmentation in ("none", "pooled") and not calibration.by_examples
+        return self.has_threshold and plain
 
     @cached_property
     def thresholds(self) -> Callable[[Fraction], Floats]:
@@ -168,13 +145,13 @@ class ThresholdRule:
     def _thresholds(self, alpha: Fraction) -> Floats:
         if not self.has_threshold:
             raise self._no_threshold()
-        found = [threshold(one, self.combine, alpha) for one in self.pools.groups]
+        found = [threshold(one, self.combine, alpha, self.needs) for one in self.pools.groups]
         return np.array(found, dtype=self.pools.dtype)
 
     def _no_threshold(self) -> IncompatibleComponents:
         calibration = self.pools.calibration
         reason = "an example has a uniform of its own"
-        if calibration.weight_by:
+        if calibration.claim.weights:
             reason = "the threshold depends on the weight of the example"
         elif calibration.augmentation == "separate":
             reason = "a label has several scores, one an augmentation"
@@ -202,7 +179,7 @@ class ThresholdRule:
         if group is not None:
             known = np.append(thresholds, thresholds.dtype.type(-np.inf))  # at -1
             thresholds = known[group][:, None]
-        elif not self.pools.calibration.by:
+        elif not self.pools.calibration.claim.by:
             thresholds = thresholds[:1]
         return at_least(scores, thresholds)
 
@@ -211,7 +188,7 @@ class ThresholdRule:
         if self.needs_only_scores:
             return
         calibration = self.pools.calibration
-        read = calibration.weight_by or calibration.by
+        read = calibration.claim.weights or calibration.claim.by
         if read not in ("", BY_LABEL):
             needs = f'"{read}" of each example'
         elif calibration.augmentation in ("separate", "mean"):

@@ -43,12 +43,7 @@ FLAGS = {
 
 def agreement(output: Output, loaded: Draft) -> None:
     """Declare ``plausibly agreement``."""
-    from plausibly.annotators.agreement import (
-        agreement as measured,
-        agreement_as_json,
-        describe_agreement,
-        describe_annotators,
-    )
+    from plausibly.annotators.agreement import agreement as measured
     from plausibly.cli import layout
     from plausibly.io import read_examples, with_coordinates
     from plausibly.study.reading import annotation_facts, read_table, summary_of
@@ -72,12 +67,9 @@ def agreement(output: Output, loaded: Draft) -> None:
         )
     path = settings.annotations.path or Path()
     facts = annotation_facts(table, path)
-    output.document |= {"annotations": facts, **agreement_as_json(found)}
+    output.document |= {"annotations": facts, **found.to_json()}
     shown = [layout.fields([("annotations", summary_of(table, path.name))]), ""]
-    if chosen.annotators:
-        shown.append(describe_annotators(found))
-    else:
-        shown.append(describe_agreement(found))
+    shown += found.annotator_lines() if chosen.annotators else found.lines()
     if chosen.draws is not None:
         shown += ["", _certainty(output, annotated, loaded, chosen.draws)]
     if not chosen.annotators:
@@ -138,4 +130,4 @@ def _certainty(output: Output, table: xr.Dataset, loaded: Draft, draws: int) -> 
             zip(found["example"].values.tolist(), found["certainty"].values.tolist(), strict=True)
         ),
     }
-    return describe_certainty(found)
+    return "\n".join(describe_certainty(found))

@@ -9,8 +9,7 @@ from pathlib import Path
 import attrs
 import xarray as xr
 
-from plausibly.calibration.claim import warn_if_vacuous
-from plausibly.calibration.scores import BY_LABEL
+from plausibly.calibration.vacuous import warn_if_vacuous
 from plausibly.cli import layout
 from plausibly.conformal.predictor import ConformalPredictor
 from plausibly.data.names import AUGMENTATION, name_texts, quoted, several
@@ -43,7 +42,7 @@ class Threshold:
 
 def thresholds(predictor: ConformalPredictor, alphas: Sequence[str]) -> list[Threshold]:
     """Return the threshold at each alpha."""
-    by = predictor.pools.calibration.by
+    by = predictor.pools.calibration.claim.by
     try:
         array = predictor.threshold(list(alphas))
     except IncompatibleComponents as error:
@@ -63,8 +62,8 @@ def thresholds(predictor: ConformalPredictor, alphas: Sequence[str]) -> list[Thr
 def of_new(predictor: ConformalPredictor) -> tuple[str, ...]:
     """Return the coordinates that every new example must have: a group, a weight, or none."""
     calibration = predictor.pools.calibration
-    by = "" if calibration.by == BY_LABEL else calibration.by
-    return tuple(dict.fromkeys(name for name in (by, calibration.weight_by) if name))
+    by = calibration.by_examples
+    return tuple(dict.fromkeys(name for name in (by, calibration.claim.weights) if name))
 
 
 def asked_of_new(predictor: ConformalPredictor) -> str:

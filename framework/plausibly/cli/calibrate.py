@@ -165,12 +165,9 @@ def _chosen(
 
     calibrator = predictor.calibrator or {"name": predictor.metadata.calibrator}
     seed = loaded.settings.seed
-    evidence = predictor.evidence
+    summary = predictor.summary
     drawn = (
-        evidence.m > 1
-        or evidence.n_held_out
-        or predictor.score.randomised
-        or _has_draws(calibrator)
+        summary.m > 1 or summary.n_held_out or predictor.score.randomised or _has_draws(calibrator)
     )
     tables = {
         "calibrator": calibrator,

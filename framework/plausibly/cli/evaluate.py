@@ -55,7 +55,6 @@ def _run(output: Output, loaded: Draft) -> None:
 
     from plausibly.cli import evaluate_parts, layout
     from plausibly.errors import PlausiblyWarning
-    from plausibly.evaluation.describe import as_json, describe
     from plausibly.evaluation.evaluate import evaluate as evaluated
     from plausibly.io import read_examples, read_sets, with_coordinates
     from plausibly.study.reading import (
@@ -97,7 +96,7 @@ def _run(output: Output, loaded: Draft) -> None:
             cluster=settings.examples.cluster,
             interval=measure.interval,
             seed=settings.seed,
-        ).load()
+        )
         with warnings.catch_warnings():
             # The same sets were warned of already.
             warnings.simplefilter("ignore", PlausiblyWarning)
@@ -108,15 +107,14 @@ def _run(output: Output, loaded: Draft) -> None:
                     predictions=predictions,
                     predictor=predictor,
                     settings=settings,
-                    confidence=float(evaluation.attrs["confidence"]),
-                    source=path.name,
+                    confidence=float(evaluation.data.attrs["confidence"]),
                 )
             )
     output.document |= {
         "sets": path,
         answers.what: answers.facts,
         "aggregator": answers.component,
-        **as_json(evaluation),
+        **evaluation.to_json(),
         **{part.name: {**part.about, "rows": part.rows} for part in further},
         "left_out": left_out,
     }
@@ -125,9 +123,9 @@ def _run(output: Output, loaded: Draft) -> None:
         made = [("aggregator", answers.component, answers.by_default)]
         rows.append(("chosen", layout.choices(made)))
     rows.append(("left out", layout.counts(left_out)))
-    blocks = [describe(evaluation), *(part.text for part in further), layout.fields(rows)]
+    blocks = ["\n".join(evaluation.lines()), *(part.text for part in further), layout.fields(rows)]
     output.show(("\n\n" if further else "\n").join(blocks))
-    _check(evaluation, measure.fail_under, path.name)
+    _check(evaluation.data, measure.fail_under, path.name)
 
 
 def _check(evaluation: xr.Dataset, fail_under: float | None, whose: str) -> None:
@@ -135,7 +133,7 @@ def _check(evaluation: xr.Dataset, fail_under: float | None, whose: str) -> None
     if fail_under is None:
         return
     from plausibly.data.names import ALPHA
-    from plausibly.evaluation.describe import decimal, ends
+    from plausibly.evaluation.result import decimal, ends
 
     whole = evaluation if ALPHA in evaluation.dims else evaluation.expand_dims(ALPHA)
     for alpha in whole[ALPHA].values:

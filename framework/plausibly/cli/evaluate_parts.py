@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TypedDict
 
 import xarray as xr
@@ -15,36 +15,27 @@ from plausibly.conformal.predictor import ConformalPredictor
 from plausibly.conformal.stored import load_predictor
 from plausibly.data import names
 from plausibly.data.names import quoted
+from plausibly.data.plausibilities import Plausibilities
 from plausibly.errors import InputError
 from plausibly.evaluation import inputs
-from plausibly.evaluation.describe import (
-    describe_labels,
-    describe_risk,
-    describe_sizes,
-    describe_slab,
-    describe_strata,
-    describe_subgroups,
-    describe_uniformity,
-    part_rows,
-)
+from plausibly.evaluation.ambiguity import entropy
 from plausibly.evaluation.groups import (
-    LEVEL,
     SIZE,
     STRATUM,
     SUBGROUP,
-    coverage_by_label,
-    coverage_by_risk,
-    coverage_by_size,
-    coverage_by_strata,
-    coverage_by_subgroup,
-    entropy,
-    label_coordinate,
+    ByCoordinate,
+    ByRange,
+    ByRisk,
+    Grouper,
+    coverage_by,
+    describe_coverage,
 )
 from plausibly.evaluation.intervals import IntervalMethod
+from plausibly.evaluation.result import part_rows
+from plausibly.evaluation.risk import LEVEL, label_coordinate
 from plausibly.evaluation.slab import worst_slab_coverage
-from plausibly.evaluation.uniformity import OF, p_value_uniformity
+from plausibly.evaluation.uniformity import OF, describe_uniformity, p_value_uniformity
 from plausibly.io import read_labels
-from plausibly.kernels.coverage import Ties
 from plausibly.study.reading import check_renames, label_names, read_model
 
 AMBIGUITY = "entropy of the plausibilities"
@@ -68,7 +59,6 @@ class _Options(TypedDict):
     interval: IntervalMethod
     confidence: float
     seed: int
-    whose: str
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, eq=False)
@@ -81,12 +71,6 @@ class Inputs:
     predictor: ConformalPredictor | None
     settings: Settings
     confidence: float
-    source: str
-
-    @property
-    def ties(self) -> Ties:
-        """How a tied majority vote is covered."""
-        return self.settings.evaluation.ties
 
     @property
     def options(self) -> _Options:
@@ -96,7 +80,6 @@ class Inputs:
             "interval": self.settings.evaluation.interval,
             "confidence": self.confidence,
             "seed": self.settings.seed,
-            "whose": self.source,
         }
 
 
@@ -131,9 +114,8 @@ def parts(given: Inputs) -> list[Part]:
     """Return the further measures, in the order in which they are printed."""
     measure = given.settings.evaluation
     found = []
-    by = tuple(dict.fromkeys(measure.by or ()))
     more = (measure.columns or ())[1:]
-    for name in by:
+    for name in dict.fromkeys(measure.by or ()):
         if ":" in name:
             found.append(_subgroups(given, name.split(":")))
         elif name in _STRATA:
@@ -150,40 +132,40 @@ def parts(given: Inputs) -> list[Part]:
     return found
 
 
-def _part(name: str, found: xr.Dataset, text: str, dim: str | None, *about: str) -> Part:
+def _part(name: str, found: xr.Dataset, dim: str | None, *about: str) -> Part:
     known = {key: found.attrs[key] for key in about if key in found.attrs}
+    text = "\n".join(describe_uniformity(found) if dim == OF else describe_coverage(found))
     return Part(name=name, text=text, rows=part_rows(found, dim), about=known)
 
 
-def _subgroups(given: Inputs, by: list[str], *, at_least: int = 0) -> Part:
-    found = coverage_by_subgroup(
+def _grouped(given: Inputs, by: str | Grouper) -> xr.Dataset:
+    return coverage_by(
         given.sets,
         given.plausibilities,
-        by,
-        crossed=len(by),
-        at_least=at_least or given.settings.evaluation.at_least,
+        by=by,
+        ties=given.settings.evaluation.ties,
         **given.options,
     )
+
+
+def _subgroups(given: Inputs, by: Sequence[str], *, at_least: int = 0) -> Part:
+    wanted = at_least or given.settings.evaluation.at_least
+    coordinates = ByCoordinate(*by, crossed=len(by), at_least=wanted)
     about = ("by", "compared", "left_out_subgroups", "at_least", "note")
-    return _part("subgroups", found, describe_subgroups(found), SUBGROUP, *about)
+    return _part("subgroups", _grouped(given, coordinates), SUBGROUP, *about)
 
 
 def _entropy(given: Inputs) -> Part:
     of = entropy(given.plausibilities).rename(AMBIGUITY)
-    found = coverage_by_strata(
-        given.sets, given.plausibilities, of, quantiles=3, ties=given.ties, **given.options
-    )
-    return _part("by_entropy", found, describe_strata(found), STRATUM, "of")
+    return _part("by_entropy", _grouped(given, ByRange(of, quantiles=3)), STRATUM, "of")
 
 
 def _size(given: Inputs) -> Part:
-    found = coverage_by_size(given.sets, given.plausibilities, ties=given.ties, **given.options)
-    return _part("by_size", found, describe_sizes(found), SIZE)
+    return _part("by_size", _grouped(given, "set-size"), SIZE)
 
 
 def _label(given: Inputs) -> Part:
-    found = coverage_by_label(given.sets, given.plausibilities, **given.options)
-    return _part("by_label", found, describe_labels(found), names.LABEL)
+    return _part("by_label", _grouped(given, "label"), names.LABEL)
 
 
 _STRATA = {"ambiguity": _entropy, "set-size": _size, "label": _label}
@@ -200,30 +182,26 @@ def _risk(given: Inputs, column: str) -> Part:
             whose="evaluation.risk",
         )
     levels = label_coordinate(column, [read_labels(given.settings.labels.path)])
-    found = coverage_by_risk(given.sets, given.plausibilities, levels, **given.options)
-    found = found.assign_attrs(risk=column)
-    return _part("by_risk", found, describe_risk(found), LEVEL, "risk")
+    found = _grouped(given, ByRisk(levels)).assign_attrs(risk=column)
+    return _part("by_risk", found, LEVEL, "risk")
 
 
 def _doubt(given: Inputs, predictions: xr.DataArray) -> Part:
     of = entropy(predictions).rename(DOUBT)
-    found = coverage_by_strata(
-        given.sets, given.plausibilities, of, quantiles=2, ties=given.ties, **given.options
-    )
-    return _part("by_predicted_entropy", found, describe_strata(found), STRATUM, "of")
+    found = _grouped(given, ByRange(of, quantiles=2))
+    return _part("by_predicted_entropy", found, STRATUM, "of")
 
 
 def _slab(given: Inputs, predictions: xr.DataArray) -> Part:
     found = worst_slab_coverage(given.sets, given.plausibilities, predictions, **given.options)
-    about = ("least", "directions", "search")
-    return _part("worst_slab", found, describe_slab(found), None, *about)
+    return _part("worst_slab", found, None, "least", "directions", "search")
 
 
 def _uniformity(given: Inputs, predictions: xr.DataArray, predictor: ConformalPredictor) -> Part:
     # Known labels and clusters are coordinates of the sets: the same examples, by name.
     aligned = predictions.sel({names.EXAMPLE: given.sets[names.EXAMPLE].values})
     lam = given.plausibilities
-    said = lam[names.WEIGHT] if isinstance(lam, xr.Dataset) else lam
+    said = Plausibilities.of(lam).about
     for name in (given.settings.evaluation.true_label, given.settings.examples.cluster):
         if name is not None:
             values = inputs.example_values(name, (given.sets, said))
@@ -239,4 +217,4 @@ def _uniformity(given: Inputs, predictions: xr.DataArray, predictor: ConformalPr
         seed=given.settings.seed,
     )
     about = ("n_calibration", "grid", "fingerprint")
-    return _part("p_values", found, describe_uniformity(found), OF, *about)
+    return _part("p_values", found, OF, *about)

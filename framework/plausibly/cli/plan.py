@@ -46,7 +46,7 @@ def plan(output: Output, loaded: Draft) -> None:
     from plausibly.data.select import answered, select
     from plausibly.errors import counted
     from plausibly.planning.pilot import pilot_half
-    from plausibly.planning.plan import describe_plan, plan as planned, plan_as_json
+    from plausibly.planning.plan import plan as planned
     from plausibly.study.reading import read_both
 
     settings = loaded.settings
@@ -96,6 +96,6 @@ def plan(output: Output, loaded: Draft) -> None:
             resamples=chosen.resamples,
             seed=settings.seed,
         )
-    output.document |= plan_as_json(found)
+    output.document |= found.to_json()
     above = layout.fields(rows)
-    output.show("\n".join(part for part in (above, describe_plan(found)) if part))
+    output.show("\n".join(part for part in (above, "\n".join(found.lines())) if part))

@@ -83,11 +83,11 @@ def _run(output: Output, loaded: Draft, *, dry_run: bool) -> None:
     asks.check_views(predictor, model.predictions, whose=model.source)
     with output.working("predicting"), asks.views_as_options():
         sets = predictor.predict(model.predictions, alphas if len(alphas) > 1 else alphas[0])
-    shifts = predictor.pools.calibration.weight_by  # for which there are weights
+    shifts = predictor.pools.calibration.claim.weights  # for which there are weights
     # Predictions in chunks are read once, for their sets.
     if predictor.reference is not None and not shifts and chunks is None:
         largest = predictor.largest_scores(model.predictions)
-        warn_of_shift(predictor.reference, largest, whose=model.source)
+        warn_of_shift(predictor.reference, largest, source=model.source)
     beside = out if in_store else out.with_suffix(".json")
     if dry_run:
         output.document |= {

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from plausibly.calibration.alphas import AlphaLike, rounded_up
-from plausibly.calibration.claim import group_mass
-from plausibly.calibration.scores import BY_LABEL
+from plausibly.calibration.vacuous import group_mass
 from plausibly.conformal.predictor import ConformalPredictor
 from plausibly.errors import counted
-from plausibly.guarantee import NEW_LABEL, Guarantee, bounded
+from plausibly.guarantee import BY_LABEL, NEW_LABEL, Guarantee, bounded
 
 _EXPERTS = "what experts say"
 
@@ -29,7 +28,7 @@ def promise_text(promise: Guarantee, *, needs: str | None = None) -> str:
         level = f"{'a risk of ' if promise.target == 'risk' else ''}{promise.bound()}"
         parts = [f"{alpha}: every set is every label, so that {level} is promised in vain."]
     else:
-        each = f"for {promise.each}, " if promise.each else ""
+        each = f"for {promise.per}, " if promise.per else ""
         parts = [f"{alpha}: {each}{_said(promise)}, if {' and '.join(promise.assumptions)}."]
     if promise.target == "voted":
         parts.append(f"Nothing is promised of {_EXPERTS}.")
@@ -47,7 +46,7 @@ def notes_of(promises: Sequence[Guarantee]) -> list[str]:
 
 
 def _said(promise: Guarantee) -> str:
-    level, of_what = promise.bound(), promise.of_what
+    level, of_what = promise.bound(), promise.covers
     if promise.target == "voted":
         return f"the voted label is covered with probability {level}"
     if promise.target == "mass":
@@ -71,7 +70,7 @@ def _said(promise: Guarantee) -> str:
 def _needs(promise: Guarantee) -> str:
     if promise.needed is None:
         return ""
-    needs = f"Needs {counted(promise.needed)} {promise.counted}, has {counted(promise.has)}"
+    needs = f"Needs {counted(promise.needed)} {promise.unit}, has {counted(promise.has)}"
     least = promise.least_alpha
     return needs + (f"; any alpha from {rounded_up(least)}." if least else ".")
 
@@ -81,16 +80,16 @@ def _needs_of(predictor: ConformalPredictor, promise: Guarantee) -> str | None:
     calibration = predictor.pools.calibration
     if promise.needed is None:
         return None
-    if calibration.by:
+    if calibration.claim.by:
         masses = [group_mass(calibration, code) for code in range(len(calibration.groups))]
         low, high = (f"{mass:,.4g}" for mass in (min(masses), max(masses)))
-        unit = promise.counted
+        unit = promise.unit
         needed = counted(promise.needed)
         asked = f"{needed} {unit} in each"
-        if calibration.by == BY_LABEL:
+        if calibration.claim.by == BY_LABEL:
             asked = f"a plausibility mass of {needed} for each"
         return f"Needs {asked}, has {low if low == high else f'{low} to {high}'}."
     if calibration.weight is not None:
         most = float(promise.alpha / (1 - promise.alpha)) * float(calibration.weight.sum())
-        return f'Where "{calibration.weight_by}" is more than {most:.4g}, a set is every label.'
+        return f'Where "{calibration.claim.weights}" is more than {most:.4g}, a set is every label.'
     return None

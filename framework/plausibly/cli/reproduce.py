@@ -120,15 +120,13 @@ def reproduce(
 
 def _data(output: Output, loaded: Draft) -> dict[str, object]:
     """Return data of the user as arguments of `plausibly.reproduce`."""
-    import xarray as xr
-
-    from plausibly.data.plausibilities import unpack
+    from plausibly.data.plausibilities import is_sparse, unpack
     from plausibly.study.reading import read_both
 
     _, answers, predictions, lam, _ = read_both(loaded.settings, working=output.working)
     return {
         "predictions": predictions,
-        "plausibilities": unpack(lam) if isinstance(lam, xr.Dataset) else lam,
+        "plausibilities": unpack(lam) if is_sparse(lam) else lam,
         "group": loaded.settings.examples.cluster,
         "name": answers.source,
     }

@@ -68,10 +68,8 @@ def sensitivity(
 ) -> None:
     """Declare ``plausibly sensitivity``."""
     from plausibly.evaluation.sensitivity import (
-        describe_sensitivity,
         read_aggregators,
         sensitivity as measured,
-        sensitivity_as_json,
     )
     from plausibly.study.reading import (
         annotation_facts,
@@ -131,5 +129,5 @@ def sensitivity(
             memory=dry.memory_of(model.predictions, *[model.predictions] * several),
         )
         return
-    output.document |= sensitivity_as_json(found)
-    output.show(f"{layout.fields(rows)}\n\n{describe_sensitivity(found)}")
+    output.document |= found.to_json()
+    output.show(f"{layout.fields(rows)}\n\n" + "\n".join(found.lines()))

@@ -14,13 +14,13 @@ from numpy import asarray
 from numpy.typing import ArrayLike, NDArray
 
 from plausibly.calibration.alphas import AlphaLike, read_alpha
-from plausibly.calibration.claim import Evidence, warn_if_vacuous, warn_of_small_groups
 from plausibly.calibration.examples import Examples
 from plausibly.calibration.pools import Pools
 from plausibly.calibration.pvalues import PValues, TestScores, combined
 from plausibly.calibration.threshold import REMEMBERED, Metadata, ThresholdRule
+from plausibly.calibration.vacuous import warn_if_vacuous, warn_of_small_groups
 from plausibly.errors import IncompatibleComponents, InputError, counted, listed
-from plausibly.guarantee import Guarantee
+from plausibly.guarantee import CalibrationSummary, Claim, Guarantee
 from plausibly.kernels.random import Keys
 from plausibly.kernels.ranks import at_least
 from plausibly.kernels.types import Bools, Floats, FloatType, Hashes, unwritable
@@ -141,7 +141,6 @@ class ArrayPredictor:
     pools: Pools
     held_out_scores: Floats | None
     examples: Examples | None
-    evidence: Evidence
     metadata: Metadata
     reference: Floats | None = None
 
@@ -153,9 +152,13 @@ class ArrayPredictor:
     @property
     def n(self) -> int:
         """Number of calibration examples, held-out ones included."""
-        evidence = self.evidence
-        used = evidence.n if evidence.examples is None else evidence.examples
-        return used + evidence.n_held_out
+        return self.metadata.calibrated_on + self.summary.n_held_out
+
+    @cached_property
+    def summary(self) -> CalibrationSummary:
+        """Numbers of the calibration on which guarantees depend."""
+        held_out = self.held_out_scores
+        return self.pools.calibration.summary(0 if held_out is None else held_out.shape[-1])
 
     @cached_property
     def fingerprint(self) -> str:
@@ -194,7 +197,7 @@ class ArrayPredictor:
 
     @cached_property
     def _rule(self) -> ThresholdRule:
-        return ThresholdRule(self.pools, self.combine, self.metadata)
+        return ThresholdRule(self.pools, self.combine, self.combiner.needs, self.metadata)
 
     @property
     def needs_only_scores(self) -> bool:
@@ -207,13 +210,11 @@ class ArrayPredictor:
 
     def _stated(self, alpha: Fraction) -> Guarantee:
         calibration = self.pools.calibration
-        stated = attrs.evolve(
-            stated_by(self.combiner, self.evidence, alpha),
-            by=calibration.by,
-            groups=self._groups,
-            cluster=self.evidence.cluster,
+        stated = guarantee_of(
+            self.combiner, self.metadata.combiner, calibration.claim, self.summary, alpha
         )
-        if calibration.weight_by:
+        stated = attrs.evolve(stated, groups=self._groups)
+        if calibration.claim.weights:
             # Only new examples that weigh much get every label; `predict` warns of these.
             return attrs.evolve(stated, vacuous=False)
         if not self._rule.has_threshold:
@@ -229,7 +230,7 @@ class ArrayPredictor:
     def _warn(self, alpha: Fraction) -> None:
         promise = self._promise(alpha)
         calibration = self.pools.calibration
-        if calibration.by and self._rule.has_threshold:
+        if calibration.claim.by and self._rule.has_threshold:
             small = np.flatnonzero(self._rule.thresholds(alpha) == -np.inf).tolist()
             warn_of_small_groups(promise, calibration, small)
         else:
@@ -329,7 +330,7 @@ class ArrayPredictor:
         thresholds = self._rule.thresholds(exact)
         self._warn(exact)
         # Without dims it is compared several times faster than as one number in a row.
-        return thresholds if self.pools.calibration.by else thresholds[0:1].reshape(())
+        return thresholds if self.pools.calibration.claim.by else thresholds[0:1].reshape(())
 
     def _scores(self, values: Floats, uniform: Floats | None) -> Floats:
         if self.score.randomised and uniform is None:
@@ -357,15 +358,16 @@ class ArrayPredictor:
 
     def __repr__(self) -> str:
         metadata = self.metadata
-        held = f" (and {self.evidence.n_held_out:,} held out)" if self.evidence.n_held_out else ""
+        summary = self.summary
+        held = f" (and {summary.n_held_out:,} held out)" if summary.n_held_out else ""
         lines = [
             f"{type(self).__name__}  {metadata.calibrator} + {metadata.combiner}, "
-            f"score {metadata.score}, n {self.evidence.n:,}{held}, {len(self.labels)} labels"
+            f"score {metadata.score}, n {summary.n:,}{held}, {len(self.labels)} labels"
         ]
         for alpha in (Fraction(1, 10), Fraction(1, 20)):
             promise = self._promise(alpha)
             of = " of the voted label" if promise.target == "voted" else ""
-            each = f" for {promise.each}" if promise.each else ""
+            each = f" for {promise.per}" if promise.per else ""
             kept = f"guaranteed {promise.shown_level()}{of}{each}"
             lines.append(
                 f"  alpha {float(alpha):g}  threshold {self._rule.shown(alpha)}  "
@@ -396,11 +398,13 @@ def _problem(found: object, p: PValues) -> str:
     return f"{found[wrong][0]:.4g}" if wrong.any() else ""
 
 
-def stated_by(combiner: PValueCombiner, evidence: Evidence, alpha: Fraction) -> Guarantee:
+def guarantee_of(
+    combiner: PValueCombiner, name: str, claim: Claim, summary: CalibrationSummary, alpha: Fraction
+) -> Guarantee:
     """Return the guarantee that a combiner states of a calibration: checked."""
-    whose = f"combiner {evidence.combiner}"
+    whose = f"combiner {name}"
     with calling(whose, "guarantee"):
-        found: object = combiner.guarantee(evidence, alpha)
+        found: object = combiner.guarantee(claim, summary, alpha)
     if not isinstance(found, Guarantee):
         wrong = f"a {type(found).__name__}"
     elif found.alpha != alpha:

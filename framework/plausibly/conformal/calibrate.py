@@ -5,31 +5,33 @@ from __future__ import annotations
 from collections.abc import Mapping
 from fractions import Fraction
 
+import attrs
 import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
 from plausibly import registry
 from plausibly.calibration.alphas import exact
-from plausibly.calibration.claim import Evidence
 from plausibly.calibration.coordinates import group_names
 from plausibly.calibration.data import CalibrationData
 from plausibly.calibration.pools import Pools
 from plausibly.calibration.pvalues import PValues, keyed_share, one_of_each
-from plausibly.calibration.scores import (
-    BY_LABEL,
-    DRAWN_LABELS,
-    EXCHANGEABLE,
-    UNIFORMS,
-    CalibrationScores,
-)
+from plausibly.calibration.scores import CalibrationScores
 from plausibly.calibration.threshold import Metadata
-from plausibly.conformal.array_predictor import Scoring, stated_by
+from plausibly.conformal.array_predictor import Scoring, guarantee_of
 from plausibly.conformal.inputs import calibration_data, matched_inputs
 from plausibly.conformal.predictor import ConformalPredictor
 from plausibly.data import names
 from plausibly.data.names import several
 from plausibly.errors import IncompatibleComponents, InputError, counted
+from plausibly.guarantee import (
+    BY_LABEL,
+    DRAWN_LABELS,
+    NO_GUARANTEE,
+    UNIFORMS,
+    Claim,
+    Needs,
+)
 from plausibly.kernels.random import Keys
 from plausibly.kernels.types import Floats
 from plausibly.protocols import (
@@ -87,25 +89,26 @@ def _unfit(calibration: CalibrationScores, data: CalibrationData) -> str:
         return f"scores of {data.dtype}, as they were given"
     if calibration.label is not None and calibration.label.max() >= len(data.labels):
         return f"label below {len(data.labels)}"
-    if calibration.by == BY_LABEL and calibration.groups != data.labels:
-        return "cells as the labels are called, in their order"
-    lacking = {calibration.by, calibration.weight_by} - {"", BY_LABEL, *data.coordinates}
+    if calibration.claim.by == BY_LABEL and calibration.groups != data.labels:
+        return "groups as the labels are called, in their order"
+    lacking = {calibration.claim.by, calibration.claim.weights} - {"", BY_LABEL, *data.coordinates}
     if lacking:
-        return f"by and weight_by among {sorted(data.coordinates)}"
+        return f"claim.by and claim.weights among {sorted(data.coordinates)}"
     views = 0 if data.augmented is None else len(data.augmented)
     if calibration.augmentation != "none" and not views:
-        return 'reads "plain": there are no augmentations'
+        return 'augmentation "none": there are no augmentations'
     if calibration.augmentation == "separate" and len(calibration.scores) != views:
         return f"one replicate for each of {views} augmentations"
     return ""
 
 
-def check_replicates(
+def check_pair(
     calibration: CalibrationScores,
     data: CalibrationData,
     called: Mapping[str, str],
     *,
     held_out: bool,
+    needs: Needs,
 ) -> None:
     """Raise `IncompatibleComponents` where calibrator, data and combiner do not go together."""
     calibrator, combiner = called["calibrator"], called["combiner"]
@@ -118,20 +121,28 @@ def check_replicates(
             do="calibrator augmentation, or predictions.isel(augmentation=0)",
             whose=f"calibrator {calibrator}",
         )
-    if held_out and calibration.held_out:
+    expected = got = ""
+    do = "combiner average"
+    if held_out and (mixed := mixed_ranks(calibration.claim)):
+        expected = "held-out examples among which a new one is as likely at every rank"
+        got = mixed
+    elif needs == "each" and not calibration.separate:
+        expected, got = "one p-value a replicate", "only their mean: no label is drawn"
+        do = "combiner average, or calibrator monte-carlo"
+    if got:
         raise IncompatibleComponents(
             "pair-incompatible",
             f"combiner {combiner} does not go with calibrator {calibrator}",
-            expected="held-out examples among which a new one is as likely at every rank",
-            got=calibration.held_out,
-            do="combiner average",
+            expected=expected,
+            got=got,
+            do=do,
             whose=f"combiner {combiner}",
         )
 
 
 def held_out_scores(held: CalibrationData, calibration: CalibrationScores, keys: Keys) -> Floats:
     """Return the scores of the one label of each held-out example."""
-    codes = held.voted() if calibration.truth == "voted" else held.draw(1, keys)[0]
+    codes = held.voted() if calibration.claim.target == "voted" else held.draw(1, keys)[0]
     if held.augmented is None or calibration.augmentation not in ("separate", "pooled"):
         return held.scores_at(codes)
     rows = np.arange(len(held))
@@ -145,67 +156,45 @@ def held_out_scores(held: CalibrationData, calibration: CalibrationScores, keys:
     return single
 
 
-def evidence_of(
+def claim_of(
     calibration: CalibrationScores,
-    called: Mapping[str, str],
     *,
-    examples: int,
     held_out: int,
     group: str,
     resampled: bool,
     randomised: bool,
     joint: str,
-    allow_no_guarantee: bool,
-) -> Evidence:
-    """Return the facts on which the guarantee of a pair depends."""
-    notes = (*calibration.notes, _RESAMPLED) if resampled else calibration.notes
-    assumptions, of_what = calibration.assumptions, calibration.of_what
-    if group:
-        of_what = f'{of_what}; the example is a random one of a new "{group}"'
-        whole = EXCHANGEABLE.replace("examples", f'values of "{group}", each with its examples,')
-        assumptions = tuple(whole if one == EXCHANGEABLE else one for one in assumptions)
-    if joint:
-        assumptions = (*assumptions, _JOINT.format(joint))
-        notes = (*notes, _JOINT_HELD_OUT) if held_out else notes
-    random = calibration.random
+) -> Claim:
+    """Return what a calibrator claims, with what the data and the combiner add to it."""
+    claim = calibration.claim.of_new(group) if group else calibration.claim
+    conditions, notes, random = claim.conditions, claim.notes, claim.random
     if resampled:
+        notes = (*notes, _RESAMPLED)
         random = (*random, "draws of plausibilities")
-    if held_out and calibration.truth == "drawn" and DRAWN_LABELS not in random:
+    if joint:
+        conditions = (*conditions, _JOINT.format(joint))
+        notes = (*notes, _JOINT_HELD_OUT) if held_out else notes
+    if held_out and claim.target != "voted" and DRAWN_LABELS not in random:
         random = (*random, DRAWN_LABELS)
     if randomised:
         random = (*random, UNIFORMS)
-    return Evidence(
-        random=random,
-        n=largest_cell(calibration),
-        m=len(calibration.scores),
-        n_held_out=held_out,
-        of_what=of_what,
-        target=calibration.target,
-        assumptions=assumptions,
-        separate=calibration.separate,
-        calibrator=called["calibrator"],
-        combiner=called["combiner"],
-        allow_no_guarantee=allow_no_guarantee,
-        event=calibration.event,
-        share=calibration.share,
-        counted=calibration.counted,
-        each=calibration.each,
-        cluster=group or calibration.cluster,
-        why=calibration.why,
-        reference=calibration.reference,
-        notes=notes,
-        examples=examples,
-        shared_score=calibration.augmentation != "separate",
-        counting=calibration.counting,
-        test_mass=calibration.test_mass,
-    )
+    return attrs.evolve(claim, conditions=conditions, notes=notes, random=random)
 
 
-def largest_cell(calibration: CalibrationScores) -> int:
-    """Return how many examples the largest cell has: all of them where there is one cell."""
-    if calibration.group is None or calibration.of_atoms:
-        return calibration.examples
-    return int(max(calibration.group_sizes(), default=0))
+def mixed_ranks(claim: Claim) -> str:
+    """Return why ranks among held-out examples would mean nothing; empty where they do."""
+    if claim.by == BY_LABEL:
+        return "ranks that mix labels"
+    if claim.by:
+        return f'ranks that mix the values of "{claim.by}"'
+    if claim.weights:
+        return "weights, by which held-out examples are not as likely as new ones"
+    if claim.cluster:
+        return f'examples of one "{claim.cluster}", which may be alike'
+    return {
+        "mass": "one label of each, and the promise is about all of them",
+        "risk": "a mean, of which a rank says nothing",
+    }.get(claim.target, "")
 
 
 def try_combiner(predictor: ConformalPredictor) -> None:
@@ -218,14 +207,11 @@ def try_combiner(predictor: ConformalPredictor) -> None:
     one = np.ones(len(scores))
     if calibration.augmentation == "separate":
         scores = np.broadcast_to(scores, (len(calibration.scores), len(scores)))
-    found = predictor.combine(
-        PValues.of(
-            pools,
-            scores,
-            weight=one if calibration.weight is not None else None,
-            uniform=one / 2,
-        )
-    )
+    weight = one if calibration.weight is not None else None
+    p = PValues.of(pools, scores, weight=weight, uniform=one / 2)
+    if predictor.combiner.needs == "mean":
+        p = attrs.evolve(p, scores=None, uniform=None)
+    found = predictor.combine(p)
     fall = float(np.diff(found).min(initial=0.0))
     if fall < -_ROUNDING:
         raise failed(
@@ -374,23 +360,30 @@ def calibrate(
         keys.child("calibrator"),
         f"calibrator {called['calibrator']}",
     )
-    check_replicates(calibration, data, called, held_out=bool(aside.size))
+    check_pair(calibration, data, called, held_out=bool(aside.size), needs=the_combiner.needs)
     held_out = None
     if aside.size:
         held_out = held_out_scores(data.take(aside), calibration, keys.child("held-out-label"))
-    evidence = evidence_of(
+    claim = claim_of(
         calibration,
-        called,
-        examples=kept.size,
         held_out=aside.size,
         group=group if aside.size and group else "",
         randomised=the_score.randomised,
         resampled=data.resampled is not None,
         joint=str(inputs.plausibilities.array.attrs.get(names.JOINT, "")),
-        allow_no_guarantee=allow_no_guarantee,
     )
-    # Asked once, so that a pair without a guarantee never becomes a predictor.
-    stated_by(the_combiner, evidence, Fraction(1, 10))
+    calibration = attrs.evolve(calibration, claim=claim)
+    # A pair without a guarantee is refused before anything is made of it.
+    summary, tried = calibration.summary(aside.size), Fraction(1, 10)
+    stated = guarantee_of(the_combiner, called["combiner"], claim, summary, tried)
+    if stated.level is None and not allow_no_guarantee:
+        raise IncompatibleComponents(
+            "guarantee-none",
+            f"combiner {called['combiner']} has no guarantee for our p-values",
+            expected=stated.why.removeprefix(NO_GUARANTEE),
+            do="combiner average (1 - alpha), or allow_no_guarantee=True (--allow-no-guarantee)",
+            whose=f"combiner {called['combiner']}",
+        )
     augmented = calibration.augmentation in ("separate", "mean")
     predictor = ConformalPredictor(
         labels=data.labels,
@@ -400,11 +393,11 @@ def calibrate(
         pools=Pools(calibration),
         held_out_scores=held_out,
         examples=None if data.examples.numbered else data.examples,
-        evidence=evidence,
         reference=np.sort(data.largest()),
         metadata=Metadata(
             scale=inputs.predictions.scale,
             seed=seed,
+            calibrated_on=kept.size,
             augmentations=inputs.predictions.augmentations if augmented else (),
             **called,
         ),

@@ -20,7 +20,6 @@ from plausibly.atomic import check_ours, holds, is_store, replacing
 from plausibly.conformal import FORMAT
 from plausibly.conformal.stored import ATTRIBUTE, CHECKSUM, checksum, said_of
 from plausibly.extras import version
-from plausibly.guarantee import converter
 from plausibly.kernels.types import Hashes, Numbers
 from plausibly.protocols import COMBINER, SCORE
 
@@ -67,8 +66,6 @@ def to_dataset(predictor: ConformalPredictor, *, names: bool = True) -> xr.Datas
             "combiner": dict(registry.describe(COMBINER, predictor.combiner)),
             "calibrator": None if predictor.calibrator is None else dict(predictor.calibrator),
             "metadata": attrs.asdict(predictor.metadata),
-            "evidence": converter().unstructure(predictor.evidence),
-            "truth": calibration.truth,
             "weighted": calibration.units is not None,
             "calibration": said_of(calibration),
             "fingerprint": predictor.fingerprint,

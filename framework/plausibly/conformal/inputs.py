@@ -12,15 +12,16 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from plausibly import registry
-from plausibly.calibration.claim import warn_of_heavy, warn_of_unseen
 from plausibly.calibration.coordinates import coordinates_over, group_names, new_values
 from plausibly.calibration.data import CalibrationData, ScoreSource, check_weights
 from plausibly.calibration.examples import Examples, IdentityScores
 from plausibly.calibration.pvalues import TestScores
-from plausibly.calibration.scores import BY_LABEL, CalibrationScores
+from plausibly.calibration.scores import CalibrationScores
+from plausibly.calibration.vacuous import warn_of_heavy, warn_of_unseen
 from plausibly.conformal.aggregate import aggregated, default_aggregator
 from plausibly.conformal.array_predictor import Scoring
 from plausibly.data import align, names
+from plausibly.data.annotations import is_annotations
 from plausibly.data.names import is_lazy, not_among, with_values
 from plausibly.data.plausibilities import Form, Plausibilities
 from plausibly.data.validate import (
@@ -159,7 +160,7 @@ def threshold_array(
     values: Floats, alphas: Sequence[Fraction], calibration: CalibrationScores, *, several: bool
 ) -> xr.DataArray:
     """Return thresholds as one labelled array."""
-    by, named = calibration.by, [float(one) for one in alphas]
+    by, named = calibration.claim.by, [float(one) for one in alphas]
     array = xr.DataArray(
         values if by else values[0],
         dims=[by, names.ALPHA] if by else [names.ALPHA],
@@ -227,9 +228,9 @@ def queries_of(
         spread = keys.child("order").uniform(test.examples.hashes, len(scores))
         order = np.argsort(spread, axis=1, kind="stable").T
     weight = None
-    if calibration.weight_by:
-        values = new_values(test.checked, calibration.weight_by, whose=whose)
-        weight = check_weights(values, calibration.weight_by, whose="predictions")
+    if calibration.claim.weights:
+        values = new_values(test.checked, calibration.claim.weights, whose=whose)
+        weight = check_weights(values, calibration.claim.weights, whose="predictions")
     return TestScores(
         scores=scores,
         group=cells_of(test.checked, calibration, whose),
@@ -241,9 +242,9 @@ def queries_of(
 
 def cells_of(checked: xr.DataArray, calibration: CalibrationScores, whose: str) -> Ints | None:
     """Return the group of each new example, -1 where calibration lacks it; None without groups."""
-    if calibration.by in ("", BY_LABEL):
+    if not calibration.by_examples:
         return None
-    found = group_names(new_values(checked, calibration.by, whose=whose))
+    found = group_names(new_values(checked, calibration.claim.by, whose=whose))
     return names.positions(list(calibration.groups), found.tolist())
 
 
@@ -266,9 +267,9 @@ def warn_of_unseen_groups(
     if group is None or not (group < 0).any():
         return
     unseen = group < 0
-    found = group_names(new_values(checked, calibration.by, whose="predictor"))
+    found = group_names(new_values(checked, calibration.claim.by, whose="predictor"))
     examples = [str(name) for name in checked[names.EXAMPLE].values[unseen]]
-    warn_of_unseen(examples, sorted(set(found[unseen].tolist())), calibration.by)
+    warn_of_unseen(examples, sorted(set(found[unseen].tolist())), calibration.claim.by)
 
 
 def warn_of_weights(
@@ -346,7 +347,7 @@ def _plausibilities(
         from plausibly.conformal.chunked import gathered
 
         given = gathered(given)
-    if isinstance(given, xr.Dataset) and names.RESPONSE_EXAMPLE in given:
+    if is_annotations(given):
         chosen = (
             default_aggregator(str(given.attrs[names.KIND])) if aggregator is None else aggregator
         )

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import json
 import math
-from fractions import Fraction
 from hashlib import blake2b
 
 import numpy as np
@@ -19,14 +18,13 @@ from numpy.typing import NDArray
 
 from plausibly import registry
 from plausibly.calibration.alphas import Alphas, is_several, read_alphas
-from plausibly.calibration.claim import warn_if_vacuous
 from plausibly.calibration.examples import Examples
-from plausibly.calibration.scores import DRAWN_LABELS, UNIFORMS
+from plausibly.calibration.vacuous import warn_if_vacuous
 from plausibly.conformal.array_predictor import Scoring
 from plausibly.conformal.inputs import OVERLAP, matched_inputs, read_test, sets_array, sets_attrs
 from plausibly.data.validate import is_augmented
 from plausibly.errors import InputError
-from plausibly.guarantee import Guarantee
+from plausibly.guarantee import DRAWN_LABELS, UNIFORMS, CalibrationSummary, Claim, Exchangeable
 from plausibly.kernels.blocks import row_blocks
 from plausibly.kernels.draws import draw_labels
 from plausibly.kernels.masses import share
@@ -119,7 +117,11 @@ def joint_rank(
         p = test.like_input(share(counts, n + 1), "p_values")
         overlap = examples.common(test.examples)
         return p.assign_attrs({"promise": _PROMISE, OVERLAP: overlap})
-    promises = [_promise(one, n, component.randomised) for one in read_alphas(alpha)]
+    uniforms = (UNIFORMS,) if component.randomised else ()
+    promises = [
+        CalibrationSummary(n=n).guarantee_of_rank(_CLAIM, one, random=uniforms)
+        for one in read_alphas(alpha)
+    ]
     for promise in promises:
         warn_if_vacuous(promise, "joint-rank")
     sets = [counts > math.floor(promise.alpha * (n + 1)) for promise in promises]
@@ -152,29 +154,12 @@ def rank_counts(calibration: Floats, scores: Floats) -> NDArray[np.int64]:
     return counts
 
 
-_WHY = "rank sums treat the new example and the calibration examples alike"
-_PROMISE = "labels with p > alpha: P(Y in C(X)) >= 1 - alpha, if examples are exchangeable"
-_ASSUMPTIONS = (
-    "calibration and new examples are exchangeable, each with all its augmentations",
-    "the model saw none of them",
+_CLAIM = Claim(
+    assumption=Exchangeable(augmentations=True),
+    random=(DRAWN_LABELS,),
+    why="rank sums treat the new example and the calibration examples alike",
 )
-
-
-def _promise(alpha: Fraction, n: int, randomised: bool) -> Guarantee:
-    needed = math.ceil(1 / alpha) - 1
-    uniforms = f", {UNIFORMS}" if randomised else ""
-    return Guarantee(
-        alpha=alpha,
-        level=1 - alpha,
-        over=f"calibration examples, {DRAWN_LABELS}{uniforms} and the new example together; not "
-        "per example, label or group",
-        assumptions=_ASSUMPTIONS,
-        why=_WHY,
-        vacuous=n < needed,
-        has=n,
-        needed=needed,
-        least_alpha=1 / (n + 1),
-    )
+_PROMISE = "labels with p > alpha: P(Y in C(X)) >= 1 - alpha, if examples are exchangeable"
 
 
 def _no_augmentations(whose: str) -> InputError:

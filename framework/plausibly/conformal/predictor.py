@@ -18,7 +18,6 @@ from plausibly.calibration.alphas import Alphas, is_several, read_alphas
 from plausibly.calibration.coordinates import new_values
 from plausibly.calibration.examples import Examples
 from plausibly.calibration.pvalues import TestScores, combined
-from plausibly.calibration.scores import BY_LABEL
 from plausibly.calibration.threshold import REMEMBERED, Metadata as Metadata
 from plausibly.conformal.array_predictor import ArrayPredictor
 from plausibly.conformal.chunks import Part, chunks_of, mapped, predictions_in_chunks
@@ -90,8 +89,7 @@ def _lazy(
     check_scale(predictions, scale)
     checked, labels = known.array, tuple(known.labels.texts)
     label_order(labels, predictor.labels)  # each label is one of the predictor's
-    wanted = [calibration.by] if calibration.by not in ("", BY_LABEL) else []
-    wanted += [calibration.weight_by] if calibration.weight_by else []
+    wanted = [name for name in (calibration.by_examples, calibration.claim.weights) if name]
     whose = f"calibrator {predictor.metadata.calibrator}"
     columns = {name: new_values(checked, name, whose=whose) for name in wanted}
     asks = [
@@ -132,14 +130,14 @@ _MOST_LABELS = 30
 
 def predictor_html(predictor: ArrayPredictor, threshold: Callable[[Fraction], str]) -> str:
     """Return what a predictor is, what it guarantees, and its labels, as HTML."""
-    metadata, evidence = predictor.metadata, predictor.evidence
-    held = f" and {counted(evidence.n_held_out)} held out" if evidence.n_held_out else ""
+    metadata, summary = predictor.metadata, predictor.summary
+    held = f" and {counted(summary.n_held_out)} held out" if summary.n_held_out else ""
     rows = [
         ("calibrator", metadata.calibrator),
         ("combiner", metadata.combiner),
         ("score", metadata.score),
         ("aggregator", metadata.aggregator),
-        ("calibrated on", f"{counted(evidence.n)} examples{held}, seed {metadata.seed}"),
+        ("calibrated on", f"{counted(summary.n)} examples{held}, seed {metadata.seed}"),
         ("labels", f"{len(predictor.labels)}: {listed(predictor.labels, most=_MOST_LABELS)}"),
         ("fingerprint", predictor.fingerprint),
     ]
@@ -212,7 +210,7 @@ class ConformalPredictor(ArrayPredictor):
             self.pools.calibration,
             scoring=self.scoring,
             calibrator=self.metadata.calibrator,
-            splits_ties=self._rule.splits_ties,
+            splits_ties=self.combiner.needs == "smoothed",
             compared=compared,
         )
 

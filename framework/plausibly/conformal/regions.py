@@ -30,11 +30,12 @@ from plausibly.conformal.aggregate import aggregate
 from plausibly.conformal.array_predictor import Scoring
 from plausibly.conformal.inputs import NewExamples, read_test, sets_array, sets_attrs
 from plausibly.data import align, names
+from plausibly.data.annotations import is_annotations
 from plausibly.data.names import Named, several
 from plausibly.data.plausibilities import Plausibilities, check_plausibilities
 from plausibly.data.validate import Predictions
 from plausibly.errors import InputError, counted, warn
-from plausibly.guarantee import Guarantee, Target, bounded
+from plausibly.guarantee import UNSEEN, CalibrationSummary, Claim, Exchangeable, Guarantee, bounded
 from plausibly.kernels.masses import share
 from plausibly.kernels.ranks import order_statistic
 from plausibly.kernels.types import Bools, Floats, FloatType, Hashes
@@ -153,91 +154,52 @@ def grid(labels: int, parts: int) -> NDArray[np.float64]:
 
 Labelled = TypeVar("Labelled", xr.DataArray, xr.Dataset)
 
-REFERENCE = "Stutz et al., arXiv 2307.09302, version 1"
-ASSUMPTIONS = (
-    "calibration and new examples are exchangeable, with their plausibilities",
-    "the model saw none of them",
-    "the new example's plausibilities come from the same annotation process and aggregator",
+_CLAIM = Claim(
+    covers="the plausibilities of a new example, as one vector",
+    event="lambda in R(X)",
+    assumption=Exchangeable(with_plausibilities=True),
+    conditions=(
+        UNSEEN,
+        "the new example's plausibilities come from the same annotation process and aggregator",
+    ),
+    why="the new example's expected score is one of n + 1 exchangeable ones",
+    reference="Stutz et al., arXiv 2307.09302, version 1",
 )
-_WHY = "the new example's expected score is one of n + 1 exchangeable ones"
-_OVER = "calibration examples and the new example together; not per example, label or group"
 _MOST_POINTS = 1_000_000
 _DRAWABLE = (2, 3, 4)
 
 
-def _needed(alpha: Fraction) -> int:
-    return math.ceil(1 / alpha) - 1
-
-
-def _promise(
-    alpha: Fraction,
-    n: int,
-    *,
-    target: Target,
-    of_what: str,
-    event: str = "",
-    so: str = "",
-    notes: tuple[str, ...] = (),
-) -> Guarantee:
-    return Guarantee(
-        alpha=alpha,
-        level=1 - alpha,
-        target=target,
-        of_what=of_what,
-        event=event,
-        over=_OVER,
-        assumptions=ASSUMPTIONS,
-        why=_WHY + so,
-        reference=REFERENCE,
-        vacuous=n < _needed(alpha),
-        has=n,
-        needed=_needed(alpha),
-        least_alpha=1 / (n + 1),
-        notes=notes,
-    )
-
-
-def of_region(alpha: Fraction, n: int) -> Guarantee:
-    """Return what the region of n calibration examples promises at `alpha`."""
-    return _promise(
-        alpha,
-        n,
-        target="aggregated",
-        of_what="the plausibilities of a new example, as one vector",
-        event="lambda in R(X)",
-    )
-
-
-def of_label_sets(alpha: Fraction, n: int, leave_out: Fraction) -> Guarantee:
-    """Return what sets promise that leave out at most `leave_out` of any vector of the region."""
+def _claim_of_label_sets(alpha: Fraction, leave_out: Fraction) -> Claim:
+    """Return the claim of sets that leave out at most `leave_out` of any vector of the region."""
     kept = bounded(1 - leave_out)
     least = bounded((1 - leave_out) * (1 - alpha), typed=False)
-    return _promise(
-        alpha,
-        n,
+    return attrs.evolve(
+        _CLAIM,
         target="mass",
-        of_what="the share of a new example's plausibilities that is in its set",
+        covers="the share of a new example's plausibilities that is in its set",
         event=f"lambda(C(X)) >= {kept}",
-        so=f", and every vector of the region has {kept} or more on the set",
+        why=f"{_CLAIM.why}, and every vector of the region has {kept} or more on the set",
         notes=(f"hence of what experts say {least} is covered on average",),
     )
 
 
-def of_vote_sets(alpha: Fraction, n: int) -> Guarantee:
-    """Return what sets of all labels promise that a vector of the region votes for."""
-    return _promise(
-        alpha,
-        n,
-        target="voted",
-        of_what="the voted label of a new example, however ties are broken",
-        so=", and the set holds every label that a vector of the region votes for",
-        notes=("nothing is promised of labels drawn from the plausibilities",),
-    )
+_VOTES = attrs.evolve(
+    _CLAIM,
+    target="voted",
+    covers="the voted label of a new example, however ties are broken",
+    event="",
+    why=f"{_CLAIM.why}, and the set holds every label that a vector of the region votes for",
+    notes=("nothing is promised of labels drawn from the plausibilities",),
+)
+
+
+def _at(claim: Claim, alpha: Fraction, n: int) -> Guarantee:
+    return CalibrationSummary(n=n).guarantee_of_rank(claim, alpha)
 
 
 def warn_if_vacuous(alpha: Fraction, n: int, *, stacklevel: int) -> None:
     """Warn where every vector conforms, with the number that would change it."""
-    needed = _needed(alpha)
+    needed = math.ceil(1 / alpha) - 1
     if n >= needed:
         return
     works = rounded_up(1 / (n + 1))
@@ -390,7 +352,7 @@ class PlausibilityRegion:
 
     def guarantee(self, alpha: AlphaLike) -> Guarantee:
         """Return what the region at `alpha` promises."""
-        return of_region(read_alpha(alpha), self.n)
+        return _at(_CLAIM, read_alpha(alpha), self.n)
 
     def read(self, predictions: xr.DataArray) -> tuple[NewExamples, Floats]:
         """Return new predictions, matched by name, and their scores (example, label)."""
@@ -524,7 +486,7 @@ class PlausibilityRegion:
             predictions,
             alpha,
             lambda scores, tau: plausible_above(scores, tau, mass),
-            lambda one: of_label_sets(one, self.n, mass),
+            lambda one: _at(_claim_of_label_sets(one, mass), one, self.n),
         )
 
     def vote_sets(self, predictions: xr.DataArray, alpha: Alphas) -> xr.DataArray:
@@ -543,7 +505,7 @@ class PlausibilityRegion:
         -------
         DataArray of bool, dims of `predictions` [and alpha]
         """
-        return self._sets(predictions, alpha, votable, lambda one: of_vote_sets(one, self.n))
+        return self._sets(predictions, alpha, votable, lambda one: _at(_VOTES, one, self.n))
 
     def _sets(
         self,
@@ -691,7 +653,7 @@ def calibrate_region(
     """
     model = Predictions.from_xarray(predictions)
     given = plausibilities
-    if isinstance(given, xr.Dataset) and names.RESPONSE_EXAMPLE in given:
+    if is_annotations(given):
         given = aggregate(given, seed=seed)
     lam = Plausibilities.of(check_plausibilities(given, draws=False))
     labels = tuple(model.labels.texts)

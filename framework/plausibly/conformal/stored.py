@@ -21,7 +21,6 @@ import numpy as np
 
 from plausibly import registry
 from plausibly.atomic import recover
-from plausibly.calibration.claim import Evidence
 from plausibly.calibration.examples import Examples
 from plausibly.calibration.pools import Pool, Pools
 from plausibly.calibration.scores import AugmentationMode, CalibrationScores
@@ -30,7 +29,7 @@ from plausibly.conformal import FORMAT
 from plausibly.conformal.array_predictor import ArrayPredictor
 from plausibly.errors import IncompatibleComponents, InputError
 from plausibly.extras import version
-from plausibly.guarantee import converter
+from plausibly.guarantee import Claim, converter
 from plausibly.kernels.types import Floats, Hashes, Ints, Numbers
 from plausibly.protocols import COMBINER, SCORE
 from plausibly.registry.components import described
@@ -83,7 +82,6 @@ def fingerprint(predictor: ArrayPredictor, *, about: Mapping[str, object] | None
         "score": score or {"name": repr(predictor.score)},
         "combiner": combiner or {"name": repr(predictor.combiner)},
         "calibrator": predictor.calibrator,
-        "evidence": converter().unstructure(predictor.evidence),
         "calibration": said_of(predictor.pools.calibration),
     }
     digest.update(json.dumps(metadata, sort_keys=True, default=str).encode())
@@ -111,23 +109,20 @@ def checksum(arrays: Mapping[str, Numbers], text: str) -> str:
     return digest.hexdigest()
 
 
-_STATED = "of_what target assumptions separate event share counted each why reference notes"
-
-
 @attrs.frozen(kw_only=True)
 class _Said:
     """What decides, beside the atoms, how new examples are compared with them."""
 
-    by: str
+    claim: Claim
     groups: tuple[str, ...]
     of_atoms: bool
-    weight_by: str
+    separate: bool
     augmentation: AugmentationMode
     test_mass: Fraction
 
 
 def said_of(calibration: CalibrationScores) -> dict[str, object]:
-    """Return what is said of replicates, as plain data."""
+    """Return what is said of calibration scores, as plain data."""
     found = _Said(**{one.name: getattr(calibration, one.name) for one in attrs.fields(_Said)})
     said: dict[str, object] = converter().unstructure(found)
     return said
@@ -142,20 +137,16 @@ class _About:
     combiner: dict[str, Any]  # Any: as above
     calibrator: dict[str, Any] | None  # Any: as above
     metadata: Metadata
-    evidence: Evidence
-    truth: Literal["drawn", "voted"]
     weighted: bool
     calibration: _Said
     fingerprint: str
 
     def __attrs_post_init__(self) -> None:
         """Raise ValueError where counts are none, or names are not distinct."""
-        evidence = self.evidence
-        counts = (evidence.n, evidence.m, evidence.n_held_out + 1, evidence.examples or 1)
         for kept in (self.labels, self.calibration.groups):
             if len(set(kept)) != len(kept):
                 raise ValueError("names")
-        if min(counts) < 1 or evidence.test_mass < 0 or not self.labels:
+        if self.metadata.calibrated_on < 1 or not self.labels:
             raise ValueError("counts")
 
 
@@ -361,7 +352,7 @@ def load_predictor(path: str | Path, *, array_only: bool = False) -> ArrayPredic
 
 
 def _restored(kind: type[ArrayPredictor], stored: _Stored, about: _About) -> ArrayPredictor:
-    evidence, said = about.evidence, about.calibration
+    said = about.calibration
     scores = stored.scores("score")
     if scores is None:
         raise KeyError("score")
@@ -371,7 +362,7 @@ def _restored(kind: type[ArrayPredictor], stored: _Stored, about: _About) -> Arr
         denominator = stored.whole("denominator", _WHOLE, 1)
         row = stored.whole("row", len(denominator))
         _check_common(denominator, scores.size)
-    if said.by:
+    if said.claim.by:
         group = stored.whole("group", len(said.groups))
         if group.size * len(said.groups) > _GROUPED:
             raise ValueError("cells")
@@ -386,9 +377,7 @@ def _restored(kind: type[ArrayPredictor], stored: _Stored, about: _About) -> Arr
         calibrator=about.calibrator,
         pools=Pools(
             CalibrationScores(
-                **{name: getattr(evidence, name) for name in _STATED.split()},
                 scores=scores,
-                truth=about.truth,
                 units=units,
                 row=row,
                 denominator=denominator,
@@ -399,7 +388,6 @@ def _restored(kind: type[ArrayPredictor], stored: _Stored, about: _About) -> Arr
         ),
         held_out_scores=stored.scores("held_out_score"),
         examples=None if hashes is None else Examples(hashes),
-        evidence=evidence,
         metadata=about.metadata,
         reference=stored.scores("reference"),
     )

@@ -15,7 +15,7 @@ from collections.abc import Hashable, Iterable, Mapping, Sequence
 from copy import deepcopy
 from functools import cached_property
 from hashlib import blake2b
-from typing import TypeAlias, TypeVar
+from typing import TypeAlias, TypeGuard, TypeVar
 
 import attrs
 import numpy as np
@@ -54,6 +54,11 @@ _NEEDED = (
 )
 _ATTRIBUTES = (names.KIND, names.UNLISTED, names.LABELS_DECLARED)
 _DIMS = (names.EXAMPLE, names.LABEL, names.ANNOTATOR)
+
+
+def is_annotations(array: object) -> TypeGuard[xr.Dataset]:
+    """Return whether this is meant as an annotation table, and not as plausibilities."""
+    return isinstance(array, xr.Dataset) and names.RESPONSE_EXAMPLE in array
 
 
 def checksum(table: xr.Dataset) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, TypeAlias, TypeVar, cast
 
 import numpy as np
 import xarray as xr
@@ -138,7 +138,7 @@ def _check_order(table: TextTable, labels: Sequence[str], texts: Sequence[str]) 
 _TABLES = frozenset({".csv", ".tsv", ".tab", ".parquet", ".pq"})
 _DIMS = frozenset({ALPHA, ANNOTATOR, "augmentation", DRAW, EXAMPLE, LABEL, MENTION, RESPONSE, SLOT})
 
-Labelled = TypeVar("Labelled", xr.DataArray, xr.Dataset)
+Labelled = TypeVar("Labelled", bound=xr.DataArray | xr.Dataset)
 
 Names: TypeAlias = Sequence[str] | Path | str | xr.Dataset
 """Names of labels or examples: themselves, a file of them, or a table with their coordinates."""
@@ -351,7 +351,7 @@ def with_coordinates(array: Labelled, table: xr.Dataset) -> Labelled:
         for name, values in table.coords.items()
         if name not in (dim, ALIAS)
     }
-    return array.assign_coords(coordinates)
+    return cast("Labelled", array.assign_coords(coordinates))
 
 
 def with_known_labels(array: Labelled, table: xr.Dataset) -> Labelled:

@@ -173,7 +173,7 @@ def examples_to_speak(
             )
             promises = [predictor.guarantee(alpha) for alpha in alphas]
         needed[:, place] = [promise.needed or 1 for promise in promises]
-        counts.append(promises[0].counted)
+        counts.append(promises[0].unit)
     titles = np.array([called(COMBINER, combiner) for combiner in made], dtype=np.str_)
     return xr.Dataset(
         {

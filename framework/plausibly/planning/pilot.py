@@ -16,7 +16,7 @@ from plausibly.calibration.alphas import rounded_up
 from plausibly.conformal.aggregate import aggregated, default_aggregator
 from plausibly.conformal.calibrate import calibrate
 from plausibly.data import names
-from plausibly.data.annotations import Rows, check_table
+from plausibly.data.annotations import Rows, check_table, is_annotations
 from plausibly.data.names import name_texts, several
 from plausibly.data.plausibilities import Plausibilities
 from plausibly.data.select import by_name, take_responses
@@ -130,7 +130,7 @@ def read_pilot(
         raise pilot_half("predictions" if predictions is None else "annotations")
     model = as_predictions(predictions)
     table, component = None, None
-    if isinstance(plausibilities, xr.Dataset) and names.RESPONSE_EXAMPLE in plausibilities:
+    if is_annotations(plausibilities):
         table = check_table(plausibilities)
         component = registry.resolve(
             AGGREGATOR, aggregator or default_aggregator(str(table.attrs[names.KIND]))

@@ -12,7 +12,7 @@ import xarray as xr
 from plausibly.data import names
 from plausibly.data.names import is_missing, name_texts, near, quoted
 from plausibly.errors import InputError, counted, listed
-from plausibly.evaluation.groups import label_coordinate
+from plausibly.evaluation.risk import label_coordinate
 from plausibly.io import with_coordinates
 from plausibly.io.label_tables import table_from
 from plausibly.report.model import Words

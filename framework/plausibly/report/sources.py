@@ -29,9 +29,9 @@ from plausibly.errors import InputError, PlausiblyWarning, counted
 from plausibly.evaluation import inputs
 from plausibly.evaluation.design import Method, Methods, as_asked, read_methods
 from plausibly.evaluation.inputs import codes_of, example_values
-from plausibly.evaluation.results import load_study
 from plausibly.evaluation.shift import warn_of_copies
 from plausibly.evaluation.splits import split, split_keys, split_seed
+from plausibly.evaluation.study import load_study
 from plausibly.guarantee import Guarantee
 from plausibly.io import read_annotations, read_plausibilities, read_predictions
 from plausibly.kernels.random import hash_names
@@ -504,7 +504,7 @@ def finished(path: Path) -> Finished:
         ready = prepare(folder / RESOLVED)
         if asked and asked != resolved_text(ready, folder):
             raise _changed(path, folder, "another study", "the study")
-    result = load_study(folder / RESULTS)
+    result = load_study(folder / RESULTS).data
     with warnings.catch_warnings(), without_plugins(ready.study.plugins.disable):
         # It was warned of when the study ran.
         warnings.simplefilter("ignore", PlausiblyWarning)

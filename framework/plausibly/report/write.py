@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import html
-import io
 import platform
 from collections.abc import Mapping, Sequence
 from importlib.metadata import version
@@ -25,9 +24,10 @@ from plausibly.data.states import read_left_out
 from plausibly.errors import InputError, counted
 from plausibly.evaluation.design import Methods
 from plausibly.evaluation.evaluate import STRATA
-from plausibly.evaluation.results import METHOD
+from plausibly.evaluation.study import METHOD
 from plausibly.extras import require
 from plausibly.kernels.coverage import Ties
+from plausibly.plots.style import picture
 from plausibly.report import REPORT, model, sections, sources
 from plausibly.report.model import ReportData
 from plausibly.report.options import Options, with_tables
@@ -35,24 +35,18 @@ from plausibly.report.sections import Measured, Outcomes
 from plausibly.report.subject import Reported, Subject
 from plausibly.study.run import StudyResult
 
-_FONT = "none"  # text stays text
-_SALT = "plausibly"  # the same identifiers in every run
-
 
 def stills(found: Measured, examples: str) -> tuple[model.Still, ...]:
-    matplotlib = require("matplotlib", extra="report", whose="the report")
+    require("matplotlib", extra="report", whose="the report")
     drawn = (
         ("vote", "What the sets cover, with intervals", plots.coverage(found.evaluation)),
         ("weak", f"Coverage of each of the {examples}, sorted", plots.realised(found.realised)),
         ("sizes", "How many labels the sets hold", plots.sizes(found.evaluation)),
     )
     images = []
-    with matplotlib.rc_context({"svg.fonttype": _FONT, "svg.hashsalt": _SALT}):
-        for section, alt, axes in drawn:
-            content = io.BytesIO()
-            axes.figure.savefig(content, format="svg", metadata={"Date": None})
-            source = base64.b64encode(content.getvalue()).decode("ascii")
-            images.append(model.Still(section, alt, f"data:image/svg+xml;base64,{source}"))
+    for section, alt, axes in drawn:
+        content = base64.b64encode(picture(axes.figure, "svg", text="none")).decode("ascii")
+        images.append(model.Still(section, alt, f"data:image/svg+xml;base64,{content}"))
     return tuple(images)
 
 

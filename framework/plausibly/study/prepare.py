@@ -22,7 +22,7 @@ from plausibly.config.settings import Method, Settings, without_plugins
 from plausibly.conformal.calibrate import calibrate
 from plausibly.data import names
 from plausibly.data.names import name_texts, near, quoted
-from plausibly.data.plausibilities import unpack
+from plausibly.data.plausibilities import is_sparse, unpack
 from plausibly.data.states import with_left_out
 from plausibly.errors import IncompatibleComponents, InputError, MissingExtra
 from plausibly.evaluation.inputs import example_values, true_codes
@@ -423,7 +423,7 @@ def _matched(parts: Draft, read: Read) -> tuple[xr.DataArray, xr.DataArray] | No
             only_common=parts.settings.examples.only_common,
             declared=read.labels is not None,
         )
-        return predictions, unpack(lam) if isinstance(lam, xr.Dataset) else lam
+        return predictions, unpack(lam) if is_sparse(lam) else lam
 
     return read.attempt(parts.settings.answers[0], "path", match)
 

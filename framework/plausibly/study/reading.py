@@ -134,7 +134,7 @@ def read_answers(
             lam, unknown = _named(lam, naming, path.name)
             if labels is not None:
                 known = labels if isinstance(labels, xr.Dataset) else read_labels(labels)
-                lam = _with_known(lam, known)
+                lam = with_known_labels(lam, known)
         return Answers(
             plausibilities=lam, aggregator=None, by_default=False, path=path, unknown=unknown
         )
@@ -173,13 +173,6 @@ def read_table(
     with working(f"reading {path.name}"):
         known = settings.labels.path if labels is None else labels
         return call(path, part.reader, known, **part.options)
-
-
-def _with_known(lam: xr.DataArray | xr.Dataset, known: xr.Dataset) -> xr.DataArray | xr.Dataset:
-    # One call for each form, as the function of either form takes no union of them.
-    if isinstance(lam, xr.Dataset):
-        return with_known_labels(lam, known)
-    return with_known_labels(lam, known)
 
 
 def read_model(
@@ -288,17 +281,10 @@ def matched(
     labels = label_names(model)
     hint = "--labels FILE, every label on a line of its own, if nobody happened to say the others"
     do = hint if set(label_names(lam)) < set(labels) and not declared else ""
-    # Written twice, as the function of either form takes no union of them.
-    if isinstance(lam, xr.Dataset):
-        lam = align.match_labels(lam, labels, whose=other, other=source, do=do)
-        model, lam = align.match_examples(
-            model, lam, only_common=only_common, whose=source, other=other
-        )
-    else:
-        lam = align.match_labels(lam, labels, whose=other, other=source, do=do)
-        model, lam = align.match_examples(
-            model, lam, only_common=only_common, whose=source, other=other
-        )
+    lam = align.match_labels(lam, labels, whose=other, other=source, do=do)
+    model, lam = align.match_examples(
+        model, lam, only_common=only_common, whose=source, other=other
+    )
     return model, lam, left_out_of(model, lam)
 
 

@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 from plausibly.calibration.data import CalibrationData
 from plausibly.calibration.pools import Pools
 from plausibly.calibration.pvalues import PValues
-from plausibly.calibration.scores import BY_LABEL, CalibrationScores
+from plausibly.calibration.scores import CalibrationScores
 from plausibly.errors import InputError
-from plausibly.guarantee import bounded, rounded
+from plausibly.guarantee import BY_LABEL, bounded, rounded
 from plausibly.kernels.draws import draw_labels
 from plausibly.kernels.random import Keys, hash_names
 from plausibly.kernels.types import Floats, Hashes
@@ -171,7 +171,7 @@ def _atoms(found: CalibrationScores, row: int) -> list[tuple[float, ...]]:
 
 def _of_groups(found: CalibrationScores) -> bool:
     """Return whether the examples of a group share one mass: fewer weigh than were given."""
-    return found.counted != attrs.fields(CalibrationScores).counted.default
+    return bool(found.claim.cluster)
 
 
 def asked(pools: Pools, scores: Floats) -> PValues:
@@ -197,8 +197,8 @@ def scores_valid(calibrator: Calibrator, world: CalibratorWorld) -> None:
         demand((found.denominator > 0).all(), "an example has no unit of mass")
         within = (found.row >= 0) & (found.row < found.examples)
         demand(within.all(), "an atom belongs to no example")
-    said = found.of_what.strip() and all(text.strip() for text in found.assumptions)
-    demand(said and found.assumptions, "it does not say what is covered, and if what")
+    said = found.claim.covers.strip() and all(map(str.strip, found.claim.assumptions))
+    demand(said and found.claim.assumptions, "it does not say what is covered, and if what")
 
 
 @BOOK.rule
@@ -226,7 +226,7 @@ def row_order(calibrator: Calibrator, world: CalibratorWorld) -> None:
 def example_alone(calibrator: Calibrator, world: CalibratorWorld) -> None:
     """An example gets the same atoms whatever other examples there are, but for its group's."""
     every = calibrator.calibrate(world.data(), _KEYS)
-    if _of_groups(every) or every.by:
+    if _of_groups(every) or every.claim.by:
         return
     some = np.array([5, 2, 9])
     part = calibrator.calibrate(world.data(some), _KEYS)
@@ -307,12 +307,12 @@ def coverage(calibrator: Calibrator, world: CalibratorWorld) -> None:
         for trial, rows in enumerate(blocks(n + 1, _TRIALS)):
             new = rows.stop - 1
             found = calibrator.calibrate(people.data(slice(rows.start, new)), _KEYS)
-            if found.target not in ("aggregated", "voted"):
+            if found.claim.target not in ("aggregated", "voted"):
                 return  # it says nothing of a label
             p_values[trial] = _p_of_new(found, people, new)
         # CalibrationScores that have test scores of their own promise less.
         missed = 2 if found.augmentation == "separate" and len(found.scores) > 1 else 1
-        demand_coverage(p_values, partial(_promised, missed), found.of_what)
+        demand_coverage(p_values, partial(_promised, missed), found.claim.covers)
 
 
 def _promised(missed: int, alpha: Fraction) -> Fraction:
@@ -322,12 +322,12 @@ def _promised(missed: int, alpha: Fraction) -> Fraction:
 def _p_of_new(found: CalibrationScores, people: Population, new: int) -> float:
     """Return the mean p-value of the label that is to be covered, of one new example."""
     said = people.plausibilities[new]
-    label = int(np.argmax(said)) if found.target == "voted" else int(people.label[new])
+    label = int(np.argmax(said)) if found.claim.target == "voted" else int(people.label[new])
     pools = Pools(found)
-    if found.by == BY_LABEL:
+    if found.claim.by == BY_LABEL:
         pools = pools.groups[label]
-    elif found.by:
-        group = str(people.coordinates()[found.by][new])
+    elif found.claim.by:
+        group = str(people.coordinates()[found.claim.by][new])
         if group not in found.groups:
             return 1.0
         pools = pools.groups[found.groups.index(group)]

@@ -8,12 +8,11 @@ from itertools import pairwise
 import attrs
 import numpy as np
 
-from plausibly.calibration.claim import Evidence
 from plausibly.calibration.pools import Pools
 from plausibly.calibration.pvalues import PValues
-from plausibly.calibration.scores import EXCHANGEABLE, INDEPENDENT, CalibrationScores
+from plausibly.calibration.scores import CalibrationScores
 from plausibly.errors import IncompatibleComponents
-from plausibly.guarantee import Guarantee
+from plausibly.guarantee import CalibrationSummary, Claim, Guarantee
 from plausibly.kernels.random import Keys
 from plausibly.kernels.types import Floats
 from plausibly.protocols import COMBINER, PValueCombiner
@@ -35,6 +34,7 @@ _SIZES, _TRIALS, _DRAWS = (9, 29), 400, 6
 _CLOSE = 1e-12
 _ASSUMPTION = "an assumption that the calibrator states"
 _LABEL = "a label that the calibrator drew"
+_CLAIM = Claim(covers=_LABEL, conditions=(_ASSUMPTION,))
 
 
 def _uniforms(stream: str, count: int) -> Floats:
@@ -47,7 +47,7 @@ class Case:
 
     p: PValues
     held_out: PValues | None
-    evidence: Evidence
+    summary: CalibrationSummary
 
 
 @attrs.frozen
@@ -56,21 +56,9 @@ class CombinerWorld:
 
     share: float
 
-    def evidence(self, n: int = _N, m: int = _M, h: int = _H, *, separate: bool = True) -> Evidence:
-        """Return the facts about a calibration with drawn labels."""
-        return Evidence(
-            n=n,
-            m=m,
-            n_held_out=h if self.share > 0 else 0,
-            of_what=_LABEL,
-            target="aggregated",
-            assumptions=(EXCHANGEABLE, _ASSUMPTION),
-            separate=separate,
-            calibrator="monte-carlo",
-            combiner="in the kit",
-            # A combiner without a guarantee is tried too: it must say that it has none.
-            allow_no_guarantee=True,
-        )
+    def summary(self, n: int = _N, m: int = _M, h: int = _H) -> CalibrationSummary:
+        """Return the numbers of a calibration with drawn labels."""
+        return CalibrationSummary(n=n, m=m, n_held_out=h if self.share > 0 else 0)
 
     def atoms(self, n: int = _N, m: int = _M) -> Floats:
         """Return scores (replicate, atom)."""
@@ -89,8 +77,8 @@ class CombinerWorld:
         pools = Pools(CalibrationScores(scores=atoms))
         m, n = atoms.shape
         aside = PValues.of(pools, held_out.astype(atoms.dtype)) if self.share > 0 else None
-        evidence = self.evidence(n, m, held_out.size)
-        return Case(PValues.of(pools, queries.astype(atoms.dtype)), aside, evidence)
+        summary = self.summary(n, m, held_out.size)
+        return Case(PValues.of(pools, queries.astype(atoms.dtype)), aside, summary)
 
 
 def world_for(combiner: PValueCombiner) -> CombinerWorld:
@@ -105,9 +93,9 @@ def _combined(combiner: PValueCombiner, case: Case) -> Floats:
     return np.asarray(combiner.combine(case.p, case.held_out))
 
 
-def _promised(combiner: PValueCombiner, evidence: Evidence, alpha: Fraction) -> Guarantee:
+def _promised(combiner: PValueCombiner, summary: CalibrationSummary, alpha: Fraction) -> Guarantee:
     try:
-        found: object = combiner.guarantee(evidence, alpha)
+        found: object = combiner.guarantee(_CLAIM, summary, alpha)
     except IncompatibleComponents as error:
         raise DoesNotApply(f"it does not go with drawn labels: {error.what}") from error
     if not isinstance(found, Guarantee):
@@ -119,7 +107,7 @@ def _behaves(combiner: PValueCombiner, world: CombinerWorld) -> object:
     case = world.case()
     combined = _combined(combiner, case)
     try:
-        return [combined, *(str(_promised(combiner, case.evidence, alpha)) for alpha in ALPHAS)]
+        return [combined, *(str(_promised(combiner, case.summary, alpha)) for alpha in ALPHAS)]
     except DoesNotApply as reason:
         return [combined, str(reason)]
 
@@ -187,7 +175,7 @@ def monotone(combiner: PValueCombiner, world: CombinerWorld) -> None:
         # Half the atoms of one replicate fall below all queries: its p-values rise, others stay.
         atoms[replicate, : _N // 2] = -1.0
         after = _combined(
-            combiner, Case(world.case(atoms, grid).p, before.held_out, before.evidence)
+            combiner, Case(world.case(atoms, grid).p, before.held_out, before.summary)
         )
         fall = float((first - after).max())
         demand(fall <= 0, f"one replicate's p-value rises, and the result falls by {fall:.3g}")
@@ -217,7 +205,7 @@ def held_out_needed(combiner: PValueCombiner, world: CombinerWorld) -> None:
 
 @BOOK.rule
 def mean_only(combiner: PValueCombiner, world: CombinerWorld) -> None:
-    """Where only the mean of the p-values exists, it uses that or says IncompatibleComponents."""
+    """A combiner that needs the mean p-value alone reads nothing else."""
     atoms = world.atoms(m=1)
     units = np.ones(_N, np.int64)
     one = CalibrationScores(
@@ -229,11 +217,9 @@ def mean_only(combiner: PValueCombiner, world: CombinerWorld) -> None:
     if plain.held_out is not None and plain.held_out.scores is not None:
         aside = PValues.of(pools, plain.held_out.scores)
     p = PValues.of(pools, _uniforms("queries", _QUERIES))
-    try:
-        combiner.guarantee(world.evidence(m=1, separate=False), ALPHAS[1])
-        found = np.asarray(combiner.combine(PValues(pools, p.numerators), aside))
-    except IncompatibleComponents:
+    if combiner.needs != "mean":
         return
+    found = np.asarray(combiner.combine(PValues(pools, p.numerators), aside))
     off = farthest(found, _combined(combiner, plain))
     demand(off <= _CLOSE, f"from the mean alone the p-values are {off:.3g} off")
 
@@ -242,13 +228,11 @@ def mean_only(combiner: PValueCombiner, world: CombinerWorld) -> None:
 def guarantee_stated(combiner: PValueCombiner, world: CombinerWorld) -> None:
     """The guarantee says at which level, of what, if what, and why."""
     for alpha in ALPHAS:
-        found = _promised(combiner, world.evidence(), alpha)
+        found = _promised(combiner, world.summary(), alpha)
         demand(found.alpha == alpha, f"asked for alpha {alpha} it answers for {found.alpha}")
         demand(found.why.strip(), "it does not say why")
-        demand(found.of_what == _LABEL, "it does not pass on what the calibrator says is covered")
-        kept = _ASSUMPTION in found.assumptions and bool(
-            {EXCHANGEABLE, INDEPENDENT} & set(found.assumptions)
-        )
+        demand(found.covers == _LABEL, "it does not pass on what the calibrator says is covered")
+        kept = _ASSUMPTION in found.conditions and found.assumption is not None
         demand(kept, "it drops an assumption of the calibrator")
         for share in (found.level, found.confidence):
             exact = share is None or isinstance(share, Fraction)
@@ -259,7 +243,7 @@ def guarantee_stated(combiner: PValueCombiner, world: CombinerWorld) -> None:
 @BOOK.rule
 def guarantee_falls(combiner: PValueCombiner, world: CombinerWorld) -> None:
     """A larger alpha never promises more."""
-    levels = [_promised(combiner, world.evidence(), alpha).level for alpha in ALPHAS]
+    levels = [_promised(combiner, world.summary(), alpha).level for alpha in ALPHAS]
     for (low, less), (high, more) in pairwise(zip(ALPHAS, levels, strict=True)):
         rises = more is not None and (less is None or more > less)
         demand(not rises, f"at alpha {high} it promises {more}, at {low} only {less}")
@@ -274,7 +258,7 @@ def vacuity_told(combiner: PValueCombiner, world: CombinerWorld) -> None:
         case = world.case(world.atoms(n), worst, np.full(h, 2.0))
         least = float(_combined(combiner, case)[0])
         for alpha in ALPHAS:
-            said = _promised(combiner, case.evidence, alpha)
+            said = _promised(combiner, case.summary, alpha)
             every = least > float(alpha)
             if said.level is not None and said.vacuous != every:
                 held = f" and {h} held out" if world.share > 0 else ""
@@ -289,7 +273,7 @@ def super_uniform(combiner: PValueCombiner, world: CombinerWorld) -> None:
     """In simulated calibrations, the p-value of a new label exceeds alpha as often as it claims."""
     for n in _SIZES:
         aside = _H if world.share > 0 else 0
-        evidence = world.evidence(n, _DRAWS, aside)
+        summary = world.summary(n, _DRAWS, aside)
         people = population("combiner/nulls", (n + aside + 1) * _TRIALS)
         p_values = np.zeros(_TRIALS)
         for trial, rows in enumerate(blocks(n + aside + 1, _TRIALS)):
@@ -301,8 +285,8 @@ def super_uniform(combiner: PValueCombiner, world: CombinerWorld) -> None:
             held_out = PValues.of(pools, others) if aside else None
             p_values[trial] = np.asarray(combiner.combine(new, held_out))[0]
 
-        def level(alpha: Fraction, evidence: Evidence = evidence) -> Fraction | None:
-            promised = _promised(combiner, evidence, alpha)
+        def level(alpha: Fraction, summary: CalibrationSummary = summary) -> Fraction | None:
+            promised = _promised(combiner, summary, alpha)
             # A promise for single calibrations holds for all but a share of them.
             return promised.level and promised.level * (promised.confidence or 1)
 

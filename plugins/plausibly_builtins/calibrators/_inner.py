@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import attrs
-
 from plausibly.plugin import (
     CALIBRATOR,
     CalibrationData,
@@ -20,8 +18,6 @@ from plausibly.plugin import (
 # Any: the default is a name, which the converter makes a component of.
 DEFAULT: Any = "expected"
 
-EXAMPLES = attrs.fields(CalibrationScores).counted.default
-
 
 def resolved(like: ComponentLike[Calibrator]) -> Calibrator:
     """Return the calibrator inside, by name, table or as it is."""
@@ -31,7 +27,7 @@ def resolved(like: ComponentLike[Calibrator]) -> Calibrator:
 def refuse_inside(found: CalibrationScores, wrapper: str, *, weights: bool, reason: str) -> None:
     """Raise `IncompatibleComponents` where a wrapper is around one that it does not go with."""
     inside = ""
-    if found.by:
+    if found.claim.by:
         inside = "mondrian"
     elif found.weight is not None and not weights:
         inside = "weighted"
@@ -41,7 +37,7 @@ def refuse_inside(found: CalibrationScores, wrapper: str, *, weights: bool, reas
 
 def of_examples(found: CalibrationScores, data: CalibrationData) -> bool:
     """Return whether masses are those of the examples, and not of groups of them."""
-    return found.examples == len(data) and found.counted == EXAMPLES
+    return found.examples == len(data) and not found.claim.cluster
 
 
 def refused(wrapper: str, inside: str | Calibrator, reason: str) -> IncompatibleComponents:

@@ -7,7 +7,7 @@ from typing import Literal
 import attrs
 import numpy as np
 
-from plausibly.plugin import CalibrationData, CalibrationScores, InputError, Keys
+from plausibly.plugin import CalibrationData, CalibrationScores, Claim, InputError, Keys
 
 
 @attrs.frozen(kw_only=True)
@@ -76,8 +76,10 @@ class Augmentation:
             label=np.tile(label, count)[None, :],
             separate=False,
             augmentation="pooled",
-            of_what="a label drawn from the plausibilities of a new example, seen in a random one "
-            "of its augmentations",
-            why="a random augmentation of the new example is one of its m, which weigh as much as "
-            "those of another example",
+            claim=Claim(
+                covers="a label drawn from the plausibilities of a new example, seen in a random "
+                "one of its augmentations",
+                why="a random augmentation of the new example is one of its m, which weigh as much "
+                "as those of another example",
+            ),
         )

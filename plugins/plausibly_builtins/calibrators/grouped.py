@@ -8,7 +8,6 @@ import attrs
 import numpy as np
 
 from plausibly.plugin import (
-    EXCHANGEABLE,
     CalibrationData,
     CalibrationScores,
     Calibrator,
@@ -67,24 +66,13 @@ class Grouped:
             units=units * share[row],
             row=group[row],
             denominator=common,
-            of_what=_of_new(found.of_what, self.by),
-            assumptions=tuple(
-                f'calibration and new values of "{self.by}", each with its examples, are '
-                "exchangeable"
-                if one == EXCHANGEABLE
-                else one
-                for one in found.assumptions
+            claim=attrs.evolve(
+                found.claim.of_new(self.by),
+                unit=f'values of "{self.by}"',
+                why=f'each "{self.by}" shares one mass among its examples',
+                reference="Lee, Barber & Willett, arXiv 2306.06342",
             ),
-            counted=f'values of "{self.by}"',
-            cluster=self.by,
-            held_out=f'examples of one "{self.by}", which may be alike',
-            why=f'each "{self.by}" shares one mass among its examples',
-            reference="Lee, Barber & Willett, arXiv 2306.06342",
         )
-
-
-def _of_new(of_what: str, by: str) -> str:
-    return f'{of_what}; the example is a random one of a new "{by}"'
 
 
 def _shares(group: Ints, denominator: Ints, count: int) -> tuple[Ints, Ints]:

@@ -8,7 +8,7 @@ from fractions import Fraction
 import attrs
 import numpy as np
 
-from plausibly.plugin import CalibrationData, CalibrationScores, Floats, Keys, bounded, exact
+from plausibly.plugin import CalibrationData, CalibrationScores, Claim, Floats, Keys, bounded, exact
 
 _BELOW_ONE = (attrs.validators.ge(0.0), attrs.validators.lt(1.0))
 
@@ -41,15 +41,16 @@ class MassCoverage:
         return CalibrationScores(
             scores=_largest_thresholds(data, share)[None, :],
             separate=False,
-            target="mass",
-            share=1 - share,
-            event=f"C(X) holds {held} of the plausibilities of X",
-            of_what=f"a share of {held} of the plausibilities of a new example: of what experts "
-            "would say of it",
-            held_out="one label of each, and the promise is about all of them",
-            why="the largest threshold that leaves out no more is exchangeable with those of n "
-            "others",
-            reference="split conformal prediction, docs/guarantee.md",
+            claim=Claim(
+                target="mass",
+                share=1 - share,
+                event=f"C(X) holds {held} of the plausibilities of X",
+                covers=f"a share of {held} of the plausibilities of a new example: of what experts "
+                "would say of it",
+                why="the largest threshold that leaves out no more is exchangeable with those of n "
+                "others",
+                reference="split conformal prediction, docs/guarantee.md",
+            ),
         )
 
 

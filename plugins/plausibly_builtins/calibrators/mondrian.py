@@ -20,7 +20,6 @@ from plausibly.plugin import (
 )
 from plausibly_builtins.calibrators._inner import (
     DEFAULT,
-    EXAMPLES,
     of_examples,
     refuse_inside,
     refused,
@@ -73,22 +72,26 @@ class Mondrian:
                 part, "mondrian", weights=True, reason="name one coordinate that has both groupings"
             )
         found = _together(parts)
-        of_what = found.of_what
-        if found.counted != EXAMPLES:
+        claim = found.claim
+        within = f'within each value of "{self.by}"'
+        conditions = [one if one == UNSEEN else f"{one}, {within}" for one in claim.conditions]
+        covers = claim.covers
+        if claim.cluster:
             # A patient with examples in several groups is drawn by those in one.
-            of_what = f'{of_what}, among those of one "{self.by}"'
+            covers = f'{covers}, among those of one "{self.by}"'
         return attrs.evolve(
             found,
-            of_what=of_what,
-            by=self.by,
+            claim=attrs.evolve(
+                claim,
+                covers=covers,
+                by=self.by,
+                conditions=tuple(conditions),
+                notes=_notes(groups, parts),
+            ),
             group=np.repeat(
                 np.arange(len(groups)), [part.scores.shape[1] for part in parts][: len(groups)]
             ),
             groups=tuple(map(str, groups)),
-            assumptions=_within(found.assumptions, f'within each value of "{self.by}"'),
-            notes=_notes(groups, parts),
-            each=f'each value of "{self.by}"',
-            held_out=f'ranks that mix the values of "{self.by}"',
         )
 
     def _by_label(self, data: CalibrationData, keys: Keys) -> CalibrationScores:
@@ -106,35 +109,27 @@ class Mondrian:
             denominator=denominator * draws,
             label=found.label.reshape(1, -1),
             separate=False,
-            by=BY_LABEL,
+            claim=attrs.evolve(
+                found.claim,
+                by=BY_LABEL,
+                why="given the label, the new example is each of n + 1 with the odds of its "
+                "plausibilities, and counts for one at most",
+            ),
             group=found.label.reshape(-1).astype(np.int64),
             groups=data.labels,
             of_atoms=True,
-            each="each label, where it is the label that is voted"
-            if found.truth == "voted"
-            else "each label, where it is the label that an expert gives",
-            counted="calibration examples",
-            held_out="ranks that mix labels",
-            why="given the label, the new example is each of n + 1 with the odds of its "
-            "plausibilities, and counts for one at most",
         )
-
-
-def _within(assumptions: Sequence[str], where: str) -> tuple[str, ...]:
-    """Return assumptions of the examples, all but the one of the model, as those of each group."""
-    within = [one for one in assumptions if one != UNSEEN]
-    more = "; all of this" if len(within) > 1 else ""
-    kept = tuple(one for one in assumptions if one == UNSEEN)
-    return (f"{'; '.join(within)}{more} {where}", *kept) if within else kept
 
 
 def _notes(groups: NDArray[np.str_], parts: Sequence[CalibrationScores]) -> tuple[str, ...]:
     """Return what is noted of all groups, and what differs with the group that it is noted of."""
-    of_all = [note for note in parts[0].notes if all(note in part.notes for part in parts)]
+    of_all = [
+        note for note in parts[0].claim.notes if all(note in part.claim.notes for part in parts)
+    ]
     own = [
         f"{group}: {note}"
         for group, part in zip(groups, parts, strict=False)
-        for note in part.notes
+        for note in part.claim.notes
         if note not in of_all
     ]
     return (*own, *of_all)

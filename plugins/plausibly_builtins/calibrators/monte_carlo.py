@@ -6,7 +6,7 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from plausibly.plugin import CalibrationData, CalibrationScores, Keys
+from plausibly.plugin import DRAWN_LABELS, CalibrationData, CalibrationScores, Claim, Keys
 
 
 @attrs.frozen(kw_only=True)
@@ -41,7 +41,7 @@ class MonteCarlo:
         else:
             codes = data.draw(self.draws, keys)
         return CalibrationScores(
-            scores=data.scores_at(codes), label=codes, random=("drawn labels",)
+            scores=data.scores_at(codes), label=codes, claim=Claim(random=(DRAWN_LABELS,))
         )
 
 

@@ -9,7 +9,15 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from plausibly.plugin import CalibrationData, CalibrationScores, InputError, Keys, exact, listed
+from plausibly.plugin import (
+    CalibrationData,
+    CalibrationScores,
+    Claim,
+    InputError,
+    Keys,
+    exact,
+    listed,
+)
 
 # Risks finer than this are rounded up, which can only enlarge sets.
 _FINEST = 10**6
@@ -52,14 +60,15 @@ class Risk:
             denominator=atoms.denominator.astype(object) * parts,
             separate=False,
             test_mass=max(risks),
-            target="risk",
-            event=f"{self.by} left out",
-            of_what=f'the "{self.by}" of the labels that a set leaves out, each times its '
-            "plausibility: what experts would say of a new example",
-            held_out="a mean, of which a rank says nothing",
-            why="the mean loss of n + 1 exchangeable examples is at most alpha, with the largest "
-            "loss for the new one",
-            reference="conformal risk control, arXiv 2208.02814",
+            claim=Claim(
+                target="risk",
+                event=f"{self.by} left out",
+                covers=f'the "{self.by}" of the labels that a set leaves out, each times its '
+                "plausibility: what experts would say of a new example",
+                why="the mean loss of n + 1 exchangeable examples is at most alpha, with the "
+                "largest loss for the new one",
+                reference="conformal risk control, arXiv 2208.02814",
+            ),
         )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import attrs
 
-from plausibly.plugin import CalibrationData, CalibrationScores, Keys
+from plausibly.plugin import CalibrationData, CalibrationScores, Claim, Keys
 
 
 @attrs.frozen(kw_only=True)
@@ -22,7 +22,9 @@ class Voted:
         return CalibrationScores(
             scores=data.scores_at(codes),
             label=codes,
-            of_what="the voted label of a new example: its largest plausibility, the first of ties",
-            target="voted",
-            truth="voted",
+            claim=Claim(
+                covers="the voted label of a new example: its largest plausibility, the first of "
+                "ties",
+                target="voted",
+            ),
         )

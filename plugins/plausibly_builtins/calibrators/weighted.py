@@ -5,10 +5,10 @@ from __future__ import annotations
 import attrs
 
 from plausibly.plugin import (
-    EXCHANGEABLE,
     CalibrationData,
     CalibrationScores,
     Calibrator,
+    Exchangeable,
     Keys,
     check_weights,
     counted,
@@ -61,22 +61,15 @@ class Weighted:
         return attrs.evolve(
             found,
             weight=weight,
-            weight_by=self.by,
-            assumptions=(
-                "calibration examples are independent draws of one distribution, and new ones, of "
-                "another, are independent of them",
-                "the answers given an example are the same in both",
-                "examples that calibration cannot have are not among the new ones",
-                f'"{self.by}" says how much more often new examples are like each, up to a factor, '
-                "and is known or estimated on other data",
-                *(one for one in found.assumptions if one != EXCHANGEABLE),
-            ),
-            held_out="weights, by which held-out examples are not as likely as new ones",
-            why="the new example is each of n + 1 with odds like the weights",
-            reference="Tibshirani, Barber, Candès & Ramdas 2019",
-            notes=(
-                *found.notes,
-                f"the weights are worth {worth:,.4g} equal ones, of {counted(len(data))}",
-                "estimated weights cost up to half their mean error in coverage",
+            claim=attrs.evolve(
+                found.claim,
+                assumption=Exchangeable(weights=self.by),
+                why="the new example is each of n + 1 with odds like the weights",
+                reference="Tibshirani, Barber, Candès & Ramdas 2019",
+                notes=(
+                    *found.claim.notes,
+                    f"the weights are worth {worth:,.4g} equal ones, of {counted(len(data))}",
+                    "estimated weights cost up to half their mean error in coverage",
+                ),
             ),
         )

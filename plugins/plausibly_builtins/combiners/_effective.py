@@ -10,7 +10,7 @@ from weakref import WeakKeyDictionary
 import attrs
 import numpy as np
 
-from plausibly.plugin import Evidence, Floats, Guarantee, Ints, PValues
+from plausibly.plugin import CalibrationSummary, Claim, Floats, Guarantee, Ints, Needs, PValues
 from plausibly_builtins.combiners._merging import checked, ranks, unproved, zeros_allowed
 
 Effective: TypeAlias = Literal["none", "nyholt", "galwey"]
@@ -67,6 +67,7 @@ class ForIndependent:
     """Base of rules for independent p-values; a subclass gives `_merged`."""
 
     held_out: ClassVar[float] = 0.0
+    needs: ClassVar[Needs] = "each"
 
     effective: Effective = "none"
 
@@ -85,10 +86,11 @@ class ForIndependent:
         with zeros_allowed():
             return self._merged(values, unit, effective_tests(p, self.effective))
 
-    def guarantee(self, evidence: Evidence, alpha: Fraction) -> Guarantee:
+    def guarantee(self, claim: Claim, summary: CalibrationSummary, alpha: Fraction) -> Guarantee:
         """Return that there is none with several replicates, where the user allowed that."""
         return unproved(
-            evidence,
+            claim,
+            summary,
             alpha,
             "independent p-values; replicates share the test score",
             reference="measured in docs/combiners.md",

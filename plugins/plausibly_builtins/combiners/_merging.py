@@ -13,7 +13,17 @@ from typing import ClassVar
 import attrs
 import numpy as np
 
-from plausibly.plugin import Evidence, Floats, Guarantee, InputError, Ints, PValues, counted
+from plausibly.plugin import (
+    CalibrationSummary,
+    Claim,
+    Floats,
+    Guarantee,
+    InputError,
+    Ints,
+    Needs,
+    PValues,
+    counted,
+)
 
 VOVK_WANG = "Vovk & Wang, Combining p-values via averaging, Biometrika 2020"
 GASPARIN = "Gasparin, Wang & Ramdas, Combining exchangeable p-values, arXiv 2404.03484"
@@ -34,6 +44,7 @@ class Merging:
     __slots__ = ()
 
     held_out: ClassVar[float] = 0.0
+    needs: ClassVar[Needs] = "each"
 
     @abstractmethod
     def _merged(self, values: Floats | Ints, unit: int) -> Floats:
@@ -120,7 +131,8 @@ def logarithm(number: int) -> Fraction:
 
 
 def promised(
-    evidence: Evidence,
+    claim: Claim,
+    summary: CalibrationSummary,
     alpha: Fraction,
     *,
     factor: Fraction,
@@ -129,12 +141,15 @@ def promised(
     exchangeable: bool = False,
     notes: tuple[str, ...] = (),
 ) -> Guarantee:
-    """Return the promise of 1 - alpha; refuse calibrators without separate p-values."""
-    evidence.require_separate()
-    least = factor / (evidence.n + 1)
+    """Return the guarantee of 1 - alpha."""
+    least = factor / (summary.n + 1)
     # Separate test scores are merged in a random order, in which any p-values are exchangeable.
-    ordered = evidence.m > 1 and not evidence.shared_score
-    promise = evidence.promise(
+    ordered = summary.m > 1 and not summary.shared_score
+    if exchangeable and summary.m > 1 and summary.shared_score:
+        conditions = (*claim.conditions, EXCHANGEABLE_REPLICATES)
+        claim = attrs.evolve(claim, conditions=conditions)
+    return summary.guarantee(
+        claim,
         alpha,
         1 - alpha,
         why=why,
@@ -144,20 +159,19 @@ def promised(
         least_alpha=float(least) if least < 1 else None,
         vacuous=alpha < least,
         random=("the order of the augmentations",) if exchangeable and ordered else (),
-        notes=(*notes, AVERAGE_SUFFICES) if evidence.shared_score else notes,
+        notes=(*notes, AVERAGE_SUFFICES) if summary.shared_score else notes,
     )
-    if not exchangeable or evidence.m == 1 or ordered:
-        return promise
-    return attrs.evolve(promise, assumptions=(*promise.assumptions, EXCHANGEABLE_REPLICATES))
 
 
-def unproved(evidence: Evidence, alpha: Fraction, reason: str, *, reference: str) -> Guarantee:
-    """Return that nothing is guaranteed, if the user allows that; one p-value is."""
-    evidence.require_separate()
-    if evidence.m == 1:
-        return evidence.promise_of_rank(
+def unproved(
+    claim: Claim, summary: CalibrationSummary, alpha: Fraction, reason: str, *, reference: str
+) -> Guarantee:
+    """Return that nothing is guaranteed of several p-values; one is valid."""
+    if summary.m == 1:
+        return summary.guarantee_of_rank(
+            claim,
             alpha,
             why="there is one replicate, whose p-value is given back as it is",
             reference="Vovk, Gammerman & Shafer, Algorithmic learning in a random world, 2005",
         )
-    return evidence.no_guarantee(alpha, reason, reference=reference)
+    return summary.no_guarantee(claim, alpha, reason, reference=reference)

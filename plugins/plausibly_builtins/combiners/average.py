@@ -8,7 +8,7 @@ from typing import ClassVar
 
 import attrs
 
-from plausibly.plugin import Evidence, Floats, Guarantee, PValues
+from plausibly.plugin import CalibrationSummary, Claim, Floats, Guarantee, Needs, PValues
 
 RISK_CONTROL = "conformal risk control, arXiv 2208.02814; proof in docs/guarantee.md"
 
@@ -37,24 +37,30 @@ class Average:
 
     smoothed: bool = False
 
+    @property
+    def needs(self) -> Needs:
+        """The mean p-value, with ties split where that is chosen."""
+        return "smoothed" if self.smoothed else "mean"
+
     def combine(self, p: PValues, held_out: PValues | None) -> Floats:
         """Return the mean p-value of each query."""
         return p.smoothed_mean() if self.smoothed else p.mean()
 
-    def guarantee(self, evidence: Evidence, alpha: Fraction) -> Guarantee:
+    def guarantee(self, claim: Claim, summary: CalibrationSummary, alpha: Fraction) -> Guarantee:
         """Return the promise of 1 - alpha, or of 1 - 2 alpha without a shared test score."""
-        if not evidence.shared_score and evidence.m > 1:
-            return _of_any(evidence, alpha)
+        if not summary.shared_score and summary.m > 1:
+            return _of_any(claim, summary, alpha)
         why = {
             "voted": "the score of the new example's vote is exchangeable with those of n others",
             "aggregated": "the new score is one of n + 1 exchangeable shares of plausibility "
             "(risk control)",
-        }.get(evidence.target, "")
-        if self.smoothed and evidence.counting:
+        }.get(claim.target, "")
+        if self.smoothed and summary.equal_masses:
             # One of the m own draws is the tie itself, whose share can be next to nothing.
-            mass = evidence.test_mass - Fraction(1, evidence.m)
-            evidence = attrs.evolve(evidence, test_mass=mass)
-        return evidence.promise_of_rank(
+            mass = summary.test_mass - Fraction(1, summary.m)
+            summary = attrs.evolve(summary, test_mass=mass)
+        return summary.guarantee_of_rank(
+            claim,
             alpha,
             why=why,
             reference=RISK_CONTROL if why else "",
@@ -62,11 +68,12 @@ class Average:
         )
 
 
-def _of_any(evidence: Evidence, alpha: Fraction) -> Guarantee:
+def _of_any(claim: Claim, summary: CalibrationSummary, alpha: Fraction) -> Guarantee:
     """Return the promise for p-values of any dependence."""
-    least = Fraction(1, evidence.n + 1)
+    least = Fraction(1, summary.n + 1)
     level = max(1 - 2 * alpha, Fraction(0))
-    return evidence.promise(
+    return summary.guarantee(
+        claim,
         alpha,
         level,
         why="an average of p-values of any dependence is at most alpha with probability at most "

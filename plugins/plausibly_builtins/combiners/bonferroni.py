@@ -6,7 +6,7 @@ from fractions import Fraction
 
 import attrs
 
-from plausibly.plugin import Evidence, Floats, Guarantee, Ints
+from plausibly.plugin import CalibrationSummary, Claim, Floats, Guarantee, Ints
 from plausibly_builtins.combiners._merging import Merging, capped, promised
 
 
@@ -24,12 +24,13 @@ class Bonferroni(Merging):
     def _merged(self, values: Floats | Ints, unit: int) -> Floats:
         return capped(len(values) * values.min(axis=0) / unit)
 
-    def guarantee(self, evidence: Evidence, alpha: Fraction) -> Guarantee:
+    def guarantee(self, claim: Claim, summary: CalibrationSummary, alpha: Fraction) -> Guarantee:
         """Return the promise of 1 - alpha."""
         return promised(
-            evidence,
+            claim,
+            summary,
             alpha,
-            factor=Fraction(evidence.m),
+            factor=Fraction(summary.m),
             why="each of m p-values is at most alpha / m with probability at most alpha / m, "
             "whatever their dependence",
             reference="the union bound, Bonferroni 1936",

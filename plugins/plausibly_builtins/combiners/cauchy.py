@@ -7,7 +7,7 @@ from fractions import Fraction
 import attrs
 import numpy as np
 
-from plausibly.plugin import Evidence, Floats, Guarantee, Ints
+from plausibly.plugin import CalibrationSummary, Claim, Floats, Guarantee, Ints
 from plausibly_builtins.combiners._merging import Merging, between, in_order, unproved
 
 
@@ -28,10 +28,11 @@ class Cauchy(Merging):
         merged = np.arctan2(1.0, in_order(cotangents) / len(values)) / np.pi
         return between(merged, values, unit)
 
-    def guarantee(self, evidence: Evidence, alpha: Fraction) -> Guarantee:
+    def guarantee(self, claim: Claim, summary: CalibrationSummary, alpha: Fraction) -> Guarantee:
         """Return that there is none with several replicates, where the user allowed that."""
         return unproved(
-            evidence,
+            claim,
+            summary,
             alpha,
             "a bound at this alpha; cauchy's holds only as alpha goes to 0",
             reference="Liu & Xie 2020; counter-example in docs/combiners.md",

@@ -9,7 +9,15 @@ from typing import ClassVar
 import attrs
 import numpy as np
 
-from plausibly.plugin import Evidence, Floats, Guarantee, IncompatibleComponents, PValues
+from plausibly.plugin import (
+    CalibrationSummary,
+    Claim,
+    Floats,
+    Guarantee,
+    IncompatibleComponents,
+    Needs,
+    PValues,
+)
 from plausibly_builtins.combiners._merging import AVERAGE_SUFFICES, capped, in_order
 
 _POSITIVE = attrs.validators.gt(0.0)
@@ -36,6 +44,7 @@ class EValue:
     """
 
     held_out: ClassVar[float] = 0.0
+    needs: ClassVar[Needs] = "each"
 
     power: float = attrs.field(
         default=1.0, validator=attrs.validators.and_(_POSITIVE, attrs.validators.le(1.0))
@@ -52,7 +61,6 @@ class EValue:
 
     def combine(self, p: PValues, held_out: PValues | None) -> Floats:
         """Return one over the mean e-value of each query, at most 1."""
-        p.each()  # says so where replicates have no p-values of their own
         pools = p.pools.each
         if max(pool.ordered[-1] for pool in pools) < 0:
             raise IncompatibleComponents(
@@ -71,12 +79,20 @@ class EValue:
             ]
             return capped(len(pools) / in_order(e_values))
 
-    def guarantee(self, evidence: Evidence, alpha: Fraction) -> Guarantee:
-        """Return the promise of 1 - alpha; refuse calibrators without separate scores."""
-        evidence.require_separate()
-        evidence.require_counting()
-        least = Fraction(1, evidence.n + 1)
-        return evidence.promise(
+    def guarantee(self, claim: Claim, summary: CalibrationSummary, alpha: Fraction) -> Guarantee:
+        """Return the promise of 1 - alpha."""
+        if not summary.equal_masses:
+            raise IncompatibleComponents(
+                "pair-incompatible",
+                "combiner e-value does not go with this calibrator",
+                expected="atoms that all weigh the same",
+                got="masses or weights that differ",
+                do="combiner average, or calibrator monte-carlo",
+                whose="combiner e-value",
+            )
+        least = Fraction(1, summary.n + 1)
+        return summary.guarantee(
+            claim,
             alpha,
             1 - alpha,
             why="a conformal e-value has mean 1 by exchangeability, an average of e-values too, "

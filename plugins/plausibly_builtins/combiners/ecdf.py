@@ -5,15 +5,17 @@ from __future__ import annotations
 import math
 from decimal import Decimal, localcontext
 from fractions import Fraction
-from typing import Literal
+from typing import ClassVar, Literal
 
 import attrs
 import numpy as np
 
 from plausibly.plugin import (
-    Evidence,
+    CalibrationSummary,
+    Claim,
     Floats,
     Guarantee,
+    Needs,
     PValues,
     bounded,
     delta_field,
@@ -56,6 +58,7 @@ class Ecdf:
     Stutz et al., TMLR 2023, Algorithm 2; Massart, Annals of Probability 1990.
     """
 
+    needs: ClassVar[Needs] = "mean"
     held_out: float = held_out_field()
     delta: float = delta_field()
     band: Literal["two-sided", "one-sided"] = "two-sided"
@@ -78,14 +81,15 @@ class Ecdf:
         bounds = [float(min(Fraction(1), Fraction(int(c), aside.size) + epsilon)) for c in counts]
         return np.array(bounds)[place].reshape(np.shape(p.numerators))
 
-    def guarantee(self, evidence: Evidence, alpha: Fraction) -> Guarantee:
+    def guarantee(self, claim: Claim, summary: CalibrationSummary, alpha: Fraction) -> Guarantee:
         """Return the promise for this calibration, and its marginal form."""
         delta = exact(self.delta)
-        count = evidence.n_held_out
+        count = summary.n_held_out
         epsilon = _band(delta, self._sides, count)
         needed = math.floor(_band(delta, self._sides, 1) ** 2 / alpha**2) + 1
         marginal = (1 - alpha) * (1 - delta)
-        return evidence.promise(
+        return summary.guarantee(
+            claim,
             alpha,
             marginal,
             why="above the band, the corrected p-value is at least the distribution function of "

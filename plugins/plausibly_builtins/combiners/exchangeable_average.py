@@ -7,7 +7,7 @@ from fractions import Fraction
 import attrs
 import numpy as np
 
-from plausibly.plugin import Evidence, Floats, Guarantee, Ints
+from plausibly.plugin import CalibrationSummary, Claim, Floats, Guarantee, Ints
 from plausibly_builtins.combiners._merging import GASPARIN, Merging, promised
 
 
@@ -32,10 +32,11 @@ class ExchangeableAverage(Merging):
                 np.minimum(least, 2 * sums[kept - 1] / ((2 * kept - length) * unit), out=least)
         return least
 
-    def guarantee(self, evidence: Evidence, alpha: Fraction) -> Guarantee:
+    def guarantee(self, claim: Claim, summary: CalibrationSummary, alpha: Fraction) -> Guarantee:
         """Return the promise of 1 - alpha."""
         return promised(
-            evidence,
+            claim,
+            summary,
             alpha,
             factor=Fraction(2),
             why="prefix means of exchangeable e-values reach 1 / alpha with probability at most "

@@ -7,7 +7,7 @@ from fractions import Fraction
 import attrs
 import numpy as np
 
-from plausibly.plugin import Evidence, Floats, Guarantee, Ints
+from plausibly.plugin import CalibrationSummary, Claim, Floats, Guarantee, Ints
 from plausibly_builtins.combiners._merging import GASPARIN, Merging, capped, euler, promised
 
 
@@ -33,10 +33,11 @@ class ExchangeableGeometric(Merging):
                 np.minimum(least, (length + sums[kept - 1]) / kept, out=least)
         return capped(np.exp(least))
 
-    def guarantee(self, evidence: Evidence, alpha: Fraction) -> Guarantee:
+    def guarantee(self, claim: Claim, summary: CalibrationSummary, alpha: Fraction) -> Guarantee:
         """Return the promise of 1 - alpha."""
         return promised(
-            evidence,
+            claim,
+            summary,
             alpha,
             factor=euler(),
             why="prefix means of exchangeable e-values reach 1 / alpha with probability at most "

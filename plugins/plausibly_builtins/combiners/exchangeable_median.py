@@ -7,7 +7,7 @@ from fractions import Fraction
 import attrs
 import numpy as np
 
-from plausibly.plugin import Evidence, Floats, Guarantee, Ints
+from plausibly.plugin import CalibrationSummary, Claim, Floats, Guarantee, Ints
 from plausibly_builtins.combiners._merging import GASPARIN, Merging, capped, promised
 from plausibly_builtins.combiners.median import half
 
@@ -31,10 +31,11 @@ class ExchangeableMedian(Merging):
             least = np.minimum(least, ordered[half(length) - 1])
         return capped(2 * least / unit)
 
-    def guarantee(self, evidence: Evidence, alpha: Fraction) -> Guarantee:
+    def guarantee(self, claim: Claim, summary: CalibrationSummary, alpha: Fraction) -> Guarantee:
         """Return the promise of 1 - alpha."""
         return promised(
-            evidence,
+            claim,
+            summary,
             alpha,
             factor=Fraction(2),
             why="in some prefix of exchangeable p-values half are at most alpha / 2 with "

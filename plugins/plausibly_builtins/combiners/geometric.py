@@ -7,7 +7,7 @@ from fractions import Fraction
 import attrs
 import numpy as np
 
-from plausibly.plugin import Evidence, Floats, Guarantee, Ints
+from plausibly.plugin import CalibrationSummary, Claim, Floats, Guarantee, Ints
 from plausibly_builtins.combiners._merging import (
     VOVK_WANG,
     Merging,
@@ -33,10 +33,11 @@ class Geometric(Merging):
         logs = np.log(values / unit)
         return capped(np.exp(1.0 + in_order(logs) / len(values)))
 
-    def guarantee(self, evidence: Evidence, alpha: Fraction) -> Guarantee:
+    def guarantee(self, claim: Claim, summary: CalibrationSummary, alpha: Fraction) -> Guarantee:
         """Return the promise of 1 - alpha."""
         return promised(
-            evidence,
+            claim,
+            summary,
             alpha,
             factor=euler(),
             why="log(alpha / p) above zero has a mean of at most alpha, and so has its average "

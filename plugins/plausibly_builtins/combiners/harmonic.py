@@ -7,7 +7,7 @@ from fractions import Fraction
 import attrs
 import numpy as np
 
-from plausibly.plugin import Evidence, Floats, Guarantee, Ints
+from plausibly.plugin import CalibrationSummary, Claim, Floats, Guarantee, Ints
 from plausibly_builtins.combiners._merging import (
     VOVK_WANG,
     Merging,
@@ -50,12 +50,13 @@ class Harmonic(Merging):
             return capped(4 * first * second / (both * unit))
         return capped(float(factor(m)) * m / in_order(unit / values))
 
-    def guarantee(self, evidence: Evidence, alpha: Fraction) -> Guarantee:
+    def guarantee(self, claim: Claim, summary: CalibrationSummary, alpha: Fraction) -> Guarantee:
         """Return the promise of 1 - alpha."""
         return promised(
-            evidence,
+            claim,
+            summary,
             alpha,
-            factor=factor(evidence.m),
+            factor=factor(summary.m),
             why="the average of 1/p, cut off where one replicate decides alone, is bounded in mean",
             reference=f"{VOVK_WANG}; proof in docs/combiners.md",
         )

@@ -3,10 +3,20 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from typing import ClassVar
 
 import attrs
 
-from plausibly.plugin import Evidence, Floats, Guarantee, PValues, held_out_field, require_held_out
+from plausibly.plugin import (
+    CalibrationSummary,
+    Claim,
+    Floats,
+    Guarantee,
+    Needs,
+    PValues,
+    held_out_field,
+    require_held_out,
+)
 
 
 @attrs.frozen(kw_only=True)
@@ -22,6 +32,7 @@ class HeldOutRank:
         Share of the calibration examples that is set aside.
     """
 
+    needs: ClassVar[Needs] = "mean"
     held_out: float = held_out_field()
 
     def combine(self, p: PValues, held_out: PValues | None) -> Floats:
@@ -30,9 +41,10 @@ class HeldOutRank:
         ranks: Floats = (aside.at_most(p) + 1) / (aside.size + 1)
         return ranks
 
-    def guarantee(self, evidence: Evidence, alpha: Fraction) -> Guarantee:
+    def guarantee(self, claim: Claim, summary: CalibrationSummary, alpha: Fraction) -> Guarantee:
         """Return the promise of 1 - alpha."""
-        return evidence.promise_of_rank(
+        return summary.guarantee_of_rank(
+            claim,
             alpha,
             why="a new example's rank among the held-out ones is uniform, or larger with ties",
             reference="split conformal prediction on the mean p-value, docs/guarantee.md",

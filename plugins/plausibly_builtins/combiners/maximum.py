@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import attrs
 
-from plausibly.plugin import Evidence, Floats, Guarantee, PValues
+from plausibly.plugin import CalibrationSummary, Claim, Floats, Guarantee, Needs, PValues
 
 
 @attrs.frozen(kw_only=True)
@@ -19,16 +19,17 @@ class Maximum:
     """
 
     held_out: ClassVar[float] = 0.0
+    needs: ClassVar[Needs] = "each"
 
     def combine(self, p: PValues, held_out: PValues | None) -> Floats:
         """Return the largest p-value of each query."""
         largest: Floats = p.each().max(axis=0)
         return largest
 
-    def guarantee(self, evidence: Evidence, alpha: Fraction) -> Guarantee:
-        """Return the promise of 1 - alpha; refuse calibrators without separate p-values."""
-        evidence.require_separate()
-        return evidence.promise_of_rank(
+    def guarantee(self, claim: Claim, summary: CalibrationSummary, alpha: Fraction) -> Guarantee:
+        """Return the promise of 1 - alpha."""
+        return summary.guarantee_of_rank(
+            claim,
             alpha,
             why="the first replicate alone keeps 1 - alpha, and the union contains its set",
             reference="Vovk, Gammerman & Shafer, Algorithmic learning in a random world, 2005",

@@ -7,7 +7,7 @@ from fractions import Fraction
 import attrs
 import numpy as np
 
-from plausibly.plugin import Evidence, Floats, Guarantee, Ints
+from plausibly.plugin import CalibrationSummary, Claim, Floats, Guarantee, Ints
 from plausibly_builtins.combiners._merging import Merging, capped, promised
 
 
@@ -33,11 +33,12 @@ class Median(Merging):
         m, k = len(values), half(len(values))
         return capped(m * np.sort(values, axis=0)[k - 1] / (k * unit))
 
-    def guarantee(self, evidence: Evidence, alpha: Fraction) -> Guarantee:
+    def guarantee(self, claim: Claim, summary: CalibrationSummary, alpha: Fraction) -> Guarantee:
         """Return the promise of 1 - alpha."""
-        m = evidence.m
+        m = summary.m
         return promised(
-            evidence,
+            claim,
+            summary,
             alpha,
             factor=Fraction(m, half(m)),
             why="k of m p-values are at most alpha k / m with probability at most alpha (Markov's "

@@ -6,14 +6,17 @@ import math
 from decimal import MAX_EMAX, MIN_EMIN, Context, Decimal, localcontext
 from fractions import Fraction
 from functools import lru_cache
+from typing import ClassVar
 
 import attrs
 import numpy as np
 
 from plausibly.plugin import (
-    Evidence,
+    CalibrationSummary,
+    Claim,
     Floats,
     Guarantee,
+    Needs,
     PValues,
     bounded,
     delta_field,
@@ -87,6 +90,7 @@ class Pac:
     Vovk, Conditional validity of inductive conformal predictors, ACML 2012, Proposition 2a.
     """
 
+    needs: ClassVar[Needs] = "mean"
     held_out: float = held_out_field()
     delta: float = delta_field()
 
@@ -109,14 +113,15 @@ class Pac:
         bounds[below] = settled
         return bounds[place].reshape(np.shape(p.numerators))
 
-    def guarantee(self, evidence: Evidence, alpha: Fraction) -> Guarantee:
+    def guarantee(self, claim: Claim, summary: CalibrationSummary, alpha: Fraction) -> Guarantee:
         """Return the promise for this calibration, and its marginal form."""
         delta = exact(self.delta)
-        count = evidence.n_held_out
+        count = summary.n_held_out
         least = 1.0 - float(delta) ** (1.0 / count)
         needed = _needed(alpha, delta)
         marginal = bounded((1 - alpha) * (1 - delta), typed=False)
-        return evidence.promise(
+        return summary.guarantee(
+            claim,
             alpha,
             1 - alpha,
             why="coverage given the calibration is a beta quantile of the held-out ranks, or more",

@@ -9,7 +9,7 @@ from typing import ClassVar
 import attrs
 import numpy as np
 
-from plausibly.plugin import Evidence, Floats, Guarantee, PValues
+from plausibly.plugin import CalibrationSummary, Claim, Floats, Guarantee, Needs, PValues
 
 
 @attrs.frozen(kw_only=True)
@@ -25,16 +25,18 @@ class TwiceAverage:
     """
 
     held_out: ClassVar[float] = 0.0
+    needs: ClassVar[Needs] = "mean"
 
     def combine(self, p: PValues, held_out: PValues | None) -> Floats:
         """Return twice the mean p-value of each query, at most 1."""
         return np.minimum(2 * p.mean(), 1.0)
 
-    def guarantee(self, evidence: Evidence, alpha: Fraction) -> Guarantee:
+    def guarantee(self, claim: Claim, summary: CalibrationSummary, alpha: Fraction) -> Guarantee:
         """Return the promise of 1 - alpha / 2, or of 1 - alpha without a shared test score."""
-        if not evidence.shared_score and evidence.m > 1:
-            least = Fraction(2, evidence.n + 1)
-            return evidence.promise(
+        if not summary.shared_score and summary.m > 1:
+            least = Fraction(2, summary.n + 1)
+            return summary.guarantee(
+                claim,
                 alpha,
                 1 - alpha,
                 why="twice the average of p-values of any dependence is at most alpha with "
@@ -44,7 +46,8 @@ class TwiceAverage:
                 least_alpha=float(least) if least < 1 else None,
                 vacuous=alpha < least,
             )
-        return evidence.promise_of_rank(
+        return summary.guarantee_of_rank(
+            claim,
             alpha,
             why="twice the mean is at most alpha where the mean is at most alpha / 2",
             reference="Vovk & Wang 2020; conformal risk control, arXiv 2208.02814",

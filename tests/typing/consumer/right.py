@@ -23,12 +23,14 @@ from plausibly.plugin import (
     Annotation,
     CalibrationData,
     CalibrationScores,
+    CalibrationSummary,
     Calibrator,
+    Claim,
     ComponentLike,
-    Evidence,
     Floats,
     Guarantee,
     Keys,
+    Needs,
     PValueCombiner,
     PValues,
     Reader,
@@ -109,14 +111,15 @@ class Merge:
     """A combiner whose share the user sets: a field is as good as a class variable."""
 
     held_out: float = 0.5
+    needs: ClassVar[Needs] = "mean"
 
     def combine(self, p: PValues, held_out: PValues | None) -> Floats:
         """Combine."""
         return p.mean()
 
-    def guarantee(self, evidence: Evidence, alpha: Fraction) -> Guarantee:
+    def guarantee(self, claim: Claim, summary: CalibrationSummary, alpha: Fraction) -> Guarantee:
         """Promise."""
-        return evidence.promise_of_rank(alpha, why="because", reference="a book")
+        return summary.guarantee_of_rank(claim, alpha, why="because", reference="a book")
 
 
 @hookimpl

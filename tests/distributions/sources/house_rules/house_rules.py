@@ -14,14 +14,15 @@ class HouseMin:
     """The smallest p-value, times their number."""
 
     held_out: ClassVar[float] = 0.0
+    needs: ClassVar[str] = "mean"
 
     def combine(self, p_values: object, alpha: object) -> object:
         """Return what the other library wants."""
         return p_values
 
-    def guarantee(self, evidence: object, alpha: object) -> object:
+    def guarantee(self, claim: object, summary: object, alpha: object) -> object:
         """Return what the other library promises."""
-        return evidence
+        return summary
 
 
 @hookimpl
