@@ -22,7 +22,7 @@ from plausibly.config.settings import Method, Settings, without_plugins
 from plausibly.conformal.calibrate import calibrate
 from plausibly.data import names
 from plausibly.data.names import name_texts, near, quoted
-from plausibly.data.plausibilities import is_sparse, unpack
+from plausibly.data.plausibilities import unpack
 from plausibly.data.states import with_left_out
 from plausibly.errors import IncompatibleComponents, InputError, MissingExtra
 from plausibly.evaluation.inputs import example_values, true_codes
@@ -423,7 +423,7 @@ def _matched(parts: Draft, read: Read) -> tuple[xr.DataArray, xr.DataArray] | No
             only_common=parts.settings.examples.only_common,
             declared=read.labels is not None,
         )
-        return predictions, unpack(lam) if is_sparse(lam) else lam
+        return predictions, lam if isinstance(lam, xr.DataArray) else unpack(lam)
 
     return read.attempt(parts.settings.answers[0], "path", match)
 
@@ -480,7 +480,8 @@ def _completed(parts: Draft, read: Read, model: xr.DataArray, lam: xr.DataArray)
         if study.annotations.aggregator is None:
             changes["aggregator"] = answers.aggregator
             made["annotations.aggregator.name"] = f"default for {table.attrs[names.KIND]}"
-        annotations = attrs.evolve(study.annotations, **cast("dict[str, Any]", changes))
+        values = cast("dict[str, Any]", changes)  # Any: each has its own type
+        annotations = attrs.evolve(study.annotations, **values)
         study = attrs.evolve(study, annotations=annotations)
     predictions = attrs.evolve(study.predictions, scale=model.attrs[names.SCALE])
     study = attrs.evolve(study, predictions=predictions)
