@@ -140,8 +140,7 @@ class Aggregator(Protocol):
 class ScoreFunction(Protocol):
     """Conformity of labels with what the model said: larger = fits better.
 
-    An attribute ``identity = True`` besides, which is optional, says that scores are the numbers
-    as they are read; predictors then compare rows of a service as they come.
+    Inherit it to have the default of the optional member `identity`.
     """
 
     @property
@@ -151,6 +150,12 @@ class ScoreFunction(Protocol):
     @property
     def reads(self) -> ScoreInput:
         """Whether `score` wants probabilities or log-probabilities."""
+
+    @property
+    @optional
+    def identity(self) -> bool:
+        """Whether scores are the numbers as they are read, which are then compared as they come."""
+        return False
 
     def score(self, probabilities: Floats, uniform: Floats | None) -> Floats:
         """Return scores (..., label) from the last axis; `uniform` is (..., 1) or None."""

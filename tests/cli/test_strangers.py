@@ -19,7 +19,7 @@ from cli_world import Terminal, World, make, run, typed
 from plausibly import progress, registry
 from plausibly.errors import InputError, PlausiblyWarning, visible
 from plausibly.kernels.types import Floats
-from plausibly.plugin import READER, SCORE, Reader, Registrar
+from plausibly.plugin import READER, SCORE, Reader, Registrar, ScoreFunction
 from plausibly.registry.entries import Source
 
 STEERS = "\x1b[31mred\u202e\u200b\t"
@@ -36,7 +36,7 @@ def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[World]:
 
 
 @attrs.frozen(kw_only=True)
-class Loud:
+class Loud(ScoreFunction):
     """A score that prints, and may exit."""
 
     exits: bool = False

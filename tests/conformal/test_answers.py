@@ -23,7 +23,7 @@ from plausibly.errors import InputError
 from plausibly.guarantee import CalibrationSummary, Claim, Guarantee, Needs
 from plausibly.kernels.random import Keys
 from plausibly.kernels.types import Floats
-from plausibly.protocols import ScoreInput
+from plausibly.protocols import ScoreFunction, ScoreInput
 from tables import labelled
 
 LABELS = ["a", "b", "c"]
@@ -145,7 +145,7 @@ def test_what_a_combiner_states(stated: Callable[[Guarantee], object], got: str)
 
 
 @attrs.frozen(kw_only=True)
-class Score:
+class Score(ScoreFunction):
     """A score function that answers what a function makes of the probabilities."""
 
     made: Any  # Any: a function of arrays, which answers anything

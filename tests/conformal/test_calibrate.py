@@ -17,7 +17,14 @@ from plausibly.calibration.scores import CalibrationScores
 from plausibly.errors import IncompatibleComponents, InputError
 from plausibly.kernels.random import Keys, hash_names
 from plausibly.kernels.types import Floats
-from plausibly.plugin import CalibrationData, CalibrationSummary, Claim, Needs, PValues
+from plausibly.plugin import (
+    CalibrationData,
+    CalibrationSummary,
+    Claim,
+    Needs,
+    PValues,
+    ScoreFunction,
+)
 from refusals import refused
 
 
@@ -206,7 +213,7 @@ def test_malformed_replicates_are_refused(how: str) -> None:
 
 
 @attrs.frozen(kw_only=True)
-class Broken:
+class Broken(ScoreFunction):
     """A score function that answers wrongly."""
 
     how: str

@@ -14,7 +14,7 @@ from plausibly.calibration.data import CalibrationData
 from plausibly.calibration.examples import IdentityScores
 from plausibly.conformal.array_predictor import Scoring
 from plausibly.kernels import blocks
-from plausibly.plugin import Floats, ScoreInput
+from plausibly.plugin import Floats, ScoreFunction, ScoreInput
 from plausibly_builtins.scores.probability import Probability
 from tables import labelled, shares
 
@@ -23,7 +23,7 @@ SHAPES = st.tuples(st.integers(1, 9), st.integers(1, 4))
 
 
 @attrs.frozen(kw_only=True)
-class Copied:
+class Copied(ScoreFunction):
     """The probability, without saying that it is."""
 
     randomised = False

@@ -20,7 +20,7 @@ from plausibly.calibration.vacuous import warn_if_vacuous
 from plausibly.errors import InputError, PlausiblyWarning
 from plausibly.io.sets import read_sets, write_sets
 from plausibly.kernels.types import Floats
-from plausibly.plugin import CalibrationSummary, Claim, Needs, PValues, ScoreInput
+from plausibly.plugin import CalibrationSummary, Claim, Needs, PValues, ScoreFunction, ScoreInput
 from refusals import refused, warned
 from tables import labelled
 
@@ -175,7 +175,7 @@ def test_log_probabilities_of_arbitrary_scores_are_refused() -> None:
 
 
 @attrs.frozen(kw_only=True)
-class Jittered:
+class Jittered(ScoreFunction):
     """A randomised score: the probability and one uniform an example."""
 
     randomised: bool = True

@@ -14,7 +14,7 @@ import plausibly
 from conformal_world import world
 from plausibly.conformal.regions import PlausibilityRegion
 from plausibly.guarantee import Guarantee
-from plausibly.plugin import SCORE, Floats, ScoreInput
+from plausibly.plugin import SCORE, Floats, ScoreFunction, ScoreInput
 from refusals import refused, warned
 
 ALPHAS = [0.3, 0.1]
@@ -200,7 +200,7 @@ def test_names_that_differ_are_refused(region: PlausibilityRegion, fresh: Pair) 
         region.bounds(predictions.assign_coords(label=["a", "b", "c", "d"]), 0.1)
 
 
-class Boundless:
+class Boundless(ScoreFunction):
     """A score that is +inf for the best label."""
 
     randomised = False

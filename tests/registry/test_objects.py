@@ -72,7 +72,7 @@ class MyAggregator(Aggregator):
 
 
 @attrs.frozen(kw_only=True)
-class MyScore:
+class MyScore(ScoreFunction):
     """The square of the probability, which orders as the probability does."""
 
     randomised: ClassVar[bool] = False

@@ -11,7 +11,7 @@ import pytest
 from cli_world import World
 from plausibly import registry
 from plausibly.config.schema import schema
-from plausibly.conformal.stored import load_predictor
+from plausibly.conformal.load import load_predictor
 from plausibly.errors import ComponentError, InputError, MissingExtra
 from plausibly.plugin import READER
 from plausibly.study import prepare, run, run_study, write_study

@@ -31,6 +31,7 @@ from plausibly.plugin import (
     Keys,
     resolve,
 )
+from plausibly.protocols import ScoreFunction
 
 
 def world(examples: int = 60) -> tuple[xr.DataArray, xr.DataArray]:
@@ -63,7 +64,7 @@ def computed(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 
 
 @attrs.frozen(kw_only=True)
-class Grumbling:
+class Grumbling(ScoreFunction):
     """A score that warns: of ours in every split, of others in some."""
 
     randomised: ClassVar[bool] = False

@@ -10,11 +10,11 @@ import numpy as np
 
 from kit_mutants import Mutant, changed, common
 from plausibly.kernels.types import Floats
-from plausibly.plugin import ScoreInput
+from plausibly.plugin import ScoreFunction, ScoreInput
 
 
 @attrs.frozen(kw_only=True)
-class Scaled:
+class Scaled(ScoreFunction):
     """The probability, scaled."""
 
     randomised: ClassVar[bool] = False
@@ -27,7 +27,7 @@ class Scaled:
 
 
 @attrs.frozen(kw_only=True)
-class Smoothed:
+class Smoothed(ScoreFunction):
     """Minus the probability of the likelier labels, and a random share of the label's own."""
 
     randomised: ClassVar[bool] = True

@@ -23,6 +23,7 @@ from plausibly.plugin import (
     Keys,
     resolve,
 )
+from plausibly.protocols import ScoreFunction
 from plausibly.registry import Registry
 
 SMALLEST = """\
@@ -186,7 +187,7 @@ class Unset:
 
 
 @attrs.frozen(kw_only=True)
-class Broken:
+class Broken(ScoreFunction):
     """A calibrator that only its own data suit."""
 
     pair: tuple[str, int] = ("a", 1)

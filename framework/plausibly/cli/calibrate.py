@@ -163,7 +163,7 @@ def _chosen(
     from plausibly.protocols import COMBINER, SCORE
     from plausibly.study.reading import table_of
 
-    calibrator = predictor.calibrator or {"name": predictor.metadata.calibrator}
+    calibrator = predictor.components["calibrator"] or {"name": predictor.metadata.calibrator}
     seed = loaded.settings.seed
     summary = predictor.summary
     drawn = (

@@ -11,8 +11,8 @@ import xarray as xr
 from plausibly.cli.output import Output
 from plausibly.config.load import Draft
 from plausibly.config.settings import Settings
+from plausibly.conformal.load import load_predictor
 from plausibly.conformal.predictor import ConformalPredictor
-from plausibly.conformal.stored import load_predictor
 from plausibly.data import names
 from plausibly.data.names import quoted
 from plausibly.data.plausibilities import Plausibilities

@@ -55,7 +55,7 @@ def _run(output: Output, loaded: Draft, *, dry_run: bool) -> None:
     import numpy as np
 
     from plausibly.cli import asks
-    from plausibly.conformal.stored import load_predictor
+    from plausibly.conformal.load import load_predictor
     from plausibly.data import names
     from plausibly.data.names import several
     from plausibly.data.states import read_left_out

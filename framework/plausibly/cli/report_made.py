@@ -12,7 +12,7 @@ from plausibly.cli import dry, layout, options
 from plausibly.cli.output import Output
 from plausibly.config.load import Draft
 from plausibly.config.settings import Settings
-from plausibly.conformal.stored import load_predictor
+from plausibly.conformal.load import load_predictor
 from plausibly.data import names
 from plausibly.data.names import several
 from plausibly.errors import InputError
@@ -102,7 +102,7 @@ def of_study(output: Output, path: Path, loaded: Draft, *, dry_run: bool) -> Non
     command = _command([".", "-o", out.name], loaded) if said else ""
     with output.working("writing the report"):
         chosen = attrs.evolve(chosen, command=command)
-        subject = sources.study_subject(found, chosen, examples=examples, labels=labels, by=by)
+        subject = sources.study_subject(*found, chosen, examples=examples, labels=labels, by=by)
         report = None if dry_run else write_subject(subject, out)
     if report is not None:
         say(output, report)
@@ -169,7 +169,9 @@ def after_run(output: Output, result: StudyResult) -> Path:
     require("jinja2", extra="report", whose="the report")
     folder = result.prepared.study.output.folder
     with output.working("writing the report"):
-        subject = sources.study_subject(result, Options(annotator_names=True))
+        subject = sources.study_subject(
+            result.prepared, result.compared, Options(annotator_names=True)
+        )
         report = write_subject(subject, folder / REPORT)
     output.document["report"] = {"path": report.path, "bytes": report.size, **facts(report.data)}
     return report.path

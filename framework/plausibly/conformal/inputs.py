@@ -206,7 +206,7 @@ def sets_attrs(
     }
 
 
-def queries_of(
+def new_scores(
     test: NewExamples,
     calibration: CalibrationScores,
     *,
@@ -233,14 +233,14 @@ def queries_of(
         weight = check_weights(values, calibration.claim.weights, whose="predictions")
     return TestScores(
         scores=scores,
-        group=cells_of(test.checked, calibration, whose),
+        group=groups_of(test.checked, calibration, whose),
         weight=weight,
         uniform=keys.child("smoothing").uniform(test.examples.hashes) if splits_ties else None,
         order=order,
     )
 
 
-def cells_of(checked: xr.DataArray, calibration: CalibrationScores, whose: str) -> Ints | None:
+def groups_of(checked: xr.DataArray, calibration: CalibrationScores, whose: str) -> Ints | None:
     """Return the group of each new example, -1 where calibration lacks it; None without groups."""
     if not calibration.by_examples:
         return None

@@ -105,7 +105,7 @@ def _undeclared(found: xr.Dataset | InputError, aliases: Mapping[str, str]) -> l
 _ROLE = "annotations"
 
 _As: TypeAlias = tuple[str, str, Callable[[list[str] | None], xr.Dataset]]
-"""Name of the reader, name of what it reads, and how it does, given the declared labels."""
+"""Name of the reader, name of the file or frame, and a function of the declared labels."""
 
 
 def read_annotations(
@@ -328,7 +328,7 @@ def _recognises(candidate: _Candidate, path: Path, head: bytes) -> bool:
 def _options_unfit(
     path: Path, head: bytes, options: dict[str, object], refusals: dict[str, InputError]
 ) -> InputError:
-    given = listed(quoted(name) for name in options)
+    names = listed(quoted(name) for name in options)
     entries = registry.default().entries(READER)
     every = _candidates(entries, {})[0].values()
     likely = [one.name for one in every if _recognises(one, path, head)]
@@ -336,7 +336,7 @@ def _options_unfit(
     reasons = [f"{name}: {reason_of(why)}" for name, why in (meant or refusals).items()]
     return InputError(
         "options-unfit",
-        f"{path.name}: no reader takes {given} as given",
+        f"{path.name}: no reader takes {names} with these values",
         expected="options of one reader",
         got=listed(reasons),
         do="name the reader, reader=..., to see what it takes",
@@ -459,8 +459,8 @@ def build_annotations(
     Examples
     --------
     >>> import plausibly
-    >>> said = [("scan 1", "ann", "cat"), ("scan 1", "bob", "dog")]
-    >>> table = plausibly.build_annotations("single-label", said, ["cat", "dog", "fox"])
+    >>> answers = [("scan 1", "ann", "cat"), ("scan 1", "bob", "dog")]
+    >>> table = plausibly.build_annotations("single-label", answers, ["cat", "dog", "fox"])
     >>> plausibly.aggregate(table).sel(example="scan 1").values.tolist()
     [0.5, 0.5, 0.0]
     """

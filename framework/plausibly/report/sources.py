@@ -18,8 +18,8 @@ from plausibly.config.settings import Settings, without_plugins
 from plausibly.conformal.aggregate import aggregate
 from plausibly.conformal.calibrate import calibrate
 from plausibly.conformal.inputs import FINGERPRINT, GUARANTEES, LABEL_ORDER, OVERLAP
+from plausibly.conformal.load import load_predictor
 from plausibly.conformal.predictor import ConformalPredictor
-from plausibly.conformal.stored import load_predictor
 from plausibly.data import align, names
 from plausibly.data.names import name_texts, positions, several
 from plausibly.data.plausibilities import mean_over_draws
@@ -47,7 +47,6 @@ from plausibly.study.run import (
     PREDICTOR,
     RESOLVED,
     RESULTS,
-    StudyResult,
     first_predictor,
     grouped_by,
     methods,
@@ -216,7 +215,7 @@ class Compared(Reported):
     methods: Mapping[str, Mapping[str, object]]
 
 
-def compared(ready: Prepared, result: xr.Dataset | None) -> Compared:
+def compared(ready: Prepared, result: xr.Dataset) -> Compared:
     study = ready.study
     return Compared(
         predictions=ready.predictions,
@@ -472,16 +471,8 @@ def _methods(
     return found
 
 
-@attrs.frozen(kw_only=True, eq=False)
-class Finished:
-    """A study that ran, read from its files."""
-
-    prepared: Prepared
-    compared: xr.Dataset
-
-
-def finished(path: Path) -> Finished:
-    """Return a study that ran, from the folder of its results or from its file."""
+def finished(path: Path) -> tuple[Prepared, xr.Dataset]:
+    """Return a study that ran and its results, from the folder of these or from its file."""
     folder = path
     ready: Prepared | None = None
     if not path.is_dir():
@@ -511,7 +502,7 @@ def finished(path: Path) -> Finished:
         found = first_predictor(ready).fingerprint
     if load_predictor(folder / PREDICTOR).fingerprint != found:
         raise _changed(path, folder, "other data", "the files that it names")
-    return Finished(prepared=ready, compared=result)
+    return ready, result
 
 
 def _changed(path: Path, folder: Path, got: str, what: str) -> InputError:
@@ -527,7 +518,8 @@ def _changed(path: Path, folder: Path, got: str, what: str) -> InputError:
 
 
 def study_subject(
-    one: Finished | StudyResult,
+    ready: Prepared,
+    result: xr.Dataset,
     options: Options,
     *,
     examples: Path | str | xr.Dataset | None = None,
@@ -535,7 +527,6 @@ def study_subject(
     by: Sequence[str] | None = None,
 ) -> Subject:
     """Return the subject of a report on a study that ran."""
-    ready = one.prepared
     said = ready.study.report
     folder = ready.study.examples.path.parent if ready.study.examples.path else options.folder
     merged = attrs.evolve(
@@ -550,7 +541,7 @@ def study_subject(
         command="\n".join(filter(None, ["plausibly run resolved.toml", options.command])),
         study=resolved_text(ready, ready.study.output.folder),
     )
-    study = compared(ready, one.compared)
+    study = compared(ready, result)
     study = attrs.evolve(study, predictions=with_tables(study.predictions, examples, labels))
     if by is not None or examples is not None:
         study = attrs.evolve(study, groups=by)

@@ -89,7 +89,7 @@ def float32_kept(score: ScoreFunction, world: ScoreWorld) -> None:
 @BOOK.rule
 def identity(score: ScoreFunction, world: ScoreWorld) -> None:
     """Where it says `identity`, its scores are the numbers that it reads."""
-    if getattr(score, "identity", False):
+    if score.identity:
         rows = world.rows()
         demand(same(world.score(score, rows), rows), "it says identity, and gives other numbers")
 

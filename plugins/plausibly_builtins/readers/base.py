@@ -1,7 +1,7 @@
 """What readers share: refusals of a file, names, times, JSON Lines, tables and arrays.
 
-Each format has a file of its own. It says where examples and answers stand, who gave each, when,
-and in which state; `Export` makes the table of that.
+Each format has a file of its own: where examples and answers stand, by whom each is, of when and in
+which state. `Export` makes the table of that.
 """
 
 from __future__ import annotations

@@ -6,7 +6,7 @@ from typing import ClassVar
 
 import attrs
 
-from plausibly.plugin import Floats, Places, ScoreInput, by_places
+from plausibly.plugin import Floats, Places, ScoreFunction, ScoreInput, by_places
 from plausibly_builtins.scores.checks import read_uniform, require_masses
 
 
@@ -16,7 +16,7 @@ def adaptive(places: Places, uniform: Floats | None) -> Floats:
 
 
 @attrs.frozen(kw_only=True)
-class Aps:
+class Aps(ScoreFunction):
     """Score a label by the probability of the labels that are less likely.
 
     ``E(x, k) = sum_l pi_l 1[pi_l < pi_k]``. Where probabilities sum to 1 this is one minus the

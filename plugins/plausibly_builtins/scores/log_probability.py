@@ -6,11 +6,11 @@ from typing import ClassVar
 
 import attrs
 
-from plausibly.plugin import Floats, ScoreInput
+from plausibly.plugin import Floats, ScoreFunction, ScoreInput
 
 
 @attrs.frozen(kw_only=True)
-class LogProbability:
+class LogProbability(ScoreFunction):
     """Score a label by its log-probability: ``E(x, k) = log pi_k(x)``.
 
     The order of the labels is that of `Probability`, so the sets are equal but for ties of floats;

@@ -7,11 +7,11 @@ from typing import ClassVar
 import attrs
 import numpy as np
 
-from plausibly.plugin import Floats, ScoreInput
+from plausibly.plugin import Floats, ScoreFunction, ScoreInput
 
 
 @attrs.frozen(kw_only=True)
-class Margin:
+class Margin(ScoreFunction):
     """Score a label by its lead: ``E(x, k) = pi_k(x) - max_{l != k} pi_l(x)``.
 
     In [-1, 1] for probabilities. Labels that share the largest probability have margin 0; a label

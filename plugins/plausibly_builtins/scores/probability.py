@@ -6,11 +6,11 @@ from typing import ClassVar
 
 import attrs
 
-from plausibly.plugin import Floats, ScoreInput
+from plausibly.plugin import Floats, ScoreFunction, ScoreInput
 
 
 @attrs.frozen(kw_only=True)
-class Probability:
+class Probability(ScoreFunction):
     """Score a label by its probability: ``E(x, k) = pi_k(x)``.
 
     References

@@ -7,7 +7,7 @@ from typing import ClassVar
 import attrs
 import numpy as np
 
-from plausibly.plugin import Floats, Places, ScoreInput, by_places
+from plausibly.plugin import Floats, Places, ScoreFunction, ScoreInput, by_places
 
 
 def _from_last(places: Places, _: Floats | None) -> Floats:
@@ -16,7 +16,7 @@ def _from_last(places: Places, _: Floats | None) -> Floats:
 
 
 @attrs.frozen(kw_only=True)
-class Rank:
+class Rank(ScoreFunction):
     """Score a label by its place: ``E(x, k) = -#{l : pi_l(x) >= pi_k(x)}``.
 
     -1 is the likeliest label, -K the least likely one; labels of equal probability share the worse

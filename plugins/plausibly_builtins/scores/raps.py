@@ -8,13 +8,13 @@ from typing import ClassVar
 import attrs
 import numpy as np
 
-from plausibly.plugin import Floats, Places, ScoreInput, by_places
+from plausibly.plugin import Floats, Places, ScoreFunction, ScoreInput, by_places
 from plausibly_builtins.scores.aps import adaptive
 from plausibly_builtins.scores.checks import read_uniform, require_masses
 
 
 @attrs.frozen(kw_only=True)
-class Raps:
+class Raps(ScoreFunction):
     """Score a label as `Aps` does, less a penalty that grows with its rank.
 
     ``E(x, k) = E_aps(x, k) - penalty (r_k - free_rank)_+`` with ``r_k = #{l : pi_l >= pi_k}``, 1

@@ -8,12 +8,12 @@ from typing import ClassVar
 import attrs
 import numpy as np
 
-from plausibly.plugin import Floats, Places, ScoreInput, by_places
+from plausibly.plugin import Floats, Places, ScoreFunction, ScoreInput, by_places
 from plausibly_builtins.scores.checks import read_uniform, require_masses
 
 
 @attrs.frozen(kw_only=True)
-class Saps:
+class Saps(ScoreFunction):
     """Score a label as `Aps` does, with the same weight for every label but the likeliest.
 
     Let ``M_0 = 0`` and ``M_r = max_l pi_l + (r - 1) weight`` be the mass of the first r labels,
