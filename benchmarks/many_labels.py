@@ -84,7 +84,7 @@ def evaluated(packed: xr.Dataset, seed: int) -> xr.Dataset:
     new = packed.isel(example=slice(first, None))
     predictor = plausibly.calibrate(lazy_predictions(calibration, seed), calibration)
     sets = predictor.predict(lazy_predictions(new, seed + 1), 0.1)
-    return plausibly.evaluate(sets, new).load()
+    return plausibly.evaluate(sets, new).data
 
 
 def stages(examples: int, labels: int, each: int, seed: int) -> None:

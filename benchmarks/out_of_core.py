@@ -165,9 +165,7 @@ def measure(client: Client, store: Path, asked: argparse.Namespace) -> None:
     made, predictor = timed(
         client, lambda: plausibly.calibrate(cal, cal_lam, calibrator="monte-carlo", draws=10)
     )
-    judged, result = timed(
-        client, lambda: plausibly.evaluate(predictor.predict(new, 0.1), new_lam).load()
-    )
+    judged, result = timed(client, lambda: plausibly.evaluate(predictor.predict(new, 0.1), new_lam))
     last, _ = timed(client, lambda: float(whole.max()))
     bare = first.middle(last)
     gib = asked.examples * asked.labels * 4 / 2**30

@@ -28,16 +28,15 @@ from plausibly.errors import (
     PlausiblyWarning as PlausiblyWarning,
 )
 from plausibly.evaluation.evaluate import evaluate as evaluate
-from plausibly.evaluation.results import (
-    load_study as load_study,
-    save_study as save_study,
-)
 from plausibly.evaluation.sensitivity import sensitivity as sensitivity
 from plausibly.evaluation.shift import (
     effective_sample_size as effective_sample_size,
     likelihood_ratios as likelihood_ratios,
 )
-from plausibly.evaluation.study import compare as compare
+from plausibly.evaluation.study import (
+    compare as compare,
+    load_study as load_study,
+)
 from plausibly.evaluation.tuning import tune_raps as tune_raps
 from plausibly.guarantee import Guarantee as Guarantee
 from plausibly.io import (

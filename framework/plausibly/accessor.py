@@ -16,12 +16,11 @@ import xarray as xr
 from plausibly import plots, text
 from plausibly.calibration.alphas import read_alpha
 from plausibly.conformal.inputs import GUARANTEES
-from plausibly.data import names
-from plausibly.data.accessors import register
+from plausibly.data import names, register
 from plausibly.data.names import several
 from plausibly.errors import InputError, counted, listed
-from plausibly.evaluation.describe import decimal
 from plausibly.evaluation.inputs import as_plausibilities, as_sets
+from plausibly.evaluation.result import decimal
 from plausibly.guarantee import Guarantee
 from plausibly.plots import reading
 from plausibly.plots.style import Axes, shown_name
@@ -103,7 +102,7 @@ def guarantee_of(array: xr.DataArray | xr.Dataset, alpha: float | str | None) ->
         raise InputError(
             "guarantee-unstated",
             f"this {kind} states no guarantee",
-            expected="what predict, evaluate or a coverage_by function of plausibly returned",
+            expected="what predict, evaluate or coverage_by returned",
             got="several methods, each with its own" if stated else f"a {kind} without one",
             do="predictor.guarantee(0.1)",
         )
@@ -316,7 +315,7 @@ class DatasetAccessor:
                 "this Dataset measures no single examples",
                 expected="what plausibly.evaluate returns",
                 got=f"variables {listed(self._result.data_vars)}" if self._result else "none",
-                do="plausibly.evaluate(sets, plausibilities).plausibly.worst(5)",
+                do="plausibly.evaluate(sets, plausibilities).data.plausibly.worst(5)",
             )
         one = reading.at_alpha(self._result, alpha)
         missed = 1 - one["aggregated_coverage"].values

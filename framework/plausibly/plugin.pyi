@@ -24,19 +24,12 @@ from plausibly.data import (
 )
 from plausibly.data.annotations import (
     AnnotationTable as AnnotationTable,
-    Answer as Answer,
-    AnswerRefused as AnswerRefused,
-    Record as Record,
+    Rows as Rows,
+    answered_rows as answered_rows,
     build_table as build_table,
-    check_labels_once as check_labels_once,
-    check_responses as check_responses,
-    refuse_responses as refuse_responses,
-    responses_of as responses_of,
-    table_from_codes as table_from_codes,
-    table_from_records as table_from_records,
+    check_table as check_table,
 )
 from plausibly.data.labels import Hierarchy as Hierarchy
-from plausibly.data.left_out import with_left_out as with_left_out
 from plausibly.data.names import (
     is_missing as is_missing,
     is_name as is_name,
@@ -49,18 +42,23 @@ from plausibly.data.plausibilities import (
     pack as pack,
     unpack as unpack,
 )
-from plausibly.data.rows import (
-    Rows as Rows,
-    answered_rows as answered_rows,
-    ordered_sum as ordered_sum,
-    whole as whole,
+from plausibly.data.records import (
+    Answer as Answer,
+    AnswerRefused as AnswerRefused,
+    Record as Record,
+    check_labels_once as check_labels_once,
+    check_responses as check_responses,
+    refuse_responses as refuse_responses,
+    responses_of as responses_of,
+    table_from_codes as table_from_codes,
+    table_from_records as table_from_records,
 )
-from plausibly.data.seal import check_table as check_table
 from plausibly.data.select import (
     by_name,
     select as select,
     take_responses as take_responses,
 )
+from plausibly.data.states import with_left_out as with_left_out
 from plausibly.data.text_table import TextTable as TextTable
 from plausibly.errors import (
     ComponentError as ComponentError,
@@ -128,10 +126,7 @@ from plausibly.io.xml import (
     Element,
     read_xml as read_xml,
 )
-from plausibly.kernels.draws import (
-    drawn_times as drawn_times,
-    ragged_uniforms as ragged_uniforms,
-)
+from plausibly.kernels.draws import ragged_uniforms as ragged_uniforms
 from plausibly.kernels.masses import settle as settle
 from plausibly.kernels.random import (
     Keys as Keys,
@@ -140,6 +135,10 @@ from plausibly.kernels.random import (
 from plausibly.kernels.ranks import (
     Places as Places,
     by_places as by_places,
+)
+from plausibly.kernels.sums import (
+    ordered_sum as ordered_sum,
+    whole as whole,
 )
 from plausibly.kernels.types import (
     Bools as Bools,

@@ -30,8 +30,9 @@ if TYPE_CHECKING:
     from plausibly.calibration.data import CalibrationData
     from plausibly.calibration.pvalues import PValues
     from plausibly.calibration.scores import CalibrationScores
-    from plausibly.data.annotations import Record
+    from plausibly.data.records import Record
     from plausibly.data.text_table import TextTable
+    from plausibly.guarantee import Guarantee
     from plausibly.kernels.random import Keys
     from plausibly.kernels.types import Floats
 
@@ -85,10 +86,12 @@ class Reader(Protocol):
     def read(self, path: Path, labels: Sequence[str] | None) -> xr.Dataset:
         """Return the annotation table in the file; `labels` are the declared ones."""
 
+    @optional
     def from_table(self, table: TextTable, labels: Sequence[str] | None) -> xr.Dataset:
         """Return the annotation table of columns of text, for readers that take data frames too."""
         raise _undefined(self, "from_table")
 
+    @optional
     def predictions(
         self, path: Path, labels: Sequence[str] | None, model: str | None
     ) -> xr.DataArray:

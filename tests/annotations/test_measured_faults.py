@@ -18,7 +18,7 @@ import xarray as xr
 
 import plausibly
 from plausibly import registry
-from plausibly.data.annotations import Record
+from plausibly.data.records import Record
 from plausibly.plugin import build_table
 from plausibly.protocols import ANNOTATION
 
@@ -176,7 +176,7 @@ def test_fault_12_no_warning_of_a_library_comes_through() -> None:
 
 
 def alpha(*records: Record) -> float:
-    found = plausibly.agreement(votes(*records), resamples=0)
+    found = plausibly.agreement(votes(*records), resamples=0).data
     return float(found["value"].sel(measure="krippendorff-nominal"))
 
 
@@ -201,7 +201,7 @@ def test_fault_14_blank_cells_are_no_votes(shared: Path) -> None:
         shared / "cases/annotations/wide/temp_wide_noheader.csv",
         reader={"name": "wide-table", "header": False},
     )
-    found = plausibly.agreement(table, resamples=0)
+    found = plausibly.agreement(table, resamples=0).data
     assert table.sizes["mention"] == 4620
     assert float(found["value"].sel(measure="krippendorff-nominal")) == pytest.approx(
         0.223413, abs=5e-7
@@ -268,7 +268,7 @@ def test_fault_19_one_ranking_alone() -> None:
 
 def test_fault_20_one_value_everywhere_has_an_alpha_or_a_reason() -> None:
     """It was a ValueError, and so was a table without a pair."""
-    found = plausibly.agreement(votes(("1", "a", "x"), ("1", "b", "x")), resamples=0)
+    found = plausibly.agreement(votes(("1", "a", "x"), ("1", "b", "x")), resamples=0).data
     one = found.sel(measure="krippendorff-nominal")
     assert float(one["value"]) == 1.0 or str(one["reason"].values)
 

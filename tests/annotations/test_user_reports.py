@@ -14,7 +14,7 @@ import xarray as xr
 
 import plausibly
 from plausibly import registry
-from plausibly.data.annotations import Record
+from plausibly.data.records import Record
 from plausibly.protocols import ANNOTATION
 
 
@@ -149,7 +149,7 @@ def test_report_46_an_example_with_one_answer_is_ignored() -> None:
 
 def test_report_47_nothing_to_disagree_about_is_no_division_by_zero() -> None:
     rows = [("1", "c1", "1"), ("1", "c2", "1"), ("2", "c1", "2")]
-    found = plausibly.agreement(votes(*rows), resamples=0).sel(measure="krippendorff-nominal")
+    found = plausibly.agreement(votes(*rows), resamples=0).data.sel(measure="krippendorff-nominal")
     assert float(found["value"]) == 1.0 or str(found["reason"].values)
 
 
@@ -182,7 +182,7 @@ def test_report_51_sets_that_share_most_agree_more_than_not_at_all() -> None:
 
 @pytest.mark.parametrize("name", ["krippendorff-nominal", "fleiss-kappa", "percent"])
 def test_report_52_one_annotator_has_no_agreement_and_a_reason(name: str) -> None:
-    found = plausibly.agreement(votes(("1", "a", "x"), ("2", "a", "y")), resamples=0)
+    found = plausibly.agreement(votes(("1", "a", "x"), ("2", "a", "y")), resamples=0).data
     one = found.sel(measure=name)
     assert np.isnan(float(one["value"]))
     assert str(one["reason"].values)
@@ -190,7 +190,7 @@ def test_report_52_one_annotator_has_no_agreement_and_a_reason(name: str) -> Non
 
 def test_report_53_full_agreement_on_one_value_is_said_alike_by_all() -> None:
     rows = [(str(example), who, "x") for example in range(5) for who in "abc"]
-    found = plausibly.agreement(votes(*rows), resamples=0)
+    found = plausibly.agreement(votes(*rows), resamples=0).data
     reasons = [
         str(found["reason"].sel(measure=name).values)
         for name in ("krippendorff-nominal", "fleiss-kappa")

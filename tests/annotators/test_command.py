@@ -11,7 +11,7 @@ import plausibly
 from agreement_oracles import table
 from cli_world import World, make, run
 from eval_said import check, said
-from plausibly.annotators import describe_agreement, describe_annotators
+from plausibly.annotators import Agreement
 
 
 @pytest.fixture
@@ -33,9 +33,7 @@ def test_groups_clusters_and_certainty(world: World) -> None:
     lines = ran.out.splitlines()
     (head,) = (place for place, line in enumerate(lines) if line.startswith("site "))
     assert lines[head].split("   ")[-1].strip() == "alpha"
-    assert any(
-        line.startswith("annotation certainty of the most plausible label  .") for line in lines
-    )
+    assert any(line.startswith("certainty of the most plausible label  ") for line in lines)
     assert any(line.startswith("of its level ") for line in lines)
     document = run(*words.split(), "--draws", "20", "--risk", "risk", "--json").document
     assert document["clusters"] == 15
@@ -46,7 +44,7 @@ def test_groups_clusters_and_certainty(world: World) -> None:
 
 def test_json_is_what_python_says(world: World) -> None:
     document = run("agreement", "-a", "votes.csv", "--json").document
-    found = plausibly.agreement(plausibly.read_annotations(world.path("votes.csv")))
+    found = plausibly.agreement(plausibly.read_annotations(world.path("votes.csv"))).data
     by_name = {row["measure"]: row for row in document["measures"]}
     for name in found["measure"].values:
         one = found.sel(measure=name)
@@ -62,17 +60,19 @@ def test_a_file_without_annotators(world: World) -> None:
     ran = run("agreement", "-a", "counts.csv", "--reader", "counts")
     assert ran.code == 0
     text = " ".join(ran.out.split())
-    assert "all agree on 50 % of 2 examples with two answers or more, of 3" in text
-    assert "no value for left-out-vote: no example with two answers says who gave one" in text
+    assert "All annotators agree on 50% of 2 examples with two answers or more, of 3" in text
+    assert "No value for left-out-vote: no example with two answers says who gave one" in text
     ran = run("agreement", "-a", "counts.csv", "--reader", "counts", "--annotators")
-    assert "annotations do not say who answered" in ran.out
+    assert "do not name annotators" in ran.out
 
 
 def test_where_nothing_can_be_compared() -> None:
-    found = plausibly.agreement(table([("e", "x", "a"), ("f", "x", "b")]))
-    assert describe_agreement(found) == "none of 2 examples has answers of two annotators"
-    assert describe_annotators(found) == (
-        "no annotator answered an example that another one answered, too"
+    found = plausibly.agreement(table([("e", "x", "a"), ("f", "x", "b")])).data
+    assert "\n".join(Agreement(found).lines()).splitlines()[1] == (
+        "None of 2 examples has answers of two annotators."
+    )
+    assert "\n".join(Agreement(found).annotator_lines()) == (
+        "No annotator answered an example that another one answered, too."
     )
 
 
@@ -86,7 +86,7 @@ def test_many_groups_and_labels_are_cut() -> None:
     ]
     ann = table(records, labels)
     ann = ann.assign_coords(patient=("example", [f"p{i // 4}" for i in range(120)]))
-    text = describe_agreement(plausibly.agreement(ann, by="patient", resamples=0))
+    text = "\n".join(Agreement(plausibly.agreement(ann, by="patient", resamples=0).data).lines())
     assert "(the 12 most frequent of 30)" in text
-    assert "the 10 of 30 that agree least" in text
+    assert "the 10 of 30 with the lowest agreement" in text
     assert all(len(line) <= 80 for line in text.splitlines())

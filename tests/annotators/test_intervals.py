@@ -56,6 +56,6 @@ def test_they_cover_what_they_say(n: int) -> None:
 
 def test_what_does_not_vary_has_no_interval() -> None:
     records = [(f"e{place}", by, "a" if place < 7 else "b") for place in range(9) for by in "xyz"]
-    found = plausibly.agreement(table(records), resamples=50).sel(measure="percent")
+    found = plausibly.agreement(table(records), resamples=50).data.sel(measure="percent")
     assert float(found["value"]) == 1
     assert np.isnan([float(found["low"]), float(found["high"])]).all()

@@ -24,10 +24,10 @@ def test_memory_goes_by_labels_that_are_named(kind: str) -> None:
             records.append((f"e{place}", by, said[0] if kind == "single-label" else said))
     every = [f"k{code:05}" for code in range(MANY)]
     few, many = (table(records, labels, kind=kind) for labels in (named, every))
-    expected = plausibly.agreement(few, resamples=200)
+    expected = plausibly.agreement(few, resamples=200).data
     tracemalloc.start()
     try:
-        found = plausibly.agreement(many, resamples=200)
+        found = plausibly.agreement(many, resamples=200).data
         peak = tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()

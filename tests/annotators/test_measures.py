@@ -61,7 +61,7 @@ def test_single_labels_by_definition(answers: list[list[object]]) -> None:
     records = records_of(answers)
     if not records:
         return
-    found = plausibly.agreement(table(records, LABELS), order=LABELS, resamples=0)
+    found = plausibly.agreement(table(records, LABELS), order=LABELS, resamples=0).data
     units = list(by_example(records).values())
     same(found, "percent", pair_mean(units, nominal))
     same(found, "fleiss-kappa", fleiss(units))
@@ -79,7 +79,7 @@ def test_label_sets_by_definition(answers: list[list[object]]) -> None:
     records = records_of(answers)
     if not records:
         return
-    found = plausibly.agreement(table(records, LABELS, "label-set"), resamples=0)
+    found = plausibly.agreement(table(records, LABELS, "label-set"), resamples=0).data
     units = list(by_example(records).values())
     for name, distance in (("jaccard", jaccard), ("masi", masi)):
         same(found, name, pair_mean(units, distance))
@@ -89,14 +89,14 @@ def test_label_sets_by_definition(answers: list[list[object]]) -> None:
 
 
 def test_krippendorff_published_example() -> None:
-    found = plausibly.agreement(table(coders(FOUR_CODERS)), order=list("12345"))
+    found = plausibly.agreement(table(coders(FOUR_CODERS)), order=list("12345")).data
     assert value(found, "krippendorff-nominal") == pytest.approx(0.743, abs=5e-4)
     assert value(found, "krippendorff-ordinal") == pytest.approx(0.815, abs=5e-4)
     assert found.attrs["compared"] == 11  # the last unit has one value
 
 
 def test_fleiss_1971() -> None:
-    found = plausibly.agreement(counted_table(PSYCHIATRIC), resamples=0)
+    found = plausibly.agreement(counted_table(PSYCHIATRIC), resamples=0).data
     assert found["label_answers"].values.tolist() == [26, 26, 30, 55, 43]
     assert value(found, "fleiss-kappa") == pytest.approx(0.430, abs=5e-4)
     assert found["label_kappa"].values == pytest.approx(
@@ -105,7 +105,7 @@ def test_fleiss_1971() -> None:
 
 
 def test_fourteen_annotators() -> None:
-    found = plausibly.agreement(counted_table(FOURTEEN), resamples=0)
+    found = plausibly.agreement(counted_table(FOURTEEN), resamples=0).data
     assert value(found, "percent") == pytest.approx(0.378, abs=5e-4)
     assert value(found, "fleiss-kappa") == pytest.approx(0.210, abs=5e-4)
 
@@ -118,8 +118,8 @@ def test_votes_and_counts_say_the_same() -> None:
         for k, times in enumerate(line)
         for again in range(times)
     ]
-    one = plausibly.agreement(counted_table("|".join(" ".join(map(str, r)) for r in counts)))
-    other = plausibly.agreement(table(votes, ["1", "2", "3"]))
+    one = plausibly.agreement(counted_table("|".join(" ".join(map(str, r)) for r in counts))).data
+    other = plausibly.agreement(table(votes, ["1", "2", "3"])).data
     known = one["measure"].values != "left-out-vote"
     for name in ("value", "low", "high"):
         np.testing.assert_array_equal(one[name].values[known], other[name].values[known])
@@ -135,20 +135,20 @@ def test_none_is_no_label() -> None:
     records = coders("1 1 2\n1 1 .\n. 1 2")
     skipped = [*records, ("u02", "c1", None), ("u00", "c2", None)]
     for given_records in (records, skipped):
-        found = plausibly.agreement(table(given_records))
+        found = plausibly.agreement(table(given_records)).data
         assert value(found, "krippendorff-nominal") == 1.0
 
 
 def test_an_example_with_one_answer_is_left_out() -> None:
     records = coders("yes yes yes\nno no .\n. no .")
-    found = plausibly.agreement(table(records))
+    found = plausibly.agreement(table(records)).data
     assert value(found, "krippendorff-nominal") == pytest.approx(-1 / 3, abs=1e-4)
     assert found["example_answers"].values.tolist() == [2, 3, 1]
 
 
 def test_expected_disagreement_of_none() -> None:
     """(c1, 1, 1), (c2, 1, 1), (c1, 2, 2): nobody can disagree; a reason instead of a crash."""
-    found = plausibly.agreement(table([("1", "c1", "1"), ("1", "c2", "1"), ("2", "c1", "2")]))
+    found = plausibly.agreement(table([("1", "c1", "1"), ("1", "c2", "1"), ("2", "c1", "2")])).data
     for name in ("krippendorff-nominal", "fleiss-kappa"):
         assert math.isnan(value(found, name))
         assert found["reason"].sel(measure=name).item() == (
@@ -161,7 +161,7 @@ def test_one_value_everywhere_in_every_kind() -> None:
     sets = [(f"e{i}", w, ["a", "b"]) for i in range(3) for w in "xy"]
     rankings = [(f"e{i}", w, ["a", "b"]) for i in range(3) for w in "xy"]
     for kind, records in (("label-set", sets), ("partial-ranking", rankings)):
-        found = plausibly.agreement(table(records, LABELS, kind))
+        found = plausibly.agreement(table(records, LABELS, kind)).data
         for name, reason in zip(found["measure"].values, found["reason"].values, strict=True):
             if name.startswith("krippendorff"):
                 assert math.isnan(value(found, str(name)))
@@ -172,7 +172,7 @@ def test_one_value_everywhere_in_every_kind() -> None:
 def test_one_pair_of_sets_has_alpha_zero_and_a_likeness() -> None:
     found = plausibly.agreement(
         table([("e", "x", ["l1"]), ("e", "y", ["l1", "l2"])], kind="label-set")
-    )
+    ).data
     assert value(found, "krippendorff-masi") == value(found, "krippendorff-jaccard") == 0.0
     assert value(found, "jaccard") == 0.5
     assert value(found, "masi") == pytest.approx(1 / 3)
@@ -182,14 +182,14 @@ def test_one_pair_of_sets_has_alpha_zero_and_a_likeness() -> None:
 def test_sets_in_click_order_are_the_same() -> None:
     found = plausibly.agreement(
         table([("e", "x", ["B", "A"]), ("e", "y", ["A", "B"])], kind="label-set")
-    )
+    ).data
     assert value(found, "percent") == 1.0
 
 
 def test_sets_that_differ_by_one_label() -> None:
     found = plausibly.agreement(
         table([("e", "x", ["9", "5", "6"]), ("e", "y", ["9", "5", "1"])], kind="label-set")
-    )
+    ).data
     assert value(found, "percent") == 0.0
     assert value(found, "jaccard") == 0.5
     assert value(found, "masi") == pytest.approx(0.5 / 3)
@@ -198,15 +198,15 @@ def test_sets_that_differ_by_one_label() -> None:
 def test_one_odd_answer_among_many_gives_zero_and_is_explained() -> None:
     """Five annotators, one 1 among 3s: alpha near 0 is right; agreement stands beside it."""
     rows = ["3 3 3 3 3"] * 4 + ["3 3 3 3 1"]
-    found = plausibly.agreement(table(coders("\n".join(rows))))
+    found = plausibly.agreement(table(coders("\n".join(rows)))).data
     assert value(found, "krippendorff-nominal") == pytest.approx(0.0, abs=0.01)
     assert value(found, "percent") == pytest.approx(0.92)
-    text = plausibly.annotators.describe_agreement(found)
-    assert "chance agrees often, too" in " ".join(text.split())
+    text = str(plausibly.annotators.Agreement(found))
+    assert "agreement by chance is frequent" in " ".join(text.split())
 
 
 def test_one_annotator_is_no_pair() -> None:
-    found = plausibly.agreement(table(coders("1 2 3 1")), order=["1", "2", "3"])
+    found = plausibly.agreement(table(coders("1 2 3 1")), order=["1", "2", "3"]).data
     assert np.isnan(found["value"].values).all()
     assert np.isnan(found["low"].values).all()
     assert set(found["reason"].values) <= {
@@ -221,7 +221,7 @@ def test_agreement_of_none_is_told_whatever_the_order_of_rows() -> None:
     """[[2, 1, None, 0], [1, 0, 2, None]]: no pair agrees, sorted or not."""
     records = coders("2 1 . 0\n1 0 2 .")
     for order in (records, records[::-1]):
-        assert value(plausibly.agreement(table(order)), "percent") == 0.0
+        assert value(plausibly.agreement(table(order)).data, "percent") == 0.0
 
 
 def test_an_annotator_without_answer_is_kept() -> None:
@@ -235,7 +235,7 @@ def test_an_annotator_without_answer_is_kept() -> None:
         mention_response=[0, 1, 2, 3],
         mention_label=[0, 0, 0, 1],
     )
-    found = plausibly.agreement(ann)
+    found = plausibly.agreement(ann).data
     assert found["annotator_answers"].sel(annotator="nobody") == 0
     assert math.isnan(found["annotator_agreement"].sel(annotator="nobody"))
     assert math.isnan(found["label_again"].sel(label="never"))
@@ -249,7 +249,7 @@ def test_too_many_different_sets_have_no_alpha_by_distance(monkeypatch: pytest.M
         monkeypatch.setattr(module, "MOST_VALUES", 2)
     rows = [["a"], ["b"], ["a", "b"]]
     records: Records = [("e", f"w{q}", said) for q, said in enumerate(rows)]
-    found = plausibly.agreement(table(records, LABELS, "label-set"))
+    found = plausibly.agreement(table(records, LABELS, "label-set")).data
     one = found.sel(measure="krippendorff-jaccard")
     assert math.isnan(float(one["value"]))
     assert one["reason"].item() == ("more than 2 different answers: their distances are too many")

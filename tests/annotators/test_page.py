@@ -19,7 +19,7 @@ def test_the_page_shows_what_is_printed(project: Path) -> None:
 def test_every_measure_is_on_the_page(project: Path) -> None:
     (_, *rows) = tables(project / "docs" / "agreement.md")[0]
     shown = {name.strip("` ") for cells in rows for name in cells[0].split(",")}
-    single = plausibly.agreement(table([("e", w, "a") for w in "xy"]), order=["a"])
-    sets = plausibly.agreement(table([("e", w, ["a"]) for w in "xy"], kind="label-set"))
-    ranks = plausibly.agreement(table([("e", w, ["a"]) for w in "xy"], kind="partial-ranking"))
+    single = plausibly.agreement(table([("e", w, "a") for w in "xy"]), order=["a"]).data
+    sets = plausibly.agreement(table([("e", w, ["a"]) for w in "xy"], kind="label-set")).data
+    ranks = plausibly.agreement(table([("e", w, ["a"]) for w in "xy"], kind="partial-ranking")).data
     assert shown == {str(name) for one in (single, sets, ranks) for name in one["measure"].values}

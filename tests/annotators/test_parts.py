@@ -48,7 +48,7 @@ def test_annotators_by_hand(rows: list[list[str | None]]) -> None:
     ]
     if not records:
         return
-    found = plausibly.agreement(table(records, LABELS), resamples=0)
+    found = plausibly.agreement(table(records, LABELS), resamples=0).data
     for q in range(1, 4):
         if f"w{q}" not in found["annotator"].values:
             continue
@@ -74,7 +74,7 @@ def test_annotators_by_hand(rows: list[list[str | None]]) -> None:
 
 
 def test_one_who_says_one_label_too_much_is_noted() -> None:
-    found = plausibly.agreement(table(world(odd=True), LABELS), resamples=0)
+    found = plausibly.agreement(table(world(odd=True), LABELS), resamples=0).data
     assert found["annotator_low"].values.tolist() == [False, False, False, False, True]
     odd = found.sel(annotator="w4")
     assert odd["annotator_says"].item() == "c"
@@ -100,12 +100,12 @@ def test_unknown_annotators_are_others_and_never_left_out() -> None:
         ("f", None, "a"),
         ("f", None, "a"),
     ]
-    found = plausibly.agreement(table(records, LABELS))
+    found = plausibly.agreement(table(records, LABELS)).data
     vote = found.sel(measure="left-out-vote")
     assert float(vote["value"]) == 0.0  # w alone, on e alone
     assert found["annotator"].values.tolist() == ["w"]
     assert math.isnan(float(found["annotator_others"][0])) is False
-    nobody = plausibly.agreement(table([r for r in records if r[1] is None], LABELS))
+    nobody = plausibly.agreement(table([r for r in records if r[1] is None], LABELS)).data
     vote = nobody.sel(measure="left-out-vote")
     assert math.isnan(float(vote["value"]))
     assert vote["reason"].item() == "no example with two answers says who gave one of them"
@@ -113,7 +113,9 @@ def test_unknown_annotators_are_others_and_never_left_out() -> None:
 
 def test_the_vote_of_the_others_in_parts() -> None:
     """Without x the others tie between a and b: half; without y or z one of a and b is alone."""
-    found = plausibly.agreement(table([("e", "x", "a"), ("e", "y", "a"), ("e", "z", "b")], LABELS))
+    found = plausibly.agreement(
+        table([("e", "x", "a"), ("e", "y", "a"), ("e", "z", "b")], LABELS)
+    ).data
     by = {str(k): float(found["annotator_vote"].sel(annotator=k)) for k in "xyz"}
     assert by == {"x": 0.5, "y": 0.5, "z": 0.0}
     assert float(found["value"].sel(measure="left-out-vote")) == pytest.approx(1 / 3)
@@ -122,7 +124,7 @@ def test_the_vote_of_the_others_in_parts() -> None:
 def test_if_one_says_k_another_does_too() -> None:
     """An answer is drawn, then another one to the same example, as in the coincidences."""
     rows = ["a a b b", "a b b c", "a a . c"]
-    found = plausibly.agreement(table(coders("\n".join(rows)), LABELS), resamples=0)
+    found = plausibly.agreement(table(coders("\n".join(rows)), LABELS), resamples=0).data
     units = ["aaa", "aba", "bb", "bcc"]
     for label in LABELS:
         named = sum(unit.count(label) for unit in units)
@@ -132,7 +134,7 @@ def test_if_one_says_k_another_does_too() -> None:
 
 def test_ties_unanimity_and_entropy() -> None:
     rows = ["a a a a", "a b b b", ". . a c"]
-    found = plausibly.agreement(table(coders("\n".join(rows)), LABELS), resamples=0)
+    found = plausibly.agreement(table(coders("\n".join(rows)), LABELS), resamples=0).data
     value = {str(m): float(found["value"].sel(measure=m)) for m in ("unanimous", "tied", "entropy")}
     third = -(2 / 3 * math.log(2 / 3) + 1 / 3 * math.log(1 / 3))
     assert value["unanimous"] == 0.25
@@ -152,23 +154,25 @@ def test_nothing_depends_on_the_order_of_rows(kind: str) -> None:
     for example, who, first in world(25):
         more = [first, *(label for label in LABELS if label != first and rng.random() < 0.4)]
         records.append((example, who, first if kind == "single-label" else more))
-    one = plausibly.agreement(table(records, LABELS, kind), resamples=50)
+    one = plausibly.agreement(table(records, LABELS, kind), resamples=50).data
     for seed in range(3):
-        other = plausibly.agreement(table(shuffled(records, seed), LABELS, kind), resamples=50)
+        other = plausibly.agreement(table(shuffled(records, seed), LABELS, kind), resamples=50).data
         aligned = other.sel(example=one["example"], annotator=one["annotator"])
         xr.testing.assert_identical(aligned, one)
 
 
 def test_intervals_are_keyed_by_name_and_seed() -> None:
     ann = table(world(30), LABELS)
-    one, again, other = (plausibly.agreement(ann, seed=seed, resamples=80) for seed in (1, 1, 2))
+    one, again, other = (
+        plausibly.agreement(ann, seed=seed, resamples=80).data for seed in (1, 1, 2)
+    )
     xr.testing.assert_identical(one, again)
     assert not np.array_equal(one["low"].values, other["low"].values)
     np.testing.assert_array_equal(one["value"].values, other["value"].values)
 
 
 def test_no_resamples_no_intervals() -> None:
-    found = plausibly.agreement(table(world(10), LABELS), resamples=0)
+    found = plausibly.agreement(table(world(10), LABELS), resamples=0).data
     assert np.isnan(found["low"].values).all()
     assert np.isnan(found["label_again_low"].values).all()
     assert not np.isnan(found["value"].values).any()
@@ -177,13 +181,13 @@ def test_no_resamples_no_intervals() -> None:
 def test_clusters_that_repeat_themselves_count_once() -> None:
     """Each example four times under other names: by cluster the interval is as wide as before."""
     records = world(40)
-    once = plausibly.agreement(table(records, LABELS), resamples=400)
+    once = plausibly.agreement(table(records, LABELS), resamples=400).data
     copies: Records = [(f"{e}-{c}", w, said) for e, w, said in records for c in range(4)]
     ann = table(copies, LABELS)
     patient = [str(name).split("-")[0] for name in ann["example"].values]
     ann = ann.assign_coords(patient=("example", patient))
-    plain = plausibly.agreement(ann, resamples=400)
-    clustered = plausibly.agreement(ann, resamples=400, cluster="patient")
+    plain = plausibly.agreement(ann, resamples=400).data
+    clustered = plausibly.agreement(ann, resamples=400, cluster="patient").data
     assert clustered.attrs["clusters"] == 40
 
     def width(found: xr.Dataset) -> float:
@@ -200,7 +204,9 @@ def test_intervals_cover() -> None:
     expected = p * p + 2 * 0.1**2
     inside = 0
     for seed in range(60):
-        found = plausibly.agreement(table(world(50, seed=seed + 100, of=3), LABELS), resamples=100)
+        found = plausibly.agreement(
+            table(world(50, seed=seed + 100, of=3), LABELS), resamples=100
+        ).data
         one = found.sel(measure="percent")
         inside += float(one["low"]) <= expected <= float(one["high"])
     assert 51 <= inside <= 60
@@ -210,10 +216,12 @@ def test_groups_are_what_their_examples_alone_give() -> None:
     records = world(40)
     ann = table(records, LABELS)
     site = np.array(["north", "south"])[np.arange(40) % 2]
-    found = plausibly.agreement(ann.assign_coords(site=("example", site)), by="site", resamples=50)
+    found = plausibly.agreement(
+        ann.assign_coords(site=("example", site)), by="site", resamples=50
+    ).data
     for group in ("north", "south"):
         part = plausibly.select(ann, example=ann["example"].values[site == group])
-        alone = plausibly.agreement(part, resamples=0)
+        alone = plausibly.agreement(part, resamples=0).data
         mine = found.sel(group=group)
         assert int(mine["group_examples"]) == 20
         np.testing.assert_allclose(mine["group_value"].values, alone["value"].values, atol=1e-12)

@@ -49,7 +49,9 @@ def test_the_table_says_the_same_as_pairs(answers: list[list[list[list[str]]]], 
     records = [
         (f"e{i}", f"w{j}", said) for i, row in enumerate(answers) for j, said in enumerate(row)
     ]
-    found = plausibly.agreement(table(records, LABELS, "partial-ranking"), depth=depth, resamples=0)
+    found = plausibly.agreement(
+        table(records, LABELS, "partial-ranking"), depth=depth, resamples=0
+    ).data
     for name, normalise in (("average-overlap", False), ("partial-average-overlap", True)):
         means = [
             np.mean(
@@ -102,7 +104,7 @@ def test_ties_by_hand() -> None:
 def test_where_unlisted_labels_are_unknown_they_have_no_place() -> None:
     records = [("e", "x", ["a"]), ("e", "y", ["b"])]
     ann = table(records, LABELS, "partial-ranking")
-    excluded = plausibly.agreement(ann, depth=2)
+    excluded = plausibly.agreement(ann, depth=2).data
     assert float(excluded["value"].sel(measure="average-overlap")) > 0
     unknown = plausibly.plugin.build_table(
         "partial-ranking",
@@ -116,7 +118,7 @@ def test_where_unlisted_labels_are_unknown_they_have_no_place() -> None:
         mention_block=[1, 1],
         unlisted="unknown",
     )
-    found = plausibly.agreement(unknown, depth=2)
+    found = plausibly.agreement(unknown, depth=2).data
     assert float(found["value"].sel(measure="average-overlap")) == 0.0
 
 
@@ -127,7 +129,7 @@ def test_first_choice_is_a_drawn_label() -> None:
         ("f", "x", ["a"]),
         ("f", "y", ["c"]),
     ]
-    found = plausibly.agreement(table(records, LABELS, "partial-ranking"))
+    found = plausibly.agreement(table(records, LABELS, "partial-ranking")).data
     assert float(found["value"].sel(measure="first-choice")) == pytest.approx(0.25)
 
 

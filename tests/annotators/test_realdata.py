@@ -41,7 +41,7 @@ def nodules(shared: Path) -> xr.Dataset:
 
 
 def test_lung_nodules(nodules: xr.Dataset) -> None:
-    found = plausibly.agreement(nodules, order=list("12345"))
+    found = plausibly.agreement(nodules, order=list("12345")).data
     expected = {
         "percent": (0.385, 0.370, 0.401),
         "neighbouring": (0.787, None, None),
@@ -63,8 +63,8 @@ def test_lung_nodules(nodules: xr.Dataset) -> None:
 
 
 def test_patients_are_fewer_than_nodules(nodules: xr.Dataset) -> None:
-    one = plausibly.agreement(nodules, resamples=200).sel(measure="krippendorff-nominal")
-    by = plausibly.agreement(nodules, resamples=200, cluster="patient")
+    one = plausibly.agreement(nodules, resamples=200).data.sel(measure="krippendorff-nominal")
+    by = plausibly.agreement(nodules, resamples=200, cluster="patient").data
     other = by.sel(measure="krippendorff-nominal")
     assert by.attrs["clusters"] == 689
     assert float(other["high"] - other["low"]) > float(one["high"] - one["low"])
@@ -72,7 +72,7 @@ def test_patients_are_fewer_than_nodules(nodules: xr.Dataset) -> None:
 
 def test_adult_content_toy(shared: Path) -> None:
     path = shared / "cases" / "annotations" / "long" / "gal_toy_crowdkit.csv"
-    found = plausibly.agreement(plausibly.read_annotations(path))
+    found = plausibly.agreement(plausibly.read_annotations(path)).data
     assert value(found, "percent") == 0.48
     assert value(found, "krippendorff-nominal") == pytest.approx(-0.04, abs=1e-12)
     assert value(found, "fleiss-kappa") == pytest.approx(-0.083333, abs=1e-6)
@@ -83,7 +83,7 @@ def test_adult_content_toy(shared: Path) -> None:
 def test_mozafari(shared: Path) -> None:
     path = shared / "cases" / "annotations" / "long" / "mozafari_worker_task_label.tsv"
     columns = {"task": "2", "worker": "1", "label": "3"}
-    found = plausibly.agreement(plausibly.read_annotations(path, columns=columns))
+    found = plausibly.agreement(plausibly.read_annotations(path, columns=columns)).data
     assert value(found, "percent") == pytest.approx(0.7598, abs=1e-12)
     assert value(found, "krippendorff-nominal") == pytest.approx(0.405937, abs=5e-7)
     assert value(found, "fleiss-kappa") == pytest.approx(0.405818, abs=5e-7)
@@ -99,7 +99,7 @@ def test_wide_file_with_blanks(shared: Path) -> None:
             for column, said in enumerate(line)
             if said
         ]
-    found = plausibly.agreement(table(records), resamples=0)
+    found = plausibly.agreement(table(records), resamples=0).data
     assert found.attrs["answers"] == 4_620
     assert value(found, "krippendorff-nominal") == pytest.approx(0.223413, abs=5e-7)
     assert round(value(found, "tied") * 462) == 17
@@ -110,7 +110,7 @@ def test_dermatology_rankings(shared: Path) -> None:
     ann = plausibly.read_annotations(
         folder / "dermatology_selectors.json", labels=folder / "dermatology_conditions.txt"
     )
-    found = plausibly.agreement(ann, resamples=100)
+    found = plausibly.agreement(ann, resamples=100).data
     assert found.attrs["compared"] == 1_947 - 25  # cases of one reader
     assert round(value(found, "tied") * 1_922) in (195, 196)
     lam = plausibly.aggregate(ann).values

@@ -49,17 +49,17 @@ def test_a_table_that_was_cut_is_refused() -> None:
 def test_the_order_of_a_label_table_is_used() -> None:
     order = {"high": 2, "low": 0, "mid": 1}
     ann = GRADES.assign_coords(order=("label", [order[k] for k in GRADES["label"].values]))
-    found = plausibly.agreement(ann)
+    found = plausibly.agreement(ann).data
     assert "krippendorff-ordinal" in found["measure"].values
     assert found.attrs["order"] == '["low", "mid", "high"]'
-    same = plausibly.agreement(GRADES, order=["low", "mid", "high"])
+    same = plausibly.agreement(GRADES, order=["low", "mid", "high"]).data
     xr.testing.assert_equal(found.drop_vars("order", errors="ignore"), same)
     assert "krippendorff-ordinal" not in plausibly.agreement(GRADES)["measure"].values
 
 
 def test_labels_of_the_order_that_nobody_says_are_steps_too() -> None:
     few = table(coders("1 3\n3 1"))
-    found = plausibly.agreement(few, order=["1", "2", "3"])
+    found = plausibly.agreement(few, order=["1", "2", "3"]).data
     assert float(found["value"].sel(measure="neighbouring")) == 0.0
-    found = plausibly.agreement(few, order=["1", "3"])
+    found = plausibly.agreement(few, order=["1", "3"]).data
     assert float(found["value"].sel(measure="neighbouring")) == 1.0

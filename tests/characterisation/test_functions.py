@@ -76,7 +76,7 @@ def measures() -> dict[str, Callable[[], object]]:
             sets, new_lam, features(new), directions=50
         ),
         "uniformity": lambda: evaluation.p_value_uniformity(predictor, new, new_lam),
-        "shift": lambda: evaluation.shift(model.values[:, 0], new.values[:, 0] * 0.9),
+        "shift": lambda: evaluation.shift_test(model.values[:, 0], new.values[:, 0] * 0.9),
         "leave one annotator out": lambda: evaluation.leave_one_annotator_out(
             model, nets.votes(COUNT), alphas=[0.3]
         ),
@@ -97,13 +97,13 @@ def measures() -> dict[str, Callable[[], object]]:
             [[{"label": "b", "score": 0.75}, {"label": "a", "score": 0.25}]]
         ),
         "score threshold": lambda: plausibly.score_threshold(model.values[:, 0], 0.3),
-        "by label": lambda: evaluation.coverage_by_label(sets, new_lam),
-        "by risk": lambda: evaluation.coverage_by_risk(sets, new_lam),
-        "by size": lambda: evaluation.coverage_by_size(sets, new_lam),
-        "by strata": lambda: evaluation.coverage_by_strata(
-            sets, new_lam, evaluation.entropy(new_lam), quantiles=3
+        "by label": lambda: evaluation.coverage_by(sets, new_lam, by="label"),
+        "by risk": lambda: evaluation.coverage_by(sets, new_lam, by=evaluation.ByRisk()),
+        "by size": lambda: evaluation.coverage_by(sets, new_lam, by="set-size"),
+        "by strata": lambda: evaluation.coverage_by(
+            sets, new_lam, by=evaluation.ByRange(evaluation.entropy(new_lam), quantiles=3)
         ),
-        "by subgroup": lambda: evaluation.coverage_by_subgroup(sets, new_lam, ["site"]),
+        "by subgroup": lambda: evaluation.coverage_by(sets, new_lam, by=["site"]),
         "sorted": lambda: evaluation.sorted_coverage(sets, new_lam),
         "certainty": lambda: annotators.annotation_certainty(drawn),
         "disagreement": lambda: annotators.label_disagreement(lam),
@@ -114,7 +114,7 @@ def measures() -> dict[str, Callable[[], object]]:
         ),
         "overlap": lambda: annotators.average_overlap("abc", "bca", 3),
         "likeness": lambda: annotators.set_likeness("ab", "bc"),
-        "alike": lambda: evaluation.alike(model, new),
+        "alike": lambda: evaluation.find_duplicates(model, new),
     }
 
 

@@ -6,12 +6,7 @@ import pytest
 
 import plausibly
 from cli_world import EVALUATE, PREDICT, Ran, World, refused, typed
-from plausibly.evaluation import (
-    coverage_by_label,
-    coverage_by_size,
-    p_value_uniformity,
-    worst_slab_coverage,
-)
+from plausibly.evaluation import coverage_by, p_value_uniformity, worst_slab_coverage
 from plausibly.io import read_sets
 
 
@@ -129,13 +124,13 @@ def test_json_holds_what_python_gives(world: World) -> None:
     sets = read_sets("sets.csv")
     lam = plausibly.aggregate(plausibly.read_annotations("new_votes.csv"))
     predictions = plausibly.read_predictions("new.csv")
-    sizes = coverage_by_size(sets, lam)
+    sizes = coverage_by(sets, lam, by="set-size")
     rows = document["by_size"]["rows"]
     assert [row["size"] for row in rows] == ["0", "1", "2", "3"]
     assert rows[0]["aggregated_coverage"] == {"mean": None, "low": None, "high": None}
     assert rows[2]["aggregated_coverage"]["low"] == float(sizes["aggregated_coverage_low"][2])
     assert rows[2]["alpha"] == 0.1
-    labels = coverage_by_label(sets, lam)
+    labels = coverage_by(sets, lam, by="label")
     assert document["by_label"]["rows"][1]["label"] == "dog"
     assert document["by_label"]["rows"][1]["covered"]["low"] == float(labels["covered_low"][1])
     slab = worst_slab_coverage(sets, lam, predictions)

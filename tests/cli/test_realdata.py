@@ -72,7 +72,7 @@ def test_crema_d_on_csv_files(
     sets = predictor.predict(predictions, ["0.1", "0.05"])
     found = read_sets("sets.csv")
     np.testing.assert_array_equal(found.values, sets.transpose(*found.dims).values)
-    evaluation = plausibly.evaluate(sets, lam)
+    evaluation = plausibly.evaluate(sets, lam).data
     for result, alpha in zip(ran.document["results"], (0.1, 0.05), strict=True):
         coverage = result["aggregated_coverage"]["mean"]
         expected = float(evaluation["aggregated_coverage_mean"].sel(alpha=alpha))

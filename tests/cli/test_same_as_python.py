@@ -31,7 +31,7 @@ def test_the_way_of_the_data(world: World, flags: str) -> None:
     predictor = plausibly.calibrate(predictions, lam, **METHODS[flags])  # type: ignore[arg-type]  # by name
     sets = predictor.predict(plausibly.read_predictions("new.csv"), ["0.1", "0.2"])
     new = plausibly.aggregate(plausibly.read_annotations("new_votes.csv"))
-    evaluation = plausibly.evaluate(sets, new)
+    evaluation = plausibly.evaluate(sets, new).data
 
     words = f"calibrate -a votes.csv -p probabilities.csv {flags} -o predictor.nc --json"
     ran = typed(words)

@@ -19,8 +19,7 @@ from cli_world import Terminal, World, make, run, typed
 from plausibly import progress, registry
 from plausibly.errors import InputError, PlausiblyWarning, visible
 from plausibly.kernels.types import Floats
-from plausibly.plugin import READER, SCORE, Reader, Registrar
-from plausibly.protocols import ScoreFunction
+from plausibly.plugin import READER, SCORE, Reader, Registrar, ScoreFunction
 from plausibly.registry.entries import Source
 
 STEERS = "\x1b[31mred\u202e\u200b\t"

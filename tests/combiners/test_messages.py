@@ -112,7 +112,7 @@ def test_in_a_study() -> None:
         plausibly.compare(predictions, lam, [method], splits=2)
     study = plausibly.compare(
         predictions, lam, [{**method, "allow_no_guarantee": True}, "expected"], splits=2
-    )
+    ).data
     assert study["guaranteed"].values.tolist() == [["no guarantee"], [".90"]]
     assert np.isnan(study["guaranteed_level"].values[0, 0])
     first, second = json.loads(study.attrs["methods"]).values()

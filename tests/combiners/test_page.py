@@ -64,7 +64,7 @@ def test_sets_of_e_values_on_crema_d(shared: Path) -> None:
         "1/p": {"calibrator": "monte-carlo", "combiner": "e-value"},
         "p^-.5": {"calibrator": "monte-carlo", "combiner": {"name": "e-value", "power": 0.5}},
     }
-    study = plausibly.compare(*load(shared, "crema_d"), methods, splits=5)
+    study = plausibly.compare(*load(shared, "crema_d"), methods, splits=5).data
     means = study.isel(alpha=0).mean("split")
     sizes = means["set_size"].values.tolist()
     assert sizes == pytest.approx([2.24, 4.16, 5.54], abs=0.03)

@@ -8,7 +8,7 @@ import xarray as xr
 
 import plausibly
 from plausibly.conformal.aggregate import DEFAULT_AGGREGATORS, default_aggregator
-from plausibly.data.left_out import read_left_out
+from plausibly.data.states import read_left_out
 from plausibly.errors import IncompatibleComponents, InputError
 from plausibly.plugin import ANNOTATION, Record, resolve
 from refusals import refused

@@ -17,8 +17,14 @@ from plausibly.calibration.scores import CalibrationScores
 from plausibly.errors import IncompatibleComponents, InputError
 from plausibly.kernels.random import Keys, hash_names
 from plausibly.kernels.types import Floats
-from plausibly.plugin import CalibrationData, CalibrationSummary, Claim, Needs, PValues
-from plausibly.protocols import ScoreFunction
+from plausibly.plugin import (
+    CalibrationData,
+    CalibrationSummary,
+    Claim,
+    Needs,
+    PValues,
+    ScoreFunction,
+)
 from refusals import refused
 
 

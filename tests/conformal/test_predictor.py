@@ -252,10 +252,10 @@ def test_voted_coverage_breaks_ties_in_the_order_of_the_calibration(tmp_path: Pa
     test, truth = world(80, seed=7, start=400, votes=2)
     p = plausibly.calibrate(predictions, lam)
     turned = test.isel(label=[3, 1, 0, 2])
-    straight = plausibly.evaluate(p.predict(test, 0.4), truth)
+    straight = plausibly.evaluate(p.predict(test, 0.4), truth).data
     write_sets(p.predict(turned, 0.4), tmp_path / "sets.csv")
     for sets in (p.predict(turned, 0.4), read_sets(tmp_path / "sets.csv")):
-        again = plausibly.evaluate(sets, truth.isel(label=[1, 2, 3, 0]))
+        again = plausibly.evaluate(sets, truth.isel(label=[1, 2, 3, 0])).data
         assert float(again.voted_coverage_mean) == float(straight.voted_coverage_mean)
         np.testing.assert_array_equal(again.voted_coverage, straight.voted_coverage)
         np.testing.assert_array_equal(again.aggregated_coverage, straight.aggregated_coverage)

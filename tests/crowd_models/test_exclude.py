@@ -9,7 +9,7 @@ import xarray as xr
 
 import plausibly
 from crowd_models_worlds import quiet, table_of
-from plausibly.data.left_out import read_left_out
+from plausibly.data.states import read_left_out
 from plausibly.errors import InputError, PlausiblyWarning
 from plausibly.plugin import AGGREGATOR, ANNOTATION, resolve
 from plausibly.registry import default

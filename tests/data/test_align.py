@@ -10,8 +10,8 @@ import xarray as xr
 from hypothesis import given, strategies as st
 
 from plausibly.data import match_examples, match_labels
-from plausibly.data.left_out import read_left_out, with_left_out
 from plausibly.data.names import difference, near, near_pair
+from plausibly.data.states import read_left_out, with_left_out
 from refusals import refused
 from tables import labelled
 

@@ -16,7 +16,7 @@ import plausibly
 from plausibly import registry
 from plausibly.data import names
 from plausibly.data.annotations import AnnotationTable, not_counted
-from plausibly.data.left_out import read_left_out
+from plausibly.data.states import read_left_out
 from plausibly.io.responses import Duplicates, Response, ResponseOptions
 from plausibly.protocols import ANNOTATION, READER
 from refusals import warned

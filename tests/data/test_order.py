@@ -9,7 +9,7 @@ import pytest
 import xarray as xr
 from hypothesis import given, strategies as st
 
-from plausibly.data import annotations as order
+from plausibly.data import records as order
 from plausibly.data.names import text_array, text_index
 
 

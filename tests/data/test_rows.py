@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given, strategies as st
 
 from plausibly.data import AnnotationTable, Rows, ordered_sum
-from plausibly.data.rows import sums_by_label, whole
 from plausibly.kernels import blocks
+from plausibly.kernels.sums import sums_by_label, whole
 
 
 @given(

@@ -8,8 +8,14 @@ import xarray as xr
 
 import plausibly
 from plausibly.data import names, states
-from plausibly.data.annotations import AnnotationTable, build_table, describe, not_counted, rebuilt
-from plausibly.data.seal import is_intact
+from plausibly.data.annotations import (
+    AnnotationTable,
+    build_table,
+    describe,
+    is_intact,
+    not_counted,
+    rebuilt,
+)
 
 
 def table(kind: str = "single-label") -> AnnotationTable:
@@ -71,14 +77,17 @@ class TestPolicy:
 
 class TestCounts:
     def test_those_that_count_and_those_that_do_not(self) -> None:
-        assert states.count_states(table(), counted=True) == {"suggestion": 1}
-        assert states.count_states(table(), counted=False) == {"rejected": 1, "skipped": 1}
-        assert states.count_states(table("label-set"), counted=False) == {"rejected": 1, "empty": 1}
+        assert states.count_states(table(), answered=True) == {"suggestion": 1}
+        assert states.count_states(table(), answered=False) == {"rejected": 1, "skipped": 1}
+        assert states.count_states(table("label-set"), answered=False) == {
+            "rejected": 1,
+            "empty": 1,
+        }
 
     def test_without_the_variable(self) -> None:
         plain = plausibly.select(table().drop_vars(names.RESPONSE_STATE).pipe(_resealed))
-        assert states.count_states(plain, counted=True) == {}
-        assert states.count_states(plain, counted=False) == {"skipped": 2}
+        assert states.count_states(plain, answered=True) == {}
+        assert states.count_states(plain, answered=False) == {"skipped": 2}
 
     def test_in_the_summary(self) -> None:
         assert describe(table()).endswith(

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 import labelled_records as lr
 from plausibly.data import AnnotationTable, build_table, check_table, table_from_records
-from plausibly.data.annotations import Answer
+from plausibly.data.records import Answer
 from plausibly.errors import InputError
 from refusals import refused
 

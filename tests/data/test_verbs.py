@@ -21,7 +21,8 @@ from plausibly.data import (
     table_from_records,
     to_frame,
 )
-from plausibly.data.annotations import Answer, rebuilt
+from plausibly.data.annotations import rebuilt
+from plausibly.data.records import Answer
 from plausibly.errors import InputError
 from refusals import refused
 

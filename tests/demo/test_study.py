@@ -83,7 +83,7 @@ def test_the_sets_are_those_of_the_first_split(name: subjects.Name) -> None:
     assert found.sets.attrs["calibration_overlap"] == 0
     if data.true is not None:
         true = data.true.sel(example=found.sets.example)
-        covered = plausibly.evaluate(found.sets, lam, true=true).true_coverage_mean
+        covered = plausibly.evaluate(found.sets, lam, true=true).data.true_coverage_mean
         assert float(covered) == pytest.approx(float(measured.true_coverage))
     if data.group is not None:
         tested = set(found.sets[data.group].values)

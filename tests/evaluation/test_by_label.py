@@ -12,13 +12,13 @@ import xarray as xr
 import eval_oracles as oracle
 from eval_parts import case
 from plausibly import calibrate, evaluate
-from plausibly.evaluation import coverage_by_label, interval
+from plausibly.evaluation import ByLabel, coverage_by, interval
 
 SETS, LAM = case()
 
 
 def test_shares_are_what_fractions_say() -> None:
-    found = coverage_by_label(SETS, LAM)
+    found = coverage_by(SETS, LAM, by="label")
     for label in LAM["label"].values:
         inside = SETS.sel(label=label).values.tolist()
         said = [Fraction(p) for p in LAM.sel(label=label).values.tolist()]
@@ -34,7 +34,7 @@ def test_shares_are_what_fractions_say() -> None:
 
 def test_the_mean_of_the_shares_by_mass_is_the_aggregated_coverage() -> None:
     sets, lam = case(alphas=(0.1, 0.2))
-    found = coverage_by_label(sets, lam)
+    found = coverage_by(sets, lam, by="label")
     assert float(found["mass_share"].sum()) == pytest.approx(1)
     mean = (found["covered_mean"] * found["mass_share"]).sum("label")
     whole = evaluate(sets, lam)["aggregated_coverage_mean"]
@@ -48,7 +48,7 @@ def test_certain_labels_have_the_interval_of_their_examples() -> None:
     coords = {"example": [f"e{i}" for i in range(90)], "label": ["a", "b", "c"]}
     lam = xr.DataArray(np.eye(3)[codes], dims=("example", "label"), coords=coords)
     sets = xr.DataArray(rng.random((90, 3)) < 0.8, dims=lam.dims, coords=coords)
-    found = coverage_by_label(sets, lam)
+    found = coverage_by(sets, lam, by="label")
     for code, label in enumerate("abc"):
         held = sets.values[codes == code, code].astype(float)
         alone = interval(held, method="wilson")
@@ -60,7 +60,7 @@ def test_certain_labels_have_the_interval_of_their_examples() -> None:
 def test_a_label_that_nobody_named_has_no_share() -> None:
     rest = LAM[:, 1:].values + 0.1
     values = np.concatenate([np.zeros((120, 1)), rest / rest.sum(axis=1, keepdims=True)], axis=1)
-    found = coverage_by_label(SETS, LAM.copy(data=values), simultaneous=True).sel(label="l0")
+    found = coverage_by(SETS, LAM.copy(data=values), by=ByLabel(simultaneous=True)).sel(label="l0")
     assert (float(found["mass"]), int(found["examples"])) == (0, 0)
     assert np.isnan(found["covered_mean"])
     assert np.isnan(found["covered_low"])
@@ -69,11 +69,12 @@ def test_a_label_that_nobody_named_has_no_share() -> None:
 
 def test_simultaneous_intervals_are_wider() -> None:
     alone, together = (
-        coverage_by_label(SETS, LAM, simultaneous=simultaneous) for simultaneous in (False, True)
+        coverage_by(SETS, LAM, by=ByLabel(simultaneous=simultaneous))
+        for simultaneous in (False, True)
     )
     assert (together["covered_low"] < alone["covered_low"]).all()
     assert (together["covered_high"] > alone["covered_high"]).all()
-    bonferroni = coverage_by_label(SETS, LAM, confidence=1 - 0.05 / 4)
+    bonferroni = coverage_by(SETS, LAM, by="label", confidence=1 - 0.05 / 4)
     np.testing.assert_allclose(together["covered_low"], bonferroni["covered_low"])
 
 
@@ -84,9 +85,9 @@ def test_clusters_make_intervals_wider() -> None:
         xr.concat([array, array.assign_coords(example=again)], "example") for array in (sets, lam)
     )
     twice = twice.assign_coords(patient=("example", np.tile(np.arange(60), 2)))
-    plain = coverage_by_label(twice, lam2)
-    clustered = coverage_by_label(twice, lam2, cluster="patient")
-    once = coverage_by_label(sets, lam)
+    plain = coverage_by(twice, lam2, by="label")
+    clustered = coverage_by(twice, lam2, by="label", cluster="patient")
+    once = coverage_by(sets, lam, by="label")
     ratio = (clustered["covered_high"] - clustered["covered_low"]) / (
         plain["covered_high"] - plain["covered_low"]
     )
@@ -99,7 +100,7 @@ def test_clusters_make_intervals_wider() -> None:
 def test_sad_is_the_emotion_that_sets_cover_least(shared: Path) -> None:
     predictions, lam = oracle.real(shared, "crema_d")
     sets = calibrate(predictions, lam).predict(predictions, 0.1).drop_attrs()
-    found = coverage_by_label(sets, lam, simultaneous=True)
+    found = coverage_by(sets, lam, by=ByLabel(simultaneous=True))
     least = str(found["label"].values[int(np.argmin(found["covered_mean"].values))])
     assert least == "sad"
     assert float(found["covered_high"].sel(label="sad")) < 0.9

@@ -16,7 +16,8 @@ from eval_studies import Failing, Grumbling, Slow, Tired, computed, heard, scrip
 from plausibly import compare, registry
 from plausibly.errors import InputError, PlausiblyWarning
 from plausibly.evaluation.checkpoint import MANIFEST, Checkpoint
-from plausibly.evaluation.design import MethodTable, Said
+from plausibly.evaluation.design import MethodTable
+from plausibly.evaluation.recorded import Recorded
 from plausibly.plugin import CALIBRATOR, SCORE
 from plausibly.registry import Registry
 
@@ -56,7 +57,7 @@ def study(
 ) -> tuple[xr.Dataset, list[str]]:
     predictions, lam = world(60)
     asked = {**OPTIONS, "splits": splits, "checkpoint": folder, **options}
-    return heard(lambda: compare(predictions, lam, METHODS, **asked))  # type: ignore[arg-type]  # by name
+    return heard(lambda: compare(predictions, lam, METHODS, **asked).data)  # type: ignore[arg-type]  # by name
 
 
 def test_a_study_that_was_stopped_goes_on(tmp_path: Path, computed: list[int]) -> None:
@@ -106,7 +107,7 @@ def test_the_order_of_rows_and_the_processes_have_no_part_in_it(
     predictions, lam = world(60)
     options = {**OPTIONS, "checkpoint": tmp_path, "alphas": [0.25]}
     methods = {"drawn": METHODS["drawn"]}
-    first = compare(predictions, lam, methods, splits=2, **options)  # type: ignore[arg-type]  # by name
+    first = compare(predictions, lam, methods, splits=2, **options).data  # type: ignore[arg-type]  # by name
     computed.clear()
     again = compare(
         predictions[::-1],
@@ -115,7 +116,7 @@ def test_the_order_of_rows_and_the_processes_have_no_part_in_it(
         splits=4,
         processes=2,
         **options,  # type: ignore[arg-type]  # by name
-    )
+    ).data
     assert computed == []
     assert Checkpoint(folder=tmp_path).finished(9) == 4
     assert np.array_equal(again["set_size"][:, :2], first["set_size"])
@@ -129,7 +130,7 @@ def test_a_study_that_was_killed_goes_on(tmp_path: Path, computed: list[int]) ->
             os.kill(os.getpid(), signal.SIGKILL)
 
     plausibly.compare(predictions, lam, ["expected", "monte-carlo"], alphas=["0.2"], splits=6,
-                      checkpoint="kept", progress=killed)
+                      checkpoint="kept", progress=killed).data
     """
     with script(tmp_path, body) as running:
         _, err = running.communicate(timeout=120)
@@ -137,9 +138,9 @@ def test_a_study_that_was_killed_goes_on(tmp_path: Path, computed: list[int]) ->
     predictions, lam = world()
     options: dict[str, object] = {"alphas": ["0.2"], "splits": 6}
     kept = tmp_path / "kept"
-    result = compare(predictions, lam, ["expected", "monte-carlo"], checkpoint=kept, **options)  # type: ignore[arg-type]  # by name
+    result = compare(predictions, lam, ["expected", "monte-carlo"], checkpoint=kept, **options).data  # type: ignore[arg-type]  # by name
     assert computed == [3, 4, 5]
-    expected = compare(predictions, lam, ["expected", "monte-carlo"], **options)  # type: ignore[arg-type]  # by name
+    expected = compare(predictions, lam, ["expected", "monte-carlo"], **options).data  # type: ignore[arg-type]  # by name
     xr.testing.assert_identical(result, expected)
 
 
@@ -366,8 +367,10 @@ def test_nothing_in_the_folder_is_a_pickle(tmp_path: Path) -> None:
     ],
 )
 def test_warnings_are_read_as_they_were_written(message: Warning, again: Warning | None) -> None:
-    said = Said(message=message, filename="f.py", line=3, split=1, method="m", size=None, draws=2)
-    read = Said.from_json(json.loads(json.dumps(said.to_json())))
+    said = Recorded(
+        message=message, filename="f.py", line=3, split=1, method="m", size=None, draws=2
+    )
+    read = Recorded.from_json(json.loads(json.dumps(said.to_json())))
     assert (read.filename, read.line, read.split, read.method) == ("f.py", 3, 1, "m")
     assert (read.size, read.draws) == (None, 2)
     if isinstance(message, PlausiblyWarning):
@@ -379,6 +382,6 @@ def test_warnings_are_read_as_they_were_written(message: Warning, again: Warning
         warnings.simplefilter("error")
         # A file names no code: what is no warning of Python's is one without a name.
         forged = {**said.to_json(), "message": {"kind": "exit", "text": "out"}}
-        assert repr(Said.from_json(forged).message) == "UserWarning('out')"
+        assert repr(Recorded.from_json(forged).message) == "UserWarning('out')"
     with pytest.raises(TypeError):
-        Said.from_json({**said.to_json(), "message": "text"})
+        Recorded.from_json({**said.to_json(), "message": "text"})

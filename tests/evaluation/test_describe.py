@@ -11,8 +11,8 @@ import xarray as xr
 
 from eval_said import check, said
 from plausibly import registry
-from plausibly.evaluation import as_json, describe, evaluate, verdict
-from plausibly.evaluation.describe import decimal
+from plausibly.evaluation import Evaluation, evaluate
+from plausibly.evaluation.result import decimal
 from plausibly.guarantee import Guarantee, Target
 from plausibly.protocols import ANNOTATION
 
@@ -57,8 +57,12 @@ def certain(examples: int = 400) -> xr.DataArray:
 
 def test_the_verdict_on_calibration_examples() -> None:
     with pytest.warns(match="calibrated their predictor"):
-        found = evaluate(judged(364, overlap=40), certain())
-    assert verdict(found).endswith("40 of the examples calibrated the predictor: no evidence.")
+        found = evaluate(judged(364, overlap=40), certain()).data
+    assert (
+        Evaluation(found)
+        .verdict()
+        .endswith("40 of the examples calibrated the predictor: no evidence.")
+    )
 
 
 def split_experts() -> tuple[xr.DataArray, xr.DataArray]:
@@ -75,10 +79,12 @@ def split_experts() -> tuple[xr.DataArray, xr.DataArray]:
 def test_many_groups_show_the_weakest() -> None:
     sets, lam = split_experts()
     sets = sets.assign_coords(ward=("example", np.arange(400) // 25))
-    lines = describe(evaluate(sets, lam, by="ward")).splitlines()
-    start = lines.index("by ward: the 12 of 16 that are covered least")
+    lines = "\n".join(Evaluation(evaluate(sets, lam, by="ward").data).lines()).splitlines()
+    start = lines.index("by ward: the 8 of 16 with the lowest coverage")
     assert [line.split()[0] for line in lines[start + 1 : start + 5]] == ["12", "13", "14", "15"]
-    assert len([line for line in lines if line.startswith("  ")]) == 3 + 12
+    parts = [line for line in lines if line.startswith("  ") and not line.startswith("   ")]
+    assert len(parts) == 3 + 8
+    assert len(lines) <= 25
 
 
 def test_several_alphas_have_a_block_each_and_ties_are_said() -> None:
@@ -86,34 +92,43 @@ def test_several_alphas_have_a_block_each_and_ties_are_said() -> None:
     lam = certain()
     lam[:100] = [0.5, 0.5, 0]
     both = xr.concat([sets, ~sets], dim=xr.Variable("alpha", [0.1, 0.25])).assign_attrs(sets.attrs)
-    text = describe(evaluate(both, lam, ties="fractional"))
+    text = "\n".join(Evaluation(evaluate(both, lam, ties="fractional").data).lines())
     first, second = text.split("\n\n")
-    assert first.startswith("alpha 0.1, 400 examples")
-    assert second.startswith("alpha 0.25, 400 examples")
-    assert "sets: 0 % empty, 100 % of one label; votes: 25 % tied, policy fractional" in first
-    assert second.endswith("nothing is promised; measured .125 of what experts said.")
-    assert verdict(evaluate(both, lam)).count("\n") == 1
+    assert first.startswith("alpha 0.1  ")
+    assert second.startswith("alpha 0.25  ")
+    flat = " ".join(first.split())
+    assert "0% are empty, 100% have one label; 25% of the majority votes are tied" in flat
+    assert " ".join(second.split()).endswith("No guarantee; the sets cover 0.125 of the answers.")
+    assert Evaluation(evaluate(both, lam).data).verdict().count("\n") == 1
 
 
 def test_without_alpha_and_with_another_confidence() -> None:
     sets = judged(364).drop_vars("alpha")
-    lines = describe(evaluate(sets, certain(), confidence=0.9)).splitlines()
-    assert lines[0].startswith("400 examples   ")
-    assert "90 % interval" in lines[0]
-    assert lines[-1] == "promised .90, measured .910: consistent with the guarantee."
-    bare = describe(evaluate(sets.drop_attrs(), certain()))
-    assert bare.endswith("nothing is promised; measured .910 of what experts said.")
+    lines = "\n".join(
+        Evaluation(evaluate(sets, certain(), confidence=0.9).data).lines()
+    ).splitlines()
+    assert lines[0].startswith(" ")
+    assert "90% interval" in lines[0]
+    assert " ".join(lines[-1].split()) == (
+        "verdict Consistent with the guarantee: 0.90 on average, measured 0.910."
+    )
+    bare = "\n".join(Evaluation(evaluate(sets.drop_attrs(), certain()).data).lines())
+    assert bare.endswith("No guarantee; the sets cover 0.910 of the answers.")
 
 
 def test_the_same_as_plain_data() -> None:
     sets, lam = split_experts()
-    found = evaluate(sets.assign_attrs(left_out='{"x": 1}'), lam, by="site")
-    data = json.loads(json.dumps(as_json(found), allow_nan=False))
+    found = evaluate(sets.assign_attrs(left_out='{"x": 1}'), lam, by="site").data
+    data = json.loads(json.dumps(Evaluation(found).to_json(), allow_nan=False))
     assert (data["n"], data["ties"], data["left_out"]) == (400, "first", {"x": 1})
     (one,) = data["results"]
     assert one["alpha"] == 0.1
     assert one["aggregated_coverage"]["mean"] == pytest.approx(0.85)
-    assert [part["ambiguity"] for part in one["strata"]] == ["below .5", ".5 to .8", ".8 and more"]
+    assert [part["ambiguity"] for part in one["strata"]] == [
+        "below 0.5",
+        "0.5 to 0.8",
+        "0.8 and above",
+    ]
     assert one["strata"][1]["n"] == 0
     assert one["strata"][1]["aggregated_coverage"] == {"mean": None, "low": None, "high": None}
     assert [(part["site"], part["n"]) for part in one["groups"]] == [
@@ -121,26 +136,30 @@ def test_the_same_as_plain_data() -> None:
         ("north", 280),
     ]
     assert one["guarantee"]["level"] == "4/5"
-    assert one["verdict"].startswith("promised .80")
+    assert one["verdict"].startswith("At or above the guarantee: 0.80 on average")
 
 
 def test_decimals() -> None:
     values = (0.0, 0.5, -0.25, 0.9996, 1.0, -1.0, -0.0001, float("nan"))
-    shown = ".000 .500 -.250 1.000 1.000 -1.000 .000 -"
+    shown = "0.000 0.500 -0.250 1.000 1.000 -1.000 0.000 -"
     assert " ".join(map(decimal, values)) == shown
-    assert decimal(0.671, 2) == ".67"
+    assert decimal(0.671, 2) == "0.67"
 
 
 def test_no_group_is_called_weak_that_may_keep_the_promise() -> None:
     sets = judged(364).assign_coords(site=("example", np.resize(["a", "b"], 400)))
-    found = evaluate(sets, certain(), by="site")
-    assert verdict(found) == "promised .90, measured .910: consistent with the guarantee."
+    found = evaluate(sets, certain(), by="site").data
+    assert (
+        Evaluation(found).verdict()
+        == "Consistent with the guarantee: 0.90 on average, measured 0.910. No site is shown to be "
+        "below 0.90; the lowest is a."
+    )
 
 
 def test_annotations_are_aggregated_by_default() -> None:
     kind = registry.resolve(ANNOTATION, "single-label")
     votes = [("e0", "w1", "cat"), ("e0", "w2", "fox"), ("e1", "w1", "cat")]
-    found = evaluate(judged(2, examples=2), kind.build(votes, LABELS))
+    found = evaluate(judged(2, examples=2), kind.build(votes, LABELS)).data
     assert found["aggregated_coverage"].values.tolist() == [0.5, 1.0]
 
 

@@ -7,16 +7,10 @@ import xarray as xr
 
 import eval_oracles as oracle
 from eval_parts import case
-from plausibly.evaluation import coverage_by_label, coverage_by_risk, coverage_by_subgroup
-from plausibly.evaluation.describe import (
-    decimal,
-    describe_labels,
-    describe_risk,
-    describe_subgroups,
-    ends,
-    part_rows,
-)
-from plausibly.evaluation.groups import LEVEL, SUBGROUP
+from plausibly.evaluation import ByCoordinate, ByRisk, coverage_by, describe_coverage
+from plausibly.evaluation.groups import SUBGROUP
+from plausibly.evaluation.result import decimal, ends, part_rows
+from plausibly.evaluation.risk import LEVEL
 
 SETS, LAM = case()
 
@@ -26,20 +20,20 @@ def test_many_labels_show_those_that_are_covered_least() -> None:
     values = lam.values.copy()
     values[:, 1] += values[:, 0]
     values[:, 0] = 0
-    found = coverage_by_label(sets, lam.copy(data=values))
-    lines = describe_labels(found).splitlines()
+    found = coverage_by(sets, lam.copy(data=values), by="label")
+    lines = describe_coverage(found)
     assert lines[0].startswith("by label: 12 of 19  ")
     assert len(lines) == 1 + 12 + 1
-    assert lines[-1] == "  nobody named 1 of the labels"
+    assert lines[-1] == "  1 labels without an answer"
     order = np.argsort(found["covered_high"].values[1:], kind="stable")[:12] + 1
     assert [line.split()[0] for line in lines[1:-1]] == [f"l{place}" for place in order]
 
 
 def test_risks_that_are_numbers_have_a_loss() -> None:
-    found = coverage_by_risk(SETS, LAM, "cost")
-    last = describe_risk(found).splitlines()[-1]
+    found = coverage_by(SETS, LAM, by=ByRisk("cost"))
+    last = describe_coverage(found)[-1]
     mean, low, high = (float(found[f"risk_missed_{end}"]) for end in ("mean", "low", "high"))
-    assert last == f"  risk left out, a mean example: {decimal(mean)} ({ends(low, high)})"
+    assert last == f"mean risk per example: {decimal(mean)} ({ends(low, high)})"
     assert part_rows(found, LEVEL)[0]["risk_missed"] == {
         "mean": mean,
         "low": low,
@@ -49,25 +43,25 @@ def test_risks_that_are_numbers_have_a_loss() -> None:
 
 def test_many_subgroups_show_the_weakest() -> None:
     sets = SETS.assign_coords(ward=("example", np.arange(120) // 6))
-    found = coverage_by_subgroup(sets, LAM, "ward", at_least=1)
-    lines = describe_subgroups(found).splitlines()
-    assert lines[0].startswith("weakest of 20 subgroups  ")
-    assert len(lines) == 1 + 12 + 1
+    found = coverage_by(sets, LAM, by=ByCoordinate("ward", at_least=1))
+    lines = describe_coverage(found)
+    assert lines[0].startswith("by group  ")
+    assert lines[9].startswith("The 8 of 20 groups with the lowest coverage.")
     first = found["subgroup"].values[int(np.argmin(found["aggregated_coverage_high"].values))]
     assert lines[1].startswith(f"  {first} ") or first in lines[1]
 
 
 def test_names_that_are_too_long_for_the_page_end_in_dots() -> None:
     sets = SETS.assign_coords(site=("example", np.where(np.arange(120) < 60, "n" * 90, "s")))
-    found = coverage_by_subgroup(sets, LAM, "site")
-    lines = describe_subgroups(found).splitlines()
+    found = coverage_by(sets, LAM, by="site")
+    lines = describe_coverage(found)
     assert max(map(len, lines)) <= 80
     assert any(line.endswith("n…") for line in lines)
 
 
 def test_rows_as_data() -> None:
     sets, lam = case(alphas=(0.1, 0.3))
-    found = coverage_by_subgroup(sets, lam, "site")
+    found = coverage_by(sets, lam, by="site")
     rows = part_rows(found, SUBGROUP)
     assert [(row["alpha"], row["subgroup"]) for row in rows] == [
         (0.1, "site north"),

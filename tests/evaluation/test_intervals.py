@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from scipy import special, stats
 
 import eval_oracles as oracle
-from plausibly.evaluation.describe import ends
 from plausibly.evaluation.intervals import METHODS, Interval, IntervalMethod, interval
+from plausibly.evaluation.result import ends
 
 
 def binary(ones: int, size: int) -> NDArray[np.float64]:
@@ -265,10 +265,10 @@ def test_the_interval_is_plain_data() -> None:
 
 
 def test_printed_ends_enclose_the_interval() -> None:
-    assert ends(0.8974, 0.9321) == ".897 to .933"
-    assert ends(0.7, 0.7) == ".700 to .700"
-    assert ends(-0.0214, 0.0001) == "-.022 to .001"
-    assert ends(0.0, 1.0) == ".000 to 1.000"
+    assert ends(0.8974, 0.9321) == "0.897 to 0.933"
+    assert ends(0.7, 0.7) == "0.700 to 0.700"
+    assert ends(-0.0214, 0.0001) == "-0.022 to 0.001"
+    assert ends(0.0, 1.0) == "0.000 to 1.000"
     rng = np.random.default_rng(0)
     for low, high in np.sort(rng.uniform(size=(200, 2)), axis=1).tolist():
         shown = [float(end) for end in ends(low, high).split(" to ")]

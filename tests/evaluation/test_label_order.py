@@ -38,15 +38,17 @@ SETS, LAM, LOGITS = world()
 Call: TypeAlias = Callable[[xr.DataArray, Any, xr.DataArray], xr.Dataset]
 CALLS: list[Call] = [
     *(
-        lambda sets, lam, _, ties=ties: plausibly.evaluate(sets, lam, ties=ties, by="site")
+        lambda sets, lam, _, ties=ties: plausibly.evaluate(sets, lam, ties=ties, by="site").data
         for ties in ("random", "fractional", "any", "all")
     ),
-    lambda sets, lam, _: ev.coverage_by_subgroup(sets, lam, ["site", "sex"]),
-    lambda sets, lam, _: ev.coverage_by_strata(sets, lam, ev.entropy(lam), ties="random"),
-    lambda sets, lam, logits: ev.coverage_by_strata(sets, lam, ev.entropy(logits), ties="any"),
-    lambda sets, lam, _: ev.coverage_by_size(sets, lam, ties="any"),
-    lambda sets, lam, _: ev.coverage_by_risk(sets, lam, "risk"),
-    lambda sets, lam, _: ev.coverage_by_label(sets, lam),
+    lambda sets, lam, _: ev.coverage_by(sets, lam, by=["site", "sex"]),
+    lambda sets, lam, _: ev.coverage_by(sets, lam, by=ev.ByRange(ev.entropy(lam)), ties="random"),
+    lambda sets, lam, logits: ev.coverage_by(
+        sets, lam, by=ev.ByRange(ev.entropy(logits)), ties="any"
+    ),
+    lambda sets, lam, _: ev.coverage_by(sets, lam, by="set-size", ties="any"),
+    lambda sets, lam, _: ev.coverage_by(sets, lam, by=ev.ByRisk("risk")),
+    lambda sets, lam, _: ev.coverage_by(sets, lam, by="label"),
     lambda sets, lam, logits: ev.worst_slab_coverage(sets, lam, logits, directions=20),
     lambda sets, lam, logits: xr.Dataset({"of": ev.entropy(lam), "model": ev.entropy(logits)}),
 ]
@@ -77,7 +79,7 @@ def test_a_study_with_ties_at_random_has_the_same_bits() -> None:
             {"expected": {}},
             splits=3,
             ties="random",
-        )
+        ).data
         for order in (list(range(11)), *ORDERS)
     )
     for again in others:

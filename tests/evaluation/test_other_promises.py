@@ -7,7 +7,7 @@ import pytest
 import xarray as xr
 
 import plausibly
-from plausibly.evaluation import describe, verdict
+from plausibly.evaluation import Evaluation
 
 LABELS = ["a", "b", "c"]
 
@@ -30,7 +30,7 @@ def halves(array: xr.DataArray) -> tuple[xr.DataArray, xr.DataArray]:
 def evaluated(calibrator: str | dict[str, object], alpha: str | list[str] = "0.2") -> xr.Dataset:
     (first, new), (said, of_new) = (halves(array) for array in world())
     predictor = plausibly.calibrate(first, said, calibrator=calibrator)
-    return plausibly.evaluate(predictor.predict(new, alpha), of_new)
+    return plausibly.evaluate(predictor.predict(new, alpha), of_new).data
 
 
 def test_mass_coverage_is_measured_as_it_is_promised() -> None:
@@ -45,10 +45,13 @@ def test_mass_coverage_is_measured_as_it_is_promised() -> None:
 def test_the_table_and_the_verdict_say_so() -> None:
     found = evaluated({"name": "mass-coverage", "leave_out": 0.25})
     held = float(found.mass_coverage_mean)
-    line = next(line for line in describe(found).splitlines() if line.startswith("mass: "))
-    assert line.startswith("mass: enough of what they said")
-    assert f"{held:.3f}".removeprefix("0") in line
-    assert verdict(found).startswith("promised .80 of sets with .75 of what experts said, measured")
+    line = next(
+        line
+        for line in "\n".join(Evaluation(found).lines()).splitlines()
+        if line.startswith("enough answers")
+    )
+    assert f"{held:.3f}" in line
+    assert "0.80 of sets with 0.75 of the answers on average" in Evaluation(found).verdict()
 
 
 @pytest.mark.parametrize("calibrator", ["expected", {"name": "risk", "by": "risk"}])
@@ -58,8 +61,8 @@ def test_it_is_measured_where_it_is_promised_only(calibrator: str | dict[str, ob
 
 def test_a_risk_is_not_judged_by_coverage() -> None:
     found = evaluated({"name": "risk", "by": "risk"})
-    covered = f"{float(found.aggregated_coverage_mean):.3f}".removeprefix("0")
-    assert verdict(found) == (
-        "promised E[risk left out] <= .20; coverage_by_risk (--risk) measures it. Nothing is "
-        f"promised of coverage, measured {covered}."
+    covered = f"{float(found.aggregated_coverage_mean):.3f}"
+    assert Evaluation(found).verdict() == (
+        "Guaranteed: E[risk left out] <= 0.20; coverage_by with ByRisk (--risk) measures it. "
+        f"Coverage is not guaranteed: {covered} of the answers."
     )

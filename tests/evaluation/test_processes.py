@@ -18,7 +18,7 @@ import xarray as xr
 from eval_studies import Failing, Grumbling, Slow, Tired, heard, script, world
 from plausibly import compare, registry
 from plausibly.errors import ComponentError, InputError, PlausiblyWarning
-from plausibly.evaluation import study
+from plausibly.evaluation import processes
 from plausibly.evaluation.design import Design, MethodTable, Outcome, read_methods
 from plausibly.plugin import CALIBRATOR, CalibrationData, CalibrationScores, Keys, resolve
 from plausibly.registry import Registry
@@ -50,7 +50,7 @@ def test_the_result_and_the_warnings_are_those_of_one_process() -> None:
             true=lam.idxmax("label"),
             processes=processes,
             progress=lambda *step: steps[processes].append(step),
-        )
+        ).data
 
     (one, said), (several, again) = (heard(lambda n=n: study(n)) for n in (1, 2))  # type: ignore[misc]  # n is bound
     xr.testing.assert_identical(one, several)
@@ -86,16 +86,16 @@ def test_the_error_is_that_of_the_first_split_that_fails() -> None:
 
 def test_what_cannot_be_sent_is_told_of_in_words() -> None:
     made = design({"failing": {"calibrator": Failing(how="unsent")}})
-    error, trace = study._tried(made, 0)
+    error, trace = processes._tried(made, 0)
     assert repr(error) == "RuntimeError('not to be sent')"
     assert "in replicates" in trace
-    error, trace = study._tried(design({"failing": {"calibrator": Failing(how="broken")}}), 0)
+    error, trace = processes._tried(design({"failing": {"calibrator": Failing(how="broken")}}), 0)
     assert isinstance(error, ComponentError)  # sent without the error inside, which the trace has
     assert error.got == "_Broken: not to be sent"
     assert "in replicates" in trace
-    outcome, _ = study._tried(design({"voted": METHODS["voted"]}), 0)
+    outcome, _ = processes._tried(design({"voted": METHODS["voted"]}), 0)
     assert isinstance(outcome, Outcome)
-    kinds = {type(one.message) for one in outcome.said}
+    kinds = {type(one.message) for one in outcome.warnings}
     assert kinds <= {PlausiblyWarning, Tired}
 
 
@@ -149,22 +149,22 @@ def test_a_class_of_a_notebook_is_refused_where_it_is_missing(
     here.Lost = lost  # type: ignore[attr-defined]  # as a cell makes one
     with monkeypatch.context() as patch:
         patch.setitem(sys.modules, "notebook", here)
-        parcel = study._packed(design({"mine": {"calibrator": lost()}}))
+        parcel = processes._packed(design({"mine": {"calibrator": lost()}}))
     another()
     with pytest.raises(InputError) as refused:
-        study._unpacked(parcel)
+        processes._unpacked(parcel)
     assert refused.value.name == "method-unsent"
     assert refused.value.got == "No module named 'notebook'"
     # Whatever it is asked for, a process that cannot work says why.
-    assert study._tried(refused.value, 3) == (refused.value, "")
+    assert processes._tried(refused.value, 3) == (refused.value, "")
 
 
 def test_components_of_this_run_have_their_names_elsewhere(another: Callable[[], None]) -> None:
     registry.register(CALIBRATOR, "slow", Slow)
     registry.register(CALIBRATOR, "lost", lambda: Slow())
-    parcel = study._packed(design({"slow": {"calibrator": "slow"}}))
+    parcel = processes._packed(design({"slow": {"calibrator": "slow"}}))
     another()
-    made = study._unpacked(parcel)
+    made = processes._unpacked(parcel)
     calibrator = made.methods["slow"].calibrator
     assert isinstance(calibrator, Slow)
     assert registry.describe(CALIBRATOR, calibrator)["name"] == "slow"
@@ -176,7 +176,7 @@ def test_components_of_this_run_have_their_names_elsewhere(another: Callable[[],
 RUN = """
 compare = plausibly.compare
 compare(predictions, lam, {"slow": {"calibrator": Slow(seconds=seconds)}}, splits=1000,
-        alphas=0.3, processes=2, progress=lambda *step: print(*step, flush=True))
+        alphas=0.3, processes=2, progress=lambda *step: print(*step, flush=True)).data
 """
 
 

@@ -12,8 +12,8 @@ from plausibly.evaluation import sorted_coverage
 def test_each_is_sorted_on_its_own() -> None:
     sets, lam = case(alphas=(0.1, 0.3))
     found = sorted_coverage(sets, lam)
-    first = evaluate(sets, lam)
-    tied = evaluate(sets, lam, ties="fractional")
+    first = evaluate(sets, lam).data
+    tied = evaluate(sets, lam, ties="fractional").data
     for name, values in {
         "aggregated_coverage": first["aggregated_coverage"],
         "voted_coverage": first["voted_coverage"],

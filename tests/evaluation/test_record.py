@@ -11,6 +11,7 @@ import xarray as xr
 import plausibly
 from eval_studies import quiet, world
 from plausibly.errors import InputError
+from plausibly.evaluation import Study
 
 
 @pytest.mark.parametrize("seed", [3, -(10**30)])
@@ -31,9 +32,9 @@ def test_a_study_is_read_as_it_was_written(
         **more,
     )
     file = tmp_path / "study.nc"
-    plausibly.save_study(study, file)
+    Study(study).save(file)
     assert file.read_bytes()[:3] == b"CDF"
-    again = plausibly.load_study(str(file))
+    again = plausibly.load_study(str(file)).data
     xr.testing.assert_identical(again, study)
     assert {n: v.dtype for n, v in again.variables.items()} == {
         n: v.dtype for n, v in study.variables.items()
@@ -58,7 +59,7 @@ def test_files_and_datasets_that_hold_no_study(tmp_path: Path) -> None:
     predictions, _ = world(10)
     other = predictions.to_dataset(name="predictions")
     with pytest.raises(InputError) as unsaved:
-        plausibly.save_study(other, tmp_path / "study.nc")
+        Study(other).save(tmp_path / "study.nc")
     assert str(unsaved.value) == (
         "error study-unknown: this Dataset is no result of a study\n"
         "  expected  aggregated_coverage over method, split and alpha; got predictions\n"

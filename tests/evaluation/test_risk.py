@@ -11,14 +11,14 @@ import xarray as xr
 from eval_parts import case
 from eval_said import check, said
 from plausibly import aggregate, read_annotations
-from plausibly.evaluation import coverage_by_risk, interval
+from plausibly.evaluation import ByRisk, coverage_by, interval
 
 SETS, LAM = case()
 WORDS = {"l0": "low", "l1": "high", "l2": "medium", "l3": "low"}
 
 
 def test_missed_shares_are_what_loops_say() -> None:
-    found = coverage_by_risk(SETS, LAM)
+    found = coverage_by(SETS, LAM, by=ByRisk())
     assert found["level"].values.tolist() == ["low", "medium", "high"]
     assert found["labels"].values.tolist() == [2, 1, 1]
     for level in found["level"].values:
@@ -41,7 +41,7 @@ def test_missed_shares_are_what_loops_say() -> None:
 
 
 def test_numbers_ascend_and_have_a_mean_loss() -> None:
-    found = coverage_by_risk(SETS, LAM, "cost")
+    found = coverage_by(SETS, LAM, by=ByRisk("cost"))
     assert found["level"].values.tolist() == [0, 1, 2]
     loss = ((LAM * SETS["cost"]) * ~SETS).sum("label").values
     alone = interval(loss, top=2.0)
@@ -52,15 +52,15 @@ def test_numbers_ascend_and_have_a_mean_loss() -> None:
 
 
 def test_levels_come_as_a_mapping_an_array_or_a_coordinate_of_either_side() -> None:
-    named = coverage_by_risk(SETS, LAM, WORDS)
+    named = coverage_by(SETS, LAM, by=ByRisk(WORDS))
     array = xr.DataArray(
         [*WORDS.values(), "unheard"], dims="label", coords={"label": [*WORDS, "other"]}
     )
     bare = SETS.drop_vars("risk")
     other_side = LAM.assign_coords(risk=("label", list(WORDS.values())))
     for found in (
-        coverage_by_risk(SETS, LAM, array),
-        coverage_by_risk(bare, other_side),
+        coverage_by(SETS, LAM, by=ByRisk(array)),
+        coverage_by(bare, other_side, by=ByRisk()),
     ):
         xr.testing.assert_equal(named, found)
 
@@ -80,7 +80,7 @@ def test_levels_go_from_the_least_on(
     levels: list[object], order: list[object] | None, expected: list[object]
 ) -> None:
     table = dict(zip(WORDS, levels, strict=True))
-    found = coverage_by_risk(SETS, LAM, table, order=order)
+    found = coverage_by(SETS, LAM, by=ByRisk(table, order=order))
     assert found["level"].values.tolist() == expected
     assert int(found["labels"].sum()) == 4
     assert float(found["mass"].sum()) == pytest.approx(120)
@@ -105,6 +105,6 @@ def test_the_mass_of_each_risk_level_in_dermatology(shared: Path) -> None:
     }
     # The first place alone: what the vote keeps of high risk is less than what experts say of it.
     sets = lam == lam.max("label")
-    found = coverage_by_risk(sets.drop_vars("denominator", errors="ignore"), lam, risk)
+    found = coverage_by(sets.drop_vars("denominator", errors="ignore"), lam, by=ByRisk(risk))
     np.testing.assert_allclose(found["mass_share"].values, [0.550, 0.356, 0.094], atol=1e-3)
     assert float(found["missed_mean"].sel(level="high")) > 0.3

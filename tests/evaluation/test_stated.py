@@ -8,9 +8,8 @@ import pytest
 import xarray as xr
 
 import plausibly
-from plausibly.evaluation import as_json, evaluate, study_table, verdict
+from plausibly.evaluation import Evaluation, Sensitivity, Study, evaluate
 from plausibly.evaluation.intervals import interval
-from plausibly.evaluation.sensitivity import describe_sensitivity
 from plausibly.evaluation.splits import split, split_keys, split_seed
 from plausibly.kernels.random import hash_names
 from plausibly.plugin import ANNOTATION, resolve
@@ -62,14 +61,14 @@ HELD = np.concatenate([np.arange(200) < 190, np.arange(200) < 190, np.arange(30)
 def test_a_guarantee_for_each_site_is_judged_in_each() -> None:
     sets, lam = certain(HELD, [0] * 430, site=SITES)
     large = {"north": 300, "south": 300, "west": 3000, "east": 60}
-    found = evaluate(promised(sets, predictor(MONDRIAN, large)), lam, by="site")
+    found = evaluate(promised(sets, predictor(MONDRIAN, large)), lam, by="site").data
     assert float(found["aggregated_coverage_mean"]) > 0.9
-    assert verdict(found) == (
-        'promised .80, measured .916: below the guarantee for 1 of 3, site "west", .467 '
-        "(.272 to .672); these examples may be unlike the calibration ones; 1 without test "
-        "examples: not judged."
+    assert Evaluation(found).verdict() == (
+        'Below the guarantee for 1 of 3 values of "site" (lowest: west, 0.467, 0.272 to 0.672): '
+        "0.80 on average, measured 0.916; these examples may differ from the calibration set; 1 "
+        "without test examples."
     )
-    (cells,) = [one["guaranteed"] for one in as_json(found)["results"]]  # type: ignore[attr-defined]  # plain data
+    (cells,) = [one["guaranteed"] for one in Evaluation(found).to_json()["results"]]  # type: ignore[attr-defined]  # plain data
     west = interval(HELD[400:] * 1.0, among=3)
     assert [one["cell"] for one in cells] == ["east", "north", "south", "west"]
     assert cells[0]["n"] == 0
@@ -80,18 +79,18 @@ def test_a_guarantee_for_each_site_is_judged_in_each() -> None:
 def test_each_site_is_set_beside_what_calibrations_of_its_own_size_vary() -> None:
     sets, lam = certain(HELD, [0] * 430, site=SITES)
     small = {"north": 3000, "south": 3000, "west": 30}
-    found = evaluate(promised(sets, predictor(MONDRIAN, small)), lam, by="site")
-    assert 'site "west"' in verdict(found)
-    assert "by no more than calibrations of 30 examples vary" in verdict(found)
+    found = evaluate(promised(sets, predictor(MONDRIAN, small)), lam, by="site").data
+    assert "lowest: west" in Evaluation(found).verdict()
+    assert "by no more than calibrations of 30 examples vary" in Evaluation(found).verdict()
 
 
 def test_without_the_sites_a_guarantee_for_each_is_not_judged() -> None:
     sets, lam = certain(HELD, [0] * 430, site=SITES)
     sets = promised(sets, predictor(MONDRIAN, {"north": 30, "south": 30, "west": 30}))
-    said = verdict(evaluate(sets, lam))
-    assert "not judged" in said
+    said = Evaluation(evaluate(sets, lam).data).verdict()
+    assert "Not checked" in said
     assert "--by site" in said
-    assert "guaranteed_mean" not in evaluate(sets, lam)
+    assert "guaranteed_mean" not in evaluate(sets, lam).data
 
 
 def test_a_guarantee_for_each_label_is_judged_by_the_mass_of_each() -> None:
@@ -100,11 +99,11 @@ def test_a_guarantee_for_each_label_is_judged_by_the_mass_of_each() -> None:
     lam[-40:] = [0.5, 0.0, 0.5]
     sets[-40:] = [True, False, True]
     of = predictor({"name": "mondrian", "by": "label"}, {"x": 3000})
-    found = evaluate(promised(sets, of), lam)
+    found = evaluate(promised(sets, of), lam).data
     assert found["guaranteed_n"].values.tolist() == [320, 60, 20]
     assert found["guaranteed_mean"].values.tolist() == [1, 0.4, 1]
-    assert 'for 1 of 3, label "b", .400' in verdict(found)
-    turned = evaluate(promised(sets[:, ::-1], of), lam)
+    assert "for 1 of 3 labels (lowest: b, 0.400" in Evaluation(found).verdict()
+    turned = evaluate(promised(sets[:, ::-1], of), lam).data
     counts = turned["guaranteed_n"].sel(guaranteed_cell=LABELS)
     assert counts.values.tolist() == [320, 60, 20]
 
@@ -117,14 +116,18 @@ OF_PATIENTS = np.concatenate([np.arange(100) < 45, np.ones(200)])
 def test_a_guarantee_for_new_patients_is_judged_by_patients(cluster: str | None) -> None:
     of = predictor({"name": "grouped", "by": "patient"}, {"x": 3000})
     sets, lam = certain(OF_PATIENTS, [0] * 300, patient=PATIENTS)
-    found = evaluate(promised(sets, of), lam, cluster=cluster)
+    found = evaluate(promised(sets, of), lam, cluster=cluster).data
     assert float(found["aggregated_coverage_mean"]) > 0.8
     assert float(found["guaranteed_mean"]) == pytest.approx(47 / 102)
     alone = interval(np.append(OF_PATIENTS[:100], [1.0, 1.0]))
     assert float(found["guaranteed_low"]) == pytest.approx(alone.low, abs=0.003)
-    assert verdict(found).startswith('promised .80 of a new "patient", measured .461: below')
-    bare = evaluate(promised(sets, of).drop_vars("patient"), lam.drop_vars("patient"))
-    assert "not judged" in verdict(bare)
+    assert (
+        Evaluation(found)
+        .verdict()
+        .startswith('Below the guarantee: 0.80 of a new "patient" on average, measured 0.461')
+    )
+    bare = evaluate(promised(sets, of).drop_vars("patient"), lam.drop_vars("patient")).data
+    assert "Not checked" in Evaluation(bare).verdict()
 
 
 def test_in_chunks_the_same_is_judged() -> None:
@@ -133,8 +136,8 @@ def test_in_chunks_the_same_is_judged() -> None:
     sets, lam = certain(OF_PATIENTS, [0] * 300, patient=PATIENTS)
     sets = promised(sets, of)
     with dask.config.set(scheduler="synchronous"):
-        later = evaluate(sets.chunk({"example": 70}), lam).compute()
-    assert verdict(later) == verdict(evaluate(sets, lam))
+        later = evaluate(sets.chunk({"example": 70}), lam).data
+    assert Evaluation(later).verdict() == Evaluation(evaluate(sets, lam).data).verdict()
 
 
 def world_of_patients(n: int = 120) -> tuple[xr.DataArray, xr.DataArray]:
@@ -155,7 +158,7 @@ def test_a_study_sets_the_level_beside_the_mean_over_patients() -> None:
         "new": {"calibrator": of_patients},
         "all": {"calibrator": "expected"},
     }
-    study = plausibly.compare(model, lam, methods, alphas=[0.2], splits=3, group="patient")
+    study = plausibly.compare(model, lam, methods, alphas=[0.2], splits=3, group="patient").data
     named = study.sel({"method": "new"})
     assert np.isnan(named["guaranteed_level"]).all()
     assert float(study.sel({"method": "all"})["guaranteed_level"][0]) == 0.8
@@ -168,14 +171,14 @@ def test_a_study_sets_the_level_beside_the_mean_over_patients() -> None:
         group="patient",
         seed=split_seed(0, 0),
     )
-    covered = evaluate(predictor.predict(model[test], 0.2), lam[test])
+    covered = evaluate(predictor.predict(model[test], 0.2), lam[test]).data
     assert float(named["group_coverage"][0, 0]) == pytest.approx(float(covered["guaranteed_mean"]))
     mean = float(named["group_coverage"].mean())
-    row, below = study_table(study).splitlines()[2:4]
-    assert row.split()[0::5] == ["new", "nothing"]
-    assert below.split() == ["per", '"patient"', f"{mean:.3f}".removeprefix("0"), ".80"]
-    assert below.index(".80") == row.index("nothing")
-    alone = plausibly.compare(model, lam, methods, alphas=[0.2], splits=2)
+    row, below = "\n".join(Study(study).lines()).splitlines()[2:4]
+    assert row.split()[0::5] == ["new", "none"]
+    assert below.split() == ["per", '"patient"', f"{mean:.3f}", "0.80"]
+    assert below.index("0.80") == row.index("none")
+    alone = plausibly.compare(model, lam, methods, alphas=[0.2], splits=2).data
     assert "group_coverage" not in alone
 
 
@@ -191,10 +194,10 @@ def test_aggregators_are_compared_by_the_mean_over_patients() -> None:
         calibrator={"name": "grouped", "by": "patient"},
         splits=2,
         group="patient",
-    )
+    ).data
     assert np.isnan(found["guaranteed_level"]).all()
     assert not found["group_coverage"].equals(found["aggregated_coverage"])
-    shown = describe_sensitivity(found)
+    shown = "\n".join(Sensitivity(found).lines())
     mean = float(found["group_coverage"].mean("split")[0, 0, 0])
-    assert "a mean group" in shown
+    assert "(mean of groups)" in shown
     assert f"{mean:.3f}".removeprefix("0") in shown

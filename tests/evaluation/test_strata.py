@@ -14,7 +14,7 @@ import eval_oracles as oracle
 from eval_parts import case
 from eval_said import check, said
 from plausibly import calibrate, evaluate
-from plausibly.evaluation import coverage_by_size, coverage_by_strata, entropy, largest
+from plausibly.evaluation import ByRange, BySetSize, coverage_by, entropy, largest
 from plausibly.evaluation.splits import split, split_keys
 from plausibly.kernels.random import hash_names
 
@@ -46,14 +46,14 @@ def test_entropy_of_predictions_follows_their_scale() -> None:
 
 
 def test_strata_are_evaluations_of_their_examples() -> None:
-    found = coverage_by_strata(SETS, LAM, entropy(LAM), edges=[0.6, 1.1], ties="fractional")
+    found = coverage_by(SETS, LAM, by=ByRange(entropy(LAM), edges=[0.6, 1.1]), ties="fractional")
     assert found["stratum"].values.tolist() == ["below 0.6", "0.6 to 1.1", "1.1 and more"]
     assert found["stratum_from"].values.tolist() == [-np.inf, 0.6, 1.1]
     assert found["stratum_to"].values.tolist() == [0.6, 1.1, np.inf]
     assert int(found["count"].sum()) == 120
     values = reference(LAM.values, axis=1)
     for place, mine in enumerate([values < 0.6, (values >= 0.6) & (values < 1.1), values >= 1.1]):
-        alone = evaluate(SETS[mine], LAM[mine], ties="fractional")
+        alone = evaluate(SETS[mine], LAM[mine], ties="fractional").data
         one = found.isel(stratum=place)
         assert one["count"] == mine.sum() > 0
         for quantity in ("aggregated_coverage", "voted_coverage", "set_size"):
@@ -68,7 +68,7 @@ def test_strata_are_evaluations_of_their_examples() -> None:
 @given(st.integers(2, 6), st.lists(st.integers(0, 5), min_size=120, max_size=120))
 def test_quantiles_keep_equal_numbers_together(parts: int, numbers: list[int]) -> None:
     values = xr.DataArray(numbers, dims="example", coords={"example": SETS["example"]}, name="x")
-    found = coverage_by_strata(SETS, LAM, values, quantiles=parts)
+    found = coverage_by(SETS, LAM, by=ByRange(values, quantiles=parts))
     assert int(found["count"].sum()) == 120
     assert (found["count"] > 0).all()
     for low, high, count in zip(
@@ -78,9 +78,9 @@ def test_quantiles_keep_equal_numbers_together(parts: int, numbers: list[int]) -
 
 
 def test_halves_of_different_numbers_are_halves() -> None:
-    found = coverage_by_strata(SETS, LAM, "patient")
+    found = coverage_by(SETS, LAM, by=ByRange("patient"))
     assert found["count"].values.tolist() == [60, 60]
-    shares = coverage_by_strata(SETS, LAM, "patient", quantiles=[0.25, 0.5])
+    shares = coverage_by(SETS, LAM, by=ByRange("patient", quantiles=[0.25, 0.5]))
     assert shares["count"].values.tolist() == [30, 30, 60]
 
 
@@ -88,13 +88,13 @@ def test_a_number_a_hair_below_an_edge_is_on_it() -> None:
     values = xr.DataArray(
         np.full(120, 0.1 + 0.7), dims="example", coords={"example": SETS["example"]}
     )
-    found = coverage_by_strata(SETS, LAM, values, edges=[0.8])
+    found = coverage_by(SETS, LAM, by=ByRange(values, edges=[0.8]))
     assert found["count"].values.tolist() == [0, 120]
 
 
 def test_sizes_are_evaluations_of_their_sets() -> None:
     sets, lam = case(alphas=(0.1, 0.3))
-    found = coverage_by_size(sets, lam)
+    found = coverage_by(sets, lam, by="set-size")
     assert found["size"].values.tolist() == ["0", "1", "2", "3", "4"]
     assert found["count"].dims == ("size", "alpha")
     for alpha in (0.1, 0.3):
@@ -105,7 +105,7 @@ def test_sizes_are_evaluations_of_their_sets() -> None:
             one = found.sel(size=str(size), alpha=alpha)
             assert one["count"] == mine.sum()
             if mine.any():
-                alone = evaluate(plane[mine], lam[mine])
+                alone = evaluate(plane[mine], lam[mine]).data
                 for name in ("aggregated_coverage_low", "voted_coverage_mean"):
                     assert float(one[name]) == pytest.approx(float(alone[name]), rel=1e-12)
             else:
@@ -114,14 +114,14 @@ def test_sizes_are_evaluations_of_their_sets() -> None:
 
 def test_many_labels_make_ranges_of_sizes() -> None:
     sets, lam = oracle.case(40, 30)
-    found = coverage_by_size(sets, lam)
+    found = coverage_by(sets, lam, by="set-size")
     assert found["size"].values.tolist() == ["0", "1", "2", "3", "4-5", "6-10", "11-20", "21-30"]
     sizes = sets.sum("label").values
     for row in range(found.sizes["size"]):
         one = found.isel(size=row)
         inside = (sizes >= int(one["size_from"])) & (sizes <= int(one["size_to"]))
         assert one["count"] == inside.sum()
-    asked = coverage_by_size(sets, lam, starts=[1, 16])
+    asked = coverage_by(sets, lam, by=BySetSize([1, 16]))
     assert asked["size"].values.tolist() == ["0", "1-15", "16-30"]
 
 
@@ -150,6 +150,6 @@ def test_halves_of_predicted_entropy(shared: Path, data: str, halves: tuple[floa
     for number in range(10):
         test = split(hashes, split_keys(1, number))
         sets = calibrate(predictions[~test], lam[~test]).predict(predictions[test], 0.1)
-        found = coverage_by_strata(sets, lam[test], entropy(predictions[test]), edges=[edge])
+        found = coverage_by(sets, lam[test], by=ByRange(entropy(predictions[test]), edges=[edge]))
         means.append(found["aggregated_coverage_mean"].values)
     np.testing.assert_allclose(np.mean(means, axis=0), halves, atol=0.015)

@@ -66,7 +66,7 @@ def test_the_script_runs_in_several_processes_and_again(project: Path, folder: P
         assert (done.returncode, done.stderr) == (0, "")
         results.append((folder / "study.nc").read_bytes())
     assert results[0] == results[1]
-    study = plausibly.load_study("study.nc")
+    study = plausibly.load_study("study.nc").data
     assert study["set_size"].shape == (2, 20, 1)
     assert len(list((folder / "kept").iterdir())) == 21
 
@@ -82,7 +82,7 @@ def test_the_study_file_runs_as_it_is_shown(
     words = command.removeprefix("$ plausibly ").split()
     ran = cli_world.run(*words)
     assert (ran.code, ran.out, ran.err) == (0, told, "")
-    assert plausibly.load_study("out/results.nc").sizes["draws"] == 2
+    assert plausibly.load_study("out/results.nc").data.sizes["draws"] == 2
     files = {path.name: path.read_bytes() for path in (folder / "out").iterdir()}
 
     compute = Design.run

@@ -13,7 +13,7 @@ import xarray as xr
 import eval_oracles as oracle
 from plausibly import calibrate
 from plausibly.errors import PlausiblyWarning
-from plausibly.evaluation import compare, evaluate, study_table
+from plausibly.evaluation import Study, compare, evaluate
 from plausibly.evaluation.design import MEASURES, Methods
 from plausibly.evaluation.splits import split, split_keys, split_seed
 from plausibly.kernels.random import hash_names
@@ -41,7 +41,7 @@ def test_a_study_is_calibrate_predict_evaluate_on_each_split() -> None:
         group="patient",
         seed=5,
         true=true,
-    )
+    ).data
     assert study["aggregated_coverage"].dims == ("method", "split", "alpha")
     hashes = hash_names(predictions["example"].values)
     for number in range(3):
@@ -57,7 +57,7 @@ def test_a_study_is_calibrate_predict_evaluate_on_each_split() -> None:
                 **method,  # type: ignore[arg-type]  # names of components only
             )
             sets = predictor.predict(predictions[test], [0.1, 0.25])
-            found = evaluate(sets, lam[test], true=true)
+            found = evaluate(sets, lam[test], true=true).data
             one = study.isel(method=place, split=number)
             for measure in (*MEASURES, "true_coverage"):
                 mean = found[measure if measure == "share_empty" else f"{measure}_mean"]
@@ -66,7 +66,7 @@ def test_a_study_is_calibrate_predict_evaluate_on_each_split() -> None:
 
 def test_the_guarantees_stand_beside_the_figures() -> None:
     predictions, lam = oracle.world(60)
-    study = compare(predictions, lam, METHODS, alphas=[0.2, 0.5 - 0.1], splits=2, seed=1)
+    study = compare(predictions, lam, METHODS, alphas=[0.2, 0.5 - 0.1], splits=2, seed=1).data
     assert study["method"].values.tolist() == [
         "voted",
         "monte-carlo, average",
@@ -97,7 +97,7 @@ def test_the_guarantees_stand_beside_the_figures() -> None:
 
 def test_the_order_of_rows_labels_and_dims_does_not_matter() -> None:
     predictions, lam = oracle.world(80)
-    first = compare(predictions, lam, METHODS, splits=3, ties="random", group="patient")
+    first = compare(predictions, lam, METHODS, splits=3, ties="random", group="patient").data
     order = np.random.default_rng(2).permutation(80)
     second = compare(
         predictions[order].transpose(),
@@ -106,18 +106,18 @@ def test_the_order_of_rows_labels_and_dims_does_not_matter() -> None:
         splits=3,
         ties="random",
         group="patient",
-    )
+    ).data
     xr.testing.assert_identical(first, second)
 
 
 def test_the_first_splits_do_not_depend_on_how_many_there_are() -> None:
     predictions, lam = oracle.world(40)
     methods = {"m": {"calibrator": "monte-carlo", "draws": 2}}
-    few = compare(predictions, lam, methods, splits=2, alphas=0.2)
-    many = compare(predictions, lam, methods, splits=4, alphas=0.2)
+    few = compare(predictions, lam, methods, splits=2, alphas=0.2).data
+    many = compare(predictions, lam, methods, splits=4, alphas=0.2).data
     for measure in MEASURES:
         assert np.array_equal(few[measure], many[measure][:, :2])
-    other = compare(predictions, lam, methods, splits=2, alphas=0.2, seed=1)
+    other = compare(predictions, lam, methods, splits=2, alphas=0.2, seed=1).data
     assert (few["aggregated_coverage"] != other["aggregated_coverage"]).any()
 
 
@@ -149,7 +149,7 @@ def test_what_splits_warn_of_is_said_once_at_the_end() -> None:
     predictions, lam = oracle.world(60)
     methods: Methods = [{"calibrator": "monte-carlo", "combiner": "ecdf"}, "expected"]
     with pytest.warns(PlausiblyWarning) as heard:
-        study = compare(predictions, lam, methods, splits=4)
+        study = compare(predictions, lam, methods, splits=4).data
     assert len(heard) == 1
     message = heard[0].message
     assert isinstance(message, PlausiblyWarning)
@@ -170,7 +170,7 @@ def test_a_warning_of_some_splits_says_of_how_many() -> None:
     with pytest.warns(PlausiblyWarning) as heard:
         study = compare(
             predictions, lam, {"e": {}}, alphas=0.075, splits=8, group="site", test=0.45
-        )
+        ).data
     often = int(study["vacuous"].sum())
     assert 0 < often < 8
     assert len(heard) == 1
@@ -203,7 +203,7 @@ def test_warnings_of_others_pass_through_once() -> None:
     predictions, lam = oracle.world(30)
     methods = {"mine": {"score": Grumbling()}}
     with pytest.warns(FutureWarning, match="my score is old") as heard:
-        study = compare(predictions, lam, methods, alphas=0.2, splits=3)
+        study = compare(predictions, lam, methods, alphas=0.2, splits=3).data
     assert len(heard) == 1
     assert json.loads(study.attrs["methods"])["mine"]["score"] == "Grumbling"
 
@@ -224,7 +224,7 @@ def test_the_table_of_a_study() -> None:
             "guaranteed_level": (("method", "alpha"), [[math.nan], [0.9], [0.8999]]),
         },
     )
-    assert study_table(study).splitlines() == [
+    assert "\n".join(Study(study).lines()).splitlines() == [
         "                             aggregated coverage   voted    set   guaranteed",
         "calibrated                      mean    spread  coverage   size  (aggregated)",
         "voted                           .860 ✗    .028      .900   2.22   nothing",
@@ -232,7 +232,7 @@ def test_the_table_of_a_study() -> None:
         "monte-carlo, ecdf              1.000      .000      .900   2.22   .8999, vacuous",
     ]
     twice = xr.concat([study, study.assign_coords(alpha=[0.15])], dim="alpha")
-    text = study_table(twice.isel(split=[0]))
+    text = "\n".join(Study(twice.isel(split=[0])).lines())
     assert text.startswith("alpha 0.1\n")
     assert "\n\nalpha 0.15\n" in text
     lines = [line for line in text.splitlines() if line.startswith("voted")]

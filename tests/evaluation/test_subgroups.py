@@ -9,13 +9,13 @@ import xarray as xr
 from eval_parts import case
 from eval_said import check, said
 from plausibly import evaluate
-from plausibly.evaluation import coverage_by_subgroup
+from plausibly.evaluation import ByCoordinate, coverage_by
 
 SETS, LAM = case()
 
 
 def test_values_and_their_crossings_are_evaluations_of_their_examples() -> None:
-    found = coverage_by_subgroup(SETS, LAM, ["site", "sex"], at_least=1)
+    found = coverage_by(SETS, LAM, by=ByCoordinate("site", "sex", at_least=1))
     assert found["subgroup"].values.tolist() == [
         *("site north", "site south", "sex f", "sex m"),
         *("site north, sex f", "site north, sex m", "site south, sex f", "site south, sex m"),
@@ -28,7 +28,7 @@ def test_values_and_their_crossings_are_evaluations_of_their_examples() -> None:
         "sex m": sex == "m",
         "site south, sex f": (site == "south") & (sex == "f"),
     }.items():
-        alone = evaluate(SETS[mine], LAM[mine], confidence=1 - 0.05 / 8, interval="wilson")
+        alone = evaluate(SETS[mine], LAM[mine], confidence=1 - 0.05 / 8, interval="wilson").data
         one = found.sel(subgroup=name)
         assert one["count"] == mine.sum()
         for figure in ("aggregated_coverage_mean", "aggregated_coverage_low", "set_size_high"):
@@ -36,21 +36,21 @@ def test_values_and_their_crossings_are_evaluations_of_their_examples() -> None:
 
 
 def test_one_coordinate_or_no_crossings() -> None:
-    one = coverage_by_subgroup(SETS, LAM, "site")
+    one = coverage_by(SETS, LAM, by="site")
     assert one["subgroup"].values.tolist() == ["site north", "site south"]
-    flat = coverage_by_subgroup(SETS, LAM, ["site", "sex"], crossed=1)
+    flat = coverage_by(SETS, LAM, by=ByCoordinate("site", "sex", crossed=1))
     assert flat.sizes["subgroup"] == 4
     three = SETS.assign_coords(old=("example", np.arange(120) % 2 == 0))
-    deep = coverage_by_subgroup(three, LAM, ["site", "sex", "old"], crossed=3, at_least=1)
+    deep = coverage_by(three, LAM, by=ByCoordinate("site", "sex", "old", crossed=3, at_least=1))
     assert deep["depth"].values.tolist() == [1] * 6 + [2] * 12 + [3] * 8
     assert int(deep["count"].where(deep["depth"] == 3).sum()) == 120
 
 
 def test_small_subgroups_are_left_out_and_counted() -> None:
-    found = coverage_by_subgroup(SETS, LAM, ["site", "sex"], at_least=20)
+    found = coverage_by(SETS, LAM, by=ByCoordinate("site", "sex", at_least=20))
     assert found.attrs["left_out_subgroups"] == 1
     assert "site north, sex f" not in found["subgroup"].values
-    by_patient = coverage_by_subgroup(SETS, LAM, ["sex"], at_least=40, cluster="patient")
+    by_patient = coverage_by(SETS, LAM, by=ByCoordinate("sex", at_least=40), cluster="patient")
     assert by_patient.attrs["compared"] == 1  # 48 examples of fewer than 40 patients are "f"
     assert by_patient["subgroup"].values.tolist() == ["sex m"]
 
@@ -61,13 +61,13 @@ def test_the_weakest_is_the_one_whose_interval_ends_lowest() -> None:
     sets[few] = False
     sets[(SETS["site"].values == "north") & ~few, :2] = False
     sets = sets.assign_coords(ward=("example", np.where(few, "small", "large")))
-    found = coverage_by_subgroup(sets, LAM, ["ward", "site"], crossed=1, at_least=1)
+    found = coverage_by(sets, LAM, by=ByCoordinate("ward", "site", crossed=1, at_least=1))
     order = found["aggregated_coverage_high"].values
     assert found["weakest"].item() == found["subgroup"].values[int(np.argmin(order))]
     both = xr.concat(
         [sets, SETS.assign_coords(ward=sets["ward"])], xr.Variable("alpha", [0.1, 0.3])
     )
-    together = coverage_by_subgroup(both, LAM, ["ward", "site"], crossed=1, at_least=1)
+    together = coverage_by(both, LAM, by=ByCoordinate("ward", "site", crossed=1, at_least=1))
     assert together["weakest"].dims == ("alpha",)
     assert together["weakest"].values[0] == found["weakest"].item()
 
@@ -82,7 +82,7 @@ def test_all_intervals_hold_together_in_95_of_100_cases() -> None:
     for _ in range(40):
         values = np.stack([rng.random(1200) < 0.9, rng.random(1200) < 0.7], axis=1)
         sets = lam.copy(data=values).astype(bool).assign_coords(ward=("example", groups))
-        found = coverage_by_subgroup(sets, lam, "ward")
+        found = coverage_by(sets, lam, by="ward")
         truth = 0.6 * 0.9 + 0.4 * 0.7
         held += bool(
             (
@@ -95,9 +95,9 @@ def test_all_intervals_hold_together_in_95_of_100_cases() -> None:
 
 def test_large_subgroups_have_the_interval_of_their_spread() -> None:
     sets, lam = case(600)
-    found = coverage_by_subgroup(sets, lam, "site")
+    found = coverage_by(sets, lam, by="site")
     mine = sets["site"].values == "north"
-    alone = evaluate(sets[mine], lam[mine], confidence=0.975, interval="t")
+    alone = evaluate(sets[mine], lam[mine], confidence=0.975, interval="t").data
     one = found.sel(subgroup="site north")
     assert float(one["aggregated_coverage_low"]) == float(alone["aggregated_coverage_low"])
 

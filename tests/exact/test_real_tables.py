@@ -83,7 +83,7 @@ def measured(shared: Path, name: str, splits: int) -> Measured:
     methods = ALL if name in DESIGN else CORE
     study = plausibly.compare(
         predictions, plausibilities, methods, alphas=["0.1"], splits=splits, seed=1
-    )
+    ).data
     return {method: numbers(study, method) for method in methods}
 
 

@@ -17,7 +17,7 @@ from hypothesis import given, strategies as st
 import plausibly
 from io_files import refusal, said
 from label_studio_files import annotation, export, region, task
-from plausibly.data.left_out import read_left_out
+from plausibly.data.states import read_left_out
 from plausibly.errors import PlausiblyWarning
 from plausibly.io.predictions import NamedPrediction, from_named
 

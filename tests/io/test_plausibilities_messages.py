@@ -128,12 +128,12 @@ def test_a_wide_csv_says_what_it_does_not_keep(tmp_path: Path) -> None:
 def test_forms_that_there_are_not(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     assert said(lambda: write_plausibilities(LAM, "lam.nc", form="long")) == (
-        "error option-unfit: lam.nc: plausibilities are not written in this form expected form "
+        "error option-unfit: lam.nc: form has no meaning here expected form "
         '"wide", or "long" for .csv and .parquet; got the ending .nc do -o lam.parquet, or form '
         "wide"
     )
     assert said(lambda: write_plausibilities(LAM, "lam.csv", form="tall")) == (  # type: ignore[arg-type]  # what it is about
-        "error option-unfit: lam.csv: plausibilities are not written in this form expected form "
+        "error option-unfit: lam.csv: form has no meaning here expected form "
         '"wide", or "long" for .csv and .parquet; got form "tall" do form="long", or leave it out'
     )
     assert not list(tmp_path.iterdir())

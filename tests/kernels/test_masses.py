@@ -11,7 +11,8 @@ from plausibly.kernels.masses import (
     FLOAT_BITS,
     common_masses,
     exact_units,
-    float_units,
+    float_bits,
+    raised_units,
     settle,
     share,
 )
@@ -79,14 +80,15 @@ def test_rows_that_miss_their_total_are_no_counts() -> None:
 @given(st.lists(st.floats(0, 1), min_size=2, max_size=6))
 def test_float_masses_are_rounded_up(row: list[float]) -> None:
     lam = np.array([row])
-    units, one = float_units(lam)
-    assert one == 2**FLOAT_BITS
+    assert float_bits(len(lam)) == FLOAT_BITS
+    units, one = raised_units(lam, FLOAT_BITS), 2**FLOAT_BITS
     for value, unit in zip(row, units[0], strict=True):
         assert Fraction(value) <= Fraction(int(unit), one) < Fraction(value) + Fraction(1, one)
 
 
 def test_float_masses_never_pass_62_bits() -> None:
-    units, one = float_units(np.full((2**23, 1), 1.0, dtype=np.float32))
+    bits = float_bits(2**23)
+    units, one = raised_units(np.full((2**23, 1), 1.0, dtype=np.float32), bits), 2**bits
     assert one == 2**38
     assert one * (2**23 + 1) < 2**62
     assert units.max() == one

@@ -17,8 +17,8 @@ from io_files import csv_text, refusal, written
 from labelled_records import Records
 from plausibly.data import build_table, to_frame
 from plausibly.data.labels import aliases_of, merge_aliases, split_aliases
-from plausibly.data.left_out import read_merged
 from plausibly.data.names import name_texts
+from plausibly.data.states import read_merged
 from plausibly.errors import InputError, PlausiblyWarning
 from plausibly.plugin import ANNOTATION, Reader, resolve, warn
 from refusals import refused
@@ -387,7 +387,7 @@ def test_a_label_that_is_neither(tmp_path: Path, rows: str, expected: str) -> No
     alias = ", or an alias" if expected == "3" else ""
     assert error.expected == f"one of 3 declared labels{alias}"
     assert error.do == (
-        'did you mean "eczema"? mend it, or declare it in --labels, or write it into the column '
+        'did you mean "eczema"? fix it, or declare it in --labels, or write it into the column '
         "alias of labels.csv, beside its label"
     )
     assert error.got == "1 label outside (1 vote)"

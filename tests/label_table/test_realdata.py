@@ -12,8 +12,8 @@ import xarray as xr
 import plausibly
 from io_files import csv_text, written
 from plausibly.data.labels import merge_aliases
-from plausibly.data.left_out import read_merged
 from plausibly.data.names import name_texts
+from plausibly.data.states import read_merged
 from plausibly.plugin import ANNOTATION, resolve
 
 pytestmark = pytest.mark.realdata

@@ -15,8 +15,8 @@ import plausibly.data.annotations
 from io_files import refusal, said
 from plausibly.data import match_labels
 from plausibly.data.labels import Hierarchy
-from plausibly.data.left_out import read_left_out
 from plausibly.data.names import name_texts
+from plausibly.data.states import read_left_out
 from plausibly.plugin import AGGREGATOR, ANNOTATION, resolve
 from refusals import refused
 

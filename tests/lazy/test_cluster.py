@@ -51,9 +51,9 @@ def test_calibrate_predict_and_evaluate_on_two_workers(
     lazy = made.predict(NEW.chunk(example=20), 0.3)
     assert lazy.compute().identical(whole.predict(NEW, 0.3))
     lam = LAM.assign_coords(example=NEW["example"].values)
-    expected = plausibly.evaluate(whole.predict(NEW, 0.3), lam)
-    assert plausibly.evaluate(lazy, lam).compute().identical(expected)
-    assert plausibly.evaluate(lazy, lam.chunk(example=7)).compute().identical(expected)
+    expected = plausibly.evaluate(whole.predict(NEW, 0.3), lam).data
+    assert plausibly.evaluate(lazy, lam).data.identical(expected)
+    assert plausibly.evaluate(lazy, lam.chunk(example=7)).data.identical(expected)
 
 
 @pytest.mark.usefixtures("client")

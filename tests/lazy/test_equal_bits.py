@@ -47,7 +47,7 @@ def alike(one: ConformalPredictor, other: ConformalPredictor) -> None:
 def test_twelve_examples_in_chunks_of_every_size_and_cut_at_every_place() -> None:
     whole = plausibly.calibrate(CAL, LAM, calibrator="monte-carlo")
     sets = whole.predict(NEW, 0.3)
-    measured = plausibly.evaluate(sets, LAM.assign_coords(example=NEW["example"]))
+    measured = plausibly.evaluate(sets, LAM.assign_coords(example=NEW["example"])).data
     for cut in cuts(12):
         made = plausibly.calibrate(CAL.chunk(example=cut), LAM, calibrator="monte-carlo")
         alike(made, whole)
@@ -56,7 +56,7 @@ def test_twelve_examples_in_chunks_of_every_size_and_cut_at_every_place() -> Non
         assert lazy.chunks[0] == cut
         assert (
             plausibly.evaluate(lazy, LAM.assign_coords(example=NEW["example"]))
-            .compute()
+            .data.compute()
             .identical(measured)
         )
 
@@ -147,12 +147,12 @@ def test_evaluate_reads_sets_and_opinions_in_any_chunks(ties: Ties) -> None:
     predictor = plausibly.calibrate(CAL, LAM)
     for alpha in (0.3, [0.2, 0.3]):
         sets = predictor.predict(NEW, alpha)
-        expected = plausibly.evaluate(sets, lam, ties=ties, by="site", true=known)
+        expected = plausibly.evaluate(sets, lam, ties=ties, by="site", true=known).data
         packed = plausibly.pack(lam)
         for cut in SOME_CUTS:
             lazy = predictor.predict(NEW.chunk(example=cut), alpha)
             for given in (lam, lam.chunk(example=5), packed, packed.chunk(example=4)):
-                found = plausibly.evaluate(lazy, given, ties=ties, by="site", true=known).compute()
+                found = plausibly.evaluate(lazy, given, ties=ties, by="site", true=known).data
                 assert found.identical(expected)
 
 

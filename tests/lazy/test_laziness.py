@@ -129,7 +129,7 @@ def test_no_array_larger_than_a_chunk() -> None:
         predictor = plausibly.calibrate(model, said)
         renamed = [f"t{name}" for name in names[rows]]
         sets = predictor.predict(model.assign_coords(example=renamed), 0.1)
-        plausibly.evaluate(sets, said.assign_coords(example=renamed)).load()
+        plausibly.evaluate(sets, said.assign_coords(example=renamed))
 
     with dask.config.set(scheduler="synchronous"):
         studied(slice(2 * size))  # modules that are imported on the way are no arrays
@@ -147,7 +147,7 @@ def test_dask_waits_until_an_array_is_in_chunks() -> None:
         "p = xr.DataArray(np.full((3, 2), .5), dims=dims, coords=coords)\n"
         "made = plausibly.calibrate(p, p)\n"
         "sets = made.predict(p.assign_coords(example=['d', 'e', 'f']), 0.3)\n"
-        "plausibly.evaluate(sets, p.assign_coords(example=['d', 'e', 'f']))\n"
+        "plausibly.evaluate(sets, p.assign_coords(example=['d', 'e', 'f'])).data\n"
         "assert 'distributed' not in sys.modules\n"
     )
     subprocess.run([sys.executable, "-c", code], check=True, capture_output=True)

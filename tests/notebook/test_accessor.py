@@ -148,7 +148,7 @@ def test_the_worst_with_their_sets_and_what_was_said() -> None:
 def test_where_nothing_is_left_out_nothing_is_listed() -> None:
     _, _, lam, sets = parts()
     every = xr.ones_like(sets.sel(alpha=0.1))
-    listing = plausibly.evaluate(every, lam).plausibly.worst(sets=every, plausibilities=lam)
+    listing = plausibly.evaluate(every, lam).data.plausibly.worst(sets=every, plausibilities=lam)
     assert len(listing) == 0
     assert repr(listing).startswith("plausibility is left out of 0 of 60 sets")
 

@@ -105,10 +105,10 @@ def test_a_console_of_ipython_is_no_notebook(monkeypatch: pytest.MonkeyPatch) ->
 
 
 def test_studies_take_it(page: Page) -> None:
-    found = plausibly.compare(*world(), METHODS, splits=2, progress=True)
+    found = plausibly.compare(*world(), METHODS, splits=2, progress=True).data
     assert page.shown[0] == "comparing methods: 0"
     assert page.shown[-1] == "comparing methods: 2 of 2"
-    assert found.identical(plausibly.compare(*world(), METHODS, splits=2))
+    assert found.identical(plausibly.compare(*world(), METHODS, splits=2).data)
     predictions = world(40)[0].assign_coords(example=answers()["example"].values)
     names = ["label-frequency", "majority-vote"]
     plausibly.sensitivity(predictions, answers(), names, splits=1, progress=True)

@@ -13,7 +13,7 @@ import plausibly
 from notebook_pages import HOSTILE, Piece
 from plausibly import Guarantee, text
 from plausibly.evaluation.evaluate import Evaluation
-from plausibly.evaluation.results import Study
+from plausibly.evaluation.study import Study
 from plausibly.plugin import build_table
 from plots_world import made, parts, world
 

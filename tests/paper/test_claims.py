@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from plausibly.evaluation.describe import decimal
+from plausibly.evaluation.result import decimal
 from plausibly.paper.page import Claim, close, mean_spread
 from repro_runs import PLAIN, SPLITS, made
 

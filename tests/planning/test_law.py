@@ -179,7 +179,7 @@ def test_at_the_edge_of_saying_something() -> None:
 def test_enough_is_never_so_few_that_every_set_is_every_label(
     alpha: str, within: float, *, one_sided: bool
 ) -> None:
-    plan = plausibly.plan(alpha=alpha, within=within, confidence=0.9, one_sided=one_sided)
+    plan = plausibly.plan(alpha=alpha, within=within, confidence=0.9, one_sided=one_sided).data
     needed = int(plan["needed"].sel(combiner="average"))
     assert needed == math.ceil(1 / Fraction(alpha)) - 1
     # All calibrations of so many are within so much: the law of n examples is close enough.

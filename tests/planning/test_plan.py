@@ -28,18 +28,18 @@ from plausibly.planning.plan import ladder
 def test_without_a_pilot_the_law_of_one_draw(
     alpha: float | str, two_sided: int, one_sided: int
 ) -> None:
-    found = plausibly.plan(alpha=alpha, within=0.01, confidence=0.95)
+    found = plausibly.plan(alpha=alpha, within=0.01, confidence=0.95).data
     assert found["draws"].values.tolist() == [1]
     assert found["n_within"].values.tolist() == [two_sided]
     assert two_sided in found["n"].values
-    more = plausibly.plan(alpha=alpha, within=0.01, confidence=0.95, one_sided=True)
+    more = plausibly.plan(alpha=alpha, within=0.01, confidence=0.95, one_sided=True).data
     assert more["n_within"].values.tolist() == [one_sided]
     assert "bootstrap_spread" not in found
     assert "between" not in found
 
 
 def test_the_bounds_are_those_of_the_law() -> None:
-    found = plausibly.plan(n=[5, 9, 100], confidence=0.8)
+    found = plausibly.plan(n=[5, 9, 100], confidence=0.8).data
     assert found["n"].values.tolist() == [5, 9, 100]
     assert found["vacuous"].values.tolist() == [True, False, False]
     law = Law.of(Fraction(1, 10), np.array([5, 9, 100]), 1)
@@ -51,7 +51,7 @@ def test_the_bounds_are_those_of_the_law() -> None:
 
 
 def test_the_combiners_say_themselves_from_where_on() -> None:
-    found = plausibly.plan(alpha=[0.1, 0.05])
+    found = plausibly.plan(alpha=[0.1, 0.05]).data
     assert found["combiner"].values.tolist() == ["average", "held-out-rank", "pac", "ecdf"]
     assert found["needed"].sel(alpha=0.1).values.tolist() == [9, 9, 88, 496]
     assert found["needed"].sel(alpha=0.05).values.tolist() == [19, 19, 180, 1981]
@@ -59,7 +59,9 @@ def test_the_combiners_say_themselves_from_where_on() -> None:
         "calibration examples",
         *["held-out examples"] * 3,
     ]
-    more = plausibly.plan(delta=0.01, combiners=[{"name": "ecdf", "delta": 0.01}, "twice-average"])
+    more = plausibly.plan(
+        delta=0.01, combiners=[{"name": "ecdf", "delta": 0.01}, "twice-average"]
+    ).data
     assert more["needed"].values.tolist() == [265, 19]
     assert plausibly.plan(delta=0.01)["needed"].values.tolist() == [9, 9, 44, 265]
 
@@ -251,7 +253,7 @@ def test_so_many_calibrations_are_within(draws: float) -> None:
     first = {"example": slice(0, 2000)}
     found = plausibly.plan(
         population.isel(first), lam.isel(first), within=0.03, draws=[_draws(draws)], resamples=0
-    )
+    ).data
     n = int(found["n_within"][0])
     rest = np.arange(2000, 20_000)
     rng = np.random.default_rng(2)

@@ -26,7 +26,7 @@ def plan_of(shared: Path, name: str, cluster: str | None = None, **more: float) 
         arrays = np.load(shared / "data" / name / "data.npz", allow_pickle=False)
         values = arrays[cluster].astype(str)
         predictions = predictions.assign_coords({cluster: ("example", values)})
-    return plausibly.plan(predictions, lam, cluster=cluster, resamples=0, **more)  # type: ignore[arg-type]  # numbers of options
+    return plausibly.plan(predictions, lam, cluster=cluster, resamples=0, **more).data  # type: ignore[arg-type]  # numbers of options
 
 
 def over_halves(plan: xr.Dataset) -> list[float]:
@@ -52,7 +52,7 @@ def test_random_halves_spread_as_predicted(shared: Path, name: str) -> None:
         "10": {"calibrator": "monte-carlo", "draws": 10},
         "expected": {"calibrator": "expected"},
     }
-    study = plausibly.compare(predictions, lam, methods, alphas=[0.1], splits=SPLITS, seed=2)
+    study = plausibly.compare(predictions, lam, methods, alphas=[0.1], splits=SPLITS, seed=2).data
     observed = study["aggregated_coverage"].isel(alpha=0).std("split", ddof=1)
     # the spread of so many splits is off by a share of 1 / sqrt(2 splits)
     margin = 3 / math.sqrt(2 * SPLITS)
@@ -82,6 +82,6 @@ def test_examples_for_a_hundredth_on_crema_d(shared: Path) -> None:
 
 def test_the_bootstrap_agrees_on_nodules(shared: Path) -> None:
     predictions, lam = exact_realdata.load(shared, "lidc_malignancy")
-    plan = plausibly.plan(predictions, lam, n=[100, 689], resamples=200)
+    plan = plausibly.plan(predictions, lam, n=[100, 689], resamples=200).data
     np.testing.assert_allclose(plan["bootstrap_spread"], plan["spread"], rtol=0.17)
     np.testing.assert_allclose(plan["bootstrap_mean"], plan["coverage_mean"], atol=0.006)

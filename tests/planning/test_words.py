@@ -11,7 +11,7 @@ import plausibly
 from cli_world import run
 from eval_said import check, said
 from planning_world import pilot, write
-from plausibly.planning.plan import describe_plan, plan_as_json
+from plausibly.planning import Plan
 
 
 @pytest.fixture
@@ -30,7 +30,9 @@ def shown(words: str) -> str:
 
 
 def test_without_a_pilot() -> None:
-    assert describe_plan(plausibly.plan(within=0.02)) + "\n" == shown("plan --within 0.02")
+    assert "\n".join(Plan(plausibly.plan(within=0.02).data).lines()) + "\n" == shown(
+        "plan --within 0.02"
+    )
 
 
 @said(__file__)
@@ -41,14 +43,17 @@ def test_what_is_printed(folder: Path, call: str, text: str) -> None:
 def test_without_anything() -> None:
     told = shown("plan --n 8 --n 50 --alpha 0.1 --alpha 0.05")
     first, second = told.split("\n\n")
-    assert first.splitlines()[1:4] == [
-        "n        m = 1",
-        "8        every label",
-        "50       .826 to .960",
+    assert first.splitlines()[2:6] == [
+        "examples   range of coverage in 9 of 10 calibrations, by draws",
+        "           1 draw",
+        "       8   all labels",
+        "      50   0.826 to 0.960",
     ]
-    assert "\nanswer      with 50 examples (1 draw) 9 in 10 calibrations cover .826 to" in first
-    assert "--within says how many are enough." in " ".join(first.split())
-    assert second.startswith("alpha 0.05: coverage of 9 in 10")
+    assert first.startswith(
+        "Plan: with 50 calibration examples (1 draw), 9 of 10 calibrations cover"
+    )
+    assert "--within (within=) says how many examples are enough." in " ".join(first.split())
+    assert "(alpha 0.05)" in second
     assert "180 held out (pac), 1,981 held out (ecdf)" in " ".join(second.split())
 
 
@@ -58,25 +63,23 @@ def test_a_pilot(folder: Path) -> None:
         "--resamples 40"
     )
     lines = told.splitlines()
-    assert lines[:6] == [
+    assert lines[:5] == [
         "annotations  votes.csv (crowd-table): 300 examples, 5 annotators, 1,500",
         "             responses (5 each), 4 labels seen; single-label; 88 % of examples",
         "             disputed",
         "predictions  pilot.csv: 300 x 4",
         "chosen       aggregator label-frequency (default)",
-        "alpha 0.1: coverage of 9 in 10 calibrations, by examples n and draws m",
     ]
-    assert lines[6] == "n        m = 1           m = 10          expected"
+    assert "           1 draw            10 draws          expected" in lines
     joined = " ".join(told.split())
-    assert "check spread (standard deviation) over 40 resamples of the pilot at n = 300" in joined
-    assert 'clusters 40 of "patient": examples of one are alike, which multiplies' in joined
-    assert 'if examples of different "patient" are independent draws' in joined
-    assert "responses examples needed, by responses an example (expected): " in joined
-    assert told.count("<- within .03 of .90") == 1
-    assert lines[-1].endswith("plan again after it.")
+    assert "Standard deviation over 40 resamples of the pilot at n = 300" in joined
+    assert 'independent values of "patient" (40 in the pilot): examples of one are alike' in joined
+    assert "Examples needed, by answers per example (expected): " in joined
+    assert told.count("(within 0.03)") == 1
+    assert "within 0.03 of 0.90 in 9 of 10 calibrations" in joined
     predictions, table = pilot(300, 5)
-    found = plausibly.plan(predictions, table, within=0.03, cluster="patient", resamples=40)
-    assert "\n".join(lines[5:]) == describe_plan(found)
+    found = plausibly.plan(predictions, table, within=0.03, cluster="patient", resamples=40).data
+    assert "\n".join(lines[5:]) == "\n".join(Plan(found).lines())
 
 
 def test_the_document(folder: Path) -> None:
@@ -87,8 +90,8 @@ def test_the_document(folder: Path) -> None:
     predictions, table = pilot(300, 5)
     found = plausibly.plan(
         predictions, table, alpha=["0.1"], within=0.03, n=[100, 400], resamples=20
-    )
-    same = json.loads(json.dumps(plan_as_json(found)).replace("NaN", "null"))
+    ).data
+    same = json.loads(json.dumps(Plan(found).to_json()).replace("NaN", "null"))
     assert {key: document[key] for key in same} == same
     assert document["annotations"]["responses"] == 1500
     (result,) = document["results"]
@@ -104,8 +107,8 @@ def test_the_document(folder: Path) -> None:
 
 def test_one_side_and_other_shares() -> None:
     told = " ".join(shown("plan --within 0.01 --confidence 0.95 --one-sided").split())
-    assert "coverage of 19 in 20 calibrations" in told
-    assert "answer 2,520 examples (1 draw): then 19 in 20 calibrations are .90 less .01, or" in told
+    assert "range of coverage in 19 of 20 calibrations" in told
+    assert told.startswith("Plan: 2,520 calibration examples (1 draw) for coverage 0.90 less 0.01")
 
 
 def test_options_reach_the_plan(folder: Path) -> None:
@@ -113,10 +116,11 @@ def test_options_reach_the_plan(folder: Path) -> None:
         "plan -a votes.csv -p pilot.csv --draws 3 --draws expected --responses 2 --score margin "
         "--n 200 --resamples 0 --delta 0.01 --seed 4"
     )
-    assert "n        m = 3           expected\n" in told
-    assert "responses   spread at n = 200, by responses an example (expected): ." in told
-    assert "44 held out (pac)" in told
-    assert "check" not in told
+    assert "           3 draws           expected\n" in told
+    flat = " ".join(told.split())
+    assert "Standard deviation at n = 200, by answers per example (expected): 0." in flat
+    assert "44 held out (pac)" in flat
+    assert "resamples of the pilot" not in flat
 
 
 def test_labels_renamed_and_examples_left_out(folder: Path) -> None:
@@ -128,18 +132,18 @@ def test_labels_renamed_and_examples_left_out(folder: Path) -> None:
     told = shown(f"{words} --only-common")
     assert "left out     1 not in votes.csv" in told
     assert "predictions  pilot.csv: 299 x 4" in told
-    assert "responses   spread at n = 100, by responses an example" in told
+    assert "at n = 100, by answers per example" in " ".join(told.split())
 
 
 def test_plausibilities_of_a_pilot(folder: Path) -> None:
     assert run("aggregate", "-a", "votes.csv", "-o", "lam.csv").code == 0
     told = shown("plan --plausibilities lam.csv -p pilot.csv --n 100 --resamples 0")
-    assert "responses  " not in told
+    assert "answers per example" not in told
     assert told.startswith("plausibilities  lam.csv: plausibilities of 300 examples, 4 labels\n")
 
 
 def test_a_bootstrap_of_no_size_is_not_shown() -> None:
     predictions, table = pilot(300, 5)
-    told = describe_plan(plausibly.plan(predictions, table, n=[1000], resamples=4))
-    assert "check" not in told
-    assert "spread at n = 1,000, by responses" in told
+    told = "\n".join(Plan(plausibly.plan(predictions, table, n=[1000], resamples=4).data).lines())
+    assert "resamples" not in told
+    assert "Standard deviation at n = 1,000" in " ".join(told.split())

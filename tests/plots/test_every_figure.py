@@ -131,7 +131,7 @@ def test_the_refusal_says_what_to_call() -> None:
         "            or plausibly.evaluation.coverage_by_size returns; got variables\n"
         "            p_value, ks_above, ks_below, … (11 in all), which has the figure\n"
         "            uniformity, p_values\n"
-        "  do        plausibly.plots.strata(plausibly.evaluate(sets, plausibilities))"
+        "  do        plausibly.plots.strata(plausibly.evaluate(sets, plausibilities).data)"
     )
 
 

@@ -10,7 +10,7 @@ import plausibly
 from plausibly import plots
 from plausibly.annotators import label_disagreement
 from plausibly.errors import InputError, PlausiblyWarning
-from plausibly.evaluation import coverage_by_label
+from plausibly.evaluation import ByLabel, coverage_by
 from plots_world import LABELS, draw, laid_out, made, named_rows, parts, points, spans, world
 
 
@@ -64,7 +64,7 @@ def test_many_sizes_stand_in_ranges(largest: int) -> None:
     sets = predictions.drop_vars("site") >= 2
     for row, size in enumerate((0, 1, 1, 2, 2, largest)):
         sets[row, :size] = True
-    axes = plots.sizes(plausibly.evaluate(sets, lam))
+    axes = plots.sizes(plausibly.evaluate(sets, lam).data)
     assert sum(bar.get_height() for bar in axes.patches) == 6
     titles = [label.get_text() for label in axes.get_xticklabels()]
     assert titles[:4] == ["0", "1", "2", "3"]
@@ -123,7 +123,7 @@ def test_labels_in_order_or_the_most_plausible() -> None:
     said = few.get_title("left").replace("\n", " ")
     assert f"2 of 4 labels: those with most plausibility; the others hold {rest:.1f} %" in said
     _, _, lam, sets = parts()
-    together = plots.labels(coverage_by_label(sets, lam, simultaneous=True))
+    together = plots.labels(coverage_by(sets, lam, by=ByLabel(simultaneous=True)))
     assert "for all together" in together.get_title("left")
 
 

@@ -81,7 +81,7 @@ def test_ferplus(folder: Path) -> None:
 def test_a_wide_table_without_header(folder: Path) -> None:
     path = folder / "wide" / "temp_wide_noheader.csv"
     table = plausibly.read_annotations(path, "wide-table", header=False)
-    found = plausibly.agreement(table, resamples=0)
+    found = plausibly.agreement(table, resamples=0).data
     alpha = found["value"].sel(measure="krippendorff-nominal").item()
     assert alpha == pytest.approx(0.223413, abs=5e-7)
     lam = plausibly.aggregate(table).values

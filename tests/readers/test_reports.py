@@ -29,7 +29,7 @@ def test_report_8_an_annotator_without_a_vote_stays(tmp_path: Path) -> None:
 @pytest.mark.parametrize("step", [1, -1])
 def test_report_11_no_agreement_whatever_the_order(tmp_path: Path, step: int) -> None:
     rows = [["2", "1", "", "0"], ["1", "0", "2", ""]][::step]
-    found = plausibly.agreement(wide(tmp_path, [["a", "b", "c", "d"], *rows]), resamples=0)
+    found = plausibly.agreement(wide(tmp_path, [["a", "b", "c", "d"], *rows]), resamples=0).data
     assert float(found["value"].sel(measure="percent")) == 0.0
 
 

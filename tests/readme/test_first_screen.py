@@ -12,7 +12,7 @@ import plausibly
 from demo_runs import readme_table
 from plausibly.demo import study, subjects
 from plausibly.errors import PlausiblyWarning
-from plausibly.evaluation.results import falls_short
+from plausibly.evaluation.study import short
 from readme_world import indented
 
 SPLITS, SEED = 100, 1
@@ -62,8 +62,8 @@ def test_the_first_screen_is_what_the_demo_finds(project: Path) -> None:
     # The rank among one nodule of each of 172 held-out patients is a promise on new patients.
     ranked = found.study.sel({"method": "monte-carlo, held-out-rank"})
     assert float(ranked["group_coverage"].mean()) == pytest.approx(156 / 173, abs=0.005)
-    short = falls_short(found.study)[:, 0]
-    assert [str(name) for name in short["method"][short].values] == [study.VOTED]
+    below = short(found.study)[:, 0]
+    assert [str(name) for name in below["method"][below].values] == [study.VOTED]
     assert bool(found.study.sel({"method": "monte-carlo, ecdf"})["vacuous"].all())
 
 

@@ -15,8 +15,7 @@ from conformal_world import world
 from plausibly import plots
 from plausibly.conformal.regions import PlausibilityRegion
 from plausibly.guarantee import Guarantee
-from plausibly.plugin import SCORE, Floats, ScoreInput
-from plausibly.protocols import ScoreFunction
+from plausibly.plugin import SCORE, Floats, ScoreFunction, ScoreInput
 from refusals import refused, warned
 
 ALPHAS = [0.3, 0.1]

@@ -140,7 +140,7 @@ def test_a_predictor_on_new_examples(world: World, predictor: Path) -> None:
     )
     sets = plausibly.load_predictor(predictor).predict(plausibly.read_predictions("new.csv"), 0.25)
     lam = plausibly.aggregate(plausibly.read_annotations("new_votes.csv"))
-    found = plausibly.evaluate(sets, lam)
+    found = plausibly.evaluate(sets, lam).data
     mean = data["views"][0]["vote"]["aggregated"]["mean"]
     assert mean == pytest.approx(float(found["aggregated_coverage_mean"]), abs=5e-6)
     # The command that the page names gives it again.

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import plausibly
-from plausibly.evaluation import coverage_by_subgroup
-from plausibly.evaluation.describe import outwards
+from plausibly.evaluation import coverage_by
+from plausibly.evaluation.result import outwards
 from plausibly.evaluation.splits import split, split_keys, split_seed
 from plausibly.kernels.random import hash_names
 from plausibly.report.model import ReportData
@@ -52,7 +52,7 @@ def test_sets_and_figures_are_those_of_the_predictor(made: Made, report: ReportD
             for name, row in zip(new["example"].values, sets.values, strict=True)
         }
         assert shown == expected
-        found = plausibly.evaluate(sets, lam[30:])
+        found = plausibly.evaluate(sets, lam[30:]).data
         view = report.view(0, at)
         covered = np.where(sets.values, lam[30:].values, 0.0).sum(axis=1)
         assert view.vote.aggregated.mean == pytest.approx(covered.mean())
@@ -72,7 +72,7 @@ def test_sets_and_figures_are_those_of_the_predictor(made: Made, report: ReportD
 def test_groups_are_those_of_their_measure(made: Made, report: ReportData) -> None:
     predictor = plausibly.calibrate(made.predictions[:30], made.plausibilities[:30])
     sets = predictor.predict(made.predictions[30:], 0.2)
-    found = coverage_by_subgroup(sets, made.plausibilities[30:], ["site", "sex"])
+    found = coverage_by(sets, made.plausibilities[30:], by=["site", "sex"])
     weak = report.view(0, 0).weak
     parts = {part.title: part for part in weak.parts if part.kind != "ambiguity"}
     assert set(parts) == {str(name) for name in found["subgroup"].values}

@@ -11,6 +11,7 @@ import pytest
 import plausibly
 from plausibly.report import sections, sources
 from plausibly.report.options import Options
+from plausibly.report.subject import Reported
 from plausibly.report.write import gather
 from report_world import Made, of_compared, of_new, table, world
 
@@ -45,7 +46,9 @@ def test_no_annotations_and_no_groups() -> None:
     predictor = plausibly.calibrate(bare[:30], lam[:30])
     report = gather(
         sources.subject_of_predictor(
-            predictor, bare[30:], lam[30:], None, Options(title="x"), alphas=[0.2]
+            predictor,
+            Reported(predictions=bare[30:], plausibilities=lam[30:], alphas=[0.2]),
+            Options(title="x"),
         )
     )
     assert report.disagreement.sentence.startswith(
@@ -124,11 +127,13 @@ def test_fewer_are_shown_where_they_would_not_fit() -> None:
     made = world(400)
     subject = sources.subject_of_predictor(
         plausibly.calibrate(made.predictions[:50], made.plausibilities[:50]),
-        made.predictions[50:],
-        made.plausibilities[50:],
-        made.annotations,
+        Reported(
+            predictions=made.predictions[50:],
+            plausibilities=made.plausibilities[50:],
+            annotations=made.annotations,
+            alphas=[0.2],
+        ),
         Options(title="x"),
-        alphas=[0.2],
     )
     severity, _ = sections.severities(subject)
     outcomes = sections.Outcomes(subject=subject, severity=severity)

@@ -10,6 +10,7 @@ import plausibly
 from plausibly.report import sources
 from plausibly.report.model import Words
 from plausibly.report.options import Options
+from plausibly.report.subject import Reported
 from plausibly.report.write import gather
 from report_world import Made, of_compared, of_new, world
 
@@ -42,7 +43,9 @@ def test_examples_that_calibrated_are_no_evidence_and_that_comes_first(made: Mad
     predictor = plausibly.calibrate(made.predictions, lam)
     report = gather(
         sources.subject_of_predictor(
-            predictor, made.predictions, lam, None, Options(title="x"), alphas=["0.2"]
+            predictor,
+            Reported(predictions=made.predictions, plausibilities=lam, alphas=["0.2"]),
+            Options(title="x"),
         )
     )
     verdict = report.view(0, 0).verdict
@@ -71,7 +74,9 @@ def test_a_guarantee_that_is_not_kept_is_called_so(made: Made) -> None:
     turned = lam[50:].copy(data=np.roll(lam[50:].values, 1, axis=1))
     report = gather(
         sources.subject_of_predictor(
-            predictor, made.predictions[50:], turned, None, Options(title="x"), alphas=["0.1"]
+            predictor,
+            Reported(predictions=made.predictions[50:], plausibilities=turned, alphas=["0.1"]),
+            Options(title="x"),
         )
     )
     verdict = report.view(0, 0).verdict

@@ -52,7 +52,7 @@ def test_six_aggregators_take_two_tables() -> None:
     more = [word for k in range(2, 6) for word in ("--aggregator", _weighted(k))]
     ran = run(*BASE, "label-frequency", "--aggregator", "one-coin", *more, "--splits", "1")
     assert ran.code == 0, ran.err
-    assert ran.out.count("covers, judged by") == 2
+    assert ran.out.count("coverage, evaluated with") == 2
     assert max(map(len, ran.out.splitlines())) <= 80
     assert not [line for line in ran.out.splitlines() if line != line.rstrip()]
 

@@ -10,7 +10,8 @@ import pytest
 import xarray as xr
 
 import plausibly
-from plausibly.evaluation.sensitivity import describe_sensitivity, sensitivity
+from plausibly.evaluation import Sensitivity
+from plausibly.evaluation.sensitivity import sensitivity
 from plausibly.paper import data
 
 pytestmark = pytest.mark.realdata
@@ -31,13 +32,13 @@ def found(shared: Path) -> xr.Dataset:
     rankings = plausibly.read_annotations(
         folder / data.ANNOTATIONS, "selectors", folder / data.CONDITIONS
     )
-    return sensitivity(model, rankings, ASKED, splits=4)
+    return sensitivity(model, rankings, ASKED, splits=4).data
 
 
 def test_the_page_shows_it(found: xr.Dataset, project: Path) -> None:
     page = (project / "docs" / "sensitivity.md").read_text(encoding="utf-8")
     shown = re.findall(r"^```text\n( 1  inverse-rank: .*?)^```$", page, re.M | re.S)
-    assert shown == [describe_sensitivity(found) + "\n"]
+    assert shown == ["\n".join(Sensitivity(found).lines()) + "\n"]
 
 
 def test_the_guarantee_is_about_who_calibrated(found: xr.Dataset) -> None:

@@ -11,7 +11,7 @@ import xarray as xr
 
 import plausibly
 from eval_said import check, said
-from plausibly.data.left_out import read_left_out
+from plausibly.data.states import read_left_out
 from plausibly.errors import InputError
 from plausibly.evaluation.sensitivity import sensitivity
 from plausibly.evaluation.splits import split, split_keys, split_seed
@@ -30,7 +30,7 @@ def world() -> tuple[xr.DataArray, xr.Dataset]:
 
 @pytest.fixture(scope="module")
 def found(world: tuple[xr.DataArray, xr.Dataset]) -> xr.Dataset:
-    return sensitivity(*world, NAMES, alphas=[0.1, "0.3"], splits=6)
+    return sensitivity(*world, NAMES, alphas=[0.1, "0.3"], splits=6).data
 
 
 def test_it_is_what_calibrate_and_evaluate_say(
@@ -55,7 +55,7 @@ def test_it_is_what_calibrate_and_evaluate_say(
             np.testing.assert_allclose(here["sets_changed"], changed)
             for judge in NAMES:
                 lam = plausibly.aggregate(votes, judge).sel(example=new)
-                told = plausibly.evaluate(sets[name], lam)
+                told = plausibly.evaluate(sets[name], lam).data
                 by = here.sel(judged_by=judge)
                 for measure in MEASURES[:3]:
                     np.testing.assert_allclose(
@@ -78,7 +78,7 @@ def test_each_covers_as_it_judges_itself(found: xr.Dataset) -> None:
 def test_two_names_for_one_aggregator(world: tuple[xr.DataArray, xr.Dataset]) -> None:
     # Any: names and tables of aggregators
     twins: dict[str, Any] = {"one": "worker-agreement", "two": {"name": "worker-agreement"}}
-    found = sensitivity(*world, twins, splits=2)
+    found = sensitivity(*world, twins, splits=2).data
     for name in ("aggregated_coverage", "voted_coverage"):
         assert len(np.unique(found[name].isel(split=0))) == 1
     for name in ("sets_changed", "total_variation", "top_changed"):
@@ -90,7 +90,7 @@ def test_others_change_nothing(world: tuple[xr.DataArray, xr.Dataset], found: xr
     model, votes = world
     fewer = sensitivity(
         model.isel(example=slice(None, None, -1)), votes, NAMES[:2], alphas=[0.1], splits=3
-    )
+    ).data
     part = found.sel(calibrated_with=NAMES[:2], judged_by=NAMES[:2], alpha=[0.1], split=[0, 1, 2])
     for name in MEASURES:
         xr.testing.assert_identical(fewer[name].drop_attrs(), part[name].drop_attrs())
@@ -113,7 +113,7 @@ def test_distances_by_hand() -> None:
     silent = {"name": "weighted-vote", "weights": {"1": 0.0}}
     found = sensitivity(
         model, votes, {"all": "label-frequency", "without 1": silent}, splits=1, alphas=[0.3]
-    )
+    ).data
     # without annotator 1: x is a or b, y is b, z is b
     apart = found["total_variation"].sel(calibrated_with="all", judged_by="without 1")
     assert float(apart) == pytest.approx((1 / 6 + 1 / 2 + 0) / 3)
@@ -135,7 +135,7 @@ def test_first_labels_that_differ() -> None:
         coords={"example": ["x", "y"], "label": ["a", "b"]},
     )
     less = {"name": "exclude", "annotators": ["s"]}
-    found = sensitivity(model, rankings, {"all": "inverse-rank", "r alone": less}, splits=1)
+    found = sensitivity(model, rankings, {"all": "inverse-rank", "r alone": less}, splits=1).data
     assert float(found["top_changed"].sel(calibrated_with="all", judged_by="r alone")) == 0.5
     notes = json.loads(found.attrs["notes"])
     assert notes == {"all": {}, "r alone": {"left_out": {"responses by excluded annotators": 1}}}
@@ -145,20 +145,20 @@ def test_drawn_plausibilities_are_judged_by_their_mean(
     world: tuple[xr.DataArray, xr.Dataset],
 ) -> None:
     draws: dict[str, Any] = {"name": "bootstrap", "draws": 4}
-    found = sensitivity(*world, {"once": "label-frequency", "four": draws}, splits=2, seed=3)
+    found = sensitivity(*world, {"once": "label-frequency", "four": draws}, splits=2, seed=3).data
     mean = plausibly.aggregate(world[1], draws, seed=3).mean("draw")
     apart = abs(plausibly.aggregate(world[1]) - mean).sum("label").mean() / 2
     told = found["total_variation"].sel(calibrated_with="once", judged_by="four")
     assert float(told) == pytest.approx(float(apart))
     by_draw = sensitivity(
         *world, {"once": draws, "four": draws}, splits=2, calibrator="monte-carlo", draws=4
-    )
+    ).data
     assert (by_draw["sets_changed"] == 0).all()
 
 
 def test_groups_stay_on_one_side(world: tuple[xr.DataArray, xr.Dataset]) -> None:
-    found = sensitivity(*world, NAMES[:2], splits=2, group="patient")
-    alone = sensitivity(*world, NAMES[:2], splits=2)
+    found = sensitivity(*world, NAMES[:2], splits=2, group="patient").data
+    alone = sensitivity(*world, NAMES[:2], splits=2).data
     assert found.attrs["group"] == "patient"
     assert not np.allclose(found["set_size"], alone["set_size"])
 
@@ -171,7 +171,7 @@ def test_examples_without_an_answer(world: tuple[xr.DataArray, xr.Dataset]) -> N
     table = resolve(ANNOTATION, "single-label").build(rows, LABELS)
     with pytest.raises(InputError, match="example-unanswered"):
         sensitivity(model, table, NAMES[:2], splits=1)
-    found = sensitivity(model, table, NAMES[:2], splits=1, unanswered="drop")
+    found = sensitivity(model, table, NAMES[:2], splits=1, unanswered="drop").data
     assert found.attrs["n"] == 118
     assert read_left_out(found.attrs) == {"without a response": 2}
 
@@ -181,7 +181,7 @@ def test_examples_that_one_side_has(world: tuple[xr.DataArray, xr.Dataset]) -> N
     fewer = model.isel(example=slice(20, None))
     with pytest.raises(InputError, match="examples-differ"):
         sensitivity(fewer, votes, NAMES[:2], splits=1)
-    found = sensitivity(fewer, votes, NAMES[:2], splits=1, only_common=True)
+    found = sensitivity(fewer, votes, NAMES[:2], splits=1, only_common=True).data
     assert found.attrs["n"] == 100
 
 

@@ -9,14 +9,15 @@ import xarray as xr
 import plausibly
 from plausibly.data.plausibilities import Plausibilities
 from plausibly.evaluation import (
-    coverage_by_label,
-    coverage_by_risk,
-    coverage_by_strata,
+    ByLabel,
+    ByRange,
+    ByRisk,
+    coverage_by,
     entropy,
     largest,
     sorted_coverage,
 )
-from plausibly.evaluation.inputs import judge
+from plausibly.evaluation.inputs import prepare
 from plausibly.kernels import coverage
 from plausibly.kernels.sparse import Sparse
 from plausibly.plugin import pack
@@ -46,11 +47,13 @@ def test_evaluate_gives_the_same(ties: coverage.Ties, dtype: str, several: bool)
     sets = prediction_sets(several=several)
     lam = plausibilities(EXAMPLES, LABELS, dtype=dtype)
     turned = lam.isel(label=np.random.default_rng(3).permutation(LABELS))
-    dense = plausibly.evaluate(sets, lam, ties=ties, true="truth", by="patient", cluster="patient")
+    dense = plausibly.evaluate(
+        sets, lam, ties=ties, true="truth", by="patient", cluster="patient"
+    ).data
     for packed in (pack(lam), shuffled(pack(turned))):
         found = plausibly.evaluate(
             sets, packed, ties=ties, true="truth", by="patient", cluster="patient"
-        )
+        ).data
         assert found.identical(dense)
     assert dense.attrs["tied_share"] > 0
 
@@ -59,35 +62,35 @@ def test_a_coordinate_of_the_plausibilities_alone() -> None:
     sets = prediction_sets()
     lam = plausibilities(EXAMPLES, LABELS)
     lam = lam.assign_coords(site=("example", [f"site {row % 4}" for row in range(EXAMPLES)]))
-    found = plausibly.evaluate(sets, pack(lam), by="site", cluster="site")
-    assert found.identical(plausibly.evaluate(sets, lam, by="site", cluster="site"))
+    found = plausibly.evaluate(sets, pack(lam), by="site", cluster="site").data
+    assert found.identical(plausibly.evaluate(sets, lam, by="site", cluster="site").data)
 
 
 def test_only_common_examples() -> None:
     sets = prediction_sets(30)
     lam = plausibilities(EXAMPLES, LABELS, start=10)
-    found = plausibly.evaluate(sets, shuffled(pack(lam)), only_common=True)
-    assert found.identical(plausibly.evaluate(sets, lam, only_common=True))
+    found = plausibly.evaluate(sets, shuffled(pack(lam)), only_common=True).data
+    assert found.identical(plausibly.evaluate(sets, lam, only_common=True).data)
     assert found.sizes["example"] == 20
 
 
 def test_annotations_are_packed_inside() -> None:
     sets = prediction_sets()
     table = mentions("single-label", EXAMPLES, LABELS)
-    assert isinstance(judge(sets, table).opinions, Sparse)
-    found = plausibly.evaluate(sets, table)
-    assert found.identical(plausibly.evaluate(sets, plausibly.aggregate(table)))
+    assert isinstance(prepare(sets, table).weights, Sparse)
+    found = plausibly.evaluate(sets, table).data
+    assert found.identical(plausibly.evaluate(sets, plausibly.aggregate(table)).data)
 
 
 def test_measures_that_look_at_every_label() -> None:
     sets = prediction_sets()
     lam = plausibilities(EXAMPLES, LABELS)
     packed = shuffled(pack(lam))
-    assert coverage_by_label(sets, packed).identical(coverage_by_label(sets, lam))
+    assert coverage_by(sets, packed, by="label").identical(coverage_by(sets, lam, by="label"))
     assert sorted_coverage(sets, packed).identical(sorted_coverage(sets, lam))
     largest = xr.DataArray(lam.max("label"), name="of")
-    found = coverage_by_strata(sets, packed, largest, quantiles=2)
-    assert found.identical(coverage_by_strata(sets, lam, largest, quantiles=2))
+    found = coverage_by(sets, packed, by=ByRange(largest, quantiles=2))
+    assert found.identical(coverage_by(sets, lam, by=ByRange(largest, quantiles=2)))
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
@@ -96,20 +99,20 @@ def test_labels_and_risk_have_the_same_bits(dtype: str, several: bool) -> None:
     sets = prediction_sets(several=several)
     lam = plausibilities(EXAMPLES, LABELS, dtype=dtype, counts=False)
     packed = shuffled(pack(lam.isel(label=np.random.default_rng(5).permutation(LABELS))))
-    found = coverage_by_label(sets, packed, cluster="patient", simultaneous=True)
-    dense = coverage_by_label(sets, lam, cluster="patient", simultaneous=True)
+    found = coverage_by(sets, packed, by=ByLabel(simultaneous=True), cluster="patient")
+    dense = coverage_by(sets, lam, by=ByLabel(simultaneous=True), cluster="patient")
     assert found.identical(dense)
-    assert coverage_by_risk(sets, packed).identical(coverage_by_risk(sets, lam))
+    assert coverage_by(sets, packed, by=ByRisk()).identical(coverage_by(sets, lam, by=ByRisk()))
     words = {name: ("low", "high")[place % 2] for place, name in enumerate(label_names(LABELS))}
-    found = coverage_by_risk(sets, packed, words, cluster="patient")
-    assert found.identical(coverage_by_risk(sets, lam, words, cluster="patient"))
+    found = coverage_by(sets, packed, by=ByRisk(words), cluster="patient")
+    assert found.identical(coverage_by(sets, lam, by=ByRisk(words), cluster="patient"))
 
 
 def test_risk_is_what_its_equation_says() -> None:
     """missed(L) = sum_i lambda_i(L - C_i) / sum_i lambda_i(L), over all of both at once."""
     sets = prediction_sets(several=False)
     lam = plausibilities(EXAMPLES, LABELS)
-    found = coverage_by_risk(sets, pack(lam))
+    found = coverage_by(sets, pack(lam), by=ByRisk())
     for level in (1.0, 2.0, 3.0):
         mine = (lam.risk == level).values
         said, held = lam.values[:, mine], sets.values[:, mine]

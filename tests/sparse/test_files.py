@@ -106,5 +106,5 @@ def test_what_cannot_be_written_is_said_before() -> None:
     check_output(Path("lam.csv"), "long")
     with pytest.raises(InputError, match=r"ending-unknown: cannot tell the format of lam\.txt"):
         check_output(Path("lam.txt"))
-    with pytest.raises(InputError, match=r"option-unfit: lam\.nc: plausibilities are not written"):
+    with pytest.raises(InputError, match=r"option-unfit: lam\.nc"):
         check_output(Path("lam.nc"), "long")

@@ -98,19 +98,19 @@ def test_evaluate_by_chunks_of_rows(packed: xr.Dataset) -> None:
     some = packed.isel(example=slice(0, ROWS))
     sets = labelled(np.zeros((ROWS, LABELS), bool), some.example.values, label_names(LABELS))
     with at_most(48):  # dense plausibilities of these rows alone would be 76
-        found = plausibly.evaluate(sets, some)
+        found = plausibly.evaluate(sets, some).data
     assert float(found.aggregated_coverage_mean) == 0
 
 
 def test_risk_and_entropy(packed: xr.Dataset) -> None:
     """Sets of a byte a cell are there already; dense plausibilities would be 152 MiB."""
-    from plausibly.evaluation import coverage_by_risk, entropy
+    from plausibly.evaluation import ByRisk, coverage_by, entropy
 
     some = packed.isel(example=slice(0, 2 * ROWS))
     sets = labelled(np.zeros((2 * ROWS, LABELS), bool), some.example.values, label_names(LABELS))
     risk = {name: place % 3 for place, name in enumerate(label_names(LABELS))}
     with at_most(48):
-        found = coverage_by_risk(sets, some, risk)
+        found = coverage_by(sets, some, by=ByRisk(risk))
         entropy(some)
     assert float(found.missed_mean[0]) == 1
 

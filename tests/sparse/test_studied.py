@@ -48,7 +48,7 @@ DREW = plausibly.calibrate(
 
 
 def planned(model: xr.DataArray, lam: xr.DataArray | xr.Dataset) -> xr.Dataset:
-    return plausibly.plan(model, lam, alpha=[0.2, 0.3], resamples=3, cluster="patient")
+    return plausibly.plan(model, lam, alpha=[0.2, 0.3], resamples=3, cluster="patient").data
 
 
 def uniform(model: xr.DataArray, lam: xr.DataArray | xr.Dataset) -> xr.Dataset:
@@ -80,8 +80,8 @@ def test_joint_ranks(score: str) -> None:
 
 def test_a_plan_of_annotations_reads_the_packed_form() -> None:
     table = mentions("single-label", EXAMPLES, LABELS)
-    found = plausibly.plan(MODEL, table, alpha=0.2, resamples=2)
-    whole = plausibly.plan(MODEL, DENSE, alpha=0.2, resamples=2)
+    found = plausibly.plan(MODEL, table, alpha=0.2, resamples=2).data
+    whole = plausibly.plan(MODEL, DENSE, alpha=0.2, resamples=2).data
     assert (found["spread"] == whole["spread"]).all()
     assert (found["responses_distance"] >= 0).all()
 

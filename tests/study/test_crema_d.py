@@ -74,7 +74,7 @@ def test_crema_d(folder: Path, shared: Path) -> None:
         "voted": {"calibrator": "voted"},
         "monte-carlo(draws=10)": {"calibrator": "monte-carlo", "draws": 10},
     }
-    expected = plausibly.compare(predictions, lam, methods, splits=10, seed=1)
+    expected = plausibly.compare(predictions, lam, methods, splits=10, seed=1).data
     stored = xr.load_dataset("plausibly-out/results.nc", engine="scipy")
     for measure in ("aggregated_coverage", "voted_coverage", "set_size"):
         np.testing.assert_array_equal(stored[measure].values, expected[measure].values)

@@ -91,7 +91,7 @@ def test_one_example_a_patient(world: World) -> None:
         splits=6,
         group="patient",
         seed=1,
-    )
+    ).data
     measured = result.compared["aggregated_coverage"].sel({"method": "everyone"}).values
     np.testing.assert_array_equal(measured, expected["aggregated_coverage"].values[0])
 

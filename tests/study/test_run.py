@@ -147,7 +147,7 @@ def test_three_calibrations_are_those_of_compare(world: World) -> None:
     predictions, lam = inputs()
     expected = plausibly.compare(
         predictions, lam, METHODS, alphas=["0.1", "0.25"], splits=6, group="patient", seed=1
-    )
+    ).data
     xr.testing.assert_identical(ran("study.toml").compared, expected)
 
 

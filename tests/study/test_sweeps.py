@@ -54,7 +54,7 @@ def test_the_keys_are_the_arguments_of_compare(world: World) -> None:
             sizes=[10, 15],
             draws=[1, 5],
             seed=1,
-        )
+        ).data
     assert found["set_size"].dims == ("method", "split", "alpha", "draws", "size")
     for name in ("aggregated_coverage", "set_size", "n_calibration", "guaranteed", "uses_draws"):
         assert np.array_equal(found[name].values, expected[name].values)
@@ -89,7 +89,7 @@ def test_what_is_told(world: World) -> None:
     }
     cells = [(one["alpha"], one["size"], one["draws"]) for one in document["methods"][2]["results"]]
     assert cells == [(0.25, size, draws) for size in (10, 15) for draws in (1, 5)]
-    stored = plausibly.load_study("again/results.nc")
+    stored = plausibly.load_study("again/results.nc").data
     last = document["methods"][2]["results"][-1]
     mean = float(stored["set_size"].isel(method=2, alpha=0, draws=1, size=1).mean())
     assert last["set_size"] == mean

@@ -29,7 +29,7 @@ def data(tmp_path: Path) -> tuple[xr.DataArray, xr.DataArray]:
 
 def test_one_split_by_hand(data: tuple[xr.DataArray, xr.DataArray]) -> None:
     views, lam = data
-    found = plausibly.compare(views, lam, METHODS, alphas=[0.3], splits=1, seed=4)
+    found = plausibly.compare(views, lam, METHODS, alphas=[0.3], splits=1, seed=4).data
     keys = split_keys(4, 0)
     test = split(hash_names(views["example"].values), keys, test=0.5)
     for name, method in METHODS.items():
@@ -50,9 +50,9 @@ def test_one_split_by_hand(data: tuple[xr.DataArray, xr.DataArray]) -> None:
 
 def test_no_order_has_a_part_in_it(data: tuple[xr.DataArray, xr.DataArray]) -> None:
     views, lam = data
-    found = plausibly.compare(views, lam, METHODS, splits=3)
+    found = plausibly.compare(views, lam, METHODS, splits=3).data
     turned = views.transpose("label", "example", "augmentation").isel(example=slice(None, None, -1))
-    again = plausibly.compare(turned, lam.isel(example=np.arange(30)), METHODS, splits=3)
+    again = plausibly.compare(turned, lam.isel(example=np.arange(30)), METHODS, splits=3).data
     xr.testing.assert_identical(found, again)
 
 

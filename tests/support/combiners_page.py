@@ -108,7 +108,7 @@ def sets() -> str:
             alphas=["0.1"],
             splits=SPLITS,
             group=subject.group,
-        ).isel(alpha=0)
+        ).data.isel(alpha=0)
     mean = study.mean("split")
     body = [
         [

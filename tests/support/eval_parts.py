@@ -9,11 +9,9 @@ import xarray as xr
 
 import eval_oracles as oracle
 from plausibly.evaluation import (
-    coverage_by_label,
-    coverage_by_risk,
-    coverage_by_size,
-    coverage_by_strata,
-    coverage_by_subgroup,
+    ByRange,
+    ByRisk,
+    coverage_by,
     entropy,
     evaluate,
     sorted_coverage,
@@ -60,19 +58,21 @@ def evaluated(sets: xr.DataArray, lam: xr.DataArray, method: IntervalMethod) -> 
         ties="random",
         interval=method,
         true="diagnosis",
-    )
+    ).data
 
 
 MEASURES: dict[str, Measure] = {
     "evaluation": lambda sets, lam: evaluated(sets, lam, "auto"),
     "evaluation, betting": lambda sets, lam: evaluated(sets, lam, "betting"),
-    "strata": lambda sets, lam: coverage_by_strata(sets, lam, entropy(lam), quantiles=3),
-    "strata of a coordinate": lambda sets, lam: coverage_by_strata(sets, lam, "age", edges=[2, 5]),
-    "size": lambda sets, lam: coverage_by_size(sets, lam, cluster="patient"),
-    "label": lambda sets, lam: coverage_by_label(sets, lam, cluster="patient"),
-    "risk": lambda sets, lam: coverage_by_risk(sets, lam, "cost"),
-    "subgroups": lambda sets, lam: coverage_by_subgroup(sets, lam, ["site", "sex"]),
+    "strata": lambda sets, lam: coverage_by(sets, lam, by=ByRange(entropy(lam), quantiles=3)),
+    "strata of a coordinate": lambda sets, lam: coverage_by(
+        sets, lam, by=ByRange("age", edges=[2, 5])
+    ),
+    "size": lambda sets, lam: coverage_by(sets, lam, by="set-size", cluster="patient"),
+    "label": lambda sets, lam: coverage_by(sets, lam, by="label", cluster="patient"),
+    "risk": lambda sets, lam: coverage_by(sets, lam, by=ByRisk("cost")),
+    "subgroups": lambda sets, lam: coverage_by(sets, lam, by=["site", "sex"]),
     "slab": lambda sets, lam: worst_slab_coverage(sets, lam, features(sets), directions=50),
     "sorted": lambda sets, lam: sorted_coverage(sets, lam),
-    "betting": lambda sets, lam: coverage_by_label(sets, lam, interval="betting"),
+    "betting": lambda sets, lam: coverage_by(sets, lam, by="label", interval="betting"),
 }

@@ -1,4 +1,4 @@
-"""Files of what is said: a call, or a command, in a line after ``$``, and below it the words.
+"""Files of calls: a call, or a command, in a line after ``$``, and below it what comes of it.
 
 The file of ``test_NAME.py`` is ``said/NAME.txt`` beside it.
 """
@@ -31,7 +31,7 @@ def said(test: str) -> pytest.MarkDecorator:
 
 
 def check(call: str, text: str, names: dict[str, object]) -> None:
-    """Assert that a call is refused, warns (on its line), or answers in these words."""
+    """Assert that a call is refused or warns by a name, with what it found, or prints a text."""
     if call.startswith("plausibly "):
         check_printed(call, text)
         return
@@ -40,20 +40,30 @@ def check(call: str, text: str, names: dict[str, object]) -> None:
     if kind == "error":
         with pytest.raises(InputError) as refused:
             eval(run, {**NAMES, **names})
-        assert str(refused.value) == text
+        assert brief("error", refused.value.name, refused.value.got) == text
     elif kind == "warning":
-        with pytest.warns(PlausiblyWarning) as heard:
+        with pytest.warns(PlausiblyWarning) as recorded:
             eval(run, {**NAMES, **names})
-        assert [(one.filename, str(one.message)) for one in heard] == [(file, text)]
+        assert [one.filename for one in recorded] == [file]
+        assert isinstance(recorded[0].message, PlausiblyWarning)
+        assert brief("warning", recorded[0].message.name, recorded[0].message.got) == text
     else:
-        assert eval(run, {**NAMES, **names}) == text
+        assert str(eval(run, {**NAMES, **names})) == text
+
+
+def brief(kind: str, name: str, found: str) -> str:
+    """Return a message as its name and what it found."""
+    return f"{kind} {name}: {found}" if found else f"{kind} {name}"
 
 
 def check_printed(call: str, text: str) -> None:
-    """Assert that a command prints these words, or refuses in them."""
+    """Assert that a command prints these words, or refuses by this name."""
     ran = cli_world.run(*shlex.split(call.removeprefix("plausibly ")))
-    told, nothing = f"{text}\n", ""
-    refused = text.startswith("error ")
-    expected = (2, nothing, told) if refused else (0, told, nothing)
-    assert (ran.code, ran.out, ran.err) == expected
-    assert max(map(len, text.splitlines())) <= 80
+    if text.startswith("error "):
+        name, _, found = text.partition(": ")
+        assert (ran.code, ran.out) == (2, "")
+        assert ran.err.startswith(f"{name}:")
+        assert found in " ".join(ran.err.split())
+    else:
+        assert (ran.code, ran.out, ran.err) == (0, f"{text}\n", "")
+    assert max(map(len, (ran.out or ran.err).splitlines())) <= 80

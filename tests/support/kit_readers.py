@@ -9,7 +9,7 @@ import attrs
 import xarray as xr
 
 from kit_mutants import Mutant, changed, common
-from plausibly.data.seal import sealed
+from plausibly.data.annotations import sealed
 from plausibly.errors import InputError
 from plausibly.plugin import ANNOTATION, Reader, resolve
 

@@ -75,7 +75,7 @@ def planned(
     predictions: xr.DataArray = PREDICTIONS, said: Argument = VOTES, **more: Argument
 ) -> xr.Dataset:
     """Return a plan of the pilot, soon."""
-    return plausibly.plan(predictions, said, **{"resamples": 10, "n": [100, 300], **more})
+    return plausibly.plan(predictions, said, **{"resamples": 10, "n": [100, 300], **more}).data
 
 
 def write(folder: Path, predictions: xr.DataArray, table: xr.Dataset) -> None:

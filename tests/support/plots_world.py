@@ -15,11 +15,10 @@ import plausibly
 from plausibly import plots
 from plausibly.annotators import label_disagreement
 from plausibly.evaluation import (
-    coverage_by_label,
-    coverage_by_risk,
-    coverage_by_size,
-    coverage_by_strata,
-    coverage_by_subgroup,
+    ByCoordinate,
+    ByRange,
+    ByRisk,
+    coverage_by,
     entropy,
     p_value_uniformity,
     sorted_coverage,
@@ -89,11 +88,11 @@ METHODS = {"_votes $a$": {"calibrator": "voted"}, "expected <b>": {"calibrator":
 
 def _evaluation() -> xr.Dataset:
     _, _, lam, sets = parts()
-    return plausibly.evaluate(sets, lam, by="site")
+    return plausibly.evaluate(sets, lam, by="site").data
 
 
 def _study() -> xr.Dataset:
-    return plausibly.compare(*world(), METHODS, splits=3, alphas=ALPHAS)
+    return plausibly.compare(*world(), METHODS, splits=3, alphas=ALPHAS).data
 
 
 def _uniformity() -> xr.Dataset:
@@ -106,25 +105,27 @@ def _sensitivity() -> xr.Dataset:
     examples = [str(name) for name in table["example"].values]
     predictions = world(len(examples))[0].drop_vars("site").assign_coords(example=examples)
     names = ["label-frequency", "majority-vote"]
-    return plausibly.sensitivity(predictions, table, names, splits=2, alphas=ALPHAS)
+    return plausibly.sensitivity(predictions, table, names, splits=2, alphas=ALPHAS).data
 
 
 _MADE: Mapping[str, Callable[[], xr.Dataset]] = {
     "evaluation": _evaluation,
     "study": _study,
-    "strata": lambda: coverage_by_strata(parts()[3], parts()[2], entropy(parts()[2]), quantiles=3),
-    "sizes": lambda: coverage_by_size(parts()[3], parts()[2]),
-    "subgroups": lambda: coverage_by_subgroup(parts()[3], parts()[2], "site", at_least=5),
-    "labels": lambda: coverage_by_label(parts()[3], parts()[2]),
-    "risk": lambda: coverage_by_risk(
-        parts()[3].assign_coords(cost=("label", [0, 1, 1, 2])), parts()[2], "cost"
+    "strata": lambda: coverage_by(
+        parts()[3], parts()[2], by=ByRange(entropy(parts()[2]), quantiles=3)
+    ),
+    "sizes": lambda: coverage_by(parts()[3], parts()[2], by="set-size"),
+    "subgroups": lambda: coverage_by(parts()[3], parts()[2], by=ByCoordinate("site", at_least=5)),
+    "labels": lambda: coverage_by(parts()[3], parts()[2], by="label"),
+    "risk": lambda: coverage_by(
+        parts()[3].assign_coords(cost=("label", [0, 1, 1, 2])), parts()[2], by=ByRisk("cost")
     ),
     "realised": lambda: sorted_coverage(parts()[3], parts()[2]),
     "uniformity": _uniformity,
-    "agreement": lambda: plausibly.agreement(answers(), resamples=20),
+    "agreement": lambda: plausibly.agreement(answers(), resamples=20).data,
     "disagreement": lambda: label_disagreement(answers()),
     "reliability": lambda: plausibly.reliability(answers(), "dawid-skene"),
-    "plan": lambda: plausibly.plan(*world(), resamples=0, within=0.05, alpha=ALPHAS),
+    "plan": lambda: plausibly.plan(*world(), resamples=0, within=0.05, alpha=ALPHAS).data,
     "sensitivity": _sensitivity,
 }
 

@@ -19,6 +19,7 @@ from plausibly.errors import PlausiblyWarning
 from plausibly.report import sources
 from plausibly.report.model import ReportData
 from plausibly.report.options import Options
+from plausibly.report.subject import Reported
 from plausibly.report.write import gather
 
 LABELS = ("cat", "dog", "fox", "owl")
@@ -94,7 +95,7 @@ def compared(made: Made, *, alphas: Sequence[float] = (0.2, 0.1), splits: int = 
         warnings.simplefilter("ignore", PlausiblyWarning)
         return plausibly.compare(
             made.predictions, made.plausibilities, METHODS, alphas=list(alphas), splits=splits
-        )
+        ).data
 
 
 def of_compared(made: Made, study: xr.Dataset | None = None) -> ReportData:
@@ -119,11 +120,13 @@ def of_new(
     return gather(
         sources.subject_of_predictor(
             predictor,
-            made.predictions[calibrating:],
-            lam[calibrating:],
-            made.annotations,
+            Reported(
+                predictions=made.predictions[calibrating:],
+                plausibilities=lam[calibrating:],
+                annotations=made.annotations,
+                alphas=list(alphas),
+            ),
             options or Options(title="A predictor"),
-            alphas=list(alphas),
         )
     )
 

@@ -11,8 +11,8 @@ from hypothesis import Phase, find as find_least, given, settings, strategies as
 
 import plausibly
 from kit_annotations import Words
+from plausibly.data.annotations import check_table
 from plausibly.data.plausibilities import check_plausibilities
-from plausibly.data.seal import check_table
 from plausibly.data.validate import check_predictions
 from plausibly.errors import InputError
 from plausibly.testing import data, strategies

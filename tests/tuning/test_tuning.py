@@ -183,7 +183,7 @@ def test_examples_that_tuned_are_refused_by_name(
     data: tuple[xr.DataArray, xr.DataArray], tuned: TunedScore
 ) -> None:
     with pytest.raises(InputError) as error:
-        tuned.check(data[0], whose="the calibration examples")
+        tuned.check(data[0], source="the calibration examples")
     first = ", ".join([n for n in data[0]["example"].values if n in tuned.tuned_on][:3])
     assert str(error.value) == (
         "error examples-tuned: 60 examples of the calibration examples tuned the score\n"
@@ -256,7 +256,7 @@ def test_tuned_sets_are_smaller_on_noisy_images(shared: Path) -> None:
         tuned.rest(lam),
         {"raps": {"score": tuned.score}, "aps": {"score": "aps"}},
         splits=20,
-    ).mean("split")
+    ).data.mean("split")
     for name, size in (("raps", 6.73), ("aps", 10.88)):
         one = study.sel({"method": name, "alpha": 0.1})
         assert float(one["set_size"]) == pytest.approx(size, abs=0.005)

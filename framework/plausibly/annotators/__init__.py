@@ -1,10 +1,8 @@
 """Agreement, certainty and reliability of annotators."""
 
 from plausibly.annotators.agreement import (
+    Agreement,
     agreement,
-    agreement_as_json,
-    describe_agreement,
-    describe_annotators,
     describe_certainty,
     label_disagreement,
 )
@@ -12,12 +10,10 @@ from plausibly.annotators.certainty import annotation_certainty, uncertainty_adj
 from plausibly.annotators.measures import average_overlap, set_likeness
 
 __all__ = [
+    "Agreement",
     "agreement",
-    "agreement_as_json",
     "annotation_certainty",
     "average_overlap",
-    "describe_agreement",
-    "describe_annotators",
     "describe_certainty",
     "label_disagreement",
     "set_likeness",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import textwrap
 from collections.abc import Hashable, Iterator, Sequence
+from typing import ClassVar
 
 import numpy as np
 import xarray as xr
@@ -28,13 +29,14 @@ from plausibly.annotators.answers import (
 from plausibly.annotators.measures import Likeness, Measure, likenesses, mean, ratio
 from plausibly.calibration.coordinates import group_names
 from plausibly.data import names
-from plausibly.data.left_out import read_left_out
+from plausibly.data.annotations import is_annotations
 from plausibly.data.names import name_texts, not_among, positions, quoted, several, text_array
+from plausibly.data.states import read_left_out
 from plausibly.errors import InputError, counted
 from plausibly.evaluation import inputs, intervals
-from plausibly.evaluation.describe import decimal, ends
 from plausibly.evaluation.inputs import as_plausibilities
-from plausibly.evaluation.intervals import ENDS, Doubles, each
+from plausibly.evaluation.intervals import Doubles
+from plausibly.evaluation.result import ENDS, Result, decimal, each, ends, percent, wrapped
 from plausibly.kernels.random import Keys, hash_names
 from plausibly.kernels.types import Bools, Ints
 from plausibly.planning.plan import check_resamples
@@ -44,12 +46,12 @@ MEASURE, GROUP = "measure", "group"
 _FIGURES = ("value", "low", "high", "reason")
 
 
-def label_disagreement(opinions: xr.DataArray | xr.Dataset) -> xr.Dataset:
+def label_disagreement(answers: xr.DataArray | xr.Dataset) -> xr.Dataset:
     """Return how often two answers to one example are each pair of labels.
 
     Parameters
     ----------
-    opinions : Dataset or DataArray
+    answers : Dataset or DataArray
         An annotation table, or plausibilities (example, label), dense or packed. Answers of single
         labels are compared with each other. Tables of other kinds are aggregated by the default of
         their kind, and two labels are drawn from the plausibilities of an example.
@@ -75,10 +77,9 @@ def label_disagreement(opinions: xr.DataArray | xr.Dataset) -> xr.Dataset:
     both labels are drawn, ``mean_i lambda_ik lambda_il``: an answer then also meets itself, so that
     few answers behind the plausibilities look more agreed than they are.
     """
-    kind = opinions.attrs.get(names.KIND)
-    if isinstance(opinions, xr.Dataset) and names.RESPONSE_EXAMPLE in opinions and kind == SINGLE:
-        return _of_answers(Answers.of(opinions))
-    lam = as_plausibilities(opinions)
+    if is_annotations(answers) and answers.attrs.get(names.KIND) == SINGLE:
+        return _of_answers(Answers.of(answers))
+    lam = as_plausibilities(answers)
     # The order of the rows must not reach the last bits of the sums.
     order = np.argsort(hash_names(lam[names.EXAMPLE].values), kind="stable")
     values = lam.values[order].astype(np.float64)
@@ -129,35 +130,49 @@ def _result(
     )
 
 
-def agreement_as_json(found: xr.Dataset) -> dict[str, object]:
-    """Return agreement as plain data.
+class Agreement(Result):
+    """Agreement of annotators, from `plausibly.agreement`: prints measures and verdict."""
 
-    Parameters
-    ----------
-    found : Dataset
-        From `plausibly.agreement`.
-    """
-    facts = {str(name): value for name, value in found.attrs.items() if name != names.LEFT_OUT}
-    data: dict[str, object] = {
-        **facts,
-        "left_out": read_left_out(found.attrs),
-        "measures": _table(found, MEASURE, _FIGURES, ""),
-    }
-    for dim, prefix in ((names.LABEL, "label_"), (names.ANNOTATOR, "annotator_")):
-        columns = [str(name) for name in found if str(name).startswith(prefix)]
-        data[f"by_{dim}"] = _table(found, dim, columns, prefix)
-    if GROUP in found.dims:
-        data["by_group"] = [
-            {
-                "group": one[GROUP].item(),
-                "examples": int(one["group_examples"]),
-                "measures": _table(
-                    one, MEASURE, [f"{GROUP}_{figure}" for figure in _FIGURES], "group_"
-                ),
-            }
-            for one in each(found, GROUP)
-        ]
-    return data
+    title: ClassVar[str] = "agreement"
+
+    def lines(self) -> list[str]:
+        lines = [self._head(), *_measure_lines(self.data), *_again(self.data)]
+        for text in (_in_words(self.data), *_reasons(self.data)):
+            lines += wrapped(text)
+        return [*lines, *(_groups(self.data) if GROUP in self.data.dims else [])]
+
+    def annotator_lines(self) -> list[str]:
+        """Return the annotators that agree less than the others do, as text."""
+        return _annotators(self.data)
+
+    def to_json(self) -> dict[str, object]:
+        found = self.data
+        data: dict[str, object] = {
+            **{name: value for name, value in self.attrs.items() if name != names.LEFT_OUT},
+            "left_out": read_left_out(found.attrs),
+            "measures": _table(found, MEASURE, _FIGURES, ""),
+        }
+        for dim, prefix in ((names.LABEL, "label_"), (names.ANNOTATOR, "annotator_")):
+            columns = [str(name) for name in found if str(name).startswith(prefix)]
+            data[f"by_{dim}"] = _table(found, dim, columns, prefix)
+        if GROUP in found.dims:
+            of_group = [f"{GROUP}_{figure}" for figure in _FIGURES]
+            data["by_group"] = [
+                {
+                    "group": one[GROUP].item(),
+                    "examples": int(one["group_examples"]),
+                    "measures": _table(one, MEASURE, of_group, "group_"),
+                }
+                for one in each(found, GROUP)
+            ]
+        return data
+
+    def _head(self) -> str:
+        known = self.data.attrs
+        who = int((self.data["annotator_answers"].values > 0).sum())
+        parts = [several(int(known["examples"]), "example")]
+        parts += [several(who, "annotator")] if who else []
+        return f"Agreement: {', '.join([*parts, several(int(known['answers']), 'answer')])}"
 
 
 def _table(
@@ -171,32 +186,32 @@ def _table(
     ]
 
 
-WIDTH = 80
-_TITLE, _VALUE = 50, 8
+_TITLE = 42
+_HARD = "\N{NO-BREAK SPACE}"
 _MOST_LABELS, _MOST_ROWS = 12, 10
-_OFTEN = 0.1  # of answers more than the others: from then on a label is said too much
+_OFTEN = 0.1  # a label is named too often from this much above the others on
 _TITLES = {
-    "percent": "two annotators give an example the same {answer}",
+    "percent": "two annotators give the same {answer}",
     "neighbouring": "the same or a neighbouring label",
-    "krippendorff-nominal": "Krippendorff alpha, nominal",
-    "krippendorff-ordinal": "Krippendorff alpha, ordinal",
-    "krippendorff-jaccard": "Krippendorff alpha, distance 1 - Jaccard",
-    "krippendorff-masi": "Krippendorff alpha, distance 1 - MASI",
-    "krippendorff-overlap": "Krippendorff alpha, distance 1 - overlap",
-    "fleiss-kappa": "Fleiss kappa",
-    "jaccard": "Jaccard likeness of two sets",
-    "masi": "MASI likeness of two sets",
-    "first-choice": "the same label from the first ranks of two",
+    "krippendorff-nominal": "Krippendorff's alpha, nominal",
+    "krippendorff-ordinal": "Krippendorff's alpha, ordinal",
+    "krippendorff-jaccard": "Krippendorff's alpha, distance 1 - Jaccard",
+    "krippendorff-masi": "Krippendorff's alpha, distance 1 - MASI",
+    "krippendorff-overlap": "Krippendorff's alpha, distance 1 - overlap",
+    "fleiss-kappa": "Fleiss' kappa",
+    "jaccard": "Jaccard similarity of two sets",
+    "masi": "MASI similarity of two sets",
+    "first-choice": "the same first choice",
     "average-overlap": "average overlap",
     "partial-average-overlap": "partial average overlap",
-    "left-out-vote": "one says what the others vote for",
+    "left-out-vote": "same as the majority of the others",
 }
 _SHARES = {
     "unanimous": "examples on which all agree",
-    "tied": "examples with a tied vote",
+    "tied": "examples with a tied majority vote",
     "entropy": "mean entropy of the plausibilities, in nats",
 }
-_ANSWERS = {SINGLE: "label", SETS: "set", RANKINGS: "ranking"}
+_ANSWERS = {SINGLE: "answer", SETS: "set", RANKINGS: "ranking"}
 _LIKENESS = {
     "percent": "agrees with others",
     "jaccard": "Jaccard with others",
@@ -209,55 +224,34 @@ def measure_titles(kind: str) -> dict[str, str]:
     return {name: title.format(answer=answer) for name, title in {**_TITLES, **_SHARES}.items()}
 
 
-def describe_agreement(found: xr.Dataset) -> str:
-    """Return the measures of all answers as plain text.
-
-    Parameters
-    ----------
-    found : Dataset
-        From `plausibly.agreement`.
-    """
-    lines = [*_measure_lines(found), *_again(found)]
-    for text in (_examples(found), *_reasons(found), _in_words(found)):
-        lines += textwrap.wrap(text, WIDTH, break_on_hyphens=False)
-    if GROUP in found.dims:
-        lines += ["", *_groups(found)]
-    return "\n".join(lines)
-
-
-def describe_annotators(found: xr.Dataset) -> str:
-    """Return who differs from the others, as plain text.
-
-    Parameters
-    ----------
-    found : Dataset
-        From `plausibly.agreement`.
-    """
+def _annotators(found: xr.Dataset) -> list[str]:
     agreed = found["annotator_agreement"].values
     known = np.flatnonzero(~np.isnan(agreed))
     if not known.size:
-        return "\n".join(textwrap.wrap(_nobody(found), WIDTH))
+        if found.attrs["unknown"] == found.attrs["answers"]:
+            text = "The annotations do not name annotators, so they cannot be compared."
+        else:
+            text = "No annotator answered an example that another one answered, too."
+        return wrapped(text)
     low = [place for place in known.tolist() if found["annotator_low"].values[place]]
     low.sort(key=lambda place: (agreed[place], place))
     shown = low[:_MOST_ROWS]
     lines = _rows(found, shown)
     rest = not_among(known.tolist(), shown)
     if rest:
-        each = agreed[rest]
-        spread = decimal(float(each.min()))
-        if len(rest) > 1:
-            spread += f" to {decimal(float(each.max()))}"
+        lowest, highest = float(agreed[rest].min()), float(agreed[rest].max())
+        spread = decimal(lowest) + (f" to {decimal(highest)}" if len(rest) > 1 else "")
         who = several(len(rest), "other annotator" if shown else "annotator")
-        more = f", of whom {counted(len(low) - len(shown))} differ" if len(low) > len(shown) else ""
-        stands = "" if shown else "nobody stands out: "
-        lines.append(f"{stands}{who}, {spread}{more}; nobody is dropped unless you say so")
+        more = f" ({counted(len(low) - len(shown))} of them lower)" if len(low) > len(shown) else ""
+        prefix = "" if shown else "No annotator stands out: "
+        lines += wrapped(f"{prefix}{who}, {spread}{more}. No annotator is left out.")
     alone = int((found["annotator_answers"].values > 0).sum()) - known.size
     if alone:
-        lines.append(f"{several(alone, 'annotator')} alone with each example: nobody to compare to")
-    return "\n".join(lines)
+        lines.append(f"{several(alone, 'annotator')} without another answer to compare with")
+    return lines
 
 
-def describe_certainty(certainty: xr.Dataset) -> str:
+def describe_certainty(certainty: xr.Dataset) -> list[str]:
     """Return in words how certain the most plausible label is.
 
     Parameters
@@ -265,21 +259,20 @@ def describe_certainty(certainty: xr.Dataset) -> str:
     certainty : Dataset
         From `plausibly.annotators.annotation_certainty`.
     """
-    titles = {"": "annotation certainty of the most plausible label", "level_": "of its level"}
-    level = f"{100 * certainty.attrs['confidence']:g} %: "
+    titles = {"": "certainty of the most plausible label", "level_": "of its level"}
     lines = [
-        _line(title, [float(certainty[f"{prefix}{end}"]) for end in ENDS], level)
+        _line(title, [float(certainty[f"{prefix}{end}"]) for end in ENDS])
         for prefix, title in titles.items()
         if f"{prefix}mean" in certainty
     ]
     values = certainty["certainty"].values
     lines += textwrap.wrap(
         f"by {certainty.attrs['draws']} resamples of the responses of each example: "
-        f"{_percent(float((values >= 1).mean()))} of {several(len(values), 'example')} have one "
-        f"label in all of them, {_percent(float((values < 0.5).mean()))} none in half of them",
-        WIDTH,
+        f"{percent(float((values >= 1).mean()))} of {several(len(values), 'example')} have one "
+        f"label in all of them, {percent(float((values < 0.5).mean()))} none in half of them",
+        80,
     )
-    return "\n".join(lines)
+    return lines
 
 
 def _of(found: xr.Dataset, measure: str, variable: str = "value") -> float:
@@ -289,22 +282,18 @@ def _of(found: xr.Dataset, measure: str, variable: str = "value") -> float:
 
 
 def _measure_lines(found: xr.Dataset) -> Iterator[str]:
-    """Yield one line a measure; the first interval says its confidence."""
-    level = f"{100 * found.attrs['confidence']:g} %: "
+    """Yield one line per measure."""
     answer = _ANSWERS[found.attrs["kind"]]
     for name in map(str, found[MEASURE].values):
-        if name not in _TITLES or math.isnan(_of(found, name)):
-            continue
-        figures = [_of(found, name, figure) for figure in _FIGURES[:3]]
-        yield _line(_TITLES[name].format(answer=answer), figures, level)
-        if not math.isnan(figures[1]):
-            level = " " * len(level)
+        if name in _TITLES and not math.isnan(_of(found, name)):
+            value = [_of(found, name, figure) for figure in _FIGURES[:3]]
+            yield _line(_TITLES[name].format(answer=answer), value)
 
 
-def _line(title: str, figures: Sequence[float], level: str) -> str:
-    value, low, high = figures
-    between = "" if math.isnan(low) else f"{level}{ends(low, high)}"
-    return f"{title:<{_TITLE}}{decimal(value):<{_VALUE}}{between}".rstrip()
+def _line(title: str, measured: Sequence[float]) -> str:
+    value, low, high = measured
+    between = "" if math.isnan(low) else ends(low, high)
+    return f"{title:<{_TITLE}}{decimal(value):<7}{between}".rstrip()
 
 
 def _again(found: xr.Dataset) -> list[str]:
@@ -314,17 +303,11 @@ def _again(found: xr.Dataset) -> list[str]:
     if not known:
         return []
     some = f" (the {len(known)} most frequent of {counted(every)})" if every > len(known) else ""
-    verb = "says" if found.attrs["kind"] == SINGLE else "names"
-    title = f"if one {verb} k, another does too{some}   "
+    # No-break spaces keep a label and its number on one line.
     cells = [f"{labels[place]}: {decimal(float(again[place]), 2)}" for place in known]
-    lines, current = [], title
-    indent = " " * min(len(title), 34)
-    for cell in cells:
-        if len(current.rstrip()) + 3 + len(cell) > WIDTH and current.strip():
-            lines.append(current.rstrip())
-            current = indent
-        current += f"{cell}   "
-    return [*lines, current.rstrip()]
+    text = f"agreement by label{some}   {'   '.join(cell.replace(' ', _HARD) for cell in cells)}"
+    lines = textwrap.wrap(text, 80, subsequent_indent=" " * 21)
+    return [line.replace(_HARD, " ") for line in lines]
 
 
 def _frequent(found: xr.Dataset) -> tuple[list[int], int]:
@@ -335,62 +318,71 @@ def _frequent(found: xr.Dataset) -> tuple[list[int], int]:
     return sorted(often[:_MOST_LABELS]), len(known)
 
 
-def _percent(share: float) -> str:
-    return f"{100 * share:.0f} %"
-
-
-def _examples(found: xr.Dataset) -> str:
-    compared, every = int(found.attrs["compared"]), int(found.attrs["examples"])
-    if not compared:
-        return f"none of {several(every, 'example')} has answers of two annotators"
-    among = several(compared, "example")
-    if compared < every:
-        among += f" with two answers or more, of {counted(every)}"
-    return (
-        f"all agree on {_percent(_of(found, 'unanimous'))} of {among}; "
-        f"{_percent(_of(found, 'tied'))} have a tied vote"
-    )
-
-
 def _reasons(found: xr.Dataset) -> Iterator[str]:
     """Yield why measures have no value, each reason once."""
-    told: dict[str, list[str]] = {}
+    by_reason: dict[str, list[str]] = {}
     for name, reason in zip(found[MEASURE].values, found["reason"].values, strict=True):
         if reason and str(name) in _TITLES:
-            told.setdefault(str(reason), []).append(str(name))
+            by_reason.setdefault(str(reason), []).append(str(name))
     if found.attrs["compared"]:
-        for reason, whose in told.items():
-            yield f"no value for {', '.join(whose)}: {reason}"
+        for reason, measured in by_reason.items():
+            yield f"No value for {', '.join(measured)}: {reason}."
 
 
 def _in_words(found: xr.Dataset) -> str:
-    """Return what it means, where something can be said."""
+    """Return the verdict: by label, by example, by annotator."""
+    compared, every = int(found.attrs["compared"]), int(found.attrs["examples"])
+    if not compared:
+        return f"None of {several(every, 'example')} has answers of two annotators."
     parts = []
-    percent = _of(found, "percent")
+    same = _of(found, "percent")
     again, labels = found["label_again"].values, found[names.LABEL].values.tolist()
     known = _frequent(found)[0]
     if len(known) > 1:
         most, least = (pick(known, key=lambda place: again[place]) for pick in (max, min))
         if again[most] > again[least]:
             parts.append(
-                f"{quoted(labels[most])} is said again most often, {quoted(labels[least])} least"
+                f"Agreement is highest on {quoted(labels[most])} "
+                f"({decimal(float(again[most]), 2)}) and lowest on {quoted(labels[least])} "
+                f"({decimal(float(again[least]), 2)})."
             )
+    among = "the examples"
+    if compared < every:
+        among = f"{several(compared, 'example')} with two answers or more, of {counted(every)}"
+    parts.append(
+        f"All annotators agree on {percent(_of(found, 'unanimous'))} of {among}; "
+        f"{percent(_of(found, 'tied'))} have a tied majority vote."
+    )
     near = _of(found, "neighbouring")
-    if percent < 1 and not math.isnan(near):
-        share = (near - percent) / (1 - percent)
-        parts.append(
-            f"{_percent(share)} of disagreement is by one step, which a vote hides and "
-            "plausibilities keep"
-        )
-    shares = found["label_share"].values
+    if same < 1 and not math.isnan(near):
+        share = (near - same) / (1 - same)
+        parts.append(f"{percent(share)} of disagreement is by one step of the order.")
     alpha = _of(found, "krippendorff-nominal")
-    if found.attrs["kind"] == SINGLE and percent >= 0.8 and alpha < 0.4:
-        top = int(np.nanargmax(shares))
+    if found.attrs["kind"] == SINGLE and same >= 0.8 and alpha < 0.4:
+        top = int(np.nanargmax(found["label_share"].values))
         parts.append(
-            f"{_percent(float(shares[top]))} of answers are {quoted(labels[top])}, so that chance "
-            "agrees often, too: read alpha beside the first line"
+            f"{percent(float(found['label_share'].values[top]))} of answers are "
+            f"{quoted(labels[top])}, so that agreement by chance is frequent, too, and alpha is "
+            "low."
         )
-    return f"In words: {'; '.join(parts)}." if parts else ""
+    return " ".join([*parts, *_lowest(found)])
+
+
+def _lowest(found: xr.Dataset) -> Iterator[str]:
+    """Yield which annotator agrees least, where one agrees less than the others do."""
+    agreed, low = found["annotator_agreement"].values, found["annotator_low"].values
+    if not low.any():
+        return
+    place = min(np.flatnonzero(low).tolist(), key=lambda one: (agreed[one], one))
+    others = np.delete(agreed, place)
+    others = others[~np.isnan(others)]
+    text = f"{found[names.ANNOTATOR].values[place]} agrees least with the others: "
+    text += decimal(float(agreed[place]), 2)
+    if others.size:
+        span = [decimal(float(end), 2) for end in (others.min(), others.max())]
+        text += f", where the others reach {' to '.join(dict.fromkeys(span))}"
+    more = int(low.sum()) - 1
+    yield text + (f"; {counted(more)} more agree less than the others do." if more else ".")
 
 
 def _groups(found: xr.Dataset) -> list[str]:
@@ -407,15 +399,15 @@ def _groups(found: xr.Dataset) -> list[str]:
         known = (row for row in rows if not math.isnan(row[2][0]))
         shown = sorted(known, key=lambda row: row[2][0])[:_MOST_ROWS]
     width = max(map(len, (by, *(row[0] for row in shown)))) + 2
-    level = f"{100 * found.attrs['confidence']:g} %"
-    lines = [f"{by:<{width}}{'examples':>8}   same answer   {level} interval    alpha"]
+    level = f"{100 * found.attrs['confidence']:g}% interval"
+    lines = [f"{by:<{width}}{'examples':>8}   same answer   {level:<15}{'alpha':>7}"]
     for title, count, (value, low, high), beyond in shown:
         between = "" if math.isnan(low) else ends(low, high)
         lines.append(
-            f"{title:<{width}}{count:>8}   {decimal(value):>11}   {between:<13}{beyond:>8}"
+            f"{title:<{width}}{count:>8}   {decimal(value):>11}   {between:<15}{beyond:>7}"
         )
     if len(shown) < len(rows):
-        lines.append(f"the {len(shown)} of {counted(len(rows))} that agree least")
+        lines.append(f"the {len(shown)} of {counted(len(rows))} with the lowest agreement")
     return lines
 
 
@@ -435,18 +427,12 @@ def _rows(found: xr.Dataset, shown: Sequence[int]) -> list[str]:
         note = ""
         if share - others >= _OFTEN:
             label = quoted(one["annotator_says"].item())
-            note = f"  says {label} to {_percent(share)}, others {_percent(others)}"
-        if note and len(text.rstrip()) + len(note) > WIDTH:
+            note = f"  says {label} to {percent(share)}, others {percent(others)}"
+        if note and len(text.rstrip()) + len(note) > 80:
             lines += [text.rstrip(), f"{'':<{wide}}{note}"]
         else:
             lines.append(f"{text}{note}".rstrip())
     return lines
-
-
-def _nobody(found: xr.Dataset) -> str:
-    if found.attrs["unknown"] == found.attrs["answers"]:
-        return "annotations do not say who answered: annotators cannot be told apart"
-    return "no annotator answered an example that another one answered, too"
 
 
 LEAST_COMPARED = 10  # answers of an annotator before anything is made of them
@@ -638,7 +624,7 @@ def agreement(
     resamples: int = 1000,
     confidence: float = 0.95,
     seed: int = 0,
-) -> xr.Dataset:
+) -> Agreement:
     """Measure how much the annotators of a table agree.
 
     Parameters
@@ -665,8 +651,9 @@ def agreement(
 
     Returns
     -------
-    Dataset
-        Over the dim ``measure``: `value`, `low` and `high`, and `reason`, why there is no value.
+    Agreement
+        Prints its measures and verdict. In `data`, over the dim ``measure``: `value`, `low` and
+        `high`, and `reason`, why there is no value.
         Of all kinds: ``percent`` (two answers to an example are equal, the mean over examples),
         ``krippendorff-nominal``, ``left-out-vote`` (an annotator says what the others vote for),
         ``unanimous`` and ``tied`` (shares of examples), ``entropy`` (mean, in nats, of the
@@ -769,7 +756,7 @@ def agreement(
     for more in (by_label(answers, plan), by_annotator(answers, alike[-1], votes)):
         result = result.merge(more, join="exact", compat="no_conflicts")
     if by is None:
-        return result
+        return Agreement(result)
     groups, codes = inputs.codes_of(inputs.example_values(by, (about,)))
     rows = []
     for code, group in enumerate(groups):
@@ -780,7 +767,7 @@ def agreement(
     result["group_examples"] = (GROUP, np.bincount(codes, minlength=len(groups)))
     for figure in _FIGURES:
         result[f"group_{figure}"] = ((GROUP, MEASURE), np.stack([row[figure] for row in rows]))
-    return result.assign_coords({GROUP: groups})
+    return Agreement(result.assign_coords({GROUP: groups}))
 
 
 def _measures(

@@ -13,9 +13,8 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from plausibly.data import names
+from plausibly.data.annotations import Rows, check_table
 from plausibly.data.names import name_texts, near, not_among, positions, quoted, several
-from plausibly.data.rows import Rows
-from plausibly.data.seal import check_table
 from plausibly.data.select import by_name
 from plausibly.errors import InputError, counted, listed, warn
 from plausibly.evaluation.intervals import Doubles

@@ -13,8 +13,9 @@ from plausibly.data.names import name_texts, text_array
 from plausibly.data.plausibilities import check_plausibilities, mean_over_draws
 from plausibly.errors import InputError
 from plausibly.evaluation import inputs, intervals
-from plausibly.evaluation.groups import LEVEL, Risk, in_order, levels_of
-from plausibly.evaluation.intervals import ENDS, Averaging, Doubles, Interval
+from plausibly.evaluation.intervals import Averaging, Doubles, Interval
+from plausibly.evaluation.result import ENDS
+from plausibly.evaluation.risk import LEVEL, Risk, in_order, levels_of
 from plausibly.kernels.coverage import row_sums
 from plausibly.kernels.random import Keys, hash_names
 from plausibly.kernels.types import Bools, Floats, Hashes, Ints
@@ -42,7 +43,7 @@ def annotation_certainty(
     top : int
         How many labels: 1 for the most plausible one, else the set of so many.
     risk : str, mapping or DataArray, (label,), optional
-        Levels of the labels, as in `plausibly.evaluation.coverage_by_risk`: certainty of the levels
+        Levels of the labels, as in `plausibly.evaluation.ByRisk`: certainty of the levels
         that the first labels have, too.
     order : sequence, optional
         The levels from the least on.

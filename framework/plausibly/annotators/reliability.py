@@ -8,12 +8,13 @@ import numpy as np
 import xarray as xr
 
 from plausibly import registry, text
-from plausibly.data import names, seal
+from plausibly.data import names
+from plausibly.data.annotations import Rows, check_table, lent
 from plausibly.data.names import name_texts, quoted, several, text_array
-from plausibly.data.rows import Rows, ordered_sum
 from plausibly.data.select import answered, select
 from plausibly.errors import ComponentError, InputError, counted
 from plausibly.evaluation.intervals import Doubles
+from plausibly.kernels.sums import ordered_sum
 from plausibly.kernels.types import Floats, Ints
 from plausibly.protocols import AGGREGATOR, Aggregator, ComponentLike
 from plausibly.registry.components import called
@@ -84,15 +85,15 @@ def reliability(
     ComponentError
         ``reliability-malformed`` where the answer of a plugin is no table of these annotators.
     """
-    table = seal.check_table(annotations)
+    table = check_table(annotations)
     component = registry.resolve(AGGREGATOR, aggregator, params or None)
     whose = called(AGGREGATOR, component)
-    seal.check_table(table, component.accepts)
+    check_table(table, component.accepts)
     kept = answered(table)
     if len(kept) < table.sizes[names.EXAMPLE]:
         table = select(table, example=kept)
     with calling(f"aggregator {whose}", "reliability"):
-        told: object = component.reliability(seal.lent(table))
+        told: object = component.reliability(lent(table))
     if told is None:
         raise InputError(
             "reliability-none",

@@ -11,12 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from plausibly.calibration.coordinates import as_values, incomplete, lacking
-from plausibly.calibration.examples import Examples
+from plausibly.calibration.examples import ArrayScores, Examples
 from plausibly.errors import InputError, counted
-from plausibly.kernels import blocks
 from plausibly.kernels.blocks import map_blocks
 from plausibly.kernels.draws import draw_labels
-from plausibly.kernels.masses import exact_units, float_bits, float_units, raised_units
+from plausibly.kernels.masses import exact_units, float_bits, raised_units
 from plausibly.kernels.random import Keys
 from plausibly.kernels.sparse import Dense, as_stored
 from plausibly.kernels.types import Floats, FloatType, Hashes, Ints, still, unwritable
@@ -102,8 +101,8 @@ class ScoreSource(Protocol):
         """Return all scores, or raise `InputError` where they are larger than memory."""
 
 
-def _source(given: Floats | ScoreSource) -> Floats | ScoreSource:
-    return unwritable(given) if isinstance(given, np.ndarray) else given
+def _source(scores: Floats | ScoreSource) -> ScoreSource:
+    return ArrayScores(scores) if isinstance(scores, np.ndarray) else scores
 
 
 def _stored(given: Floats | Dense) -> Dense:
@@ -124,12 +123,13 @@ class CalibrationData:
 
     Attributes
     ----------
-    source : ndarray, (example, label), or ScoreSource
+    source : ScoreSource
         Conformity scores in the dtype of the predictions; larger = fits better. Passed as
-        ``scores=``. What is read through `scores_at` and `scores_of` never makes an array of all.
-    stored : ndarray, (example, label), or Sparse
-        Plausibilities, dense or sparse; passed as ``plausibilities=``. What is read through
-        `draw`, `voted` and `atoms` never makes a dense array of sparse ones.
+        ``scores=``, also as an array (example, label). What is read through `scores_at` and
+        `scores_of` never makes an array of all.
+    stored : Dense or Sparse
+        Plausibilities; passed as ``plausibilities=``, also as an array (example, label). What is
+        read through `draw`, `voted` and `atoms` never makes a dense array of sparse ones.
     denominator : ndarray of int64, (example,), or None
         Totals of which the plausibilities are counts.
     examples : Examples, or ndarray of uint64, (example,)
@@ -147,7 +147,7 @@ class CalibrationData:
         means.
     """
 
-    source: Floats | ScoreSource = attrs.field(alias="scores", converter=_source)
+    source: ScoreSource = attrs.field(alias="scores", converter=_source)
     stored: Dense = attrs.field(alias="plausibilities", converter=_stored)
     denominator: Ints | None = attrs.field(converter=attrs.converters.optional(unwritable))
     examples: Examples = attrs.field(alias="hashes", converter=_examples)
@@ -171,10 +171,10 @@ class CalibrationData:
         """Hashes of the names of the examples, (example,): what randomness is keyed by."""
         return self.examples.hashes
 
-    @property
+    @cached_property
     def scores(self) -> Floats:
         """All scores, (example, label)."""
-        return self.source if isinstance(self.source, np.ndarray) else self.source.dense()
+        return self.source.dense()
 
     @property
     def dtype(self) -> FloatType:
@@ -183,9 +183,7 @@ class CalibrationData:
 
     def largest(self) -> Floats:
         """Return the largest score of each example, (example,)."""
-        if not isinstance(self.source, np.ndarray):
-            return self.source.largest()
-        return blocks.largest(self.source)
+        return self.source.largest()
 
     @cached_property
     def plausibilities(self) -> Floats:
@@ -271,16 +269,11 @@ class CalibrationData:
     def scores_at(self, codes: Ints) -> Floats:
         """Return the scores (draw, example) at label codes of that shape."""
         rows = np.broadcast_to(np.arange(len(self)), codes.shape)
-        return self._scores_at(rows, codes)
+        return self.source.at(rows, codes)
 
     def scores_of(self, atoms: Atoms) -> Floats:
         """Return the score of each atom, (atom,)."""
-        return self._scores_at(atoms.row, atoms.label)
-
-    def _scores_at(self, row: Ints, label: Ints) -> Floats:
-        if isinstance(self.source, np.ndarray):
-            return self.source[row, label]
-        return self.source.at(row, label)
+        return self.source.at(atoms.row, atoms.label)
 
     def units(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Return plausibilities as integer masses, and the mass of each example.
@@ -292,25 +285,24 @@ class CalibrationData:
             rounded up to 2^-40, which can only enlarge sets.
         denominator : ndarray of int64, (example,)
         """
-        return self._masses(self.plausibilities)
+        atoms = self.atoms()
+        units = np.zeros(self.stored.shape, dtype=np.int64)
+        units[atoms.row, atoms.label] = atoms.units
+        return units, atoms.denominator
 
     def atoms(self) -> Atoms:
         """Return the masses of `units` that are above 0, from dense or sparse plausibilities."""
-        row, slot, units, denominator = self._above_zero(self.stored.weight)
-        label = self.stored.label_at(row, slot).astype(np.intp, copy=False)
-        return Atoms(row, label, units, denominator)
-
-    def _above_zero(self, values: Floats) -> Atoms:
-        """Return the masses above 0 of rows of plausibilities, or of the slots of them."""
-        total = self._counted
-        if total is not None:
+        values, counted, found = self.stored.weight, self._counted, None
+        if counted is not None:
+            total = counted
             found = _in_blocks(values, lambda block: exact_units(values[block], total[block]))
-            if found is not None:
-                return Atoms(*found, total)
-        bits = float_bits(len(values))
-        found = _in_blocks(values, lambda block: raised_units(values[block], bits))
-        row, slot, units = _NONE if found is None else found
-        return Atoms(row, slot, units, np.full(len(self), 2**bits, dtype=np.int64))
+        if found is None:
+            bits = float_bits(len(values))
+            total = np.full(len(self), 2**bits, dtype=np.int64)
+            found = _in_blocks(values, lambda block: raised_units(values[block], bits))
+        row, slot, units = found or _NONE
+        label = self.stored.label_at(row, slot).astype(np.intp, copy=False)
+        return Atoms(row, label, units, total)
 
     @property
     def _counted(self) -> NDArray[np.int64] | None:
@@ -319,25 +311,13 @@ class CalibrationData:
             return None
         return self.denominator.astype(np.int64)
 
-    def _masses(self, values: Floats) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Return rows of plausibilities, or of the slots of them, as integer masses."""
-        total = self._counted
-        if total is not None:
-            counts = exact_units(values, total)
-            if counts is not None:
-                return counts, total
-        units, one = float_units(values)
-        return units, np.full(len(self), one, dtype=np.int64)
-
     def take(self, rows: NDArray[np.intp]) -> CalibrationData:
         """Return the data of some examples."""
         if len(rows) == len(self) and np.array_equal(rows, np.arange(len(self))):
             return self
         return attrs.evolve(
             self,
-            scores=self.source[rows]
-            if isinstance(self.source, np.ndarray)
-            else self.source.take(rows),
+            scores=self.source.take(rows),
             plausibilities=self.stored.take(rows),
             denominator=None if self.denominator is None else self.denominator[rows],
             hashes=self.examples.take(rows),

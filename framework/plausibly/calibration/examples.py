@@ -1,9 +1,9 @@
-"""Names of calibration examples, hashed when needed, and scores that are read as given."""
+"""Names of calibration examples, hashed when needed, and scores in memory."""
 
 from __future__ import annotations
 
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
 import attrs
 import numpy as np
@@ -17,12 +17,8 @@ if TYPE_CHECKING:
 
 
 @attrs.frozen(eq=False)
-class IdentityScores:
-    """Predictions, finite, as a source of scores.
-
-    Zero is added to what is read, which turns -0.0 into 0.0: they compare equal and are different
-    bits.
-    """
+class ArrayScores:
+    """Scores in memory, (example, label)."""
 
     values: Floats = attrs.field(converter=unwritable)
 
@@ -34,24 +30,38 @@ class IdentityScores:
     def at(self, row: Ints, label: Ints) -> Floats:
         """Return the scores of pairs of example and label, of any shape."""
         found: Floats = self.values[row, label]
-        return np.add(found, self.dtype.type(0), out=found)
+        return found
 
-    def take(self, rows: NDArray[np.intp]) -> IdentityScores:
+    def take(self, rows: NDArray[np.intp]) -> Self:
         """Return the scores of some examples."""
-        return IdentityScores(self.values[rows])
+        return attrs.evolve(self, values=self.values[rows])
 
     def largest(self) -> Floats:
         """Return the largest score of each example, (example,)."""
-        found = blocks.largest(self.values)
-        return np.add(found, self.dtype.type(0), out=found)
-
-    @cached_property
-    def _dense(self) -> Floats:
-        return still(np.add(self.values, self.dtype.type(0), order="C"))
+        return blocks.largest(self.values)
 
     def dense(self) -> Floats:
         """Return all scores."""
-        return self._dense
+        return self.values
+
+
+class IdentityScores(ArrayScores):
+    """Predictions, finite, that are scores as they stand.
+
+    Zero is added to what is read, which turns -0.0 into 0.0: they compare equal and are different
+    bits.
+    """
+
+    def at(self, row: Ints, label: Ints) -> Floats:
+        found = super().at(row, label)
+        return np.add(found, self.dtype.type(0), out=found)
+
+    def largest(self) -> Floats:
+        found = super().largest()
+        return np.add(found, self.dtype.type(0), out=found)
+
+    def dense(self) -> Floats:
+        return still(np.add(self.values, self.dtype.type(0), order="C"))
 
 
 @attrs.frozen(eq=False)

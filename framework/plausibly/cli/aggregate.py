@@ -69,8 +69,8 @@ def _run(
 ) -> None:
     from plausibly.cli import matching, reading
     from plausibly.data import names
-    from plausibly.data.left_out import read_left_out
     from plausibly.data.names import several
+    from plausibly.data.states import read_left_out
     from plausibly.io import write_plausibilities
     from plausibly.io.plausibilities import check_output
 

@@ -80,12 +80,7 @@ def agreement(
     seed: common.Seed = 0,
 ) -> None:
     """Declare ``plausibly agreement``."""
-    from plausibly.annotators.agreement import (
-        agreement as measured,
-        agreement_as_json,
-        describe_agreement,
-        describe_annotators,
-    )
+    from plausibly.annotators.agreement import agreement as measured
     from plausibly.cli import layout, reading
     from plausibly.io import read_annotations, read_examples, with_coordinates
 
@@ -109,12 +104,9 @@ def agreement(
             confidence=confidence,
             seed=seed,
         )
-    output.document |= {"annotations": facts, **agreement_as_json(found)}
+    output.document |= {"annotations": facts, **found.to_json()}
     shown = [layout.fields([("annotations", reading.summary_of(table, whose))]), ""]
-    if annotators:
-        shown.append(describe_annotators(found))
-    else:
-        shown.append(describe_agreement(found))
+    shown += found.annotator_lines() if annotators else found.lines()
     if draws is not None:
         shown += ["", _certainty(output, annotated, draws, risk, cluster, confidence, seed)]
     if not annotators:
@@ -181,4 +173,4 @@ def _certainty(
             zip(found["example"].values.tolist(), found["certainty"].values.tolist(), strict=True)
         ),
     }
-    return describe_certainty(found)
+    return "\n".join(describe_certainty(found))

@@ -93,7 +93,7 @@ def _run(output: Output, data: Data, folder: Path, *, splits: int, seed: int) ->
         write_study_file,
     )
     from plausibly.demo.subjects import load
-    from plausibly.evaluation.results import study_table
+    from plausibly.evaluation.study import Study
 
     drawable = _can_draw(data)
     make_folder(folder)
@@ -118,7 +118,7 @@ def _run(output: Output, data: Data, folder: Path, *, splits: int, seed: int) ->
         textwrap.fill(text, terminal.width(), break_on_hyphens=False, break_long_words=False)
         for text in meaning(result)
     ]
-    output.show(f"\n{study_table(result.study)}\n\n" + "\n".join(paragraphs))
+    output.show("\n".join(["", *Study(result.study).lines(), "", *paragraphs]))
     following = layout.command_line(command, indent=9)
     undrawn = "" if drawable else f"; no {FIGURE} without matplotlib (the extra plots)"
     output.show(

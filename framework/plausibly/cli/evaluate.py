@@ -160,7 +160,6 @@ def _run(
 
     from plausibly.cli import evaluate_parts, layout, matching, reading
     from plausibly.errors import PlausiblyWarning
-    from plausibly.evaluation.describe import as_json, describe
     from plausibly.evaluation.evaluate import evaluate as evaluated
     from plausibly.evaluation.inputs import check_ties
     from plausibly.evaluation.intervals import METHODS
@@ -194,7 +193,7 @@ def _run(
             cluster=measure.cluster,
             interval=interval,
             seed=measure.seed,
-        ).load()
+        )
         with warnings.catch_warnings():
             # What is to be said of the sets has been said.
             warnings.simplefilter("ignore", PlausiblyWarning)
@@ -206,16 +205,15 @@ def _run(
                     predictor=predictor,
                     naming=naming,
                     measure=measure,
-                    confidence=float(evaluation.attrs["confidence"]),
+                    confidence=float(evaluation.data.attrs["confidence"]),
                     interval=interval,
-                    whose=path.name,
                 )
             )
     output.document |= {
         "sets": path,
         asked_opinions.what: opinions.facts,
         "aggregator": opinions.aggregator,
-        **as_json(evaluation),
+        **evaluation.to_json(),
         **{part.name: {**part.about, "rows": part.rows} for part in further},
         "left_out": left_out,
     }
@@ -224,9 +222,13 @@ def _run(
         made = [("aggregator", opinions.aggregator, opinions.by_default)]
         judged.append(("chosen", layout.choices(made)))
     judged.append(("left out", layout.counts(left_out)))
-    blocks = [describe(evaluation), *(part.text for part in further), layout.fields(judged)]
+    blocks = [
+        "\n".join(evaluation.lines()),
+        *(part.text for part in further),
+        layout.fields(judged),
+    ]
     output.show(("\n\n" if further else "\n").join(blocks))
-    _check(evaluation, measure.fail_under, path.name)
+    _check(evaluation.data, measure.fail_under, path.name)
 
 
 def _check(evaluation: xr.Dataset, fail_under: float | None, whose: str) -> None:
@@ -234,7 +236,7 @@ def _check(evaluation: xr.Dataset, fail_under: float | None, whose: str) -> None
     if fail_under is None:
         return
     from plausibly.data.names import ALPHA
-    from plausibly.evaluation.describe import decimal, ends
+    from plausibly.evaluation.result import decimal, ends
 
     whole = evaluation if ALPHA in evaluation.dims else evaluation.expand_dims(ALPHA)
     for alpha in whole[ALPHA].values:

@@ -14,34 +14,26 @@ from plausibly.conformal.load import load_predictor
 from plausibly.conformal.predictor import ConformalPredictor
 from plausibly.data import names
 from plausibly.data.names import quoted
+from plausibly.data.plausibilities import Plausibilities
 from plausibly.errors import InputError
 from plausibly.evaluation import inputs
-from plausibly.evaluation.describe import (
-    describe_labels,
-    describe_risk,
-    describe_sizes,
-    describe_slab,
-    describe_strata,
-    describe_subgroups,
-    describe_uniformity,
-    part_rows,
-)
+from plausibly.evaluation.ambiguity import entropy
 from plausibly.evaluation.groups import (
-    LEVEL,
     SIZE,
     STRATUM,
     SUBGROUP,
-    coverage_by_label,
-    coverage_by_risk,
-    coverage_by_size,
-    coverage_by_strata,
-    coverage_by_subgroup,
-    entropy,
-    label_coordinate,
+    ByCoordinate,
+    ByRange,
+    ByRisk,
+    Grouper,
+    coverage_by,
+    describe_coverage,
 )
 from plausibly.evaluation.intervals import IntervalMethod
+from plausibly.evaluation.result import part_rows
+from plausibly.evaluation.risk import LEVEL, label_coordinate
 from plausibly.evaluation.slab import worst_slab_coverage
-from plausibly.evaluation.uniformity import OF, p_value_uniformity
+from plausibly.evaluation.uniformity import OF, describe_uniformity, p_value_uniformity
 from plausibly.io import read_labels
 from plausibly.kernels.coverage import Ties
 
@@ -66,7 +58,6 @@ class _Options(TypedDict):
     interval: IntervalMethod
     confidence: float
     seed: int
-    whose: str
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, eq=False)
@@ -81,7 +72,6 @@ class Judged:
     measure: asked.Measure
     confidence: float
     interval: IntervalMethod
-    whose: str
 
     @property
     def ties(self) -> Ties:
@@ -96,7 +86,6 @@ class Judged:
             "interval": self.interval,
             "confidence": self.confidence,
             "seed": self.measure.seed,
-            "whose": self.whose,
         }
 
 
@@ -141,36 +130,35 @@ def parts(judged: Judged) -> list[Part]:
     return found
 
 
-def _part(name: str, found: xr.Dataset, text: str, dim: str | None, *about: str) -> Part:
+def _part(name: str, found: xr.Dataset, dim: str | None, *about: str) -> Part:
     known = {key: found.attrs[key] for key in about if key in found.attrs}
+    text = "\n".join(describe_uniformity(found) if dim == OF else describe_coverage(found))
     return Part(name=name, text=text, rows=part_rows(found, dim), about=known)
 
 
-def _subgroups(judged: Judged) -> Part:
-    by = list(judged.measure.by)
-    found = coverage_by_subgroup(
-        judged.sets, judged.plausibilities, by, at_least=judged.measure.at_least, **judged.options
+def _grouped(judged: Judged, by: str | Grouper) -> xr.Dataset:
+    return coverage_by(
+        judged.sets, judged.plausibilities, by=by, ties=judged.ties, **judged.options
     )
+
+
+def _subgroups(judged: Judged) -> Part:
+    by = ByCoordinate(*judged.measure.by, at_least=judged.measure.at_least)
     about = ("by", "compared", "left_out_subgroups", "at_least", "note")
-    return _part("subgroups", found, describe_subgroups(found), SUBGROUP, *about)
+    return _part("subgroups", _grouped(judged, by), SUBGROUP, *about)
 
 
 def _entropy(judged: Judged) -> Part:
     of = entropy(judged.plausibilities).rename(AMBIGUITY)
-    found = coverage_by_strata(
-        judged.sets, judged.plausibilities, of, quantiles=3, ties=judged.ties, **judged.options
-    )
-    return _part("by_entropy", found, describe_strata(found), STRATUM, "of")
+    return _part("by_entropy", _grouped(judged, ByRange(of, quantiles=3)), STRATUM, "of")
 
 
 def _size(judged: Judged) -> Part:
-    found = coverage_by_size(judged.sets, judged.plausibilities, ties=judged.ties, **judged.options)
-    return _part("by_size", found, describe_sizes(found), SIZE)
+    return _part("by_size", _grouped(judged, "set-size"), SIZE)
 
 
 def _label(judged: Judged) -> Part:
-    found = coverage_by_label(judged.sets, judged.plausibilities, **judged.options)
-    return _part("by_label", found, describe_labels(found), names.LABEL)
+    return _part("by_label", _grouped(judged, "label"), names.LABEL)
 
 
 _STRATA = {"entropy": _entropy, "size": _size, "label": _label}
@@ -187,30 +175,26 @@ def _risk(judged: Judged, column: str) -> Part:
             whose="--risk",
         )
     levels = label_coordinate(column, [read_labels(judged.naming.labels)])
-    found = coverage_by_risk(judged.sets, judged.plausibilities, levels, **judged.options)
-    found = found.assign_attrs(risk=column)
-    return _part("by_risk", found, describe_risk(found), LEVEL, "risk")
+    found = _grouped(judged, ByRisk(levels)).assign_attrs(risk=column)
+    return _part("by_risk", found, LEVEL, "risk")
 
 
 def _doubt(judged: Judged, predictions: xr.DataArray) -> Part:
     of = entropy(predictions).rename(DOUBT)
-    found = coverage_by_strata(
-        judged.sets, judged.plausibilities, of, quantiles=2, ties=judged.ties, **judged.options
-    )
-    return _part("by_predicted_entropy", found, describe_strata(found), STRATUM, "of")
+    found = _grouped(judged, ByRange(of, quantiles=2))
+    return _part("by_predicted_entropy", found, STRATUM, "of")
 
 
 def _slab(judged: Judged, predictions: xr.DataArray) -> Part:
     found = worst_slab_coverage(judged.sets, judged.plausibilities, predictions, **judged.options)
-    about = ("least", "directions", "search")
-    return _part("worst_slab", found, describe_slab(found), None, *about)
+    return _part("worst_slab", found, None, "least", "directions", "search")
 
 
 def _uniformity(judged: Judged, predictions: xr.DataArray, predictor: ConformalPredictor) -> Part:
     # Known labels and clusters are coordinates of the sets: the same examples, by name.
     given = predictions.sel({names.EXAMPLE: judged.sets[names.EXAMPLE].values})
     lam = judged.plausibilities
-    said = lam[names.WEIGHT] if isinstance(lam, xr.Dataset) else lam
+    said = Plausibilities.of(lam).about
     for name in (judged.measure.true, judged.measure.cluster):
         if name is not None:
             values = inputs.example_values(name, (judged.sets, said))
@@ -226,4 +210,4 @@ def _uniformity(judged: Judged, predictions: xr.DataArray, predictor: ConformalP
         seed=judged.measure.seed,
     )
     about = ("n_calibration", "grid", "fingerprint")
-    return _part("p_values", found, describe_uniformity(found), OF, *about)
+    return _part("p_values", found, OF, *about)

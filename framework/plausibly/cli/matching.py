@@ -20,8 +20,8 @@ from plausibly.cli.reading import (
 )
 from plausibly.conformal.predictor import ConformalPredictor
 from plausibly.data import align
-from plausibly.data.left_out import read_left_out
 from plausibly.data.names import near, quoted
+from plausibly.data.states import read_left_out
 from plausibly.errors import InputError
 from plausibly.protocols import COMBINER, SCORE
 
@@ -86,17 +86,10 @@ def matched(
     unsaid = set(label_names(lam)) < set(labels)
     hint = "--labels FILE, every label on a line of its own, if nobody happened to say the others"
     do = hint if unsaid and not declared else ""
-    # Said twice, as a function of either form takes no union of them.
-    if isinstance(lam, xr.Dataset):
-        lam = align.match_labels(lam, labels, whose=opinions.whose, other=whose, do=do)
-        model, lam = align.match_examples(
-            model, lam, only_common=only_common, whose=whose, other=opinions.whose
-        )
-    else:
-        lam = align.match_labels(lam, labels, whose=opinions.whose, other=whose, do=do)
-        model, lam = align.match_examples(
-            model, lam, only_common=only_common, whose=whose, other=opinions.whose
-        )
+    lam = align.match_labels(lam, labels, whose=opinions.whose, other=whose, do=do)
+    model, lam = align.match_examples(
+        model, lam, only_common=only_common, whose=whose, other=opinions.whose
+    )
     left_out: dict[str, int] = {}
     for array in (model, lam):
         for reason, count in read_left_out(array.attrs).items():

@@ -105,7 +105,7 @@ def plan(
     from plausibly.calibration.alphas import read_alphas
     from plausibly.cli import layout
     from plausibly.planning.pilot import pilot_half
-    from plausibly.planning.plan import describe_plan, plan as planned, plan_as_json
+    from plausibly.planning.plan import plan as planned
 
     alphas = list(values.texts(alpha) or common.DEFAULT_ALPHAS)
     scoring = values.component(score, "--score") or "probability"
@@ -142,9 +142,9 @@ def plan(
             resamples=resamples,
             seed=seed,
         )
-    output.document |= {**read.document, **plan_as_json(found)}
+    output.document |= {**read.document, **found.to_json()}
     above = layout.fields(read.shown)
-    output.show("\n".join(part for part in (above, describe_plan(found)) if part))
+    output.show("\n".join(part for part in (above, "\n".join(found.lines())) if part))
 
 
 def _draws(text: str) -> int | str:

@@ -82,8 +82,8 @@ def _run(
     from plausibly.cli import asks, matching, reading
     from plausibly.conformal.load import load_predictor
     from plausibly.data import names
-    from plausibly.data.left_out import read_left_out
     from plausibly.data.names import several
+    from plausibly.data.states import read_left_out
     from plausibly.errors import counted
     from plausibly.evaluation.shift import warn_of_shift
     from plausibly.io import read_sets, write_sets
@@ -102,7 +102,7 @@ def _run(
     # Predictions in chunks are read once, for their sets.
     if predictor.reference is not None and not shifts and asked_model.chunks is None:
         largest = predictor.largest_scores(model.predictions)
-        warn_of_shift(predictor.reference, largest, whose=model.whose)
+        warn_of_shift(predictor.reference, largest, source=model.whose)
     chunks = asked_model.chunks
     beside = out if in_store else out.with_suffix(".json")
     if dry_run:

@@ -15,12 +15,11 @@ from plausibly.cli.asked import AskedOpinions, AskedPredictions, Naming
 from plausibly.cli.output import Output
 from plausibly.conformal.aggregate import aggregated, default_aggregator
 from plausibly.data import names
-from plausibly.data.annotations import describe, not_counted
+from plausibly.data.annotations import Rows, describe, not_counted
 from plausibly.data.labels import called
-from plausibly.data.left_out import read_merged
 from plausibly.data.names import check_names, name_texts, several, text_array
 from plausibly.data.plausibilities import label_dim
-from plausibly.data.rows import Rows
+from plausibly.data.states import read_merged
 from plausibly.errors import InputError, counted, listed
 from plausibly.io import (
     read_annotations,
@@ -123,11 +122,7 @@ def _given(path: Path, naming: Naming, output: Output) -> Opinions:
         lam = read_plausibilities(path, packed=None)
     lam, unknown = _named(lam, naming, path.name)
     if naming.labels is not None:
-        known = read_labels(naming.labels)
-        if isinstance(lam, xr.Dataset):
-            lam = with_known_labels(lam, known)
-        else:
-            lam = with_known_labels(lam, known)
+        lam = with_known_labels(lam, read_labels(naming.labels))
     examples, labels = lam.sizes[names.EXAMPLE], lam.sizes[label_dim(lam)]
     draws = lam.sizes.get(names.DRAW)
     return Opinions(

@@ -19,10 +19,10 @@ from plausibly.data.names import several
 from plausibly.errors import InputError
 from plausibly.evaluation import inputs
 from plausibly.extras import require
-from plausibly.report import REPORT, sources, sources as predicted
+from plausibly.report import REPORT, sources
 from plausibly.report.model import ReportData
 from plausibly.report.options import Options, facts_of, with_tables
-from plausibly.report.subject import Subject
+from plausibly.report.subject import Reported, Subject
 from plausibly.report.write import Report, write_subject
 from plausibly.study import StudyResult
 
@@ -95,9 +95,8 @@ def of_study(
     if any(said.values()):
         command = _command([".", "-o", out.name], said)
     with output.working("writing the report"):
-        subject = sources.study_subject(
-            found, options, examples=examples, labels=labels, by=by, command=command
-        )
+        options = attrs.evolve(options, command=command)
+        subject = sources.study_subject(*found, options, examples=examples, labels=labels, by=by)
         report = None if dry_run else write_subject(subject, out)
     if report is not None:
         say(output, report)
@@ -141,21 +140,20 @@ def of_predictor(
     }
     title = options.title or sources.default_title(model.whose)
     with output.working("writing the report"):
-        subject = predicted.subject_of_predictor(
-            predictor,
-            with_tables(new, None, naming.labels),
-            inputs.as_plausibilities(lam),
-            opinions.table,
-            attrs.evolve(options, title=title),
+        reported = Reported(
+            predictions=with_tables(new, None, naming.labels),
+            plausibilities=inputs.as_plausibilities(lam),
+            annotations=opinions.table,
             alphas=list(judging.alphas),
-            by=judging.by,
+            groups=judging.by,
             cluster=judging.cluster,
             true=judging.true,
             ties=ties,
             seed=judging.seed,
-            facts=facts_of(facts),
-            command=_command(["--predictor", path.name, "-o", out.name], said),
         )
+        command = _command(["--predictor", path.name, "-o", out.name], said)
+        options = attrs.evolve(options, title=title, command=command, facts=facts_of(facts))
+        subject = sources.subject_of_predictor(predictor, reported, options)
         report = None if dry_run else write_subject(subject, out)
     files = {
         "--predictor": path,
@@ -181,7 +179,7 @@ def after_run(output: Output, result: StudyResult) -> Path:
     require("jinja2", extra="report", whose="the report")
     folder = result.prepared.study.output.folder
     with output.working("writing the report"):
-        subject = sources.study_subject(result, Options())
+        subject = sources.study_subject(result.prepared, result.compared, Options())
         report = write_subject(subject, folder / REPORT)
     output.document["report"] = {"path": report.path, "bytes": report.size, **facts(report.data)}
     return report.path

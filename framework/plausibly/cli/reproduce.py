@@ -148,17 +148,15 @@ class _Own:
 
     def read(self, output: Output) -> dict[str, object]:
         """Return the data as arguments of `plausibly.reproduce`."""
-        import xarray as xr
-
         from plausibly.cli import matching
-        from plausibly.data.plausibilities import unpack
+        from plausibly.data.plausibilities import is_sparse, unpack
 
         _, _, predictions, lam, _ = matching.read_both(
             output, self.opinions, self.model, self.naming, only_common=False
         )
         return {
             "predictions": predictions,
-            "plausibilities": unpack(lam) if isinstance(lam, xr.Dataset) else lam,
+            "plausibilities": unpack(lam) if is_sparse(lam) else lam,
             "group": self.group,
             "name": self.opinions.path.name,
         }

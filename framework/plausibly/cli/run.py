@@ -76,7 +76,7 @@ def _run(
 ) -> None:
     from plausibly.cli import study_words as words
     from plausibly.evaluation.checkpoint import Checkpoint
-    from plausibly.evaluation.results import study_table
+    from plausibly.evaluation.study import Study as Compared
     from plausibly.study import prepare, write_study
 
     with output.working(f"reading {path.name}"):
@@ -92,7 +92,7 @@ def _run(
         written = write_study(result)
     checkpoint.discard()
     output.document |= words.after(result, written)
-    output.show(f"\n{study_table(words.with_short_names(result.compared))}\n")
+    output.show("\n".join(["", *Compared(result.compared).lines(), ""]))
     report, instead = _reported(output, result) if reported else (None, "")
     output.document["written"] = [*([] if report is None else [report]), *written]
     output.show(layout.fields(words.outcome(result, written, report=report, instead=instead)))

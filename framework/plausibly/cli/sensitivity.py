@@ -76,10 +76,8 @@ def sensitivity(
     """Declare ``plausibly sensitivity``."""
     from plausibly.cli import layout, reading
     from plausibly.evaluation.sensitivity import (
-        describe_sensitivity,
         read_aggregators,
         sensitivity as measured,
-        sensitivity_as_json,
     )
     from plausibly.io import read_annotations
 
@@ -132,5 +130,5 @@ def sensitivity(
             memory=dry.memory_of(model.predictions, *[model.predictions] * several),
         )
         return
-    output.document |= sensitivity_as_json(found)
-    output.show(f"{layout.fields(rows)}\n\n{describe_sensitivity(found)}")
+    output.document |= found.to_json()
+    output.show(f"{layout.fields(rows)}\n\n" + "\n".join(found.lines()))

@@ -10,7 +10,6 @@ from itertools import product
 from pathlib import Path
 
 import attrs
-import numpy as np
 import xarray as xr
 
 from plausibly.cli import layout
@@ -22,15 +21,13 @@ from plausibly.data import names
 from plausibly.data.annotations import describe
 from plausibly.data.names import several
 from plausibly.errors import counted
-from plausibly.evaluation.describe import decimal, ends
 from plausibly.evaluation.design import BY_GROUP
-from plausibly.evaluation.results import DRAWS, METHOD, SIZE, SPLIT
+from plausibly.evaluation.result import decimal, ends
+from plausibly.evaluation.study import DRAWS, METHOD, SIZE, SPLIT
 from plausibly.guarantee import bounded
 from plausibly.protocols import AGGREGATOR
 from plausibly.study import Prepared, StudyResult
 from plausibly.study.run import assumptions
-
-_LONGEST_NAME = 26
 
 
 def config(ready: Prepared) -> str:
@@ -120,21 +117,6 @@ def as_data(value: object) -> object:
     if isinstance(value, list | tuple):
         return [as_data(item) for item in value]
     return float(value) if isinstance(value, Decimal) else value
-
-
-def with_short_names(compared: xr.Dataset) -> xr.Dataset:
-    """Return the comparison with names that leave the table within 80 columns."""
-    shown: list[str] = []
-    longest = _LONGEST_NAME - sum(
-        len(f", n {counted(int(compared[dim].max()))}") for dim in (SIZE, DRAWS) if dim in compared
-    )
-    for name in map(str, compared[METHOD].values):
-        short, number = name, 1
-        while len(short) > longest or short in shown:
-            end = "…" if number == 1 else f"… {number}"
-            short, number = f"{name[: longest - len(end)]}{end}", number + 1
-        shown.append(short)
-    return compared.assign_coords({METHOD: np.array(shown)})
 
 
 def outcome(

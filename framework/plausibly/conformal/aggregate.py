@@ -9,13 +9,13 @@ import attrs
 import xarray as xr
 
 from plausibly import registry
-from plausibly.data import names, seal
+from plausibly.data import names
+from plausibly.data.annotations import check_answered, check_table, lent
 from plausibly.data.labels import without_parents
-from plausibly.data.left_out import with_left_out
 from plausibly.data.names import several
 from plausibly.data.plausibilities import FEW_LABELS, Plausibilities, is_sparse, pack, unpack
-from plausibly.data.rows import check_answered
 from plausibly.data.select import answered, select
+from plausibly.data.states import with_left_out
 from plausibly.errors import InputError, listed
 from plausibly.kernels.random import Keys
 from plausibly.protocols import AGGREGATOR, Aggregator, ComponentLike
@@ -152,7 +152,7 @@ def _aggregated(
     sparse: bool,
 ) -> Plausibilities:
     """Return checked plausibilities, sparse where that is wanted and the aggregator can."""
-    table = seal.check_table(annotations)
+    table = check_table(annotations)
     kind = str(table.attrs[names.KIND])
     chosen = default_aggregator(kind) if aggregator is None else aggregator
     component = registry.resolve(AGGREGATOR, chosen, params or None)
@@ -171,7 +171,7 @@ def _aggregated(
         dropped = table.sizes[names.EXAMPLE] - len(kept)
         table = select(table, example=kept) if dropped else table
     keys, name = Keys(seed, "aggregator"), called(AGGREGATOR, component)
-    whose, table = f"aggregator {name}", seal.lent(table)
+    whose, table = f"aggregator {name}", lent(table)
     check_answered(table)
     found: object = None
     if sparse:

@@ -21,6 +21,7 @@ from plausibly.calibration.vacuous import warn_of_heavy, warn_of_unseen
 from plausibly.conformal.aggregate import aggregated, default_aggregator
 from plausibly.conformal.array_predictor import Scoring
 from plausibly.data import align, names
+from plausibly.data.annotations import is_annotations
 from plausibly.data.names import is_lazy, not_among, with_values
 from plausibly.data.plausibilities import Form, Plausibilities
 from plausibly.data.validate import (
@@ -346,7 +347,7 @@ def _plausibilities(
         from plausibly.conformal.chunked import gathered
 
         given = gathered(given)
-    if isinstance(given, xr.Dataset) and names.RESPONSE_EXAMPLE in given:
+    if is_annotations(given):
         chosen = (
             default_aggregator(str(given.attrs[names.KIND])) if aggregator is None else aggregator
         )

@@ -30,6 +30,7 @@ from plausibly.conformal.aggregate import aggregate
 from plausibly.conformal.array_predictor import Scoring
 from plausibly.conformal.inputs import NewExamples, read_test, sets_array, sets_attrs
 from plausibly.data import align, names
+from plausibly.data.annotations import is_annotations
 from plausibly.data.names import Named, several
 from plausibly.data.plausibilities import Plausibilities, check_plausibilities
 from plausibly.data.validate import Predictions
@@ -583,7 +584,7 @@ def calibrate_region(
     """
     model = Predictions.from_xarray(predictions)
     given = plausibilities
-    if isinstance(given, xr.Dataset) and names.RESPONSE_EXAMPLE in given:
+    if is_annotations(given):
         given = aggregate(given, seed=seed)
     lam = Plausibilities.of(check_plausibilities(given, draws=False))
     labels = tuple(model.labels.texts)

@@ -1,18 +1,26 @@
-"""Annotation tables, plausibilities and predictions under their names."""
+"""Annotation tables, plausibilities and predictions under their names.
 
-from plausibly.data.accessors import register
+The accessor `.plausibly` of DataArrays and Datasets is there as soon as this package is.
+"""
+
+from importlib import import_module
+
+import xarray as xr
+
 from plausibly.data.align import match_examples, match_labels
 from plausibly.data.annotations import (
     AnnotationTable,
-    AnswerRefused,
+    Rows,
+    answered_rows,
     build_table,
-    table_from_records,
+    check_answered,
+    check_table,
 )
 from plausibly.data.plausibilities import check_packed, check_plausibilities, pack, unpack
-from plausibly.data.rows import Rows, answered_rows, check_answered, ordered_sum
-from plausibly.data.seal import check_table
+from plausibly.data.records import AnswerRefused, table_from_records
 from plausibly.data.select import answered, concat, select, to_frame
 from plausibly.data.validate import check_predictions
+from plausibly.kernels.sums import ordered_sum
 
 __all__ = [
     "AnnotationTable",
@@ -36,5 +44,20 @@ __all__ = [
     "to_frame",
     "unpack",
 ]
+
+
+def _open(array: xr.DataArray | xr.Dataset) -> object:
+    """Return what `.plausibly` is: looked up by name, since figures stand on a higher floor."""
+    opened: object = import_module("plausibly.accessor").of(array)
+    return opened
+
+
+def register() -> None:
+    """Let DataArrays and Datasets have the accessor; what already has the name keeps it."""
+    if not hasattr(xr.DataArray, "plausibly"):
+        xr.register_dataarray_accessor("plausibly")(_open)  # type: ignore[no-untyped-call]  # xarray lacks the hint
+    if not hasattr(xr.Dataset, "plausibly"):
+        xr.register_dataset_accessor("plausibly")(_open)  # type: ignore[no-untyped-call]  # xarray lacks the hint
+
 
 register()

@@ -10,7 +10,6 @@ import numpy as np
 import xarray as xr
 
 from plausibly.data.labels import without_unsaid_parents
-from plausibly.data.left_out import Labelled, with_left_out
 from plausibly.data.names import (
     Named,
     difference,
@@ -24,6 +23,7 @@ from plausibly.data.names import (
     several,
 )
 from plausibly.data.plausibilities import Plausibilities
+from plausibly.data.states import Labelled, with_left_out
 from plausibly.data.validate import Predictions
 from plausibly.errors import InputError, counted, listed
 

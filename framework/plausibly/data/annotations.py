@@ -1,11 +1,21 @@
-"""The annotation table: every response of every annotator, one checked Dataset."""
+"""The annotation table: every response of every annotator, one checked Dataset.
+
+`isel`, `sel`, `sortby` and `assign_coords` of xarray change the names of examples, annotators or
+labels and leave the codes that point at them as they were. Nothing in the result looks wrong, so
+a table holds a checksum of names and codes, its seal, which is compared where the table comes in.
+It is a check against mistakes, made often: so the codes, which may be millions, enter it by their
+CRC-32.
+"""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from functools import cache
-from typing import TypeAlias
+import zlib
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from copy import deepcopy
+from functools import cached_property
+from hashlib import blake2b
+from typing import TypeAlias, TypeGuard, TypeVar
 
 import attrs
 import numpy as np
@@ -14,301 +24,385 @@ from numpy.typing import ArrayLike, NDArray
 
 from plausibly import text
 from plausibly.data import names
-from plausibly.data.left_out import describe_merged, read_left_out
-from plausibly.data.names import (
-    check_names,
-    is_missing,
-    name_text,
-    name_texts,
-    near,
-    quoted,
-    several,
-    text_index,
-)
-from plausibly.data.rows import Rows, ordered_sum
-from plausibly.data.seal import COLUMNS, check_table, is_intact, sealed
-from plausibly.data.states import STATES, count_states
-from plausibly.data.text_table import Coded, by_code
+from plausibly.data.names import check_names, name_texts, several, text_index
+from plausibly.data.plausibilities import sparse_dataset
+from plausibly.data.states import STATES, count_states, describe_merged, read_left_out
 from plausibly.errors import InputError, counted, listed
-from plausibly.kernels.types import Bools, Floats, Ints, still
+from plausibly.kernels.sparse import Sparse
+from plausibly.kernels.sums import Number, ones, ordered_sum, sums_by_label, whole
+from plausibly.kernels.types import Bools, Floats, Ints, still, unwritable
 
-Record: TypeAlias = tuple[object, object, object]
-"""One response as plain data: example, annotator (None where unknown), answer."""
+Table = TypeVar("Table", bound=xr.Dataset)
+
+COLUMNS = {
+    names.RESPONSE_EXAMPLE: "<i4",
+    names.RESPONSE_ANNOTATOR: "<i4",
+    names.RESPONSE_WEIGHT: "<f8",
+    names.RESPONSE_STATE: "<i4",
+    names.MENTION_RESPONSE: "<i4",
+    names.MENTION_LABEL: "<i4",
+    names.MENTION_BLOCK: "<i4",
+    names.MENTION_WEIGHT: "<f8",
+}
+"""Columns of a table, and how the digest reads each, whatever bytes a file keeps (netCDF-3)."""
+
+_NEEDED = (
+    names.RESPONSE_EXAMPLE,
+    names.RESPONSE_ANNOTATOR,
+    names.MENTION_RESPONSE,
+    names.MENTION_LABEL,
+)
+_ATTRIBUTES = (names.KIND, names.UNLISTED, names.LABELS_DECLARED)
+_DIMS = (names.EXAMPLE, names.LABEL, names.ANNOTATOR)
 
 
-def check_responses(table: xr.Dataset, kind: str) -> Rows:
-    """Return the columns of a table of a kind, where each annotator answers an example once.
+def is_annotations(array: object) -> TypeGuard[xr.Dataset]:
+    """Return whether this is meant as an annotation table, and not as plausibilities."""
+    return isinstance(array, xr.Dataset) and names.RESPONSE_EXAMPLE in array
 
-    A table whose attribute ``repeated`` says that all answers of an annotator count is not asked.
+
+def checksum(table: xr.Dataset) -> str:
+    """Return the digest of names and codes, whatever types they are stored in."""
+    state = blake2b(digest_size=16)
+    for dim in _DIMS:
+        of = name_texts(table.indexes[dim]) if dim in table.indexes else []
+        state.update(f"{dim}:{len(of)}:".encode())
+        state.update("\0".join(of).encode("utf-8", "surrogatepass"))
+    for column, kind in COLUMNS.items():
+        if column not in table.variables:
+            continue
+        values = table[column].values
+        if values.dtype.kind not in ("f" if kind == "<f8" else "iu"):
+            return ""  # `where` and the like turn codes into floats: no seal fits them
+        state.update(f"{column}:{values.size}:".encode())
+        state.update(zlib.crc32(np.ascontiguousarray(values, kind).data).to_bytes(4, "big"))
+    return state.hexdigest()
+
+
+def sealed(table: Table) -> Table:
+    """Return the table with a seal that fits it; whoever calls this vouches for the codes."""
+    return table.assign_attrs({names.SEAL: checksum(table)})
+
+
+def is_intact(table: xr.Dataset) -> bool:
+    """Return whether the seal of the table fits its names and codes."""
+    return bool(table.attrs.get(names.SEAL) == checksum(table))
+
+
+def lent(table: Table) -> Table:
+    """Return a table for a component to read: what it changes is not the caller's."""
+    views = {
+        name: variable.copy(deep=False, data=unwritable(variable.data))
+        for name, variable in table.variables.items()
+        if name not in table.indexes and isinstance(variable.data, np.ndarray)
+    }
+    return table.assign(views).assign_attrs(deepcopy(table.attrs))
+
+
+def check_table(
+    table: xr.Dataset, accepts: frozenset[str] | None = None, *, whose: str = "annotations"
+) -> xr.Dataset:
+    """Return the annotation table if it can be read as it stands.
+
+    Parameters
+    ----------
+    table : Dataset
+        An annotation table, or what may be one.
+    accepts : frozenset of str, optional
+        Kinds of annotation that the caller reads; None = any kind.
+    whose : str
+        What the messages call the table.
+
+    Returns
+    -------
+    Dataset
+        `table` itself.
+
+    Raises
+    ------
+    InputError
+        ``table-unknown`` where it is no annotation table, ``table-detached`` where its seal is
+        broken, ``kind-unsuitable`` where the caller does not read its kind.
+    """
+    given: object = table
+    lacks = ["rows"]
+    if isinstance(given, xr.Dataset):
+        lacks = [name for name in (*_NEEDED, *_DIMS) if name not in given.variables]
+        lacks += [name for name in _ATTRIBUTES if name not in given.attrs]
+    if lacks:
+        without = f" without {listed(lacks)}" if isinstance(given, xr.Dataset) else ""
+        raise InputError(
+            "table-unknown",
+            f"{whose}: this is no annotation table",
+            expected="an annotation table, sealed when it was built",
+            got=f"a {type(given).__name__}{without}",
+            do="plausibly.read_annotations(path), or plausibly.plugin.build_table(...)",
+            whose=whose,
+        )
+    kind = str(table.attrs[names.KIND])
+    if not is_intact(table):
+        raise InputError(
+            "table-detached",
+            f"{whose}: rows were cut, sorted or renamed behind the table's back",
+            expected="responses that point at the names they were built with",
+            got="a broken seal" if names.SEAL in table.attrs else "no seal",
+            do="plausibly.select(ann, example=...) on the table as it was read, instead of isel, "
+            "sel, sortby or assign_coords",
+            whose=whose,
+        )
+    if accepts is not None and kind not in accepts:
+        raise InputError(
+            "kind-unsuitable",
+            f"{whose}: the kind {kind} is not read here",
+            expected=" or ".join(sorted(accepts)),
+            got=kind,
+            do=f"an aggregator for {kind}: plausibly plugins list --kind aggregator",
+            whose=whose,
+            details={"kind": kind, "accepts": sorted(accepts)},
+        )
+    return table
+
+
+Scalar = TypeVar("Scalar", bound=np.generic)
+
+
+@attrs.frozen(kw_only=True, eq=False)
+class Rows:
+    """The columns of one table; missing ones filled with what they mean.
+
+    Responses of an example stand together, and so do mentions of a response and, within it, of a
+    block.
+
+    Attributes
+    ----------
+    table : Dataset
+        Where they come from.
+    n, labels : int
+        Number of examples and of labels.
+    example, annotator : ndarray of int, (response,)
+        Codes.
+    weight : ndarray of float64, (response,)
+        How many times a response counts; 1 where the table does not say.
+    response, label, block : ndarray of int, (mention,)
+        Codes; block 1 where the table has no ranks.
+    share : ndarray of float64, (mention,)
+        Weight of the label in its response; 1 where the table does not say.
+    """
+
+    table: xr.Dataset
+    n: int
+    labels: int
+    example: Ints
+    annotator: Ints
+    weight: Floats
+    response: Ints
+    label: Ints
+    block: Ints
+    share: Floats
+
+    @classmethod
+    def of(cls, table: xr.Dataset) -> Rows:
+        """Return the columns of a table that is known to be in order."""
+        responses = table.sizes[names.RESPONSE]
+        mentions = table.sizes[names.MENTION]
+        return cls(
+            table=table,
+            n=table.sizes[names.EXAMPLE],
+            labels=table.sizes[names.LABEL],
+            example=table[names.RESPONSE_EXAMPLE].values,
+            annotator=table[names.RESPONSE_ANNOTATOR].values,
+            weight=_column(table, names.RESPONSE_WEIGHT, responses, np.float64),
+            response=table[names.MENTION_RESPONSE].values,
+            label=table[names.MENTION_LABEL].values,
+            block=_column(table, names.MENTION_BLOCK, mentions, np.int16),
+            share=_column(table, names.MENTION_WEIGHT, mentions, np.float64),
+        )
+
+    @cached_property
+    def counts(self) -> bool:
+        """Whether responses count a whole number of times."""
+        return whole(self.weight)
+
+    @cached_property
+    def one_each(self) -> bool:
+        """Whether each response has one mention, as in most tables."""
+        response = self.response
+        # Mentions stand in the order of responses.
+        return response.size == self.example.size and bool((response[1:] > response[:-1]).all())
+
+    def of_mention(self, column: NDArray[Scalar]) -> NDArray[Scalar]:
+        """Return what a column (response,) holds of each mention: (mention,)."""
+        return column if self.one_each else column[self.response]
+
+    @cached_property
+    def mentions(self) -> Ints:
+        """Number of mentions of each response: ndarray of int64, (response,)."""
+        if self.one_each:
+            return ones(self.example.size, np.int64)
+        return np.bincount(self.response, minlength=self.example.size)
+
+    def by_example(self, terms: Floats) -> NDArray[np.float64]:
+        """Return sums (example,) of one term a mention."""
+        return ordered_sum(self.of_mention(self.example), terms, self.n)
+
+    def by_label(self, terms: Floats) -> NDArray[np.float64]:
+        """Return sums (example, label) of one term a mention."""
+        return self._by_label(terms, None)
+
+    def _by_label(self, terms: Floats, total: Floats | None) -> NDArray[np.float64]:
+        """Return these sums, over a total of each example where there is one."""
+        example = self.of_mention(self.example)
+        return sums_by_label(example, self.label, terms, (self.n, self.labels), total)
+
+    @cached_property
+    def votes(self) -> NDArray[np.float64]:
+        """Total weight of the responses that name a label: ndarray of float64, (example,)."""
+        terms = self.weight if self.one_each else np.where(self.mentions > 0, self.weight, 0.0)
+        return ordered_sum(self.example, terms, self.n)
+
+    def shares(
+        self, terms: Floats, total: Floats, *, denominator: Ints | None = None
+    ) -> xr.DataArray:
+        """Return plausibilities: for each label the sum of its terms, over a total.
+
+        Parameters
+        ----------
+        terms : ndarray of float, (mention,)
+            Not below 0.
+        total : ndarray of float, (example,)
+            Of the terms of an example.
+        denominator : ndarray of int, (example,), optional
+            Where the values of an example are counts over a total: that total.
+        """
+        values = self._by_label(terms, total)
+        return self.plausibilities(values, denominator=denominator)
+
+    def packed_shares(
+        self, terms: Floats, total: Floats, *, denominator: Ints | None = None
+    ) -> xr.Dataset:
+        """Return the packed form of `shares`, to the last bit, without a dense array.
+
+        Parameters
+        ----------
+        terms, total, denominator
+            As `shares` takes them.
+        """
+        cells = self._cells()
+        pairs, place = np.unique(cells, return_inverse=True)
+        example, label = np.divmod(pairs, max(self.labels, 1))
+        values = ordered_sum(place, terms, pairs.size)
+        values /= total[example]
+        said = np.flatnonzero(values)
+        shape = (self.n, self.labels)
+        slots = Sparse.of_pairs(example[said], label[said], values[said], shape)
+        about = xr.Dataset(coords=self._coordinates(denominator))
+        return sparse_dataset(slots, about, self._attributes())
+
+    def _cells(self) -> NDArray[np.int64]:
+        """Return the place of each mention among the cells (example, label), in one row."""
+        cells = self.of_mention(self.example).astype(np.int64)
+        cells *= self.labels
+        cells += self.label
+        return cells
+
+    def plausibilities(self, values: Floats, *, denominator: Ints | None = None) -> xr.DataArray:
+        """Return (example, label) values under the names of the table.
+
+        Parameters
+        ----------
+        values : ndarray of float, (example, label)
+            Rows that sum to 1.
+        denominator : ndarray of int, (example,), optional
+            Where the values of an example are counts over a total: that total.
+        """
+        return xr.DataArray(
+            values,
+            dims=(names.EXAMPLE, names.LABEL),
+            coords=self._coordinates(denominator),
+            name=names.PLAUSIBILITIES,
+            attrs=self._attributes(),
+        )
+
+    def _coordinates(self, denominator: Ints | None) -> xr.Coordinates:
+        """Return what the table says of its examples and labels, and the denominator."""
+        dims = {names.EXAMPLE, names.LABEL}
+        coords = {
+            name: coordinate.variable
+            for name, coordinate in self.table.coords.items()
+            if set(coordinate.dims) <= dims
+        }
+        if denominator is not None:
+            total = xr.Variable(names.EXAMPLE, denominator.astype(np.int64))
+            coords[names.DENOMINATOR] = total
+        # The very indexes of the table: what is known of their names need not be found again.
+        indexes = {dim: index for dim, index in self.table.xindexes.items() if dim in dims}
+        return xr.Coordinates(coords, indexes)
+
+    def _attributes(self) -> dict[Hashable, str]:
+        """Return what the table says was left out, if anything was."""
+        left_out = self.table.attrs.get(names.LEFT_OUT, "{}")
+        return {} if left_out == "{}" else {names.LEFT_OUT: left_out}
+
+
+def _column(table: xr.Dataset, name: str, size: int, dtype: type[Number]) -> NDArray[Number]:
+    if name not in table.variables:
+        return ones(size, dtype)
+    values: NDArray[Number] = table[name].values
+    return values
+
+
+def answered_mask(rows: Rows) -> Bools:
+    """Return which examples (example,) have a response that names a label and counts."""
+    return rows.votes > 0
+
+
+def check_answered(table: xr.Dataset, *, whose: str = "annotations") -> None:
+    """Raise `InputError` ``example-unanswered`` where an example has no answer to aggregate."""
+    _check_answered(Rows.of(table), whose)
+
+
+def answered_rows(
+    table: xr.Dataset, accepts: frozenset[str], *, whose: str = "annotations"
+) -> Rows:
+    """Return the columns of a table that an aggregator can use: the first line of each.
 
     Parameters
     ----------
     table : Dataset
         An annotation table.
-    kind : str
-        The kind that it must have.
+    accepts : frozenset of str
+        Kinds that the aggregator reads.
+    whose : str
+        What the messages call the table.
 
     Raises
     ------
     InputError
-        What `check_table` raises, or ``response-twice``.
+        What `check_table` raises, or ``example-unanswered`` where an example has no response that
+        names a label.
     """
-    rows = Rows.of(check_table(table, frozenset({kind})))
-    if names.REPEATED in table.attrs:
-        return rows
-    # responses stand in the order of examples, then annotators
-    alike = rows.example[1:] == rows.example[:-1]
-    alike &= rows.annotator[1:] == rows.annotator[:-1]
-    if not alike.any():
-        return rows
-    again = np.zeros(rows.example.size, bool)
-    again[1:] = alike & (rows.annotator[1:] >= 0)
-    refuse_responses(
-        rows,
-        again,
-        "response-twice",
-        "answers again",
-        expected="one response an annotator and example",
-        do="keep one response an annotator and example",
-    )
+    rows = Rows.of(check_table(table, accepts, whose=whose))
+    _check_answered(rows, whose)
     return rows
 
 
-def check_labels_once(rows: Rows) -> None:
-    """Raise `InputError` ``label-repeats`` where a response names a label twice."""
-    pair = rows.response.astype(np.int64) * rows.labels + rows.label
-    order = np.argsort(pair, kind="stable")
-    repeats = np.zeros(pair.size, bool)
-    repeats[order[1:]] = pair[order[1:]] == pair[order[:-1]]
-    if repeats.any():
-        label = quoted(rows.table.indexes[names.LABEL][rows.label[repeats][0]])
-        refuse_responses(
-            rows,
-            responses_of(rows, repeats),
-            "label-repeats",
-            f"names {label} twice",
-            expected="each label once in a response",
-            do="mend these responses, or drop them",
-        )
-
-
-def responses_of(rows: Rows, mentions: Bools) -> Bools:
-    """Return which responses (response,) have one of these mentions (mention,)."""
-    return np.bincount(rows.response[mentions], minlength=rows.example.size) > 0
-
-
-def refuse_responses(
-    rows: Rows, bad: Bools, name: str, says: str, *, expected: str, got: str = "", do: str
-) -> None:
-    """Raise `InputError` about the responses in `bad`, if there are any.
-
-    Parameters
-    ----------
-    rows : Rows
-        The columns of the table.
-    bad : ndarray of bool, (response,)
-        The responses at fault.
-    name : str
-        Name of the message.
-    says : str
-        What the first of them does, as it follows the name of an annotator.
-    expected, got, do : str
-        As in `plausibly.errors.InputError`.
-    """
-    places = np.flatnonzero(bad)
-    if not places.size:
+def _check_answered(rows: Rows, whose: str) -> None:
+    unanswered = np.flatnonzero(~answered_mask(rows))
+    if not unanswered.size:
         return
-    examples = rows.table.indexes[names.EXAMPLE][rows.example[places]]
-    code = int(rows.annotator[places[0]])
-    by = f"annotator {rows.table.indexes[names.ANNOTATOR][code]}" if code >= 0 else ""
-    if places.size > 1:
-        many = f"{several(places.size, 'such response')}, about {listed(dict.fromkeys(examples))}"
-        got = f"{got}; {many}" if got else many
+    asked = np.bincount(rows.example, minlength=rows.n)[unanswered] > 0
+    skipped, never = int(asked.sum()), int((~asked).sum())
+    shown = name_texts(rows.table.indexes[names.EXAMPLE][unanswered])
     raise InputError(
-        name,
-        f"example {examples[0]}, {by or 'an unknown annotator'} {says}",
-        expected=expected,
-        got=got,
-        do=do,
-        whose="annotations",
-        details={"examples": [str(example) for example in examples]},
+        "example-unanswered",
+        f"{whose}: {counted(len(shown))} of {several(rows.n, 'example')} "
+        f"{'has' if len(shown) == 1 else 'have'} no response ({listed(shown)})",
+        expected="one or more",
+        got=f"0 ({counted(skipped)} skipped by all, {counted(never)} never assigned)",
+        do='--unanswered drop (unanswered="drop"), which is recorded in the result',
+        whose=whose,
+        details={"examples": shown, "skipped": skipped, "never": never},
     )
-
-
-@attrs.frozen(kw_only=True)
-class Records:
-    """Records by column: names in the order in which they were seen, codes of each record."""
-
-    examples: list[str]
-    annotators: list[str]
-    example: Ints
-    annotator: Ints
-
-    def who(self, record: int) -> str:
-        """Return example and annotator of a record, as messages name them."""
-        code = int(self.annotator[record])
-        by = "an unknown annotator" if code < 0 else f"annotator {self.annotators[code]}"
-        return f"example {self.example_of(record)}, {by}"
-
-    def example_of(self, record: int) -> str:
-        """Return the name of the example of a record."""
-        return self.examples[int(self.example[record])]
-
-
-def read_columns(records: Iterable[Record]) -> tuple[Records, list[object]]:
-    """Return names and codes of the records, and their answers as given."""
-    examples: dict[str, int] = {}
-    annotators: dict[str, int] = {}
-    example: list[int] = []
-    annotator: list[int] = []
-    answers: list[object] = []
-    for record in records:
-        try:
-            about, by, answer = record
-        except (TypeError, ValueError):
-            raise _record_invalid(
-                len(answers), "(example, annotator, answer)", repr(record)
-            ) from None
-        if type(about) is not str:
-            if is_missing(about):
-                raise _record_invalid(len(answers), "the name of an example", repr(about))
-            about = name_text(about)
-        if type(by) is not str:
-            by = None if is_missing(by) else name_text(by)
-        example.append(examples.setdefault(about, len(examples)))
-        annotator.append(
-            names.UNKNOWN_ANNOTATOR if by is None else annotators.setdefault(by, len(annotators))
-        )
-        answers.append(answer)
-    if not answers:
-        raise InputError(
-            "annotations-empty",
-            "annotations hold no response",
-            expected="one record (example, annotator, answer) a response",
-            got="none",
-            do="pass records, or look at what the file holds",
-            whose="annotations",
-        )
-    columns = Records(
-        examples=list(examples),
-        annotators=list(annotators),
-        example=np.array(example, np.int64),
-        annotator=np.array(annotator, np.int64),
-    )
-    return columns, answers
-
-
-def coded_columns(example: Coded, annotator: Coded) -> Records:
-    """Return the columns of records whose names are coded; the annotator "" is an unknown one."""
-    codes = annotator.codes
-    names_of = annotator.names
-    if "" in names_of:
-        unknown = names_of.index("")
-        codes = np.where(codes > unknown, codes - 1, np.where(codes == unknown, -1, codes))
-        names_of = [name for name in names_of if name]
-    return Records(
-        examples=example.names,
-        annotators=names_of,
-        example=example.codes,
-        annotator=codes,
-    )
-
-
-def _record_invalid(place: int, expected: str, got: str) -> InputError:
-    return InputError(
-        "record-invalid",
-        f"annotations: record {place + 1:,} cannot be read",
-        expected=expected,
-        got=got if len(got) <= 60 else f"{got[:57]}...",
-        do="mend or drop that record",
-        whose="annotations",
-        details={"records": [place]},
-    )
-
-
-def check_once(columns: Records) -> None:
-    """Refuse a second response of a known annotator to an example."""
-    known = np.flatnonzero(columns.annotator >= 0)
-    pair = columns.example.astype(np.int64) * len(columns.annotators) + columns.annotator
-    pair = pair if known.size == pair.size else pair[known]
-    ordered = np.sort(pair)
-    if not (ordered[1:] == ordered[:-1]).any():
-        return
-    found, first, count = np.unique(pair, return_index=True, return_counts=True)
-    twice = count > 1
-    example, annotator = np.divmod(found[twice], len(columns.annotators))
-    by = [columns.annotators[code] for code in annotator]
-    name = min(by)
-    examples = sorted(
-        columns.examples[code] for code, of in zip(example, by, strict=True) if of == name
-    )
-    others = len(set(by)) - 1
-    again = np.ones(known.size, bool)
-    again[first] = False
-    raise InputError(
-        "response-twice",
-        f"{name} answered {several(len(examples), 'example')} again ({listed(examples)})",
-        expected="one response an annotator and example",
-        got=f"up to {count.max()}"
-        + (f", also by {several(others, 'other annotator')}" if others else ""),
-        do="keep one response an annotator and example",
-        whose="annotations",
-        details={"annotators": sorted(set(by)), "records": known[again].tolist()},
-    )
-
-
-def in_order(example: Ints, annotator: Ints, answer: Ints) -> tuple[Ints, Ints, Ints]:
-    """Return the codes of responses by example, annotator and answer."""
-    by, said = _bits(annotator), _bits(answer)
-    if _bits(example) + by + said > _MOST:
-        order = np.lexsort((answer, annotator, example))
-        return example[order], annotator[order], answer[order]
-    joint = example.astype(np.int64)
-    joint <<= by
-    joint += annotator + 1
-    joint <<= said
-    joint |= answer
-    joint.sort()
-    second = ((joint >> said) & ((1 << by) - 1)) - 1
-    return (
-        (joint >> (by + said)).astype(np.int32),
-        second.astype(np.int32),
-        (joint & ((1 << said) - 1)).astype(np.int32),
-    )
-
-
-_MOST = 63  # bits of a number
-
-
-def _bits(codes: Ints) -> int:
-    return int(codes.max(initial=0) + 1).bit_length()
-
-
-def sorted_names(texts: Sequence[str], codes: Ints) -> tuple[list[str], Ints]:
-    """Return names sorted, and the codes that follow them; code -1 stays."""
-    order = sorted(range(len(texts)), key=texts.__getitem__)
-    rank = np.full(len(texts) + 1, -1, np.int64)
-    rank[order] = np.arange(len(texts))
-    return [texts[place] for place in order], rank[codes]
-
-
-@attrs.frozen(eq=False)
-class Ordered:
-    """Names in their order, and the responses by example, annotator and answer."""
-
-    examples: Sequence[str]
-    annotators: Sequence[str]
-    example: Ints
-    annotator: Ints
-    answer: Ints
-
-
-def by_names(columns: Records, answer: Ints) -> Ordered:
-    """Return records in their order."""
-    examples, example = sorted_names(columns.examples, columns.example)
-    annotators, annotator = sorted_names(columns.annotators, columns.annotator)
-    ordered = in_order(example, annotator, answer)
-    return Ordered(examples, annotators, *ordered)
 
 
 def describe(table: xr.Dataset) -> str:
@@ -335,7 +429,7 @@ def describe(table: xr.Dataset) -> str:
     parts = [kind]
     if (each > 0).any():
         parts.append(f"{_percent(_disputed(rows))} of examples disputed")
-    special = count_states(table, counted=True)
+    special = count_states(table, answered=True)
     if special:
         parts.append("of these: " + ", ".join(f"{counted(v)} {k}" for k, v in special.items()))
     excluded = not_counted(table)
@@ -371,7 +465,7 @@ def most_said(table: xr.Dataset) -> text.Html:
 
 def not_counted(table: xr.Dataset) -> dict[str, int]:
     """Return how many responses count for nothing, by reason: their states, then `left_out`."""
-    found = count_states(table, counted=False)
+    found = count_states(table, answered=False)
     for reason, number in read_left_out(table.attrs).items():
         found[reason] = found.get(reason, 0) + number
     return found
@@ -657,325 +751,3 @@ def _order(*keys: Ints) -> NDArray[np.intp] | None:
         rises &= key[1:] == key[:-1]
         rises |= key[1:] > key[:-1]
     return None if rises.all() else np.lexsort(keys[::-1])
-
-
-Mention: TypeAlias = tuple[str, int, float]
-"""Label, rank block (1 where there are no ranks), weight (1 where there are no weights)."""
-
-Answer: TypeAlias = tuple[Mention, ...]
-"""What one response names; an empty one is an empty answer."""
-
-_MOST_SHOWN = 80
-
-
-class AnswerRefused(Exception):
-    """An answer that a kind cannot read: `parse` raises it, the framework names the response.
-
-    Parameters
-    ----------
-    name : str
-        Name of the message.
-    says : str
-        What the annotator does, as it follows the name of one: ``'ranks "eczema" twice'``.
-    expected, got, do : str
-        As in `plausibly.errors.InputError`.
-    """
-
-    def __init__(self, name: str, says: str, *, expected: str, got: str = "", do: str) -> None:
-        super().__init__(name, says)
-        self.name = name
-        self.says = says
-        self.expected = expected
-        self.got = got if len(got) <= _MOST_SHOWN else f"{got[: _MOST_SHOWN - 1]}…"
-        self.do = do
-
-
-def table_from_records(
-    kind: str,
-    records: Iterable[Record],
-    labels: Sequence[object] | None,
-    parse: Callable[[object], Answer],
-    *,
-    blocks: bool = False,
-    weights: bool = False,
-    unlisted: str = "excluded",
-    left_out: Mapping[str, int] | None = None,
-) -> AnnotationTable:
-    """Return the annotation table of plain records; their order does not matter.
-
-    Parameters
-    ----------
-    kind : str
-        Kind of answer, written into the table.
-    records : iterable of (example, annotator, answer)
-        Names are taken as text, exactly as written; annotator None = unknown.
-    labels : sequence or None
-        The declared labels, in order; None: those that are named, sorted, and the table says so.
-    parse : callable
-        Turns one answer into its mentions; raises `AnswerRefused` where it cannot. A mention of
-        weight 0 declares its label and is not kept.
-    blocks, weights : bool
-        Whether mentions have rank blocks, and weights.
-    unlisted : {"excluded", "unknown"}
-        What it means that a response does not name a label.
-    left_out : mapping of str to int, optional
-        Responses that the caller did not pass on, by reason.
-
-    Returns
-    -------
-    AnnotationTable
-        Examples and annotators sorted by name.
-
-    Raises
-    ------
-    InputError
-        ``annotations-empty``, ``record-invalid``, ``response-twice``, ``label-unknown``, or what
-        `parse` refuses. ``details["records"]`` holds the places (from 0) of the records at fault,
-        so that a reader can name lines.
-    """
-    declared = _declared(labels)
-    columns, answers = read_columns(records)
-    check_once(columns)
-    answer, distinct = _answers(lambda: columns, answers, parse)
-    known = _labels(lambda: columns, answer, distinct, declared)
-    return _table(
-        kind,
-        lambda: columns,
-        by_names(columns, answer),
-        distinct,
-        known,
-        blocks=blocks,
-        weights=weights,
-        unlisted=unlisted,
-        labels_declared=declared is not None,
-        left_out=left_out,
-    )
-
-
-def table_from_codes(
-    kind: str,
-    example: Coded,
-    annotator: Coded,
-    answer: Coded,
-    labels: Sequence[object] | None,
-    parse: Callable[[object], Answer],
-    *,
-    left_out: Mapping[str, int] | None = None,
-) -> AnnotationTable:
-    """Return the annotation table of three columns whose texts repeat.
-
-    What `table_from_records` makes of the same rows, faster where there are many.
-
-    Parameters
-    ----------
-    kind : str
-        Kind of answer, written into the table.
-    example, annotator, answer : Coded, (response,)
-        Texts; the annotator ``""`` is an unknown one.
-    labels, parse, left_out
-        As in `table_from_records`.
-
-    Raises
-    ------
-    InputError
-        As `table_from_records`.
-    """
-    declared = _declared(labels)
-
-    @cache
-    def columns() -> Records:
-        return coded_columns(example, annotator)
-
-    code, distinct = _coded_answers(columns, answer, parse)
-    known = _labels(columns, code, distinct, declared)
-    return _table(
-        kind,
-        columns,
-        by_names(columns(), code),
-        distinct,
-        known,
-        blocks=False,
-        weights=False,
-        unlisted="excluded",
-        labels_declared=declared is not None,
-        left_out=left_out,
-    )
-
-
-def _declared(labels: Sequence[object] | None) -> list[str] | None:
-    declared = None if labels is None else name_texts(labels)
-    if declared is not None:
-        check_names(declared, names.LABEL, whose="the declared labels")
-    return declared
-
-
-def _coded_answers(
-    columns: Callable[[], Records], answer: Coded, parse: Callable[[object], Answer]
-) -> tuple[Ints, list[Answer]]:
-    """Return what `_answers` does, of texts of which each is there once."""
-
-    def one_each() -> Records:
-        first = np.zeros(len(answer.names), np.int64)
-        first[answer.codes[::-1]] = np.arange(answer.codes.size)[::-1]
-        every = columns()
-        return attrs.evolve(every, example=every.example[first], annotator=every.annotator[first])
-
-    code, distinct = _answers(one_each, [*answer.names], parse)
-    return by_code(code, answer.codes), distinct
-
-
-def _answers(
-    columns: Callable[[], Records],
-    answers: Sequence[object],
-    parse: Callable[[object], Answer],
-) -> tuple[Ints, list[Answer]]:
-    """Return the code of the answer in each record, and the distinct answers, sorted."""
-    read: dict[str, int] = {}  # texts repeat: each is parsed once
-    distinct: dict[Answer, int] = {}
-    codes: list[int] = []
-    refused: list[tuple[int, AnswerRefused]] = []
-    for place, raw in enumerate(answers):
-        code = read.get(raw) if type(raw) is str else None
-        if code is None:
-            try:
-                answer = parse(raw)
-            except AnswerRefused as refusal:
-                refused.append((place, refusal))
-                continue
-            code = distinct.setdefault(tuple(sorted(answer)), len(distinct))
-            if type(raw) is str:
-                read[raw] = code
-        codes.append(code)
-    if refused:
-        raise _refusal(columns(), refused)
-    ordered = sorted(distinct)
-    rank = np.empty(len(ordered), np.int64)
-    rank[[distinct[answer] for answer in ordered]] = np.arange(len(ordered))
-    return rank[np.array(codes, np.int64)], ordered
-
-
-def _refusal(columns: Records, refused: Sequence[tuple[int, AnswerRefused]]) -> InputError:
-    """Return the error about the first kind of refusal, by name of example."""
-    refused = sorted(refused, key=lambda item: columns.who(item[0]))
-    place, first = refused[0]
-    alike = [where for where, refusal in refused if refusal.name == first.name]
-    got = first.got
-    if len(alike) > 1:
-        examples = sorted({columns.example_of(where) for where in alike})
-        many = f"{several(len(alike), 'such response')}, about {listed(examples)}"
-        got = f"{got}; {many}" if got else many
-    return InputError(
-        first.name,
-        f"{columns.who(place)} {first.says}",
-        expected=first.expected,
-        got=got,
-        do=first.do,
-        whose="annotations",
-        details={
-            "examples": [columns.example_of(where) for where in alike],
-            "records": sorted(alike),
-        },
-    )
-
-
-def _labels(
-    columns: Callable[[], Records],
-    answer: Ints,
-    distinct: Sequence[Answer],
-    declared: list[str] | None,
-) -> list[str]:
-    named = sorted({label for mentions in distinct for label, _, _ in mentions})
-    if declared is None:
-        if not named:
-            raise InputError(
-                "annotations-empty",
-                "annotations name no label",
-                expected="an answer that names a label, or declared labels",
-                got=f"{several(answer.size, 'empty answer')}",
-                do="labels=[...], or look at what the file holds",
-                whose="annotations",
-            )
-        check_names(named, names.LABEL, whose="annotations")
-        return named
-    outside = set(named).difference(declared)
-    if outside:
-        raise _label_unknown(columns(), answer, distinct, declared, outside)
-    return declared
-
-
-def _label_unknown(
-    columns: Records,
-    answer: Ints,
-    distinct: Sequence[Answer],
-    declared: Sequence[str],
-    outside: set[str],
-) -> InputError:
-    faulty = np.array([any(m[0] in outside for m in mentions) for mentions in distinct])
-    places = np.flatnonzero(faulty[answer]).tolist()
-    votes = sum(m[0] in outside for place in places for m in distinct[answer[place]])
-    first = min(places, key=columns.who)
-    label = next(m[0] for m in distinct[answer[first]] if m[0] in outside)
-    meant = near(label, declared)
-    suggestion = f"did you mean {quoted(meant)}? mend it" if meant else "mend it"
-    return InputError(
-        "label-unknown",
-        f"{columns.who(first)} says {quoted(label)}",
-        expected=f"one of {several(len(declared), 'declared label')}",
-        got=f"{several(len(outside), 'label')} outside ({several(votes, 'vote')})",
-        do=f"{suggestion}, or declare it: labels=[..., {quoted(label)}]",
-        whose="annotations",
-        details={"labels": sorted(outside), "votes": votes, "records": places},
-    )
-
-
-def _table(
-    kind: str,
-    columns: Callable[[], Records],
-    ordered: Ordered,
-    distinct: Sequence[Answer],
-    labels: Sequence[str],
-    *,
-    blocks: bool,
-    weights: bool,
-    unlisted: str,
-    labels_declared: bool,
-    left_out: Mapping[str, int] | None,
-) -> AnnotationTable:
-    example, annotator, answer = ordered.example, ordered.annotator, ordered.answer
-    # Asked here, where it costs nothing, for whoever has not asked before.
-    again = example[1:] == example[:-1]
-    again &= annotator[1:] == annotator[:-1]
-    if again.any() and (again & (annotator[1:] >= 0)).any():
-        check_once(columns())
-    code = {label: place for place, label in enumerate(labels)}
-    kept = [[mention for mention in mentions if mention[2] > 0] for mentions in distinct]
-    size = np.array([len(mentions) for mentions in kept], np.int64)
-    start = np.cumsum(size) - size
-    if (size == 1).all():
-        # Every answer is one label, as in most tables: nothing has to be counted out.
-        mention_response, mention = np.arange(answer.size, dtype=np.int32), answer
-    else:
-        mention_response = np.repeat(np.arange(answer.size), size[answer])
-        within = np.arange(mention_response.size) - np.repeat(
-            np.cumsum(size[answer]) - size[answer], size[answer]
-        )
-        mention = start[answer][mention_response] + within
-    flat = [item for mentions in kept for item in mentions]
-    label = np.array([code[item[0]] for item in flat], np.int64)
-    block = np.array([item[1] for item in flat], np.int64)
-    weight = np.array([item[2] for item in flat], np.float64)
-    return build_table(
-        kind,
-        examples=ordered.examples,
-        annotators=ordered.annotators,
-        labels=labels,
-        response_example=example,
-        response_annotator=annotator,
-        mention_response=mention_response,
-        mention_label=by_code(label, mention),
-        mention_block=block[mention] if blocks else None,
-        mention_weight=weight[mention] if weights else None,
-        unlisted=unlisted,
-        labels_declared=labels_declared,
-        left_out=left_out,
-    )

@@ -13,8 +13,7 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from plausibly.data import names
-from plausibly.data.annotations import rebuilt
-from plausibly.data.left_out import with_merged
+from plausibly.data.annotations import Rows, rebuilt
 from plausibly.data.names import (
     Named,
     check_names,
@@ -29,9 +28,10 @@ from plausibly.data.names import (
     warn_alike,
 )
 from plausibly.data.plausibilities import Plausibilities, label_dim, named_labels
-from plausibly.data.rows import Rows, ordered_sum
+from plausibly.data.states import with_merged
 from plausibly.data.validate import Predictions
 from plausibly.errors import InputError, counted, listed
+from plausibly.kernels.sums import ordered_sum
 from plausibly.kernels.types import Floats, Ints
 
 _BETWEEN = re.compile(r"(?<!\\)\|")

@@ -61,9 +61,6 @@ FEW_LABELS = 32
 
 _WITHIN = 1e-6
 
-FEW_LABELS = 32
-"""Up to here the dense form is what is computed with."""
-
 
 def is_sparse(array: object) -> TypeGuard[xr.Dataset]:
     """Return whether this is meant as sparse plausibilities."""

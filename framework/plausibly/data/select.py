@@ -10,8 +10,7 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from plausibly.data import names
-from plausibly.data.annotations import AnnotationTable, rebuilt
-from plausibly.data.left_out import read_left_out, read_merged, with_merged
+from plausibly.data.annotations import AnnotationTable, Rows, answered_mask, check_table, rebuilt
 from plausibly.data.names import (
     check_names,
     is_name,
@@ -21,9 +20,7 @@ from plausibly.data.names import (
     positions,
     several,
 )
-from plausibly.data.rows import Rows, answered_mask
-from plausibly.data.seal import check_table
-from plausibly.data.states import STATES
+from plausibly.data.states import STATES, read_left_out, read_merged, with_merged
 from plausibly.errors import InputError, listed
 from plausibly.kernels.random import hash_names
 from plausibly.kernels.types import Bools, Floats, Hashes, Ints

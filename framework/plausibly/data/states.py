@@ -1,4 +1,4 @@
-"""States of a response: what it is besides the labels that it names, and whether it counts.
+"""Responses: their states, and counts of those that were left out or merged.
 
 An export holds more than answers. Each response has one of these states, kept in the variable
 ``response_state`` (int8) by its place in `STATES`:
@@ -24,14 +24,16 @@ table as a response without mention, so that it is counted in the summary.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Final
+import json
+from collections.abc import Hashable, Mapping
+from typing import Final, TypeVar, cast
 
 import numpy as np
 import xarray as xr
 
 from plausibly.data import names
-from plausibly.data.names import near
+from plausibly.data.names import MERGED, near, quoted
+from plausibly.errors import counted, listed
 from plausibly.kernels.types import Ints
 
 ANSWERED: Final = "answered"
@@ -98,7 +100,7 @@ def codes(table: xr.Dataset) -> Ints:
     return found
 
 
-def count_states(table: xr.Dataset, *, counted: bool) -> dict[str, int]:
+def count_states(table: xr.Dataset, *, answered: bool) -> dict[str, int]:
     """Return how many responses are in each state, those that name a label or those that do not."""
     mentions = np.bincount(
         table[names.MENTION_RESPONSE].values, minlength=table.sizes[names.RESPONSE]
@@ -108,12 +110,59 @@ def count_states(table: xr.Dataset, *, counted: bool) -> dict[str, int]:
         weights = table[names.RESPONSE_WEIGHT].values
         if (weights == np.floor(weights)).all():  # shares of one vote are responses all the same
             weight = weights
-    these = (mentions > 0) == counted
+    these = (mentions > 0) == answered
     sums = np.bincount(codes(table)[these], weight[these], minlength=len(STATES))
     found = list(map(int, sums.tolist()))  # weights may be larger than an int64
     by_state = dict(zip(STATES, found, strict=True))
     plain = by_state.pop(ANSWERED)
-    if not counted:
+    if not answered:
         usual = EMPTY if table.attrs.get(names.KIND) == "label-set" else SKIPPED
         by_state[usual] += plain
     return {state: number for state, number in by_state.items() if number}
+
+
+Labelled = TypeVar("Labelled", bound=xr.DataArray | xr.Dataset)
+
+
+def read_left_out(attributes: Mapping[Hashable, object]) -> dict[str, int]:
+    """Return the counts in the attribute `left_out`, by reason; none where there is none."""
+    found = json.loads(str(attributes.get(names.LEFT_OUT, "{}")))
+    return {str(reason): int(count) for reason, count in found.items()}
+
+
+def with_left_out(array: Labelled, more: Mapping[str, int]) -> Labelled:
+    """Return the array with `more` added to what it says was left out; zeros say nothing."""
+    counts = read_left_out(array.attrs)
+    for reason, count in more.items():
+        if count:
+            counts[reason] = counts.get(reason, 0) + count
+    about = {names.LEFT_OUT: json.dumps(counts)} if counts else {}
+    return cast("Labelled", array.assign_attrs(about))
+
+
+def read_merged(attributes: Mapping[Hashable, object]) -> dict[str, float]:
+    """Return how many answers named each alias, by alias; none where none did."""
+    found = json.loads(str(attributes.get(MERGED, "{}")))
+    return {str(alias): float(count) for alias, count in found.items()}
+
+
+def with_merged(table: xr.Dataset, more: Mapping[str, float]) -> xr.Dataset:
+    """Return the table with `more` added to what it says was merged; zeros say nothing."""
+    counts = read_merged(table.attrs)
+    for alias, count in more.items():
+        if count:
+            counts[alias] = counts.get(alias, 0.0) + count
+    return table.assign_attrs({MERGED: json.dumps(counts)}) if counts else table
+
+
+def describe_merged(table: xr.Dataset) -> str:
+    """Return what was merged, such as ``41 (40 as "Eczema", 1 as "AD")``, or nothing."""
+    found = sorted(read_merged(table.attrs).items(), key=lambda item: (-item[1], item[0]))
+    if not found:
+        return ""
+    shown = listed(f"{_amount(count)} as {quoted(alias)}" for alias, count in found)
+    return f"{_amount(sum(count for _, count in found))} ({shown})"
+
+
+def _amount(count: float) -> str:
+    return counted(round(count)) if count == round(count) else f"{count:,.1f}"

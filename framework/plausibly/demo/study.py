@@ -21,15 +21,17 @@ from plausibly.conformal.calibrate import calibrate
 from plausibly.data import names
 from plausibly.demo.subjects import Subject, percent
 from plausibly.errors import counted
-from plausibly.evaluation.describe import decimal
 from plausibly.evaluation.design import MethodTable
+from plausibly.evaluation.result import decimal
 from plausibly.evaluation.splits import split, split_keys, split_seed
-from plausibly.evaluation.study import METHOD, SPLIT, Progress, compare
+from plausibly.evaluation.study import METHOD, SPLIT, compare
 from plausibly.extras import require
 from plausibly.io import write_plausibilities, write_sets
 from plausibly.kernels.random import Keys, hash_names
 from plausibly.palette import INK
 from plausibly.plots.sets import draw_rows, legend_of
+from plausibly.plots.style import picture
+from plausibly.progress import Progress
 
 ALPHA = "0.1"
 DRAWS = 10
@@ -200,10 +202,9 @@ def drawing() -> ModuleType:
 
 
 def write_figure(result: Result, path: Path) -> None:
-    drawn = draw(result)
+    content = picture(draw(result), "png")
     with replacing(path) as part:
-        # No version of matplotlib inside: the same figures give the same file.
-        drawn.savefig(part, format="png", dpi=150, metadata={"Software": None})
+        part.write_bytes(content)
 
 
 def draw(result: Result) -> Any:  # Any: a Figure of matplotlib, which may not be installed
@@ -238,14 +239,16 @@ def run(subject: Subject, *, splits: int, seed: int, progress: Progress | None =
     """Return the demo's study, and the study of one example per group."""
     once = partial(compare, alphas=[ALPHA], splits=splits, test=TEST, seed=seed)
     model, lam, alone = subject.predictions, subject.plausibilities, None
-    study = once(model, lam, METHODS, group=subject.group, true=subject.true, progress=progress)
+    study = once(
+        model, lam, METHODS, group=subject.group, true=subject.true, progress=progress
+    ).data
     if subject.groups is not None:
         # One example of each group, drawn by the examples' keys.
         hashes = hash_names(model[names.EXAMPLE].values)
         order = np.argsort(Keys(seed, "demo/alone").uniform(hashes)[:, 0], kind="stable")
         first = np.unique(subject.groups[order], return_index=True)[1]
         kept = np.sort(order[first])
-        alone = once(model[kept], lam[kept], {EXPECTED: METHODS[EXPECTED]})
+        alone = once(model[kept], lam[kept], {EXPECTED: METHODS[EXPECTED]}).data
     return Result(subject=subject, study=study, alone=alone, sets=first_sets(subject, seed))
 
 

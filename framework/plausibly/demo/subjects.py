@@ -16,8 +16,8 @@ from scipy.special import softmax
 from plausibly import registry
 from plausibly.conformal.aggregate import aggregate
 from plausibly.data import names
-from plausibly.data.annotations import Record
 from plausibly.data.names import text_array
+from plausibly.data.records import Record
 from plausibly.errors import InputError, counted
 from plausibly.extras import require
 from plausibly.kernels.random import Keys, hash_names

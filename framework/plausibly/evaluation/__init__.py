@@ -1,51 +1,49 @@
 """Coverage of prediction sets, and studies of several methods."""
 
-from plausibly.evaluation.describe import as_json, describe, verdict
+from plausibly.evaluation.ambiguity import entropy, largest
 from plausibly.evaluation.diagnostics import leave_one_annotator_out, monte_carlo_error
-from plausibly.evaluation.evaluate import evaluate
+from plausibly.evaluation.evaluate import Evaluation, evaluate
 from plausibly.evaluation.groups import (
-    coverage_by_label,
-    coverage_by_risk,
-    coverage_by_size,
-    coverage_by_strata,
-    coverage_by_subgroup,
-    entropy,
-    largest,
+    ByCoordinate,
+    ByLabel,
+    ByRange,
+    ByRisk,
+    BySetSize,
+    coverage_by,
+    describe_coverage,
     sorted_coverage,
 )
 from plausibly.evaluation.intervals import Interval, interval
-from plausibly.evaluation.results import load_study, save_study, study_table
-from plausibly.evaluation.shift import alike, shift, warn_of_alike, warn_of_copies, warn_of_shift
+from plausibly.evaluation.sensitivity import Sensitivity, sensitivity
+from plausibly.evaluation.shift import find_duplicates, shift_test
 from plausibly.evaluation.slab import worst_slab_coverage
-from plausibly.evaluation.study import compare
+from plausibly.evaluation.study import Study, compare, load_study
 from plausibly.evaluation.uniformity import p_value_uniformity
 
 __all__ = [
+    "ByCoordinate",
+    "ByLabel",
+    "ByRange",
+    "ByRisk",
+    "BySetSize",
+    "Evaluation",
     "Interval",
-    "alike",
-    "as_json",
+    "Sensitivity",
+    "Study",
     "compare",
-    "coverage_by_label",
-    "coverage_by_risk",
-    "coverage_by_size",
-    "coverage_by_strata",
-    "coverage_by_subgroup",
-    "describe",
+    "coverage_by",
+    "describe_coverage",
     "entropy",
     "evaluate",
+    "find_duplicates",
     "interval",
     "largest",
     "leave_one_annotator_out",
     "load_study",
     "monte_carlo_error",
     "p_value_uniformity",
-    "save_study",
-    "shift",
+    "sensitivity",
+    "shift_test",
     "sorted_coverage",
-    "study_table",
-    "verdict",
-    "warn_of_alike",
-    "warn_of_copies",
-    "warn_of_shift",
     "worst_slab_coverage",
 ]

@@ -21,7 +21,8 @@ from plausibly.atomic import recover, replacing, unwritable
 from plausibly.data import names
 from plausibly.data.names import name_texts
 from plausibly.errors import ComponentError, InputError, listed
-from plausibly.evaluation.design import Design, Method, Outcome, Said, Stated
+from plausibly.evaluation.design import Design, Method, Outcome, Stated
+from plausibly.evaluation.recorded import Recorded
 from plausibly.protocols import CALIBRATOR, COMBINER, SCORE, Kind
 
 
@@ -36,7 +37,7 @@ def to_json(outcome: Outcome) -> dict[str, object]:
             (None if one.level is None else str(one.level), one.aggregated, one.short)
             for one in outcome.stated
         ],
-        "said": [one.to_json() for one in outcome.said],
+        "warnings": [one.to_json() for one in outcome.warnings],
     }
 
 
@@ -58,7 +59,7 @@ def from_json(plain: Mapping[str, Any]) -> Outcome:  # Any: what JSON holds
         vacuous=vacuous,
         stated=stated,
         guarantees=dict(plain["guarantees"]),
-        said=tuple(Said.from_json(one) for one in plain["said"]),
+        warnings=tuple(Recorded.from_json(one) for one in plain["warnings"]),
     )
 
 
@@ -157,10 +158,10 @@ def differences(written: Mapping[str, Any], asked: Mapping[str, Any]) -> list[st
             found.append(f"other {_DATA[key]}")
         elif key in ("methods", "coordinates") and isinstance(old, dict):
             noun = "method" if key == "methods" else "coordinate"
-            those = [f'{noun} "{n}"' for n in {**old, **value} if old.get(n) != value.get(n)]
-            found += those or ["methods in another order"]
+            different = [f'{noun} "{n}"' for n in {**old, **value} if old.get(n) != value.get(n)]
+            found += different or ["methods in another order"]
         else:
-            found.append(f"{key} {_said(value)}, was {_said(old)}")
+            found.append(f"{key} {_in_words(value)}, was {_in_words(old)}")
     return found
 
 
@@ -168,7 +169,7 @@ def _written(value: object, *, sort: bool) -> str:
     return json.dumps(value, sort_keys=sort)
 
 
-def _said(value: object) -> str:
+def _in_words(value: object) -> str:
     if isinstance(value, list):
         return ", ".join(map(str, value))
     return "none" if value is None else str(value)

@@ -2,14 +2,9 @@
 
 from __future__ import annotations
 
-import builtins
 import difflib
-import json
 import math
-import pickle
-import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import is_dataclass, replace
 from fractions import Fraction
 from itertools import product
@@ -27,9 +22,11 @@ from plausibly.conformal.predictor import ConformalPredictor
 from plausibly.data import names
 from plausibly.data.names import several
 from plausibly.data.validate import seen_in_one
-from plausibly.errors import InputError, PlausiblyWarning, counted, listed
-from plausibly.evaluation.inputs import Measuring, Opinions, planes_of
-from plausibly.evaluation.intervals import AGGREGATED, SET_SIZE, Doubles
+from plausibly.errors import InputError, listed
+from plausibly.evaluation.inputs import Targets, measure, planes_of
+from plausibly.evaluation.intervals import Doubles
+from plausibly.evaluation.recorded import Recorded, record_warnings
+from plausibly.evaluation.result import AGGREGATED, SET_SIZE
 from plausibly.evaluation.splits import Values, nested, split, split_keys, split_seed
 from plausibly.guarantee import Guarantee
 from plausibly.kernels.coverage import Ties
@@ -47,119 +44,6 @@ from plausibly.protocols import (
 )
 from plausibly.registry.components import called
 from plausibly.registry.parameters import has_fields, parameters_of
-
-
-@attrs.frozen(kw_only=True)
-class Said:
-    """One warning, and where in a study it was heard."""
-
-    message: Warning
-    filename: str
-    line: int
-    split: int | None = None
-    method: str | None = None
-    size: int | None = None
-    draws: int | None = None
-
-    @property
-    def key(self) -> tuple[str, str]:
-        """What makes two warnings the same: their name and first line, not their numbers."""
-        if isinstance(self.message, PlausiblyWarning):
-            return self.message.name, self.message.what
-        return _kind(self.message).__name__, str(self.message)
-
-    def portable(self) -> Said:
-        """Return the same as another process can read it: of a kind that it knows."""
-        if isinstance(self.message, PlausiblyWarning):
-            return self
-        try:
-            pickle.loads(pickle.dumps(self.message))
-        except Exception:  # noqa: BLE001  # whatever keeps somebody's warning from being sent
-            return attrs.evolve(self, message=_kind(self.message)(str(self.message)))
-        return self
-
-    def to_json(self) -> dict[str, object]:
-        """Return plain data; of kinds that others made, the nearest one that Python knows."""
-        plain = attrs.asdict(self, recurse=False)
-        if isinstance(self.message, PlausiblyWarning):
-            plain["message"] = self.message.fields()
-        else:
-            plain["message"] = {"kind": _kind(self.message).__name__, "text": str(self.message)}
-        return plain
-
-    @classmethod
-    def from_json(cls, plain: Mapping[str, object]) -> Said:
-        """Return the warning that `to_json` described."""
-        told = plain["message"]
-        if not isinstance(told, dict):
-            raise TypeError("a warning is a table")
-        message: Warning
-        if "kind" in told:
-            kind = getattr(builtins, str(told["kind"]), UserWarning)
-            known = isinstance(kind, type) and issubclass(kind, Warning)
-            message = (kind if known else UserWarning)(told["text"])
-        else:
-            message = PlausiblyWarning(**told)
-        return cls(**{**plain, "message": message})  # type: ignore[arg-type]  # as it was written
-
-
-def _kind(message: Warning) -> type[Warning]:
-    """Return the nearest kind of warning that comes with Python."""
-    mine = (kind for kind in type(message).__mro__ if kind.__module__ == "builtins")
-    return next(kind for kind in mine if issubclass(kind, Warning))
-
-
-@contextmanager
-def listening(said: list[Said], **where: Any) -> Iterator[None]:  # Any: other fields of `Said`
-    """Collect the warnings of this block."""
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        yield
-    for one in caught:
-        message = one.message if isinstance(one.message, Warning) else one.category(one.message)
-        if isinstance(message, PlausiblyWarning):
-            # The same, whether it was heard here, in another process, or read from a file.
-            message.details = json.loads(json.dumps(message.details, default=_plain))
-        said.append(Said(message=message, filename=one.filename, line=one.lineno, **where))
-
-
-def _plain(value: object) -> object:
-    """Return what JSON has no word for as something that it has one for."""
-    return value.tolist() if isinstance(value, np.ndarray | np.generic) else str(value)
-
-
-def repeat(
-    said: Sequence[Said], splits: int, *, sizes: Sequence[int] = (), draws: Sequence[int] = ()
-) -> None:
-    """Issue each warning once, on behalf of the caller's caller."""
-    alike: dict[tuple[str, str], list[Said]] = {}
-    for one in said:
-        alike.setdefault(one.key, []).append(one)
-    for those in alike.values():
-        first = those[0]
-        message = first.message
-        if not isinstance(message, PlausiblyWarning):
-            warnings.warn_explicit(message, type(message), first.filename, first.line)
-            continue
-        number = len({one.split for one in those} - {None})
-        some = [f"in {counted(number)} of {counted(splits)} splits"] if 0 < number < splits else []
-        where: dict[str, object] = {
-            "methods": list(dict.fromkeys(one.method for one in those if one.method is not None)),
-            "splits": number,
-        }
-        for title, field, asked in (("sizes", "size", sizes), ("draws", "draws", draws)):
-            found = {getattr(one, field) for one in those}
-            if asked:
-                where[title] = at = [value for value in asked if value in found]
-                if None not in found and len(found) < len(asked):
-                    some.append(f"at {title if len(found) > 1 else field} {listed(at)}")
-        more = {
-            "what": f"{message.what} ({', '.join(some)})" if some else message.what,
-            "details": {**message.details, **where},
-        }
-        again = PlausiblyWarning(**{**message.fields(), **more})  # type: ignore[arg-type]  # its own
-        warnings.warn(again, stacklevel=3)
-
 
 MethodTable: TypeAlias = Mapping[str, object]
 """Arguments of `calibrate` by name: those of `Method`."""
@@ -382,7 +266,7 @@ class Outcome:
     vacuous: Bools
     stated: Sequence[Stated]
     guarantees: Mapping[str, list[dict[str, object]]]
-    said: tuple[Said, ...]
+    warnings: tuple[Recorded, ...]
 
 
 @attrs.frozen(kw_only=True, eq=False)
@@ -423,7 +307,7 @@ class Design:
         if self.ties == "random":
             uniform = keys.child("ties").uniform(hashes[test])[:, 0]
         new = self.predictions.isel({names.EXAMPLE: test})
-        said_of_new = Opinions(
+        targets = Targets(
             self.plausibilities.values[test],
             uniform,
             np.argsort(new[names.LABEL].values),
@@ -435,24 +319,24 @@ class Design:
         vacuous = np.zeros(self.shape, dtype=np.bool_)
         stated = np.empty(self.shape, dtype=object)
         guarantees: dict[str, list[dict[str, object]]] = {}
-        said: list[Said] = []
+        recorded: list[Recorded] = []
         most, largest = _last(self.draws), _last(self.sizes)
         cells = product(enumerate(self.methods), enumerate(subsets))
         for (place, name), (at, subset) in cells:
             size = None if self.sizes is None else self.sizes[at]
             for columns, method, draws in self._variants(name):
-                with listening(said, split=number, method=name, size=size, draws=draws):
+                with record_warnings(recorded, split=number, method=name, size=size, draws=draws):
                     predictor = method.calibrated(
                         self.predictions, self.plausibilities, subset, seed=seed, group=self.group
                     )
-                    asked = as_asked(predictor, new, keys)
-                    sets = sets_of(predictor, asked, self.alphas)
-                    means = [exact_means(one, said_of_new, self.ties, groups) for one in sets]
+                    read = as_asked(predictor, new, keys)
+                    sets = sets_of(predictor, read, self.alphas)
+                    means = [exact_means(one, targets, self.ties, groups) for one in sets]
                     promises = [predictor.guarantee(alpha) for alpha in self.alphas]
                 for alpha, promise in enumerate(promises):
                     where = (place, alpha, columns, at)
-                    for measure, value in means[alpha].items():
-                        found[measure][where] = value
+                    for name_of, value in means[alpha].items():
+                        found[name_of][where] = value
                     vacuous[where] = promise.vacuous
                     stated[where] = Stated.by(promise)
                 if at == largest and columns.start <= most < columns.stop:
@@ -465,7 +349,7 @@ class Design:
             vacuous=vacuous,
             stated=tuple(stated.ravel().tolist()),
             guarantees=guarantees,
-            said=tuple(said),
+            warnings=tuple(recorded),
         )
 
     def uses_draws(self, name: str) -> bool:
@@ -528,8 +412,8 @@ class Design:
         )
 
 
-def _last(asked: Sequence[int] | None) -> int:
-    return 0 if asked is None else max(range(len(asked)), key=asked.__getitem__)
+def _last(numbers: Sequence[int] | None) -> int:
+    return 0 if numbers is None else max(range(len(numbers)), key=numbers.__getitem__)
 
 
 def as_asked(predictor: ConformalPredictor, predictions: xr.DataArray, keys: Keys) -> xr.DataArray:
@@ -550,10 +434,10 @@ def sets_of(
 
 
 def exact_means(
-    plane: Bools, said: Opinions, ties: Ties = "first", groups: Values | None = None
+    plane: Bools, targets: Targets, ties: Ties = "first", groups: Values | None = None
 ) -> dict[str, float]:
     """Return the means at one alpha, summed exactly: rows in any order give the same."""
-    measured = Measuring(ties=ties)(plane, said)
+    measured = measure(plane, targets, ties)
     outcomes = {name: values[:, 0] for name, values in measured.items()}
     outcomes["share_empty"] = 1.0 * (outcomes[SET_SIZE] == 0)
     found = {name: exact_mean(values) for name, values in outcomes.items()}

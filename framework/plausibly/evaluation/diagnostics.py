@@ -14,8 +14,8 @@ from plausibly.calibration.alphas import AlphaLike, Alphas, read_alphas
 from plausibly.conformal.aggregate import DEFAULT_AGGREGATORS, aggregate
 from plausibly.conformal.calibrate import calibrate
 from plausibly.conformal.predictor import ConformalPredictor
-from plausibly.data import align, names, seal, validate
-from plausibly.data.annotations import rebuilt
+from plausibly.data import align, names, validate
+from plausibly.data.annotations import check_table, rebuilt
 from plausibly.data.names import name_texts, not_among, positions, text_array
 from plausibly.data.select import select
 from plausibly.errors import InputError, PlausiblyWarning, counted, listed
@@ -287,7 +287,7 @@ def leave_one_annotator_out(
     check_method(interval_method, confidence)
     exact = [float(alpha) for alpha in read_alphas(alphas)]
     model = validate.check_predictions(predictions)
-    table = seal.check_table(annotations)
+    table = check_table(annotations)
     everybody = inputs.as_plausibilities(aggregate(table, aggregator, seed=seed))
     model, _ = inputs.matched(model, everybody, only_common, other="annotations")
     table = select(table, example=model[names.EXAMPLE].values)

@@ -2,187 +2,115 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import partial
-from typing import TYPE_CHECKING, Any, Self, TypeAlias
+import json
+import math
+from collections.abc import Iterator, Sequence
+from typing import ClassVar, Literal, TypeAlias
 
 import attrs
 import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from plausibly import text
 from plausibly.calibration.coordinates import group_names
-from plausibly.conformal.chunks import chunks_of, mapped, values_later, whole_rows
+from plausibly.conformal.inputs import GUARANTEES, OVERLAP
 from plausibly.data import names
-from plausibly.data.left_out import read_left_out, with_left_out
 from plausibly.data.names import is_lazy, text_array
+from plausibly.data.states import read_left_out, with_left_out
 from plausibly.errors import counted
 from plausibly.evaluation import inputs, intervals
-from plausibly.evaluation.inputs import Judged, Measuring, Opinions, check_dim, judge
+from plausibly.evaluation.inputs import EvaluationInputs, check_dim, prepare
 from plausibly.evaluation.intervals import (
-    AGGREGATED,
     AMBIGUITY,
-    Averaging,
+    CELL,
+    COVERAGE,
+    GUARANTEED,
+    ROUGH,
     Doubles,
     IntervalMethod,
     Measures,
-    as_dataset,
     groups_of,
-    planes,
 )
-from plausibly.guarantee import BY_LABEL, Guarantee
-from plausibly.kernels import coverage
+from plausibly.evaluation.result import (
+    AGGREGATED,
+    ENDS,
+    MOST_GROUPS,
+    SET_SIZE,
+    Result,
+    alpha_of,
+    data_of,
+    decimal,
+    each,
+    ends,
+    figure_line,
+    figures,
+    head_line,
+    number,
+    percent,
+    planes,
+    with_zeros,
+    wrapped,
+)
+from plausibly.guarantee import BY_LABEL, Guarantee, bounded
 from plausibly.kernels.coverage import Ties
-from plausibly.kernels.types import Bools, Ints
-
-if TYPE_CHECKING:
-    import dask.array
-
+from plausibly.kernels.types import Ints
 
 TIED_SHARE = "tied_share"
-_NOT_MEASURED = "not measured yet: compute() or load() reads each chunk once"
-
-
-class Evaluation(xr.Dataset):  # type: ignore[no-untyped-call]  # xarray lacks the hint
-    """What `plausibly.evaluate` measured: in a notebook with its table and verdict on top."""
-
-    __slots__ = ()
-
-    def load(self, **kwargs: Any) -> Self:  # Any: what Dask takes
-        """Measure what was not measured yet, all in one pass over the chunks; return this."""
-        super().load(**kwargs)
-        if TIED_SHARE in self.variables:
-            self.attrs[TIED_SHARE] = float(self[TIED_SHARE])
-            del self[TIED_SHARE]
-        return self
-
-    def __dask_postcompute__(self) -> tuple[Callable[..., Evaluation], tuple[object, ...]]:
-        how = super().__dask_postcompute__()  # type: ignore[no-untyped-call]  # xarray lacks the hint
-        return _computed, how
-
-    def __repr__(self) -> str:
-        text = as_dataset(super().__repr__(), self)
-        return f"{text}\n{_NOT_MEASURED[0].upper()}{_NOT_MEASURED[1:]}." if is_lazy(self) else text
-
-    def _repr_html_(self) -> str:
-        variables = text.Html(super()._repr_html_())
-        if is_lazy(self):
-            said = text.paragraph(f"{_NOT_MEASURED}.")
-            return text.framed("evaluation", said, text.unfolded("variables", variables))
-        if not _is_evaluation(self):
-            return variables
-        return text.framed("evaluation", *_evaluated(self), text.unfolded("variables", variables))
-
-
-def _computed(
-    results: Iterable[Any],  # Any: arrays, as Dask has them
-    rebuild: Callable[..., Evaluation],
-    arguments: tuple[object, ...],
-) -> Evaluation:
-    """Return the evaluation of which Dask has computed these arrays."""
-    return rebuild(results, *arguments).load()
-
-
-def _is_evaluation(result: xr.Dataset) -> bool:
-    """Return whether all that the table reads is there, as it is not in every part."""
-    needed = (f"{AGGREGATED}_mean", "voted_coverage_mean", "set_size_mean", "n")
-    parts = [f"stratum_{AGGREGATED}_low", "stratum_n", "share_empty", "share_singleton"]
-    dims = {names.EXAMPLE, "ambiguity"} <= set(result.dims)
-    known = dims and {"confidence", "ties", TIED_SHARE} <= set(result.attrs)
-    whole = names.ALPHA not in result.dims or result.sizes[names.ALPHA] > 0
-    return known and whole and all(name in result for name in (*needed, *parts))
-
-
-def _evaluated(result: xr.Dataset) -> list[text.Html]:
-    from plausibly.evaluation.describe import QUANTITIES, decimal, ends, outwards, verdict
-
-    rows = []
-    for plane in planes(result):
-        alpha = f"{float(plane[names.ALPHA]):g}" if names.ALPHA in plane.coords else "-"
-        for quantity, title in QUANTITIES.items():
-            if f"{quantity}_mean" in plane:
-                mean, low, high = intervals.figures(plane, quantity)
-                rows.append((alpha, title, decimal(mean), ends(low, high)))
-        mean, low, high = intervals.figures(plane, intervals.SET_SIZE)
-        low, high = outwards(low, high, 2)
-        rows.append((alpha, "labels in a set", f"{mean:.2f}", f"{low:.2f} to {high:.2f}"))
-    level = f"{100 * float(result.attrs['confidence']):g} % interval"
-    said = verdict(result).splitlines()
-    if len(said) > 1:
-        alphas = [f"{alpha:g}" for alpha in result[names.ALPHA].values]
-        said = [f"alpha {alpha}: {line}" for alpha, line in zip(alphas, said, strict=True)]
-    return [
-        text.paragraph(f"{counted(int(result['n']))} examples"),
-        text.table(rows, head=("alpha", "coverage", "mean", level)),
-        *(text.paragraph(line) for line in said),
-    ]
-
-
-_LARGEST = "largest_plausibility"
-
-
-def _columns(
-    measuring: Measuring,
-    quantities: Sequence[str],
-    values: Bools,
-    *asked: Any,  # Any: Opinions, after plausibilities where they are in chunks
-) -> Doubles:
-    """Return what is measured of one chunk, (example, quantity, alpha)."""
-    *lam, said = asked
-    found = measuring(values, attrs.evolve(said, plausibilities=lam[0]) if lam else said)
-    if lam:
-        tied = coverage.tie_counts(lam[0]) > 1
-        for name, column in ((_LARGEST, lam[0].max(axis=1)), (TIED_SHARE, tied)):
-            found[name] = np.broadcast_to(column[:, None], found[quantities[0]].shape)
-    return np.stack([found[name] for name in quantities], axis=1, dtype=np.float64)
-
-
-def _later(
-    judged: Judged, measuring: Measuring, said: Opinions, averages: _Averages
-) -> tuple[dict[str, dask.array.Array], Doubles | dask.array.Array, xr.Dataset]:
-    """Return outcomes, largest plausibilities and averages: measured when asked for, in one go."""
-    sets, lam = judged.sets, judged.given.array
-    if is_lazy(sets):
-        sets = whole_rows(sets, "the prediction sets", "sets")
-    else:
-        sets = sets.chunk({names.EXAMPLE: lam.chunksizes[names.EXAMPLE]})
-    alphas = 1
-    if judged.alpha_dims:
-        alphas = sets.sizes[names.ALPHA]
-        sets = sets.chunk({names.ALPHA: -1})
-    cut = sets.variable.chunksizes[names.EXAMPLE]
-    read = [sets]
-    if isinstance(lam, xr.DataArray) and is_lazy(lam):
-        read.append(lam.chunk({names.EXAMPLE: cut, names.LABEL: -1}))
-    asks = [(chunk, said[chunk.start : chunk.stop]) for chunk in chunks_of(sets)]
-    # The empty set of one example with one label has the same names and shapes.
-    codes = None if said.codes is None else np.zeros(1, dtype=np.intp)
-    alone = Opinions(np.ones((1, 1)), np.zeros(1), codes=codes)
-    shape = (1, 1, alphas) if judged.alpha_dims else (1, 1)
-    one = measuring(np.zeros(shape, dtype=np.bool_), alone)
-    template = averages.of_one()(one, np.zeros(1))
-    quantities = tuple(one)
-    largest = None
-    if len(read) > 1:
-        template[TIED_SHARE] = ((), 0.0)
-        quantities += (_LARGEST, TIED_SHARE)
-    else:
-        largest = judged.largest
-    work = partial(_columns, measuring, quantities)
-    columns = mapped(work, read, asks, np.float64, (len(quantities), alphas))
-    whole = partial(averages.of_blocks, quantities, largest)
-    return (
-        {name: columns[:, place] for place, name in enumerate(one)},
-        columns[:, len(one), 0] if largest is None else largest,
-        xr.Dataset(values_later(whole, columns, template), coords=template.coords),
-    )
-
-
-STRATA = ("below .5", ".5 to .8", ".8 and more")
+STRATA = ("below 0.5", "0.5 to 0.8", "0.8 and above")
 STRATA_FROM = (0.5, 0.8)
-_Column: TypeAlias = Doubles
-_SLACK = 1e-6  # 0.1 + 0.7 is an eight tenth, whatever its last bit says
+_SLACK = 1e-6  # Tolerance for sums of decimals: 0.1 + 0.7 == 0.7999999999999999.
+
+
+class Evaluation(Result):
+    """Coverage and size of prediction sets, from `plausibly.evaluate`: prints table and verdict."""
+
+    title: ClassVar[str] = "evaluation"
+
+    @property
+    def coverage(self) -> xr.DataArray:
+        """Mean coverage of all answers, ([alpha])."""
+        return self.data[f"{AGGREGATED}_mean"]
+
+    @property
+    def set_size(self) -> xr.DataArray:
+        """Mean number of labels per set, ([alpha])."""
+        return self.data[f"{SET_SIZE}_mean"]
+
+    def lines(self) -> list[str]:
+        blocks = ("\n".join(_block(plane)) for plane in planes(self.data))
+        return "\n\n".join(blocks).split("\n")
+
+    def summary(self) -> list[str]:
+        return self.lines() if len(planes(self.data)) == 1 else _overview(self.data)
+
+    def verdict(self) -> str:
+        """Return one paragraph per alpha: whether the sets cover what is guaranteed.
+
+        Notes
+        -----
+        The interval decides: below the level, around it, or at or above it. It is about more
+        examples for this predictor; the guarantee of most methods is about the average over
+        calibrations. An interval below the level is therefore compared with how coverage varies
+        between calibrations of that size: twice ``sqrt(alpha (1 - alpha) / n)``, the first-order
+        bound for one draw per example.
+
+        A guarantee for each site or label is checked in each, with its own n and with intervals
+        and spread that hold for all of them together: for a site, where it is what `by` names. One
+        for a new patient is checked by the mean over patients of the means within, where patients
+        are known.
+        """
+        return "\n".join(_verdict(plane) for plane in planes(self.data))
+
+    def to_json(self) -> dict[str, object]:
+        attributes = self.attrs
+        attributes.pop(GUARANTEES, None)  # each result has its own
+        if names.LEFT_OUT in attributes:
+            attributes[names.LEFT_OUT] = read_left_out(self.data.attrs)
+        return {
+            "n": int(self.data["n"]),
+            **attributes,
+            "results": [_as_data(plane) for plane in planes(self.data)],
+        }
 
 
 def evaluate(
@@ -197,20 +125,19 @@ def evaluate(
     confidence: float = 0.95,
     seed: int = 0,
     only_common: bool = False,
-    whose: str = inputs.SETS,
 ) -> Evaluation:
     """Measure what prediction sets cover, how large they are, and where they are weak.
 
     Parameters
     ----------
     sets : DataArray of bool, (example, label[, alpha])
-        What `ConformalPredictor.predict` returned. With sets or plausibilities in chunks (Dask)
-        nothing is read yet, see below.
+        Returned by `ConformalPredictor.predict`. Sets or plausibilities in chunks (Dask) are read
+        chunk by chunk, each once, with the same bits as in memory.
     plausibilities : DataArray or Dataset, (example, label)
-        What experts say of these examples: plausibilities, dense or packed, or an annotation
+        The annotators' answers on these examples: plausibilities, dense or packed, or an annotation
         table, which is aggregated by the default of its kind. Aligned with the sets by name.
     ties : {"first", "random", "fractional", "any", "all"}
-        What counts as covering a voted label where several share the largest plausibility: the
+        When a majority vote is covered where several labels share the largest plausibility: the
         first of them in the label order of the sets, one drawn for the example, each with credit
         1/L, any of them, or all. Nothing but ``"first"`` depends on the order of the labels.
     true : str or DataArray, (example,), optional
@@ -227,28 +154,20 @@ def evaluate(
         For ``ties="random"`` and for the order in which ``interval="betting"`` reads examples.
     only_common : bool
         Leave out the examples that only one side has, instead of refusing.
-    whose : str
-        What the messages call the sets, such as the file that they were read from.
 
     Returns
     -------
     Evaluation
-        A Dataset, which notebooks show with its table and verdict.
-        By example: `aggregated_coverage` = ``sum_k lambda_k 1[k in C(x)]``, `voted_coverage`,
-        `true_coverage` (with `true`), `mass_coverage` (whether the set holds the share of the
-        plausibilities that calibrator ``mass-coverage`` was asked for), `set_size`,
+        Prints its table and verdict; `coverage` and `set_size` are its main figures, and `data`
+        holds all of them. By example: `aggregated_coverage` = ``sum_k lambda_k 1[k in C(x)]``,
+        `voted_coverage`, `true_coverage` (with `true`), `mass_coverage` (whether the set holds the
+        share of the plausibilities that calibrator ``mass-coverage`` was asked for), `set_size`,
         (example[, alpha]), and `largest_plausibility`.
         On average: ``*_mean``, ``*_low`` and ``*_high`` of these, `share_empty`,
         `share_singleton` ([alpha]) and `n`. The same with the prefix ``stratum_`` over the dim
         ``ambiguity`` (strata of the largest plausibility, which are not known of a new example),
         and with the prefix ``group_`` over a dim that is called as `by`.
         Attributes carry the guarantees of the sets and the choices made here.
-
-        Of sets or plausibilities in chunks it is measured when it is asked for: its variables are
-        Dask arrays, and ``.compute()`` or ``.load()`` measures them all in one pass over the
-        chunks, with the same bits as in memory. Each ``float(...)`` of one variable would be a
-        pass. What is known without the numbers is there, and refused, at once. The share of ties,
-        an attribute, is a variable `tied_share` until plausibilities in chunks were read.
 
     Raises
     ------
@@ -267,165 +186,44 @@ def evaluate(
     coverage; appendix: tied votes.
     """
     policy = inputs.check_ties(ties)
-    judged = judge(
-        sets, plausibilities, cluster, interval, confidence, seed, only_common, whose, later=True
+    prepared = prepare(
+        sets, plausibilities, cluster, interval, confidence, seed, only_common, in_chunks=True
     )
-    inside, lazy = judged.sets, judged.given.in_chunks
-    measuring = Measuring(ties=policy, shares=_shares(judged))
-    codes = None if true is None else inputs.true_codes(true, judged.arrays, judged.labels)
-    said = judged.said(policy, codes)
-    averages = _Averages.of(judged, by)
-    values: Mapping[str, Doubles | dask.array.Array]
-    largest: Doubles | dask.array.Array
-    if is_lazy(inside) or lazy:
-        values, largest, found = _later(judged, measuring, said, averages)
-    else:
-        outcomes, tops = measuring(inside.values, said), judged.largest
-        found = averages(outcomes, tops)
-        values, largest = outcomes, tops
-    result = _by_example(inside, values, largest, judged.alpha_dims)
-    if by is not None:
-        check_dim(result, by)
-    result = result.merge(found, join="exact", compat="no_conflicts")
-    result.attrs = {**judged.carried, "ties": policy}
-    if not lazy:
-        result.attrs[TIED_SHARE] = judged.tied_share
-    if by is not None:
-        result.attrs["by"] = by
-    for array in (inside, judged.given.array):
+    codes = None if true is None else inputs.true_codes(true, prepared.arrays, prepared.labels)
+    groups = None if by is None else inputs.codes_of(prepared.coordinate(by))
+    measured = prepared.measured_with_ties(policy, codes, _shares(prepared))
+    result = xr.Dataset(coords={names.EXAMPLE: prepared.sets[names.EXAMPLE].values})
+    if names.ALPHA in prepared.sets.coords:
+        result = result.assign_coords({names.ALPHA: prepared.sets[names.ALPHA].variable})
+    dims = [names.EXAMPLE, *prepared.alpha_dims]
+    for name, values in measured.outcomes.items():
+        kept = values.astype(np.int64) if name == SET_SIZE else values
+        result[name] = (dims, kept if prepared.alpha_dims else kept[:, 0])
+    result["largest_plausibility"] = (names.EXAMPLE, measured.largest)
+    result["n"] = ((), np.int64(len(prepared.order)))
+    averaging, outcomes = prepared.averaging, prepared.outcomes(measured.outcomes)
+    strata = stratum_of(measured.largest)[prepared.order]
+    parts: list[tuple[str, str, NDArray[np.generic], Ints]] = [
+        (AMBIGUITY, "stratum_", np.array(STRATA), strata)
+    ]
+    if by is not None and groups is not None:
+        parts.append((by, "group_", *groups))
+    result = _merged(result, averaging.overall(outcomes))
+    for dim, prefix, titles, of in parts:
+        check_dim(result, dim)
+        rows = groups_of(of, len(titles))
+        found = averaging.grouped(outcomes, rows, titles, dim=dim, prefix=prefix)
+        result = _merged(result, found)
+    result = _merged(result, _guaranteed(prepared, outcomes, by, groups))
+    result.attrs = {
+        **prepared.attrs,
+        "ties": policy,
+        TIED_SHARE: float(measured.tied.mean()),
+        **({} if by is None else {"by": by}),
+    }
+    for array in (prepared.sets, prepared.plausibilities.array):
         result = with_left_out(result, read_left_out(array.attrs))
-    return Evaluation(result.data_vars, coords=result.coords, attrs=result.attrs)
-
-
-@attrs.frozen(kw_only=True, eq=False)
-class _Averages:
-    """Means with intervals of all examples, of strata of ambiguity, and of groups."""
-
-    order: NDArray[np.intp]
-    averaging: Averaging
-    labels: Sequence[str]
-    by: str | None
-    groups: NDArray[np.generic]
-    codes: Ints
-    promise: Guarantee | None
-    units: Ints | None
-    votes: Ints | None
-    columns: Callable[[], Iterator[tuple[_Column, list[_Column]]]] | None
-
-    @classmethod
-    def of(cls, judged: Judged, by: str | None) -> _Averages:
-        """Return how outcomes of these sets are averaged."""
-        none = np.zeros(0, dtype=np.intp)
-        groups, codes = (none, none) if by is None else inputs.codes_of(judged.coordinate(by))
-        promise = judged.promises[0] if judged.promises else None
-        units = None
-        if promise and promise.cluster:
-            units = inputs.known_values(promise.cluster, judged.arrays)
-        there = not is_lazy(judged.sets) and not judged.given.in_chunks
-        by_vote = promise and promise.by == BY_LABEL and promise.target == "voted"
-        return cls(
-            order=judged.order,
-            averaging=judged.averaging,
-            labels=judged.labels,
-            by=by,
-            groups=groups,
-            codes=codes,
-            promise=promise,
-            units=None if units is None else inputs.codes_of(units[judged.order])[1],
-            votes=judged.opinions.argmax()[judged.order] if there and by_vote else None,
-            columns=judged.columns if there else None,
-        )
-
-    def of_one(self) -> _Averages:
-        """Return the same for one example: what comes of it has the same names and shapes."""
-        one = np.zeros(1, dtype=np.intp)
-        units = None if self.units is None else one
-        clusters = None if self.averaging.clusters is None else one
-        averaging = attrs.evolve(self.averaging, clusters=clusters)
-        return attrs.evolve(self, order=one, averaging=averaging, codes=one, units=units)
-
-    def of_blocks(
-        self, quantities: Sequence[str], largest: Doubles | None, blocks: Sequence[Doubles]
-    ) -> dict[str, NDArray[Any]]:  # Any: numbers of either kind
-        """Return averages by name, from the columns of every chunk."""
-        columns = np.concatenate(blocks)
-        values = {name: columns[:, place] for place, name in enumerate(quantities)}
-        averages = {}
-        if largest is None:
-            largest = values.pop(_LARGEST)[:, 0]
-            averages[TIED_SHARE] = np.asarray((values.pop(TIED_SHARE)[:, 0] > 0).mean())
-        found = self(values, largest)
-        return {str(name): one.values for name, one in found.data_vars.items()} | averages
-
-    def __call__(self, values: Measures, largest: Doubles) -> xr.Dataset:
-        """Return the averages of outcomes, (example, alpha), in the caller's order."""
-        outcomes = {name: found[self.order] for name, found in values.items()}
-        parts: list[tuple[str, str, NDArray[np.generic], Ints]] = [
-            (AMBIGUITY, "stratum_", np.array(STRATA), stratum_of(largest)[self.order])
-        ]
-        if self.by is not None:
-            parts.append((self.by, "group_", self.groups, self.codes))
-        found = self.averaging.overall(outcomes)
-        for dim, prefix, titles, codes in parts:
-            check_dim(found, dim)
-            groups = groups_of(codes, len(titles))
-            some = self.averaging.grouped(outcomes, groups, titles, dim=dim, prefix=prefix)
-            found = found.merge(some, join="exact", compat="no_conflicts")
-        return found.merge(self._guaranteed(outcomes), join="exact", compat="no_conflicts")
-
-    def _guaranteed(self, outcomes: Measures) -> xr.Dataset:
-        """Return what is guaranteed, measured as it is stated: of each cell, or of new clusters."""
-        promise, averaging = self.promise, self.averaging
-        name = "" if promise is None else intervals.COVERAGE.get(promise.target, "")
-        if promise is None or not (promise.by or promise.cluster) or name not in outcomes:
-            return xr.Dataset()
-        by_label = promise.by == BY_LABEL
-        unknown = self.columns is None if by_label else promise.by not in ("", self.by)
-        if unknown or (promise.cluster and self.units is None):
-            return xr.Dataset()
-        among = sum(bool(weights.any()) for _, weights, _ in self._cells(promise, outcomes[name]))
-        if self.units is not None:
-            averaging = attrs.evolve(averaging, clusters=self.units)
-        titles, counts, rows = [], [], []
-        for title, weights, columns in self._cells(promise, outcomes[name]):
-            titles.append(title)
-            counts.append(float(weights.sum()))
-            if self.units is not None:
-                sizes = np.bincount(self.units, weights=weights)[self.units]
-                weights = np.divide(weights, sizes, out=np.zeros(len(sizes)), where=sizes > 0)
-            among_all = max(1, among)
-            rows.append([averaging.interval(one, weights, among=among_all) for one in columns])
-        found = np.array(rows, dtype=object)
-        found = found if averaging.alpha_dims else found[..., 0]
-        dims = [intervals.CELL] if promise.by else []
-        return xr.Dataset(
-            {
-                f"{intervals.GUARANTEED}_n": (dims, counts if dims else counts[0]),
-                **intervals.variables(
-                    intervals.GUARANTEED,
-                    found if dims else found[0],
-                    [*dims, *averaging.alpha_dims],
-                    (*intervals.ENDS, intervals.ROUGH),
-                ),
-            },
-            coords={intervals.CELL: text_array(titles)} if dims else None,
-        )
-
-    def _cells(
-        self, promise: Guarantee, outcomes: Doubles
-    ) -> Iterator[tuple[str, _Column, list[_Column]]]:
-        """Yield each cell with the weights of its examples and one outcome per alpha."""
-        planes = list(outcomes.T)
-        if not promise.by:
-            yield "", np.ones(len(outcomes)), planes
-        elif promise.by == BY_LABEL and self.columns is not None:
-            for code, (lam, held) in enumerate(self.columns()):
-                weights = lam if self.votes is None else (self.votes == code) * 1.0
-                yield self.labels[code], weights, held
-        else:
-            called = group_names(self.groups)
-            for title in sorted({*called.tolist(), *(title for title, _ in promise.groups)}):
-                yield title, (called == title)[self.codes] * 1.0, planes
+    return Evaluation(result)
 
 
 def stratum_of(largest: Doubles) -> NDArray[np.intp]:
@@ -433,29 +231,402 @@ def stratum_of(largest: Doubles) -> NDArray[np.intp]:
     return np.digitize(largest + _SLACK, STRATA_FROM)
 
 
-def _shares(judged: Judged) -> Doubles | None:
-    """Return the share of the plausibilities that was promised at each alpha, where one was."""
-    shares = {float(one.alpha): one.share for one in judged.promises if one.share is not None}
-    if names.ALPHA not in judged.sets.coords:
+def _merged(first: xr.Dataset, second: xr.Dataset) -> xr.Dataset:
+    return first.merge(second, join="exact", compat="no_conflicts")
+
+
+def _shares(prepared: EvaluationInputs) -> Doubles | None:
+    """Return the guaranteed share of the plausibilities at each alpha, where there is one."""
+    if names.ALPHA not in prepared.sets.coords:
         return None
-    wanted = [shares.get(float(alpha)) for alpha in np.atleast_1d(judged.sets[names.ALPHA].values)]
+    shares = {float(one.alpha): one.share for one in prepared.promises if one.share is not None}
+    alphas = np.atleast_1d(prepared.sets[names.ALPHA].values)
+    wanted = [shares.get(float(alpha)) for alpha in alphas]
     if not wanted or None in wanted:
         return None
     return np.array([float(share) for share in wanted if share is not None]) - _SLACK
 
 
-def _by_example(
-    inside: xr.DataArray,
-    values: Mapping[str, Doubles | dask.array.Array],
-    largest: Doubles | dask.array.Array,
-    alpha_dims: list[str],
+def _guaranteed(
+    prepared: EvaluationInputs,
+    outcomes: Measures,
+    by: str | None,
+    groups: tuple[NDArray[np.generic], Ints] | None,
 ) -> xr.Dataset:
-    result = xr.Dataset(coords={names.EXAMPLE: inside[names.EXAMPLE].values})
-    if names.ALPHA in inside.coords:
-        result = result.assign_coords({names.ALPHA: inside[names.ALPHA].variable})
-    for name, found in values.items():
-        kept = found.astype(np.int64) if name == intervals.SET_SIZE else found
-        result[name] = ([names.EXAMPLE, *alpha_dims], kept if alpha_dims else kept[:, 0])
-    result["largest_plausibility"] = (names.EXAMPLE, largest)
-    result["n"] = ((), np.int64(inside.sizes[names.EXAMPLE]))
+    """Return the guaranteed mean, measured: of each group or label, or of new clusters."""
+    promise = prepared.promises[0] if prepared.promises else None
+    name = "" if promise is None else COVERAGE.get(promise.target, "")
+    if promise is None or not (promise.by or promise.cluster) or name not in outcomes:
+        return xr.Dataset()
+    units = None
+    if promise.cluster:
+        units = inputs.known_values(promise.cluster, prepared.arrays)
+    in_chunks = is_lazy(prepared.sets) or prepared.plausibilities.in_chunks
+    by_label = promise.by == BY_LABEL
+    unknown = in_chunks if by_label else promise.by not in ("", by)
+    if unknown or (promise.cluster and units is None):
+        return xr.Dataset()
+    averaging = prepared.averaging
+    if units is not None:
+        units = inputs.codes_of(units[prepared.order])[1]
+        averaging = attrs.evolve(averaging, clusters=units)
+
+    def cells() -> Iterator[tuple[str, Doubles, Sequence[Doubles]]]:
+        """Yield each group or label with the weights of its examples, one outcome per alpha."""
+        columns = list(outcomes[name].T)
+        if by_label:
+            votes = None
+            if promise.target == "voted":
+                votes = prepared.weights.argmax()[prepared.order]
+            for code, (lam, held) in enumerate(prepared.columns()):
+                yield prepared.labels[code], lam if votes is None else (votes == code) * 1.0, held
+        elif groups is not None and promise.by:
+            titles = group_names(groups[0])
+            for title in sorted({*titles.tolist(), *(title for title, _ in promise.groups)}):
+                yield title, (titles == title)[groups[1]] * 1.0, columns
+        else:
+            yield "", np.ones(len(prepared.order)), columns
+
+    among = max(1, sum(bool(weights.any()) for _, weights, _ in cells()))
+    titles, counts, rows = [], [], []
+    for title, weights, columns in cells():
+        titles.append(title)
+        counts.append(float(weights.sum()))
+        if units is not None:
+            sizes = np.bincount(units, weights=weights)[units]
+            weights = np.divide(weights, sizes, out=np.zeros(len(sizes)), where=sizes > 0)
+        rows.append([averaging.interval(one, weights, among=among) for one in columns])
+    found = np.array(rows, dtype=object)
+    found = found if averaging.alpha_dims else found[..., 0]
+    dims = [CELL] if promise.by else []
+    return xr.Dataset(
+        {
+            f"{GUARANTEED}_n": (dims, counts if dims else counts[0]),
+            **intervals.variables(
+                GUARANTEED,
+                found if dims else found[0],
+                [*dims, *averaging.alpha_dims],
+                (*ENDS, ROUGH),
+            ),
+        },
+        coords={CELL: text_array(titles)} if dims else None,
+    )
+
+
+# ---- the table, the verdict, and JSON
+
+QUANTITIES = {
+    AGGREGATED: "all answers",
+    "voted_coverage": "majority vote",
+    "true_coverage": "true label",
+    "mass_coverage": "enough answers",
+}
+Standing: TypeAlias = Literal["vacuous", "kept", "in line", "short", "broken"]
+_WORST: tuple[Standing, ...] = ("broken", "short", "in line", "kept")
+_AGAINST: dict[Standing, str] = {
+    "broken": "below the guarantee",
+    "short": "below the guarantee",
+    "in line": "consistent with the guarantee",
+    "kept": "at or above the guarantee",
+}
+_ROUNDING = 1e-9
+_WIDE = 0.1  # an interval this wide tells little
+_STRATUM, _GROUP = "stratum_", "group_"
+
+
+@attrs.frozen
+class Figure:
+    """One figure with its interval, and the examples behind it."""
+
+    title: str
+    n: int
+    mean: float
+    low: float
+    high: float
+    set_size: float
+
+    def line(self) -> list[str]:
+        size = decimal(self.set_size, 2) if self.n else "-"
+        return figure_line(self.title, counted(self.n), (self.mean, self.low, self.high), size)
+
+
+def _figure(plane: xr.Dataset, quantity: str, title: str, prefix: str = "") -> Figure:
+    """Return one figure of a plane without other dims."""
+    guaranteed = prefix == GUARANTEED
+    size = math.nan if guaranteed else float(plane[f"{prefix}{SET_SIZE}_mean"])
+    n = int(plane[f"{GUARANTEED}_n" if guaranteed else f"{prefix}n"])
+    return Figure(title, n, *figures(plane, f"{prefix}{quantity}"), size)
+
+
+def _parts(plane: xr.Dataset, dim: str, prefix: str, indent: str = "") -> list[Figure]:
+    """Return the coverage of all answers of each group."""
+    parts = each(plane, dim)
+    return [_figure(part, AGGREGATED, f"{indent}{part[dim].item()}", prefix) for part in parts]
+
+
+def _promise(plane: xr.Dataset) -> Guarantee | None:
+    stated = [Guarantee.from_json(one) for one in json.loads(plane.attrs.get(GUARANTEES, "[]"))]
+    alpha = alpha_of(plane)
+    if alpha is None:
+        return stated[0] if len(stated) == 1 else None
+    return next((promise for promise in stated if float(promise.alpha) == alpha), None)
+
+
+def _block(plane: xr.Dataset) -> list[str]:
+    alpha = alpha_of(plane)
+    head = "" if alpha is None else f"alpha {alpha:g}"
+    lines = [head_line(head, plane, "examples", "coverage", "set size")]
+    for quantity, title in QUANTITIES.items():
+        if f"{quantity}_mean" in plane:
+            lines += _figure(plane, quantity, title).line()
+    if "by" in plane.attrs:
+        by = str(plane.attrs["by"])
+        groups = _parts(plane, by, _GROUP, "  ")
+        title = f"by {by}"
+        if len(groups) > MOST_GROUPS:
+            title += f": the {MOST_GROUPS} of {counted(len(groups))} with the lowest coverage"
+            groups = sorted(groups, key=lambda one: one.mean)[:MOST_GROUPS]
+        lines += [title, *(line for one in groups for line in one.line())]
+    lines.append("by ambiguity (share of the most frequent answer)")
+    lines += [line for one in _parts(plane, AMBIGUITY, _STRATUM, "  ") for line in one.line()]
+    lines += wrapped(_sets_in_words(plane), "sets")
+    return [*lines, *wrapped(_verdict(plane), "verdict")]
+
+
+def _overview(data: xr.Dataset) -> list[str]:
+    """Return the lines of several alphas: main figures and verdict of each."""
+    shown = planes(data)[:MOST_GROUPS]
+    lines = [head_line("", data, "examples", "coverage", "set size")]
+    for plane in shown:
+        lines += _figure(plane, AGGREGATED, f"alpha {alpha_of(plane):g}").line()
+    verdicts: list[str] = []
+    for plane in shown:
+        verdicts += wrapped(_verdict(plane, short=True), f"alpha {alpha_of(plane):g}")
+    rest = len(planes(data)) - len(shown)
+    return [*lines, *verdicts, *([f"{rest} more values of alpha in data"] if rest else [])]
+
+
+def _sets_in_words(plane: xr.Dataset) -> str:
+    """Return how many sets are empty or have one label, and what limits the intervals."""
+    empty, single = (float(plane[f"share_{name}"]) for name in ("empty", "singleton"))
+    text = f"{percent(empty)} are empty, {percent(single)} have one label"
+    tied = float(plane.attrs[TIED_SHARE])
+    if tied:
+        text += f"; {percent(tied)} of the majority votes are tied (ties: {plane.attrs['ties']})"
+    if any(bool(plane[name].any()) for name in plane if str(name).endswith(f"_{ROUGH}")):
+        text += "; intervals are rough: fewer than ten clusters, or nearly all outcomes equal"
+    return text
+
+
+def _verdict(plane: xr.Dataset, *, short: bool = False) -> str:
+    """Return how what was measured at one alpha compares with the guarantee."""
+    promise = _promise(plane)
+    answers = decimal(_figure(plane, AGGREGATED, "").mean)
+    if promise is None or promise.level is None:
+        text = f"No guarantee; the sets cover {answers} of the answers."
+    elif promise.target == "risk":
+        text = (
+            f"Guaranteed: {with_zeros(promise.statement())}; coverage_by with ByRisk (--risk) "
+            f"measures it. Coverage is not guaranteed: {answers} of the answers."
+        )
+    elif f"{COVERAGE[promise.target]}_mean" not in plane:
+        text = (
+            f"Guaranteed: {with_zeros(promise.statement())}; not checked. The sets cover {answers} "
+            "of the answers."
+        )
+    else:
+        text = _against(plane, promise)
+        if promise.target == "voted":
+            text += f" The coverage of all answers, {answers}, is not guaranteed."
+        if promise.target == "aggregated" and not promise.by and not short:
+            text += _lowest(plane, float(promise.level))
+    overlap = int(plane.attrs.get(OVERLAP, 0))
+    if overlap:
+        text += f" {counted(overlap)} of the examples calibrated the predictor: no evidence."
+    return text
+
+
+def _against(plane: xr.Dataset, promise: Guarantee) -> str:
+    found = judgement(plane, promise)
+    if promise.vacuous:
+        return f"{found.words[0].upper()}{found.words[1:]}."
+    of = {
+        "voted": " of the majority votes",
+        "mass": f" of sets with {with_zeros(bounded(promise.share or 1))} of the answers",
+    }.get(promise.target, "")
+    measured = _figure(plane, COVERAGE[promise.target], "")
+    if promise.cluster and found.covered and not promise.by:
+        measured, of = found.covered, f'{of} of a new "{promise.cluster}"'
+    how = "on average"
+    if promise.confidence is not None:
+        how = f"with probability {with_zeros(bounded(promise.confidence))} over the calibration"
+    level = with_zeros(promise.bound())
+    words = f"{found.words[0].upper()}{found.words[1:]}"
+    return f"{words}: {level}{of} {how}, measured {decimal(measured.mean)}{found.remark}."
+
+
+@attrs.frozen
+class Judgement:
+    """How a measured coverage compares with the guarantee."""
+
+    stands: Standing | None
+    covered: Figure | None
+    words: str
+    remark: str = ""
+
+
+def judgement(evaluation: xr.Dataset | Evaluation, promise: Guarantee) -> Judgement:
+    """Return how an evaluation at one alpha compares with a guarantee, see `Evaluation.verdict`."""
+    plane = data_of(evaluation)
+    if promise.vacuous:
+        return Judgement("vacuous", None, "vacuous: every set contains all labels")
+    if not promise.by and not promise.cluster:
+        cells = [_figure(plane, COVERAGE[promise.target], "")]
+    elif f"{GUARANTEED}_mean" not in plane:
+        return Judgement(None, None, _not_checked(promise, str(plane.attrs.get("by", ""))))
+    else:
+        cells = [
+            _figure(part, "", str(part[CELL].item()) if CELL in part.coords else "", GUARANTEED)
+            for part in _cells(plane)
+        ]
+    there = [cell for cell in cells if not math.isnan(cell.mean)]
+    if not there:
+        return Judgement(None, None, "not checked, without test examples")
+    sizes = dict(promise.groups) or {"": promise.has}
+
+    def standing(cell: Figure) -> Standing:
+        return _standing(promise, cell, sizes.get(cell.title, 0), len(there))
+
+    worst = min(there, key=lambda cell: (_WORST.index(standing(cell)), cell.high))
+    stands = standing(worst)
+    words = _AGAINST[stands]
+    if not promise.by:
+        return Judgement(stands, worst, words, _remark(stands, worst, promise.has))
+    wide = max(there, key=lambda cell: cell.high - cell.low)
+    below = sum(standing(cell) in ("broken", "short") for cell in there)
+    between = ends(worst.low, worst.high)
+    groups = "labels" if promise.by == BY_LABEL else f'values of "{promise.by}"'
+    many = f"{counted(below)} of {counted(len(there))}" if below else f"all {counted(len(there))}"
+    words += f" for {many} {groups} (lowest: {worst.title}, {decimal(worst.mean)}, {between})"
+    remark = _remark(stands, worst if below else wide, sizes.get(worst.title, 0))
+    if len(there) < len(cells):
+        remark += f"; {counted(len(cells) - len(there))} without test examples"
+    return Judgement(stands, worst, words, remark)
+
+
+def _standing(promise: Guarantee, covered: Figure, has: float, among: int) -> Standing:
+    """Return how one of `among` measured coverages compares with the level of a guarantee."""
+    level = float(promise.level or 0)
+    if covered.low >= level - _ROUNDING:
+        return "kept"
+    if covered.high >= level - _ROUNDING:
+        return "in line"
+    spread = 0.0
+    if promise.confidence is None and has:
+        times = 2.0 if among == 1 else _beyond(among)
+        spread = times * math.sqrt(float(promise.alpha * (1 - promise.alpha)) / has)
+    return "short" if covered.high + spread >= level else "broken"
+
+
+def _beyond(among: int) -> float:
+    """Return how many deviations one of several may be off, where two are meant for one."""
+    from scipy.special import ndtr, ndtri
+
+    return -float(ndtri(ndtr(-2.0) / among))
+
+
+def _remark(stands: Standing, covered: Figure, has: float) -> str:
+    if stands == "short":
+        return (
+            f", by no more than calibrations of {has:,.4g} examples vary; the guarantee is for "
+            "their average"
+        )
+    if stands == "in line" and covered.high - covered.low > _WIDE:
+        return "; too few examples to tell"
+    if stands == "broken":
+        return "; these examples may differ from the calibration set"
+    return ""
+
+
+def _not_checked(promise: Guarantee, by: str) -> str:
+    """Return that a guarantee was not checked, and what would check it."""
+    if promise.by not in ("", BY_LABEL, by):
+        return (
+            f'not checked, as the guarantee is for {promise.per} (by="{promise.by}", '
+            f"--by {promise.by})"
+        )
+    if promise.cluster:
+        return (
+            f'not checked, as the guarantee is for a new "{promise.cluster}", and the examples '
+            f'have no coordinate "{promise.cluster}"'
+        )
+    return f"not checked, as the guarantee is for {promise.per}: load() the sets to check it"
+
+
+def _lowest(plane: xr.Dataset, level: float) -> str:
+    """Return where the sets cover clearly less than the guaranteed average."""
+    text, shown = "", f"{level:.2f}"
+    if "by" in plane.attrs:
+        by = str(plane.attrs["by"])
+        lowest = min(_parts(plane, by, _GROUP), key=lambda one: one.mean)
+        if lowest.high < level:
+            text = (
+                f" Lowest {by}: {lowest.title}, {decimal(lowest.mean)} "
+                f"({ends(lowest.low, lowest.high)}, {names.several(lowest.n, 'example')})."
+            )
+        else:
+            text = f" No {by} is shown to be below {shown}; the lowest is {lowest.title}."
+    strata = [one for one in _parts(plane, AMBIGUITY, _STRATUM) if one.n]
+    if len(strata) > 1 and strata[0].high < level:
+        text += (
+            f" Coverage is lowest where annotators disagree most: {decimal(strata[0].mean)} "
+            f"({names.several(strata[0].n, 'example')}). Whether a new example is one of these "
+            "cannot be told in advance."
+        )
+    return text
+
+
+def _as_data(plane: xr.Dataset) -> dict[str, object]:
+    """Return the averages at one alpha as plain data."""
+    promise = _promise(plane)
+    result: dict[str, object] = {"alpha": alpha_of(plane), **_figures(plane, "")}
+    result["strata"] = _by(plane, AMBIGUITY, _STRATUM)
+    if "by" in plane.attrs:
+        result["groups"] = _by(plane, str(plane.attrs["by"]), _GROUP)
+    result["guarantee"] = None if promise is None else promise.to_json()
+    if f"{GUARANTEED}_mean" in plane:
+        result[GUARANTEED] = [
+            {
+                **({"cell": part[CELL].item()} if CELL in part.coords else {}),
+                **_ends(part, GUARANTEED, ("n", *ENDS)),
+            }
+            for part in _cells(plane)
+        ]
+    result["verdict"] = _verdict(plane)
     return result
+
+
+def _figures(part: xr.Dataset, prefix: str) -> dict[str, object]:
+    found: dict[str, object] = {
+        quantity: _ends(part, f"{prefix}{quantity}")
+        for quantity in (*QUANTITIES, SET_SIZE)
+        if f"{prefix}{quantity}_mean" in part
+    }
+    for share in ("share_empty", "share_singleton"):
+        found[share] = number(part[f"{prefix}{share}"])
+    return found
+
+
+def _ends(part: xr.Dataset, name: str, wanted: Sequence[str] = ENDS) -> dict[str, float | None]:
+    return {end: number(part[f"{name}_{end}"]) for end in wanted}
+
+
+def _by(plane: xr.Dataset, dim: str, prefix: str) -> list[dict[str, object]]:
+    return [
+        {dim: part[dim].item(), "n": int(part[f"{prefix}n"]), **_figures(part, prefix)}
+        for part in each(plane, dim)
+    ]
+
+
+def _cells(plane: xr.Dataset) -> list[xr.Dataset]:
+    return each(plane, CELL) if CELL in plane.dims else [plane]

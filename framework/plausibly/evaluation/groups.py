@@ -1,118 +1,427 @@
-"""Coverage by label, ambiguity, set size, group, and risk."""
+"""Coverage by label, set size, ambiguity, group, or level of risk."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import combinations, pairwise
-from typing import TypeAlias
+from typing import Protocol
 
 import attrs
 import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from plausibly.calibration.coordinates import coordinates_over
-from plausibly.data import names, validate
-from plausibly.data.names import is_missing, name_text, name_texts, near, quoted, text_array
-from plausibly.data.plausibilities import Plausibilities
+from plausibly.data import names
+from plausibly.data.names import name_text, name_texts, text_array
 from plausibly.errors import InputError, counted, listed
 from plausibly.evaluation import inputs
-from plausibly.evaluation.inputs import Judged, judge
+from plausibly.evaluation.ambiguity import largest
+from plausibly.evaluation.evaluate import STRATA_FROM
+from plausibly.evaluation.inputs import EvaluationInputs, prepare
 from plausibly.evaluation.intervals import (
-    AGGREGATED,
-    SET_SIZE,
     Averaging,
     Doubles,
     IntervalMethod,
     Measures,
     groups_of,
 )
-from plausibly.kernels.blocks import row_blocks
+from plausibly.evaluation.result import (
+    AGGREGATED,
+    MOST_GROUPS,
+    SET_SIZE,
+    decimal,
+    each,
+    ends,
+    figure_line,
+    figures,
+    head_line,
+    planes,
+    wrapped,
+)
+from plausibly.evaluation.risk import LEVEL, Risk, in_order, levels_of
 from plausibly.kernels.coverage import Ties, row_sums
 from plausibly.kernels.types import Floats, Ints
 
-_NEARLY = 0.01  # as far as rows of probabilities in files may be from 1
-_EXACTLY = 1e-6  # as far as those of plausibilities may be, which stay as they are
+STRATUM, SIZE, SUBGROUP = "stratum", "size", "subgroup"
+SINGLE_SIZES = 12
+RANGES_FROM = (0, 1, 2, 3, 4, 6, 11, 21, 51, 101, 201, 501, 1001)
+MULTIPLICITY = (
+    "the intervals hold for all subgroups together (Bonferroni); the mean of the subgroup that is "
+    "covered least is the least of many, and so lower than what it will be on new examples"
+)
+_SLACK = 1e-9  # Tolerance below an edge: sums of decimals may end just under it.
 
 
-def entropy(array: xr.DataArray | xr.Dataset) -> xr.DataArray:
-    """Return how spread each distribution over labels is, ``-sum_k p_k log p_k``, in nats.
+class Grouper(Protocol):
+    """A rule that forms groups of labels, sets or examples, and measures each."""
+
+    def measure(self, prepared: EvaluationInputs, ties: Ties) -> xr.Dataset:
+        """Return coverage by group."""
+
+
+def coverage_by(
+    sets: xr.DataArray,
+    plausibilities: xr.DataArray | xr.Dataset,
+    *,
+    by: str | Sequence[str] | Grouper,
+    ties: Ties = "first",
+    cluster: str | None = None,
+    interval: IntervalMethod = "auto",
+    confidence: float = 0.95,
+    seed: int = 0,
+    only_common: bool = False,
+) -> xr.Dataset:
+    """Measure coverage by label, set size, ambiguity, risk, or any coordinate of the examples.
 
     Parameters
     ----------
-    array : DataArray or Dataset, (example, label)
-        Plausibilities, or predictions of scale ``probability`` or ``logit``; each row is divided by
-        its sum. Packed plausibilities and annotation tables are read as in `evaluate`.
+    sets, plausibilities
+        See `plausibly.evaluate`.
+    by : str, sequence of str, or grouper
+        ``"label"`` (`ByLabel`), ``"set-size"`` (`BySetSize`), ``"ambiguity"`` (`ByRange` of the
+        largest plausibility, cut at 0.5 and 0.8), or coordinates of the examples (`ByCoordinate`),
+        one or several, which are crossed. With parameters: a grouper such as ``ByRisk("risk")``
+        or ``ByRange(entropy(predictions), quantiles=3)``.
+    ties, cluster, interval, confidence, seed, only_common
+        See `plausibly.evaluate`; `ties` for the coverage of majority votes.
 
     Returns
     -------
-    DataArray of float64, (example,)
-        Named ``entropy``, with the coordinates of the examples; from 0, where one label has
-        everything, to log K.
+    Dataset
+        Along one dim, see the grouper.
 
     Raises
     ------
     InputError
-        What is wrong with the array; ``entropy-of-scores`` for predictions whose rows are no
-        distributions over labels (scale ``any`` or ``independent``).
+        As `evaluate`, and as the grouper says.
     """
-    table = _distributions(array)
-    found = np.empty(len(table.examples))
-    for rows in row_blocks(table.stored.shape):
-        values = table.stored.take(rows).dense().astype(np.float64)
-        shares = values / row_sums(values)[:, None]
-        logs = np.log(np.where(shares > 0, shares, 1.0))
-        found[rows] = row_sums(-(shares * logs), most=shares.shape[1])
-    return _of_examples(table, found, "entropy")
+    named: dict[object, Grouper] = {"label": ByLabel(), "set-size": BySetSize()}
+    if isinstance(by, str) and by == "ambiguity":
+        of = largest(plausibilities).rename("largest plausibility")
+        grouper: Grouper = ByRange(of, edges=STRATA_FROM)
+    elif isinstance(by, str):
+        grouper = named.get(by, ByCoordinate(by))
+    else:
+        grouper = ByCoordinate(*by) if isinstance(by, Sequence) else by
+    prepared = prepare(sets, plausibilities, cluster, interval, confidence, seed, only_common)
+    return grouper.measure(prepared, inputs.check_ties(ties))
 
 
-def largest(array: xr.DataArray | xr.Dataset) -> xr.DataArray:
-    """Return the largest number of each row, such as the plausibility of the voted label.
+@attrs.frozen
+class ByLabel:
+    """Group by label: the share of its plausibility that the sets cover.
 
     Parameters
     ----------
-    array : DataArray or Dataset, (example, label)
-        As in `entropy`.
+    simultaneous : bool
+        Make the intervals hold for all labels together (Bonferroni, over the labels with any
+        plausibility), as to ask which label is covered least.
 
-    Returns
-    -------
-    DataArray of float64, (example,)
-        Named ``largest``.
+    Notes
+    -----
+    Over the dim ``label``, in the order of the sets: `mass`, ``sum_i lambda_ik``, the evidence
+    there is, in examples, and `mass_share`; `examples`, how many give the label any plausibility;
+    `covered_mean`, ``*_low`` and ``*_high``, ``sum_i lambda_ik 1[k in C_i] / sum_i lambda_ik``,
+    ``(label[, alpha])``; `in_sets_mean`, ``*_low`` and ``*_high``, the share of the sets that hold
+    the label. NaN where no annotator names a label. Intervals are those of a ratio (`interval`
+    with weights ``lambda_ik``): a label with much mass in few examples has a wide one. The mean of
+    the shares, weighted by `mass`, is the coverage of all answers.
     """
-    table = _distributions(array)
-    values = table.stored.weight.max(axis=1)
-    return _of_examples(table, values.astype(np.float64), "largest")
 
+    simultaneous: bool = attrs.field(default=False, kw_only=True)
 
-def _distributions(array: xr.DataArray | xr.Dataset) -> Plausibilities:
-    """Return (example, label) rows that are distributions over labels."""
-    if isinstance(array, xr.Dataset) or names.SCALE not in array.attrs:
-        return inputs.read_plausibilities(_normalised(array))
-    table = validate.check_predictions(array)
-    scale = table.attrs[names.SCALE]
-    if scale == "logit":
-        odds = np.exp(table.values - table.values.max(axis=1, keepdims=True))
-        shares = odds / row_sums(odds, most=odds.shape[1])[:, None]
-        return Plausibilities.of(table.copy(data=shares))
-    if scale != "probability":
-        raise InputError(
-            "entropy-of-scores",
-            f"predictions of scale {scale} are no distributions over labels",
-            expected="scale probability or logit",
-            do="strata of another number of the examples: of=DataArray over example",
-            whose="predictions",
+    def measure(self, prepared: EvaluationInputs, ties: Ties) -> xr.Dataset:
+        averaging = prepared.averaging
+        named = np.array([np.count_nonzero(lam) for lam, _ in prepared.columns()])
+        among = max(1, int((named > 0).sum())) if self.simultaneous else 1
+        covered, inside, masses = [], [], []
+        for lam, held in prepared.columns():
+            covered.append([averaging.interval(one, lam, among=among) for one in held])
+            inside.append([averaging.interval(one, among=among) for one in held])
+            masses.append(lam.sum())
+        mass = np.array(masses)
+        found = prepared.result(simultaneous=int(self.simultaneous))
+        found = found.assign_coords({names.LABEL: prepared.sets[names.LABEL].variable})
+        return found.assign(
+            {
+                "mass": (names.LABEL, mass),
+                "mass_share": (names.LABEL, mass / math.fsum(mass)),
+                "examples": (names.LABEL, named),
+                **averaging.variables("covered", covered, names.LABEL),
+                **averaging.variables("in_sets", inside, names.LABEL),
+            }
         )
-    return Plausibilities.of(table)
 
 
-def _number_of_each(of: str | xr.DataArray, judged: Judged) -> tuple[Doubles, str]:
+@attrs.frozen
+class BySetSize:
+    """Group by the number of labels in the set, which is known of a new example.
+
+    Parameters
+    ----------
+    starts : sequence of int, optional
+        Where ranges of sizes begin, ascending. By default each size on its own, and from 13 labels
+        on ranges from 0, 1, 2, 3, 4, 6, 11, 21, 51, 101, 201, 501 and 1,001 labels.
+
+    Notes
+    -----
+    Over the dim ``size`` (text, with ``size_from`` and ``size_to``, both inside): `count` of sets,
+    and `aggregated_coverage` and `voted_coverage` as ``*_mean``, ``*_low`` and ``*_high``, all
+    ``(size[, alpha])``. Raises ``edges-malformed``.
+
+    References
+    ----------
+    Angelopoulos et al., Uncertainty sets for image classifiers using conformal prediction, ICLR
+    2021: size-stratified coverage.
+    """
+
+    starts: Sequence[int] | None = None
+
+    def measure(self, prepared: EvaluationInputs, ties: Ties) -> xr.Dataset:
+        begins = _starts(len(prepared.labels), self.starts)
+        last = [*(begin - 1 for begin in begins[1:]), len(prepared.labels)]
+        titles = [str(a) if a == b else f"{a}-{b}" for a, b in zip(begins, last, strict=True)]
+        measured = prepared.measured(ties)
+        alone = attrs.evolve(prepared.averaging, alpha_dims=[])
+        by_alpha = []
+        for place, sizes in enumerate(measured.pop(SET_SIZE).T):
+            one = {name: values[:, [place]] for name, values in measured.items()}
+            codes = np.digitize(sizes, begins) - 1
+            by_alpha.append(_averages(prepared, alone, one, codes, titles, SIZE))
+        found = by_alpha[0]
+        if prepared.alpha_dims:
+            found = xr.concat(
+                by_alpha, dim=names.ALPHA, coords="different", compat="equals", join="exact"
+            ).transpose(SIZE, names.ALPHA)
+        found = found.assign_coords(size_from=(SIZE, begins), size_to=(SIZE, last))
+        return _merged(prepared.result(ties=ties), found)
+
+
+@attrs.frozen(eq=False)
+class ByRange:
+    """Group by ranges of a number of each example.
+
+    Parameters
+    ----------
+    of : str or DataArray, (example,)
+        The number: a coordinate of sets or plausibilities, or by the name of the example, such as
+        ``entropy(plausibilities)`` (ambiguity, known only afterwards) or ``entropy(predictions)``
+        (known of a new example).
+    edges : sequence of float, optional
+        Where ranges begin, ascending: n edges make n + 1 ranges, each with its lower edge.
+    quantiles : int or sequence of float, optional
+        Instead of edges: into how many parts of equally many examples, or the shares at which to
+        cut. Equal numbers stay together, so parts can differ, and there can be fewer of them.
+        Halves by default.
+
+    Notes
+    -----
+    Over the dim ``stratum`` (text, with the numbers ``stratum_from`` and ``stratum_to``): `count`
+    of examples, and `aggregated_coverage`, `voted_coverage` and `set_size`, each as ``*_mean``,
+    ``*_low`` and ``*_high``, ``(stratum[, alpha])``. Raises ``edges-malformed`` and
+    ``strata-of-text``.
+
+    Intervals are of each range on its own, not of all together, and edges that were chosen after
+    looking at the coverage make the weak ranges look weaker than they are.
+    """
+
+    of: str | xr.DataArray
+    edges: Sequence[float] | None = attrs.field(default=None, kw_only=True)
+    quantiles: int | Sequence[float] | None = attrs.field(default=None, kw_only=True)
+
+    def measure(self, prepared: EvaluationInputs, ties: Ties) -> xr.Dataset:
+        values, called = _number_of_each(self.of, prepared)
+        cuts = _cuts(values, self.edges, self.quantiles)
+        codes = np.digitize(values + _SLACK * max(1.0, float(np.abs(values).max())), cuts)
+        measured = prepared.measured(ties)
+        found = _averages(prepared, prepared.averaging, measured, codes, _titles(cuts), STRATUM)
+        bounds = [-np.inf, *cuts, np.inf]
+        found = found.assign_coords(
+            stratum_from=(STRATUM, bounds[:-1]), stratum_to=(STRATUM, bounds[1:])
+        )
+        return _merged(prepared.result(of=called, ties=ties), found)
+
+
+@attrs.frozen(init=False)
+class ByCoordinate:
+    """Group by the values of coordinates of the examples, and by combinations of them.
+
+    Parameters
+    ----------
+    *coordinates : str
+        Names of coordinates, such as ``"site"``.
+    crossed : int
+        Combinations of up to so many coordinates.
+    at_least : int
+        Examples (clusters) of a group; smaller groups are left out and counted.
+
+    Notes
+    -----
+    Over the dim ``subgroup`` (text such as ``site north, sex f``), with the coordinate ``depth``:
+    `count` of examples, `aggregated_coverage` and `set_size` as ``*_mean``, ``*_low`` and
+    ``*_high``, ``(subgroup[, alpha])``. Over alpha: `weakest`, the name of the group whose interval
+    ends lowest, so that a group is not weakest for having few examples. Attributes: `compared`, the
+    number of groups, `left_out_subgroups`, and `note` on what comparing many does. Raises
+    ``subgroups-none`` where nothing is left, and ``subgroups-malformed``.
+
+    Each interval has confidence ``1 - (1 - confidence) / compared``, so that all of them hold
+    together. An interval that ends below the guaranteed level shows a group that is covered less;
+    one that does not shows nothing, least of all that there is no gap. Student's t is too short so
+    far out where examples are few: with ``interval="auto"`` groups of fewer than 100 examples
+    (clusters) have Wilson's interval.
+    """
+
+    coordinates: tuple[str, ...]
+    crossed: int
+    at_least: int
+
+    def __init__(self, *coordinates: str, crossed: int = 2, at_least: int = 20) -> None:
+        self.__attrs_init__(coordinates, crossed, at_least)
+
+    def _check(self) -> None:
+        wanted = list(self.coordinates)
+        expected = ""
+        if not wanted or len(set(wanted)) < len(wanted):
+            expected, found = "one or more coordinates, each once", listed(wanted) or "none"
+        elif self.crossed < 1:
+            expected, found = "crossed from 1 on", str(self.crossed)
+        elif self.at_least < 1:
+            expected, found = "at_least from 1 on", str(self.at_least)
+        if expected:
+            raise InputError(
+                "subgroups-malformed",
+                "these are no subgroups of the examples",
+                expected=expected,
+                got=found,
+                do='by=ByCoordinate("site", "sex", crossed=2, at_least=20)',
+            )
+
+    def measure(self, prepared: EvaluationInputs, ties: Ties) -> xr.Dataset:
+        self._check()
+        every = list(_subgroups(prepared, self.coordinates, self.crossed))
+        clusters = prepared.averaging.clusters
+        units = [
+            len(rows) if clusters is None else len(np.unique(clusters[rows])) for *_, rows in every
+        ]
+        kept = [part for part, size in zip(every, units, strict=True) if size >= self.at_least]
+        if not kept:
+            noun = "examples" if clusters is None else "clusters"
+            fewer = max(1, self.at_least // 2)
+            raise InputError(
+                "subgroups-none",
+                f"no subgroup by {listed(self.coordinates)} has {self.at_least} {noun}",
+                expected=f"{self.at_least} {noun} or more in one subgroup",
+                got=f"at most {max(units)}",
+                do=f"--at-least {fewer} (at_least={fewer}), or fewer coordinates",
+            )
+        outcomes = prepared.outcomes(prepared.measured())
+        titles, depths, rows = zip(*kept, strict=True)
+        found = prepared.averaging.grouped(
+            {name: outcomes[name] for name in (AGGREGATED, SET_SIZE)},
+            rows,
+            text_array(titles),
+            dim=SUBGROUP,
+            count="count",
+            among=len(kept),
+        ).drop_vars(["share_empty", "share_singleton"])
+        attributes = prepared.result(
+            by=", ".join(self.coordinates),
+            compared=len(kept),
+            left_out_subgroups=len(every) - len(kept),
+            at_least=self.at_least,
+            note=MULTIPLICITY,
+        )
+        result = _merged(attributes, found.assign_coords(depth=(SUBGROUP, list(depths))))
+        high, mean = (
+            result[f"{AGGREGATED}_{end}"].values.reshape(len(kept), -1) for end in ("high", "mean")
+        )
+        lowest = [np.lexsort(pair)[0] for pair in zip(mean.T, high.T, strict=True)]
+        weakest = found[SUBGROUP].values[lowest]
+        result["weakest"] = (prepared.alpha_dims, weakest if prepared.alpha_dims else weakest[0])
+        return result
+
+
+@attrs.frozen(eq=False)
+class ByRisk:
+    """Group labels by level of risk: the share of the plausibility that the sets miss.
+
+    Parameters
+    ----------
+    risk : str, mapping or DataArray, (label,)
+        A coordinate of the labels, or levels by label: words such as low, medium and high, or
+        numbers. Every label of the sets needs one.
+    order : sequence, optional
+        The levels in ascending order. By default numbers ascend; common words for risk are in
+        their usual order, and others in that of the alphabet.
+
+    Notes
+    -----
+    Over the dim ``level``, ascending: `labels` of the level, `examples` with any plausibility
+    there, `mass` in examples and `mass_share` of all; and `missed`, the share of the level's
+    plausibility outside the sets, ``sum_i lambda_i(L - C_i) / sum_i lambda_i(L)``, as ``*_mean``,
+    ``*_low`` and ``*_high``, ``(level[, alpha])``. Where levels are numbers also `risk_missed`,
+    ``*_mean``, ``*_low``, ``*_high`` ([alpha]): the mean over examples of
+    ``sum_k r_k lambda_ik 1[k not in C_i]``, the loss that the calibrator ``risk`` controls. Raises
+    ``risk-missing`` and ``risk-unknown``.
+    """
+
+    risk: Risk = "risk"
+    order: Sequence[object] | None = attrs.field(default=None, kw_only=True)
+
+    def measure(self, prepared: EvaluationInputs, ties: Ties) -> xr.Dataset:
+        averaging = prepared.averaging
+        levels, codes = in_order(levels_of(self.risk, prepared.labels, prepared.arrays), self.order)
+        risks = None
+        if levels.dtype.kind in "if" and levels.min() >= 0:
+            risks = levels[codes].astype(np.float64)
+        outside, weights, losses = _outside(prepared, codes, len(levels), risks)
+        missed = []
+        for mass, row in zip(weights, outside, strict=True):
+            shares = [np.divide(o, mass, out=np.zeros_like(mass), where=mass > 0) for o in row]
+            missed.append([averaging.interval(share, mass) for share in shares])
+        found = prepared.result(risk=self.risk if isinstance(self.risk, str) else "risk")
+        found = found.assign_coords({LEVEL: levels}).assign(
+            {
+                "labels": (LEVEL, np.bincount(codes, minlength=len(levels)).astype(np.int64)),
+                "examples": (LEVEL, (weights > 0).sum(axis=1).astype(np.int64)),
+                "mass": (LEVEL, weights.sum(axis=1)),
+                "mass_share": (LEVEL, weights.sum(axis=1) / weights.sum()),
+                **averaging.variables("missed", missed, LEVEL),
+            }
+        )
+        if risks is None:
+            return found
+        most = max(float(risks.max()), np.finfo(np.float64).tiny)
+        lost = [averaging.interval(loss, top=most) for loss in losses]
+        return found.assign(averaging.variables("risk_missed", lost))
+
+
+def _averages(
+    prepared: EvaluationInputs,
+    averaging: Averaging,
+    measured: Measures,
+    codes: Ints,
+    titles: Sequence[str],
+    dim: str,
+) -> xr.Dataset:
+    """Return averages of the groups that codes of the examples, in the caller's order, make."""
+    parts = groups_of(codes[prepared.order], len(titles))
+    outcomes = prepared.outcomes(measured)
+    return averaging.grouped(outcomes, parts, np.array(titles), dim=dim, count="count")
+
+
+def _merged(first: xr.Dataset, second: xr.Dataset) -> xr.Dataset:
+    return first.merge(second, join="exact", compat="no_conflicts")
+
+
+def _number_of_each(of: str | xr.DataArray, prepared: EvaluationInputs) -> tuple[Doubles, str]:
     """Return the number of each example in the caller's order, and what it is called."""
     if isinstance(of, str):
-        called, values = of, inputs.example_values(of, judged.arrays)
+        called, values = of, inputs.example_values(of, prepared.arrays)
     else:
         called = "values" if of.name is None else str(of.name)
-        values = _looked_up(of, judged.sets[names.EXAMPLE].values, called)
+        values = _looked_up(of, prepared.sets[names.EXAMPLE].values, called)
     if values.dtype.kind not in "biuf":
         raise InputError(
             "strata-of-text",
@@ -134,7 +443,7 @@ def _looked_up(
         "values-malformed",
         f'the numbers "{called}"',
         do="name the examples: assign_coords(example=...)",
-        whose=called,
+        source=called,
     )
     found: NDArray[np.generic] = values.values[places]
     lacking = places < 0
@@ -147,242 +456,9 @@ def _looked_up(
             examples[lacking],
             len(places),
             expected="a number for each example of the sets",
-            whose=called,
+            source=called,
         )
     return found
-
-
-def _normalised(array: xr.DataArray | xr.Dataset) -> xr.DataArray | xr.Dataset:
-    """Return rows divided by their sums where these are nearly 1, as of probabilities in files."""
-    if isinstance(array, xr.Dataset) or names.LABEL not in array.dims or array.dtype.kind != "f":
-        return array
-    by_label = [[names.LABEL]]
-    sums = xr.apply_ufunc(row_sums, array, input_core_dims=by_label, dask="allowed")
-    apart = np.abs(sums - 1)
-    return array / sums if bool((apart <= _NEARLY).all() & (apart > _EXACTLY).any()) else array
-
-
-def _of_examples(table: Plausibilities, values: Doubles, name: str) -> xr.DataArray:
-    """Return numbers of the examples, under their names and coordinates."""
-    about = table.about.coords
-    coords = {called: item for called, item in about.items() if names.EXAMPLE in item.dims}
-    return xr.DataArray(values, dims=(names.EXAMPLE,), coords=coords, name=name)
-
-
-def coverage_by_label(
-    sets: xr.DataArray,
-    plausibilities: xr.DataArray | xr.Dataset,
-    *,
-    cluster: str | None = None,
-    interval: IntervalMethod = "auto",
-    confidence: float = 0.95,
-    simultaneous: bool = False,
-    seed: int = 0,
-    only_common: bool = False,
-    whose: str = inputs.SETS,
-) -> xr.Dataset:
-    """Measure which share of the plausibility of each label the sets cover.
-
-    Parameters
-    ----------
-    sets, plausibilities
-        See `plausibly.evaluate`.
-    cluster, interval, confidence, seed, only_common, whose
-        See `plausibly.evaluate`.
-    simultaneous : bool
-        Whether the intervals shall hold for all labels together (Bonferroni, over the labels that
-        somebody named): so for the question which label is covered least.
-
-    Returns
-    -------
-    Dataset
-        Over the dim ``label``, in the order of the sets: `mass`, ``sum_i lambda_ik``, the evidence
-        there is, in examples, and `mass_share`; `examples`, how many give the label any
-        plausibility; `covered_mean`, `covered_low` and `covered_high`,
-        ``sum_i lambda_ik 1[k in C_i] / sum_i lambda_ik``, ``(label[, alpha])``; `in_sets_mean`,
-        ``*_low`` and ``*_high``, the share of the sets that hold the label. NaN where nobody named
-        a label.
-
-    Raises
-    ------
-    InputError
-        As `evaluate`.
-
-    Notes
-    -----
-    ``P(k in C | an expert says k)``. The intervals are those of a ratio (`interval` with weights
-    ``lambda_ik``): a label with much mass in few examples has a wide one, whatever its mass. The
-    mean of the shares, weighted by `mass`, is the aggregated coverage.
-    """
-    judged = judge(sets, plausibilities, cluster, interval, confidence, seed, only_common, whose)
-    heard = np.array([np.count_nonzero(lam) for lam, _ in judged.columns()])
-    among = max(1, int((heard > 0).sum())) if simultaneous else 1
-    covered, inside, masses = [], [], []
-    for lam, planes in judged.columns():
-        covered.append([judged.averaging.interval(plane, lam, among=among) for plane in planes])
-        inside.append([judged.averaging.interval(plane, among=among) for plane in planes])
-        masses.append(lam.sum())
-    mass = np.array(masses)
-    found = judged.result(simultaneous=int(simultaneous))
-    found = found.assign_coords({names.LABEL: judged.sets[names.LABEL].variable})
-    return found.assign(
-        {
-            "mass": (names.LABEL, mass),
-            "mass_share": (names.LABEL, mass / math.fsum(mass)),
-            "examples": (names.LABEL, heard),
-            **judged.averaging.variables("covered", covered, names.LABEL),
-            **judged.averaging.variables("in_sets", inside, names.LABEL),
-        }
-    )
-
-
-STRATUM = "stratum"
-SIZE = "size"
-SINGLE_SIZES = 12
-RANGES_FROM = (0, 1, 2, 3, 4, 6, 11, 21, 51, 101, 201, 501, 1001)
-_SLACK = 1e-9  # a number this close below an edge is on it: sums of decimals end in any last bit
-
-
-def coverage_by_strata(
-    sets: xr.DataArray,
-    plausibilities: xr.DataArray | xr.Dataset,
-    of: str | xr.DataArray,
-    *,
-    edges: Sequence[float] | None = None,
-    quantiles: int | Sequence[float] | None = None,
-    ties: Ties = "first",
-    cluster: str | None = None,
-    interval: IntervalMethod = "auto",
-    confidence: float = 0.95,
-    seed: int = 0,
-    only_common: bool = False,
-    whose: str = inputs.SETS,
-) -> xr.Dataset:
-    """Measure coverage and set size in strata of a number that each example has.
-
-    Parameters
-    ----------
-    sets, plausibilities
-        See `plausibly.evaluate`.
-    of : str or DataArray, (example,)
-        The number: a coordinate of sets or plausibilities, or by the name of the example, such as
-        ``entropy(plausibilities)`` (ambiguity, known only afterwards) or ``entropy(predictions)``
-        (known of a new example).
-    edges : sequence of float, optional
-        Where strata begin, ascending: n edges make n + 1 strata, each with its lower edge.
-    quantiles : int or sequence of float, optional
-        Instead of edges: into how many parts of equally many examples, or the shares at which to
-        cut. Equal numbers stay together, so parts can differ, and there can be fewer of them.
-        Halves, where neither is given.
-    ties, cluster, interval, confidence, seed, only_common, whose
-        See `plausibly.evaluate`.
-
-    Returns
-    -------
-    Dataset
-        Over the dim ``stratum`` (text, with the numbers ``stratum_from`` and ``stratum_to``):
-        `count` of examples, and `aggregated_coverage`, `voted_coverage` and `set_size`, each as
-        ``*_mean``, ``*_low`` and ``*_high``, ``(stratum[, alpha])``.
-
-    Raises
-    ------
-    InputError
-        As `evaluate`; ``edges-malformed``, ``strata-of-text``.
-
-    Notes
-    -----
-    Intervals are of each stratum on its own, not of all together, and edges that were chosen after
-    looking at the coverage make the weak strata look weaker than they are.
-    """
-    judged = judge(sets, plausibilities, cluster, interval, confidence, seed, only_common, whose)
-    values, called = _number_of_each(of, judged)
-    cuts = _cuts(values, edges, quantiles)
-    codes = np.digitize(values + _SLACK * max(1.0, float(np.abs(values).max())), cuts)
-    found = _parted(judged, judged.averaging, judged.measured(ties), codes, _titles(cuts), STRATUM)
-    bounds = [-np.inf, *cuts, np.inf]
-    found = found.assign_coords(
-        stratum_from=(STRATUM, bounds[:-1]), stratum_to=(STRATUM, bounds[1:])
-    )
-    return _with(judged.result(of=called, ties=ties), found)
-
-
-def _parted(
-    judged: Judged,
-    averaging: Averaging,
-    measured: Measures,
-    codes: Ints,
-    titles: Sequence[str],
-    dim: str,
-) -> xr.Dataset:
-    """Return averages of the parts that codes of the examples, in the caller's order, make."""
-    parts = groups_of(codes[judged.order], len(titles))
-    outcomes = judged.outcomes(measured)
-    return averaging.grouped(outcomes, parts, np.array(titles), dim=dim, count="count")
-
-
-def _with(about: xr.Dataset, found: xr.Dataset) -> xr.Dataset:
-    return about.merge(found, join="exact", compat="no_conflicts")
-
-
-def coverage_by_size(
-    sets: xr.DataArray,
-    plausibilities: xr.DataArray | xr.Dataset,
-    *,
-    starts: Sequence[int] | None = None,
-    ties: Ties = "first",
-    cluster: str | None = None,
-    interval: IntervalMethod = "auto",
-    confidence: float = 0.95,
-    seed: int = 0,
-    only_common: bool = False,
-    whose: str = inputs.SETS,
-) -> xr.Dataset:
-    """Measure coverage by the number of labels in the set.
-
-    Parameters
-    ----------
-    sets, plausibilities
-        See `plausibly.evaluate`.
-    starts : sequence of int, optional
-        Where ranges of sizes begin, ascending. By default each size on its own, and from 13 labels
-        on ranges from 0, 1, 2, 3, 4, 6, 11, 21, 51, 101, 201, 501 and 1,001 labels.
-    ties, cluster, interval, confidence, seed, only_common, whose
-        See `plausibly.evaluate`.
-
-    Returns
-    -------
-    Dataset
-        Over the dim ``size`` (text, with ``size_from`` and ``size_to``, both inside): `count` of
-        sets, and `aggregated_coverage` and `voted_coverage` as ``*_mean``, ``*_low`` and
-        ``*_high``, all ``(size[, alpha])``.
-
-    Raises
-    ------
-    InputError
-        As `evaluate`; ``edges-malformed``.
-
-    Notes
-    -----
-    The size of a set is known of a new example. Size-stratified coverage: Angelopoulos et al.,
-    Uncertainty sets for image classifiers using conformal prediction, ICLR 2021.
-    """
-    judged = judge(sets, plausibilities, cluster, interval, confidence, seed, only_common, whose)
-    begins = _starts(len(judged.labels), starts)
-    ends = [*(begin - 1 for begin in begins[1:]), len(judged.labels)]
-    titles = [str(a) if a == b else f"{a}-{b}" for a, b in zip(begins, ends, strict=True)]
-    measured = judged.measured(ties)
-    alone = attrs.evolve(judged.averaging, alpha_dims=[])
-    planes = []
-    for place, sizes in enumerate(measured.pop(SET_SIZE).T):
-        one = {name: values[:, [place]] for name, values in measured.items()}
-        planes.append(_parted(judged, alone, one, np.digitize(sizes, begins) - 1, titles, SIZE))
-    found = planes[0]
-    if judged.alpha_dims:
-        found = xr.concat(
-            planes, dim=names.ALPHA, coords="different", compat="equals", join="exact"
-        ).transpose(SIZE, names.ALPHA)
-    found = found.assign_coords(size_from=(SIZE, begins), size_to=(SIZE, ends))
-    return _with(judged.result(ties=ties), found)
 
 
 def _cuts(
@@ -448,119 +524,11 @@ def _malformed(what: str, expected: str, got: str) -> InputError:
     )
 
 
-SUBGROUP = "subgroup"
-MULTIPLICITY = (
-    "the intervals hold for all subgroups together (Bonferroni); the mean of the subgroup that is "
-    "covered least is the least of many, and so lower than what it will be on new examples"
-)
-
-
-def coverage_by_subgroup(
-    sets: xr.DataArray,
-    plausibilities: xr.DataArray | xr.Dataset,
-    by: str | Sequence[str],
-    *,
-    crossed: int = 2,
-    at_least: int = 20,
-    cluster: str | None = None,
-    interval: IntervalMethod = "auto",
-    confidence: float = 0.95,
-    seed: int = 0,
-    only_common: bool = False,
-    whose: str = inputs.SETS,
-) -> xr.Dataset:
-    """Measure aggregated coverage in every subgroup that some coordinates make.
-
-    Parameters
-    ----------
-    sets, plausibilities
-        See `plausibly.evaluate`.
-    by : str or sequence of str
-        Coordinates of the examples, such as ``["site", "sex"]``.
-    crossed : int
-        How many coordinates a subgroup is made of at most: 1 for each value of each coordinate, 2
-        for pairs of values too ("site north, sex f"), and so on.
-    at_least : int
-        Subgroups of fewer examples (clusters, where they are given) are left out and counted: they
-        would only widen all other intervals.
-    cluster, interval, confidence, seed, only_common, whose
-        See `plausibly.evaluate`; `confidence` is that of all intervals together.
-
-    Returns
-    -------
-    Dataset
-        Over the dim ``subgroup`` (text, with `depth`, the number of coordinates): `count` of
-        examples; `aggregated_coverage` and `set_size` as ``*_mean``, ``*_low`` and ``*_high``,
-        ``(subgroup[, alpha])``; `difference_mean`, ``*_low`` and ``*_high``: coverage inside less
-        that of all other examples. Over alpha: `weakest`, the name of the subgroup whose interval
-        ends lowest, so that a subgroup is not weakest for having few examples. Attributes:
-        `compared`, the number of subgroups, `left_out_subgroups`, and `note` on what comparing many
-        does.
-
-    Raises
-    ------
-    InputError
-        As `evaluate`; ``subgroups-none`` where nothing is left, ``subgroups-malformed``.
-
-    Notes
-    -----
-    Each interval has confidence ``1 - (1 - confidence) / compared``, so that all of them hold
-    together. An interval that ends below the promised level shows a subgroup that is covered less;
-    one that does not shows nothing, least of all that there is no gap. Student's t is too short
-    so far out where examples are few: with ``interval="auto"`` subgroups of fewer than 100 examples
-    (clusters) have Wilson's interval.
-    """
-    coordinates = [by] if isinstance(by, str) else list(by)
-    _check(coordinates, crossed, at_least)
-    judged = judge(sets, plausibilities, cluster, interval, confidence, seed, only_common, whose)
-    every = list(_subgroups(judged, coordinates, crossed))
-    clusters = judged.averaging.clusters
-    units = [
-        len(rows) if clusters is None else len(np.unique(clusters[rows])) for *_, rows in every
-    ]
-    kept = [part for part, size in zip(every, units, strict=True) if size >= at_least]
-    if not kept:
-        noun = "examples" if cluster is None else "clusters"
-        fewer = max(1, at_least // 2)
-        raise InputError(
-            "subgroups-none",
-            f"no subgroup by {listed(coordinates)} has {at_least} {noun}",
-            expected=f"{at_least} {noun} or more in one subgroup",
-            got=f"at most {max(units)}",
-            do=f"--at-least {fewer} (at_least={fewer}), or fewer coordinates",
-        )
-    outcomes = judged.outcomes(judged.measured())
-    titles, depths, rows = zip(*kept, strict=True)
-    found = judged.averaging.grouped(
-        {name: outcomes[name] for name in (AGGREGATED, SET_SIZE)},
-        rows,
-        text_array(titles),
-        dim=SUBGROUP,
-        count="count",
-        among=len(kept),
-    ).drop_vars(["share_empty", "share_singleton"])
-    about = judged.result(
-        by=", ".join(coordinates),
-        compared=len(kept),
-        left_out_subgroups=len(every) - len(kept),
-        at_least=at_least,
-        note=MULTIPLICITY,
-    )
-    result = _with(about, found.assign_coords(depth=(SUBGROUP, list(depths))))
-    high, mean = (
-        result[f"{AGGREGATED}_{end}"].values.reshape(len(kept), -1) for end in ("high", "mean")
-    )
-    least = [np.lexsort(pair)[0] for pair in zip(mean.T, high.T, strict=True)]
-    weakest = found[SUBGROUP].values[least]
-    result["weakest"] = (judged.alpha_dims, weakest if judged.alpha_dims else weakest[0])
-    return result
-
-
 def _subgroups(
-    judged: Judged, coordinates: Sequence[str], crossed: int
+    prepared: EvaluationInputs, coordinates: Sequence[str], crossed: int
 ) -> Iterator[tuple[str, int, Ints]]:
     """Yield title, depth and rows: of the values of one coordinate first, then of several."""
-    coded = {name: inputs.codes_of(judged.coordinate(name)) for name in coordinates}
+    coded = {name: inputs.codes_of(prepared.coordinate(name)) for name in coordinates}
     for depth in range(1, min(crossed, len(coordinates)) + 1):
         for chosen in combinations(coordinates, depth):
             codes = np.stack([coded[name][1] for name in chosen], axis=1)
@@ -572,219 +540,26 @@ def _subgroups(
                 yield title, depth, rows
 
 
-def _check(coordinates: Sequence[str], crossed: int, at_least: int) -> None:
-    problem = ""
-    if not coordinates or len(set(coordinates)) < len(coordinates):
-        problem, got = "one or more coordinates, each once", listed(coordinates) or "none"
-    elif crossed < 1:
-        problem, got = "crossed from 1 on", str(crossed)
-    elif at_least < 1:
-        problem, got = "at_least from 1 on", str(at_least)
-    if problem:
-        raise InputError(
-            "subgroups-malformed",
-            "these are no subgroups of the examples",
-            expected=problem,
-            got=got,
-            do='by=["site", "sex"], crossed=2, at_least=20',
-        )
-
-
-Risk: TypeAlias = "str | Mapping[str, object] | xr.DataArray"
-"""Levels of the labels: a coordinate over label, or levels by the name of the label."""
-
-LEVEL = "level"
-_WORDS = (
-    "none, negligible, very low, low, minor, mild, moderate, medium, intermediate, elevated, "
-    "major, high, very high, serious, severe, critical, fatal"
-)
-"""Words for risk, from the least on: levels that are all among them come in this order."""
-
-
-def coverage_by_risk(
-    sets: xr.DataArray,
-    plausibilities: xr.DataArray | xr.Dataset,
-    risk: Risk = "risk",
-    *,
-    order: Sequence[object] | None = None,
-    cluster: str | None = None,
-    interval: IntervalMethod = "auto",
-    confidence: float = 0.95,
-    seed: int = 0,
-    only_common: bool = False,
-    whose: str = inputs.SETS,
-) -> xr.Dataset:
-    """Measure which share of the plausibility of each risk level the sets miss.
-
-    Parameters
-    ----------
-    sets, plausibilities
-        See `plausibly.evaluate`.
-    risk : str, mapping or DataArray, (label,)
-        A coordinate of the labels, or levels by label: words such as low, medium and high, or
-        numbers. Every label of the sets needs one.
-    order : sequence, optional
-        The levels from the least on. By default numbers ascend; words that everybody orders alike
-        are in that order, and others in that of the alphabet.
-    cluster, interval, confidence, seed, only_common, whose
-        See `plausibly.evaluate`.
-
-    Returns
-    -------
-    Dataset
-        Over the dim ``level``, from the least on: `labels` of the level, `examples` with any
-        plausibility there, `mass` in examples and `mass_share` of all; and `missed`, the share of
-        the level's plausibility that lies outside the sets,
-        ``sum_i lambda_i(L - C_i) / sum_i lambda_i(L)``, as ``*_mean``, ``*_low`` and ``*_high``,
-        ``(level[, alpha])``.
-
-        Where levels are numbers also `risk_missed`, ``*_mean``, ``*_low``, ``*_high`` ([alpha]):
-        the mean over examples of ``sum_k r_k lambda_ik 1[k not in C_i]``, the loss that the
-        calibrator ``risk`` controls.
-
-    Raises
-    ------
-    InputError
-        As `evaluate`; ``risk-missing`` and ``risk-unknown``.
-    """
-    judged = judge(sets, plausibilities, cluster, interval, confidence, seed, only_common, whose)
-    levels, codes = in_order(levels_of(risk, judged.labels, judged.arrays), order)
-    risks = None
-    if levels.dtype.kind in "if" and levels.min() >= 0:
-        risks = levels[codes].astype(np.float64)
-    outside, weights, losses = _outside(judged, codes, len(levels), risks)
-    missed = []
-    for mass, row in zip(weights, outside, strict=True):
-        shares = [np.divide(o, mass, out=np.zeros_like(mass), where=mass > 0) for o in row]
-        missed.append([judged.averaging.interval(share, mass) for share in shares])
-    found = judged.result(risk=risk if isinstance(risk, str) else "risk")
-    found = found.assign_coords({LEVEL: levels})
-    found = found.assign(
-        {
-            "labels": (LEVEL, np.bincount(codes, minlength=len(levels)).astype(np.int64)),
-            "examples": (LEVEL, (weights > 0).sum(axis=1).astype(np.int64)),
-            "mass": (LEVEL, weights.sum(axis=1)),
-            "mass_share": (LEVEL, weights.sum(axis=1) / weights.sum()),
-            **judged.averaging.variables("missed", missed, LEVEL),
-        }
-    )
-    if risks is None:
-        return found
-    most = max(float(risks.max()), np.finfo(np.float64).tiny)
-    lost = [judged.averaging.interval(loss, top=most) for loss in losses]
-    return found.assign(judged.averaging.variables("risk_missed", lost))
-
-
 def _outside(
-    judged: Judged, codes: NDArray[np.intp], levels: int, risks: Doubles | None
+    prepared: EvaluationInputs, codes: NDArray[np.intp], levels: int, risks: Doubles | None
 ) -> tuple[Doubles, Doubles, Doubles]:
     """Return what sets leave out, from a few examples at a time."""
-    n, alphas = len(judged.order), judged.sets.sizes.get(names.ALPHA, 1)
+    n, alphas = len(prepared.order), prepared.sets.sizes.get(names.ALPHA, 1)
     outside = np.empty((levels, alphas, n))
     weights = np.empty((levels, n))
     losses = np.zeros((alphas, n))
-    for rows, lam, planes in judged.blocks():
+    for rows, lam, inside in prepared.blocks():
         for code in range(levels):
             mine = np.flatnonzero(codes == code)
-            said = lam[:, mine]
-            weights[code, rows] = np.minimum(row_sums(said), 1.0)
-            for at, plane in enumerate(planes):
-                left = row_sums(np.where(plane[:, mine], 0.0, said))
+            held = lam[:, mine]
+            weights[code, rows] = np.minimum(row_sums(held), 1.0)
+            for at, plane in enumerate(inside):
+                left = row_sums(np.where(plane[:, mine], 0.0, held))
                 outside[code, at, rows] = np.minimum(left, weights[code, rows])
         if risks is not None:
-            for at, plane in enumerate(planes):
+            for at, plane in enumerate(inside):
                 losses[at, rows] = row_sums(np.where(plane, 0.0, lam * risks), risks.max())
     return outside, weights, losses
-
-
-def levels_of(
-    risk: Risk, labels: Sequence[str], arrays: Sequence[xr.DataArray | xr.Dataset]
-) -> list[object]:
-    """Return the level of each label, in the order of the labels."""
-    if isinstance(risk, str):
-        table = label_coordinate(risk, arrays)
-    elif isinstance(risk, xr.DataArray):
-        if risk.dims != (names.LABEL,) or names.LABEL not in risk.coords:
-            raise InputError(
-                "risk-missing",
-                "the risk levels are not named by label",
-                expected="a DataArray over label, with names, or a mapping of labels to levels",
-                got=f"dims {listed(map(str, risk.dims)) or 'none'}",
-                do='risk={"melanoma": "high", ...}, or the name of a coordinate over label',
-                whose="risk",
-            )
-        there = name_texts(risk[names.LABEL].values)
-        table = dict(zip(there, risk.values.tolist(), strict=True))
-    else:
-        table = {name_text(label): level for label, level in risk.items()}
-    lacking = [label for label in labels if is_missing(table.get(label)) or table[label] == ""]
-    if lacking:
-        raise InputError(
-            "risk-missing",
-            f"{counted(len(lacking))} of {counted(len(labels))} labels have no risk level",
-            expected="a level for each label of the sets",
-            got=f"none for {listed(map(quoted, lacking))}",
-            do="add them to the table of labels (--labels), or to the mapping",
-            whose="risk",
-            details={"labels": lacking},
-        )
-    return [table[label] for label in labels]
-
-
-def label_coordinate(name: str, arrays: Sequence[xr.DataArray | xr.Dataset]) -> dict[str, object]:
-    """Return a coordinate of the labels, by label, from the first array that has it."""
-    for array in arrays:
-        if name in array.coords and array[name].dims == (names.LABEL,) and name != names.LABEL:
-            here = map(str, array[names.LABEL].values)
-            return dict(zip(here, array[name].values.tolist(), strict=True))
-    there = sorted(coordinates_over(names.LABEL, arrays))
-    guess = near(name, there)
-    raise InputError(
-        "risk-missing",
-        f'the labels have no coordinate "{name}"',
-        expected="a coordinate over label",
-        got=listed(there) or "none",
-        do=f'did you mean "{guess}"?' if guess else "a table of labels that has it (--labels)",
-        whose="risk",
-        details={"coordinates": there},
-    )
-
-
-def in_order(
-    given: Sequence[object], order: Sequence[object] | None
-) -> tuple[NDArray[np.generic], NDArray[np.intp]]:
-    """Return the levels from the least on, and the code of each label's level."""
-    numbers = all(isinstance(level, int | float) for level in given)
-    if numbers:
-        levels, codes = np.unique(np.array(given), return_inverse=True)
-        if order is None:
-            return levels, codes
-    texts = name_texts(given)
-    known = sorted(set(texts))
-    if order is not None:
-        known_order = name_texts(order)
-        lost = [level for level in known if level not in known_order]
-        if lost:
-            raise InputError(
-                "risk-unknown",
-                f"labels have the risk level {quoted(lost[0])}, and the order does not",
-                expected=f"one of {listed(known_order)}",
-                got=listed(map(quoted, lost)),
-                do="name every level in order=[...], from the least on",
-                whose="risk",
-            )
-        there = set(texts)
-        known = [level for level in known_order if level in there]
-    else:
-        words = _WORDS.split(", ")
-        if all(level.casefold() in words for level in known):
-            known.sort(key=lambda level: words.index(level.casefold()))
-    places = {level: place for place, level in enumerate(known)}
-    codes = np.array([places[text] for text in texts], dtype=np.intp)
-    if numbers:
-        values = dict(zip(texts, given, strict=True))
-        return np.array([values[level] for level in known]), codes
-    return text_array(known), codes
 
 
 SHARE = "share"
@@ -795,13 +570,12 @@ def sorted_coverage(
     plausibilities: xr.DataArray | xr.Dataset,
     *,
     only_common: bool = False,
-    whose: str = inputs.SETS,
 ) -> xr.Dataset:
     """Return realised coverage of every example in ascending order, beside how ambiguous they are.
 
     Parameters
     ----------
-    sets, plausibilities, only_common, whose
+    sets, plausibilities, only_common
         See `plausibly.evaluate`.
 
     Returns
@@ -822,17 +596,116 @@ def sorted_coverage(
     ----------
     Stutz et al., TMLR 2023, the figures of realised coverage of the main text and the appendix.
     """
-    judged = judge(sets, plausibilities, only_common=only_common, whose=whose)
-    first, tied = judged.measured("first"), judged.measured("fractional")
-    result = judged.result(tied_share=judged.tied_share)
+    prepared = prepare(sets, plausibilities, only_common=only_common)
+    first, tied = prepared.measured_with_ties("first"), prepared.measured("fractional")
+    result = prepared.result(tied_share=float(first.tied.mean()))
     n = result.attrs["n"]
     result = result.assign_coords({SHARE: np.arange(1, n + 1) / n})
     for name, values in (
-        (AGGREGATED, first[AGGREGATED]),
-        ("voted_coverage", first["voted_coverage"]),
+        (AGGREGATED, first.outcomes[AGGREGATED]),
+        ("voted_coverage", first.outcomes["voted_coverage"]),
         ("tied_coverage", tied["voted_coverage"]),
     ):
         found = np.sort(values, axis=0)
-        result[name] = ((SHARE, *judged.alpha_dims), found if judged.alpha_dims else found[:, 0])
-    result["largest_plausibility"] = (SHARE, np.sort(judged.largest))
+        result[name] = (
+            (SHARE, *prepared.alpha_dims),
+            found if prepared.alpha_dims else found[:, 0],
+        )
+    result["largest_plausibility"] = (SHARE, np.sort(first.largest))
     return result
+
+
+# ---- as text
+
+
+def describe_coverage(found: xr.Dataset) -> list[str]:
+    """Return the table of what `coverage_by` or `worst_slab_coverage` measured, per alpha."""
+    several = names.ALPHA in found.dims and found.sizes[names.ALPHA] > 1
+    lines: list[str] = []
+    for one in planes(found):
+        lines += [f"alpha {float(one[names.ALPHA]):g}"] if several else []
+        lines += _lines(one)
+    return lines
+
+
+def _lines(one: xr.Dataset) -> list[str]:
+    if STRATUM in one.dims:
+        head = head_line(f"by {one.attrs['of']}", one, "examples", "coverage", "set size")
+        if len(str(one.attrs["of"])) > 17:
+            head = f"by {one.attrs['of']}\n{head_line('', one, 'examples', 'coverage', 'set size')}"
+        return [*head.split("\n"), *_covered(one, STRATUM, SET_SIZE)]
+    if SIZE in one.dims:
+        there = one.isel({SIZE: one["count"].values > 0})
+        titles = [_SIZES.get(size, f"{size} labels") for size in map(str, there[SIZE].values)]
+        titled = there.assign_coords({SIZE: titles})
+        head = head_line("by set size", one, "examples", "coverage", "")
+        return [head, *_covered(titled, SIZE, "")]
+    if SUBGROUP in one.dims:
+        return _subgroup_lines(one)
+    if LEVEL in one.dims:
+        head = head_line(f"by {one.attrs['risk']}", one, "answers", "missed", "of all")
+        lines = [head, *_of_mass(one, LEVEL, "missed", "mass_share")]
+        if "risk_missed_mean" in one:
+            mean, low, high = figures(one, "risk_missed")
+            lines.append(f"mean risk per example: {decimal(mean)} ({ends(low, high)})")
+        return lines
+    if "slab_share" in one:
+        count, others = counted(int(one["count"])), decimal(float(one["others_mean"]))
+        head = head_line("worst slab", one, "examples", "coverage", "elsewhere")
+        return [head, *figure_line("  other examples", count, figures(one, AGGREGATED), others)]
+    return _label_lines(one)
+
+
+_SIZES = {"0": "empty", "1": "1 label"}
+_MOST_LABELS = 12
+
+
+def _subgroup_lines(one: xr.Dataset) -> list[str]:
+    """Return the subgroups with the lowest coverage."""
+    order = np.lexsort(tuple(one[f"{AGGREGATED}_{end}"].values for end in ("mean", "high")))
+    shown = one.isel({SUBGROUP: order[:MOST_GROUPS]})
+    count = one.sizes[SUBGROUP]
+    lines = [head_line("by group", one, "examples", "coverage", "set size")]
+    lines += _covered(shown, SUBGROUP, SET_SIZE)
+    note = f"Intervals hold for all {counted(count)} groups together."
+    if count > MOST_GROUPS:
+        note = f"The {MOST_GROUPS} of {counted(count)} groups with the lowest coverage. {note}"
+    small = int(one.attrs["left_out_subgroups"])
+    if small:
+        noun = "clusters" if "cluster" in one.attrs else "examples"
+        note += f" Left out: {counted(small)} of fewer than {one.attrs['at_least']} {noun}."
+    return [*lines, *wrapped(note)]
+
+
+def _label_lines(one: xr.Dataset) -> list[str]:
+    """Return a line per label, those with the lowest covered share where there are many."""
+    named = one.isel({names.LABEL: one["mass"].values > 0})
+    many, silent = named.sizes[names.LABEL], one.sizes[names.LABEL] - named.sizes[names.LABEL]
+    title = "by label"
+    if many > _MOST_LABELS:
+        order = np.argsort(named["covered_high"].values, kind="stable")[:_MOST_LABELS]
+        title += f": {_MOST_LABELS} of {counted(many)}"
+        named = named.isel({names.LABEL: order})
+    lines = [head_line(title, one, "answers", "covered", "in sets")]
+    lines += _of_mass(named, names.LABEL, "covered", "in_sets_mean")
+    return [*lines, *([f"  {counted(silent)} labels without an answer"] if silent else [])]
+
+
+def _covered(one: xr.Dataset, dim: str, last: str) -> list[str]:
+    """Return a line per group with its coverage, and the mean of something else."""
+    lines = []
+    for part in each(one, dim):
+        count = int(part["count"])
+        end = f"{float(part[f'{last}_mean']):.2f}" if last and count else "-" if last else ""
+        title = f"  {part[dim].item()}"
+        lines += figure_line(title, counted(count), figures(part, AGGREGATED), end)
+    return lines
+
+
+def _of_mass(one: xr.Dataset, dim: str, figure: str, last: str) -> list[str]:
+    """Return a line per group with its mass, a share of it, and one more figure."""
+    lines = []
+    for part in each(one, dim):
+        mass, end = f"{float(part['mass']):,.1f}", decimal(float(part[last]))
+        lines += figure_line(f"  {part[dim].item()}", mass, figures(part, figure), end)
+    return lines

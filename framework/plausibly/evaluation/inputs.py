@@ -6,6 +6,7 @@ import difflib
 import json
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cached_property
+from typing import Any
 
 import attrs
 import numpy as np
@@ -18,7 +19,7 @@ from plausibly.conformal.aggregate import aggregate, aggregated
 from plausibly.conformal.inputs import FINGERPRINT, GUARANTEES, LABEL_ORDER, OVERLAP
 from plausibly.conformal.predictor import ConformalPredictor
 from plausibly.data import align, names, validate
-from plausibly.data.left_out import Labelled, read_left_out, with_left_out
+from plausibly.data.annotations import is_annotations
 from plausibly.data.names import Named, is_lazy, positions
 from plausibly.data.plausibilities import (
     Form,
@@ -26,16 +27,12 @@ from plausibly.data.plausibilities import (
     check_plausibilities,
     mean_over_draws,
 )
+from plausibly.data.states import Labelled, read_left_out, with_left_out
 from plausibly.errors import InputError, counted, listed, warn
 from plausibly.evaluation import intervals
-from plausibly.evaluation.intervals import (
-    AGGREGATED,
-    SET_SIZE,
-    Averaging,
-    Doubles,
-    IntervalMethod,
-    Measures,
-)
+from plausibly.evaluation.intervals import Averaging, Doubles, IntervalMethod, Measures
+from plausibly.evaluation.result import AGGREGATED, SET_SIZE
+from plausibly.extras import require
 from plausibly.guarantee import Guarantee
 from plausibly.kernels import coverage
 from plausibly.kernels.blocks import row_blocks
@@ -46,73 +43,65 @@ from plausibly.kernels.types import Bools, Floats, Hashes, Ints
 
 
 @attrs.frozen(eq=False)
-class Opinions:
-    """What experts say of some examples, and what else measuring needs to know of them."""
+class Targets:
+    """What sets are compared with: plausibilities, numbers that break ties, true labels."""
 
     plausibilities: Dense = attrs.field(converter=as_stored)
     uniform: Doubles | None = None
     order: Ints | None = None
-    codes: Ints | None = None
+    true: Ints | None = None
 
-    def __getitem__(self, rows: slice) -> Opinions:
-        """Return what is known of some of them."""
-        return Opinions(
+    def __getitem__(self, rows: slice) -> Targets:
+        return Targets(
             self.plausibilities.take(rows),
             None if self.uniform is None else self.uniform[rows],
             self.order,
-            None if self.codes is None else self.codes[rows],
+            None if self.true is None else self.true[rows],
         )
 
 
-@attrs.frozen(kw_only=True, eq=False)
-class Measuring:
-    """Measures sets against opinions."""
-
-    ties: Ties
-    shares: Doubles | None = None
-
-    def __call__(self, values: Bools, said: Opinions) -> Measures:
-        """Return what is measured of each set, (example, alpha), by name."""
-        planes, lam = _planes(values), said.plausibilities
-        found = {
-            AGGREGATED: [coverage.aggregated(plane, lam) for plane in planes],
-            "voted_coverage": [
-                coverage.voted(plane, lam, self.ties, said.uniform, said.order) for plane in planes
-            ],
-        }
-        if said.codes is not None:
-            rows = np.arange(len(said.codes))
-            held = [plane[rows, said.codes].astype(np.float64) for plane in planes]
-            found["true_coverage"] = held
-        found[SET_SIZE] = [coverage.sizes(plane).astype(np.float64) for plane in planes]
-        measures = {name: np.stack(columns, axis=1) for name, columns in found.items()}
-        if self.shares is not None:
-            measures["mass_coverage"] = (measures[AGGREGATED] >= self.shares).astype(np.float64)
-        return measures
+def measure(values: Bools, targets: Targets, ties: Ties, shares: Doubles | None = None) -> Measures:
+    """Return coverage and size of each set (example, label[, alpha]): (example, alpha), by name."""
+    planes, lam = _planes(values), targets.plausibilities
+    found = {
+        AGGREGATED: [coverage.aggregated(plane, lam) for plane in planes],
+        "voted_coverage": [
+            coverage.voted(plane, lam, ties, targets.uniform, targets.order) for plane in planes
+        ],
+    }
+    if targets.true is not None:
+        rows = np.arange(len(targets.true))
+        found["true_coverage"] = [plane[rows, targets.true].astype(np.float64) for plane in planes]
+    found[SET_SIZE] = [coverage.sizes(plane).astype(np.float64) for plane in planes]
+    measures = {name: np.stack(columns, axis=1) for name, columns in found.items()}
+    if shares is not None:
+        measures["mass_coverage"] = (measures[AGGREGATED] >= shares).astype(np.float64)
+    return measures
 
 
 def _planes(values: Bools) -> list[Bools]:
-    """Return sets (example, label[, alpha]) as one array an alpha."""
+    """Return sets (example, label[, alpha]) as one array per alpha."""
     return [values] if values.ndim == 2 else list(np.moveaxis(values, 2, 0))
 
 
 def planes_of(sets: xr.DataArray) -> list[Bools]:
-    """Return sets as arrays (example, label), one an alpha."""
+    """Return sets as arrays (example, label), one per alpha."""
     return list(sets.transpose(names.ALPHA, names.EXAMPLE, names.LABEL).values)
 
 
-def _measure(sets: xr.DataArray, opinions: Opinions, measuring: Measuring) -> Measures:
-    """Return what is measured of each set, (example, alpha), by name."""
-    if not is_lazy(sets):
-        return measuring(sets.values, opinions)
-    from plausibly.conformal.chunks import chunks_of, reduced, whole_rows
+def disagreement(plausibilities: Dense) -> tuple[Doubles, Bools]:
+    """Return the largest plausibility of each example, and whether several labels have it."""
+    largest = np.asarray(plausibilities.weight.max(axis=1), dtype=np.float64)
+    return largest, coverage.tie_counts(plausibilities) > 1
 
-    cut = whole_rows(sets, "the prediction sets", "sets")
-    if names.ALPHA in cut.dims:
-        cut = cut.chunk({names.ALPHA: -1})
-    asks = [(chunk, opinions[chunk.start : chunk.stop]) for chunk in chunks_of(cut)]
-    parts = reduced(measuring, cut, asks)
-    return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
+
+@attrs.frozen(kw_only=True, eq=False)
+class Measured:
+    """Outcomes of sets in the caller's order, and how much their annotators disagree."""
+
+    outcomes: Measures
+    largest: Doubles
+    tied: Bools
 
 
 SETS = "the prediction sets"
@@ -120,16 +109,16 @@ SETS = "the prediction sets"
 
 def as_plausibilities(given: Form) -> xr.DataArray:
     """Return dense plausibilities (example, label), aggregated where these are annotations."""
-    if isinstance(given, xr.Dataset) and names.RESPONSE_EXAMPLE in given:
+    if is_annotations(given):
         given = aggregate(given)
     return mean_over_draws(check_plausibilities(given))
 
 
-def read_plausibilities(given: Form, *, later: bool = False) -> Plausibilities:
+def read_plausibilities(given: Form, *, in_chunks: bool = False) -> Plausibilities:
     """Return checked plausibilities, aggregated where these are annotations."""
-    if isinstance(given, xr.Dataset) and names.RESPONSE_EXAMPLE in given:
+    if is_annotations(given):
         return aggregated(given).averaged()
-    if later and isinstance(given, xr.DataArray) and is_lazy(given):
+    if in_chunks and isinstance(given, xr.DataArray) and is_lazy(given):
         from plausibly.conformal.chunked import checked_chunks
 
         return Plausibilities.of(checked_chunks(given))
@@ -140,21 +129,29 @@ def read_plausibilities(given: Form, *, later: bool = False) -> Plausibilities:
     return Plausibilities.from_xarray(given).averaged()
 
 
-def as_sets(sets: object, whose: str = SETS) -> xr.DataArray:
+def as_sets(sets: object) -> xr.DataArray:
     """Return prediction sets as booleans (example, label[, alpha]) with names as text."""
-    if not isinstance(sets, xr.DataArray):
-        raise _malformed(whose, f"a {type(sets).__name__} without names")
     wanted = {names.EXAMPLE, names.LABEL}
-    problem = unnamed(sets, wanted, {names.ALPHA})
-    if problem:
-        raise _malformed(whose, problem)
-    if sets.dtype != np.bool_:
-        raise _malformed(whose, f"entries of type {sets.dtype}")
+    if not isinstance(sets, xr.DataArray):
+        problem = f"a {type(sets).__name__} without names"
+    else:
+        problem = unnamed(sets, wanted, {names.ALPHA})
+        if not problem and sets.dtype != np.bool_:
+            problem = f"entries of type {sets.dtype}"
+    if problem or not isinstance(sets, xr.DataArray):
+        raise InputError(
+            "sets-malformed",
+            f"{SETS}: no true or false for each example and label by name",
+            expected="a boolean array over example and label, and alpha where there are several",
+            got=problem,
+            do="pass what predict returned",
+            whose=SETS,
+        )
     order = [names.EXAMPLE, names.LABEL, *sorted(set(map(str, sets.dims)) - wanted)]
     named: dict[str, NDArray[np.str_]] = {}
     for dim in (names.EXAMPLE, names.LABEL):
         found = names.name_texts(sets[dim].values)
-        names.check_names(found, dim, whose=whose)
+        names.check_names(found, dim, whose=SETS)
         named[dim] = names.text_array(found)
     return _in_calibration_order(sets.transpose(*order).assign_coords(named))
 
@@ -175,17 +172,6 @@ def _in_calibration_order(sets: xr.DataArray) -> xr.DataArray:
     if not isinstance(order, list) or sorted(order) != sorted(sets[names.LABEL].values):
         return sets
     return sets.sel({names.LABEL: order})
-
-
-def _malformed(whose: str, got: str) -> InputError:
-    return InputError(
-        "sets-malformed",
-        f"{whose}: no true or false for each example and label by name",
-        expected="a boolean array over example and label, and alpha where there are several",
-        got=got,
-        do="pass what predict returned",
-        whose=whose,
-    )
 
 
 def check_ties(ties: str) -> Ties:
@@ -258,7 +244,7 @@ def without(
     *,
     expected: str,
     do: str = "add them",
-    whose: str = "",
+    source: str = "",
 ) -> InputError:
     """Return the error that some examples have nothing of a kind."""
     return InputError(
@@ -267,7 +253,7 @@ def without(
         expected=expected,
         got=f"none for {listed(lacking)}",
         do=f"{do}, or leave these examples out with sel(example=...)",
-        whose=whose,
+        whose=source,
         details={"examples": list(map(str, lacking))},
     )
 
@@ -279,7 +265,7 @@ def places_of(
     what: str,
     *,
     do: str,
-    whose: str = "",
+    source: str = "",
     expected: str = "a DataArray over example, with names, or the name of a coordinate",
 ) -> Ints:
     """Return where an array has these examples, by name, -1 where it has not."""
@@ -297,7 +283,7 @@ def places_of(
             if dims is None
             else f"dims {listed(map(str, dims)) or 'none'}",
             do=do,
-            whose=whose,
+            whose=source,
         )
     return positions(names.name_texts(array[names.EXAMPLE].values), list(map(str, examples)))
 
@@ -373,35 +359,26 @@ _CARRIED = (GUARANTEES, FINGERPRINT, OVERLAP)
 
 
 @attrs.frozen(kw_only=True, eq=False)
-class Judged:
-    """Prediction sets and plausibilities of the same examples and labels, ready to be measured."""
+class EvaluationInputs:
+    """Sets and plausibilities of the same examples and labels, ready to be measured."""
 
     sets: xr.DataArray
-    given: Plausibilities
+    plausibilities: Plausibilities
     hashes: Hashes
     order: NDArray[np.intp]
     averaging: Averaging
     seed: int
-    carried: Mapping[str, object]
+    attrs: Mapping[str, object]
 
     @property
     def arrays(self) -> tuple[xr.DataArray, xr.DataArray | xr.Dataset]:
         """What has coordinates of the examples and labels."""
-        return self.sets, self.given.about
+        return self.sets, self.plausibilities.about
 
     @property
-    def opinions(self) -> Dense:
+    def weights(self) -> Dense:
         """Plausibilities in the caller's order, dense or sparse."""
-        return self.given.stored
-
-    @property
-    def largest(self) -> Doubles:
-        """The largest plausibility of each example in the caller's order, (example,)."""
-        return np.asarray(self.opinions.weight.max(axis=1), dtype=np.float64)
-
-    @property
-    def tied_share(self) -> float:
-        return float((coverage.tie_counts(self.opinions) > 1).mean())
+        return self.plausibilities.stored
 
     @property
     def labels(self) -> list[str]:
@@ -414,15 +391,16 @@ class Judged:
 
     def blocks(self) -> Iterator[tuple[slice, Doubles, list[Bools]]]:
         """Yield places in `order` with plausibilities and sets, dense, few at a time."""
-        lam, inside = self.opinions, self.sets.values
+        inside = self.sets.values
         for rows in row_blocks(inside.shape):
             some = self.order[rows]
-            yield rows, lam.take(some).dense().astype(np.float64), _planes(inside[some])
+            dense = self.weights.take(some).dense()
+            yield rows, dense.astype(np.float64), _planes(inside[some])
 
     def columns(self) -> Iterator[tuple[Doubles, list[Doubles]]]:
         """Yield the plausibilities of each label in `order`, and which sets hold it."""
         inside = self.sets.values
-        for label, column in enumerate(self.opinions.by_label(self.order)):
+        for label, column in enumerate(self.weights.by_label(self.order)):
             held = inside[self.order, label].astype(np.float64)
             yield column.astype(np.float64), [held] if held.ndim == 1 else list(held.T.copy())
 
@@ -432,42 +410,93 @@ class Judged:
 
     @cached_property
     def promises(self) -> list[Guarantee]:
-        """Guarantees that the sets carry, one an alpha."""
-        stated = json.loads(str(self.carried.get(GUARANTEES, "[]")))
+        """Guarantees that the sets carry, one per alpha."""
+        stated = json.loads(str(self.attrs.get(GUARANTEES, "[]")))
         return [Guarantee.from_json(one) for one in stated]
 
-    def measured(self, ties: Ties = "first") -> Measures:
-        """Return coverage and size of each set, (example, alpha), in the caller's order."""
-        policy = check_ties(ties)
-        return _measure(self.sets, self.said(policy), Measuring(ties=policy))
-
-    def said(self, ties: Ties, codes: Ints | None = None) -> Opinions:
-        """Return what measuring needs to know of the examples, in the caller's order.
-
-        Plausibilities in chunks are not among it.
-        """
-        lam = np.empty((len(self.order), 0)) if self.given.in_chunks else self.opinions
+    def targets(self, ties: Ties, true: Ints | None = None) -> Targets:
+        """Return what the sets are compared with; plausibilities in chunks are not among it."""
+        in_chunks = self.plausibilities.in_chunks
+        lam = np.empty((len(self.order), 0)) if in_chunks else self.weights
         if ties != "random":
-            return Opinions(lam, codes=codes)
+            return Targets(lam, true=true)
         uniform = Keys(self.seed).child("evaluate/ties").uniform(self.hashes)[:, 0]
-        return Opinions(lam, uniform, np.argsort(self.sets[names.LABEL].values), codes)
+        return Targets(lam, uniform, np.argsort(self.sets[names.LABEL].values), true)
+
+    def measured(
+        self, ties: str = "first", true: Ints | None = None, shares: Doubles | None = None
+    ) -> Measures:
+        """Return coverage and size of each set, (example, alpha), in the caller's order."""
+        return self.measured_with_ties(ties, true, shares).outcomes
+
+    def measured_with_ties(
+        self, ties: str = "first", true: Ints | None = None, shares: Doubles | None = None
+    ) -> Measured:
+        """Return the same with largest plausibilities; arrays in chunks are read in one pass."""
+        policy = check_ties(ties)
+        targets = self.targets(policy, true)
+        if not is_lazy(self.sets) and not self.plausibilities.in_chunks:
+            outcomes = measure(self.sets.values, targets, policy, shares)
+            largest, tied = disagreement(self.weights)
+            return Measured(outcomes=outcomes, largest=largest, tied=tied)
+        return _in_chunks(self.sets, self.plausibilities.array, targets, policy, shares)
 
     def outcomes(self, measured: Measures) -> Measures:
         """Return what `measured` gave in `order`, ready to be averaged."""
         return {name: values[self.order] for name, values in measured.items()}
 
-    def result(self, **about: object) -> xr.Dataset:
+    def result(self, **attributes: object) -> xr.Dataset:
         """Return a Dataset without variables, with alpha, and the attributes of every result."""
         found = xr.Dataset()
         if names.ALPHA in self.sets.coords:
             found = found.assign_coords({names.ALPHA: self.sets[names.ALPHA].variable})
-        found.attrs = {**self.carried, "n": len(self.order), **about}
-        for array in (self.sets, self.given.array):
+        found.attrs = {**self.attrs, "n": len(self.order), **attributes}
+        for array in (self.sets, self.plausibilities.array):
             found = with_left_out(found, read_left_out(array.attrs))
         return found
 
 
-def judge(
+def _in_chunks(
+    sets: xr.DataArray,
+    plausibilities: Form,
+    targets: Targets,
+    ties: Ties,
+    shares: Doubles | None,
+) -> Measured:
+    from plausibly.conformal.chunks import chunks_of, each_chunk, whole_rows
+
+    if is_lazy(sets):
+        sets = whole_rows(sets, SETS, "sets")
+    else:
+        sets = sets.chunk({names.EXAMPLE: plausibilities.chunksizes[names.EXAMPLE]})
+    if names.ALPHA in sets.dims:
+        sets = sets.chunk({names.ALPHA: -1})
+    arrays = [sets]
+    if isinstance(plausibilities, xr.DataArray) and is_lazy(plausibilities):
+        cut = sets.variable.chunksizes[names.EXAMPLE]
+        arrays.append(plausibilities.chunk({names.EXAMPLE: cut, names.LABEL: -1}))
+
+    def of_chunk(values: Bools, *read: Any) -> Measured:  # Any: plausibilities, then targets
+        *lam, some = read
+        here = attrs.evolve(some, plausibilities=lam[0]) if lam else some
+        largest, tied = disagreement(here.plausibilities)
+        outcomes = measure(values, here, ties, shares)
+        return Measured(outcomes=outcomes, largest=largest, tied=tied)
+
+    asks = [(chunk, targets[chunk.start : chunk.stop]) for chunk in chunks_of(sets)]
+    dask = require("dask", extra="dask", whose="an array in chunks")
+    parts: Sequence[Measured] = dask.compute(*each_chunk(of_chunk, arrays, asks))
+    return Measured(
+        outcomes={
+            name: np.concatenate([part.outcomes[name] for part in parts])
+            for name in parts[0].outcomes
+        },
+        largest=np.concatenate([part.largest for part in parts]),
+        tied=np.concatenate([part.tied for part in parts]),
+    )
+
+
+def prepare(
     sets: xr.DataArray,
     plausibilities: xr.DataArray | xr.Dataset,
     cluster: str | None = None,
@@ -475,25 +504,24 @@ def judge(
     confidence: float = 0.95,
     seed: int = 0,
     only_common: bool = False,
-    whose: str = SETS,
     *,
-    later: bool = False,
-) -> Judged:
+    in_chunks: bool = False,
+) -> EvaluationInputs:
     """Return sets and plausibilities, checked and matched by name."""
     intervals.check_method(interval, confidence)
-    inside = as_sets(sets, whose)
+    inside = as_sets(sets)
     examples = inside.sizes[names.EXAMPLE]
     warn_of_overlap(
         min(int(sets.attrs.get(OVERLAP, 0)), examples),
         examples,
-        f" of {whose} calibrated their predictor",
+        f" of {SETS} calibrated their predictor",
         expected="new examples; this coverage is no evidence",
         do="evaluate on others, or plausibly.compare for repeated splits",
-        whose=whose,
+        source=SETS,
         stacklevel=4,
     )
-    lam = read_plausibilities(plausibilities, later=later)
-    inside, lam = matched_with(inside, lam, only_common, whose)
+    lam = read_plausibilities(plausibilities, in_chunks=in_chunks)
+    inside, lam = matched_with(inside, lam, only_common, SETS)
     hashes = hash_names(inside[names.EXAMPLE].values)
     order = drawn_order(hashes, seed)
     clusters = cluster_codes(cluster, (inside, lam.about))
@@ -509,14 +537,14 @@ def judge(
         confidence,
         [names.ALPHA] if names.ALPHA in inside.dims else [],
     )
-    return Judged(
+    return EvaluationInputs(
         sets=inside,
-        given=lam,
+        plausibilities=lam,
         hashes=hashes,
         order=order,
         averaging=averaging,
         seed=seed,
-        carried=carried,
+        attrs=carried,
     )
 
 
@@ -529,27 +557,27 @@ def matched(
     first: xr.DataArray,
     given: Labelled,
     only_common: bool = False,
-    whose: str = "predictions",
+    source: str = "predictions",
     other: str = "plausibilities",
 ) -> tuple[xr.DataArray, Labelled]:
     """Return both arrays for the same labels and examples, in the order of the first."""
     labels = names.name_texts(first[names.LABEL].values)
-    given = align.match_labels(given, labels, whose=other, other=whose)
-    return align.match_examples(first, given, only_common=only_common, whose=whose, other=other)
+    given = align.match_labels(given, labels, whose=other, other=source)
+    return align.match_examples(first, given, only_common=only_common, whose=source, other=other)
 
 
 def matched_with(
     first: xr.DataArray,
     given: Plausibilities,
     only_common: bool = False,
-    whose: str = "predictions",
+    source: str = "predictions",
     other: str = "plausibilities",
 ) -> tuple[xr.DataArray, Plausibilities]:
     """Return an array and plausibilities of the same labels and examples, in its order."""
     here = Named.of(first)
-    given = align.with_labels(given, here.labels.texts, whose=other, other=whose)
+    given = align.with_labels(given, here.labels.texts, whose=other, other=source)
     here, given = align.same_examples(
-        here, given, only_common=only_common, whose=whose, other=other
+        here, given, only_common=only_common, whose=source, other=other
     )
     return here.array, given
 
@@ -583,7 +611,7 @@ def check_dim(found: xr.Dataset, name: str) -> None:
 
 
 def warn_of_overlap(
-    overlap: int, examples: int, what: str, *, expected: str, do: str, whose: str, stacklevel: int
+    overlap: int, examples: int, what: str, *, expected: str, do: str, source: str, stacklevel: int
 ) -> None:
     """Say that the examples calibrated what is measured on them."""
     if overlap:
@@ -593,7 +621,7 @@ def warn_of_overlap(
             f"{share} {counted(examples)} examples{what}",
             expected=expected,
             do=do,
-            whose=whose,
+            whose=source,
             details={"overlap": overlap, "examples": examples},
             stacklevel=stacklevel,
         )

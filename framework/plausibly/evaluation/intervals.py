@@ -11,9 +11,8 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from plausibly.data import names
-from plausibly.data.names import is_lazy
 from plausibly.errors import InputError
+from plausibly.evaluation.result import AGGREGATED, ENDS, SET_SIZE
 from plausibly.kernels.types import Bools, Ints
 
 Doubles: TypeAlias = NDArray[np.float64]
@@ -261,20 +260,13 @@ def _betting_low(shares: Doubles, weights: Doubles, miss: float) -> float:
     return _bisect(outside, 0.0, 1.0)
 
 
-SET_SIZE, AGGREGATED = "set_size", "aggregated_coverage"
+AMBIGUITY = "ambiguity"
 COVERAGE = {"aggregated": AGGREGATED, "voted": "voted_coverage", "mass": "mass_coverage"}
 """What is measured of what is guaranteed, by its target."""
 
 GUARANTEED, CELL = "guaranteed", "guaranteed_cell"
-ENDS = ("mean", "low", "high")
 ROUGH = "rough"
 """Whether few clusters stand behind an interval; where there are clusters."""
-
-
-def figures(one: xr.Dataset, name: str) -> tuple[float, float, float]:
-    mean, low, high = (float(one[f"{name}_{end}"]) for end in ENDS)
-    return mean, low, high
-
 
 Variables: TypeAlias = dict[str, tuple[Sequence[str], NDArray[np.generic]]]
 
@@ -392,26 +384,3 @@ def groups_of(codes: Ints, count: int) -> list[Ints]:
 def _share(which: Bools) -> Doubles:
     count = which.shape[0]
     return which.sum(axis=0) / count if count else np.full(which.shape[1], np.nan)
-
-
-AMBIGUITY = "ambiguity"
-
-
-def measured(result: xr.Dataset) -> xr.Dataset:
-    """Return a result whose numbers are there: one in chunks is computed, all in one pass."""
-    return result.compute() if is_lazy(result) else result
-
-
-def as_dataset(text: str, result: xr.Dataset) -> str:
-    """Return the text of a result as that of the Dataset that it is."""
-    return text.replace(f"xarray.{type(result).__name__}", "xarray.Dataset", 1)
-
-
-def each(result: xr.Dataset, dim: str) -> list[xr.Dataset]:
-    """Return a result at every place along a dim."""
-    return [result.isel({dim: place}) for place in range(result.sizes[dim])]
-
-
-def planes(result: xr.Dataset) -> list[xr.Dataset]:
-    """Return a result at each alpha."""
-    return each(result, names.ALPHA) if names.ALPHA in result.dims else [result]

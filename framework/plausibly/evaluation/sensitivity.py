@@ -6,8 +6,7 @@ import json
 import textwrap
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from importlib.metadata import version
-from itertools import zip_longest
-from typing import Literal, TypeAlias, TypeVar
+from typing import ClassVar, Literal, TypeAlias, TypeVar
 
 import attrs
 import numpy as np
@@ -16,32 +15,38 @@ import xarray as xr
 from plausibly import registry
 from plausibly.calibration.alphas import AlphaLike, Alphas, read_alphas
 from plausibly.conformal.aggregate import aggregate
-from plausibly.data import names, seal, validate
-from plausibly.data.left_out import read_left_out, with_left_out
+from plausibly.data import names, validate
+from plausibly.data.annotations import check_table
 from plausibly.data.names import name_texts, near, several, text_array
 from plausibly.data.plausibilities import mean_over_draws
 from plausibly.data.select import answered, select
+from plausibly.data.states import read_left_out, with_left_out
 from plausibly.errors import InputError, counted, listed
 from plausibly.evaluation import inputs
-from plausibly.evaluation.describe import decimal
 from plausibly.evaluation.design import (
     BY_GROUP,
     Method,
-    Said,
     Stated,
     component_name,
     exact_mean,
     exact_means,
-    listening,
     per,
-    repeat,
     sets_of,
 )
-from plausibly.evaluation.inputs import Opinions
-from plausibly.evaluation.intervals import AGGREGATED, SET_SIZE, Doubles, planes
-from plausibly.evaluation.results import CROSS, TOLERATED
+from plausibly.evaluation.inputs import Targets
+from plausibly.evaluation.intervals import Doubles
+from plausibly.evaluation.recorded import Recorded, issue, record_warnings
+from plausibly.evaluation.result import (
+    AGGREGATED,
+    SET_SIZE,
+    Result,
+    decimal,
+    percent,
+    planes,
+    wrapped,
+)
 from plausibly.evaluation.splits import Values, check_share, split, split_keys, split_seed
-from plausibly.evaluation.study import check_count
+from plausibly.evaluation.study import TOLERATED, check_count
 from plausibly.kernels.coverage import row_sums
 from plausibly.kernels.random import hash_names
 from plausibly.kernels.types import Bools, Floats
@@ -69,8 +74,8 @@ Aggregators: TypeAlias = (
 
 
 @attrs.frozen(kw_only=True, eq=False)
-class Judge:
-    """What one aggregator makes of the annotations."""
+class Aggregated:
+    """Annotations by one aggregator."""
 
     given: xr.DataArray
     mean: Floats
@@ -123,7 +128,7 @@ def read_reference(reference: str | None, known: list[str]) -> str:
     return reference
 
 
-def judge_of(lam: xr.DataArray) -> Judge:
+def of_plausibilities(lam: xr.DataArray) -> Aggregated:
     """Return what plausibilities ([draw,] example, label) are to calibrators and to sets."""
     notes: dict[str, object] = {}
     if read_left_out(lam.attrs):
@@ -131,7 +136,7 @@ def judge_of(lam: xr.DataArray) -> Judge:
     if names.JOINT in lam.attrs:
         notes["joint"] = True
     mean: Floats = mean_over_draws(lam).values
-    return Judge(given=lam, mean=mean.astype(np.float64, copy=False), notes=notes)
+    return Aggregated(given=lam, mean=mean.astype(np.float64, copy=False), notes=notes)
 
 
 @attrs.frozen(kw_only=True, eq=False)
@@ -139,7 +144,7 @@ class Run:
     """What is the same on every split."""
 
     model: xr.DataArray
-    judges: Mapping[str, Judge]
+    versions: Mapping[str, Aggregated]
     method: Method
     alphas: Sequence[AlphaLike]
     group: str | None
@@ -147,16 +152,16 @@ class Run:
     seed: int
 
     def split(
-        self, number: int, test: Bools, reference: int, said: list[Said]
+        self, number: int, test: Bools, reference: int, recorded: list[Recorded]
     ) -> tuple[dict[str, Doubles], list[list[Stated]]]:
         """Return means over the test examples, and what is guaranteed, by calibration and alpha."""
         sets: list[list[Bools]] = []
         stated = []
-        for name, judge in self.judges.items():
-            with listening(said, split=number, method=name):
+        for name, one in self.versions.items():
+            with record_warnings(recorded, split=number, method=name):
                 predictor = self.method.calibrated(
                     self.model,
-                    judge.given,
+                    one.given,
                     ~test,
                     seed=split_seed(self.seed, number),
                     group=self.group,
@@ -175,8 +180,8 @@ class Run:
         for row, at in np.ndindex(size, alphas):
             plane = sets[row][at]
             found["sets_changed"][row, at] = exact_mean((plane != sets[reference][at]).any(axis=1))
-            for column, judge in enumerate(self.judges.values()):
-                means = exact_means(plane, Opinions(judge.mean[test]), groups=groups)
+            for column, one in enumerate(self.versions.values()):
+                means = exact_means(plane, Targets(one.mean[test]), groups=groups)
                 found[SET_SIZE][row, at] = means[SET_SIZE]
                 for name in pairs:
                     found[name][row, column, at] = means[name]
@@ -184,15 +189,15 @@ class Run:
 
 
 def assembled(
-    judges: Mapping[str, Judge],
+    versions: Mapping[str, Aggregated],
     found: Sequence[Mapping[str, Doubles]],
     stated: Sequence[Sequence[Stated]],
     alphas: list[float],
 ) -> xr.Dataset:
     """Return means of the splits and distances of the aggregators, under their names."""
-    called = text_array(list(judges))
+    called = text_array(list(versions))
     square, kept = (CALIBRATED_WITH, JUDGED_BY), (CALIBRATED_WITH, names.ALPHA)
-    means = [one.mean for one in judges.values()]
+    means = [one.mean for one in versions.values()]
     tops = [mean >= mean.max(axis=1, keepdims=True) - _SAME for mean in means]
     apart = [[row_sums(np.abs(one - other), most=2.0) for other in means] for one in means]
     shorts = text_array([one.short for row in stated for one in row])
@@ -224,164 +229,150 @@ def assembled(
     )
 
 
-_WIDTH = 80
-_AT_ONCE = 5  # columns of judges
+CROSS = "✗"
+_AT_ONCE = 4  # columns of a table
 _NAME = 26
 
 
-def describe_sensitivity(found: xr.Dataset) -> str:
-    called = [str(name) for name in found[JUDGED_BY].values]
-    blocks = [_aggregators(called, found)]
-    blocks += [_coverage(called, plane) for plane in planes(found)]
-    blocks += [_distances(called, found), _in_words(called, found)]
-    return "\n\n".join(blocks)
+class Sensitivity(Result):
+    """The same sets under several aggregators, from `plausibly.sensitivity`: prints its tables."""
 
+    title: ClassVar[str] = "sensitivity"
 
-def sensitivity_as_json(found: xr.Dataset) -> dict[str, object]:
-    """Return the means over splits, and the distances, as plain data by name."""
-    called = [str(name) for name in found[JUDGED_BY].values]
-    square = (CALIBRATED_WITH, JUDGED_BY)
+    @property
+    def names(self) -> list[str]:
+        """Names of the aggregators, in the order of the tables."""
+        return [str(name) for name in self.data[JUDGED_BY].values]
 
-    def by_name(values: Iterable[T]) -> dict[str, T]:
-        return dict(zip(called, values, strict=True))
+    def lines(self) -> list[str]:
+        blocks = [*self._in_words(), "", *self._aggregators()]
+        for plane in planes(self.data):
+            blocks += ["", *self._coverage(plane)]
+        return [*blocks, "", *self._distances()]
 
-    def plain(table: xr.DataArray) -> dict[str, object]:
-        rows = table.transpose(*(dim for dim in square if dim in table.dims)).values.tolist()
-        return by_name(rows if table.ndim == 1 else map(by_name, rows))
+    def to_json(self) -> dict[str, object]:
+        square = (CALIBRATED_WITH, JUDGED_BY)
 
-    measured = [AGGREGATED, "voted_coverage", *([BY_GROUP] if BY_GROUP in found else [])]
-    measured += [SET_SIZE, "sets_changed"]
-    means = found[measured].mean(SPLIT)
-    alphas = [
-        {
-            "alpha": float(plane[names.ALPHA]),
-            **{name: plain(plane[name]) for name in measured},
-            "guaranteed": plain(plane["guaranteed"]),
+        def by_name(values: Iterable[T]) -> dict[str, T]:
+            return dict(zip(self.names, values, strict=True))
+
+        def plain(table: xr.DataArray) -> dict[str, object]:
+            rows = table.transpose(*(dim for dim in square if dim in table.dims)).values.tolist()
+            return by_name(rows if table.ndim == 1 else map(by_name, rows))
+
+        found = self.data
+        measured = [AGGREGATED, "voted_coverage", *([BY_GROUP] if BY_GROUP in found else [])]
+        measured += [SET_SIZE, "sets_changed"]
+        distances = ("total_variation", "top_changed", "largest_plausibility")
+        return {
+            "reference": found.attrs["reference"],
+            "examples": int(found.attrs["n"]),
+            "splits": found.sizes[SPLIT],
+            "method": json.loads(found.attrs["method"]),
+            "notes": json.loads(found.attrs["notes"]),
+            "alphas": [
+                {
+                    "alpha": float(plane[names.ALPHA]),
+                    **{name: plain(plane[name]) for name in measured},
+                    "guaranteed": plain(plane["guaranteed"]),
+                }
+                for plane in planes(found[measured].mean(SPLIT))
+            ],
+            **{name: plain(found[name]) for name in distances},
         }
-        for plane in planes(means)
-    ]
-    return {
-        "reference": found.attrs["reference"],
-        "examples": int(found.attrs["n"]),
-        "splits": found.sizes[SPLIT],
-        "method": json.loads(found.attrs["method"]),
-        "notes": json.loads(found.attrs["notes"]),
-        "alphas": alphas,
-        **{
-            name: plain(found[name])
-            for name in ("total_variation", "top_changed", "largest_plausibility")
-        },
-    }
 
+    def _aggregators(self) -> Iterator[str]:
+        """Yield the numbers by which the tables call the aggregators, with notes."""
+        notes: Mapping[str, Mapping[str, object]] = json.loads(self.data.attrs["notes"])
+        largest = self.data["largest_plausibility"].values.tolist()
+        for place, (name, value) in enumerate(zip(self.names, largest, strict=True), start=1):
+            parts = [f"largest plausibility {decimal(value)}"]
+            if notes[name].get("joint"):
+                parts.append("learns from all examples")
+            left_out = notes[name].get("left_out")
+            if isinstance(left_out, Mapping):
+                parts += [f"left out: {counted(n)} {reason}" for reason, n in left_out.items()]
+            if name == self.data.attrs["reference"]:
+                parts.append("the reference")
+            head = f"{place:>2}  {name}: "
+            yield from textwrap.wrap(head + "; ".join(parts), 80, subsequent_indent=" " * 6)
 
-def _aggregators(called: list[str], found: xr.Dataset) -> str:
-    """Return the numbers by which the tables call the aggregators, with what is to note."""
-    notes: Mapping[str, Mapping[str, object]] = json.loads(found.attrs["notes"])
-    largest = found["largest_plausibility"].values.tolist()
-    lines = []
-    for number, (name, value) in enumerate(zip(called, largest, strict=True), start=1):
-        parts = [f"largest plausibility {decimal(value)}"]
-        if notes[name].get("joint"):
-            parts.append("learns from all examples")
-        left_out = notes[name].get("left_out")
-        if isinstance(left_out, Mapping):
-            parts += [f"left out: {counted(count)} {reason}" for reason, count in left_out.items()]
-        if name == found.attrs["reference"]:
-            parts.append("the reference")
-        head = f"{number:>2}  {name}: "
-        lines += textwrap.wrap(head + "; ".join(parts), _WIDTH, subsequent_indent=" " * 6)
-    return "\n".join(lines)
+    def _measure(self) -> str:
+        """Return the name of the mean that is guaranteed: over groups, where it is one."""
+        stated = per(str(self.data.attrs.get("group", "")))
+        per_group = [stated in str(text) for text in self.data["guaranteed"].values.ravel()]
+        return BY_GROUP if BY_GROUP in self.data and all(per_group) else AGGREGATED
 
+    def _coverage(self, plane: xr.Dataset) -> Iterator[str]:
+        """Yield coverage of the sets of each aggregator on the answers of each, at one alpha."""
+        alpha, name = float(plane[names.ALPHA]), self._measure()
+        means = plane[name].mean(SPLIT).transpose(CALIBRATED_WITH, JUDGED_BY).values
+        sizes, changed = (plane[one].mean(SPLIT).values for one in (SET_SIZE, "sets_changed"))
+        of = " (mean of groups)" if name == BY_GROUP else ""
 
-def _about(found: xr.Dataset) -> str:
-    """Return the name of the mean that is guaranteed: of groups, where it is one over them."""
-    stated = per(str(found.attrs.get("group", "")))
-    whose = [stated in str(text) for text in found["guaranteed"].values.ravel()]
-    return BY_GROUP if BY_GROUP in found and all(whose) else AGGREGATED
+        def cell(row: int, column: int) -> str:
+            mark = CROSS if means[row, column] < 1 - alpha - TOLERATED else " "
+            return f"{decimal(means[row, column]):>6}{mark}"
 
+        last = [
+            f"{size:>7.2f}{percent(some) if some else '-':>9}"
+            for size, some in zip(sizes, changed, strict=True)
+        ]
+        head = f"{f'alpha {alpha:g}':<{_NAME}}   coverage{of}, evaluated with"
+        for rows in self._squares(f"{'calibrated with':<{_NAME}}", "{:>6} ", cell, last):
+            yield from (head, *rows)
 
-def _coverage(called: list[str], found: xr.Dataset) -> str:
-    """Return coverage of the sets of each as each judges it, at one alpha."""
-    alpha = float(found[names.ALPHA])
-    name = _about(found)
-    means = found[name].mean(SPLIT).transpose(CALIBRATED_WITH, JUDGED_BY).values
-    sizes, changed = (found[one].mean(SPLIT).values for one in (SET_SIZE, "sets_changed"))
-    of = ", a mean group" if name == BY_GROUP else ""
+    def _distances(self) -> Iterator[str]:
+        """Yield how far plausibilities differ, and how often the first label is another."""
+        square = (CALIBRATED_WITH, JUDGED_BY)
+        variation = self.data["total_variation"].transpose(*square).values
+        changed = self.data["top_changed"].transpose(*square).values
 
-    def cell(row: int, judge: int) -> str:
-        mark = CROSS if means[row, judge] < 1 - alpha - TOLERATED else " "
-        return f"{decimal(means[row, judge]):>6}{mark}"
+        def cell(row: int, other: int) -> str:
+            if row == other:
+                return f"{'-':>12}"
+            return f"{decimal(variation[row, other]):>6}{f'({percent(changed[row, other])})':>6}"
 
-    ends = [f"{size:>7.2f}{_percent(some):>9}" for size, some in zip(sizes, changed, strict=True)]
-    ends = ["   size  changed", *ends]
-    head = f"{f'alpha {alpha:g}':<{_NAME}}   covers{of}, judged by\n"
-    blocks = _squares(called, f"{'calibrated with':<{_NAME}}", "{:>6} ", cell, ends)
-    return "\n\n".join(head + block for block in blocks)
+        title = f"{'distance (first label)':<{_NAME + 2}}"
+        for rows in self._squares(title, "{:>12}", cell):
+            yield from rows
 
+    def _squares(
+        self,
+        title: str,
+        heading: str,
+        cell: Callable[[int, int], str],
+        last: Sequence[str] = (),
+    ) -> Iterator[list[str]]:
+        """Yield a table of each aggregator by each, a few columns at a time; `last` ends it."""
+        every = len(self.names)
+        for start in range(0, every, _AT_ONCE):
+            columns = range(start, min(start + _AT_ONCE, every))
+            rows = [title + "".join(heading.format(column + 1) for column in columns)]
+            for row, name in enumerate(self.names):
+                shown = f"{row + 1:>2}  {name}"
+                shown = shown if len(shown) < _NAME else shown[: _NAME - 2] + "…"
+                cells = "".join(cell(row, column) for column in columns)
+                rows.append(f"{shown:<{len(title)}}{cells}")
+            if last and columns.stop == every:
+                ends = ["   size  changed", *last]
+                rows = ["".join(line) for line in zip(rows, ends, strict=True)]
+            yield [line.rstrip() for line in rows]
 
-def _distances(called: list[str], found: xr.Dataset) -> str:
-    """Return how far apart plausibilities are, and how often the first label is another."""
-    square = (CALIBRATED_WITH, JUDGED_BY)
-    variation = found["total_variation"].transpose(*square).values
-    changed = found["top_changed"].transpose(*square).values
-
-    def cell(row: int, other: int) -> str:
-        if row == other:
-            return f"{'-':>10}"
-        share = f"({100 * changed[row, other]:.0f}%)"
-        return f"{decimal(variation[row, other]):>5}{share:>5}"
-
-    title = f"{'apart (first label differs)':<{_NAME + 2}}"
-    return "\n\n".join(_squares(called, title, "{:>10}", cell))
-
-
-def _squares(
-    called: list[str],
-    title: str,
-    number: str,
-    cell: Callable[[int, int], str],
-    ends: Sequence[str] = (),
-) -> Iterator[str]:
-    """Yield a table of each aggregator by each, a few columns at a time; `ends` end the last."""
-    every = len(called)
-    for start in range(0, every, _AT_ONCE):
-        columns = range(start, min(start + _AT_ONCE, every))
-        rows = [title + "".join(number.format(column + 1) for column in columns)]
-        for row, name in enumerate(called):
-            cells = "".join(cell(row, column) for column in columns)
-            rows.append(f"{_short(row, name):<{len(title)}}{cells}")
-        last = ends if columns.stop == every else ()
-        lines = zip_longest(rows, last, fillvalue="")
-        yield "\n".join("".join(line).rstrip() for line in lines)
-
-
-def _in_words(called: list[str], found: xr.Dataset) -> str:
-    """Return what the tables say, in sentences."""
-    one = found.isel({names.ALPHA: 0})
-    means = one[_about(found)].mean(SPLIT).transpose(CALIBRATED_WITH, JUDGED_BY).values
-    row = called.index(str(found.attrs["reference"]))
-    low, high = int(means[row].argmin()), int(means[row].argmax())
-    sizes = one[SET_SIZE].mean(SPLIT).values
-    text = (
-        f"At alpha {float(one[names.ALPHA]):g}, the sets of {called[row]} cover "
-        f"{decimal(means[row, low])} ({called[low]}) to {decimal(means[row, high])} "
-        f"({called[high]}), by who judges; calibrated with each, sets have "
-        f"{sizes.min():.2f} to {sizes.max():.2f} labels. "
-        f"Means of {several(found.sizes[SPLIT], 'split')}. A guarantee is about the "
-        "plausibilities that calibrated: the diagonal. Apart: the total variation of "
-        "plausibilities, and the share of examples whose most plausible label is another."
-    )
-    return textwrap.fill(text, _WIDTH, break_on_hyphens=False)
-
-
-def _short(row: int, name: str) -> str:
-    """Return number and name of an aggregator, cut where it is long: the list has it whole."""
-    text = f"{row + 1:>2}  {name}"
-    return text if len(text) < _NAME else text[: _NAME - 2] + "…"
-
-
-def _percent(value: float) -> str:
-    return f"{100 * value:.0f} %" if value else "-"
+    def _in_words(self) -> list[str]:
+        one = self.data.isel({names.ALPHA: 0})
+        means = one[self._measure()].mean(SPLIT).transpose(CALIBRATED_WITH, JUDGED_BY).values
+        row = self.names.index(str(self.data.attrs["reference"]))
+        low, high = int(means[row].argmin()), int(means[row].argmax())
+        sizes = one[SET_SIZE].mean(SPLIT).values
+        return wrapped(
+            f"Sensitivity: at alpha {float(one[names.ALPHA]):g}, the sets of {self.names[row]} "
+            f"cover {decimal(means[row, low])} of the answers when they are aggregated by "
+            f"{self.names[low]}, and {decimal(means[row, high])} by {self.names[high]}. Calibrated "
+            f"with each aggregator, sets have {sizes.min():.2f} to {sizes.max():.2f} labels. Means "
+            f"of {several(self.data.sizes[SPLIT], 'split')}. The guarantee is for the aggregator "
+            "that calibrated: the diagonal."
+        )
 
 
 def sensitivity(
@@ -402,7 +393,7 @@ def sensitivity(
     unanswered: Literal["error", "drop"] = "error",
     only_common: bool = False,
     progress: Progress | None = None,
-) -> xr.Dataset:
+) -> Sensitivity:
     """Measure how far prediction sets and their coverage depend on the aggregator.
 
     All annotations are aggregated by each aggregator. On each random split, the same method is
@@ -444,15 +435,16 @@ def sensitivity(
 
     Returns
     -------
-    Dataset
-        `aggregated_coverage` and `voted_coverage`, (calibrated_with, judged_by, split, alpha), and
-        `set_size`, (calibrated_with, split, alpha): means over the test examples; `sets_changed`,
-        the share of test examples whose set is not that of the reference. Over all examples:
+    Sensitivity
+        Prints its tables. In `data`: `aggregated_coverage` and `voted_coverage`,
+        (calibrated_with, judged_by, split, alpha), and `set_size`, (calibrated_with, split,
+        alpha): means over the test examples; `sets_changed`, the share of test examples whose set
+        is not that of the reference. Over all examples:
         `total_variation` = ``mean_i 1/2 sum_k |lambda_ik - mu_ik|`` and `top_changed`, the share of
         examples in which no label is the most plausible one in both, (calibrated_with, judged_by);
         `largest_plausibility`, its mean, (judged_by). Coordinates `guaranteed` and
-        `guaranteed_level`, (calibrated_with, alpha): of coverage as the same aggregator judges it,
-        and of no other; the level is NaN where it is of another mean. With `group` also
+        `guaranteed_level`, (calibrated_with, alpha): of coverage by the same aggregator, and by
+        no other; the level is NaN where it is of another mean. With `group` also
         `group_coverage`, the mean over groups of the means within, which ``grouped`` is about.
         Attributes hold the settings.
 
@@ -467,55 +459,58 @@ def sensitivity(
     PlausiblyWarning
         What splits warn of, once, at the end.
     """
-    asked = read_aggregators(aggregators)
-    chosen = read_reference(reference, list(asked))
+    components = read_aggregators(aggregators)
+    chosen = read_reference(reference, list(components))
     check_share(test)
     check_count("splits", splits, do="splits=100")
     exact = read_alphas(alphas)
     method = Method(calibrator=calibrator, score=score, combiner=combiner, draws=draws)
-    table = seal.check_table(annotations)
+    table = check_table(annotations)
     model = validate.check_predictions(predictions)
     if unanswered == "drop":
         table, model = _answered(table, model)
-    judges: dict[str, Judge] = {}
-    for name, component in asked.items():
+    versions: dict[str, Aggregated] = {}
+    for name, component in components.items():
         lam = aggregate(table, component, seed=seed)
         model, lam = inputs.matched(model, lam, only_common)
-        judges[name] = judge_of(lam)
+        versions[name] = of_plausibilities(lam)
     model, groups = inputs.with_groups(model, group, lam)
     run = Run(
         model=model,
-        judges=judges,
+        versions=versions,
         method=method.made(),
         alphas=inputs.as_typed(alphas),
         group=group,
         groups=groups,
         seed=seed,
     )
-    said: list[Said] = []
+    recorded: list[Recorded] = []
     hashes = hash_names(model[names.EXAMPLE].values)
     found: list[dict[str, Doubles]] = []
     stated: list[list[Stated]] = []
     with ticking(progress, "comparing aggregators") as tick:
         for number in range(splits):
             chosen_test = split(hashes, split_keys(seed, number), test=test, groups=groups)
-            measured, stated = run.split(number, chosen_test, list(asked).index(chosen), said)
+            measured, stated = run.split(
+                number, chosen_test, list(components).index(chosen), recorded
+            )
             found.append(measured)
             tick(number + 1, splits)
-    repeat(said, splits)
-    facts: dict[str, object] = {
+    issue(recorded, splits)
+    attributes: dict[str, object] = {
         "n": model.sizes[names.EXAMPLE],
         "labels": model.sizes[names.LABEL],
         "seed": seed,
         "test": float(test),
         "reference": chosen,
         "method": json.dumps(method.table()),
-        "notes": json.dumps({name: one.notes for name, one in judges.items()}),
+        "notes": json.dumps({name: one.notes for name, one in versions.items()}),
         "version": version("plausibly"),
         **({} if group is None else {"group": group}),
     }
-    result = assembled(judges, found, stated, [float(alpha) for alpha in exact])
-    return with_left_out(result.assign_attrs(facts), read_left_out(model.attrs))
+    result = assembled(versions, found, stated, [float(alpha) for alpha in exact])
+    result = result.assign_attrs(attributes)
+    return Sensitivity(with_left_out(result, read_left_out(model.attrs)))
 
 
 def _answered(table: xr.Dataset, model: xr.DataArray) -> tuple[xr.Dataset, xr.DataArray]:

@@ -334,7 +334,7 @@ class Shift:
         return self.p_value < SUSPECTED
 
 
-def alike(calibration: xr.DataArray, test: xr.DataArray) -> list[tuple[str, str]]:
+def find_duplicates(calibration: xr.DataArray, test: xr.DataArray) -> list[tuple[str, str]]:
     """Return pairs of a calibration and a test example that have exactly the same predictions.
 
     Parameters
@@ -365,7 +365,7 @@ def alike(calibration: xr.DataArray, test: xr.DataArray) -> list[tuple[str, str]
     )
     both = [name_texts(one[names.EXAMPLE].values) for one in (first, second)]
     values = np.concatenate([first.values, second.values.astype(first.dtype, copy=False)])
-    row = _telling_rows(values)
+    row = _distinctive_rows(values)
     of_calibration: dict[int, list[str]] = {}
     for name, code in zip(both[0], row[: len(both[0])].tolist(), strict=True):
         if code >= 0:
@@ -377,63 +377,12 @@ def alike(calibration: xr.DataArray, test: xr.DataArray) -> list[tuple[str, str]
     return [pair for pair in firsts if pair[0]]
 
 
-def warn_of_alike(calibration: xr.DataArray, test: xr.DataArray, *, stacklevel: int = 2) -> int:
-    """Warn where calibration and test examples have exactly the same predictions.
-
-    Parameters
-    ----------
-    calibration, test : DataArray, (example, label)
-        See `alike`.
-    stacklevel : int
-        Of whose line the warning is.
-
-    Returns
-    -------
-    int
-        Number of test examples that are like a calibration example.
-
-    Warns
-    -----
-    PlausiblyWarning
-        ``examples-alike``.
-    """
-    pairs = alike(calibration, test)
-    if pairs:
-        _warn_of_pairs(
-            pairs,
-            f"{several(len({old for old, _ in pairs}), 'calibration row')} equal "
-            f"{several(len(pairs), 'test row')} exactly",
-            stacklevel=stacklevel + 1,
-        )
-    return len(pairs)
-
-
 def warn_of_copies(
     predictions: xr.DataArray, groups: NDArray[np.generic] | None = None, *, stacklevel: int = 2
 ) -> int:
-    """Warn where examples that random splits may part have exactly the same predictions.
-
-    Parameters
-    ----------
-    predictions : DataArray, (example, label)
-        Of all examples.
-    groups : ndarray, (example,), optional
-        By which they are split: examples of one group are never on two sides.
-    stacklevel : int
-        Of whose line the warning is.
-
-    Returns
-    -------
-    int
-        Number of examples that are like another one.
-
-    Warns
-    -----
-    PlausiblyWarning
-        ``examples-alike``.
-    """
+    """Warn of examples with equal predictions that random splits may part, and count them."""
     model = validate.check_predictions(predictions)
-    row = _telling_rows(model.values)
+    row = _distinctive_rows(model.values)
     called = name_texts(model[names.EXAMPLE].values)
     pairs: list[tuple[str, str]] = []
     copies = 0
@@ -444,30 +393,22 @@ def warn_of_copies(
             copies += len(places)
             pairs.append((called[places[0]], called[places[1]]))
     if pairs:
-        _warn_of_pairs(
-            sorted(pairs),
+        pairs.sort()
+        warn(
+            "examples-alike",
             f"{counted(copies)} of {several(len(called), 'example')} have exactly the predictions "
             "of another, and splits part them",
+            expected="different examples; one input, two names?",
+            got=listed([f"{old} = {new}" for old, new in pairs]),
+            do="drop one of each pair: shared examples flatter coverage",
+            whose="predictions",
+            details={"pairs": [list(pair) for pair in pairs]},
             stacklevel=stacklevel + 1,
         )
     return copies
 
 
-def _warn_of_pairs(pairs: list[tuple[str, str]], what: str, *, stacklevel: int) -> None:
-    shown = listed([f"{old} = {new}" for old, new in pairs])
-    warn(
-        "examples-alike",
-        what,
-        expected="different examples; one input, two names?",
-        got=shown,
-        do="drop one of each pair: shared examples flatter coverage",
-        whose="predictions",
-        details={"pairs": [list(pair) for pair in pairs]},
-        stacklevel=stacklevel,
-    )
-
-
-def _telling_rows(values: Floats) -> NDArray[np.int64]:
+def _distinctive_rows(values: Floats) -> NDArray[np.int64]:
     """Return a code for each row that a copy would share, -1 for rows that say nothing."""
     codes = np.unique(values + values.dtype.type(0), axis=0, return_inverse=True)[1].ravel()
     members = np.bincount(codes)
@@ -492,7 +433,7 @@ def _own_number(column: Floats, codes: NDArray[np.intp], members: NDArray[np.int
     return found
 
 
-def shift(calibration: Floats, new: Floats) -> Shift:
+def shift_test(calibration: Floats, new: Floats) -> Shift:
     """Return how unlike two samples of scores are.
 
     Parameters
@@ -509,48 +450,29 @@ def shift(calibration: Floats, new: Floats) -> Shift:
     from scipy.special import kolmogorov
 
     every = np.concatenate([calibration, new])
-    old, later = (
+    old, recent = (
         np.searchsorted(np.sort(one), every, side="right") / len(one) for one in (calibration, new)
     )
-    distance = float(np.abs(old - later).max())
+    distance = float(np.abs(old - recent).max())
     n, h = len(calibration), len(new)
     p_value = float(kolmogorov(math.sqrt(n * h / (n + h)) * distance))
     return Shift(distance=distance, p_value=p_value, calibration=n, new=h)
 
 
 def warn_of_shift(
-    calibration: Floats, new: Floats, *, whose: str = "predictions", stacklevel: int = 2
+    calibration: Floats, new: Floats, *, source: str = "predictions", stacklevel: int = 2
 ) -> Shift:
-    """Warn where new examples score unlike those that calibrated.
-
-    Parameters
-    ----------
-    calibration, new : ndarray, (example,)
-        See `shift`.
-    whose : str
-        What the message calls the new ones, such as the file.
-    stacklevel : int
-        Of whose line the warning is.
-
-    Returns
-    -------
-    Shift
-
-    Warns
-    -----
-    PlausiblyWarning
-        ``shift-suspected``, where p < .001.
-    """
-    found = shift(calibration, new)
+    """Warn where new examples score unlike those that calibrated: p < 0.001."""
+    found = shift_test(calibration, new)
     if found.suspected:
-        verb, decimals = does(whose, "score"), f"{found.distance:.2f}"
+        verb, decimals = does(source, "score"), f"{found.distance:.2f}"
         warn(
             "shift-suspected",
             f"{verb} unlike calibration (KS {decimals.removeprefix('0')})",
             expected="exchangeable examples",
             got=f"p < .001 ({found.p_value:.1g}): no guarantee under shift",
             do="recalibrate on recent data, or calibrator weighted",
-            whose=whose,
+            whose=source,
             details=attrs.asdict(found),
             stacklevel=stacklevel,
         )

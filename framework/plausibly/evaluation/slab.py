@@ -13,8 +13,9 @@ from plausibly.data import names, validate
 from plausibly.data.names import name_texts, positions, text_array
 from plausibly.errors import InputError, listed
 from plausibly.evaluation import inputs
-from plausibly.evaluation.inputs import Judged, judge
-from plausibly.evaluation.intervals import AGGREGATED, Doubles, IntervalMethod
+from plausibly.evaluation.inputs import EvaluationInputs, prepare
+from plausibly.evaluation.intervals import Doubles, IntervalMethod
+from plausibly.evaluation.result import AGGREGATED
 from plausibly.evaluation.splits import split
 from plausibly.kernels.random import Keys, hash_names
 from plausibly.kernels.types import Floats
@@ -36,7 +37,6 @@ def worst_slab_coverage(
     confidence: float = 0.95,
     seed: int = 0,
     only_common: bool = False,
-    whose: str = inputs.SETS,
 ) -> xr.Dataset:
     """Measure aggregated coverage in the slab of examples where it is lowest.
 
@@ -55,7 +55,7 @@ def worst_slab_coverage(
     search : float
         Share of the examples among which the slab is searched. It is measured on the others, which
         had no part in choosing it: the search always finds something, also where nothing is weak.
-    cluster, interval, confidence, seed, only_common, whose
+    cluster, interval, confidence, seed, only_common
         See `plausibly.evaluate`. Clusters stay on one side.
 
     Returns
@@ -86,15 +86,15 @@ def worst_slab_coverage(
     Classification with valid and adaptive coverage, 2020 (search and measure on two halves).
     """
     _check(least, directions, search)
-    judged = judge(sets, plausibilities, cluster, interval, confidence, seed, only_common, whose)
-    table = _features(features, judged)
+    prepared = prepare(sets, plausibilities, cluster, interval, confidence, seed, only_common)
+    table = _features(features, prepared)
     named = name_texts(table[FEATURE].values)
-    z, centre, scale = _standardised(table.values[judged.order])
-    hashes = judged.hashes[judged.order]
+    z, centre, scale = _standardised(table.values[prepared.order])
+    hashes = prepared.hashes[prepared.order]
     keys = Keys(seed).child("slab/search")
-    searched = split(hashes, keys, test=search, groups=judged.averaging.clusters)
+    searched = split(hashes, keys, test=search, groups=prepared.averaging.clusters)
     vectors = _directions(named, directions, seed)
-    covered = judged.outcomes(judged.measured())[AGGREGATED]
+    covered = prepared.outcomes(prepared.measured())[AGGREGATED]
     # Equal rows are projected once: a product of matrices may differ in its last bit between them.
     rows, row = np.unique(z, axis=0, return_inverse=True)
     row, places = row.reshape(-1), rows @ vectors
@@ -107,9 +107,9 @@ def worst_slab_coverage(
         outside = np.flatnonzero(~inside & ~searched)
         insides.append(inside)
         counts.append(len(within))
-        measured.append(judged.averaging.interval(one, rows=within))
-        others.append(judged.averaging.interval(one, rows=outside))
-    alpha, back = judged.alpha_dims, np.argsort(judged.order)
+        measured.append(prepared.averaging.interval(one, rows=within))
+        others.append(prepared.averaging.interval(one, rows=outside))
+    alpha, back = prepared.alpha_dims, np.argsort(prepared.order)
     left = max(1, int((~searched).sum()))
 
     def by_alpha(
@@ -118,8 +118,8 @@ def worst_slab_coverage(
         stacked = np.stack(values, axis=-1)
         return [*dims, *alpha], stacked if alpha else stacked[..., 0]
 
-    result = judged.result(least=float(least), directions=directions, search=float(search))
-    examples = judged.sets[names.EXAMPLE].values
+    result = prepared.result(least=float(least), directions=directions, search=float(search))
+    examples = prepared.sets[names.EXAMPLE].values
     result = result.assign_coords({names.EXAMPLE: examples, FEATURE: text_array(named)})
     return result.assign(
         {
@@ -134,7 +134,7 @@ def worst_slab_coverage(
             "others_mean": by_alpha([one.mean for one in others]),
             "slab_share": by_alpha([count / left for count in counts]),
             "count": by_alpha(counts),
-            **judged.averaging.variables(AGGREGATED, measured),
+            **prepared.averaging.variables(AGGREGATED, measured),
         }
     )
 
@@ -216,8 +216,8 @@ def _standardised(values: Floats) -> tuple[Doubles, Doubles, Doubles]:
     return (table - centre) / scale, centre, scale
 
 
-def _features(features: xr.DataArray, judged: Judged) -> xr.DataArray:
-    """Return numbers (example, feature) of the judged examples, in the caller's order."""
+def _features(features: xr.DataArray, prepared: EvaluationInputs) -> xr.DataArray:
+    """Return numbers (example, feature) of the examples of the sets, in the caller's order."""
     others = [str(dim) for dim in features.dims if dim != names.EXAMPLE]
     named = names.EXAMPLE in features.dims and len(others) == 1
     if not named or any(dim not in features.coords for dim in features.dims):
@@ -232,7 +232,7 @@ def _features(features: xr.DataArray, judged: Judged) -> xr.DataArray:
     table = features.transpose(names.EXAMPLE, others[0])
     if others[0] == names.LABEL and names.SCALE in table.attrs:
         table = validate.check_predictions(table)
-    examples = list(map(str, judged.sets[names.EXAMPLE].values))
+    examples = list(map(str, prepared.sets[names.EXAMPLE].values))
     places = positions(name_texts(table[names.EXAMPLE].values), examples)
     values = table.values[places]
     lacking = (places < 0) | ~np.isfinite(values.astype(np.float64)).all(axis=1)
@@ -243,7 +243,7 @@ def _features(features: xr.DataArray, judged: Judged) -> xr.DataArray:
             np.array(examples)[lacking],
             len(examples),
             expected="finite numbers for each example of the sets",
-            whose="features",
+            source="features",
         )
     # In the order of their names, so that no sum depends on the order in which they came.
     columns = name_texts(table[others[0]].values)

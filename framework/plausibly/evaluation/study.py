@@ -2,331 +2,170 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
-import multiprocessing
-import os
-import pickle
-import signal
-import sys
-import traceback
-from collections import deque
-from collections.abc import Generator, Iterator, Mapping, Sequence
+import math
+import re
+import textwrap
+from collections.abc import Mapping, Sequence
 from contextlib import closing
 from importlib.metadata import version
-from multiprocessing.connection import Connection, wait
+from itertools import product
 from pathlib import Path
-from threading import Thread
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import ClassVar
 
-import attrs
 import numpy as np
 import xarray as xr
+from numpy.typing import NDArray
 
-from plausibly import registry
+from plausibly.atomic import check_ours, holds, replacing
 from plausibly.calibration.alphas import Alphas, read_alphas
 from plausibly.data import names
-from plausibly.data.names import name_texts
+from plausibly.data.names import name_texts, several
 from plausibly.data.validate import Predictions
-from plausibly.errors import InputError, listed
+from plausibly.errors import InputError, counted, listed
 from plausibly.evaluation import inputs
 from plausibly.evaluation.checkpoint import Checkpoint
 from plausibly.evaluation.design import (
+    BY_GROUP,
     Design,
     Methods,
     Outcome,
-    Said,
-    listening,
+    Stated,
+    per,
     read_methods,
-    repeat,
 )
-from plausibly.evaluation.results import DRAWS, METHOD, SIZE, SPLIT, Study, assembled
+from plausibly.evaluation.intervals import Doubles
+from plausibly.evaluation.processes import outcomes
+from plausibly.evaluation.recorded import Recorded, issue, record_warnings
+from plausibly.evaluation.result import (
+    AGGREGATED,
+    MOST_LINES,
+    SET_SIZE,
+    Result,
+    decimal,
+    each,
+    percent,
+    planes,
+    with_zeros,
+    wrapped,
+)
 from plausibly.evaluation.splits import Values, check_share, check_strata, is_whole
+from plausibly.io import arrays
 from plausibly.kernels.coverage import Ties
+from plausibly.kernels.types import Bools
 from plausibly.progress import Progress, Tick, ticking
-from plausibly.protocols import KINDS
-from plausibly.registry.entries import THIS_RUN, Entry, reason_of
 
-if TYPE_CHECKING:
-    from multiprocessing.process import BaseProcess
-
-
-_WHAT = {
-    "splits": "a study of {} splits",
-    "processes": "a study in {} processes",
-    "draws": "draws {} of a study",
-    "sizes": "calibration sizes {} of a study",
-}
+METHOD, SPLIT, DRAWS, SIZE = "method", "split", "draws", "size"
+TOLERATED = 0.01
+_INT32 = range(-(2**31), 2**31)
+_SEED = "seed"
+_DIMS = (METHOD, SPLIT, names.ALPHA)
+_LETTERS = {SIZE: "n", DRAWS: "m"}
+_NAME_WIDTH = 26
+_LAST = re.compile(r"(, [nm] [\d,]+)+$")
 
 
-def _out_of_range(name: str, given: object, *, expected: str, got: str, do: str) -> InputError:
-    what = _WHAT[name].format(repr(given))
-    return InputError(f"{name}-range", what, expected=expected, got=got, do=do)
+class Study(Result):
+    """Several methods on the same random splits, from `plausibly.compare`: prints its table."""
+
+    title: ClassVar[str] = "study"
+
+    def save(self, path: str | Path) -> None:
+        """Write the study as netCDF-3, whole or not at all.
+
+        Parameters
+        ----------
+        path : str or Path
+            netCDF-3 has no 64-bit integers: counts are stored in 32 bits, a longer seed as text.
+
+        Raises
+        ------
+        InputError
+            ``study-unknown`` where the numbers are not those of a study; ``output-occupied`` or
+            ``output-unwritable``.
+        """
+        _check(self.data, "this Dataset")
+        attributes = {
+            name: str(value) if isinstance(value, int) and value not in _INT32 else value
+            for name, value in self.attrs.items()
+        }
+        check_ours(path, is_study, "an older result of a study")
+        with replacing(path) as part:
+            whole = self.data.assign_attrs(attributes)
+            whole.to_netcdf(part, engine="scipy", format="NETCDF3_64BIT")
+
+    def lines(self) -> list[str]:
+        return [self._head(), *self._tables(), *self._verdict()]
+
+    def summary(self) -> list[str]:
+        head, tables, verdict = self._head(), self._tables(), self._verdict()
+        room = MOST_LINES - 1 - len(verdict)
+        if len(tables) > room:
+            tables = [*tables[: room - 1], f"({len(tables) - room + 1} more: .lines())"]
+        return [head, *tables, *verdict]
+
+    def to_json(self) -> dict[str, object]:
+        results = []
+        for plane in planes(self.data):
+            for name, one in cells(plane):
+                covered = one[AGGREGATED].values
+                results.append(
+                    {
+                        "alpha": float(one[names.ALPHA]),
+                        "method": name,
+                        "aggregated_coverage": float(covered.mean()),
+                        "spread": float(covered.std(ddof=1)) if covered.size > 1 else None,
+                        "voted_coverage": float(one["voted_coverage"].mean()),
+                        "set_size": float(one[SET_SIZE].mean()),
+                        "guaranteed": str(one["guaranteed"].item()),
+                    }
+                )
+        return {**self.attrs, "splits": self.data.sizes[SPLIT], "results": results}
+
+    def _head(self) -> str:
+        known = self.data.attrs
+        examples = f" of {several(int(known['n']), 'example')}" if "n" in known else ""
+        by = f" by {known['group']}" if "group" in known else ""
+        alphas = [f"{float(alpha):g}" for alpha in self.data[names.ALPHA].values]
+        alpha = f", alpha {alphas[0]}" if len(alphas) == 1 else ""
+        return f"Study: {several(self.data.sizes[SPLIT], 'split')}{examples}{by}{alpha}"
+
+    def _tables(self) -> list[str]:
+        lines: list[str] = []
+        alphas = planes(self.data)
+        for plane in alphas:
+            lines += [f"alpha {float(plane[names.ALPHA]):g}"] if len(alphas) > 1 else []
+            lines += _table(cells(plane))
+        return lines
+
+    def _verdict(self) -> list[str]:
+        """Return which methods cover less than 1 - alpha of the answers, at the first alpha."""
+        one = planes(self.data)[0]
+        rows = cells(one)
+        low = [(float(cell[AGGREGATED].mean()), name) for name, cell in rows if bool(short(cell))]
+        others = [(float(cell[AGGREGATED].mean()), name) for name, cell in rows if not short(cell)]
+        levels = one["guaranteed"].values.ravel().tolist()
+        if not low and all(level != "nothing" for level in levels):
+            covered = [float(cell[AGGREGATED].mean()) for _, cell in rows]
+            text = (
+                f"the sets cover {percent(min(covered))} to {percent(max(covered))} of the answers."
+            )
+            if len(covered) == 1:
+                text = f"the sets cover {percent(covered[0])} of the answers."
+        elif not low:
+            wanted = percent(1 - float(one[names.ALPHA]))
+            text = f"no method without a guarantee covers clearly less than {wanted} on average."
+        else:
+            share, name = min(low)
+            text = f'with "{name}", sets cover {percent(share)} of the answers, without a guarantee'
+            if others:
+                text += f'; with "{min(others)[1]}", {percent(min(others)[0])}'
+            text += "."
+        return wrapped(f"Verdict: {text}")
 
 
-def check_count(name: str, value: object, *, do: str) -> None:
-    """Raise `InputError` ``splits-range`` or ``processes-range`` unless it is a count."""
-    if not is_whole(value):
-        expected = "a whole number from 1 on"
-        raise _out_of_range(name, value, expected=expected, got=repr(value), do=do)
-
-
-def read_numbers(name: str, given: int | Sequence[int] | None) -> tuple[int, ...] | None:
-    """Return one number or several, each once."""
-    if given is None:
-        return None
-    alone = np.ndim(given) == 0  # a text too
-    numbers: list[object] = [given] if alone else list(given)  # type: ignore[arg-type]  # as ndim says
-    wrong = [value for value in numbers if not is_whole(value)]
-    if wrong or not numbers:
-        do = f"{name}=[1, 5, 10]" if name == "draws" else f"{name}=[50, 100, 200]"
-        got = listed(map(repr, wrong)) or "none"
-        raise _out_of_range(name, given, expected="whole numbers from 1 on", got=got, do=do)
-    found = [int(value) for value in numbers if isinstance(value, int | np.integer)]
-    twice = sorted({value for value in found if found.count(value) > 1})
-    if twice:
-        do = f"{name}={list(dict.fromkeys(found))}"
-        got = f"{listed(twice)} more than once"
-        raise _out_of_range(name, given, expected="each number once", got=got, do=do)
-    return tuple(found)
-
-
-def strata_of(stratify: str | xr.DataArray, arrays: Sequence[xr.DataArray]) -> Values:
-    if isinstance(stratify, str):
-        return inputs.example_values(stratify, arrays)
-    examples = arrays[0][names.EXAMPLE].values
-    places = inputs.places_of(
-        stratify,
-        examples,
-        "stratify-malformed",
-        "the strata",
-        expected="the name of a coordinate, or a DataArray over example",
-        do='stratify="COLUMN" of an example table, or plausibilities.idxmax("label")',
-        whose="stratify",
-    )
-    if (places < 0).any():
-        raise inputs.without(
-            "stratify-missing",
-            "stratum",
-            examples[places < 0],
-            len(examples),
-            expected="a value for each example of the predictions",
-            whose="stratify",
-        )
-    values = stratify.isel({names.EXAMPLE: places}).values
-    whole = arrays[0].assign_coords(stratify=(names.EXAMPLE, values))
-    return inputs.example_values("stratify", (whole,))
-
-
-def outcomes(
-    design: Design, numbers: Sequence[int], processes: int
-) -> Generator[Outcome, None, None]:
-    if min(processes, len(numbers)) < 2:
-        yield from map(design.run, numbers)
-        return
-    parcel = _packed(design)
-    workers: list[_Worker] = []
-    try:
-        for _ in range(min(processes, len(numbers))):
-            workers.append(_Worker.started())
-        # The first is ready to read about when the last was started.
-        for worker in workers:
-            worker.send(parcel)
-        yield from _handed_out(workers, deque(numbers))
-    finally:
-        for worker in workers:
-            worker.end()
-
-
-def _handed_out(workers: Sequence[_Worker], left: deque[int]) -> Iterator[Outcome]:
-    """Yield the outcomes of splits that are handed to whoever has none."""
-    busy: dict[Connection, _Worker] = {}
-    failed: dict[int, BaseException] = {}
-    for worker in workers:
-        worker.send(left.popleft())
-        busy[worker.connection] = worker
-    while busy:
-        for ready in wait(list(busy)):
-            worker = busy[ready]  # type: ignore[index]  # those that were handed in
-            number, found = worker.receive()
-            if isinstance(found, BaseException):
-                # Splits that come later than one that failed have nothing to add.
-                failed[number] = found
-                left.clear()
-            if left:
-                worker.send(left.popleft())
-            else:
-                del busy[worker.connection]
-            if isinstance(found, Outcome) and not failed:
-                yield found
-    if failed:
-        raise failed[min(failed)]
-
-
-@attrs.frozen(kw_only=True, eq=False)
-class _Worker:
-    """A process that works on splits, and the pipe to it."""
-
-    process: BaseProcess
-    connection: Connection
-
-    @classmethod
-    def started(cls) -> _Worker:
-        """Start a process that waits for a design, and ends when this one does."""
-        # Not forked: threads of ours, such as that of a progress bar, would leave locks behind.
-        context = multiprocessing.get_context("spawn")
-        mine, other = context.Pipe()
-        process = context.Process(target=_serve, args=(other,), daemon=True)
-        with _uninterrupted():
-            process.start()
-        # Its own end is then the only one: when the process is gone, so is the pipe.
-        other.close()
-        return cls(process=process, connection=mine)
-
-    def send(self, what: object) -> None:
-        try:
-            self.connection.send(what)
-        except OSError as reason:
-            raise _ended(self.process) from reason
-
-    def receive(self) -> tuple[int, object]:
-        """Return the number of a split, and its outcome or error."""
-        try:
-            number, found, trace = self.connection.recv()
-        except (EOFError, OSError) as reason:
-            raise _ended(self.process) from reason
-        if isinstance(found, BaseException):
-            found.add_note(f"in another process:\n{trace}")
-        return number, found
-
-    def end(self) -> None:
-        self.process.terminate()
-        self.process.join()
-        self.connection.close()
-
-
-@contextlib.contextmanager
-def _uninterrupted() -> Iterator[None]:
-    """Start processes that Ctrl-C does not reach: this one ends them."""
-    if not hasattr(signal, "pthread_sigmask"):  # not on Windows; see `_serve`
-        yield
-        return
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
-
-
-def _serve(connection: Connection) -> None:
-    """Work on splits until nobody asks for another one."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    sys.stdout = sys.stderr  # results are printed by the process that asks
-    Thread(target=_end_with_parent, daemon=True).start()
-    # A pipe that breaks means that the process that asks is gone.
-    with contextlib.suppress(EOFError, OSError):
-        design: Design | InputError
-        try:
-            design = _unpacked(connection.recv())
-        except InputError as error:
-            design = error
-        while True:
-            number = connection.recv()
-            connection.send((number, *_tried(design, number)))
-
-
-def _end_with_parent() -> None:
-    """End this process when the one that asks is gone, in the middle of a split too."""
-    parent = multiprocessing.parent_process()
-    if parent is not None:
-        wait([parent.sentinel])
-        os._exit(1)
-
-
-def _tried(design: Design | InputError, number: int) -> tuple[object, str]:
-    """Return the outcome of a split or what went wrong, such that it can be sent, and where."""
-    if isinstance(design, InputError):
-        return design, ""
-    try:
-        found = design.run(number)
-        return attrs.evolve(found, said=tuple(one.portable() for one in found.said)), ""
-    except Exception as error:  # noqa: BLE001  # it is raised where the study was asked for
-        trace = traceback.format_exc()
-        # The trace tells of what led to it, which may be an error that cannot be sent.
-        error.__cause__ = error.__context__ = None
-        try:
-            pickle.loads(pickle.dumps(error))
-        except Exception:  # noqa: BLE001  # whatever keeps somebody's error from being sent
-            return RuntimeError(reason_of(error)), trace
-        return error, trace
-
-
-# ---- what a process is sent: pickled here and read at once, never kept
-
-
-_Parcel: TypeAlias = tuple[bytes, Mapping[str, bytes], Sequence[bytes]]
-"""A design without methods, these by name, so that one that cannot be sent has it, and entries."""
-
-
-def _packed(design: Design) -> _Parcel:
-    methods: dict[str, bytes] = {}
-    for name, method in design.methods.items():
-        with _sent(name):
-            methods[name] = pickle.dumps(method)
-    registered: list[bytes] = []
-    for entry in registry.default().entries():
-        if entry.source.plugin == THIS_RUN:
-            # One that cannot be sent is either not used, or is told of above.
-            with contextlib.suppress(Exception):
-                registered.append(pickle.dumps(entry))
-    return pickle.dumps(attrs.evolve(design, methods={})), methods, registered
-
-
-def _unpacked(parcel: _Parcel) -> Design:
-    without, packed, registered = parcel
-    kinds: dict[str, Any] = {kind.name: kind for kind in KINDS}  # Any: each has its own Protocol
-    for one in registered:
-        with contextlib.suppress(Exception):  # as above
-            entry: Entry = pickle.loads(one)
-            registry.register(kinds[entry.kind], entry.name, entry.target, summary=entry.summary)
-    methods = {}
-    for name, method in packed.items():
-        with _sent(name):
-            methods[name] = pickle.loads(method)
-    design: Design = pickle.loads(without)
-    return attrs.evolve(design, methods=methods)
-
-
-@contextlib.contextmanager
-def _sent(name: str) -> Iterator[None]:
-    """Say what is wrong where a method cannot be sent, or not be read on the other side."""
-    try:
-        yield
-    except Exception as error:  # somebody's class may raise anything
-        raise InputError(
-            "method-unsent",
-            f'method "{name}" cannot be sent to another process',
-            expected="components whose classes a module has, by name",
-            got=" ".join(str(error).split()) or type(error).__name__,
-            do="put the class into a module (a file of its own), or processes=1",
-            whose=name,
-        ) from error
-
-
-def _ended(process: BaseProcess) -> InputError:
-    process.join(timeout=1)
-    code = process.exitcode
-    return InputError(
-        "process-ended",
-        "a process of the study ended before its split was finished",
-        expected="processes that live as long as the study",
-        got=f"exit code {code}" if code is not None else "a broken pipe",
-        do='in a script, call compare below if __name__ == "__main__":; else processes=1 shows why',
-        whose="processes",
-    )
-
-
-__all__ = ["DRAWS", "METHOD", "SIZE", "SPLIT", "Progress", "compare"]
+def is_study(path: Path) -> bool:
+    return holds(path, AGGREGATED.encode())
 
 
 def compare(
@@ -404,7 +243,7 @@ def compare(
     Returns
     -------
     Study
-        A Dataset, which notebooks show with its table.
+        Prints its table and verdict. In `data`:
         `aggregated_coverage`, `voted_coverage`, `set_size` and `share_empty`: means over the test
         examples of a split, (method, split, alpha[, draws][, size]), and `true_coverage` with
         `true`; with `group`, `group_coverage`, the mean over groups of the mean aggregated coverage
@@ -414,7 +253,7 @@ def compare(
         `aggregated_coverage`. Attributes hold the settings, and the guarantees of the first split
         as JSON, with the most draws and the largest size.
 
-        Select one method by ``study.sel({"method": name})``: as a keyword, ``method`` is how
+        Select one method by ``study.data.sel({"method": name})``: as a keyword, ``method`` is how
         xarray's own ``sel`` fills gaps.
 
         The standard deviation over splits of one data set is a spread, not a standard error: the
@@ -432,7 +271,7 @@ def compare(
     PlausiblyWarning
         What splits warn of, once, at the end.
     """
-    asked = read_methods(methods)
+    wanted = read_methods(methods)
     policy = inputs.check_ties(ties)
     check_share(test)
     check_count("splits", splits, do="splits=100")
@@ -447,16 +286,16 @@ def compare(
     if groups is not None and strata is not None:
         check_strata(groups, strata, group=str(group), stratify=stratum)
 
-    said: list[Said] = []
-    with listening(said):
+    recorded: list[Recorded] = []
+    with record_warnings(recorded):
         exact = read_alphas(alphas)
-        made = {name: method.made() for name, method in asked.items()}
-    given = inputs.as_typed(alphas)
+        made = {name: method.made() for name, method in wanted.items()}
+    typed = inputs.as_typed(alphas)
     design = Design(
         predictions=model,
         plausibilities=lam,
         methods=made,
-        alphas=given,
+        alphas=typed,
         test=test,
         group=group,
         groups=groups,
@@ -469,24 +308,91 @@ def compare(
     )
     with ticking(progress, "comparing methods") as tick:
         found = _run(design, splits, processes, checkpoint, tick)
-    said += [one for outcome in found for one in outcome.said]
-    repeat(said, splits, sizes=design.sizes or (), draws=design.draws or ())
-    facts: dict[str, object] = {
+    recorded += [one for outcome in found for one in outcome.warnings]
+    issue(recorded, splits, sizes=design.sizes or (), draws=design.draws or ())
+    attributes: dict[str, object] = {
         "n": model.sizes[names.EXAMPLE],
         "labels": len(labels),
         "seed": seed,
         "test": float(test),
         "ties": policy,
-        "alphas": json.dumps([str(alpha) for alpha in given]),
-        "methods": json.dumps({name: method.table() for name, method in asked.items()}),
+        "alphas": json.dumps([str(alpha) for alpha in typed]),
+        "methods": json.dumps({name: method.table() for name, method in wanted.items()}),
         "guarantees": json.dumps(found[0].guarantees),
         "version": version("plausibly"),
     }
     if groups is not None:
-        facts |= {"group": group, "groups": len(np.unique(groups))}
+        attributes |= {"group": group, "groups": len(np.unique(groups))}
     if strata is not None:
-        facts |= {"stratify": stratum, "strata": len(np.unique(strata))}
-    return assembled(design, found, [float(alpha) for alpha in exact]).assign_attrs(facts)
+        attributes |= {"stratify": stratum, "strata": len(np.unique(strata))}
+    return assembled(design, found, [float(alpha) for alpha in exact], attributes)
+
+
+_WHAT = {
+    "splits": "a study of {} splits",
+    "processes": "a study in {} processes",
+    "draws": "draws {} of a study",
+    "sizes": "calibration sizes {} of a study",
+}
+
+
+def _out_of_range(name: str, value: object, *, expected: str, got: str, do: str) -> InputError:
+    what = _WHAT[name].format(repr(value))
+    return InputError(f"{name}-range", what, expected=expected, got=got, do=do)
+
+
+def check_count(name: str, value: object, *, do: str) -> None:
+    """Raise `InputError` ``splits-range`` or ``processes-range`` unless it is a count."""
+    if not is_whole(value):
+        expected = "a whole number from 1 on"
+        raise _out_of_range(name, value, expected=expected, got=repr(value), do=do)
+
+
+def read_numbers(name: str, value: int | Sequence[int] | None) -> tuple[int, ...] | None:
+    """Return one number or several, each once."""
+    if value is None:
+        return None
+    alone = np.ndim(value) == 0  # a text too
+    numbers: list[object] = [value] if alone else list(value)  # type: ignore[arg-type]  # as ndim says
+    wrong = [value for value in numbers if not is_whole(value)]
+    if wrong or not numbers:
+        do = f"{name}=[1, 5, 10]" if name == "draws" else f"{name}=[50, 100, 200]"
+        got = listed(map(repr, wrong)) or "none"
+        raise _out_of_range(name, value, expected="whole numbers from 1 on", got=got, do=do)
+    found = [int(value) for value in numbers if isinstance(value, int | np.integer)]
+    twice = sorted({value for value in found if found.count(value) > 1})
+    if twice:
+        do = f"{name}={list(dict.fromkeys(found))}"
+        got = f"{listed(twice)} more than once"
+        raise _out_of_range(name, value, expected="each number once", got=got, do=do)
+    return tuple(found)
+
+
+def strata_of(stratify: str | xr.DataArray, arrays: Sequence[xr.DataArray]) -> Values:
+    if isinstance(stratify, str):
+        return inputs.example_values(stratify, arrays)
+    examples = arrays[0][names.EXAMPLE].values
+    places = inputs.places_of(
+        stratify,
+        examples,
+        "stratify-malformed",
+        "the strata",
+        expected="the name of a coordinate, or a DataArray over example",
+        do='stratify="COLUMN" of an example table, or plausibilities.idxmax("label")',
+        source="stratify",
+    )
+    if (places < 0).any():
+        raise inputs.without(
+            "stratify-missing",
+            "stratum",
+            examples[places < 0],
+            len(examples),
+            expected="a value for each example of the predictions",
+            source="stratify",
+        )
+    values = stratify.isel({names.EXAMPLE: places}).values
+    whole = arrays[0].assign_coords(stratify=(names.EXAMPLE, values))
+    return inputs.example_values("stratify", (whole,))
 
 
 def _run(
@@ -509,3 +415,193 @@ def _run(
             found[outcome.number] = outcome
             progress(len(found), splits)
     return [found[number] for number in range(splits)]
+
+
+def assembled(
+    design: Design,
+    found: Sequence[Outcome],
+    alphas: Sequence[float],
+    attributes: Mapping[str, object],
+) -> Study:
+    """Return the result of a study: see `plausibly.compare`."""
+    wanted = {DRAWS: design.draws, SIZE: design.sizes}
+    further = {dim: np.array(values) for dim, values in wanted.items() if values is not None}
+    cells = (METHOD, names.ALPHA, *further)
+    dims = (METHOD, SPLIT, names.ALPHA, *further)
+    shape = tuple(
+        length
+        for length, values in zip(design.shape, (0, 0, *wanted.values()), strict=True)
+        if values is not None
+    )
+
+    def over(arrays: Sequence[NDArray[np.generic]]) -> NDArray[np.generic]:
+        return np.stack([one.reshape(shape) for one in arrays], axis=1)
+
+    study = xr.Dataset(
+        {name: (dims, over([one.measures[name] for one in found])) for name in design.measured},
+        coords={
+            METHOD: np.array(list(design.methods)),
+            SPLIT: np.arange(len(found)),
+            names.ALPHA: list(alphas),
+            **further,
+        },
+    )
+    vacuous = np.stack([one.vacuous for one in found], axis=1)
+    if BY_GROUP in study:
+        study[BY_GROUP].attrs["group"] = design.group
+    levels, texts = _guaranteed(found, vacuous)
+    study = study.assign_coords(
+        guaranteed_level=(cells, levels.reshape(shape)), guaranteed=(cells, texts.reshape(shape))
+    )
+    study["vacuous"] = (dims, over([one.vacuous for one in found]))
+    study["n_test"] = (SPLIT, np.array([one.n_test for one in found]))
+    calibrated = np.stack([one.n_calibration for one in found])
+    if design.sizes is None:
+        study["n_calibration"] = (SPLIT, calibrated[:, 0])
+    else:
+        study["n_calibration"] = ((SPLIT, SIZE), calibrated)
+    if design.draws is not None:
+        uses = [design.uses_draws(name) for name in design.methods]
+        study = study.assign_coords(uses_draws=(METHOD, uses))
+    return Study(study.assign_attrs(attributes))
+
+
+def _guaranteed(found: Sequence[Outcome], vacuous: Bools) -> tuple[Doubles, NDArray[np.str_]]:
+    """Return level and text of what is guaranteed of the aggregated coverage, in each cell."""
+    least = [min(cell, key=_order) for cell in zip(*(one.stated for one in found), strict=True)]
+    often = vacuous.sum(axis=1).ravel().tolist()
+    texts = [_text(one, count, len(found)) for one, count in zip(least, often, strict=True)]
+    return np.array([one.value for one in least]), np.array(texts)
+
+
+def _order(stated: Stated) -> float:
+    """Return by what the weakest of the guarantees that the splits gave is found."""
+    return -1 if stated.level is None else float(stated.level)
+
+
+def _text(stated: Stated, often: int, splits: int) -> str:
+    """Return the level as tables print it, and in how many splits it is kept by saying nothing."""
+    if stated.level is None or stated.short == "nothing" or not often:
+        return stated.short
+    kept = "vacuous" if often == splits else f"vacuous in {often} of {splits}"
+    return f"{stated.short}, {kept}"
+
+
+def load_study(path: str | Path) -> Study:
+    """Read a study from the file of `Study.save`, or from ``results.nc`` of ``plausibly run``.
+
+    Parameters
+    ----------
+    path : str or Path
+
+    Returns
+    -------
+    Study
+        As `plausibly.compare` returned it, with the same types.
+
+    Raises
+    ------
+    InputError
+        ``file-missing``, ``file-damaged``, or ``study-unknown`` where the file holds no study.
+    """
+    path = Path(path)
+    stored = arrays.load(path, "study")
+    _check(stored, path.name)
+    found = stored.copy()
+    for name, values in stored.variables.items():
+        if values.dtype.kind in "OS":
+            texts = np.array(values.values.tolist(), dtype=np.str_).reshape(values.shape)
+            found[name] = (values.dims, texts)
+        elif values.dtype.kind == "i":
+            found[name] = (values.dims, values.values.astype(np.int64))
+    # Coordinates stay coordinates, in their order.
+    study = xr.Dataset(
+        {name: found[name].variable for name in stored.data_vars},
+        coords={name: found[name].variable for name in stored.coords},
+        attrs={str(name): _plain(value) for name, value in stored.attrs.items()},
+    ).drop_encoding()
+    seed = study.attrs.get(_SEED)
+    if isinstance(seed, str) and re.fullmatch(r"-?\d+", seed):
+        study.attrs[_SEED] = int(seed)
+    return Study(study)
+
+
+def _plain(value: object) -> object:
+    """Return an attribute as it was before netCDF made a number of numpy of it."""
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def _check(study: xr.Dataset, source: str) -> None:
+    """Raise ``study-unknown`` unless it has the dims and the first measure of a study."""
+    if not set(_DIMS) <= set(study.dims) or AGGREGATED not in study:
+        raise InputError(
+            "study-unknown",
+            f"{source} is no result of a study",
+            expected=f"{AGGREGATED} over method, split and alpha",
+            got=f"{listed(study.data_vars) or 'no variable'} over {listed(study.dims) or 'no dim'}",
+            do="pass what plausibly.compare returns, or results.nc of plausibly run",
+            whose=source,
+        )
+
+
+def short(study: xr.Dataset) -> xr.DataArray:
+    """Return where sets cover less than 1 - alpha of the answers, and nothing is guaranteed."""
+    mean = study[AGGREGATED].mean(SPLIT)
+    return (mean < 1.0 - study[names.ALPHA] - TOLERATED) & np.isnan(study["guaranteed_level"])
+
+
+def cells(study: xr.Dataset) -> list[tuple[str, xr.Dataset]]:
+    """Return the parts of a study at one alpha: method, draws and size, each with its name."""
+    rows = []
+    for name, one in zip(map(str, study[METHOD].values), each(study, METHOD), strict=True):
+        if DRAWS in one.dims and not one["uses_draws"]:
+            one = one.isel({DRAWS: 0})
+        dims = [dim for dim in _LETTERS if dim in one.dims]
+        for cell in product(*(range(one.sizes[dim]) for dim in dims)):
+            here = one.isel(dict(zip(dims, cell, strict=True)))
+            numbers = [f"{_LETTERS[dim]} {counted(int(here[dim]))}" for dim in dims]
+            rows.append((", ".join([name, *numbers]), here))
+    return rows
+
+
+def _guarantee(one: xr.Dataset) -> tuple[str, str, str]:
+    """Return the guarantee of a cell; per which cluster, where it has its own mean; that mean."""
+    stated = with_zeros(str(one["guaranteed"].item())).replace("nothing", "none")
+    of = f" {per(str(one[BY_GROUP].attrs['group']))}" if BY_GROUP in one else ""
+    if not of or of not in stated:
+        return stated, "", ""
+    return stated.replace(of, ""), of.strip(), decimal(float(one[BY_GROUP].mean()))
+
+
+def _table(rows: list[tuple[str, xr.Dataset]]) -> list[str]:
+    """Return mean and spread of every method at one alpha."""
+    shown: list[str] = []
+    for name, _ in rows:
+        last = _LAST.search(name)
+        end = last.group() if last else ""
+        cut, number = name, 1
+        while len(cut) > _NAME_WIDTH or cut in shown:
+            dots = "…" if number == 1 else f"… {number}"
+            cut = f"{name[: _NAME_WIDTH - len(dots + end)]}{dots}{end}"
+            number += 1
+        shown.append(cut)
+    width = max(14, *map(len, shown)) + 2
+    room = max(9, 80 - width - 46)
+    lines = [
+        f"{'method':<{width}}{'all answers':>11}{'spread':>8}{'majority vote':>15}"
+        f"{'set size':>10}  guarantee"
+    ]
+    for name, (_, one) in zip(shown, rows, strict=True):
+        covered = one[AGGREGATED].values
+        spread = float(covered.std(ddof=1)) if covered.size > 1 else math.nan
+        voted, size = (float(one[measure].mean()) for measure in ("voted_coverage", SET_SIZE))
+        stated, of, own = _guarantee(one)
+        first, *more = textwrap.wrap(stated, room, break_long_words=False)
+        lines.append(
+            f"{name:<{width}}{decimal(float(covered.mean())):>11}{decimal(spread):>8}"
+            f"{decimal(voted):>15}{size:>10.2f}  {'none' if of else first}"
+        )
+        if of:  # a mean of its own has a line of its own
+            lines.append(f"{f'  {of}':<{width}}{own:>11}{'':>35}{first}")
+        lines += [f"{'':<{width + 46}}{line}" for line in more]
+    return lines

@@ -19,9 +19,9 @@ from plausibly.conformal.calibrate import calibrate
 from plausibly.conformal.inputs import matched_inputs
 from plausibly.conformal.predictor import ConformalPredictor
 from plausibly.data import names, validate
-from plausibly.data.left_out import with_left_out
 from plausibly.data.plausibilities import Plausibilities
 from plausibly.data.select import select
+from plausibly.data.states import with_left_out
 from plausibly.data.validate import is_augmented
 from plausibly.errors import InputError, PlausiblyWarning, counted, listed
 from plausibly.evaluation.design import exact_mean
@@ -78,19 +78,19 @@ class TunedScore:
         )
         return with_left_out(rest, less)
 
-    def check(self, array: xr.DataArray | xr.Dataset, *, whose: str = "predictions") -> None:
+    def check(self, array: xr.DataArray | xr.Dataset, *, source: str = "predictions") -> None:
         """Raise `InputError` ``examples-tuned`` where examples of `array` chose the score."""
         used = set(self.tuned_on)
         both = [name for name in names.name_texts(array[names.EXAMPLE].values) if name in used]
         if both:
             raise InputError(
                 "examples-tuned",
-                f"{names.several(len(both), 'example')} of {whose} tuned the score "
+                f"{names.several(len(both), 'example')} of {source} tuned the score "
                 f"({listed(both)})",
                 expected="examples that neither chose the score nor trained the model",
                 got=f"{counted(len(both))} that chose it, which voids the guarantee",
-                do=f"tuned.rest({whose}), or tuned.calibrate(...), which leaves them out",
-                whose=whose,
+                do=f"tuned.rest({source}), or tuned.calibrate(...), which leaves them out",
+                whose=source,
                 details={"examples": both},
             )
 

@@ -1,4 +1,4 @@
-"""Are p-values what they promise to be? Of voted, drawn and true labels of new examples."""
+"""Uniformity of the p-values of majority votes, drawn and true labels of new examples."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from plausibly.data.names import Named
 from plausibly.evaluation import inputs, intervals
 from plausibly.evaluation.inputs import as_predictions, p_value_rows
 from plausibly.evaluation.intervals import Averaging, Doubles, IntervalMethod, variables
+from plausibly.evaluation.result import decimal, each, wrapped
 from plausibly.kernels.draws import draw_labels
 from plausibly.kernels.random import Keys, hash_names
 from plausibly.kernels.types import Ints
@@ -122,7 +123,7 @@ def p_value_uniformity(
         " calibrated the predictor",
         expected="new examples; their p-values are no evidence",
         do="p-values of others",
-        whose="predictions",
+        source="predictions",
         stacklevel=3,
     )
     uniform = Keys(seed).child("uniformity/drawn").uniform(hashes)
@@ -131,10 +132,10 @@ def p_value_uniformity(
     if true is not None:
         codes[TRUE] = inputs.true_codes(true, about, labels)
     clusters = inputs.cluster_codes(cluster, about)
-    asked = np.stack(list(codes.values()))
-    chosen, least = np.empty(asked.shape), math.inf
+    wanted = np.stack(list(codes.values()))
+    chosen, least = np.empty(wanted.shape), math.inf
     for rows, some in p_value_rows(predictor, p):
-        chosen[:, rows] = np.take_along_axis(some, asked[:, rows].T, axis=1).T
+        chosen[:, rows] = np.take_along_axis(some, wanted[:, rows].T, axis=1).T
         least = min(least, float(some.min()))
     about_new = predictor.pools.calibration.claim.cluster
     units = inputs.known_values(about_new, about) if about_new else None
@@ -229,3 +230,20 @@ def _two_sided(found: Doubles, effective: Doubles) -> Doubles:
 
     counts = np.maximum(1, np.floor(effective))
     return np.asarray(kstwo.sf(found, counts), dtype=np.float64)
+
+
+def describe_uniformity(found: xr.Dataset) -> list[str]:
+    """Return the distances of p-values from uniform, a line per kind of label."""
+    lines = [f"{'p-values of the':<21}{'D+':>8}{'p':>10}{'D-':>10}  guaranteed"]
+    titles = {VOTED: "majority vote", DRAWN: "drawn label", TRUE: "true label"}
+    for one in each(found, OF):
+        above, below = (decimal(float(one[f"ks_{side}"])) for side in ("above", "below"))
+        chance = float(one["p_super_uniform"])
+        p = "< 0.001" if chance < 0.001 else decimal(chance)
+        answer = "yes" if bool(one["promised"]) else "no"
+        lines.append(f"  {titles[one[OF].item()]:<19}{above:>8}{p:>10}{below:>10}  {answer}")
+    note = (
+        "D+: the largest excess of the share of p-values up to t over t, and p its probability by "
+        "chance; D-: the largest lack, which breaks no guarantee."
+    )
+    return [*lines, *wrapped(note)]

@@ -16,10 +16,15 @@ from numpy.typing import NDArray
 from plausibly import registry
 from plausibly.atomic import replacing
 from plausibly.data import names
-from plausibly.data.annotations import AnnotationTable, build_table, rebuilt
+from plausibly.data.annotations import (
+    COLUMNS,
+    AnnotationTable,
+    Rows,
+    build_table,
+    check_table,
+    rebuilt,
+)
 from plausibly.data.names import name_texts, positions, quoted, several, text_array
-from plausibly.data.rows import Rows
-from plausibly.data.seal import COLUMNS, check_table
 from plausibly.data.states import STATES
 from plausibly.data.text_table import TextTable
 from plausibly.errors import InputError, MissingExtra, counted, listed

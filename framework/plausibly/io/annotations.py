@@ -13,10 +13,10 @@ import attrs
 import xarray as xr
 
 from plausibly import registry
-from plausibly.data.annotations import AnnotationTable, Record, rebuilt
+from plausibly.data.annotations import AnnotationTable, check_table, rebuilt
 from plausibly.data.labels import aliases_of, merge_aliases
 from plausibly.data.names import ANNOTATOR, EXAMPLE, KIND, LABEL, quoted, several, warn_alike
-from plausibly.data.seal import check_table
+from plausibly.data.records import Record
 from plausibly.data.text_table import TextTable
 from plausibly.errors import (
     ComponentError,
@@ -46,7 +46,7 @@ def read_declared(read: Read, about: xr.Dataset) -> xr.Dataset:
     labels = names_of(about, LABEL)
     aliases = aliases_of(about)
     try:
-        table = _read(read, labels, aliases) if aliases else read(labels)
+        table = _with_aliases(read, labels, aliases) if aliases else read(labels)
     except InputError as error:
         source = str(about.attrs.get("source", ""))
         if error.name == _UNDECLARED and is_table(source):
@@ -55,78 +55,57 @@ def read_declared(read: Read, about: xr.Dataset) -> xr.Dataset:
     return with_coordinates(merge_aliases(table, aliases, labels), about)
 
 
-def _read(read: Read, labels: list[str], aliases: Mapping[str, str]) -> xr.Dataset:
-    first = _Try.of(read, labels)
-    named = first.undeclared(aliases)
-    if not named:
-        return first.told()
-    swapped = _swapped(labels, aliases, named)
-    if swapped is not None:
-        second = _Try.of(read, swapped)
-        if not second.is_refused():
-            return second.told()
-    last = _Try.of(read, [*labels, *aliases])
-    if isinstance(last.found, InputError):
-        both = several(len(labels) + len(aliases), "declared label")
-        mine = f"{several(len(labels), 'declared label')}, or an alias"
-        last.found.expected = last.found.expected.replace(both, mine)
-    return last.told()
-
-
-def _swapped(labels: list[str], aliases: Mapping[str, str], named: list[str]) -> list[str] | None:
-    """Return as many labels, some under the alias that is named; None where a label has two."""
+def _with_aliases(read: Read, labels: list[str], aliases: Mapping[str, str]) -> xr.Dataset:
+    """Read with the labels; where answers name aliases, with these in their place or besides."""
+    table, messages = _attempt(read, labels)
+    named = _undeclared(table, aliases)
     alias_of = {aliases[alias]: alias for alias in named}
-    if len(alias_of) < len(named):
-        return None
-    return [alias_of.get(label, label) for label in labels]
+    if named and len(alias_of) == len(named):  # no label under two aliases
+        table, messages = _attempt(read, [alias_of.get(label, label) for label in labels])
+    if named and (len(alias_of) < len(named) or _is_undeclared(table)):
+        table, messages = _attempt(read, [*labels, *aliases])
+        if isinstance(table, InputError):
+            both = several(len(labels) + len(aliases), "declared label")
+            mine = f"{several(len(labels), 'declared label')}, or an alias"
+            table.expected = table.expected.replace(both, mine)
+    for one in messages:
+        warnings.warn_explicit(one.message, one.category, one.filename, one.lineno)
+    if isinstance(table, InputError):
+        raise table
+    return table
 
 
-@attrs.frozen(kw_only=True, eq=False)
-class _Try:
-    """What came of reading, with what it warned of: nobody heard that yet."""
+def _attempt(
+    read: Read, labels: list[str]
+) -> tuple[xr.Dataset | InputError, list[warnings.WarningMessage]]:
+    """Return the table, or the error, and the warnings, none of which was shown yet."""
+    with warnings.catch_warnings(record=True) as messages:
+        warnings.simplefilter("always")
+        try:
+            return read(labels), messages
+        except InputError as error:
+            return error, messages
 
-    found: xr.Dataset | InputError
-    heard: list[warnings.WarningMessage]
 
-    @classmethod
-    def of(cls, read: Read, labels: list[str]) -> _Try:
-        """Read with these labels declared."""
-        found: xr.Dataset | InputError
-        with warnings.catch_warnings(record=True) as heard:
-            warnings.simplefilter("always")
-            try:
-                found = read(labels)
-            except InputError as error:
-                found = error
-        return cls(found=found, heard=heard)
+def _is_undeclared(found: xr.Dataset | InputError) -> bool:
+    return isinstance(found, InputError) and found.name == _UNDECLARED
 
-    def is_refused(self) -> bool:
-        """Return whether a label was not declared."""
-        return isinstance(self.found, InputError) and self.found.name == _UNDECLARED
 
-    def undeclared(self, aliases: Mapping[str, str]) -> list[str]:
-        """Return the aliases that the error says are not declared; none without such an error."""
-        if not isinstance(self.found, InputError) or self.found.name != _UNDECLARED:
-            return []
-        named = self.found.details.get("labels")
-        if isinstance(named, (list, tuple, Mapping)):
-            said = {str(name) for name in named}
-            return [alias for alias in aliases if alias in said]
-        return [alias for alias in aliases if quoted(alias) in self.found.what]
-
-    def told(self) -> xr.Dataset:
-        """Warn of what was heard, and return the table or raise the error."""
-        for one in self.heard:
-            warnings.warn_explicit(one.message, one.category, one.filename, one.lineno)
-        if isinstance(self.found, InputError):
-            raise self.found
-        return self.found
+def _undeclared(found: xr.Dataset | InputError, aliases: Mapping[str, str]) -> list[str]:
+    """Return the aliases that the error calls undeclared; none without such an error."""
+    if not isinstance(found, InputError) or found.name != _UNDECLARED:
+        return []
+    named = found.details.get("labels")
+    if isinstance(named, (list, tuple, Mapping)):
+        names = {str(name) for name in named}
+        return [alias for alias in aliases if alias in names]
+    return [alias for alias in aliases if quoted(alias) in found.what]
 
 
 _ROLE = "annotations"
 
 _As: TypeAlias = tuple[str, str, Callable[[list[str] | None], xr.Dataset]]
-"""Name of the reader, name of what it reads, and how it does, given the declared labels."""
+"""Name of the reader, name of the file or frame, and a function of the declared labels."""
 
 
 def read_annotations(
@@ -251,14 +230,14 @@ def _reads_tables(reader: Reader) -> bool:
 
 
 @attrs.frozen
-class _Found:
+class _Candidate:
     name: str
     reader: Reader
 
 
-def _named(reader: ComponentLike[Reader], options: dict[str, object]) -> _Found:
+def _named(reader: ComponentLike[Reader], options: dict[str, object]) -> _Candidate:
     component = registry.resolve(READER, reader, options)
-    return _Found(_name(component), component)
+    return _Candidate(_name(component), component)
 
 
 def _name(component: Reader) -> str:
@@ -268,7 +247,7 @@ def _name(component: Reader) -> str:
         return type(component).__name__
 
 
-def _recognised(path: Path, options: dict[str, object]) -> _Found:
+def _recognised(path: Path, options: dict[str, object]) -> _Candidate:
     head = b"" if path.is_dir() else files.opening(path, _ROLE)
     if not head and not path.is_dir():
         raise files.empty(path.name, "responses")
@@ -300,9 +279,9 @@ def _fits(entry: Entry, path: Path) -> bool:
 
 def _candidates(
     entries: Iterable[Entry], options: dict[str, object]
-) -> tuple[dict[Entry, _Found], dict[str, InputError]]:
+) -> tuple[dict[Entry, _Candidate], dict[str, InputError]]:
     """Return the readers that take these options, and why the others do not."""
-    found: dict[Entry, _Found] = {}
+    found: dict[Entry, _Candidate] = {}
     refused: dict[str, InputError] = {}
     for entry in entries:
         try:
@@ -315,7 +294,7 @@ def _candidates(
                     entry.name, "cannot be asked", reason, f"plausibly plugins check {entry.name}"
                 )
         else:
-            found[entry] = _Found(_name(component), component)
+            found[entry] = _Candidate(_name(component), component)
     return found, refused
 
 
@@ -331,7 +310,7 @@ def _warn_of(reader: str, what: str, reason: BaseException, do: str) -> None:
     )
 
 
-def _recognises(candidate: _Found, path: Path, head: bytes) -> bool:
+def _recognises(candidate: _Candidate, path: Path, head: bytes) -> bool:
     try:
         with naming_if_slow(f"reader {candidate.name} looks at {path.name}"):
             answer = candidate.reader.recognises(path, head)
@@ -349,7 +328,7 @@ def _recognises(candidate: _Found, path: Path, head: bytes) -> bool:
 def _options_unfit(
     path: Path, head: bytes, options: dict[str, object], refusals: dict[str, InputError]
 ) -> InputError:
-    given = listed(quoted(name) for name in options)
+    names = listed(quoted(name) for name in options)
     entries = registry.default().entries(READER)
     every = _candidates(entries, {})[0].values()
     likely = [one.name for one in every if _recognises(one, path, head)]
@@ -357,7 +336,7 @@ def _options_unfit(
     reasons = [f"{name}: {reason_of(why)}" for name, why in (meant or refusals).items()]
     return InputError(
         "options-unfit",
-        f"{path.name}: no reader takes {given} as given",
+        f"{path.name}: no reader takes {names} with these values",
         expected="options of one reader",
         got=listed(reasons),
         do="name the reader, reader=..., to see what it takes",
@@ -480,8 +459,8 @@ def build_annotations(
     Examples
     --------
     >>> import plausibly
-    >>> said = [("scan 1", "ann", "cat"), ("scan 1", "bob", "dog")]
-    >>> table = plausibly.build_annotations("single-label", said, ["cat", "dog", "fox"])
+    >>> answers = [("scan 1", "ann", "cat"), ("scan 1", "bob", "dog")]
+    >>> table = plausibly.build_annotations("single-label", answers, ["cat", "dog", "fox"])
     >>> plausibly.aggregate(table).sel(example="scan 1").values.tolist()
     [0.5, 0.5, 0.0]
     """

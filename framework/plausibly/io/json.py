@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NoReturn
 
@@ -163,9 +162,10 @@ def parse_json(
             details={"line": at, "column": column},
         ) from None
     except (_Refused, RecursionError):
-        raise _refusal(text, whose, line) from None
-    if _too_deep(value) or (_HALF.search(text) and next(_faults(text), None)):
-        raise _refusal(text, whose, line)
+        _check(text, whose, line)
+        raise
+    if _too_deep(value) or _HALF.search(text):
+        _check(text, whose, line)
     return value
 
 
@@ -179,23 +179,9 @@ def _is_cut(text: str, reason: json.JSONDecodeError) -> bool:
 def _too_deep(value: object) -> bool:
     level = [value] if isinstance(value, (dict, list)) else []
     for _ in range(DEEPEST):
-        level = [child for item in level for child in _children(item)]
+        inside = (one.values() if isinstance(one, dict) else one for one in level)
+        level = [one for values in inside for one in values if isinstance(one, (dict, list))]
     return bool(level)
-
-
-def _children(value: dict[str, object] | list[object]) -> list[dict[str, object] | list[object]]:
-    """Return the lists and objects in a list or object."""
-    inside = value.values() if isinstance(value, dict) else value
-    return [item for item in inside if isinstance(item, (dict, list))]
-
-
-@attrs.frozen
-class _Fault:
-    name: str
-    token: str
-    start: int
-    first: int
-    path: str
 
 
 @attrs.define
@@ -213,85 +199,56 @@ class _Level:
         return f".{self.key}" if self.key is not None else ""
 
 
-def _faults(text: str) -> Iterator[_Fault]:
-    """Yield what the strict reading refuses, in the order of the text."""
+def _check(text: str, whose: str, line: int) -> None:
+    """Raise for the first place of a JSON text that the strict reading refuses."""
     levels: list[_Level] = []
     for match in _TOKEN.finditer(text):
-        token, start = match[0], match.start()
-        top = levels[-1] if levels else None
+        token, start, top = match[0], match.start(), levels[-1] if levels else None
+        name = says = expected = got = do = ""
         if token in ("[", "{"):
             levels.append(_Level(keys={} if token == "{" else None))
             if len(levels) > DEEPEST:
-                yield _Fault("json-too-deep", token, start, start, "")
+                name, says, got = "json-too-deep", "is nested too deep", "more"
+                expected = f"at most {DEEPEST} lists and objects within each other"
+                do = "look at what wrote it"
         elif token in ("]", "}"):
             del levels[-1:]
         elif token == "," and top is not None:
             top.index, top.key = top.index + 1, None
         elif token[0] == '"':
-            name: str = json.loads(token, strict=False)
-            if name.encode("utf-8", "ignore").decode() != name:
-                yield _Fault("json-surrogate", token, start, start, _path(levels))
-            if top is not None and top.keys is not None and top.key is None:
-                if name in top.keys:
-                    yield _Fault("json-key-twice", name, start, top.keys[name], _path(levels))
-                top.keys[name] = start
-                top.key = name
+            key: str = json.loads(token, strict=False)
+            if key.encode("utf-8", "ignore").decode() != key:
+                name, says, got = "json-surrogate", "holds half a character", _short(token)
+                expected, do = "both halves of a surrogate pair", "write it again as UTF-8"
+            elif top is not None and top.keys is not None and top.key is None:
+                if key in top.keys:
+                    name, says = "json-key-twice", f"names the key {_short(json_shown(key))} again"
+                    lines = [line + text.count("\n", 0, at) for at in (top.keys[key], start)]
+                    first, again = map(counted, lines)
+                    got = f"lines {first} and {again},"
+                    got = f"twice on line {first}," if first == again else got
+                    expected = "each key of an object once"
+                    do = "remove one of them, or write it again"
+                else:
+                    top.keys[key], top.key = start, key
         elif token in _CONSTANTS:
-            yield _Fault("json-constant", token, start, start, _path(levels))
-
-
-def _path(levels: Sequence[_Level]) -> str:
-    """Return the place in the way of jq: ``.[7].annotations[0]``."""
-    steps = "".join(level.step for level in levels)
-    return steps if steps.startswith(".") else f".{steps}"
-
-
-def _refusal(text: str, whose: str, line: int) -> InputError:
-    fault = next(_faults(text))  # there is one: the strict reading refused this text
-    at, first = (line + text.count("\n", 0, start) for start in (fault.start, fault.first))
-    where = f"{whose} line {counted(at)}"
-    inside = f"at {fault.path}"
-    what, expected, got, do = {
-        "json-too-deep": (
-            f"{where} is nested too deep",
-            f"at most {DEEPEST} lists and objects within each other",
-            "more",
-            "look at what wrote it",
-        ),
-        "json-surrogate": (
-            f"{where} holds half a character",
-            "both halves of a surrogate pair",
-            f"{_short(fault.token)} {inside}",
-            "write it again as UTF-8",
-        ),
-        "json-key-twice": (
-            f"{where} names the key {_short(json_shown(fault.token))} again",
-            "each key of an object once",
-            f"{_twice_where(first, at)}, {inside}",
-            "remove one of them, or write it again",
-        ),
-        "json-constant": (
-            f"{where} holds {fault.token}",
-            "a number, or null",
-            f"{fault.token} {inside}, which JSON does not know",
-            "write null where there is no number",
-        ),
-    }[fault.name]
-    return InputError(
-        fault.name,
-        what,
-        expected=expected,
-        got=got,
-        do=do,
-        whose=whose,
-        details={"line": at, "place": fault.path},
-    )
-
-
-def _twice_where(first: int, second: int) -> str:
-    if first == second:
-        return f"twice on line {counted(first)}"
-    return f"lines {counted(first)} and {counted(second)}"
+            name, says, got = "json-constant", f"holds {token}", token
+            expected, do = "a number, or null", "write null where there is no number"
+        if name:
+            at = line + text.count("\n", 0, start)
+            steps = "".join(level.step for level in levels)
+            place = steps if steps.startswith(".") else f".{steps}"
+            deep = name == "json-too-deep"
+            unknown = ", which JSON does not know" if name == "json-constant" else ""
+            raise InputError(
+                name,
+                f"{whose} line {counted(at)} {says}",
+                expected=expected,
+                got=got if deep else f"{got} at {place}{unknown}",
+                do=do,
+                whose=whose,
+                details={"line": at, "place": "" if deep else place},
+            )
 
 
 def json_head(head: bytes) -> list[object]:

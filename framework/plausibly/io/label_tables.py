@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, TypeAlias, TypeVar, cast
 
 import numpy as np
 import xarray as xr
@@ -117,15 +117,10 @@ def _check_order(table: TextTable, labels: Sequence[str], texts: Sequence[str]) 
             continue
         value = plain([cell])
         if value is None:
-            raise InputError(
-                "number-unreadable",
-                f'{table.place(row)}, column "{ORDER}" is not a number',
-                expected="the place of the label, such as 1, or an empty cell",
-                got=quoted(cell),
-                do="number the labels from one end to the other",
-                whose=table.whose,
-                details={"lines": [table.lines[row]]},
-            )
+            expected = "the place of the label, such as 1, or an empty cell"
+            error = text.unreadable(table, row, ORDER, cell, expected)
+            error.do = "number the labels from one end to the other"
+            raise error
         before = row_of.setdefault(float(value[0]), row)
         if before != row:
             raise InputError(
@@ -143,7 +138,7 @@ def _check_order(table: TextTable, labels: Sequence[str], texts: Sequence[str]) 
 _TABLES = frozenset({".csv", ".tsv", ".tab", ".parquet", ".pq"})
 _DIMS = frozenset({ALPHA, ANNOTATOR, "augmentation", DRAW, EXAMPLE, LABEL, MENTION, RESPONSE, SLOT})
 
-Labelled = TypeVar("Labelled", xr.DataArray, xr.Dataset)
+Labelled = TypeVar("Labelled", bound=xr.DataArray | xr.Dataset)
 
 Names: TypeAlias = Sequence[str] | Path | str | xr.Dataset
 """Names of labels or examples: themselves, a file of them, or a table with their coordinates."""
@@ -165,15 +160,11 @@ def is_table(path: Path | str) -> bool:
     return Path(path).suffix.lower() in _TABLES
 
 
-def _a(noun: str) -> str:
-    return f"an {noun}" if noun[0] in "aeiou" else f"a {noun}"
-
-
 def _names(table: TextTable, column: str) -> list[str]:
     """Return the names in a column: none empty, none twice."""
     names = table.column(column)
     if not names:
-        raise files.empty(table.whose, f"one row {_a(column)}", "a header and no rows")
+        raise files.empty(table.whose, f"one row per {column}", "a header and no rows")
     unnamed = [row for row, name in enumerate(names) if not name]
     if unnamed:
         raise text.unnamed(table, column, column, unnamed)
@@ -183,7 +174,7 @@ def _names(table: TextTable, column: str) -> list[str]:
             raise InputError(
                 f"{column}-twice",
                 f'{table.whose} names "{name}" in {table.places([before, row])}',
-                expected=f"one row {_a(column)}",
+                expected=f"one row per {column}",
                 got="two",
                 do="keep one of them",
                 whose=table.whose,
@@ -286,8 +277,7 @@ def _one_a_line(path: Path, role: str, column: str) -> TextTable:
     names = content.replace("\r\n", "\n").replace("\r", "\n").rstrip("\n").split("\n")
     if names == [""]:
         raise files.empty(path.name, f"one {column} a line")
-    lines = range(1, len(names) + 1)
-    return TextTable(whose=path.name, header=(column,), columns=(names,), lines=lines)
+    return _one_column(path.name, column, names)
 
 
 def table_from(source: Names, dim: str) -> xr.Dataset:
@@ -302,11 +292,12 @@ def table_from(source: Names, dim: str) -> xr.Dataset:
             return read_examples(path)
         return _dataset(_one_a_line(path, "examples", dim).seen(), dim)
     names = name_texts(source)
+    return _dataset(_one_column(f"{dim}s", dim, names, "row"), dim)
+
+
+def _one_column(whose: str, column: str, names: list[str], unit: str = "line") -> TextTable:
     lines = range(1, len(names) + 1)
-    whose = f"{dim}s"
-    return _dataset(
-        TextTable(whose=whose, header=(dim,), columns=(names,), lines=lines, unit="row"), dim
-    )
+    return TextTable(whose=whose, header=(column,), columns=(names,), lines=lines, unit=unit)
 
 
 def names_of(table: xr.Dataset | xr.DataArray, dim: str) -> list[str]:
@@ -360,7 +351,7 @@ def with_coordinates(array: Labelled, table: xr.Dataset) -> Labelled:
         for name, values in table.coords.items()
         if name not in (dim, ALIAS)
     }
-    return array.assign_coords(coordinates)
+    return cast("Labelled", array.assign_coords(coordinates))
 
 
 def with_known_labels(array: Labelled, table: xr.Dataset) -> Labelled:

@@ -14,7 +14,6 @@ import xarray as xr
 
 from plausibly import registry
 from plausibly.data import validate
-from plausibly.data.left_out import with_left_out
 from plausibly.data.names import (
     EXAMPLE,
     LABEL,
@@ -29,6 +28,7 @@ from plausibly.data.names import (
     several,
     text_array,
 )
+from plausibly.data.states import with_left_out
 from plausibly.data.validate import Predictions
 from plausibly.errors import InputError, listed
 from plausibly.io import arrays, chunked, files, frames

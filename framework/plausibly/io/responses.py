@@ -13,10 +13,8 @@ import xarray as xr
 
 from plausibly import registry
 from plausibly.data import names, states
-from plausibly.data.annotations import AnnotationTable, build_table
+from plausibly.data.annotations import AnnotationTable, Rows, build_table, check_table
 from plausibly.data.names import check_names, is_blank, is_missing, several
-from plausibly.data.rows import Rows
-from plausibly.data.seal import check_table
 from plausibly.errors import ComponentError, InputError, counted, listed, warn
 from plausibly.protocols import ANNOTATION, READER, Reader
 from plausibly.registry.entries import calling

@@ -40,15 +40,6 @@ def exact_units(plausibilities: Floats, denominator: Ints) -> NDArray[np.int64] 
     return whole if fits and np.array_equal(whole.sum(axis=1), denominator) else None
 
 
-def float_units(plausibilities: Floats) -> tuple[NDArray[np.int64], int]:
-    """Return plausibilities rounded up to multiples of a power of two, and that power.
-
-    Rounding up enlarges prediction sets, never shrinks them.
-    """
-    bits = float_bits(len(plausibilities))
-    return raised_units(plausibilities, bits), 2**bits
-
-
 def float_bits(examples: int) -> int:
     """Return b, where plausibilities of so many examples are multiples of 2^-b."""
     return min(FLOAT_BITS, LIMIT_BITS - (examples + 1).bit_length())

@@ -22,8 +22,8 @@ from plausibly.calibration.alphas import read_alpha
 from plausibly.data import names
 from plausibly.data.names import text_array
 from plausibly.errors import counted
-from plausibly.evaluation.describe import decimal
 from plausibly.evaluation.design import MethodTable
+from plausibly.evaluation.result import decimal
 from plausibly.kernels import coverage
 from plausibly.kernels.types import Bools, Floats, Ints
 from plausibly.palette import INK, VERMILION

@@ -107,7 +107,7 @@ class Study:
             seed=self.seed,
             true=self.data.true,
             progress=self.progress,
-        ).isel({names.ALPHA: 0}, drop=True)
+        ).data.isel({names.ALPHA: 0}, drop=True)
         level = study["guaranteed_level"].variable
         kept = study[[name for name in MEASURES if name in study]].drop_attrs(deep=False)
         return kept.drop_vars(["guaranteed", "guaranteed_level"]).assign(guaranteed_level=level)

@@ -25,7 +25,7 @@ from plausibly.data import names
 from plausibly.data.names import text_array
 from plausibly.demo.subjects import normals
 from plausibly.errors import counted
-from plausibly.evaluation.describe import decimal
+from plausibly.evaluation.result import decimal
 from plausibly.extras import require
 from plausibly.kernels import coverage
 from plausibly.kernels.random import Keys, hash_names
@@ -50,24 +50,20 @@ _TURN, _SHIFT, _NOISE = 10.0, 0.5, 0.1
 """Most degrees of a rotation, most pixels of a shift, standard deviation of the noise of pixels."""
 
 
-@attrs.frozen(kw_only=True, eq=False)
+@attrs.frozen(eq=False)
 class Digits:
     """Images with their digits."""
 
     images: Images
     digits: Ints
 
-    def part(self, rows: slice) -> Digits:
-        return Digits(images=self.images[rows], digits=self.digits[rows])
-
 
 @cache
 def load() -> tuple[Digits, Digits]:
     found = require("sklearn.datasets", extra="demo", whose=WHOSE).load_digits()
     images: Images = np.asarray(found.images, dtype=np.float64) / 16
-    every = Digits(images=images, digits=np.asarray(found.target, dtype=np.int64))
-    half = len(images) // 2
-    return every.part(slice(half)), every.part(slice(half, None))
+    digits, half = np.asarray(found.target, dtype=np.int64), len(images) // 2
+    return Digits(images[:half], digits[:half]), Digits(images[half:], digits[half:])
 
 
 def perturbed(images: Images, uniform: NDArray[np.float64]) -> Images:
@@ -133,9 +129,9 @@ def overlaid(seed: int) -> Overlaid:
     images, holds = _compose(study, IMAGES, Keys(seed, "reproduce/overlaid/study"))
     values = [_fitted(seen, target).predict_proba(_flat(images))[:, 1] for target in known.T]
     examples = text_array([f"image{number}" for number in range(1, IMAGES + 1)])
-    said = ([LABELS[digit] for digit in np.flatnonzero(row)] for row in holds)
     records = (
-        (example, None, digits) for example, digits in zip(examples.tolist(), said, strict=True)
+        (example, None, [LABELS[digit] for digit in np.flatnonzero(row)])
+        for example, row in zip(examples.tolist(), holds, strict=True)
     )
     lam = aggregate(registry.resolve(ANNOTATION, "label-set").build(records, LABELS))
     data = Data(
@@ -169,7 +165,10 @@ def label_sets(study: Study) -> xr.Dataset:
     sets = predictor.predict_array(test.values, study.alpha)
     covered, counts = coverage.aggregated(sets, lam), made.holds[rows].sum(axis=1)
     base = coverage.aggregated(data.predictions.values >= 0.5, data.plausibilities.values)
-    few = _few(covered, counts)
+    # Of two digits, the first image covered in part and the first wholly; else any two images.
+    partly = np.flatnonzero((counts == 2) & (covered > 0) & (covered < 1))
+    wholly = np.flatnonzero((counts == 2) & (covered >= 1))
+    few = np.array([*partly[:1], *wholly[:1], 0, 1])[:SHOWN]
     return xr.Dataset(
         {
             "aggregated_coverage": over["aggregated_coverage"].variable,
@@ -189,15 +188,6 @@ def label_sets(study: Study) -> xr.Dataset:
             "shown": test[names.EXAMPLE].values[few],
         },
     )
-
-
-def _few(covered: NDArray[np.float64], counts: Ints) -> Ints:
-    """Return the first image of two digits covered in part, and the first wholly covered."""
-    two = counts == 2
-    partly = np.flatnonzero(two & (covered > 0) & (covered < 1))
-    wholly = np.flatnonzero(two & (covered >= 1))
-    # Where one kind is missing, any two images stand in.
-    return np.array([*partly[:1], *wholly[:1], 0, 1])[:SHOWN]
 
 
 def draw_label_sets(numbers: xr.Dataset) -> Drawing:
@@ -280,11 +270,9 @@ COUNTS = (1, 2, 10)
 RISE = 0.03
 COUNT = "images_an_example"
 POOLED = {"name": "augmentation", "scores": "pooled"}
+_LOOKS = {"original": style.VOTED, "augmented": style.AGGREGATED}
 _COVERED, _SIZES = (
-    (
-        (f"{measure}_original", "original", style.VOTED),
-        (f"{measure}_augmented", "augmented", style.AGGREGATED),
-    )
+    tuple((f"{measure}_{images}", images, look) for images, look in _LOOKS.items())
     for measure in ("coverage", "set_size")
 )
 
@@ -306,10 +294,8 @@ def augmented(seed: int) -> Augmented:
     count = len(study.images)
     examples = text_array([f"digit{number}" for number in range(1, count + 1)])
     hashes, keys = hash_names(examples), Keys(seed, "reproduce/augmentation")
-    every = [study.images]
-    for number in range(AUGMENTATIONS):
-        uniform = keys.child(str(number)).uniform(hashes, UNIFORMS)
-        every.append(perturbed(study.images, uniform))
+    uniform = (keys.child(str(j)).uniform(hashes, UNIFORMS) for j in range(AUGMENTATIONS))
+    every = [study.images, *(perturbed(study.images, each) for each in uniform)]
     arrays = [
         _cells(model.predict_proba(_flat(images)), examples, scale="probability")
         for images in every

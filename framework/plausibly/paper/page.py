@@ -15,7 +15,7 @@ import xarray as xr
 from plausibly.atomic import replacing
 from plausibly.data import names
 from plausibly.errors import counted
-from plausibly.evaluation.describe import decimal
+from plausibly.evaluation.result import decimal
 from plausibly.extras import require
 from plausibly.kernels.types import Floats
 from plausibly.palette import BLUE, GREEN, INK, PURPLE, VERMILION
@@ -83,8 +83,6 @@ def write_numbers(numbers: xr.Dataset, path: Path) -> None:
                 writer.writerow([data, name, *(at.get(dim, "") for dim in numbers.dims), value])
 
 
-_SALT = "plausibly"
-_DPI = 150
 SIMULATED_PREDICTIONS = "SIMULATED PREDICTIONS: no model made these numbers"
 
 METHOD_LOOKS: tuple[Look, ...] = (
@@ -156,12 +154,8 @@ def _splits(count: int) -> str:
 
 
 def save(page: Drawing, path: Path, form: Form) -> None:
-    """Write a picture; the same numbers give the same file."""
-    matplotlib = require("matplotlib", extra="demo", whose=WHOSE)
-    # Neither the date nor the version of matplotlib, and names of parts that do not change.
-    nothing = {"Software": None} if form == "png" else {"Date": None, "Creator": None}
-    with replacing(path) as part, matplotlib.rc_context({"svg.hashsalt": _SALT}):
-        page.savefig(part, format=form, dpi=_DPI, metadata=nothing)
+    with replacing(path) as part:
+        part.write_bytes(style.picture(page, form))
 
 
 Measure: TypeAlias = tuple[str, str, Look]

@@ -16,8 +16,9 @@ import xarray as xr
 
 from plausibly.calibration.alphas import read_alpha
 from plausibly.data.names import text_array
-from plausibly.evaluation.describe import decimal
 from plausibly.evaluation.design import MethodTable
+from plausibly.evaluation.result import decimal
+from plausibly.kernels.types import Bools
 from plausibly.palette import BLUE, GREY, INK, VERMILION
 from plausibly.paper import page
 from plausibly.paper.data import toy_data
@@ -67,19 +68,18 @@ def measure(study: Study) -> xr.Dataset:
     rows_of, exact = list(PROCEDURES.values()), read_alpha(study.alpha)
     over = study.compared({name: one.method for name, one in PROCEDURES.items()})
     test = study.rows(0)
-    over_labels = np.zeros((len(rows_of), study.splits))
-    for number in range(study.splits):
-        for place, one in enumerate(rows_of):
-            predictor = study.calibrated(test, one.method, seed=number)
-            over_labels[place, number] = study.measured(predictor, test)["aggregated_coverage"]
-        study.tick(number + 1, study.splits)
+
+    def again(number: int, _: Bools) -> list[float]:
+        drawn = (study.calibrated(test, one.method, seed=number) for one in rows_of)
+        return [study.measured(predictor, test)["aggregated_coverage"] for predictor in drawn]
+
     return xr.Dataset(
         {
             "paper_says": (METHOD, text_array([one.paper for one in rows_of])),
             "paper_level": (METHOD, [one.level(exact) for one in rows_of]),
             "proved_level": (METHOD, over["guaranteed_level"].values),
             "coverage": ((METHOD, SPLIT), over["aggregated_coverage"].values),
-            "coverage_over_labels": ((METHOD, REPEAT), over_labels),
+            "coverage_over_labels": ((METHOD, REPEAT), study.over_splits(again)),
             "set_size": (METHOD, over["set_size"].mean(SPLIT).values),
             "extra_split": (METHOD, [one.extra for one in rows_of]),
         },
@@ -149,23 +149,15 @@ def _spread(one: xr.Dataset) -> float:
 def _dots(panel: Axes, one: xr.Dataset, row: int) -> None:
     """Draw the splits of a procedure, their mean, and what is said of it."""
     values = one["coverage"].values
-    dots = np.full(values.size, row)
-    panel.scatter(values, dots, s=10, color=GREY, alpha=0.4, linewidths=0, label="a split")
-    for mean, down, mark, size, edge, hue, said in (
+    grey = {"s": 10, "color": GREY, "alpha": 0.4, "linewidths": 0}
+    panel.scatter(values, np.full(values.size, row), label="a split", **grey)
+    for mean, down, mark, size, edge, colour, label in (
         (values.mean(), 0.0, "o", 7, 1, BLUE, "average"),
         (float(one["paper_level"]), 0.0, "|", 16, 2, VERMILION, "paper"),
         (float(one["proved_level"]), 0.28, "^", 6, 1, INK, "proved here"),
     ):
-        panel.plot(
-            [mean],
-            [row + down],
-            marker=mark,
-            markersize=size,
-            markeredgewidth=edge,
-            color=hue,
-            linestyle="",
-            label=said,
-        )
+        look = {"marker": mark, "markersize": size, "markeredgewidth": edge, "color": colour}
+        panel.plot([mean], [row + down], linestyle="", label=label, **look)
 
 
 def claim(numbers: xr.Dataset, level: float) -> Claim:

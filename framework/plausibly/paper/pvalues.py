@@ -16,8 +16,8 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from plausibly.data.names import text_array
-from plausibly.evaluation.describe import decimal
 from plausibly.evaluation.design import MethodTable
+from plausibly.evaluation.result import decimal
 from plausibly.evaluation.uniformity import DRAWN, OF, VOTED as OF_VOTES, p_value_uniformity
 from plausibly.kernels.random import Keys, hash_names
 from plausibly.kernels.types import Bools
@@ -224,10 +224,8 @@ def draw_uniformity(numbers: xr.Dataset) -> Drawing:
 def claim_uniformity(numbers: xr.Dataset, level: float) -> Claim:
     limit = float(numbers["critical_distance"].max())
     kinds = [str(name) for name in numbers[OF].values]
-    off = {
-        method: dict(zip(kinds, one.tolist(), strict=True))
-        for method, one in zip(COMPARED, numbers["distance_from_uniform"].values, strict=True)
-    }
+    distances = zip(COMPARED, numbers["distance_from_uniform"].values.tolist(), strict=True)
+    off = {method: dict(zip(kinds, one, strict=True)) for method, one in distances}
     said = "; ".join(
         f"calibrated {method}: "
         + ", ".join(f"{kind} labels {decimal(far)}" for kind, far in each.items())

@@ -17,9 +17,9 @@ import xarray as xr
 from plausibly.data import names
 from plausibly.data.names import text_array
 from plausibly.demo.subjects import AXIS
-from plausibly.evaluation.describe import decimal
 from plausibly.evaluation.design import MethodTable
-from plausibly.kernels.types import Bools, Floats, Ints
+from plausibly.evaluation.result import decimal
+from plausibly.kernels.types import Bools
 from plausibly.palette import BLUE, GREEN, INK, VERMILION
 from plausibly.paper import page
 from plausibly.paper.data import toy_data, toy_model
@@ -53,7 +53,8 @@ def both_ways(study: Study) -> xr.Dataset:
         by_p = predictor.p_values(test).values > float(study.alpha)
         differ = int((by_p != predictor.predict_array(test.values, study.alpha)).sum())
         if not two:
-            pair = test[_two(test.values)]
+            most = test.values.max(axis=1)  # an unclear point, and a rather clear one
+            pair = test[[int(np.argmin(most)), int(np.argmin(np.abs(most - _CLEAR)))]]
             cells = (SHOWN, names.LABEL)
             points = model.drawn.points.sel({names.EXAMPLE: pair[names.EXAMPLE]}).values
             two["score"] = (cells, pair.values)
@@ -90,12 +91,6 @@ def both_ways(study: Study) -> xr.Dataset:
             SPLIT: np.arange(study.splits),
         },
     )
-
-
-def _two(predictions: Floats) -> Ints:
-    """Return the rows of an unclear point and of a rather clear one."""
-    most = predictions.max(axis=1)
-    return np.array([np.argmin(most), np.argmin(np.abs(most - _CLEAR))])
 
 
 def draw_both_ways(numbers: xr.Dataset) -> Drawing:

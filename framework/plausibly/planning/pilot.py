@@ -15,10 +15,10 @@ from plausibly import registry
 from plausibly.calibration.alphas import rounded_up
 from plausibly.conformal.aggregate import aggregated, default_aggregator
 from plausibly.conformal.calibrate import calibrate
-from plausibly.data import names, seal
+from plausibly.data import names
+from plausibly.data.annotations import Rows, check_table, is_annotations
 from plausibly.data.names import name_texts, several
 from plausibly.data.plausibilities import Plausibilities
-from plausibly.data.rows import Rows
 from plausibly.data.select import by_name, take_responses
 from plausibly.errors import InputError, counted, warn
 from plausibly.evaluation import inputs
@@ -130,8 +130,8 @@ def read_pilot(
         raise pilot_half("predictions" if predictions is None else "annotations")
     model = as_predictions(predictions)
     table, component = None, None
-    if isinstance(plausibilities, xr.Dataset) and names.RESPONSE_EXAMPLE in plausibilities:
-        table = seal.check_table(plausibilities)
+    if is_annotations(plausibilities):
+        table = check_table(plausibilities)
         component = registry.resolve(
             AGGREGATOR, aggregator or default_aggregator(str(table.attrs[names.KIND]))
         )

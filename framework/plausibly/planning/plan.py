@@ -7,7 +7,7 @@ import textwrap
 from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
 from functools import partial
-from typing import TypeAlias
+from typing import ClassVar, TypeAlias
 
 import attrs
 import numpy as np
@@ -20,9 +20,17 @@ from plausibly.data import names
 from plausibly.data.names import several
 from plausibly.errors import InputError, counted
 from plausibly.evaluation import inputs
-from plausibly.evaluation.describe import decimal, ends
 from plausibly.evaluation.inputs import few_rows
-from plausibly.evaluation.intervals import Doubles, each, planes
+from plausibly.evaluation.intervals import Doubles
+from plausibly.evaluation.result import (
+    Result,
+    decimal,
+    each,
+    ends,
+    planes,
+    with_zeros,
+    wrapped,
+)
 from plausibly.evaluation.splits import is_whole
 from plausibly.guarantee import bounded
 from plausibly.kernels.coverage import row_sums
@@ -327,169 +335,136 @@ def _with(pilot: ReadPilot, table: xr.Dataset, seed: int) -> tuple[Pilot, float]
     return atoms, float(apart.mean()) / 2
 
 
-WIDTH = 80
-_TITLE = 12
+class Plan(Result):
+    """Numbers of examples, annotators and draws, from `plausibly.plan`: prints table and answer."""
 
+    title: ClassVar[str] = "plan"
 
-def describe_plan(plan: xr.Dataset) -> str:
-    """Return a plan as plain text, one block an alpha.
+    def lines(self) -> list[str]:
+        blocks = ["\n".join(_block(one)) for one in planes(self.data)]
+        return "\n\n".join(blocks).split("\n")
 
-    Parameters
-    ----------
-    plan : Dataset
-        From `plausibly.plan`.
-    """
-    return "\n\n".join(_block(one) for one in planes(plan))
-
-
-def plan_as_json(plan: xr.Dataset) -> dict[str, object]:
-    """Return a plan as plain data.
-
-    Parameters
-    ----------
-    plan : Dataset
-        From `plausibly.plan`.
-    """
-    return {
-        **{str(name): value for name, value in plan.attrs.items()},
-        "results": [_as_data(one) for one in planes(plan)],
-    }
+    def to_json(self) -> dict[str, object]:
+        return {**self.attrs, "results": [_as_data(one) for one in planes(self.data)]}
 
 
 def _by(draws: float) -> str:
     return EXPECTED if math.isinf(draws) else several(int(draws), "draw")
 
 
-def _spread(value: float) -> str:
-    return f"{value:.4f}".removeprefix("0")
-
-
 def _share(confidence: float) -> str:
     """Return a share of calibrations as people say it: ``9 in 10``."""
     share = Fraction(str(confidence)).limit_denominator(1000)
-    return f"{share.numerator} in {share.denominator}"
+    return f"{share.numerator} of {share.denominator}"
 
 
-def _block(plan: xr.Dataset) -> str:
-    lines = _table(plan)
-    for title, text in _rows(plan):
-        lines += textwrap.wrap(
-            text,
-            WIDTH,
-            initial_indent=f"{title:<{_TITLE}}",
-            subsequent_indent=" " * _TITLE,
-            break_on_hyphens=False,
-        )
-    return "\n".join(lines)
+def _block(plan: xr.Dataset) -> list[str]:
+    lines = textwrap.wrap(f"Plan: {_answer(plan)}", 80, subsequent_indent="  ")
+    lines += _table(plan)
+    return [*lines, *wrapped(" ".join(_sentences(plan)))]
 
 
 def _table(plan: xr.Dataset) -> list[str]:
     """Return the coverage between whose bounds most calibrations lie."""
-    heads = [EXPECTED if math.isinf(m) else f"m = {int(m)}" for m in plan["draws"].values]
-    alpha = float(plan[names.ALPHA])
-    share = _share(plan.attrs["confidence"])
-    lines = [f"alpha {alpha:g}: coverage of {share} calibrations, by examples n and draws m"]
-    lines.append(f"{'n':<9}" + "".join(f"{head:<16}" for head in heads).rstrip())
+    heads = [EXPECTED if math.isinf(m) else several(int(m), "draw") for m in plan["draws"].values]
+    share = f"range of coverage in {_share(plan.attrs['confidence'])} calibrations"
+    lines = [f"examples   {share}, by draws"]
+    lines.append(" " * 11 + "".join(f"{head:<18}" for head in heads).rstrip())
     enough = None if "n_within" not in plan else plan["n_within"].values[-1]
     for row, n in enumerate(plan["n"].values.tolist()):
         bounds = [" to ".join(map(decimal, two)) for two in plan["coverage"].values[row].tolist()]
-        cells = ["every label"] * len(bounds) if bool(plan["vacuous"][row]) else bounds
-        text = f"{counted(n):<9}" + "".join(f"{cell:<16}" for cell in cells)
+        cells = ["all labels"] * len(bounds) if bool(plan["vacuous"][row]) else bounds
+        text = f"{counted(n):>8}   " + "".join(f"{cell:<18}" for cell in cells)
         if enough is not None and n >= enough:
-            text += f"<- {_goal(plan)}"
+            text = f"{text.rstrip():<29}  (within {plan.attrs['within']:g})"
             enough = None
         lines.append(text.rstrip())
     return lines
 
 
 def _goal(plan: xr.Dataset) -> str:
-    level = bounded(1 - Fraction(str(float(plan[names.ALPHA]))))
-    width = f"{plan.attrs['within']:g}".removeprefix("0")
+    level = with_zeros(bounded(1 - Fraction(str(float(plan[names.ALPHA])))))
+    width = f"{plan.attrs['within']:g}"
     if plan.attrs["one_sided"]:
         return f"{level} less {width}, or more"
     return f"within {width} of {level}"
 
 
-def _rows(plan: xr.Dataset) -> Iterator[tuple[str, str]]:
-    """Yield title and text of what stands below the table."""
+def _answer(plan: xr.Dataset) -> str:
+    """Return how many examples are enough, or what the largest number gives."""
+    share = _share(plan.attrs["confidence"])
+    method = f"alpha {float(plan[names.ALPHA]):g}"
+    if "pilot_examples" in plan.attrs:
+        method += f", pilot of {several(int(plan.attrs['pilot_examples']), 'example')}"
+    if "n_within" not in plan:
+        row, by = plan.sizes["n"] - 1, _by(float(plan["draws"][-1]))
+        between = ends(*(float(end) for end in plan["coverage"][row, -1]))
+        n = several(int(plan["n"][row]), "calibration example")
+        return f"with {n} ({by}), {share} calibrations cover {between} ({method})."
+    enough = list(zip(plan["draws"].values[::-1], plan["n_within"].values[::-1], strict=True))
+    others = [f"{counted(int(n))} ({_by(float(m))})" for m, n in enough[1:]]
+    numbers = f"{counted(int(enough[0][1]))} calibration examples ({_by(float(enough[0][0]))})"
+    numbers += f", or {', '.join(others)}," if others else ""
+    return f"{numbers} for coverage {_goal(plan)} in {share} calibrations ({method})."
+
+
+def _sentences(plan: xr.Dataset) -> Iterator[str]:
+    """Yield what stands below the table."""
+    if RESPONSES in plan.dims:
+        yield _fewer_answers(plan)
     if "bootstrap_spread" in plan:
         yield from _check(plan)
+    needed = []
+    for one in each(plan, "combiner"):
+        of = " held out" if "held-out" in str(one["needed_counts"].item()) else ""
+        needed.append(f"{counted(int(one['needed']))}{of} ({one['combiner'].item()})")
+    yield f"Fewest examples with sets that are not all labels: {', '.join(needed)}."
     if "cluster" in plan.attrs:
         yield (
-            "clusters",
-            f'{counted(plan.attrs["clusters"])} of "{plan.attrs["cluster"]}": examples of one are '
-            f"alike, which multiplies the variance between examples by "
-            f"{float(plan['design_effect']):.2f}",
+            f'Assumes independent values of "{plan.attrs["cluster"]}" '
+            f"({counted(plan.attrs['clusters'])} in the pilot): examples of one are alike, which "
+            f"multiplies the variance between examples by {float(plan['design_effect']):.2f}."
         )
-    if "responses" in plan.dims:
-        yield "responses", _response_lines(plan)
-    yield "not vacuous", "from " + _needed(plan)
-    yield "answer", _answer(plan)
+    elif "pilot_examples" in plan.attrs:
+        yield "Assumes independent examples."
+    else:
+        yield (
+            "Assumes independent examples. Without a pilot this is the worst case: more draws, or "
+            "the calibrator expected, need fewer."
+        )
+    if "n_within" not in plan:
+        yield "--within (within=) says how many examples are enough."
 
 
-def _check(plan: xr.Dataset) -> Iterator[tuple[str, str]]:
+def _check(plan: xr.Dataset) -> Iterator[str]:
     known = np.flatnonzero(~np.isnan(plan["bootstrap_spread"].values[:, -1]))
     if known.size:
         row = int(known[-1])
         pairs = [
-            f"{_by(float(m))} {_spread(float(plan['bootstrap_spread'][row, column]))} "
-            f"({_spread(float(plan['spread'][row, column]))})"
+            f"{_by(float(m))} {float(plan['bootstrap_spread'][row, column]):.4f} "
+            f"({float(plan['spread'][row, column]):.4f})"
             for column, m in enumerate(plan["draws"].values)
         ]
         yield (
-            "check",
-            f"spread (standard deviation) over {plan.attrs['resamples']} resamples of the pilot at "
-            f"n = {counted(int(plan['n'][row]))}, and by formula: {', '.join(pairs)}",
+            f"Standard deviation over {plan.attrs['resamples']} resamples of the pilot at n = "
+            f"{counted(int(plan['n'][row]))}, and by formula: {', '.join(pairs)}."
         )
 
 
-def _response_lines(plan: xr.Dataset) -> str:
-    """Return what fewer responses an example would do, with the largest m."""
-    steps = plan["responses"].values.tolist()
+def _fewer_answers(plan: xr.Dataset) -> str:
+    """Return the effect of fewer answers per example, with the largest number of draws."""
+    steps = plan[RESPONSES].values.tolist()
     by = _by(float(plan["draws"][-1]))
     if "responses_n_within" in plan:
         enough = plan["responses_n_within"].values[:, -1]
         pairs = [f"{counted(int(n))} with {step}" for step, n in zip(steps, enough, strict=True)]
-        return f"examples needed, by responses an example ({by}): {', '.join(pairs)}"
+        return f"Examples needed, by answers per example ({by}): {', '.join(pairs)}."
     row = int(np.searchsorted(plan["n"].values, plan.attrs["pilot_examples"]))
     row = min(row, plan.sizes["n"] - 1)
     spread = plan["responses_spread"].values[:, row, -1]
-    pairs = [f"{_spread(float(one))} with {step}" for step, one in zip(steps, spread, strict=True)]
+    pairs = [f"{float(one):.4f} with {step}" for step, one in zip(steps, spread, strict=True)]
     n = counted(int(plan["n"][row]))
-    return f"spread at n = {n}, by responses an example ({by}): {', '.join(pairs)}"
-
-
-def _needed(plan: xr.Dataset) -> str:
-    parts = []
-    for one in each(plan, "combiner"):
-        of = " held out" if "held-out" in str(one["needed_counts"].item()) else ""
-        parts.append(f"{counted(int(one['needed']))}{of} ({one['combiner'].item()})")
-    return f"n = {', '.join(parts)}"
-
-
-def _answer(plan: xr.Dataset) -> str:
-    pilot = "pilot_examples" in plan.attrs
-    again = (
-        " The pilot is your data: plan again after it."
-        if pilot
-        else " Without a pilot this is the worst case of independent examples: more draws, or "
-        "expected, need fewer."
-    )
-    group = plan.attrs.get("cluster")
-    of = "" if group is None else f' of different "{group}"'
-    given = f", if examples{of} are independent draws"
-    share = _share(plan.attrs["confidence"])
-    if "n_within" not in plan:
-        row, by = plan.sizes["n"] - 1, _by(float(plan["draws"][-1]))
-        between = ends(*(float(end) for end in plan["coverage"][row, -1]))
-        n = several(int(plan["n"][row]), "example")
-        found = f"with {n} ({by}) {share} calibrations cover {between}{given}; "
-        return f"{found}--within says how many are enough.{again}"
-    parts = [
-        f"{several(int(n), 'example')} ({_by(float(m))})"
-        for m, n in zip(plan["draws"].values[::-1], plan["n_within"].values[::-1], strict=True)
-    ]
-    return f"{', '.join(parts)}: then {share} calibrations are {_goal(plan)}{given}.{again}"
+    return f"Standard deviation at n = {n}, by answers per example ({by}): {', '.join(pairs)}."
 
 
 def _as_data(plan: xr.Dataset) -> dict[str, object]:
@@ -558,8 +533,8 @@ def plan(
     resamples: int = 200,
     seed: int = 0,
     only_common: bool = False,
-) -> xr.Dataset:
-    """Say how far from 1 - alpha a calibration may land, by examples, draws and annotators.
+) -> Plan:
+    """Plan how far from 1 - alpha a calibration may land, by examples, draws and annotators.
 
     The guarantee is about all calibrations together: a single one covers more or less. With one
     draw its coverage has the law ``Beta(n + 1 - k, k)``, ``k = floor(alpha (n + 1))``, whatever the
@@ -572,7 +547,7 @@ def plan(
     predictions : DataArray, (example, label), optional
         Of the pilot. Without a pilot the law of one draw is given, which is the worst case.
     plausibilities : DataArray or Dataset, (example, label), optional
-        What experts said of the pilot: plausibilities, or an annotation table, which also shows
+        Answers on the pilot: plausibilities, or an annotation table, which also shows
         what fewer responses an example would do.
     alpha : number, text, or a sequence of them
         Miscoverage rates; a sequence gives the result the dim ``alpha``.
@@ -608,11 +583,12 @@ def plan(
 
     Returns
     -------
-    Dataset
-        Over the dims ``n``, ``draws`` (infinite for expected) and ``bound`` (low, high), and
-        ``alpha`` where several were given: `coverage`, between whose bounds the share `confidence`
-        of calibrations lies, `coverage_mean`, `spread` (the standard deviation over calibrations)
-        and `vacuous` (every set is every label). `bootstrap_spread`, `bootstrap_mean` and
+    Plan
+        Prints its table and answer. In `data`, over the dims ``n``, ``draws`` (infinite for
+        expected) and ``bound`` (low, high), and ``alpha`` where several were passed: `coverage`,
+        between whose bounds the share `confidence` of calibrations lies, `coverage_mean`, `spread`
+        (the standard deviation over calibrations) and `vacuous` (every set contains all labels).
+        `bootstrap_spread`, `bootstrap_mean` and
         `bootstrap_coverage` are the same on resamples, NaN where n exceeds the pilot.
         `n_within` (draws): the n from which on it is enough, with `within`, and sets are not every
         label.
@@ -642,8 +618,8 @@ def plan(
     check_share(delta, "delta", Fraction(1), "delta=0.01 (--delta 0.01)")
     width = None if within is None else check_width(within, alphas)
     wanted_resamples = check_resamples(resamples)
-    given = predictions is not None or plausibilities is not None
-    asked = read_draws(draws, pilot=given)
+    piloted = predictions is not None or plausibilities is not None
+    counts = read_draws(draws, pilot=piloted)
     sizes = np.array([] if n is None else read_n(n), dtype=np.int64)
     pilot = read_pilot(predictions, plausibilities, score, aggregator, cluster, seed, only_common)
     shares = [ONE_DRAW if pilot is None else pilot.atoms.shares(one) for one in alphas]
@@ -651,7 +627,7 @@ def plan(
         warn_if_certain(pilot)
     goal = Goal(
         alphas=alphas,
-        draws=asked,
+        draws=counts,
         within=width,
         confidence=confidence,
         one_sided=one_sided,
@@ -680,4 +656,4 @@ def plan(
             **({} if pilot is None else pilot.about),
         }
     )
-    return result if is_several(alpha) else result.isel({names.ALPHA: 0})
+    return Plan(result if is_several(alpha) else result.isel({names.ALPHA: 0}))

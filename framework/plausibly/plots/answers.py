@@ -13,7 +13,8 @@ from plausibly.annotators.reliability import NOTE, RESPONSES
 from plausibly.data import names
 from plausibly.data.names import several
 from plausibly.errors import InputError, counted, listed
-from plausibly.evaluation.results import TOLERATED
+from plausibly.evaluation.result import data_of
+from plausibly.evaluation.study import TOLERATED
 from plausibly.extras import require
 from plausibly.palette import BLUE, GREY, INK, PURPLE, VERMILION
 from plausibly.plots import reading, style
@@ -286,6 +287,7 @@ def agreement(result: xr.Dataset, *, axes: Axes | None = None) -> Axes:
     --------
     >>> axes = plots.agreement(plausibly.agreement(annotations))
     """
+    result = data_of(result)
     reading.check(result, "agreement")
     titles = measure_titles(str(result.attrs["kind"]))
     rows = []
@@ -339,6 +341,7 @@ def annotators(
     --------
     >>> axes = plots.annotators(plausibly.agreement(annotations), most=5)
     """
+    result = data_of(result)
     if reading.check(result, "annotators") == "reliability":
         return _worth(result, most, axes)
     own = result["annotator_agreement"].values.astype(np.float64)

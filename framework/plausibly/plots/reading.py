@@ -13,7 +13,7 @@ from plausibly.conformal.inputs import GUARANTEES
 from plausibly.data import names
 from plausibly.data.names import several
 from plausibly.errors import InputError, counted, listed
-from plausibly.evaluation.intervals import measured
+from plausibly.evaluation.result import Result, data_of
 from plausibly.guarantee import Guarantee
 from plausibly.plots.style import share
 
@@ -40,16 +40,18 @@ KINDS: Mapping[str, Kind] = {
     "study": Kind(
         "compare(predictions, plausibilities, methods)", _COVERED, ("method", "split", "alpha")
     ),
-    "strata": Kind("evaluation.coverage_by_strata(sets, plausibilities, of)", _MEAN, ("stratum",)),
-    "sizes": Kind("evaluation.coverage_by_size(sets, plausibilities)", _MEAN, ("size",)),
+    "strata": Kind(
+        "evaluation.coverage_by(sets, plausibilities, by=ByRange(...))", _MEAN, ("stratum",)
+    ),
+    "sizes": Kind('evaluation.coverage_by(sets, plausibilities, by="set-size")', _MEAN, ("size",)),
     "subgroups": Kind(
-        "evaluation.coverage_by_subgroup(sets, plausibilities, by)", _MEAN, ("subgroup",)
+        "evaluation.coverage_by(sets, plausibilities, by=[...])", _MEAN, ("subgroup",)
     ),
     "labels": Kind(
-        "evaluation.coverage_by_label(sets, plausibilities)", "covered_mean", ("label",)
+        'evaluation.coverage_by(sets, plausibilities, by="label")', "covered_mean", ("label",)
     ),
     "risk": Kind(
-        "evaluation.coverage_by_risk(sets, plausibilities, risk)", "missed_mean", ("level",)
+        "evaluation.coverage_by(sets, plausibilities, by=ByRisk(...))", "missed_mean", ("level",)
     ),
     "realised": Kind("evaluation.sorted_coverage(sets, plausibilities)", _COVERED, ("share",)),
     "uniformity": Kind(
@@ -134,14 +136,14 @@ def check(result: object, figure: str) -> str:
     )
 
 
-def opened(result: xr.Dataset, figure: str, alpha: float | None) -> tuple[str, xr.Dataset]:
+def opened(result: xr.Dataset | Result, figure: str, alpha: float | None) -> tuple[str, xr.Dataset]:
     """Return as which kind of result a Dataset is drawn, and its part at one alpha."""
-    return check(result, figure), at_alpha(result, alpha)
+    data = data_of(result)
+    return check(data, figure), at_alpha(data, alpha)
 
 
 def at_alpha(result: xr.Dataset, alpha: float | None) -> xr.Dataset:
     """Return the part of a result at one alpha: the one that is asked for, or the first."""
-    result = measured(result)
     if names.ALPHA not in result.coords:
         return result
     there = np.atleast_1d(result[names.ALPHA].values).astype(np.float64)

@@ -13,10 +13,11 @@ from numpy.typing import NDArray
 from plausibly.data import names
 from plausibly.data.names import several
 from plausibly.errors import InputError, counted, listed
-from plausibly.evaluation.describe import AGGREGATED, QUANTITIES
+from plausibly.evaluation.evaluate import QUANTITIES
 from plausibly.evaluation.groups import RANGES_FROM, SINGLE_SIZES
-from plausibly.evaluation.intervals import AMBIGUITY, SET_SIZE, measured
-from plausibly.evaluation.results import cells
+from plausibly.evaluation.intervals import AMBIGUITY
+from plausibly.evaluation.result import AGGREGATED, SET_SIZE, data_of
+from plausibly.evaluation.study import cells
 from plausibly.evaluation.uniformity import DRAWN, OF, TRUE, VOTED
 from plausibly.extras import require
 from plausibly.kernels.types import Floats, Ints
@@ -204,8 +205,8 @@ def alphas(result: xr.Dataset, *, axes: Axes | None = None) -> Axes:
     >>> sets = predictor.predict(predictions, [0.05, 0.1, 0.2])
     >>> axes = plots.alphas(plausibly.evaluate(sets, plausibilities))
     """
+    result = data_of(result)
     study = reading.check(result, "alphas") == "study"
-    result = measured(result)
     axes = style.axes_of(axes, "alphas", width=5.4, height=5.8)
     curves = _of_study(result) if study else _of_evaluation(result)
     shown = curves[: len(style.OTHERS)]

@@ -181,13 +181,21 @@ def axes_of(axes: Axes | None, figure: str, *, width: float = 6.4, height: float
 @cache
 def _shown_axes() -> type:
     axes = require("matplotlib.axes", extra="plots", whose="a figure")
-    return type("Axes", (axes.Axes,), {"_repr_png_": _png, "__module__": __name__})
+    return type("Axes", (axes.Axes,), {"_repr_png_": _shown, "__module__": __name__})
 
 
-def _png(axes: Axes) -> bytes:
-    written = BytesIO()
-    axes.figure.savefig(written, format="png", dpi=_DPI)
-    return written.getvalue()
+def _shown(axes: Axes) -> bytes:
+    return picture(axes.figure, "png")
+
+
+def picture(figure: Any, form: str, *, text: str = "path") -> bytes:  # Any: as for Axes
+    """Return a figure as PNG or SVG, without date and versions: the same figure, the same bytes."""
+    matplotlib = require("matplotlib", extra="plots", whose="a figure")
+    unwritten = {"Software": None} if form == "png" else {"Date": None, "Creator": None}
+    content = BytesIO()
+    with matplotlib.rc_context({"svg.hashsalt": "plausibly", "svg.fonttype": text}):
+        figure.savefig(content, format=form, dpi=_DPI, metadata=unwritten)
+    return content.getvalue()
 
 
 def tidy(axes: Axes, *, x: str, y: str, title: str = "", grid: str = "y") -> None:

@@ -12,7 +12,7 @@ import xarray as xr
 from plausibly.data import names
 from plausibly.data.names import is_missing, name_texts, near, quoted
 from plausibly.errors import InputError, counted, listed
-from plausibly.evaluation.groups import label_coordinate
+from plausibly.evaluation.risk import label_coordinate
 from plausibly.io import with_coordinates
 from plausibly.io.label_tables import table_from
 from plausibly.report.model import Words
@@ -74,7 +74,7 @@ MOST_LETTERS = 500
 
 @attrs.frozen(kw_only=True)
 class Options:
-    """Choices that change what a report shows, and no figure."""
+    """Choices that change what a report shows, and no figure; and where the data come from."""
 
     title: str = ""
     words: Words = attrs.field(factory=Words)
@@ -82,6 +82,9 @@ class Options:
     thumbnail: str = ""
     annotator_names: bool = False
     folder: Path = Path()
+    command: str = ""
+    study: str = ""
+    facts: Sequence[tuple[str, str]] = ()
 
 
 def with_tables(

@@ -14,7 +14,7 @@ import numpy as np
 import xarray as xr
 from numpy.typing import ArrayLike, NDArray
 
-from plausibly.annotators.agreement import agreement, describe_annotators, measure_titles
+from plausibly.annotators.agreement import Agreement, agreement, measure_titles
 from plausibly.annotators.answers import KINDS, Answers
 from plausibly.conformal.inputs import OVERLAP
 from plausibly.data import names
@@ -22,19 +22,15 @@ from plausibly.data.names import name_text, name_texts, positions, quoted, sever
 from plausibly.data.select import select
 from plausibly.errors import InputError, PlausiblyWarning, counted
 from plausibly.evaluation import inputs
-from plausibly.evaluation.describe import Judgement, decimal, judgement, outwards
-from plausibly.evaluation.evaluate import evaluate, stratum_of
-from plausibly.evaluation.groups import (
-    coverage_by_size,
-    coverage_by_subgroup,
-    in_order,
-    sorted_coverage,
-)
-from plausibly.evaluation.inputs import judge
-from plausibly.evaluation.intervals import AGGREGATED, AMBIGUITY, COVERAGE, SET_SIZE
-from plausibly.evaluation.results import DRAWS, METHOD, SIZE
-from plausibly.evaluation.shift import shift
+from plausibly.evaluation.evaluate import Judgement, evaluate, judgement, stratum_of
+from plausibly.evaluation.groups import ByCoordinate, coverage_by, sorted_coverage
+from plausibly.evaluation.inputs import prepare
+from plausibly.evaluation.intervals import AMBIGUITY, COVERAGE
+from plausibly.evaluation.result import AGGREGATED, SET_SIZE, decimal, outwards
+from plausibly.evaluation.risk import in_order
+from plausibly.evaluation.shift import shift_test
 from plausibly.evaluation.splits import Values
+from plausibly.evaluation.study import DRAWS, METHOD, SIZE
 from plausibly.evaluation.uniformity import DRAWN, OF, TRUE, VOTED, p_value_uniformity
 from plausibly.guarantee import BY_LABEL, Guarantee, bounded
 from plausibly.kernels.coverage import Ties, row_sums
@@ -146,19 +142,19 @@ def measured(subject: Subject, method: MethodSets) -> Measured:
             by=by if known else None,
             cluster=cluster,
             seed=seed,
-        ).load()
+        ).data
         votes: dict[str, xr.Dataset] = {str(subject.ties): evaluation}
         if evaluation.attrs["tied_share"]:  # else every policy gives the same
-            judged = judge(sets, lam, cluster=cluster, seed=seed)
+            prepared = prepare(sets, lam, cluster=cluster, seed=seed)
             for policy in POLICIES:
                 if policy not in votes:
-                    outcomes = judged.outcomes(judged.measured(policy))
-                    votes[policy] = judged.averaging.overall(outcomes)
+                    outcomes = prepared.outcomes(prepared.measured(policy))
+                    votes[policy] = prepared.averaging.overall(outcomes)
         groups, why = _by_group(subject, sets)
         return Measured(
             evaluation=evaluation,
             votes=votes,
-            sizes=coverage_by_size(sets, lam, cluster=cluster, seed=seed),
+            sizes=coverage_by(sets, lam, by="set-size", cluster=cluster, seed=seed),
             realised=sorted_coverage(sets, lam),
             groups=groups,
             no_groups=why,
@@ -173,12 +169,10 @@ def _by_group(subject: Subject, sets: xr.DataArray) -> tuple[xr.Dataset | None, 
             "them (examples) with a column such as the site would show where coverage is weak."
         )
     try:
-        found = coverage_by_subgroup(
+        found = coverage_by(
             sets,
             subject.plausibilities,
-            list(subject.by),
-            crossed=crossed(subject),
-            at_least=AT_LEAST,
+            by=ByCoordinate(*subject.by, crossed=crossed(subject), at_least=AT_LEAST),
             cluster=subject.cluster,
             seed=subject.seed,
         )
@@ -524,7 +518,7 @@ def _against(
         )
     return (
         f"These sets cover {amount}{object_} (measured {_ends(covered)}; guaranteed {level}, "
-        f"{resemble}): {judged.words}.{rest}"
+        f"{resemble}): {judged.words}{judged.remark}.{rest}"
     )
 
 
@@ -604,12 +598,13 @@ def disagreement(subject: Subject, shown: Sequence[str]) -> model.Disagreement:
         warnings.simplefilter("ignore", PlausiblyWarning)
         answers = Answers.of(table)
         few = answers.n > MANY
-        found = agreement(
+        told = agreement(
             table,
             resamples=FEW_RESAMPLES if few else RESAMPLES,
             cluster=subject.cluster if subject.cluster in table.coords else None,
             seed=subject.seed,
         )
+    found = told.data
     labels = name_texts(subject.predictions[names.LABEL].values)
     place = positions(labels, answers.labels)
     cells = _cells(answers, place)
@@ -724,8 +719,7 @@ def _annotators(
 def _who(found: xr.Dataset, shown: Sequence[str]) -> str:
     """Return who stands out, in words."""
     if not len(shown) or np.isnan(found["annotator_agreement"].values).all():
-        text = describe_annotators(found).replace("\n", " ")
-        return f"{text[0].upper()}{text[1:]}."
+        return " ".join(Agreement(found).annotator_lines())
     low = [name for at, name in enumerate(shown) if found["annotator_low"].values[at]]
     each = found["annotator_agreement"].values
     span = f"from {decimal(float(np.nanmin(each)))} to {decimal(float(np.nanmax(each)))}"
@@ -862,7 +856,7 @@ def exchangeable(words: Words) -> list[Check]:
 
 
 def of_names(n: int, words: Words) -> Check:
-    """Return that no example is there twice: who reads them refuses that."""
+    """Return the check that holds for all data that were read: no example is there twice."""
     told = f"All {counted(n)} names are different."
     return Check("example-twice", f"no {words.example} twice", HELD, told)
 
@@ -888,13 +882,13 @@ def of_shift(method: MethodSets, words: Words) -> Check | None:
     one = method.tested[0]
     if one.predictor.reference is None or one.predictor.pools.calibration.claim.weights:
         return None
-    found = shift(one.predictor.reference, one.predictor.largest_scores(one.predictions))
+    found = shift_test(one.predictor.reference, one.predictor.largest_scores(one.predictions))
     title = f"{words.examples} score like those that calibrated"
     told = f"Largest scores: KS {found.distance:.2f}, p {_p(found.p_value)}."
-    if found.suspected:
-        under = f"{told} Under a shift there is no guarantee."
-        return Check("shift-suspected", title, BROKEN, under)
-    return Check("shift", title, HELD, told)
+    if not found.suspected:
+        return Check("shift", title, HELD, told)
+    told += " Under a shift there is no guarantee."
+    return Check("shift-suspected", title, BROKEN, told)
 
 
 PLACES = 200
@@ -907,10 +901,9 @@ _SAME = 0.005  # of coverage: what rounds to no opinion in a hundred
 
 
 def level_of(promise: Guarantee) -> float | None:
-    """Return what is promised of what experts say, None where nothing is."""
-    if promise.level is None or promise.target != "aggregated":
-        return None
-    return float(promise.level)
+    """Return the level that is guaranteed for annotators' answers, None where there is none."""
+    level = promise.level if promise.target == "aggregated" else None
+    return None if level is None else float(level)
 
 
 def vote(subject: Subject, found: Measured, voted: Measured | None) -> model.Vote:

@@ -22,20 +22,19 @@ from plausibly.conformal.load import load_predictor
 from plausibly.conformal.predictor import ConformalPredictor
 from plausibly.data import align, names
 from plausibly.data.annotations import rebuilt
-from plausibly.data.left_out import read_left_out, with_left_out
 from plausibly.data.names import name_texts, positions, several, text_array
 from plausibly.data.plausibilities import mean_over_draws
+from plausibly.data.states import read_left_out, with_left_out
 from plausibly.data.validate import Predictions
 from plausibly.errors import InputError, PlausiblyWarning, counted
 from plausibly.evaluation import inputs
 from plausibly.evaluation.design import Method, Methods, as_asked, read_methods
 from plausibly.evaluation.inputs import codes_of, example_values
-from plausibly.evaluation.results import load_study
 from plausibly.evaluation.shift import warn_of_copies
 from plausibly.evaluation.splits import split, split_keys, split_seed
+from plausibly.evaluation.study import load_study
 from plausibly.guarantee import Guarantee
 from plausibly.io import read_annotations, read_plausibilities, read_predictions
-from plausibly.kernels.coverage import Ties
 from plausibly.kernels.random import hash_names
 from plausibly.kernels.types import Bools, Floats
 from plausibly.protocols import AGGREGATOR
@@ -49,7 +48,6 @@ from plausibly.study.run import (
     PREDICTOR,
     RESOLVED,
     RESULTS,
-    StudyResult,
     first_predictor,
     grouped_by,
     methods,
@@ -114,8 +112,7 @@ def method_sets(
     promises = [
         min((one.predictor.guarantee(alpha) for one in tested), key=_strength) for alpha in alphas
     ]
-    first = tested[0].predictor
-    metadata = first.metadata
+    first, metadata = tested[0].predictor, tested[0].predictor.metadata
     sets = xr.DataArray(
         values,
         dims=(names.EXAMPLE, names.LABEL, names.ALPHA),
@@ -152,67 +149,47 @@ def _strength(one: Guarantee) -> tuple[bool, float, bool, int]:
 
 
 def subject_of_predictor(
-    predictor: ConformalPredictor,
-    predictions: xr.DataArray,
-    plausibilities: xr.DataArray,
-    annotations: xr.Dataset | None,
-    options: Options,
-    *,
-    alphas: Sequence[AlphaLike],
-    by: Sequence[str] | None = None,
-    cluster: str | None = None,
-    true: str | None = None,
-    ties: Ties = "first",
-    seed: int = 0,
-    only_common: bool = False,
-    facts: Sequence[tuple[str, str]] = (),
-    command: str = "",
+    predictor: ConformalPredictor, data: Reported, options: Options, *, only_common: bool = False
 ) -> Subject:
-    model, lam = _by_name(*_matched(predictions, plausibilities, only_common=only_common))
+    model, lam = _matched(data.predictions, data.plausibilities, only_common=only_common)
     one = Tested(predictor=predictor, predictions=model)
     name = f"{predictor.metadata.calibrator}, {predictor.metadata.combiner}"
     every = np.ones(model.sizes[names.EXAMPLE], dtype=np.bool_)
-    method = method_sets(name, model, [one], [every], alphas)
-    plane = _plane(model)
+    method = method_sets(name, model, [one], [every], data.alphas)
     shift = of_shift(method, options.words)
     checks = [
-        of_names(plane.sizes[names.EXAMPLE], options.words),
+        of_names(every.size, options.words),
         of_overlap(method, options.words),
         *([] if shift is None else [shift]),
         *exchangeable(options.words),
     ]
-    return Subject(
-        predictions=plane,
-        plausibilities=lam,
-        annotations=selected(annotations, plane),
-        methods=[method],
-        alphas=[str(alpha) for alpha in alphas],
-        groups=by,
-        cluster=cluster,
-        true=true,
-        ties=ties,
-        seed=seed,
-        how=f"By one predictor, calibrated on {counted(predictor.n)} others.",
-        checks=checks,
-        options=options,
-        command=command,
-        facts=facts,
+    how = f"By one predictor, calibrated on {counted(predictor.n)} others."
+    return _subject(data, model, lam, methods=[method], how=how, checks=checks, options=options)
+
+
+def _subject(
+    data: Reported,
+    model: xr.DataArray,
+    lam: xr.DataArray,
+    **others: Any,  # Any: of Subject
+) -> Subject:
+    shared = attrs.asdict(
+        data, recurse=False, filter=attrs.filters.include(*attrs.fields(Reported))
     )
+    plane = _plane(model)
+    shared |= {"predictions": plane, "plausibilities": lam}
+    return Subject(**shared | {"annotations": selected(data.annotations, plane)}, **others)
 
 
 def _matched(
     predictions: xr.DataArray, plausibilities: xr.DataArray, *, only_common: bool = False
 ) -> tuple[xr.DataArray, xr.DataArray]:
-    """Return both for the same examples and labels."""
+    """Return both for the same examples, in the order of their names, and labels."""
     labels = name_texts(predictions[names.LABEL].values)
     lam = align.match_labels(plausibilities, labels, whose="plausibilities", other="predictions")
-    return align.match_examples(predictions, lam, only_common=only_common)
-
-
-def _by_name(*arrays: xr.DataArray) -> list[xr.DataArray]:
-    """Return arrays of the same examples in the order of their names."""
-    order = np.argsort(arrays[0][names.EXAMPLE].values.astype(np.str_), kind="stable")
-    return [array.isel({names.EXAMPLE: order}) for array in arrays]
+    model, lam = align.match_examples(predictions, lam, only_common=only_common)
+    order = np.argsort(model[names.EXAMPLE].values.astype(np.str_), kind="stable")
+    return model.isel({names.EXAMPLE: order}), lam.isel({names.EXAMPLE: order})
 
 
 def _plane(model: xr.DataArray) -> xr.DataArray:
@@ -239,7 +216,7 @@ class Compared(Reported):
     methods: Mapping[str, Mapping[str, object]]
 
 
-def compared(ready: Prepared, result: xr.Dataset | None) -> Compared:
+def compared(ready: Prepared, result: xr.Dataset) -> Compared:
     study = ready.study
     table, part = ready.annotations, study.annotations
     if table is not None and part is not None and (part.strip or part.rename):
@@ -277,34 +254,14 @@ def study_facts(study: Study) -> list[tuple[str, str]]:
     return facts_of(rows)
 
 
-def subject_of_study(
-    one: Compared,
-    options: Options,
-    *,
-    disabled: Sequence[str] = (),
-    facts: Sequence[tuple[str, str]] = (),
-    command: str = "",
-    study: str = "",
-) -> Subject:
-    model = one.predictions
+def subject_of_study(one: Compared, options: Options, *, disabled: Sequence[str] = ()) -> Subject:
     half = halves(one)
     with without_plugins(tuple(disabled)):
         methods = [_sets(one, half, name, table) for name, table in one.methods.items()]
         methods += _reference(one, half, methods)
-    plane = _plane(model)
-    data = attrs.asdict(one, recurse=False, filter=attrs.filters.include(*attrs.fields(Reported)))
-    data["predictions"], data["plausibilities"] = plane, mean_over_draws(one.plausibilities)
-    data["annotations"] = selected(one.annotations, plane)
-    return Subject(
-        **data,
-        methods=methods,
-        how=_how(half, one),
-        checks=_checks(one, half, options),
-        options=options,
-        command=command,
-        study=study,
-        facts=facts,
-    )
+    lam, checks = mean_over_draws(one.plausibilities), _checks(one, half, options)
+    more = {"methods": methods, "how": _how(half, one), "checks": checks, "options": options}
+    return _subject(one, one.predictions, lam, **more)
 
 
 def _sets(
@@ -465,7 +422,7 @@ def compared_results(
     """Return what `plausibly.compare` gave, with its data, examples in the order of their names."""
     told: dict[str, dict[str, object]] = json.loads(str(result.attrs["methods"]))
     found = _methods(methods, told).items()
-    model, lam = _by_name(*_matched(model, lam))
+    model, lam = _matched(model, lam)
     if model.sizes[names.EXAMPLE] != int(result.attrs["n"]):
         raise InputError(
             "study-changed",
@@ -521,16 +478,8 @@ def _methods(
     return found
 
 
-@attrs.frozen(kw_only=True, eq=False)
-class Finished:
-    """A study that ran, read from its files."""
-
-    prepared: Prepared
-    compared: xr.Dataset
-
-
-def finished(path: Path) -> Finished:
-    """Return a study that ran, from the folder of its results or from its file."""
+def finished(path: Path) -> tuple[Prepared, xr.Dataset]:
+    """Return a study that ran and its results, from the folder of these or from its file."""
     folder = path
     ready: Prepared | None = None
     if not path.is_dir():
@@ -553,14 +502,14 @@ def finished(path: Path) -> Finished:
         ready = prepare(folder / RESOLVED)
         if asked and asked != resolved_text(ready, folder):
             raise _changed(path, folder, "another study", "the study")
-    result = load_study(folder / RESULTS)
+    result = load_study(folder / RESULTS).data
     with warnings.catch_warnings(), without_plugins(ready.study.plugins.disable):
         # It was warned of when the study ran.
         warnings.simplefilter("ignore", PlausiblyWarning)
         found = first_predictor(ready).fingerprint
     if load_predictor(folder / PREDICTOR).fingerprint != found:
         raise _changed(path, folder, "other data", "the files that it names")
-    return Finished(prepared=ready, compared=result)
+    return ready, result
 
 
 def _changed(path: Path, folder: Path, got: str, what: str) -> InputError:
@@ -576,16 +525,15 @@ def _changed(path: Path, folder: Path, got: str, what: str) -> InputError:
 
 
 def study_subject(
-    one: Finished | StudyResult,
+    ready: Prepared,
+    result: xr.Dataset,
     options: Options,
     *,
     examples: Path | str | xr.Dataset | None = None,
     labels: Path | str | xr.Dataset | None = None,
     by: Sequence[str] | None = None,
-    command: str = "",
 ) -> Subject:
     """Return the subject of a report on a study that ran."""
-    ready = one.prepared
     said = ready.study.report
     folder = ready.study.examples.path.parent if ready.study.examples.path else options.folder
     merged = attrs.evolve(
@@ -596,19 +544,15 @@ def study_subject(
         thumbnail=options.thumbnail or said.thumbnail or "",
         annotator_names=options.annotator_names or said.annotator_names,
         folder=folder,
+        facts=study_facts(ready.study),
+        command="\n".join(filter(None, ["plausibly run resolved.toml", options.command])),
+        study=resolved_text(ready, ready.study.output.folder),
     )
-    study = compared(ready, one.compared)
+    study = compared(ready, result)
     study = attrs.evolve(study, predictions=with_tables(study.predictions, examples, labels))
     if by is not None or examples is not None:
         study = attrs.evolve(study, groups=by)
-    return subject_of_study(
-        study,
-        merged,
-        disabled=ready.study.plugins.disable,
-        facts=study_facts(ready.study),
-        command="\n".join(filter(None, ["plausibly run resolved.toml", command])),
-        study=resolved_text(ready, ready.study.output.folder),
-    )
+    return subject_of_study(study, merged, disabled=ready.study.plugins.disable)
 
 
 def default_title(file: str) -> str:

@@ -9,10 +9,11 @@ import attrs
 import numpy as np
 import xarray as xr
 
+from plausibly.calibration.alphas import AlphaLike
 from plausibly.conformal.predictor import ConformalPredictor
 from plausibly.data import names
+from plausibly.data.annotations import Rows
 from plausibly.data.names import name_texts, positions
-from plausibly.data.rows import Rows
 from plausibly.guarantee import Guarantee
 from plausibly.kernels.coverage import Ties
 from plausibly.kernels.types import Floats
@@ -83,14 +84,14 @@ class Reported:
 
     predictions: xr.DataArray
     plausibilities: xr.DataArray
-    annotations: xr.Dataset | None
-    alphas: Sequence[str]
-    groups: Sequence[str] | None
-    cluster: str | None
+    annotations: xr.Dataset | None = None
+    alphas: Sequence[AlphaLike]
+    groups: Sequence[str] | None = None
+    cluster: str | None = None
     stratify: str | None = None
-    true: str | None
-    ties: Ties
-    seed: int
+    true: str | None = None
+    ties: Ties = "first"
+    seed: int = 0
     compared: xr.Dataset | None = None
 
 
@@ -102,9 +103,6 @@ class Subject(Reported):
     how: str
     checks: Sequence[Check]
     options: Options
-    command: str
-    study: str = ""
-    facts: Sequence[tuple[str, str]]
     risk: Mapping[str, object] = attrs.field(init=False)
     by: Sequence[str] = attrs.field(init=False)
     text: Sequence[str] | None = attrs.field(init=False)

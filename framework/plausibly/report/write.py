@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import html
-import io
 import platform
 from collections.abc import Mapping, Sequence
 from importlib.metadata import version
@@ -20,39 +19,35 @@ from plausibly.calibration.alphas import Alphas
 from plausibly.conformal.load import load_predictor
 from plausibly.conformal.predictor import ConformalPredictor
 from plausibly.data import names
-from plausibly.data.left_out import read_left_out
 from plausibly.data.names import name_texts, several
+from plausibly.data.states import read_left_out
 from plausibly.errors import InputError, counted
 from plausibly.evaluation.design import Methods
 from plausibly.evaluation.evaluate import STRATA
-from plausibly.evaluation.results import METHOD
+from plausibly.evaluation.study import METHOD
 from plausibly.extras import require
 from plausibly.kernels.coverage import Ties
+from plausibly.plots.style import picture
 from plausibly.report import REPORT, model, sections, sources
 from plausibly.report.model import ReportData
 from plausibly.report.options import Options, with_tables
 from plausibly.report.sections import Measured, Outcomes
-from plausibly.report.subject import Subject
+from plausibly.report.subject import Reported, Subject
+from plausibly.study.prepare import Prepared
 from plausibly.study.run import StudyResult
-
-_FONT = "none"  # text stays text
-_SALT = "plausibly"  # the same identifiers in every run
 
 
 def stills(found: Measured, examples: str) -> tuple[model.Still, ...]:
-    matplotlib = require("matplotlib", extra="report", whose="the report")
+    require("matplotlib", extra="report", whose="the report")
     drawn = (
         ("vote", "What the sets cover, with intervals", plots.coverage(found.evaluation)),
         ("weak", f"Coverage of each of the {examples}, sorted", plots.realised(found.realised)),
         ("sizes", "How many labels the sets hold", plots.sizes(found.evaluation)),
     )
     images = []
-    with matplotlib.rc_context({"svg.fonttype": _FONT, "svg.hashsalt": _SALT}):
-        for section, alt, axes in drawn:
-            content = io.BytesIO()
-            axes.figure.savefig(content, format="svg", metadata={"Date": None})
-            source = base64.b64encode(content.getvalue()).decode("ascii")
-            images.append(model.Still(section, alt, f"data:image/svg+xml;base64,{source}"))
+    for section, alt, axes in drawn:
+        content = base64.b64encode(picture(axes.figure, "svg", text="none")).decode("ascii")
+        images.append(model.Still(section, alt, f"data:image/svg+xml;base64,{content}"))
     return tuple(images)
 
 
@@ -120,7 +115,7 @@ def gather(subject: Subject) -> ReportData:
             model.Method(method.name, method.about, scores.index(method.score), method.reference)
             for method in subject.methods
         ),
-        alphas=tuple(subject.alphas),
+        alphas=tuple(map(str, subject.alphas)),
         groups=tuple(
             model.GroupColumn(name, tuple(name_texts(values)))
             for name, (values, _) in zip(subject.by, sections.coded_groups(subject), strict=True)
@@ -173,7 +168,7 @@ def _surprising(outcomes: Outcomes, view: int, where: dict[str, int]) -> model.S
 
 
 def _provenance(subject: Subject) -> model.Provenance:
-    rows = [*subject.facts, ("sets", subject.how)]
+    rows = [*subject.options.facts, ("sets", subject.how)]
     for method in subject.methods:
         prints = " and ".join(dict.fromkeys(one.predictor.fingerprint for one in method.tested))
         rows.append((f"predictor, {method.name}", f"{method.about}; fingerprint {prints}"))
@@ -185,12 +180,12 @@ def _provenance(subject: Subject) -> model.Provenance:
     versions = [("Python", platform.python_version())]
     versions += [(name, version(name)) for name in LIBRARIES]
     sentence = "This report was made in Python; its data, methods and seed are below."
-    if subject.command:
+    if subject.options.command:
         sentence = "This command gives this report again, byte for byte, with the same versions."
     return model.Provenance(
         sentence=sentence,
-        command=subject.command,
-        study=subject.study,
+        command=subject.options.command,
+        study=subject.options.study,
         rows=tuple(rows),
         versions=tuple(versions),
     )
@@ -328,9 +323,11 @@ def write_report(
         "true": true,
     }
     found = _opened(source)
-    if isinstance(found, sources.Finished | StudyResult):
+    if isinstance(found, tuple):
         sources.only(said, (), "a study that ran: it has its own")
-        subject = sources.study_subject(found, options, examples=examples, labels=labels, by=groups)
+        subject = sources.study_subject(
+            *found, options, examples=examples, labels=labels, by=groups
+        )
         return write_subject(subject, path)
     new, table, lam = sources.data(predictions, annotations, plausibilities)
     new = with_tables(new, examples, labels)
@@ -338,20 +335,18 @@ def write_report(
     data = ("predictions", "annotations", "plausibilities")
     if isinstance(found, ConformalPredictor):
         sources.only(said, (*data, "alphas", "cluster", "true"), "a predictor: it has its own")
-        subject = sources.subject_of_predictor(
-            found,
-            new,
-            lam,
-            table,
-            options,
+        reported = Reported(
+            predictions=new,
+            plausibilities=lam,
+            annotations=table,
             alphas=sources.alphas_of((0.1,) if alphas is None else alphas),
-            by=groups,
+            groups=groups,
             cluster=cluster,
             true=true,
             ties=ties,
             seed=seed,
-            only_common=only_common,
         )
+        subject = sources.subject_of_predictor(found, reported, options, only_common=only_common)
     else:
         sources.only(said, (*data, "methods"), "what compare gave: it has its own")
         study = sources.compared_results(found, new, table, lam, methods, groups)
@@ -370,9 +365,11 @@ def write_subject(subject: Subject, path: Path | str) -> Report:
     return Report(path=target, size=len(content), data=data)
 
 
-def _opened(source: Source) -> sources.Finished | StudyResult | ConformalPredictor | xr.Dataset:
+def _opened(source: Source) -> tuple[Prepared, xr.Dataset] | ConformalPredictor | xr.Dataset:
     """Return what a report is about, read where it is a file."""
-    if isinstance(source, StudyResult | ConformalPredictor):
+    if isinstance(source, StudyResult):
+        return source.prepared, source.compared
+    if isinstance(source, ConformalPredictor):
         return source
     if isinstance(source, xr.Dataset):
         if METHOD in source.dims:

@@ -375,7 +375,7 @@ class AmbiguousConformalClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEsti
             read_annotations(annotations, rows, self._labels(), kind), self.aggregator, self.seed
         )
         sets = self._sets(X, wanted, rows, coordinates).assign_coords({names.EXAMPLE: rows.names})
-        return float(evaluate(sets, lam)["aggregated_coverage_mean"])
+        return float(evaluate(sets, lam).coverage)
 
     def guarantee(self, alpha: AlphaLike | None = None) -> Guarantee:
         """Return what sets at `alpha` promise: level, of what, over what, if what, and why."""

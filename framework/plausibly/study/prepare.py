@@ -35,8 +35,8 @@ from plausibly.conformal.aggregate import aggregate, default_aggregator
 from plausibly.conformal.calibrate import calibrate
 from plausibly.data import align, names
 from plausibly.data.labels import called
-from plausibly.data.left_out import read_left_out, with_left_out
 from plausibly.data.names import check_names, name_texts, near, not_among, quoted, text_array
+from plausibly.data.states import read_left_out, with_left_out
 from plausibly.errors import (
     IncompatibleComponents,
     InputError,

@@ -21,23 +21,23 @@ from plausibly.conformal.calibrate import calibrate
 from plausibly.conformal.files import is_predictor
 from plausibly.conformal.predictor import ConformalPredictor
 from plausibly.data import names
-from plausibly.data.left_out import with_left_out
 from plausibly.data.names import name_text, several
 from plausibly.data.plausibilities import mean_over_draws
+from plausibly.data.states import with_left_out
 from plausibly.errors import InputError, PlausiblyWarning, counted, warn
 from plausibly.evaluation.checkpoint import Checkpoint
 from plausibly.evaluation.design import MethodTable, as_asked
 from plausibly.evaluation.inputs import codes_of, example_values
 from plausibly.evaluation.intervals import interval
-from plausibly.evaluation.results import is_study, save_study
 from plausibly.evaluation.shift import warn_of_copies
 from plausibly.evaluation.splits import split, split_keys, split_seed
-from plausibly.evaluation.study import Progress, compare
+from plausibly.evaluation.study import Study as ComparedStudy, compare, is_study
 from plausibly.io import write_sets
 from plausibly.io.sets import check_output as check_sets
 from plausibly.kernels import coverage
 from plausibly.kernels.random import hash_names
 from plausibly.kernels.types import Bools
+from plausibly.progress import Progress
 from plausibly.protocols import AGGREGATOR
 from plausibly.registry.components import called
 from plausibly.study.prepare import Groups, Prepared, StudyLike, groups_of, owners, plural, prepare
@@ -181,7 +181,7 @@ def write_study(result: StudyResult) -> list[Path]:
     text = resolved_text(result.prepared, folder)
     targets = targets_of(result.prepared)
     with _together(folder) as part:
-        save_study(result.compared, part / RESULTS)
+        ComparedStudy(result.compared).save(part / RESULTS)
         write_sets(result.sets, part / SETS)
         result.predictor.save(part / PREDICTOR)
         (part / RESOLVED).write_text(text, encoding="utf-8", newline="\n")
@@ -319,7 +319,7 @@ def run_study(
     ready = source if isinstance(source, Prepared) else prepare(source)
     study = ready.study
     with without_plugins(study.plugins.disable):
-        compared = compare(
+        study_of_methods = compare(
             ready.predictions,
             ready.plausibilities,
             methods(ready),
@@ -356,7 +356,7 @@ def run_study(
         sets = _first_sets(ready, test)
         return StudyResult(
             prepared=ready,
-            compared=with_left_out(compared, ready.left_out),
+            compared=with_left_out(study_of_methods.data, ready.left_out),
             sets=sets,
             predictor=first_predictor(ready),
             groups=coverage_by_group(

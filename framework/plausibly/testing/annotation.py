@@ -11,9 +11,9 @@ import attrs
 import xarray as xr
 
 from plausibly.data import names
-from plausibly.data.annotations import Record
+from plausibly.data.annotations import check_table, is_intact
 from plausibly.data.names import name_text, name_texts
-from plausibly.data.seal import check_table, is_intact
+from plausibly.data.records import Record
 from plausibly.data.select import concat, select, to_frame
 from plausibly.errors import InputError
 from plausibly.protocols import ANNOTATION, Annotation

@@ -43,7 +43,7 @@ class Population:
     hashes: Hashes
     label: NDArray[np.int32]
 
-    def data(self, rows: slice | NDArray[np.intp]) -> CalibrationData:
+    def data(self, rows: slice | NDArray[np.intp] = slice(None)) -> CalibrationData:
         """Return some examples as a calibrator sees them, in arrays of their own."""
         plausibilities = self.plausibilities[rows].copy()
         return CalibrationData(
@@ -122,30 +122,25 @@ _SIZES, _TRIALS = (9, 29), 700
 _NEVER = 1e6  # score of labels that nobody finds plausible
 
 
-@attrs.frozen
-class CalibratorWorld:
-    """Calibration examples; data are handed out as copies."""
-
-    people: Population
-
-    def data(self, rows: NDArray[np.intp] | slice = slice(None)) -> CalibrationData:
-        """Return some of the examples as a calibrator sees them."""
-        return self.people.data(rows)
+BOOK: RuleBook[Calibrator, Population] = RuleBook(
+    CALIBRATOR, lambda _: population("calibrator", _SIZE)
+)
 
 
-def world_for(calibrator: Calibrator) -> CalibratorWorld:
-    """Return calibration examples."""
-    return CalibratorWorld(population("calibrator", _SIZE))
+def _calibrate(calibrator: Calibrator, data: CalibrationData) -> CalibrationScores:
+    return calibrator.calibrate(data, _KEYS)
 
 
-BOOK: RuleBook[Calibrator, CalibratorWorld] = RuleBook(CALIBRATOR, world_for)
+def _with_scores(data: CalibrationData, scores: Floats) -> CalibrationData:
+    """Return the examples with other scores, of all augmentations."""
+    return attrs.evolve(data, scores=scores, augmented=np.stack([scores, scores]))
 
 
 def _parts(found: CalibrationScores) -> tuple[object, ...]:
-    return tuple(getattr(found, field.name) for field in attrs.fields(CalibrationScores))
+    return tuple(attrs.asdict(found, recurse=False).values())
 
 
-enter_common(BOOK, lambda calibrator, world: _parts(calibrator.calibrate(world.data(), _KEYS)))
+enter_common(BOOK, lambda calibrator, world: _parts(_calibrate(calibrator, world.data())))
 
 
 def _p_values(found: CalibrationScores) -> list[Floats]:
@@ -184,9 +179,9 @@ def asked(pools: Pools, scores: Floats) -> PValues:
 
 
 @BOOK.rule
-def scores_valid(calibrator: Calibrator, world: CalibratorWorld) -> None:
+def scores_valid(calibrator: Calibrator, world: Population) -> None:
     """It gives replicates: masses not negative, of examples that are there, and what they mean."""
-    found: object = calibrator.calibrate(world.data(), _KEYS)
+    found: object = _calibrate(calibrator, world.data())
     if not isinstance(found, CalibrationScores):
         demand(False, f"it gives a {type(found).__name__}, no CalibrationScores")
         return
@@ -202,20 +197,19 @@ def scores_valid(calibrator: Calibrator, world: CalibratorWorld) -> None:
 
 
 @BOOK.rule
-def float32_kept(calibrator: Calibrator, world: CalibratorWorld) -> None:
+def float32_kept(calibrator: Calibrator, world: Population) -> None:
     """Atoms have the float type of the scores: test scores are compared in it."""
     for dtype in (np.float32, np.float64):
         scores: Floats = world.data().scores.astype(dtype)
-        data = attrs.evolve(world.data(), scores=scores, augmented=np.stack([scores, scores]))
-        found = calibrator.calibrate(data, _KEYS).scores.dtype
+        found = _calibrate(calibrator, _with_scores(world.data(), scores)).scores.dtype
         demand(found == dtype, f"from {np.dtype(dtype)} it gives {found}")
 
 
 @BOOK.rule
-def row_order(calibrator: Calibrator, world: CalibratorWorld) -> None:
+def row_order(calibrator: Calibrator, world: Population) -> None:
     """The order of the examples does not matter: draws go by their names."""
-    straight = calibrator.calibrate(world.data(), _KEYS)
-    turned = calibrator.calibrate(world.data(np.arange(_SIZE)[::-1]), _KEYS)
+    straight = _calibrate(calibrator, world.data())
+    turned = _calibrate(calibrator, world.data(np.arange(_SIZE)[::-1]))
     demand(
         same(_p_values(straight), _p_values(turned)),
         "examples turned round, the p-values change",
@@ -223,19 +217,19 @@ def row_order(calibrator: Calibrator, world: CalibratorWorld) -> None:
 
 
 @BOOK.rule
-def example_alone(calibrator: Calibrator, world: CalibratorWorld) -> None:
+def example_alone(calibrator: Calibrator, world: Population) -> None:
     """An example gets the same atoms whatever other examples there are, but for its group's."""
-    every = calibrator.calibrate(world.data(), _KEYS)
+    every = _calibrate(calibrator, world.data())
     if _of_groups(every) or every.claim.by:
         return
     some = np.array([5, 2, 9])
-    part = calibrator.calibrate(world.data(some), _KEYS)
+    part = _calibrate(calibrator, world.data(some))
     for place, row in enumerate(some.tolist()):
         demand(_atoms(part, place) == _atoms(every, row), "with other examples, its atoms change")
 
 
 @BOOK.rule
-def seed_respected(calibrator: Calibrator, world: CalibratorWorld) -> None:
+def seed_respected(calibrator: Calibrator, world: Population) -> None:
     """Where it draws, other seeds draw otherwise."""
     data = world.data()
     first, *others = [_p_values(calibrator.calibrate(data, Keys(s, "kit"))) for s in range(6)]
@@ -247,22 +241,21 @@ def seed_respected(calibrator: Calibrator, world: CalibratorWorld) -> None:
 
 
 @BOOK.rule
-def without_denominator(calibrator: Calibrator, world: CalibratorWorld) -> None:
+def without_denominator(calibrator: Calibrator, world: Population) -> None:
     """Plausibilities that are no counts over a total give the same p-values, but for rounding."""
-    counted = _p_values(calibrator.calibrate(world.data(), _KEYS))
+    counted = _p_values(_calibrate(calibrator, world.data()))
     data = attrs.evolve(world.data(), denominator=None)
-    plain = _p_values(calibrator.calibrate(data, _KEYS))
+    plain = _p_values(_calibrate(calibrator, data))
     off = max(float(np.abs(a - b).max()) for a, b in zip(counted, plain, strict=True))
     demand(off < 1e-6, f"without the denominator, p-values change by {off:.3g}")
 
 
 @BOOK.rule
-def impossible_labels(calibrator: Calibrator, world: CalibratorWorld) -> None:
+def impossible_labels(calibrator: Calibrator, world: Population) -> None:
     """A label of plausibility 0 is never compared with."""
     data = world.data()
     scores = np.where(data.plausibilities > 0, data.scores, _NEVER)
-    data = attrs.evolve(data, scores=scores, augmented=np.stack([scores, scores]))
-    found = calibrator.calibrate(data, _KEYS)
+    found = _calibrate(calibrator, _with_scores(data, scores))
     weighty = np.ones(found.scores.shape[1], bool) if found.units is None else found.units > 0
     demand(
         not (found.scores[:, weighty] == _NEVER).any(),
@@ -271,35 +264,33 @@ def impossible_labels(calibrator: Calibrator, world: CalibratorWorld) -> None:
 
 
 @BOOK.rule
-def one_label(calibrator: Calibrator, world: CalibratorWorld) -> None:
+def one_label(calibrator: Calibrator, world: Population) -> None:
     """One label is enough: every atom is its score."""
     people = population("calibrator/one label", _SIZE, 1)
-    data = attrs.evolve(people.data(slice(None)), scores=world.data().scores[:, :1].copy())
-    # One label is all there is to any example.
-    data = attrs.evolve(data, augmented=np.stack([data.scores, data.scores]))
-    found = calibrator.calibrate(data, _KEYS)
+    data = _with_scores(people.data(), world.data().scores[:, :1].copy())
+    found = _calibrate(calibrator, data)
     demand(np.isin(found.scores, data.scores).all(), "an atom is no score of the label")
 
 
 @BOOK.rule
-def one_example(calibrator: Calibrator, world: CalibratorWorld) -> None:
+def one_example(calibrator: Calibrator, world: Population) -> None:
     """One calibration example is enough."""
-    found = calibrator.calibrate(world.data(slice(1)), _KEYS)
+    found = _calibrate(calibrator, world.data(slice(1)))
     demand(found.examples == 1, f"of 1 example it gives atoms of {found.examples}")
 
 
 @BOOK.rule
-def zero_examples(calibrator: Calibrator, world: CalibratorWorld) -> None:
+def zero_examples(calibrator: Calibrator, world: Population) -> None:
     """No examples give no atoms, or an InputError."""
     try:
-        found = calibrator.calibrate(world.data(slice(0)), _KEYS)
+        found = _calibrate(calibrator, world.data(slice(0)))
     except InputError:
         return
     demand(found.scores.shape[1] == 0, "it gives atoms of no examples")
 
 
 @BOOK.rule
-def coverage(calibrator: Calibrator, world: CalibratorWorld) -> None:
+def coverage(calibrator: Calibrator, world: Population) -> None:
     """In simulated calibrations, sets of the mean p-value cover what it says at 1 - alpha."""
     for n in _SIZES:
         people = population("calibrator/coverage", (n + 1) * _TRIALS)
@@ -312,10 +303,10 @@ def coverage(calibrator: Calibrator, world: CalibratorWorld) -> None:
             p_values[trial] = _p_of_new(found, people, new)
         # CalibrationScores that have test scores of their own promise less.
         missed = 2 if found.augmentation == "separate" and len(found.scores) > 1 else 1
-        demand_coverage(p_values, partial(_promised, missed), found.claim.covers)
+        demand_coverage(p_values, partial(_level, missed), found.claim.covers)
 
 
-def _promised(missed: int, alpha: Fraction) -> Fraction:
+def _level(missed: int, alpha: Fraction) -> Fraction:
     return 1 - missed * alpha
 
 

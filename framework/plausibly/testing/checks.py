@@ -8,7 +8,7 @@ from typing import Any
 
 import xarray as xr
 
-from plausibly.data.annotations import Record
+from plausibly.data.records import Record
 from plausibly.errors import InputError
 from plausibly.protocols import (
     KINDS,

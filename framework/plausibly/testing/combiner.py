@@ -81,12 +81,9 @@ class CombinerWorld:
         return Case(PValues.of(pools, queries.astype(atoms.dtype)), aside, summary)
 
 
-def world_for(combiner: PValueCombiner) -> CombinerWorld:
-    """Return calibrations with held-out examples, where the combiner wants them."""
-    return CombinerWorld(float(getattr(combiner, "held_out", 0.0)))
-
-
-BOOK: RuleBook[PValueCombiner, CombinerWorld] = RuleBook(COMBINER, world_for)
+BOOK: RuleBook[PValueCombiner, CombinerWorld] = RuleBook(
+    COMBINER, lambda combiner: CombinerWorld(float(getattr(combiner, "held_out", 0.0)))
+)
 
 
 def _combined(combiner: PValueCombiner, case: Case) -> Floats:
@@ -206,20 +203,26 @@ def held_out_needed(combiner: PValueCombiner, world: CombinerWorld) -> None:
 @BOOK.rule
 def mean_only(combiner: PValueCombiner, world: CombinerWorld) -> None:
     """A combiner that needs the mean p-value alone reads nothing else."""
-    atoms = world.atoms(m=1)
-    units = np.ones(_N, np.int64)
-    one = CalibrationScores(
-        scores=atoms, units=units, row=np.arange(_N), denominator=units, separate=False
-    )
-    pools = Pools(one)
-    plain = world.case(atoms)
-    aside = None
-    if plain.held_out is not None and plain.held_out.scores is not None:
-        aside = PValues.of(pools, plain.held_out.scores)
-    p = PValues.of(pools, _uniforms("queries", _QUERIES))
     if combiner.needs != "mean":
         return
-    found = np.asarray(combiner.combine(PValues(pools, p.numerators), aside))
+    plain = world.case(world.atoms(m=1))
+    units = np.ones(_N, np.int64)
+    pools = Pools(
+        CalibrationScores(
+            scores=world.atoms(m=1),
+            units=units,
+            row=np.arange(_N),
+            denominator=units,
+            separate=False,
+        )
+    )
+
+    def alone(scores: Floats) -> PValues:
+        """Return p-values of which the mean is all that is known."""
+        return PValues(pools, PValues.of(pools, scores).numerators)
+
+    held_out = None if plain.held_out is None else alone(_uniforms("held-out", _H))
+    found = np.asarray(combiner.combine(alone(_uniforms("queries", _QUERIES)), held_out))
     off = farthest(found, _combined(combiner, plain))
     demand(off <= _CLOSE, f"from the mean alone the p-values are {off:.3g} off")
 

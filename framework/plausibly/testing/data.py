@@ -12,8 +12,9 @@ from numpy.typing import NDArray
 
 from plausibly import registry
 from plausibly.data import names
-from plausibly.data.annotations import AnnotationTable, Record, rebuilt
+from plausibly.data.annotations import AnnotationTable, rebuilt
 from plausibly.data.names import name_texts
+from plausibly.data.records import Record
 from plausibly.data.select import select
 from plausibly.errors import ComponentError
 from plausibly.kernels.random import Keys, hash_names

@@ -13,7 +13,7 @@ import xarray as xr
 
 from plausibly import registry
 from plausibly.data import names
-from plausibly.data.seal import check_table
+from plausibly.data.annotations import check_table
 from plausibly.errors import ComponentError, InputError
 from plausibly.io import files
 from plausibly.protocols import ANNOTATION, READER, Reader

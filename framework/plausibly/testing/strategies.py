@@ -14,7 +14,7 @@ import xarray as xr
 
 from plausibly import registry
 from plausibly.data import names
-from plausibly.data.annotations import Record
+from plausibly.data.records import Record
 from plausibly.errors import InputError
 from plausibly.extras import require
 from plausibly.kernels.types import Floats

@@ -27,7 +27,7 @@ from plausibly.plugin import (
     several,
 )
 from plausibly_builtins.aggregation import example_names, refuse_or_warn
-from plausibly_builtins.partial_ranking._stages import rankings, strongly_connected
+from plausibly_builtins.rankings import rankings, strongly_connected
 
 Column = NDArray[np.float64]
 Form = Literal["list", "matrix"]

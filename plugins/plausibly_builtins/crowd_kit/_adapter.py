@@ -148,7 +148,8 @@ class CrowdKit(Aggregator):
 
     Each says what it is `called`, and the name of crowd-kit's `model`. A model that does not take a
     response twice has `repeats` False, one for few labels says how many at `most`, and one whose
-    losses are changes has `absolute` True. `fixed` are parameters that are no fields.
+    losses are changes has `absolute` True, one that gives each annotator a skill `skilled`. `fixed`
+    are parameters that are no fields.
     """
 
     accepts: ClassVar[frozenset[str]] = frozenset({"single-label"})
@@ -158,6 +159,7 @@ class CrowdKit(Aggregator):
     fixed: ClassVar[dict[str, int]] = {}
     repeats: ClassVar[bool] = True
     absolute: ClassVar[bool] = False
+    skilled: ClassVar[bool] = False
     most: ClassVar[int | None] = None
 
     def __attrs_post_init__(self) -> None:
@@ -183,6 +185,27 @@ class CrowdKit(Aggregator):
         table = np.zeros((rows.n, rows.labels))
         table[:, given.said] = (values / sums[:, None])[given.of_example]
         return rows.plausibilities(table).assign_attrs(found.attributes)
+
+    def reliability(self, annotations: xr.Dataset) -> xr.Dataset | None:
+        """Return what each annotator is worth."""
+        found = self._estimated(annotations)
+        given = found.given
+        known = given.rows.table.coords
+        table = xr.Dataset(
+            {names.WEIGHT: (names.ANNOTATOR, self._worth(found)[given.of_annotator])},
+            coords={name: known[name].variable for name in (names.ANNOTATOR, names.LABEL)},
+        )
+        return self._with_more(table, found).assign_attrs(found.attributes)
+
+    def _worth(self, found: Estimated) -> Column:
+        """Return the chance of each annotator to be right: (annotator,) in the order of names."""
+        if self.skilled and found.estimator is not None:
+            return found.given.by_annotator(found.estimator.skills_)
+        return found.given.right(found.chances)
+
+    def _with_more(self, table: xr.Dataset, found: Estimated) -> xr.Dataset:
+        """Return the table with what else the model says of annotators."""
+        return table
 
     def _estimated(self, annotations: xr.Dataset) -> Estimated:
         """Return what crowd-kit makes of a table."""
@@ -276,45 +299,11 @@ class CrowdKit(Aggregator):
 
 
 @attrs.frozen(kw_only=True)
-class Judging(CrowdKit):
-    """An aggregator of crowd-kit that says what each annotator is worth."""
-
-    def reliability(self, annotations: xr.Dataset) -> xr.Dataset:
-        """Return what each annotator is worth."""
-        found = self._estimated(annotations)
-        given = found.given
-        worth = self._worth(found)[given.of_annotator]
-        known = given.rows.table.coords
-        table = xr.Dataset(
-            {names.WEIGHT: (names.ANNOTATOR, worth)},
-            coords={name: known[name].variable for name in (names.ANNOTATOR, names.LABEL)},
-        )
-        return self._with_more(table, found).assign_attrs(found.attributes)
-
-    def _worth(self, found: Estimated) -> Column:
-        """Return the chance of each annotator to be right: (annotator,) in the order of names."""
-        return found.given.right(found.chances)
-
-    def _with_more(self, table: xr.Dataset, found: Estimated) -> xr.Dataset:
-        """Return the table with what else the model says of annotators."""
-        return table
-
-
-@attrs.frozen(kw_only=True)
-class Skilled(Judging):
-    """An aggregator of crowd-kit that gives each annotator a skill."""
-
-    def _worth(self, found: Estimated) -> Column:
-        if found.estimator is None:
-            return super()._worth(found)
-        return found.given.by_annotator(found.estimator.skills_)
-
-
-@attrs.frozen(kw_only=True)
-class Weighing(Skilled):
+class Weighing(CrowdKit):
     """An aggregator of crowd-kit of which the skills alone are read: votes are counted here."""
 
     repeats: ClassVar[bool] = False
+    skilled: ClassVar[bool] = True
 
     def _chances(self, given: Given, estimator: Estimator) -> Column:
         """Return the sums of the skills of those who say a label."""

@@ -15,14 +15,12 @@ from plausibly_builtins.crowd_kit._adapter import (
     Estimated,
     Estimator,
     Given,
-    Judging,
-    Skilled,
     Weighing,
 )
 
 
 @attrs.frozen(kw_only=True)
-class DawidSkene(Judging):
+class DawidSkene(CrowdKit):
     """Plausibility of a label = its chance of being the one true label, by crowd-kit's DawidSkene.
 
     The model of plausibly's own `dawid-skene`, with `smoothing` 0 (chances below 1e-10 are raised
@@ -72,7 +70,7 @@ class DawidSkene(Judging):
 
 
 @attrs.frozen(kw_only=True)
-class OneCoin(Skilled):
+class OneCoin(CrowdKit):
     """Plausibility of a label = its chance of being the one true label, by OneCoinDawidSkene.
 
     The model of plausibly's own `one-coin`, with the priors `right` and `wrong` 0, for the labels
@@ -95,13 +93,14 @@ class OneCoin(Skilled):
 
     called: ClassVar[str] = "one-coin"
     model: ClassVar[str] = "OneCoinDawidSkene"
+    skilled: ClassVar[bool] = True
 
     iterations: int = attrs.field(default=100, validator=attrs.validators.ge(1))
     tolerance: float = attrs.field(default=1e-5, validator=attrs.validators.gt(0.0))
 
 
 @attrs.frozen(kw_only=True)
-class Glad(Judging):
+class Glad(CrowdKit):
     """Plausibility of a label = its chance of being the one true label, by crowd-kit's GLAD.
 
     Annotator q says the true label of example i with chance ``s(a_q exp(b_i))``, s the logistic
@@ -141,7 +140,7 @@ class Glad(Judging):
 
 
 @attrs.frozen(kw_only=True)
-class Mace(Judging):
+class Mace(CrowdKit):
     """Plausibility of a label = its chance of being the one true label, by crowd-kit's MACE.
 
     Annotator q knows the true label with chance ``t_q`` and says it; else they say what they always
@@ -285,6 +284,9 @@ class Kos(CrowdKit):
         labels = estimator.labels_.reindex(np.arange(given.rows.n)).to_numpy()
         found: Column = (labels[:, None] == np.array(given.texts, dtype=object)).astype(np.float64)
         return found
+
+    def reliability(self, annotations: xr.Dataset) -> None:
+        """Return None: it does not say what an annotator is worth."""
 
     def _estimated(self, annotations: xr.Dataset) -> Estimated:
         try:

@@ -32,11 +32,9 @@ from plausibly.plugin import (
     several,
 )
 from plausibly_builtins.aggregation import example_names
+from plausibly_builtins.rankings import Blocks, rankings, strongly_connected
 
 Column = NDArray[np.float64]
-Blocks = list[tuple[float, list[list[int]]]]
-"""Weight and blocks of each response to an example: labels by their rank among the names."""
-
 Unmentioned = Literal["nothing", "together", "each"]
 """What happens to labels that no response of the example names."""
 
@@ -158,22 +156,6 @@ def by_example(values: Column, size: Ints) -> list[Column]:
     return np.split(values, np.cumsum(size)[:-1]) if size.size else []
 
 
-def rankings(rows: Rows, rank: Ints) -> list[Blocks]:
-    """Return weight and blocks, of ranks of label names, of each response, by example."""
-    found: list[Blocks] = [[] for _ in range(rows.n)]
-    ends = np.cumsum(rows.mentions).tolist()
-    label, block = rank[rows.label].tolist(), rows.block.tolist()
-    start = 0
-    for example, weight, end in zip(rows.example.tolist(), rows.weight.tolist(), ends, strict=True):
-        blocks: dict[int, list[int]] = {}
-        for place in range(start, end):
-            blocks.setdefault(block[place], []).append(label[place])
-        if blocks and weight > 0:
-            found[example].append((weight, list(blocks.values())))
-        start = end
-    return found
-
-
 def _example(
     responses: Blocks, by_name: Ints, unmentioned: Unmentioned, *, excluded: bool
 ) -> Example:
@@ -193,14 +175,6 @@ def _example(
                 counts[tuple(block), tuple(sorted(below))].append(weight)
     stages = [(*stage, math.fsum(weights)) for stage, weights in sorted(counts.items())]
     return Example(labels=tuple(by_name[ranks].tolist()), rest=rest, stages=tuple(stages))
-
-
-def strongly_connected(above: Bools) -> bool:
-    """Return whether a chain of labels, each `above` the next, joins every two labels."""
-    above = above | np.eye(len(above), dtype=bool)
-    for through in range(len(above)):
-        above |= above[:, through, None] & above[through]
-    return bool(above.all())
 
 
 HALF = 2.0**-54

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Sequence
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import attrs
 import numpy as np
@@ -156,19 +156,21 @@ class Chains:
 
     def times(self, count: int) -> Chains:
         """Return the chains of so many draws, as if each were a table of its own, in a row."""
-        return Chains(
-            size=np.tile(self.size, count),
-            shape=np.tile(self.shape, count),
-            prior=np.tile(self.prior, count),
-            stage_example=_shifted(self.stage_example, count, self.size.size),
-            below_stage=_shifted(self.below_stage, count, self.stage_example.size),
-            below_item=_shifted(self.below_item, count, self.shape.size),
-            single_stage=_shifted(self.single_stage, count, self.stage_example.size),
-            single_item=_shifted(self.single_item, count, self.shape.size),
-            weight=np.tile(self.weight, count),
-            copy_stage=_shifted(self.copy_stage, count, self.stage_example.size),
-            copy_item=_shifted(self.copy_item, count, self.shape.size),
-        )
+        examples, stages, items = self.size.size, self.stage_example.size, self.shape.size
+        # How far the codes of the next draw are on; columns that are no codes are repeated.
+        steps = {
+            "stage_example": examples,
+            "below_stage": stages,
+            "below_item": items,
+            "single_stage": stages,
+            "single_item": items,
+            "copy_stage": stages,
+            "copy_item": items,
+        }
+        columns: dict[str, Any] = attrs.asdict(self, recurse=False)  # Any: of codes and numbers
+        for name, column in columns.items():
+            columns[name] = _shifted(column, count, steps.get(name))
+        return Chains(**columns)
 
     def run(
         self, streams: Sequence[Keys], hashes: Hashes, sweeps: int
@@ -193,10 +195,12 @@ class Chains:
         return [parts[at * n : (at + 1) * n] for at in range(len(streams))], felt
 
 
-def _shifted(codes: Codes, count: int, step: int) -> Codes:
-    """Return codes once a draw, each draw's pointing at its own copy; -1 stays."""
-    shift = np.arange(count).reshape(-1, *[1] * codes.ndim) * step
-    found: Codes = np.where(codes < 0, -1, codes + shift).reshape(-1, *codes.shape[1:])
+def _shifted(column: Codes, count: int, step: int | None) -> Codes:
+    """Return a column once a draw; codes of each draw point at its own copy, and -1 stays."""
+    if step is None:
+        return np.tile(column, count)
+    shift = np.arange(count).reshape(-1, *[1] * column.ndim) * step
+    found: Codes = np.where(column < 0, -1, column + shift).reshape(-1, *column.shape[1:])
     return found
 
 
@@ -246,44 +250,35 @@ class _Needed:
         found: Column = flat[at + np.arange(_BLOCK)[:, None] * step]
         return found
 
-    def taken(self, uniforms: Sequence[Column]) -> _Taken:
-        """Return the uniforms of some draws, each used for what it is for."""
-        return _Taken(
-            single=np.concatenate([one[self.single] for one in uniforms], axis=1),
-            item=np.concatenate([one[self.item] for one in uniforms], axis=1),
-            total=np.concatenate([one[self.total] for one in uniforms], axis=1),
-            copy=np.concatenate([one[self.copy] for one in uniforms]),
-        )
+    def taken(self, uniforms: Sequence[Column]) -> tuple[Column, ...]:
+        """Return uniforms of one sweep in the order of the chains: of singles, items, totals, ties.
 
-
-@attrs.frozen(kw_only=True, eq=False)
-class _Taken:
-    """Uniforms of one sweep, in the order of the chains."""
-
-    single: Column
-    item: Column
-    total: Column
-    copy: Column
+        The first three are pairs, (2, ...).
+        """
+        pairs = (self.single, self.item, self.total)
+        found = [np.concatenate([one[at] for one in uniforms], axis=1) for at in pairs]
+        return (*found, np.concatenate([one[self.copy] for one in uniforms]))
 
 
 def _sweep(
-    chains: Chains, share: Column, waits: Column, owner: Codes, uniform: _Taken
+    chains: Chains, share: Column, waits: Column, owner: Codes, uniforms: tuple[Column, ...]
 ) -> tuple[Column, Column]:
     """Return shares, and arrival times in ties, after one sweep."""
     stages, items = chains.stage_example.size, share.size
+    of_single, of_item, of_total, of_copy = uniforms
     utility = np.maximum(share, _LEAST)
     under = _sums(chains.below_stage, utility[chains.below_item], stages)
     rate = utility[chains.single_item] + under[chains.single_stage]
-    alone = np.exp(log_gamma(chains.weight, *uniform.single)) / rate
-    waits = _arrivals(chains, utility, under, waits, uniform.copy)
+    alone = np.exp(log_gamma(chains.weight, *of_single)) / rate
+    waits = _arrivals(chains, utility, under, waits, of_copy)
     last = _sums(chains.single_stage, alone, stages)
     last += _sums(chains.copy_stage, waits.max(axis=1, initial=0.0), stages)
     inside = chains.copy_item >= 0
-    exposed = np.maximum(np.exp(log_gamma(chains.prior, *uniform.total)), _LEAST)[owner]
+    exposed = np.maximum(np.exp(log_gamma(chains.prior, *of_total)), _LEAST)[owner]
     exposed += _sums(chains.single_item, alone, items)
     exposed += _sums(chains.copy_item[inside], waits[inside], items)
     exposed += _sums(chains.below_item, last[chains.below_stage], items)
-    logs = log_gamma(chains.shape, *uniform.item) - np.log(exposed)
+    logs = log_gamma(chains.shape, *of_item) - np.log(exposed)
     scale = np.bincount(owner, np.exp(logs), chains.size.size)
     waits = waits * scale[chains.stage_example[chains.copy_stage], None]
     found = np.exp(log_normalised(logs, owner, chains.size.size))

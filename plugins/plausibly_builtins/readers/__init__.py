@@ -55,7 +55,7 @@ _READERS: dict[str, tuple[str, tuple[str, ...], str]] = {
         "annotations of tasks (Label Studio JSON, a file or a folder)",
     ),
     "label-studio-min": (
-        "label_studio:LabelStudioMin",
+        "label_studio_min:LabelStudioMin",
         (".json",),
         "one record per annotation (Label Studio JSON-MIN)",
     ),
@@ -81,7 +81,7 @@ _READERS: dict[str, tuple[str, tuple[str, ...], str]] = {
     ),
     "soft-labels": (
         "soft_labels:SoftLabels",
-        (*_TEXT, *_LINES),
+        _LINES,  # in tables, weights look like predictions
         "a weight for each label (CSV, TSV, Parquet, npy, npz, JSON Lines)",
     ),
 }

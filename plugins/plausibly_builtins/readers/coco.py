@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Literal, TypeAlias
+from typing import Literal
 
 import attrs
 
 from plausibly.plugin import (
-    AnnotationTable,
     InputError,
     Response,
-    ResponseOptions,
     counted,
     json_head,
     json_shown,
@@ -22,12 +20,18 @@ from plausibly.plugin import (
     several,
     states,
 )
-from plausibly_builtins.readers._exports import (
+from plausibly_builtins.readers.base import (
     CONSOLIDATED,
-    about,
+    Content,
+    Entry,
+    Export,
+    Kind,
+    Unlabelled,
     as_typed,
+    check_annotator,
     one_or_all,
     refused,
+    shown,
     text_of,
 )
 
@@ -35,11 +39,9 @@ _LISTS = ("images", "categories", "annotations")
 _OTHERS = frozenset({"info", "licenses"})
 _WHERE = ("bbox", "segmentation", "keypoints", "segments_info")
 
-_Entry: TypeAlias = Mapping[str, object]
-
 
 @attrs.frozen(kw_only=True)
-class Coco(ResponseOptions):
+class Coco(Export):
     """Read COCO JSON whose annotations are of whole images: ``image_id`` and ``category_id``.
 
     All categories of an image are one label set. The format has no annotators: responses are those
@@ -62,11 +64,11 @@ class Coco(ResponseOptions):
         (counted in the summary), or an empty answer.
     """
 
-    kind: Literal["label-set", "single-label"] = "label-set"
+    kind: Kind = "label-set"
     annotator: str | None = None
     example: Literal["file_name", "id"] = "file_name"
     instances: bool = False
-    unlabelled: Literal["not-assigned", "empty"] = "not-assigned"
+    unlabelled: Unlabelled = "not-assigned"
 
     def recognises(self, path: Path, head: bytes) -> bool:
         """Return whether the file is an object with the three lists, as far as it is shown."""
@@ -82,43 +84,36 @@ class Coco(ResponseOptions):
         # In a long file the other lists come later.
         return bool(seen) and len(head) >= 32_768 and set(found) <= {*_LISTS, *_OTHERS}
 
-    def read(self, path: Path, labels: Sequence[str] | None) -> AnnotationTable:
-        """Return the annotation table in the file."""
-        with about(path.name):
-            lists = _lists(path)
-            categories = _named(lists["categories"], "category", ".categories", "name")
-            images = _named(lists["images"], "image", ".images", self.example)
-            self._check_instances(lists["annotations"])
-            named = any(entry.get("annotator") is not None for entry in lists["annotations"])
-            if named and self.annotator is not None:
-                raise refused(
-                    "annotator-unfit",
-                    " names its annotators",
-                    "an annotator for a file that names none",
-                    quoted(self.annotator),
-                    "leave annotator out",
-                )
-            alone = self.annotator or CONSOLIDATED
-            said: dict[tuple[str, str | None], dict[str, str]] = {}
-            for at, entry in enumerate(lists["annotations"]):
-                place = f".annotations[{at}]"
-                image = _known(entry, "image_id", "image", images, place)
-                label = categories[_known(entry, "category_id", "category", categories, place)]
-                who = entry.get("annotator") if named else alone
-                if who is not None and not isinstance(who, str):
-                    raise _unlike(f"{place}.annotator", "a text or number", json_shown(who))
-                said.setdefault((image, text_of(who)), {}).setdefault(label, place)
+    def content(self, path: Path, labels: Sequence[str] | None) -> Content:
+        """Return the categories of the images."""
+        lists = _lists(path)
+        categories = _named(lists["categories"], "category", "name")
+        images = _named(lists["images"], "image", self.example)
+        self._check_instances(lists["annotations"])
+        named = any(entry.get("annotator") is not None for entry in lists["annotations"])
+        if named:
+            check_annotator(self.annotator, "names its annotators")
+        alone = self.annotator or CONSOLIDATED
+        found: dict[tuple[str, str | None], dict[str, str]] = {}
+        for at, entry in enumerate(lists["annotations"]):
+            place = f".annotations[{at}]"
+            image = _known(entry, "image", images, place)
+            label = categories[_known(entry, "category", categories, place)]
+            who = entry.get("annotator") if named else alone
+            if who is not None and not isinstance(who, str):
+                raise _unlike(f"{place}.annotator", "a text or number", json_shown(who))
+            found.setdefault((image, text_of(who)), {}).setdefault(label, place)
         responses = [
             Response(
                 example=images[image],
                 annotator=annotator,
-                answer=one_or_all(self.kind, list(found)),
+                answer=one_or_all(self.kind, list(places)),
                 state=states.CONSOLIDATED if annotator == CONSOLIDATED else states.ANSWERED,
-                place=next(iter(found.values())),
+                place=next(iter(places.values())),
             )
-            for (image, annotator), found in said.items()
+            for (image, annotator), places in found.items()
         ]
-        answered = {image for image, _ in said}
+        answered = {image for image, _ in found}
         without = [name for key, name in images.items() if key not in answered]
         if self.unlabelled == "empty":
             responses += [
@@ -126,60 +121,44 @@ class Coco(ResponseOptions):
                 for name in without
             ]
             without = []
-        return self.gathered(
-            self.kind,
-            responses,
-            labels,
-            whose=path.name,
+        return Content(
+            kind=self.kind,
+            responses=responses,
             examples=images.values(),
             offered=list(categories.values()),
             left_out={"images without annotation (not annotated, or of no label)": len(without)},
         )
 
-    def _check_instances(self, annotations: Sequence[_Entry]) -> None:
+    def _check_instances(self, annotations: Sequence[Entry]) -> None:
         keys = [key for key in _WHERE if any(entry.get(key) for entry in annotations)]
         if self.instances or not keys:
             return
         places = [at for at, entry in enumerate(annotations) if any(map(entry.get, _WHERE))]
-        raise refused(
-            "instances-refused",
-            f": {several(len(places), 'annotation')} of {counted(len(annotations))} "
-            f"{'says' if len(places) == 1 else 'say'} where something is "
-            f"({listed(f'.annotations[{at}]' for at in places)})",
-            "annotations of whole images: image_id and category_id",
-            listed(keys),
-            as_typed("coco", "instances = true") + ", if an instance means that its image shows "
-            "the category",
-            annotations=places,
-        )
+        number = f"{several(len(places), 'annotation')} of {counted(len(annotations))}"
+        first = listed(f".annotations[{at}]" for at in places)
+        what = f": {number} with a place inside the image ({first})"
+        expected = "annotations of whole images: image_id and category_id"
+        do = as_typed("coco", "instances = true")
+        do += ", if an instance means that its image shows the category"
+        raise refused("instances-refused", what, expected, listed(keys), do, annotations=places)
 
 
 def _unlike(place: str, expected: str, got: str) -> InputError:
-    return refused(
-        "coco-unlike",
-        f": {place} is not as COCO has it",
-        expected,
-        got,
-        "export it again, or name the reader that it is for: --reader NAME",
-        place=place,
-    )
+    do = "export it again, or name the reader that it is for: --reader NAME"
+    what = f": {place} is not as COCO has it"
+    return refused("coco-unlike", what, expected, got, do, place=place)
 
 
-def _shown(entry: _Entry, key: str) -> str:
-    """Return what stands under a key, or which keys are there."""
-    return json_shown(entry[key]) if key in entry else f"keys {listed(entry) or 'none'}"
-
-
-def _lists(path: Path) -> dict[str, list[_Entry]]:
+def _lists(path: Path) -> dict[str, list[Entry]]:
     """Return the three lists of the file, all entries of which are objects."""
     content = read_json(path, expected="an object with images, categories and annotations")
     if not isinstance(content, dict):
         raise _unlike(".", f"an object with {listed(_LISTS)}", json_shown(content))
-    found: dict[str, list[_Entry]] = {}
+    found: dict[str, list[Entry]] = {}
     for key in _LISTS:
         entries = content.get(key)
         if not isinstance(entries, list):
-            raise _unlike(f".{key}", "a list", _shown(content, key))
+            raise _unlike(f".{key}", "a list", shown(content, key))
         for at, entry in enumerate(entries):
             if not isinstance(entry, dict):
                 raise _unlike(f".{key}[{at}]", "an object", json_shown(entry))
@@ -187,45 +166,39 @@ def _lists(path: Path) -> dict[str, list[_Entry]]:
     return found
 
 
-def _named(entries: Sequence[_Entry], noun: str, where: str, name: str) -> dict[str, str]:
+_PLURAL = {"image": "images", "category": "categories"}
+
+
+def _named(entries: Sequence[Entry], noun: str, name: str) -> dict[str, str]:
     """Return the names of images or categories by their ids; neither is there twice."""
     found: dict[str, str] = {}
     taken = set[str]()
     for at, entry in enumerate(entries):
-        place = f"{where}[{at}]"
+        place = f".{_PLURAL[noun]}[{at}]"
         values = {"id": text_of(entry.get("id")), name: text_of(entry.get(name))}
         for key, value in values.items():
             if value is None:
-                raise _unlike(f"{place}.{key}", "a text or number", _shown(entry, key))
+                raise _unlike(f"{place}.{key}", "a text or number", shown(entry, key))
         identity, called = str(values["id"]), str(values[name])
-        what, before, shown, do = "id", found.get(identity), identity, "keep one of them"
+        again, before, do = f"id of another {noun}, {identity}", found.get(identity), ""
         if before is None and called in taken:
-            what, before, shown = "name", called, quoted(called)
-            do = as_typed("coco", 'example = "id"') if noun == "image" else do
+            again, before = f"name of another {noun}, {quoted(called)}", called
+            do = as_typed("coco", 'example = "id"') if noun == "image" else ""
         if before is not None:
-            raise refused(
-                f"{noun}-twice",
-                f": {place} has the {what} of another {noun}, {shown}",
-                f"each {noun} once",
-                f"{before} before",
-                do,
-                place=place,
-            )
+            what, expected = f": {place} has the {again}", f"each {noun} once"
+            do, got = do or "keep one of them", f"{before} before"
+            raise refused(f"{noun}-twice", what, expected, got, do, place=place)
         found[identity] = called
         taken.add(called)
     return found
 
 
-def _known(entry: _Entry, key: str, noun: str, known: Mapping[str, str], place: str) -> str:
+def _known(entry: Entry, noun: str, known: Mapping[str, str], place: str) -> str:
     """Return an id that an annotation names, once it is known to be one of the file."""
+    key = f"{noun}_id"
     value = text_of(entry.get(key))
     if value is None or value not in known:
-        raise refused(
-            f"{noun}-unknown",
-            f": {place} is of no {noun} of the file",
-            f"{key}, one of {several(len(known), noun).replace('categorys', 'categories')}",
-            _shown(entry, key),
-            "export it again",
-            place=place,
-        )
+        what, got = f": {place} is of no {noun} of the file", shown(entry, key)
+        expected = f"{key}, one of {counted(len(known))}"
+        raise refused(f"{noun}-unknown", what, expected, got, "export it again", place=place)
     return value

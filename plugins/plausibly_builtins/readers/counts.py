@@ -18,43 +18,46 @@ from plausibly.plugin import (
     JsonNumber,
     NamedArray,
     Response,
-    ResponseOptions,
     TextTable,
     build_table,
     counted,
-    file_opening,
     json_shown,
     listed,
     quoted,
-    read_table,
     several,
     states,
 )
-from plausibly_builtins.readers._columns import (
-    COUNT,
-    NAMES,
-    array_of,
-    check_columns,
+from plausibly_builtins.readers.base import (
+    Content,
+    Entry,
+    as_typed,
     check_named,
+    line_refused,
+    reason,
+    refused,
+    short,
+    toml_list,
+    warn_of,
+)
+from plausibly_builtins.readers.label_columns import (
+    COUNT,
+    EXAMPLE_KEYS,
+    LabelColumns,
+    check_columns,
     check_names,
     check_once,
     example_hint,
     first_object,
-    is_flat,
     is_lines,
     labels_of,
-    line_refused,
     named_objects,
-    reason,
-    toml_list,
 )
-from plausibly_builtins.readers._exports import about, as_typed, refused, short, told
 
 _MOST = 2**53  # whole numbers that a float64 weight holds exactly
 _ROUNDED = 0.005  # shares may be written with two decimals
 _DROP = "name it, or " + as_typed("counts", 'unnamed = "drop"') + " (recorded)"
 _FAULTS = {
-    re.compile(r"-[0-9.,]+"): ("a negative number", "a count is 0 or more: mend that line"),
+    re.compile(r"-[0-9.,]+"): ("a negative number", "a count is 0 or more: fix that line"),
     re.compile(r"[0-9]*,[0-9]+"): ("a comma", "write numbers without commas"),
     re.compile(r"[0-9]*\.[0-9]+"): (
         "a fraction",
@@ -65,7 +68,7 @@ _FAULTS = {
 
 
 @attrs.frozen(kw_only=True, eq=False)
-class Counted:
+class Votes:
     """Votes by example and label, (example, column); `offered` where all labels are in order."""
 
     examples: list[str] | None
@@ -77,10 +80,10 @@ class Counted:
 
 
 @attrs.frozen(kw_only=True)
-class Counts(ResponseOptions):
-    """Read votes that were counted: one row an example, one column a label.
+class Counts(LabelColumns):
+    """Read votes that were counted: one row per example, one column per label.
 
-    Who voted is unknown; each count becomes one response that counts so many times. An example
+    Voters are unknown; each count becomes one response that counts so many times. An example
     without any vote stays. In JSON Lines an object holds the counts of an example by label, and
     a label that is not there has none.
 
@@ -100,8 +103,6 @@ class Counts(ResponseOptions):
         Key of the counts in JSON Lines.
     """
 
-    example: str | None = None
-    ignore: tuple[str, ...] = ()
     unnamed: Literal["error", "drop"] = "error"
     array: str = "counts"
     field: str = "label_counter"
@@ -110,39 +111,39 @@ class Counts(ResponseOptions):
         """Return whether the file says that it holds counts, by an array or a key of that name."""
         if head.startswith(b"PK"):
             return _has_array(path, self.array)
-        if not is_lines(path):
-            return False
-        entry = first_object(head)
+        entry = first_object(head) if is_lines(path) else {}
         found = entry.get(self.field)
         return (
             isinstance(found, dict)
-            and any(isinstance(entry.get(key), str) for key in NAMES)
+            and any(isinstance(entry.get(key), str) for key in EXAMPLE_KEYS)
             and all(isinstance(n, JsonNumber) and COUNT.fullmatch(n) for n in found.values())
         )
 
-    def read(self, path: Path, labels: Sequence[str] | None) -> AnnotationTable:
-        """Return the annotation table in the file."""
-        with about(path.name):
-            array = array_of(path, self.array)
-            if array is not None:
-                values = _whole_numbers(array)
-                found = Counted(
-                    examples=array.examples,
-                    columns=labels_of(array, labels),
-                    values=values,
-                    places=[f"row {counted(row + 1)}" for row in range(len(values))],
-                )
-                return self._table(found, labels, path.name)
-            if is_lines(path) and not is_flat(file_opening(path, "annotations")):
-                return self._table(self._from_lines(path), labels, path.name)
-        return self.from_table(read_table(path, role="annotations"), labels)
+    def array_name(self) -> str:
+        """Return the name of the array in an npz file."""
+        return self.array
 
-    def from_table(self, table: TextTable, labels: Sequence[str] | None) -> AnnotationTable:
-        """Return the annotation table of columns of text; see `read`."""
-        with about(table.whose):
-            return self._table(self._from_text(table.seen()), labels, table.whose, ignorable=True)
+    def array_content(
+        self, path: Path, found: NamedArray, labels: Sequence[str] | None
+    ) -> Content | AnnotationTable:
+        """Return the counts in an array."""
+        values = found.values
+        fit = np.isfinite(values) & (values >= 0) & (values == np.floor(values)) & (values < _MOST)
+        if not fit.all():
+            row, column = (int(index) for index in np.argwhere(~fit)[0])
+            what = f" row {counted(row + 1)}, column {column + 1} is not a number of votes"
+            expected, got = "a whole number, 0 or more", f"{values[row, column]}"
+            do = "save the counts, not shares of them"
+            raise refused("count-unreadable", what, expected, got, do)
+        votes = Votes(
+            examples=found.examples,
+            columns=labels_of(found, labels),
+            values=values.astype(np.int64),
+            places=[f"row {counted(row + 1)}" for row in range(len(values))],
+        )
+        return self._content(votes, labels, path.name)
 
-    def _from_lines(self, path: Path) -> Counted:
+    def lines_content(self, path: Path, labels: Sequence[str] | None) -> Content | AnnotationTable:
         """Return the counts in a JSON Lines file."""
         drop = self.unnamed == "drop"
         every = named_objects(path, "counts", self.example, _DROP, unnamed=drop)
@@ -152,7 +153,7 @@ class Counts(ResponseOptions):
         columns = sorted(set().union(*found.values()))
         values = [[counts.get(label, 0) for label in columns] for counts in found.values()]
         dropped = len(every) - len(names)
-        return Counted(
+        votes = Votes(
             examples=list(names.values()),
             columns=columns,
             values=np.array(values, np.int64).reshape(len(names), len(columns)),
@@ -160,8 +161,9 @@ class Counts(ResponseOptions):
             left_out={reason(dropped, "line", "a name"): dropped},
             offered=False,
         )
+        return self._content(votes, labels, path.name)
 
-    def _counts(self, line: int, entry: Mapping[str, object]) -> dict[str, int]:
+    def _counts(self, line: int, entry: Entry) -> dict[str, int]:
         """Return the counts of an object; lists beside them have to be the same numbers."""
         counter, field = entry.get(self.field), self.field
         if not isinstance(counter, dict):
@@ -176,48 +178,36 @@ class Counts(ResponseOptions):
             )
         for label, number in counter.items():
             if not (isinstance(number, JsonNumber) and COUNT.fullmatch(number) and label):
-                lacks = f"{short(label)} has no number of votes"
-                raise line_refused(
-                    line,
-                    "count-unreadable",
-                    f", {field}: {lacks if label else 'a label without a name has votes'}",
-                    "a whole number, 0 or more, for each label",
-                    json_shown(number),
-                )
+                what = f", {field}: no number of votes for {short(label)}"
+                expected = "a whole number, 0 or more, for each label with a name"
+                raise line_refused(line, "count-unreadable", what, expected, json_shown(number))
         counts = {label: _whole(number) for label, number in counter.items()}
         total, sizes = sum(counts.values()), sorted(filter(None, counts.values()))
         shares = [count / max(total, 1) for count in sizes]
-        for key, said, margin in (("label_count", sizes, 0.0), ("label_dist", shares, _ROUNDED)):
+        for key, wanted, margin in (("label_count", sizes, 0.0), ("label_dist", shares, _ROUNDED)):
             beside = entry.get(key)
             if field == key or not isinstance(beside, list):
                 continue
             numbers = [item.value for item in beside if isinstance(item, JsonNumber)]
             found = sorted(filter(None, numbers))
-            alike = len(found) == len(said) and all(
-                abs(a - b) <= margin for a, b in zip(found, said, strict=True)
+            alike = len(found) == len(wanted) and all(
+                abs(a - b) <= margin for a, b in zip(found, wanted, strict=True)
             )
             if not alike or len(numbers) < len(beside):
-                raise line_refused(
-                    line,
-                    "counts-differ",
-                    f": {key} is not what {field} says",
-                    f"the same numbers, of {several(total, 'vote')}",
-                    json_shown(beside),
-                    "mend that line, or remove the wrong one of the two",
-                )
+                what, got = f": {key} is not what {field} says", json_shown(beside)
+                expected = f"the same numbers, of {several(total, 'vote')}"
+                do = "fix that line, or remove the wrong one of the two"
+                raise line_refused(line, "counts-differ", what, expected, got, do)
         return counts
 
-    def _from_text(self, table: TextTable) -> Counted:
+    def table_content(
+        self, table: TextTable, labels: Sequence[str] | None
+    ) -> Content | AnnotationTable:
         """Return the counts in a table of text."""
         table.need(self.ignore, do="name columns of the file in ignore")
         if not len(table):
-            raise refused(
-                "file-empty",
-                " is empty",
-                "one row an example",
-                "a header and no rows",
-                "write it again, or name another file",
-            )
+            do, got = "write it again, or name another file", "a header and no rows"
+            raise refused("file-empty", " is empty", "one row per example", got, do)
         wrong = {
             name: _no_counts(cells)
             for name, cells in zip(table.header, table.columns, strict=True)
@@ -240,24 +230,19 @@ class Counts(ResponseOptions):
         twice = [name for name, count in Counter(examples).items() if count > 1]
         if twice:
             rows = [row for row in kept if names[row] == twice[0]]
-            others = several(len(twice) - 1, "example")
-            more = f" (and {others} more again)" if len(twice) > 1 else ""
-            raise refused(
-                "example-twice",
-                f" names {quoted(twice[0])} in {table.places(rows)}{more}",
-                "one row an example",
-                f"{len(rows)}",
-                "keep one, or add up their counts",
-                examples=twice,
-            )
+            more = f" (and {several(len(twice) - 1, 'example')} more again)" if twice[1:] else ""
+            what = f" names {quoted(twice[0])} in {table.places(rows)}{more}"
+            expected, do = "one row per example", "keep one, or add up their counts"
+            raise refused("example-twice", what, expected, f"{len(rows)}", do, examples=twice)
         dropped = len(table) - len(kept)
-        return Counted(
+        votes = Votes(
             examples=examples,
             columns=list(wrong),
             values=values,
             places=[table.place(row).removeprefix(f"{table.whose} ") for row in kept],
             left_out={reason(dropped, "row", "a name"): dropped},
         )
+        return self._content(votes, labels, table.whose, ignorable=True)
 
     def _name_column(self, table: TextTable, wrong: Mapping[str, Sequence[int]]) -> str:
         """Return the column that names the examples."""
@@ -269,62 +254,55 @@ class Counts(ResponseOptions):
         for name, rows in wrong.items():
             if _is_text(table.column(name), rows):
                 return name
-        raise refused(
-            "columns-missing",
-            " has no column that names the examples",
-            "a column example, or one that is not of counts",
-            listed(wrong),
-            example_hint("counts", table),
-            seen=list(table.header),
-        )
+        what, expected = " has no column that names the examples", "a column example"
+        do, seen = example_hint("counts", table), list(table.header)
+        raise refused("columns-missing", what, expected, listed(wrong), do, seen=seen)
 
-    def _table(
-        self, found: Counted, labels: Sequence[str] | None, whose: str, *, ignorable: bool = False
-    ) -> AnnotationTable:
-        """Return the table; examples by name, else in their order."""
-        check_names(found.columns, "label")
-        check_names(found.examples or [], "example")
+    def _content(
+        self, votes: Votes, labels: Sequence[str] | None, source: str, *, ignorable: bool = False
+    ) -> Content | AnnotationTable:
+        """Return the votes; examples by name, else in their order."""
+        check_names(votes.columns, "label")
+        check_names(votes.examples or [], "example")
         aside = self.none_of_these
         if states.policy(states.NONE_OF_THESE, "single-label", self.states) == states.COUNT:
             aside = ()
-        offered = [name for name in found.columns if name not in aside]
+        offered = [name for name in votes.columns if name not in aside]
         if labels is not None:
             check_columns(offered, labels)
         else:  # what was declared is a label, whatever it sums to
-            _warn_of_sums(found, whose, ignorable)
-        examples = found.examples or [str(row) for row in range(len(found.values))]
-        if found.columns and not (self.states or self.none_of_these):
-            return _plain(found, examples, labels)
+            _warn_of_sums(votes, source, ignorable)
+        examples = votes.examples or [str(row) for row in range(len(votes.values))]
+        if votes.columns and not (self.states or self.none_of_these):
+            return _plain(votes, examples, labels)
         responses = (
             Response(
                 example=examples[row],
                 annotator=None,
-                answer=found.columns[column],
-                weight=float(found.values[row, column]),
-                place=f"{found.places[row]}, column {found.columns[column]}",
+                answer=votes.columns[column],
+                weight=float(votes.values[row, column]),
+                place=f"{votes.places[row]}, column {votes.columns[column]}",
             )
-            for row, column in np.argwhere(found.values).tolist()
+            for row, column in np.argwhere(votes.values).tolist()
         )
-        return self.gathered(
-            "single-label",
-            responses,
-            labels,
-            whose=whose,
+        return Content(
+            kind="single-label",
+            responses=responses,
             examples=examples,
-            offered=offered if found.offered else None,
+            offered=offered if votes.offered else None,
             anonymous=True,
-            left_out=found.left_out,
+            left_out=votes.left_out,
         )
 
 
-def _plain(found: Counted, examples: list[str], labels: Sequence[str] | None) -> AnnotationTable:
+def _plain(votes: Votes, examples: list[str], labels: Sequence[str] | None) -> AnnotationTable:
     """Return the table of plain votes, as `gathered` would, without an object for each."""
-    values = found.values
-    if found.examples is not None:
+    values = votes.values
+    if votes.examples is not None:
         order = sorted(range(len(examples)), key=examples.__getitem__)
         examples, values = [examples[row] for row in order], values[order]
-    known = list(found.columns if labels is None else labels)
-    place = np.array([known.index(name) for name in found.columns], np.int64)
+    known = list(votes.columns if labels is None else labels)
+    place = np.array([known.index(name) for name in votes.columns], np.int64)
     example, column = np.nonzero(values)
     return build_table(
         "single-label",
@@ -336,30 +314,14 @@ def _plain(found: Counted, examples: list[str], labels: Sequence[str] | None) ->
         mention_response=np.arange(example.size),
         mention_label=place[column],
         response_weight=values[example, column],
-        labels_declared=labels is not None or found.offered,
-        left_out={reason: count for reason, count in found.left_out.items() if count},
+        labels_declared=labels is not None or votes.offered,
+        left_out={reason: count for reason, count in votes.left_out.items() if count},
     )
 
 
 def _whole(cell: str) -> int:
     """Return the number in a cell that `COUNT` matches."""
     return int(cell.partition(".")[0])
-
-
-def _whole_numbers(found: NamedArray) -> NDArray[np.int64]:
-    """Return the counts of an array as integers."""
-    values = found.values
-    fit = np.isfinite(values) & (values >= 0) & (values == np.floor(values)) & (values < _MOST)
-    if not fit.all():
-        row, column = (int(index) for index in np.argwhere(~fit)[0])
-        raise refused(
-            "count-unreadable",
-            f" row {counted(row + 1)}, column {column + 1} is not a number of votes",
-            "a whole number, 0 or more",
-            f"{values[row, column]}",
-            "save the counts, not shares of them",
-        )
-    return values.astype(np.int64)
 
 
 def _no_counts(cells: Sequence[str]) -> list[int]:
@@ -374,63 +336,55 @@ def _is_text(cells: Sequence[str], wrong: Sequence[int]) -> bool:
 
 
 def _fault(cell: str) -> tuple[str, str] | None:
-    return next((said for pattern, said in _FAULTS.items() if pattern.fullmatch(cell)), None)
+    return next((fault for pattern, fault in _FAULTS.items() if pattern.fullmatch(cell)), None)
 
 
 def _check_counts(table: TextTable, wrong: Mapping[str, list[int]], named: str) -> None:
     """Raise an error unless every column that is left holds counts and nothing else."""
     words = [name for name, rows in wrong.items() if _is_text(table.column(name), rows)]
     if words:
-        columns = f"column{'s' if len(words) > 1 else ''} {listed(map(quoted, words))}"
-        raise refused(
-            "columns-not-counts",
-            f" holds no counts in {columns}",
-            "one column that names the examples, then counts",
-            f"{quoted(table.column(words[0])[wrong[words[0]][0]])} and the like",
-            as_typed("counts", f"ignore = {toml_list(words)}"),
-            columns=words,
-        )
+        what = f" holds no counts in column{'s' * (len(words) > 1)} {listed(map(quoted, words))}"
+        expected = "one column that names the examples, then counts"
+        got = f"{quoted(table.column(words[0])[wrong[words[0]][0]])} and the like"
+        do = as_typed("counts", f"ignore = {toml_list(words)}")
+        raise refused("columns-not-counts", what, expected, got, do, columns=words)
     cells = [(row, name) for name, rows in wrong.items() for row in rows]
     if cells:
         row, name = min(cells)
         cell = table.column(name)[row]
-        said, do = _fault(cell) or ("", "mend that line")
+        fault, do = _fault(cell) or ("", "fix that line")
         many = f" ({several(len(cells), 'such cell')})" if len(cells) > 1 else ""
         where = table.place(row).removeprefix(table.whose)
         raise refused(
             "count-unreadable",
             f"{where}, column {quoted(name)} is not a number of votes",
             "a whole number, 0 or more",
-            quoted(cell) + (f", {said}" if said else "") + many,
+            quoted(cell) + (f", {fault}" if fault else "") + many,
             do.replace("COLUMN", named),
             lines=sorted({table.lines[where] for where, _ in cells}),
         )
     if not wrong:
-        raise refused(
-            "columns-missing",
-            " has no column of counts",
-            "one column that names the examples, then one a label",
-            listed(table.header),
-            "add one column a label",
-        )
+        expected = "one column that names the examples, then one per label"
+        got, do = listed(table.header), "add one column per label"
+        raise refused("columns-missing", " has no column of counts", expected, got, do)
 
 
-def _warn_of_sums(found: Counted, whose: str, ignorable: bool) -> None:
+def _warn_of_sums(votes: Votes, source: str, ignorable: bool) -> None:
     """Warn where a column is the sum of two others or more: no label, but a total."""
-    total = found.values.sum(axis=1, keepdims=True)
-    sums = (2 * found.values == total).all(axis=0) & found.values.any(axis=0)
-    if len(found.columns) < 3 or sums.sum() != 1:
+    total = votes.values.sum(axis=1, keepdims=True)
+    sums = (2 * votes.values == total).all(axis=0) & votes.values.any(axis=0)
+    if len(votes.columns) < 3 or sums.sum() != 1:
         return
-    name = found.columns[int(sums.argmax())]
+    name = votes.columns[int(sums.argmax())]
     typed = as_typed("counts", f'ignore = ["{name}"]')
-    told(
-        whose,
+    warn_of(
+        source,
         "column-of-sums",
         f": column {quoted(name)} is the sum of the others in every row",
-        "one column a label",
-        f"columns {listed(map(quoted, found.columns))}",
+        "one column per label",
+        f"columns {listed(map(quoted, votes.columns))}",
         f"{typed if ignorable else f'write the file without {quoted(name)}'}, if it is a total",
-        details={"columns": [name]},
+        columns=[name],
     )
 
 

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import math
-import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from datetime import UTC, datetime, timedelta, timezone
 from itertools import zip_longest
 from pathlib import Path
 from typing import Literal, TypeAlias
@@ -17,487 +14,53 @@ from plausibly.plugin import (
     AnnotationTable,
     InputError,
     Response,
-    ResponseOptions,
     TextTable,
     columns_hint,
     counted,
     first_row,
     listed,
     near,
-    parse_json,
     quoted,
     read_table,
     several,
     states,
     table_from_codes,
 )
-from plausibly_builtins.readers._columns import check_named
-from plausibly_builtins.readers._exports import (
-    HOURS,
-    LIKE_MISSING,
-    about,
-    as_typed,
-    from_iso,
+from plausibly_builtins.readers.base import (
+    MISSING_WORDS,
+    Content,
+    Kind,
+    TableExport,
+    check_named,
     refused,
     short,
-    told,
-    warn_like_missing,
+    warn_missing_words,
+    warn_of,
+)
+from plausibly_builtins.readers.platforms import (
+    LONG,
+    NEEDED,
+    PLATFORMS,
+    TASK_ANSWERS,
+    Answers,
+    Columns,
+    answers_of,
+    columns_of,
+    known_answers,
+    platform_of,
+    row_refused,
+    states_of,
+    times_of,
+    weights_of,
 )
 
-NEEDED = ("task", "worker", "label")
-_ROLES = (*NEEDED, "weight", "time", "state")
-_TASK_ANSWERS = "taskAnswers"
-_WORKERS = ("worker", "performer", "annotator")
-_NO_ANSWER = (":confidence", "_gold", "_gold_reason")
-_LONG = 200  # longer names are no slips of the pen, and dear to compare
-_UNIX_TIME = re.compile(r"-?[0-9]{1,15}(\.[0-9]{1,9})?")
-_NAMED = re.compile(r"[A-Z][a-z]{2} ([A-Z][a-z]{2} [0-9]{1,2} [0-9:]{8}) ([A-Z]{3}) ([0-9]{4})")
-_NUMBER = re.compile(r"[0-9]{1,15}(\.[0-9]{1,15})?")
-
-
-@attrs.frozen(kw_only=True)
-class _Platform:
-    """How a platform calls its columns, and the states in them in small letters."""
-
-    columns: Mapping[str, str]
-    words: Mapping[str, str]
-    answers: str
-    golden: str = ""
-
-
-_PLATFORMS: Mapping[str, _Platform] = {
-    "toloka": _Platform(
-        columns={
-            "task": "ASSIGNMENT:task_id",
-            "worker": "ASSIGNMENT:worker_id",
-            "time": "ASSIGNMENT:submitted",
-            "state": "ASSIGNMENT:status",
-        },
-        words={
-            **dict.fromkeys(("accepted", "approved", "submitted"), states.ANSWERED),
-            "rejected": states.REJECTED,
-            "skipped": states.SKIPPED,
-            **dict.fromkeys(("active", "expired"), states.UNFINISHED),
-        },
-        answers="OUTPUT:",
-        golden="GOLDEN:",
-    ),
-    "mturk": _Platform(
-        columns={
-            "task": "HITId",
-            "worker": "WorkerId",
-            "time": "SubmitTime",
-            "state": "AssignmentStatus",
-        },
-        words={
-            **dict.fromkeys(("approved", "submitted"), states.ANSWERED),
-            "rejected": states.REJECTED,
-        },
-        answers="Answer.",
-    ),
-    "figure-eight": _Platform(
-        columns={
-            "task": "_unit_id",
-            "worker": "_worker_id",
-            "time": "_created_at",
-            "state": "_tainted",
-        },
-        words={"false": states.ANSWERED, "true": states.REJECTED},
-        answers="Answer.",
-        golden="_golden",
-    ),
-}
-
-
-@attrs.frozen(kw_only=True)
-class Columns:
-    """The column of each role, and how cells are read: words of states, JSON, times."""
-
-    called: Mapping[str, str]
-    words: Mapping[str, str] = attrs.field(factory=lambda: {word: word for word in states.STATES})
-    golden: tuple[str, ...] = ()
-    separator: str | None = None
-    json: bool = False
-    question: str | None = None
-    months_first: bool = False
-
-
-def _row_refused(
-    table: TextTable, row: int, name: str, what: str, expected: str, got: str, do: str
-) -> InputError:
-    where = table.place(row).removeprefix(table.whose)
-    return refused(name, f"{where}{what}", expected, got, do, line=table.lines[row])
-
-
-def recognised(header: Sequence[str], given: Mapping[str, str]) -> str | None:
-    """Return the preset whose columns are unmistakably there; None where none or several are."""
-    if all(given.get(role, role) in header for role in NEEDED) and not set(given) >= {*NEEDED}:
-        return None
-    found: list[str] = []
-    for name, of in _PLATFORMS.items():
-        # Of Toloka's columns the worker's is enough; a task may be told by an input.
-        marks = [of.columns[role] for role in ("worker", "task")[: 1 if name == "toloka" else 2]]
-        answered = "label" in given or name == "figure-eight" or _starting(of.answers, header)
-        if answered and all(mark in header for mark in marks):
-            found.append(name)
-    if not found and sum(name in header for name in _WORKERS) == 1:
-        others = [given.get(role, role) for role in ("task", "label")]
-        found = ["crowd-kit"] * ("worker" not in given and all(name in header for name in others))
-    return found[0] if len(found) == 1 else None
-
-
-def _starting(start: str, header: Sequence[str]) -> list[str]:
-    return [name for name in header if name.startswith(start) and len(name) > len(start)]
-
-
-def columns_of(
-    table: TextTable, preset: str | None, given: Mapping[str, str], answer: str | None
-) -> Columns:
-    """Return where what stands in a table."""
-    unknown = [role for role in given if role not in _ROLES]
-    if unknown:
-        meant = near(unknown[0], _ROLES)
-        raise refused(
-            "columns-unknown",
-            f": a crowd table has no {quoted(unknown[0])}",
-            "task, worker and label, and where it has them weight, time and state",
-            listed(given),
-            f"did you mean {meant}?" if meant else "map task, worker or label",
-        )
-    header = table.header if table.named else ()
-    name = preset or recognised(header, given)
-    of = _PLATFORMS.get(name or "")
-    if of is None:
-        plain = NEEDED if table.named or given else ("1", "2", "3")
-        found = dict(zip(NEEDED, plain, strict=True))
-        if name == "crowd-kit":
-            found["worker"] = next((one for one in _WORKERS if one in header), found["worker"])
-        if answer is not None:
-            found["label"] = answer
-        return Columns(called=_in_order({**found, **given}))
-    found = {role: n for role, n in of.columns.items() if role in NEEDED or n in header}
-    inputs = _starting("INPUT:", header)
-    if name == "toloka" and found["task"] not in header and len(inputs) == 1:
-        found["task"] = inputs[0]
-    label, question = _answers(table, str(name), answer, given.get("label"))
-    golden = [n for n in header if of.golden and n.startswith(of.golden)]
-    return Columns(
-        called=_in_order({**found, **given, "label": label}),
-        words={**{word: word for word in states.STATES}, **of.words},
-        golden=tuple(n for n in golden if name == "toloka" or n == of.golden),
-        separator="\n" if name == "figure-eight" else None,
-        json=label.endswith(_TASK_ANSWERS),
-        question=question,
-        months_first=name == "figure-eight",
-    )
-
-
-def _in_order(found: Mapping[str, str]) -> dict[str, str]:
-    return {role: found[role] for role in _ROLES if role in found}
-
-
-def _answers(
-    table: TextTable, name: str, answer: str | None, given: str | None
-) -> tuple[str, str | None]:
-    """Return the column of the answers, and the question in it."""
-    preset, header = _PLATFORMS[name], table.header
-    if given is not None:
-        return given, answer
-    whole = f"{preset.answers}{_TASK_ANSWERS}"
-    if answer is not None:
-        fit = [n for n in (f"{preset.answers}{answer}", answer) if n in header]
-        if fit:
-            return fit[0], None
-        return (whole, answer) if whole in header else (f"{preset.answers}{answer}", None)
-    found = _starting(preset.answers, header)
-    if name == "figure-eight" and not found:
-        others = [n for n in header if not n.startswith("_") and not n.endswith(_NO_ANSWER)]
-        found = [n for n in others if f"{n}_gold" in header] or others
-    if not found:
-        what = f"starts with {quoted(preset.answers)}" if name != "figure-eight" else "may do so"
-        raise refused(
-            "columns-missing",
-            " has no column of answers",
-            f"one that {what}, as {name} writes it",
-            listed(header),
-            as_typed("crowd-table", 'answer = "COLUMN"'),
-            seen=list(header),
-        )
-    if len(found) > 1:
-        raise refused(
-            "answer-unclear",
-            f" has {len(found)} columns that may hold the answers",
-            "the name of one",
-            listed(map(quoted, found)),
-            as_typed("crowd-table", f'answer = "{found[0]}"'),
-            columns=found,
-        )
-    return found[0], None
-
-
-@attrs.frozen(kw_only=True)
-class Said:
-    """The labels that each row names, and whether it has no answer at all, not even no label."""
-
-    labels: list[list[str]]
-    nothing: list[bool]
-    offered: list[str] | None = None
-
-
-def said(table: TextTable, columns: Columns, separator: str | None, missing: Sequence[str]) -> Said:
-    """Return the labels in each row."""
-    cells = table.column(columns.called["label"])
-    skipped = {"", *missing}
-    if columns.json:
-        return _from_json(table, cells, columns.question, skipped)
-    labels: list[list[str]] = []
-    for cell in cells:
-        parts = [cell] if separator is None else cell.split(separator)
-        if separator == "\n":
-            parts = [part.removesuffix("\r") for part in parts]
-        named = (part for part in dict.fromkeys(parts) if part not in skipped)
-        labels.append([part for part in named if not part.isspace()])
-    return Said(labels=labels, nothing=[not named for named in labels])
-
-
-def _from_json(
-    table: TextTable, cells: Sequence[str], question: str | None, skipped: set[str]
-) -> Said:
-    answers = [_questions(table, row, cell) if cell else {} for row, cell in enumerate(cells)]
-    asked = list(dict.fromkeys(name for answer in answers for name in answer))
-    if question is None and len(asked) > 1:
-        raise refused(
-            "answer-unclear",
-            f" answers {len(asked)} questions in one cell",
-            "the name of one",
-            listed(map(quoted, sorted(asked))),
-            as_typed("crowd-table", f'answer = "{min(asked)}"'),
-            questions=sorted(asked),
-        )
-    if question is not None and question not in asked:
-        raise refused(
-            "columns-missing",
-            f" has no answer to {short(question)}",
-            "a column, or a question in one",
-            f"questions {listed(map(quoted, sorted(asked)))}" if asked else "no question",
-            "name one that is there",
-        )
-    labels: list[list[str]] = []
-    nothing: list[bool] = []
-    choices: list[tuple[str, ...]] = []
-    for row, answer in enumerate(answers):
-        value = answer.get(asked[0] if question is None else question) if asked else None
-        named = [] if value is None else _labels(table, row, value)
-        labels.append([label for label in dict.fromkeys(named) if label not in skipped])
-        nothing.append(value is None or (bool(named) and not labels[-1]) or value == "")
-        if isinstance(value, dict) and _of_choices(value):
-            choices.append(tuple(label for label in value if label not in skipped))
-    offered = None
-    if choices and len(choices) == len(answers) - sum(nothing):
-        alike = len(set(choices)) == 1
-        offered = list(choices[0]) if alike else sorted(set().union(*choices))
-    return Said(labels=labels, nothing=nothing, offered=offered)
-
-
-def _of_choices(value: dict[str, object]) -> bool:
-    """Return whether a value says of each label whether it was chosen."""
-    return bool(value) and all(isinstance(chosen, bool) for chosen in value.values())
-
-
-def _questions(table: TextTable, row: int, cell: str) -> dict[str, object]:
-    """Return the answers in a cell by their question."""
-    value = parse_json(cell, table.whose, table.lines[row], "the answers as JSON", "cell")
-    found: dict[str, object] = {}
-    for part in value if isinstance(value, list) else [value]:
-        if not isinstance(part, dict) or found.keys() & part.keys():
-            raise _unreadable(table, row, part)
-        found |= part
-    return found
-
-
-def _labels(table: TextTable, row: int, value: object) -> list[str]:
-    if isinstance(value, dict) and _of_choices(value):
-        return [name for name, chosen in value.items() if chosen]
-    if isinstance(value, dict) and len(value) == 1 and value.keys() <= {"label", "labels"}:
-        (value,) = value.values()
-    if isinstance(value, bool):
-        return ["true" if value else "false"]
-    if isinstance(value, str):
-        return [str(value)] if value else []
-    if isinstance(value, list) and all(isinstance(one, str) for one in value):
-        return [str(one) for one in value]
-    raise _unreadable(table, row, value)
-
-
-def _unreadable(table: TextTable, row: int, value: object) -> InputError:
-    return _row_refused(
-        table,
-        row,
-        "answer-unreadable",
-        " has an answer that names no label",
-        '{"QUESTION": {"label": "A"}}, or {"QUESTION": {"A": true, "B": false}}',
-        short(repr(value)),
-        "answer = ... names another question or column; mend it otherwise",
-    )
-
-
-def _seconds(text: str, months_first: bool) -> tuple[str, float]:
-    """Return in which way a time is told, and what can be compared; ValueError where in none."""
-    if _UNIX_TIME.fullmatch(text):
-        return "a number", float(text)
-    if named := _NAMED.fullmatch(text):
-        if named[2] not in HOURS:
-            raise ValueError(text)
-        found = datetime.strptime(f"{named[1]} {named[3]}", "%b %d %H:%M:%S %Y")
-        found = found.replace(tzinfo=timezone(timedelta(hours=HOURS[named[2]])))
-    elif months_first and "/" in text:
-        found = datetime.strptime(text, "%m/%d/%Y %H:%M:%S")
-    else:
-        found = from_iso(text)
-    if found.tzinfo is None:
-        return "without a zone", found.replace(tzinfo=UTC).timestamp()
-    return "with a zone", found.timestamp()
-
-
-def times(table: TextTable, column: Sequence[str], *, months_first: bool) -> list[float | None]:
-    """Return the time of each row, in seconds; None where the cell is empty."""
-    found: list[float | None] = []
-    first: tuple[str, int] | None = None
-    for row, text in enumerate(column):
-        if not text:
-            found.append(None)
-            continue
-        try:
-            way, time = _seconds(text, months_first)
-        except (ValueError, OverflowError):
-            raise _row_refused(
-                table,
-                row,
-                "time-unreadable",
-                f" has the time {short(text)}",
-                "a number, 2018-01-24T09:51:16, or Wed Jan 24 09:51:16 PST 2018",
-                "neither",
-                "write all times in one of these ways",
-            ) from None
-        first = first or (way, row)
-        if way != first[0]:
-            raise _row_refused(
-                table,
-                row,
-                "times-unlike",
-                f" has a time that is {way}",
-                f"as in {table.unit} {table.lines[first[1]]}: {first[0]}",
-                short(text),
-                "write all times in one way",
-            )
-        found.append(time)
-    return found
-
-
-@attrs.frozen(kw_only=True)
-class Rows:
-    """What stands in the rows besides the answer; `known` are those whose answer is known."""
-
-    task: list[str]
-    worker: list[str]
-    state: list[str]
-    weight: list[float]
-    time: list[float | None]
-    when: list[str]
-    known: list[int]
-
-
-def rows_of(table: TextTable, columns: Columns, *, timed: bool) -> Rows:
-    """Return what stands in the rows; times are read only where `timed`."""
-    size, called = len(table), columns.called
-    when = table.column(called["time"]) if "time" in called else [""] * size
-    known = {
-        row
-        for name in columns.golden
-        for row, cell in enumerate(table.column(name))
-        if cell.casefold() not in ("", "false")
-    }
-    return Rows(
-        task=table.column(called["task"]),
-        worker=table.column(called["worker"]),
-        state=_states(table, columns) if "state" in called else [states.ANSWERED] * size,
-        weight=_weights(table, called["weight"]) if "weight" in called else [1.0] * size,
-        time=times(table, when, months_first=columns.months_first) if timed else [None] * size,
-        when=when,
-        known=sorted(known),
-    )
-
-
-def _states(table: TextTable, columns: Columns) -> list[str]:
-    words = {"": states.ANSWERED, **columns.words}
-    found: list[str] = []
-    for row, cell in enumerate(table.column(columns.called["state"])):
-        state = words.get(cell.casefold())
-        if state is None:
-            meant = near(cell, columns.words) if len(cell) <= _LONG else None
-            raise _row_refused(
-                table,
-                row,
-                "state-unknown",
-                f" has the state {short(cell)}",
-                listed(columns.words, most=16),
-                "another word",
-                f"did you mean {meant}? mend it" if meant else "mend it, or leave it empty",
-            )
-        found.append(state)
-    return found
-
-
-def _weights(table: TextTable, column: str) -> list[float]:
-    found: list[float] = []
-    for row, cell in enumerate(table.column(column)):
-        weight = float(cell) if _NUMBER.fullmatch(cell) else 0.0
-        if not 0 < weight < math.inf:
-            raise _row_refused(
-                table,
-                row,
-                "weight-unreadable",
-                f" has the weight {short(cell)}",
-                "a number above 0, such as 1 or 0.5",
-                "an empty cell" if not cell else short(cell),
-                "mend it, or leave out rows that do not count",
-            )
-        found.append(weight)
-    return found
-
-
-def _response(
-    table: TextTable, rows: Rows, said: Said, group: Sequence[int], kind: str
-) -> Response:
-    """Return the response in some rows of one worker about one task."""
-    first = group[0]
-    named = list(dict.fromkeys(label for row in group for label in said.labels[row]))
-    state = rows.state[first]
-    answer: object = named
-    if kind == "single-label":
-        answer = named[0] if len(named) == 1 else named or None
-    if all(said.nothing[row] for row in group):
-        answer = None
-        # An empty cell is no answer, which is not an answer of no label.
-        state = states.SKIPPED if state == states.ANSWERED else state
-    return Response(
-        example=rows.task[first],
-        annotator=rows.worker[first] or None,
-        answer=answer,
-        state=state,
-        weight=rows.weight[first],
-        time=rows.time[first],
-        place=f"{table.unit} {counted(table.lines[first])}",
-    )
-
-
-PresetName: TypeAlias = Literal["crowd-kit", "toloka", "mturk", "figure-eight"]
+_PresetName: TypeAlias = Literal["crowd-kit", "toloka", "mturk", "figure-eight"]
 _OPTIONAL = attrs.validators.optional
 
 
 def _one_answer(instance: CrowdTable, _: object, value: str | None) -> None:
     label = (instance.columns or {}).get("label")
-    if value is not None and label is not None and not label.endswith(_TASK_ANSWERS):
+    if value is not None and label is not None and not label.endswith(TASK_ANSWERS):
         msg = f'"{value}" and columns, which calls the label "{label}", name the answers twice'
         raise ValueError(msg)
 
@@ -509,8 +72,8 @@ def _sets(instance: CrowdTable, _: object, value: str | None) -> None:
 
 
 @attrs.frozen(kw_only=True)
-class CrowdTable(ResponseOptions):
-    """Read CSV, TSV or Parquet with one row a vote: who said what of which task.
+class CrowdTable(TableExport):
+    """Read CSV, TSV or Parquet with one row per vote: task, worker and label.
 
     Every value is kept as the text that was written; an empty label cell is a skip, an empty worker
     cell an unknown annotator. Other columns are not read.
@@ -532,7 +95,7 @@ class CrowdTable(ResponseOptions):
     delimiter : str or None
         ``","``, ``";"`` or a tab; None finds out.
     preset : {"crowd-kit", "toloka", "mturk", "figure-eight"} or None
-        The platform that named the columns; None tells by them.
+        The platform that named the columns; None finds out.
     answer : str or None
         The column of the answers, with or without ``OUTPUT:`` or ``Answer.``, or the question in
         ``Answer.taskAnswers``.
@@ -545,11 +108,11 @@ class CrowdTable(ResponseOptions):
 
     header: bool | None = None
     columns: Mapping[str, str] | None = None
-    kind: Literal["single-label", "label-set"] | None = None
+    kind: Kind | None = None
     missing: tuple[str, ...] = ()
     delimiter: str | None = None
-    preset: PresetName | None = attrs.field(
-        default=None, validator=_OPTIONAL(attrs.validators.in_(("crowd-kit", *_PLATFORMS)))
+    preset: _PresetName | None = attrs.field(
+        default=None, validator=_OPTIONAL(attrs.validators.in_(("crowd-kit", *PLATFORMS)))
     )
     answer: str | None = attrs.field(default=None, validator=_one_answer)
     separator: str | None = attrs.field(
@@ -558,17 +121,17 @@ class CrowdTable(ResponseOptions):
     golden: Literal["count", "drop"] | None = None
 
     def recognises(self, path: Path, head: bytes) -> bool:
-        """Return whether the needed columns are there by name, or by the positions given."""
+        """Return whether the needed columns are there by name, or by the positions of `columns`."""
         first = first_row(path, head, self.delimiter)
         if not first:
             return False
+        mapped = self.columns or {}
         if self._names_columns(first) if self.header is None else self.header:
-            wanted = recognised(first, self.columns or {})
+            found = platform_of(first, mapped)
             if self.preset is not None:
-                return wanted == self.preset
-            return wanted is not None or self._has_plain(first)
-        places = (self.columns or {}).values()
-        return all(name.isdecimal() and 0 < int(name) <= len(first) for name in places)
+                return found == self.preset
+            return found is not None or self._has_plain(first)
+        return all(name.isdecimal() and 0 < int(name) <= len(first) for name in mapped.values())
 
     def read(self, path: Path, labels: Sequence[str] | None) -> AnnotationTable:
         """Return the annotation table in the file."""
@@ -581,96 +144,118 @@ class CrowdTable(ResponseOptions):
         )
         return self.from_table(table, labels)
 
-    def from_table(self, table: TextTable, labels: Sequence[str] | None) -> AnnotationTable:
-        """Return the annotation table of columns of text; see `read`."""
-        table = table.seen()
-        with about(table.whose):
-            columns = columns_of(table, self.preset, self.columns or {}, self.answer)
-            called = columns.called
-            absent = [role for role, name in called.items() if name not in table.header]
-            do = self._hint(table, absent, {*called.values()})
-            table.need([*called.values(), *columns.golden], do=do)
-            if not len(table):
-                raise _no_votes(table, "a header and no rows")
-            if self.golden is not None and not columns.golden:
-                raise refused(
-                    "columns-missing",
-                    " does not say of which tasks the answer is known",
-                    "GOLDEN:… as Toloka writes it, or _golden as Figure Eight does",
-                    f"{several(len(table.header), 'column')}",
-                    "leave out golden, or name the preset",
-                )
-            if labels is None and called["label"] in table.offered:
-                offered = table.offered[called["label"]]
-                labels = [text for text in offered if text and text not in self.missing]
-            plain = self._plain(table, columns, labels)
-            if plain is not None:
-                return plain
-            rows = rows_of(table, columns, timed=self.duplicates == "latest")
-            check_named(table, rows.task, "task", "name it, or remove the row")
-            if rows.known and self.golden is None:
-                tasks = several(len({rows.task[row] for row in rows.known}), "task")
-                told(
-                    table.whose,
-                    "answers-known",
-                    f": the answer to {tasks} is known "
-                    f"({several(len(rows.known), 'vote')}, {table.places(rows.known)})",
-                    "tasks of which only the annotators tell; these check the workers",
-                    "each vote counts",
-                    self._as_typed('golden = "drop"') + ', or golden = "count"',
-                    stacklevel=5,
-                )
-            dropped = set(rows.known if self.golden == "drop" else ())
-            used = [row for row in range(len(table)) if row not in dropped]
-            separator = columns.separator if self.separator is None else self.separator
-            if self.kind == "single-label":
-                separator = None
-            found = said(table, columns, separator, self.missing)
-            sets = self.separator is not None or any(len(found.labels[row]) > 1 for row in used)
-            kind = self.kind or ("label-set" if sets else "single-label")
-            if labels is None:
-                names = Counter(label for row in used for label in found.labels[row])
-                warn_like_missing(table.whose, names)
-            else:
-                counting = [row for row in used if self._counts(rows.state[row], kind)]
-                _check_declared(table, rows.worker, found.labels, labels, counting)
+    def table_content(
+        self, table: TextTable, labels: Sequence[str] | None
+    ) -> Content | AnnotationTable:
+        """Return the votes in a table of text."""
+        columns = self._columns(table)
+        offered = table.offered.get(columns.called["label"])
+        if labels is None and offered is not None:  # a categorical column
+            labels = [text for text in offered if text and text not in self.missing]
+        plain = self._plain(table, columns, labels)
+        return self._content(table, columns, labels) if plain is None else plain
+
+    def _columns(self, table: TextTable) -> Columns:
+        columns = columns_of(table, self.preset, self.columns or {}, self.answer)
+        names = [*columns.called.values()]
+        absent = [role for role, name in columns.called.items() if name not in table.header]
+        table.need([*names, *columns.golden], do=_hint(table, absent, {*names, *table.nested}))
+        if not len(table):
+            raise _no_votes("a header and no rows")
+        if self.golden is not None and not columns.golden:
+            what = " does not say of which tasks the answer is known"
+            expected = "GOLDEN:… as Toloka writes it, or _golden as Figure Eight does"
+            got, do = several(len(table.header), "column"), "leave out golden, or name the preset"
+            raise refused("columns-missing", what, expected, got, do)
+        return columns
+
+    def _content(self, table: TextTable, columns: Columns, labels: Sequence[str] | None) -> Content:
+        called, size = columns.called, len(table)
+        task, worker = (table.column(called[role]) for role in ("task", "worker"))
+        state = states_of(table, columns) if "state" in called else [states.ANSWERED] * size
+        weight = weights_of(table, columns) if "weight" in called else [1.0] * size
+        when = table.column(called["time"]) if "time" in called else [""] * size
+        timed = "time" in called and self.duplicates == "latest"
+        time = times_of(table, columns) if timed else [None] * size
+        check_named(table, task, "task", "name it, or remove the row")
+        dropped = self._golden(table, columns, task)
+        used = [row for row in range(size) if row not in dropped]
+        separator = columns.separator if self.separator is None else self.separator
+        if self.kind == "single-label":
+            separator = None
+        found = answers_of(table, columns, separator, self.missing)
+        sets = self.separator is not None or any(len(found.labels[row]) > 1 for row in used)
+        kind = self.kind or ("label-set" if sets else "single-label")
+        if labels is None:
+            names = Counter(label for row in used for label in found.labels[row])
+            warn_missing_words(table.whose, names)
             stands = any(policy.startswith(states.AS_LABEL) for policy in self.states.values())
-            named = labels is not None or found.offered is not None or stands
-            if not named and not any(found.labels[row] for row in used):
-                got = f"{several(len(used), 'empty answer')} and no declared labels"
-                raise _no_votes(table, got)
-            merged = self.kind == "label-set" and separator is None and not columns.json
-            groups: dict[tuple[object, ...], list[int]] = {}
-            for row in used:
-                key = (rows.task[row], rows.worker[row], rows.state[row], rows.weight[row])
-                # Rows of unknown workers cannot be put together: each is an answer of its own.
-                own = -1 if merged and rows.worker[row] else row
-                groups.setdefault((*key, rows.when[row], own), []).append(row)
-            responses = [_response(table, rows, found, group, kind) for group in groups.values()]
-            if self.duplicates == "error":
-                self._check_once(table, responses, kind, timed="time" in called)
-            return self.gathered(
-                kind,
-                responses,
-                labels,
-                whose=table.whose,
-                offered=found.offered,
-                left_out={"votes on tasks with a known answer": len(dropped)},
+            if found.offered is None and not stands and not names:
+                raise _no_votes(f"{several(len(used), 'empty answer')} and no declared labels")
+        else:
+            counting = [row for row in used if self._counts(state[row], kind)]
+            _check_declared(table, worker, found.labels, labels, counting)
+        merged = self.kind == "label-set" and separator is None and not columns.json
+        groups: dict[tuple[object, ...], list[int]] = {}
+        for row in used:
+            # Rows of unknown workers cannot be put together: each is an answer of its own.
+            own = -1 if merged and worker[row] else row
+            key = (task[row], worker[row], state[row], weight[row], when[row], own)
+            groups.setdefault(key, []).append(row)
+        responses = []
+        for group in groups.values():
+            first = group[0]
+            answer, of = _answer(found, group, kind, state[first])
+            responses.append(
+                Response(
+                    example=task[first],
+                    annotator=worker[first] or None,
+                    answer=answer,
+                    state=of,
+                    weight=weight[first],
+                    time=time[first],
+                    place=f"{table.unit} {counted(table.lines[first])}",
+                )
             )
+        if self.duplicates == "error":
+            self._check_once(responses, kind, timed="time" in called)
+        return Content(
+            kind=kind,
+            responses=responses,
+            declared=labels,
+            offered=found.offered,
+            left_out={"votes on tasks with a known answer": len(dropped)},
+        )
+
+    def _golden(self, table: TextTable, columns: Columns, task: Sequence[str]) -> set[int]:
+        """Return the rows of tasks with a known answer that do not count."""
+        known = known_answers(table, columns)
+        if known and self.golden is None:
+            tasks = several(len({task[row] for row in known}), "task")
+            votes = several(len(known), "vote")
+            warn_of(
+                table.whose,
+                "answers-known",
+                f": the answer to {tasks} is known ({votes}, {table.places(known)})",
+                "tasks without a known answer; these check the workers",
+                "each vote counts",
+                self._as_typed('golden = "drop"') + ', or golden = "count"',
+            )
+        return set(known if self.golden == "drop" else ())
 
     def _plain(
         self, table: TextTable, columns: Columns, labels: Sequence[str] | None
     ) -> AnnotationTable | None:
-        """Return the annotation table where there is nothing to be told; else None."""
+        """Return the table, fast, where rows hold task, worker and label only; else None."""
         options = (self.states, self.none_of_these, self.separator, self.kind == "label-set")
         if self.duplicates != "error" or any(options) or set(columns.called) != {*NEEDED}:
             return None
         if columns.golden or columns.json or columns.separator is not None:
             return None
         task, worker, label = (table.coded(columns.called[role]) for role in NEEDED)
-        said = {"", *self.missing}
-        told = "" in task or "" in worker or (labels is None and LIKE_MISSING & {*label.names})
-        if told or said.issuperset(label.names):
+        skipped = {"", *self.missing}
+        odd = "" in task or "" in worker or (labels is None and MISSING_WORDS & {*label.names})
+        if odd or skipped.issuperset(label.names):
             return None
         try:
             return table_from_codes(
@@ -679,10 +264,10 @@ class CrowdTable(ResponseOptions):
                 worker,
                 label,
                 labels,
-                lambda text: () if text in said else ((str(text), 1, 1.0),),
+                lambda text: () if text in skipped else ((str(text), 1, 1.0),),
             )
         except InputError:
-            return None  # said again with the line
+            return None  # raised again with the line
 
     def _wanted(self) -> dict[str, str]:
         return {role: role for role in NEEDED} | dict(self.columns or {})
@@ -694,29 +279,15 @@ class CrowdTable(ResponseOptions):
         return all(name in first for name in wanted.values())
 
     def _names_columns(self, first: tuple[str, ...]) -> bool:
-        if self.preset or self._has_plain(first) or recognised(first, self.columns or {}):
+        if self.preset or self._has_plain(first) or platform_of(first, self.columns or {}):
             return True
-        # Positions are meant only where every column is given as one.
+        # Positions are meant only where every column has one.
         return not all(name.isdecimal() for name in self._wanted().values())
-
-    def _hint(self, table: TextTable, absent: Sequence[str], taken: set[str]) -> str:
-        if len(table.header) < len(NEEDED):
-            return "name a table of votes; one label a task is the truth, or a summary"
-        # A column of lists has no texts, and cannot be one of them.
-        taken = taken | {*table.nested}
-        columns = (column[:20] or [""] for column in table.columns)
-        rows = [table.header, *zip_longest(*columns, fillvalue="")]
-        if not table.named:
-            return columns_hint(rows, NEEDED)
-        free = [at for at, name in enumerate(table.header) if name not in taken]
-        return columns_hint([[row[at] for at in free] for row in rows], absent)
 
     def _counts(self, state: str, kind: str) -> bool:
         return states.policy(state, kind, self.states) == states.COUNT
 
-    def _check_once(
-        self, table: TextTable, responses: Sequence[Response], kind: str, *, timed: bool
-    ) -> None:
+    def _check_once(self, responses: Sequence[Response], kind: str, *, timed: bool) -> None:
         """Raise ``response-twice`` where a worker answers a task again."""
         counting = (r for r in responses if r.answer and self._counts(r.state, kind))
         pairs = Counter((r.example, r.annotator) for r in counting if r.annotator is not None)
@@ -732,14 +303,33 @@ class CrowdTable(ResponseOptions):
             do += "; --kind label-set, if they are one answer"
         first, tasks = next(iter(again.items()))
         others = f", also by {several(len(again) - 1, 'other')}" if again.keys() > {first} else ""
-        raise refused(
-            "response-twice",
-            f": {first} answered {several(len(tasks), 'task')} again ({listed(tasks)})",
-            "one response an annotator and task",
-            f"up to {counted(max(pairs.values()))}{others}",
-            do,
-            annotators=again,
-        )
+        what = f": {first} answered {several(len(tasks), 'task')} again ({listed(tasks)})"
+        expected = "one response per annotator and task"
+        got = f"up to {counted(max(pairs.values()))}{others}"
+        raise refused("response-twice", what, expected, got, do, annotators=again)
+
+
+def _answer(found: Answers, group: Sequence[int], kind: str, state: str) -> tuple[object, str]:
+    """Return the answer in some rows of one worker about one task, and its state."""
+    if all(found.nothing[row] for row in group):
+        # An empty cell is no answer, which is not an answer of no label.
+        return None, states.SKIPPED if state == states.ANSWERED else state
+    named = list(dict.fromkeys(label for row in group for label in found.labels[row]))
+    if kind == "single-label":
+        return (named[0] if len(named) == 1 else named or None), state
+    return named, state
+
+
+def _hint(table: TextTable, absent: Sequence[str], taken: set[str]) -> str:
+    """Return what to type so that columns are found; `taken` cannot be among them."""
+    if len(table.header) < len(NEEDED):
+        return "name a table of votes; one label per task is the truth, or a summary"
+    columns = (column[:20] or [""] for column in table.columns)
+    rows = [table.header, *zip_longest(*columns, fillvalue="")]
+    if not table.named:
+        return columns_hint(rows, NEEDED)
+    free = [at for at, name in enumerate(table.header) if name not in taken]
+    return columns_hint([[row[at] for at in free] for row in rows], absent)
 
 
 def _check_declared(
@@ -754,30 +344,22 @@ def _check_declared(
     outside = Counter(label for row in rows for label in named[row] if label not in known)
     if not outside:
         return
-    row, said = next((row, n) for row in rows for n in named[row] if n in outside)
-    meant = near(said, labels) if len(said) <= _LONG else None
-    do = "mend it, or declare it in --labels"
-    if said in LIKE_MISSING:
-        do = f'--missing {said}, if it means "no answer"'
+    row, label = next((row, n) for row in rows for n in named[row] if n in outside)
+    meant = near(label, labels) if len(label) <= LONG else None
+    do = "fix it, or declare it in --labels"
+    if label in MISSING_WORDS:
+        do = f'--missing {label}, if it means "no answer"'
     elif meant:
         do = f"did you mean {quoted(meant)}? {do}"
-    where = table.place(row).removeprefix(table.whose)
-    raise refused(
-        "label-unknown",
-        f"{where}, {worker[row] or 'an unknown annotator'} says {short(said)}",
-        f"one of {several(len(labels), 'declared label')}",
-        f"{several(len(outside), 'label')} outside ({several(sum(outside.values()), 'vote')})",
-        do,
-        labels=dict(outside),
-        line=table.lines[row],
-    )
+    what = f", {worker[row] or 'an unknown annotator'} says {short(label)}"
+    expected = f"one of {several(len(labels), 'declared label')}"
+    votes = several(sum(outside.values()), "vote")
+    got = f"{several(len(outside), 'label')} outside ({votes})"
+    error = row_refused(table, row, "label-unknown", what, expected, got, do)
+    error.details["labels"] = dict(outside)
+    raise error
 
 
-def _no_votes(table: TextTable, got: str) -> InputError:
-    return refused(
-        "annotations-empty",
-        " names no label",
-        "one row a vote",
-        got,
-        "write it again, or name another file",
-    )
+def _no_votes(got: str) -> InputError:
+    do = "write it again, or name another file"
+    return refused("annotations-empty", " names no label", "one row per vote", got, do)

@@ -1,4 +1,4 @@
-"""CVAT for images 1.1: the tags of images, one file a task or job."""
+"""CVAT for images 1.1: the tags of images, one file per task or job."""
 
 from __future__ import annotations
 
@@ -6,14 +6,11 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Literal
 
 import attrs
 
 from plausibly.plugin import (
-    AnnotationTable,
     Response,
-    ResponseOptions,
     XmlElement,
     counted,
     listed,
@@ -22,10 +19,15 @@ from plausibly.plugin import (
     several,
     states,
 )
-from plausibly_builtins.readers._exports import (
+from plausibly_builtins.readers.base import (
     CONSOLIDATED,
+    Content,
+    Export,
+    Kind,
+    Unlabelled,
     about,
     as_typed,
+    check_annotator,
     files_below,
     first_bytes,
     one_or_all,
@@ -54,7 +56,7 @@ class _Found:
 
 
 @attrs.frozen(kw_only=True)
-class Cvat(ResponseOptions):
+class Cvat(Export):
     """Read CVAT XML (``<annotations><version>1.1``): the tags of an image are one label set.
 
     A file does not say who annotated, and after quality control it is a result: its responses are
@@ -76,50 +78,43 @@ class Cvat(ResponseOptions):
         the summary), or an empty answer.
     """
 
-    kind: Literal["label-set", "single-label"] = "label-set"
+    kind: Kind = "label-set"
     annotator: str | None = None
     attribute: str | None = None
-    untagged: Literal["not-assigned", "empty"] = "not-assigned"
+    untagged: Unlabelled = "not-assigned"
 
     def recognises(self, path: Path, head: bytes) -> bool:
         """Return whether the file, or the first XML file of a folder, starts as CVAT writes it."""
-        return _starts_so(first_bytes(path, "*.xml") if path.is_dir() else head)
+        start = first_bytes(path, "*.xml") if path.is_dir() else head
+        encoding = "utf-16" if start.startswith((b"\xff\xfe", b"\xfe\xff")) else "utf-8"
+        text = start.decode(encoding, "ignore")
+        return bool(_ROOT.match(text) and _VERSION.search(text))
 
-    def read(self, path: Path, labels: Sequence[str] | None) -> AnnotationTable:
-        """Return the annotation table in the file, or in all files of a folder."""
-        with about(path.name):
-            found = _Found()
-            if path.is_dir():
-                self._read_folder(path, found)
-            else:
-                state = states.ANSWERED if self.annotator else states.CONSOLIDATED
-                self._read_file(path, found, self.annotator or CONSOLIDATED, state, "")
-            shapes = {tag: found.shapes[tag] for tag in found.shapes}
-            if shapes and not found.tags:
-                raise refused(
-                    "tags-missing",
-                    f" holds {several(found.shapes.total(), 'shape')} and no tag",
-                    "tags, which say what an image shows; shapes say where something is",
-                    listed(f"{counted(number)} {tag}" for tag, number in shapes.items()),
-                    "export a task in which images are tagged",
-                    shapes=shapes,
-                )
-            if self.attribute is not None and not found.responses:
-                seen = sorted(found.attributes)
-                choice = as_typed("cvat", f'attribute = "{seen[0]}"') if seen else ""
-                raise refused(
-                    "attribute-missing",
-                    f": no tag has the attribute {quoted(self.attribute)}",
-                    "an attribute of the tags",
-                    listed(map(quoted, seen)) or "tags without attributes",
-                    choice or "leave attribute out",
-                    attributes=seen,
-                )
-        return self.gathered(
-            self.kind,
-            found.responses,
-            labels,
-            whose=path.name,
+    def content(self, path: Path, labels: Sequence[str] | None) -> Content:
+        """Return the tags in the file, or in all files of a folder."""
+        found = _Found()
+        if path.is_dir():
+            self._read_folder(path, found)
+        else:
+            state = states.ANSWERED if self.annotator else states.CONSOLIDATED
+            self._read_file(path, found, self.annotator or CONSOLIDATED, state, "")
+        if found.shapes and not found.tags:
+            shapes = dict(found.shapes)
+            what = f" holds {several(found.shapes.total(), 'shape')} and no tag"
+            expected = "tags, which say what an image shows; shapes say where something is"
+            got = listed(f"{counted(number)} {tag}" for tag, number in shapes.items())
+            do = "export a task in which images are tagged"
+            raise refused("tags-missing", what, expected, got, do, shapes=shapes)
+        if self.attribute is not None and not found.responses:
+            seen = sorted(found.attributes)
+            do = as_typed("cvat", f'attribute = "{seen[0]}"') if seen else "leave attribute out"
+            got = listed(map(quoted, seen)) or "tags without attributes"
+            what = f": no tag has the attribute {quoted(self.attribute)}"
+            expected = "an attribute of the tags"
+            raise refused("attribute-missing", what, expected, got, do, attributes=seen)
+        return Content(
+            kind=self.kind,
+            responses=found.responses,
             examples=found.images,
             annotators=found.annotators,
             offered=list(found.offered) if found.offered and self.attribute is None else None,
@@ -128,37 +123,21 @@ class Cvat(ResponseOptions):
 
     def _read_folder(self, folder: Path, found: _Found) -> None:
         """Add what the XML files of a folder hold, each of an annotator."""
-        if self.annotator is not None:
-            raise refused(
-                "annotator-unfit",
-                " is a folder, in which every file is an annotator",
-                "an annotator for one file",
-                quoted(self.annotator),
-                "leave annotator out, or name one of its files",
-            )
+        check_annotator(self.annotator, "is a folder, in which every file is an annotator")
+        expected = "one file per annotator"
         files: dict[str, Path] = {}
         for file in files_below(folder, "*.xml"):
             inside = file.relative_to(folder)
             lone = inside.name == "annotations.xml" and len(inside.parts) > 1
             name = (inside.parent if lone else inside.with_suffix("")).as_posix()
             if name in files:
-                both = (item.relative_to(folder).as_posix() for item in (files[name], file))
-                raise refused(
-                    "annotator-twice",
-                    f" has two files of the annotator {name}",
-                    "one file an annotator",
-                    listed(both),
-                    "rename one of them",
-                )
+                got = listed(item.relative_to(folder).as_posix() for item in (files[name], file))
+                what = f" has two files of the annotator {name}"
+                raise refused("annotator-twice", what, expected, got, "rename one of them")
             files[name] = file
         if not files:
-            raise refused(
-                "file-missing",
-                " holds no XML file",
-                "one file an annotator",
-                "none",
-                "unpack the exports into it",
-            )
+            do = "unpack the exports into it"
+            raise refused("file-missing", " holds no XML file", expected, "none", do)
         for name, file in files.items():
             with within(folder, file), about(file.name):
                 where = f"{file.relative_to(folder).as_posix()} "
@@ -168,42 +147,33 @@ class Cvat(ResponseOptions):
         """Add the responses of a file, or count why there are none."""
         root = read_xml(path, "annotations")
         if root.tag != "annotations":
-            raise refused(
-                "cvat-unlike",
-                " holds no annotations of CVAT",
-                "<annotations> around everything",
-                f"<{root.tag[:40]}>",
-                "export as CVAT for images 1.1",
-            )
+            what, expected = " holds no annotations of CVAT", "<annotations> around everything"
+            got, do = f"<{root.tag[:40]}>", "export as CVAT for images 1.1"
+            raise refused("cvat-unlike", what, expected, got, do)
         found.annotators.append(annotator)
         for label in root.all("meta", "*", "labels", "label"):
             text = {child.tag: child.text.strip() for child in label.children}
             if text.get("type", "") in _TAG_TYPES and "parent" not in text and text.get("name"):
                 found.offered[text["name"]] = None
-        around = [*root.all("image", "*"), *root.children]
-        shapes = Counter(child.tag for child in around)
+        shapes = Counter(child.tag for child in (*root.all("image", "*"), *root.children))
         found.shapes.update({tag: shapes[tag] for tag in _SHAPES if shapes[tag]})
         for image in root.all("image"):
             name = image.attributes.get("name", "")
             line = f"line {counted(image.line)}"
             if not name:
-                raise refused(
-                    "image-unnamed",
-                    f" {line} names no image",
-                    "an attribute name",
-                    listed(image.attributes) or "no attribute",
-                    "export it again",
-                )
+                got = listed(image.attributes) or "no attribute"
+                what, expected = f" {line} names no image", "an attribute name"
+                raise refused("image-unnamed", what, expected, got, "export it again")
             found.images.append(name)
             tags = list(image.all("tag"))
             found.tags += len(tags)
-            attributes = [item.attributes.get("name", "") for item in image.all("tag", "attribute")]
-            found.attributes.update(attributes)
-            said = [label for tag in tags for label in self._labels(tag)]
-            if len(said) < len(tags) and self.attribute is not None:
+            names = (item.attributes.get("name", "") for item in image.all("tag", "attribute"))
+            found.attributes.update(names)
+            labels = [label for tag in tags for label in self._labels(tag)]
+            if self.attribute is not None:
                 reason = f"tags without the attribute {self.attribute}"
-                found.left_out[reason] += len(tags) - len(said)
-            if not said and (tags or self.untagged == "not-assigned"):
+                found.left_out[reason] += max(len(tags) - len(labels), 0)
+            if not labels and (tags or self.untagged == "not-assigned"):
                 reason = "images without a tag (not annotated, or of no label)"
                 found.left_out[reason] += not tags
                 continue
@@ -213,8 +183,8 @@ class Cvat(ResponseOptions):
                 Response(
                     example=name,
                     annotator=annotator,
-                    answer=one_or_all(self.kind, said) if said else None,
-                    state=of if said else states.EMPTY,
+                    answer=one_or_all(self.kind, labels) if labels else None,
+                    state=of if labels else states.EMPTY,
                     place=f"{where}{line}",
                 )
             )
@@ -227,9 +197,3 @@ class Cvat(ResponseOptions):
             for item in tag.all("attribute")
             if item.attributes.get("name") == self.attribute and item.text
         ]
-
-
-def _starts_so(head: bytes) -> bool:
-    encoding = "utf-16" if head.startswith((b"\xff\xfe", b"\xfe\xff")) else "utf-8"
-    text = head.decode(encoding, "ignore")
-    return bool(_ROOT.match(text) and _VERSION.search(text))

@@ -12,21 +12,18 @@ import zlib
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path, PurePosixPath
-from typing import Final, Literal, TypeAlias, TypeGuard
+from typing import Final, TypeGuard
 
 import attrs
 
 from plausibly.plugin import (
-    AnnotationTable,
     InputError,
     JsonNumber,
     Response,
-    ResponseOptions,
     counted,
     decode_text,
     file_contents,
     file_opening,
-    json_head,
     json_shown,
     listed,
     parse_json,
@@ -34,7 +31,25 @@ from plausibly.plugin import (
     several,
     states,
 )
-from plausibly_builtins.readers._exports import about, at, one_or_all, refused, text_of, told
+from plausibly_builtins.readers.base import (
+    Content,
+    Entry,
+    Export,
+    Kind,
+    Unlabelled,
+    about,
+    as_typed,
+    at,
+    check_annotator,
+    first_entries,
+    items_of,
+    one_or_all,
+    refused,
+    shown,
+    text_of,
+    unlike,
+    warn_of,
+)
 
 ENDINGS: Final = (".jsonl", ".json", ".csv", ".txt")
 MOST_FILES: Final = 10_000
@@ -54,122 +69,64 @@ _BROKEN = (
     struct.error,
     EOFError,
     OSError,
-    RuntimeError,  # a password is asked for, or a compression is not known
+    RuntimeError,  # a password is needed, or a compression is not known
     ValueError,
 )
 
 
-Fields: TypeAlias = Mapping[str, object]
-
-
-@attrs.frozen
-class Record:
-    """An example in a file: its fields, and where it is."""
-
-    fields: Fields
-    place: str
-
-
 @attrs.frozen
 class ExportFile:
-    """A file of an export; without ending it is called as the member of the project."""
+    """A file of an export; its stem is the name of a member of the project."""
 
     stem: str
-    whose: str
+    source: str
     data: bytes
 
+    @property
+    def is_json(self) -> bool:
+        """Whether it is JSON or JSON Lines."""
+        return self.data.lstrip(b"\xef\xbb\xbf \t\r\n").startswith((b"{", b"["))
 
-def is_zip(path: Path) -> bool:
-    """Return whether a file starts as a zip does."""
-    return file_opening(path, "annotations", len(ZIP)) == ZIP
-
-
-def export_files(path: Path) -> list[ExportFile]:
-    """Return the file, or those in a folder or zip, by their names; nothing is unpacked to disk."""
-    if path.is_dir():
-        data = {name: file_contents(file, "export") for name, file in _inside(path).items()}
-    elif is_zip(path):
-        data = _unzipped(path)
-    else:
-        return [ExportFile(path.stem, path.name, file_contents(path, "annotations"))]
-    _check_names(path, list(data))
-    return [
-        ExportFile(PurePosixPath(name).stem, f"{path.name}/{name}", data[name])
-        for name in sorted(data)
-    ]
-
-
-def heads(path: Path, head: bytes) -> list[bytes]:
-    """Return the first bytes of each file, for `recognises`; none where anything is amiss."""
-    try:
-        if path.is_dir():
-            inside = _inside(path)
-            _check_names(path, list(inside))
-            return [file_opening(file, "export") for file in inside.values()]
-        if not head.startswith(ZIP):
-            return [head]
-        with zipfile.ZipFile(path) as archive:
-            entries = _entries(archive)
-            _check_names(path, [entry.filename for entry in entries])
-            found = []
-            for entry in entries[:20]:
-                with archive.open(entry) as stream:
-                    found.append(stream.read(65_536))
-            return found
-    except (InputError, *_BROKEN):
-        return []
+    def records(self) -> Iterator[tuple[str, Entry]]:
+        """Yield place and fields of the records: JSON, JSON Lines, fastText or CSV."""
+        text = _LINE_END.sub("\n", decode_text(self.data, self.source))
+        start = text.lstrip()[:9]
+        if not start:
+            do = "export it again, or remove the file"
+            raise refused("file-empty", " is empty", "an export of doccano", "nothing", do)
+        every = enumerate(text.split("\n"), start=1)
+        lines = [(number, line) for number, line in every if line.strip(" \t")]
+        found: Iterator[tuple[str, object]]
+        if start.startswith("["):
+            value = parse_json(text, self.source, 1, noun="file")
+            entries = enumerate(items_of(value), start=1)
+            found = ((f"record {counted(number)}", entry) for number, entry in entries)
+        elif start.startswith("{"):
+            parsed = ((n, parse_json(line, self.source, n, noun="line")) for n, line in lines)
+            found = ((f"line {counted(number)}", entry) for number, entry in parsed)
+        elif start == _PREFIX or self.source.lower().endswith(".txt"):
+            found = ((f"line {counted(number)}", _fast_text(line)) for number, line in lines)
+        else:
+            found = _rows(text)
+        for place, entry in found:
+            if not isinstance(entry, dict):
+                expected = "an object with a text or filename, and its labels"
+                raise unlike("record-unlike", place, expected, entry)
+            yield place, entry
 
 
-def records(file: ExportFile) -> Iterator[Record]:
-    """Yield what a file holds: JSON, JSON Lines, fastText or CSV, as its first letters say."""
-    text = _LINE_END.sub("\n", decode_text(file.data, file.whose))
-    start = text.lstrip()[:9]
-    if not start:
-        raise refused(
-            "file-empty",
-            " is empty",
-            "an export of doccano",
-            "nothing",
-            "export it again, or remove the file",
-        )
-    lines = [(at, line) for at, line in enumerate(text.split("\n"), start=1) if line.strip(" \t")]
-    found: Iterator[tuple[str, object]]
-    if start.startswith("["):
-        value = parse_json(text, file.whose, 1, noun="file")
-        every = enumerate(value if isinstance(value, list) else [], start=1)
-        found = ((f"record {counted(at)}", entry) for at, entry in every)
-    elif start.startswith("{"):
-        parsed = ((at, parse_json(line, file.whose, at, noun="line")) for at, line in lines)
-        found = ((f"line {counted(at)}", entry) for at, entry in parsed)
-    elif start == _PREFIX or file.whose.lower().endswith(".txt"):
-        found = ((f"line {counted(at)}", _fast_text(line)) for at, line in lines)
-    else:
-        found = _rows(file, text)
-    for place, entry in found:
-        if not isinstance(entry, dict):
-            raise refused(
-                "record-unlike",
-                f" {place} is no record",
-                "an object with a text or filename, and its labels",
-                json_shown(entry),
-                "export it again",
-            )
-        yield Record(entry, place)
-
-
-def _fast_text(line: str) -> dict[str, object]:
+def _fast_text(line: str) -> Entry:
     words = line.split()
     labels: list[object] = [w.removeprefix(_PREFIX) for w in words if w.startswith(_PREFIX)]
     return {"text": " ".join(w for w in words if not w.startswith(_PREFIX)), "label": labels}
 
 
-def _rows(file: ExportFile, text: str) -> Iterator[tuple[str, object]]:
+def _rows(text: str) -> Iterator[tuple[str, object]]:
     """Yield the rows of a CSV file: every cell is text."""
 
     def broken(expected: str, got: str) -> InputError:
         what = f" line {counted(line)} is no row of the table"
-        do = "export it again, as JSONL"
-        return refused("csv-broken", what, expected, got, do, line=line)
+        return refused("csv-broken", what, expected, got, "export it again, as JSONL", line=line)
 
     rows = csv.reader(io.StringIO(text, newline=""), strict=True)
     header: list[str] = []
@@ -187,6 +144,50 @@ def _rows(file: ExportFile, text: str) -> Iterator[tuple[str, object]]:
             line = rows.line_num + 1
     except csv.Error as reason:
         raise broken("CSV", str(reason)) from reason
+
+
+# ---- files of an export
+
+
+def is_zip(path: Path) -> bool:
+    """Return whether a file starts as a zip does."""
+    return file_opening(path, "annotations", len(ZIP)) == ZIP
+
+
+def export_files(path: Path) -> list[ExportFile]:
+    """Return the file, or those in a folder or zip, by their names; nothing is unpacked to disk."""
+    if path.is_dir():
+        data = {name: file_contents(file, "export") for name, file in _inside(path).items()}
+    elif is_zip(path):
+        data = _unzipped(path)
+    else:
+        return [ExportFile(path.stem, path.name, file_contents(path, "annotations"))]
+    _check_names(list(data))
+    return [
+        ExportFile(PurePosixPath(name).stem, f"{path.name}/{name}", data[name])
+        for name in sorted(data)
+    ]
+
+
+def _heads(path: Path, head: bytes) -> list[bytes]:
+    """Return the first bytes of each file, for `recognises`; none where anything is amiss."""
+    try:
+        if path.is_dir():
+            inside = _inside(path)
+            _check_names(list(inside))
+            return [file_opening(file, "export") for file in inside.values()]
+        if not head.startswith(ZIP):
+            return [head]
+        with zipfile.ZipFile(path) as archive:
+            entries = _entries(archive)
+            _check_names([entry.filename for entry in entries])
+            found = []
+            for entry in entries[:20]:
+                with archive.open(entry) as stream:
+                    found.append(stream.read(65_536))
+            return found
+    except (InputError, *_BROKEN):
+        return []
 
 
 def _inside(folder: Path) -> dict[str, Path]:
@@ -231,39 +232,34 @@ def _unzipped(path: Path) -> dict[str, bytes]:
         raise unfit("cannot be unpacked", "a whole zip", str(reason)[:80]) from reason
 
 
-def _check_names(path: Path, names: list[str]) -> None:
-    """Refuse a folder or zip of which it is not plain which files are the members'."""
+def _check_names(names: list[str]) -> None:
+    """Refuse a folder or zip whose files are not clearly one per member."""
     stems = [PurePosixPath(name).stem for name in names]
     endings = {PurePosixPath(name).suffix.lower() for name in names}
-    what = expected = ""
+    what = ""
+    expected = "one file per member, all exported alike"
     if not names:
         what, expected = "holds no export", f"files that end in {listed(ENDINGS, most=4)}"
     elif len(endings) > 1:
-        what, expected = "holds files of several kinds", "one file a member, all exported alike"
+        what = "holds files of several kinds"
     elif len(set(stems)) < len(stems):
-        what, expected = "has two files of one member", "one file a member"
+        what = "has two files of one member"
     elif _MERGED in stems and len(stems) > 1:
         what = "has all labels twice: merged in all, and by member"
-        expected = "either the file all, or one file a member"
     if what:
-        raise refused(
-            "export-unclear",
-            f" {what}",
-            expected,
-            listed(names) or "none",
-            "put the files of one export into a folder of their own",
-            files=names,
-        )
+        do = "put the files of one export into a folder of their own"
+        got = listed(names) or "none"
+        raise refused("export-unclear", f" {what}", expected, got, do, files=names)
 
 
 @attrs.frozen(kw_only=True)
-class Doccano(ResponseOptions):
+class Doccano(Export):
     """Read exports of doccano: a folder or zip of ``<username>.jsonl``, or one file.
 
     In a folder or zip every file is an annotator, called as the file; ``all`` holds the merged
-    labels of everybody, and so does a file alone: nobody knows whose they are. JSON Lines, JSON,
+    labels of everybody, and so does a file alone: its annotators are unknown. JSON Lines, JSON,
     CSV (labels joined by ``#``) and fastText are read; comments and spans are not. The order of
-    labels says nothing.
+    labels means nothing.
 
     Attributes
     ----------
@@ -283,138 +279,95 @@ class Doccano(ResponseOptions):
         in the summary), or an empty answer.
     """
 
-    kind: Literal["label-set", "single-label"] = "label-set"
+    kind: Kind = "label-set"
     annotator: str | None = None
     example: str | None = None
     field: str | None = None
     label_names: Mapping[str, str] = attrs.field(factory=dict)
-    unlabelled: Literal["not-assigned", "empty"] = "not-assigned"
+    unlabelled: Unlabelled = "not-assigned"
 
     def recognises(self, path: Path, head: bytes) -> bool:
         """Return whether every file starts with labels as doccano lists them; some may be empty."""
-        found = [start for start in heads(path, head) if start.strip()]
-        return bool(found) and all(map(_starts_so, found))
+        found = [start for start in _heads(path, head) if start.strip()]
+        return bool(found) and all(map(_is_start, found))
 
-    def read(self, path: Path, labels: Sequence[str] | None) -> AnnotationTable:
-        """Return the annotation table in the export."""
-        with about(path.name):
-            files = export_files(path)
-            several_files = path.is_dir() or is_zip(path)
-            if several_files:
-                self._check_annotator(path.name, "in which every file is an annotator")
-            parsed: list[tuple[ExportFile, list[Record]]] = []
-            for file in files:
-                # Whoever labelled nothing has an empty file, where only confirmed are exported.
-                empty = several_files and not file.data.strip()
-                with about(file.whose):
-                    parsed.append((file, [] if empty else list(records(file))))
-            every = [record for _, found in parsed for record in found]
-            key = self._key(path.name, every, one=len(files) == 1)
+    def content(self, path: Path, labels: Sequence[str] | None) -> Content:
+        """Return the labels of all records."""
+        files = export_files(path)
+        by_member = path.is_dir() or is_zip(path)
+        if by_member:
+            check_annotator(self.annotator, "is an export in which every file is an annotator")
+        parsed: list[tuple[ExportFile, list[tuple[str, Entry]]]] = []
+        for file in files:
+            # A member without labels has an empty file, where only confirmed are exported.
+            empty = by_member and not file.data.strip()
+            with about(file.source):
+                parsed.append((file, [] if empty else list(file.records())))
+        every = [fields for _, found in parsed for _, fields in found]
+        key = self._key(path.name, every, one=len(files) == 1)
         left_out = Counter[str]()
         subjects: dict[str, object] = {}
         responses: list[Response] = []
         for file, found in parsed:
-            member = file.stem if several_files and file.stem != _MERGED else self.annotator
-            prefix = f"{file.whose.partition('/')[2]} " if several_files else ""
-            for number, record in enumerate(found):
-                fields = record.fields
-                left_out["spans of text beside the labels"] += len(_listed(fields.get("entities")))
-                with about(file.whose), at(record.place):
+            member = file.stem if by_member and file.stem != _MERGED else self.annotator
+            prefix = f"{file.source.partition('/')[2]} " if by_member else ""
+            for number, (place, fields) in enumerate(found):
+                left_out["spans of text beside the labels"] += len(items_of(fields.get("entities")))
+                with about(file.source), at(place):
                     name = str(number) if key is None else _name(fields, key)
-                    self._check_subject(fields, name, subjects)
-                    for who, said in self._said(file, fields, member).items():
-                        if not said and self.unlabelled == "not-assigned":
+                    _check_subject(fields, name, subjects)
+                    for who, names in self._labels(file, fields, member).items():
+                        if not names and self.unlabelled == "not-assigned":
                             left_out["records without a label (not labelled, or of no label)"] += 1
                             continue
                         responses.append(
                             Response(
                                 example=name,
                                 annotator=who,
-                                answer=self._answer(said) if said else None,
-                                state=states.ANSWERED if said else states.EMPTY,
-                                place=f"{prefix}{record.place}",
+                                answer=self._answer(names) if names else None,
+                                state=states.ANSWERED if names else states.EMPTY,
+                                place=f"{prefix}{place}",
                             )
                         )
-        return self.gathered(
-            self.kind,
-            responses,
-            labels,
-            whose=path.name,
+        return Content(
+            kind=self.kind,
+            responses=responses,
             examples=subjects,
-            annotators=[f.stem for f in files if several_files and f.stem != _MERGED],
+            annotators=[f.stem for f in files if by_member and f.stem != _MERGED],
             left_out=left_out,
         )
 
-    def _check_annotator(self, whose: str, because: str) -> None:
-        if self.annotator is not None:
-            raise InputError(
-                "annotator-unfit",
-                f"{whose} is an export {because}",
-                expected="an annotator only where the export names none",
-                got=quoted(self.annotator),
-                do="leave annotator out",
-                whose=whose,
-            )
-
-    def _key(self, whose: str, found: Sequence[Record], *, one: bool) -> str | None:
+    def _key(self, source: str, found: Sequence[Entry], *, one: bool) -> str | None:
         """Return the key that names the examples; None where their places do."""
-        if self.example is not None:
+        if self.example is not None or not found:
             return self.example
         for key in ("id", "filename"):
-            if any(key in record.fields for record in found):
+            if any(key in fields for fields in found):
                 return key
-        if found and not one:
-            raise refused(
-                "example-unnamed",
-                ": no record has an id",
-                "an id, by which records of several files are the same example",
-                listed(found[0].fields),
-                self._as_typed('example = "text"'),
-            )
-        if found:
-            told(
-                whose,
-                "examples-numbered",
-                f": {several(len(found), 'example')} without id are called by their place",
-                "an id; predictions must name the examples 0, 1, … in this order",
-                "",
-                self._as_typed('example = "text"') + " takes another key",
-                stacklevel=4,
-            )
+        do = as_typed("doccano", 'example = "text"')
+        if not one:
+            expected = "an id, by which records of several files are the same example"
+            got = listed(found[0])
+            raise refused("example-unnamed", ": no record has an id", expected, got, do)
+        what = f": {several(len(found), 'example')} without id are called by their place"
+        expected = "an id; predictions must name the examples 0, 1, … in this order"
+        warn_of(source, "examples-numbered", what, expected, "", f"{do} takes another key")
         return None
 
-    def _check_subject(self, fields: Fields, name: str, subjects: dict[str, object]) -> None:
-        """Refuse one name for two texts: ids of two projects are no ids of one."""
-        subject = next((fields[key] for key in _SUBJECTS if key in fields), None)
-        if subjects.setdefault(name, subject) != subject:
-            raise refused(
-                "example-differs",
-                f": example {name} is another one elsewhere",
-                f"what it is elsewhere: {json_shown(subjects[name])}",
-                json_shown(subject),
-                "read each project by itself; or " + self._as_typed('example = "text"'),
-            )
-
-    def _said(
-        self, file: ExportFile, fields: Fields, member: str | None
+    def _labels(
+        self, file: ExportFile, fields: Entry, member: str | None
     ) -> dict[str | None, list[str]]:
-        """Return the labels of a record by annotator; nobody's list is there if empty."""
+        """Return the labels of a record by annotator, an empty list where it has none."""
         wanted = _FIELDS if self.field is None else (self.field,)
         key = next((key for key in wanted if key in fields), None)
         if key is None:
-            raise refused(
-                "key-missing",
-                " has no labels",
-                f"the key {quoted(wanted[0])}",
-                listed(map(quoted, fields)) or "no key",
-                self._as_typed('field = "KEY"') + ", a key that is there",
-            )
+            got = listed(map(quoted, fields)) or "no key"
+            do = as_typed("doccano", 'field = "KEY"') + ", a key that is there"
+            raise refused("key-missing", " has no labels", f"the key {quoted(wanted[0])}", got, do)
         value = fields[key]
         entries = value if isinstance(value, list) else [value] if value not in (None, "") else []
         # Only CSV has cells; a label of JSON is one label, whatever is in it.
-        if _is_text(value) and not file.data.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(
-            (b"{", b"[")
-        ):
+        if _is_text(value) and not file.is_json:
             entries = value.split("#") if value else []
         if not any(isinstance(entry, dict) for entry in entries):
             return {member: [self._label(entry) for entry in entries]}
@@ -424,73 +377,68 @@ class Doccano(ResponseOptions):
                 raise _spans(entry)
             user = entry.get("user")
             if user is not None:
-                self._check_annotator(file.whose, "whose annotations name their user")
+                check_annotator(self.annotator, "is of an export whose annotations name their user")
             who = str(user) if isinstance(user, str) else member
             by_user.setdefault(who, []).append(self._label(entry["label"]))
         return by_user
 
-    def _label(self, said: object) -> str:
-        if isinstance(said, (list, dict)):
-            raise _spans(said)
-        if isinstance(said, JsonNumber) and said not in self.label_names:
-            typed = self._as_typed(f'label_names = {{"{said[:40]}" = "NAME"}}')
+    def _label(self, value: object) -> str:
+        if isinstance(value, (list, dict)):
+            raise _spans(value)
+        if isinstance(value, JsonNumber) and value not in self.label_names:
+            number = value[:40]
             raise refused(
                 "labels-numbered",
-                f" has the number {said[:40]} for a label",
+                f" has the number {number} for a label",
                 "names of labels; a number is an id of the database, or a measurement",
-                f"{said[:40]}, whose name is in no file",
-                f"{typed}, with a name for each number",
+                f"{number}, whose name is in no file",
+                as_typed("doccano", f'label_names = {{"{number}" = "NAME"}}') + ", for each number",
             )
-        if not isinstance(said, str):
-            what = " has a label that is no text"
-            raise refused("label-unfit", what, "text", json_shown(said), "export it again")
-        return self.label_names[said] if isinstance(said, JsonNumber) else said
+        if not isinstance(value, str):
+            do = "export it again"
+            raise refused("label-unfit", " has no text for a label", "text", json_shown(value), do)
+        return self.label_names[value] if isinstance(value, JsonNumber) else value
 
-    def _answer(self, said: Sequence[str]) -> object:
-        different = sorted(set(said))
+    def _answer(self, names: Sequence[str]) -> object:
+        different = sorted(set(names))
         if self.kind == "single-label" and len(different) > 1:
-            raise refused(
-                "labels-several",
-                f" names {several(len(different), 'label')}",
-                "one, as kind = single-label says",
-                listed(map(quoted, different)),
-                self._as_typed('kind = "label-set"') + "; or export one file a member",
-            )
+            what, got = f" names {several(len(different), 'label')}", listed(map(quoted, different))
+            do = as_typed("doccano", 'kind = "label-set"') + "; or export one file per member"
+            raise refused("labels-several", what, "one, as kind = single-label says", got, do)
         return one_or_all(self.kind, different)
 
 
-def _name(fields: Fields, key: str) -> str:
+def _check_subject(fields: Entry, name: str, subjects: dict[str, object]) -> None:
+    """Refuse one name for two texts: ids of two projects are no ids of one."""
+    subject = next((fields[key] for key in _SUBJECTS if key in fields), None)
+    if subjects.setdefault(name, subject) != subject:
+        what = f": example {name} is another one elsewhere"
+        expected = f"what it is elsewhere: {json_shown(subjects[name])}"
+        do = "read each project by itself; or " + as_typed("doccano", 'example = "text"')
+        raise refused("example-differs", what, expected, json_shown(subject), do)
+
+
+def _name(fields: Entry, key: str) -> str:
     name = text_of(fields.get(key))
     if name is None:
-        raise refused(
-            "example-unnamed",
-            " does not name its example",
-            f"text or a number under {quoted(key)}",
-            json_shown(fields[key]) if key in fields else listed(map(quoted, fields)),
-            "export it again, or name another key with example",
-        )
+        expected, got = f"text or a number under {quoted(key)}", listed(map(quoted, fields))
+        do = "export it again, or name another key with example"
+        what = " does not name its example"
+        raise refused("example-unnamed", what, expected, shown(fields, key, got), do)
     return name
 
 
-def _spans(said: object) -> InputError:
-    return refused(
-        "spans-unfit",
-        " labels a part of its text",
-        "labels of whole examples; spans say where something is",
-        json_shown(said),
-        "export a project for classification",
-    )
-
-
-def _listed(value: object) -> list[object]:
-    return value if isinstance(value, list) else []
+def _spans(value: object) -> InputError:
+    expected = "labels of whole examples; spans say where something is"
+    do = "export a project for classification"
+    return refused("spans-unfit", " labels a part of its text", expected, json_shown(value), do)
 
 
 def _is_text(value: object) -> TypeGuard[str]:
     return isinstance(value, str) and not isinstance(value, JsonNumber)
 
 
-def _starts_so(head: bytes) -> bool:
+def _is_start(head: bytes) -> bool:
     text = head.removeprefix(b"\xef\xbb\xbf").lstrip()
     if text.startswith(b"__label__"):
         return True
@@ -498,13 +446,10 @@ def _starts_so(head: bytes) -> bool:
         header = text.partition(b"\n")[0]
         columns = {cell.strip().strip(b'"') for cell in header.split(b",")}
         return {b"label", b"Comments"} <= columns and bool({b"text", b"filename"} & columns)
-    values = json_head(head)
-    first = values[0] if values else None
-    if isinstance(first, list):
-        first = first[0] if first else None
+    first = next(iter(first_entries(head)), None)
     if not isinstance(first, dict) or not any(key in first for key in _SUBJECTS):
         return False
-    labels, old = first.get("label"), _listed(first.get("annotations"))
+    labels, old = first.get("label"), items_of(first.get("annotations"))
     if isinstance(first.get("cats"), list) and "entities" in first:
         return True
     if "Comments" in first and "label" in first:

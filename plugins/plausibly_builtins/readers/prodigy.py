@@ -1,42 +1,46 @@
-"""Prodigy: JSON Lines with one answer a line, to binary questions or choices."""
+"""Prodigy: JSON Lines with one answer per line, to binary questions or choices."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Literal, TypeAlias
+from typing import TYPE_CHECKING
 
 import attrs
-import xarray as xr
 
 from plausibly.plugin import (
-    AnnotationTable,
-    Duplicates,
     InputError,
     JsonNumber,
     NamedPrediction,
     Response,
-    ResponseOptions,
     counted,
     from_named,
-    json_head,
     json_shown,
     listed,
     quoted,
+    states,
 )
-from plausibly_builtins.readers._columns import line_refused, objects
-from plausibly_builtins.readers._exports import (
-    LATEST_HELP,
-    LATEST_OR,
+from plausibly_builtins.readers.base import (
+    Content,
+    Entry,
+    Kind,
+    TimedExport,
     about,
     as_typed,
+    first_entries,
+    items_of,
+    line_refused,
+    objects,
+    one_or_all,
     refused,
     short,
+    shown,
     text_of,
 )
 
-Kind: TypeAlias = Literal["single-label", "label-set"]
+if TYPE_CHECKING:
+    import xarray as xr
 
 _ACCEPT, _REJECT = "accept", "reject"
 _ANSWERS = (_ACCEPT, _REJECT, "ignore")
@@ -52,18 +56,16 @@ class Line:
     """A line of the file: an answer to a question."""
 
     number: int
-    fields: Mapping[str, object]
+    fields: Entry
 
     @property
     def place(self) -> str:
         """Where it stands."""
         return f"line {counted(self.number)}"
 
-    def unfit(self, key: str, expected: str) -> InputError:
-        """Return the error about what stands under a key."""
+    def _unfit(self, key: str, expected: str) -> InputError:
         what, got = f" holds no answer as {quoted(key)}", json_shown(self.fields.get(key))
-        do = "mend that line, or export again"
-        return line_refused(self.number, "answer-unfit", what, expected, got, do)
+        return line_refused(self.number, "answer-unfit", what, expected, got, "export again")
 
     def view(self) -> str:
         """Return its view: a choice, or a binary question."""
@@ -73,22 +75,19 @@ class Line:
             found = _CHOICE if "options" in self.fields else spans
         lacks = found == _BINARY and not isinstance(self.fields.get("label"), str)
         if not isinstance(found, str) or found not in _HASHES or lacks:
-            raise line_refused(
-                self.number,
-                "view-unfit",
-                " is no choice and no question about a label",
-                '"options", or "label" as text, in the view choice or classification',
-                f"the view {json_shown(found)}" + " without label" * (found == _BINARY),
-                "export the answers of such a view only",
-            )
+            what = " is no choice and no question about a label"
+            expected = '"options", or "label" as text, in the view choice or classification'
+            got = f"the view {json_shown(found)}" + " without label" * (found == _BINARY)
+            do = "export the answers of such a view only"
+            raise line_refused(self.number, "view-unfit", what, expected, got, do)
         return found
 
     def options(self) -> list[str]:
         """Return the ids of the options of a choice."""
-        options = self.fields.get("options")
-        ids = [o.get("id") if isinstance(o, dict) else None for o in _listed(options)]
+        options = items_of(self.fields.get("options"))
+        ids = [option.get("id") if isinstance(option, dict) else None for option in options]
         if not ids or not all(isinstance(name, str) and name for name in ids):
-            raise self.unfit("options", 'options with ids: [{"id": "cat"}]')
+            raise self._unfit("options", 'options with ids: [{"id": "cat"}]')
         return [str(name) for name in ids]
 
     def counts(self, view: str) -> bool:
@@ -100,14 +99,14 @@ class Line:
         """Return the labels that it names."""
         answer = self.fields.get("answer")
         if answer not in _ANSWERS:
-            raise self.unfit("answer", listed(_ANSWERS))
+            raise self._unfit("answer", listed(_ANSWERS))
         if not self.counts(view):
             return []
         if view == _BINARY:
             return [str(answer)]
         chosen, options = self.fields.get("accept"), self.options()
         if not isinstance(chosen, list) or not all(name in options for name in chosen):
-            raise self.unfit("accept", f"ids among {listed(map(short, options))}")
+            raise self._unfit("accept", f"ids among {listed(map(short, options))}")
         return list(dict.fromkeys(map(str, chosen)))
 
     def annotator(self) -> str | None:
@@ -116,14 +115,14 @@ class Line:
         key = "_annotator_id" if known else "_session_id"
         name = self.fields.get(key)
         if name is not None and not isinstance(name, str):
-            raise self.unfit(key, "the name of a session")
+            raise self._unfit(key, "the name of a session")
         return str(name) if name and not _TIME_STAMP.fullmatch(name) else None
 
     def time(self) -> float | None:
-        """Return when it was given, in seconds."""
+        """Return when it was answered, in seconds."""
         time = self.fields.get("_timestamp")
         if time is not None and not isinstance(time, JsonNumber):
-            raise self.unfit("_timestamp", "seconds")
+            raise self._unfit("_timestamp", "seconds")
         return None if time is None else time.value
 
     def scores(self, view: str) -> tuple[tuple[str, float], ...]:
@@ -131,7 +130,7 @@ class Line:
         if view == _CHOICE:
             return tuple(
                 (str(option["id"]), option["score"].value)
-                for option in _listed(self.fields.get("options"))
+                for option in items_of(self.fields.get("options"))
                 if isinstance(option, dict) and isinstance(option.get("score"), JsonNumber)
             )
         meta = self.fields.get("meta")
@@ -141,12 +140,8 @@ class Line:
         return ((_ACCEPT, score.value), (_REJECT, 1 - score.value))
 
 
-def _listed(value: object) -> list[object]:
-    return value if isinstance(value, list) else []
-
-
 @attrs.frozen(kw_only=True)
-class Prodigy(ResponseOptions):
+class Prodigy(TimedExport):
     """Read the JSON Lines export of Prodigy: binary questions, or choices.
 
     A binary question is an example with a label: ``accept`` and ``reject`` are the labels of the
@@ -167,46 +162,39 @@ class Prodigy(ResponseOptions):
 
     example: str | None = None
     kind: Kind | None = None
-    duplicates: Duplicates = attrs.field(
-        default="latest", validator=LATEST_OR, metadata=LATEST_HELP
-    )
 
     def recognises(self, path: Path, head: bytes) -> bool:
         """Return whether the first line is an answer with a hash or view of Prodigy."""
-        values = json_head(head)
-        first = values[0] if values else None
+        first = next(iter(first_entries(head)), None)
         return (
             isinstance(first, dict)
             and first.get("answer") in _ANSWERS
             and any(key in first for key in _OWN)
         )
 
-    def read(self, path: Path, labels: Sequence[str] | None) -> AnnotationTable:
-        """Return the annotation table in the file."""
-        with about(path.name):
-            lines, view, offered = self._lines(path)
-            answers = [line.answer(view) for line in lines]
-            kind = self._kind(view, lines, answers)
-            responses = [
-                Response(
-                    example=self._example(line, view),
-                    annotator=line.annotator(),
-                    answer=answer[0] if kind == "single-label" and len(answer) == 1 else answer,
-                    state="answered" if line.counts(view) else "skipped",
-                    time=line.time(),
-                    place=line.place,
-                )
-                for line, answer in zip(lines, answers, strict=True)
-            ]
-            versions = sum(len(_listed(line.fields.get("versions"))) for line in lines)
-            return self.gathered(
-                kind,
-                responses,
-                labels,
-                whose=path.name,
-                offered=offered,
-                left_out={"versions that a review lists": versions},
+    def content(self, path: Path, labels: Sequence[str] | None) -> Content:
+        """Return the answers in the file."""
+        lines, view, offered = self._lines(path)
+        answers = [line.answer(view) for line in lines]
+        kind = self._kind(view, lines, answers)
+        responses = [
+            Response(
+                example=self._example(line, view),
+                annotator=line.annotator(),
+                answer=one_or_all(kind, answer),
+                state=states.ANSWERED if line.counts(view) else states.SKIPPED,
+                time=line.time(),
+                place=line.place,
             )
+            for line, answer in zip(lines, answers, strict=True)
+        ]
+        versions = sum(len(items_of(line.fields.get("versions"))) for line in lines)
+        return Content(
+            kind=kind,
+            responses=responses,
+            offered=offered,
+            left_out={"versions that a review lists": versions},
+        )
 
     def predictions(
         self, path: Path, labels: Sequence[str] | None, model: str | None
@@ -217,15 +205,12 @@ class Prodigy(ResponseOptions):
             found: dict[str, NamedPrediction] = {}
             for line in lines:
                 name, scores = self._example(line, view), line.scores(view)
-                said = NamedPrediction(example=name, model="", scores=scores, place=line.place)
-                # An example that several were asked about stands in several lines, scored once.
-                found.setdefault(name, said)
+                scored = NamedPrediction(example=name, model="", scores=scores, place=line.place)
+                # An example with several annotators stands in several lines, scored once.
+                found.setdefault(name, scored)
+            labels, examples = labels or offered, list(found)
             return from_named(
-                found.values(),
-                labels or offered,
-                whose=path.name,
-                model=model,
-                examples=list(found),
+                found.values(), labels, whose=path.name, model=model, examples=examples
             )
 
     def _lines(self, path: Path) -> tuple[list[Line], str, list[str]]:
@@ -235,49 +220,35 @@ class Prodigy(ResponseOptions):
         for line in lines:
             first.setdefault(line.view(), line.place)
         if len(first) > 1:
-            raise refused(
-                "views-several",
-                " holds answers of two views",
-                "choices, or questions about a label",
-                listed(f"{view} in {place}" for view, place in first.items()),
-                "put each into a file of its own",
-            )
+            got = listed(f"{view} in {place}" for view, place in first.items())
+            what, expected = " holds answers of two views", "choices, or questions about a label"
+            raise refused("views-several", what, expected, got, "put each into a file of its own")
         if _CHOICE in first:
             return lines, _CHOICE, list(dict.fromkeys(o for line in lines for o in line.options()))
-        asked = sorted({str(line.fields["label"]) for line in lines})
-        if self.example is not None and len(asked) > 1:
-            raise refused(
-                "labels-several",
-                f" asks about {len(asked)} labels",
-                f"one label, where {quoted(self.example)} names the examples",
-                listed(map(short, asked)),
-                "leave example out: then each example with a label is a question of its own",
-            )
+        questions = sorted({str(line.fields["label"]) for line in lines})
+        if self.example is not None and len(questions) > 1:
+            what = f" asks about {len(questions)} labels"
+            expected = f"one label, where {quoted(self.example)} names the examples"
+            do = "leave example out: then each example with a label is a question of its own"
+            got = listed(map(short, questions))
+            raise refused("labels-several", what, expected, got, do)
         return lines, _BINARY, [_ACCEPT, _REJECT]
 
     def _example(self, line: Line, view: str) -> str:
         key = self.example if self.example is not None else _HASHES[view]
         name = text_of(line.fields.get(key))
         if name is None:
-            raise line_refused(
-                line.number,
-                "example-unnamed",
-                " names no example",
-                f"text or a number as {quoted(key)}",
-                json_shown(line.fields[key]) if key in line.fields else "no such key",
-                as_typed("prodigy", 'example = "KEY"') + " with a key that names them",
-            )
+            got, expected = shown(line.fields, key, "no such key"), f"text or a number as {key}"
+            do = as_typed("prodigy", 'example = "KEY"') + " with a key that names them"
+            what = " names no example"
+            raise line_refused(line.number, "example-unnamed", what, expected, got, do)
         return name
 
     def _kind(self, view: str, lines: Sequence[Line], answers: Sequence[Sequence[str]]) -> str:
         if view == _BINARY and self.kind == "label-set":
-            raise refused(
-                "kind-unfit",
-                " holds answers to binary questions",
-                "choices, where the answers are label sets",
-                "accept, reject and ignore",
-                "leave kind out",
-            )
+            what, expected = " holds answers to binary questions", "choices, for label sets"
+            got = "accept, reject and ignore"
+            raise refused("kind-unfit", what, expected, got, "leave kind out")
         if view == _BINARY or self.kind is not None:
             return self.kind or "single-label"
         configs = [line.fields.get("config") for line in lines]
@@ -286,10 +257,7 @@ class Prodigy(ResponseOptions):
             return "label-set"
         if styles == {"single"}:
             return "single-label"
-        raise refused(
-            "kind-unclear",
-            " does not say whether several options could be chosen",
-            "an answer with two options, or the kind of the answers",
-            "at most one option in each answer",
-            as_typed("prodigy", 'kind = "single-label"') + ', or "label-set"',
-        )
+        what = " does not say whether several options could be chosen"
+        expected = "an answer with two options, or the kind of the answers"
+        do = as_typed("prodigy", 'kind = "single-label"') + ', or "label-set"'
+        raise refused("kind-unclear", what, expected, "at most one option in each answer", do)

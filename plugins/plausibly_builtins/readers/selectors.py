@@ -19,7 +19,7 @@ from plausibly.plugin import (
     read_json,
     several,
 )
-from plausibly_builtins.readers._exports import about, refused
+from plausibly_builtins.readers.base import about, refused
 
 _START = re.compile(rb"\s*\[\s*\[\s*\[\s*\[")
 _LEVELS = ("a list of examples", "a list of rankings", "a list of blocks", "a list of indices")
@@ -40,24 +40,20 @@ class Selectors(Reader):
 
     def read(self, path: Path, labels: Sequence[str] | None) -> AnnotationTable:
         """Return the annotation table in the file, of kind ``partial-ranking``."""
-        whose = path.name
-        with about(whose):
+        source = path.name
+        with about(source):
             if labels is None:
-                raise refused(
-                    "labels-unnamed",
-                    " holds indices and no label names",
-                    "names in the order of the indices; an order is never guessed",
-                    "",
-                    "--labels labels.txt (one name a line)",
-                )
+                what, expected = " holds indices and no label names", "names in their order"
+                do = "--labels labels.txt (one name per line)"
+                raise refused("labels-unnamed", what, expected, "", do)
             found = read_json(path, expected="nested lists of indices")
-            cases = _filled(found, 0, whose, "")
+            cases = _filled(found, 0, source, "")
             examples: list[int] = []
             mentions: list[tuple[int, int, int]] = []
             for example, rankings in enumerate(cases):
                 place = f": example {example}"
-                for number, blocks in enumerate(_filled(rankings, 1, whose, place), start=1):
-                    ranks = _ranks(blocks, labels, whose, f"{place}, ranking {number}")
+                for number, blocks in enumerate(_filled(rankings, 1, source, place), start=1):
+                    ranks = _ranks(blocks, labels, source, f"{place}, ranking {number}")
                     mentions += [(len(examples), label, rank) for label, rank in ranks.items()]
                     examples.append(example)
         response, label, block = np.array(mentions, np.int64).T
@@ -74,23 +70,22 @@ class Selectors(Reader):
         )
 
 
-def _ranks(blocks: object, labels: Sequence[str], whose: str, where: str) -> dict[int, int]:
+def _ranks(blocks: object, labels: Sequence[str], source: str, where: str) -> dict[int, int]:
     """Return the rank of each label in a ranking."""
     ranks: dict[int, int] = {}
-    for rank, indices in enumerate(_filled(blocks, 2, whose, where), start=1):
+    for rank, indices in enumerate(_filled(blocks, 2, source, where), start=1):
         place = f"{where}, block {rank}"
-        for index in _filled(indices, 3, whose, place):
+        for index in _filled(indices, 3, source, place):
             label = index.whole if isinstance(index, JsonNumber) else None
             if label is None or not 0 <= label < len(labels):
-                raise refused(
-                    "label-index",
-                    f"{place} names label {json_shown(index)}",
-                    f"an index from 0 to {len(labels) - 1}: "
-                    f"{several(len(labels), 'label')} are declared",
-                    json_shown(index),
-                    "declare all labels, in order: --labels labels.txt",
-                    place=f"{whose}{place}",
+                many = several(len(labels), "label")
+                expected = f"an index from 0 to {len(labels) - 1}: {many} are declared"
+                at, got = f"{source}{place}", json_shown(index)
+                what, do = (
+                    f"{place} names label {got}",
+                    "declare all, in order: --labels labels.txt",
                 )
+                raise refused("label-index", what, expected, got, do, place=at)
             if label in ranks:
                 both = f"ranks {ranks[label]} and {rank}"
                 raise refused(
@@ -98,22 +93,18 @@ def _ranks(blocks: object, labels: Sequence[str], whose: str, where: str) -> dic
                     f"{where} ranks {quoted(labels[label])} twice",
                     "each label once",
                     f"rank {rank} twice" if ranks[label] == rank else both,
-                    "mend or drop it",
-                    place=f"{whose}{where}",
+                    "fix or remove it",
+                    place=f"{source}{where}",
                     label=labels[label],
                 )
             ranks[label] = rank
     return ranks
 
 
-def _filled(content: object, level: int, whose: str, place: str) -> list[object]:
+def _filled(content: object, level: int, source: str, place: str) -> list[object]:
     if isinstance(content, list) and content:
         return content
-    raise refused(
-        "selectors-shape",
-        f"{place} is not {_LEVELS[level]}",
-        f"{_LEVELS[level]}, with one entry or more",
-        "an empty list" if content == [] else json_shown(content),
-        "mend or remove it",
-        place=f"{whose}{place}",
-    )
+    what, expected = f"{place} is not {_LEVELS[level]}", f"{_LEVELS[level]}, not empty"
+    got = "an empty list" if content == [] else json_shown(content)
+    do, at = "fix or remove it", f"{source}{place}"
+    raise refused("selectors-shape", what, expected, got, do, place=at)

@@ -4,32 +4,36 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 import attrs
 
 from plausibly.plugin import (
-    AnnotationTable,
     JsonNumber,
     NamedArray,
     Response,
-    ResponseOptions,
     TextTable,
     counted,
-    file_opening,
     first_rows,
     json_shown,
     listed,
     quoted,
-    read_table,
     several,
 )
-from plausibly_builtins.readers._columns import (
-    COUNT,
-    array_of,
-    check_columns,
+from plausibly_builtins.readers.base import (
+    Content,
+    Entry,
+    as_typed,
     check_named,
+    line_refused,
+    refused,
+    short,
+)
+from plausibly_builtins.readers.label_columns import (
+    COUNT,
+    LabelColumns,
+    check_columns,
     check_names,
     example_hint,
     first_object,
@@ -37,10 +41,8 @@ from plausibly_builtins.readers._columns import (
     is_lines,
     key_text,
     labels_of,
-    line_refused,
     named_objects,
 )
-from plausibly_builtins.readers._exports import about, as_typed, refused, short
 
 _NUMBER = re.compile(r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]{1,5})?")
 _FIELDS = ("label_dist", "soft_label", "probs")
@@ -53,13 +55,13 @@ def _first_of(usual: Sequence[str], header: Iterable[str]) -> str | None:
 
 
 @attrs.frozen(kw_only=True)
-class SoftLabels(ResponseOptions):
+class SoftLabels(LabelColumns):
     """Read responses that spread weight over the labels: probabilities, confidences, points.
 
-    Tables have one row a response: a column that names the example, perhaps one of annotators, and
-    one column a label. Arrays have one row an example. In JSON Lines an object holds a weight by
-    label, or a list in the order of the declared labels. Weights need not sum to 1: they are kept
-    as they are, and the aggregator takes their shares.
+    Tables have one row per response: a column that names the example, perhaps one of annotators,
+    and one column per label. Arrays have one row per example. In JSON Lines an object holds a
+    weight by label, or a list in the order of the declared labels. Weights need not sum to 1: they
+    are kept as they are, and the aggregator takes their shares.
 
     A table without a column of annotators looks as predictions do, and so does an array; they are
     read by the name of this reader only.
@@ -79,9 +81,7 @@ class SoftLabels(ResponseOptions):
         Key of the weights in JSON Lines; None takes ``label_dist``, ``soft_label`` or ``probs``.
     """
 
-    example: str | None = None
     annotator: str | None = None
-    ignore: tuple[str, ...] = ()
     array: str = "soft_labels"
     field: str | None = None
 
@@ -89,7 +89,7 @@ class SoftLabels(ResponseOptions):
         """Return whether there are annotators and weights that are not all whole numbers."""
         if is_lines(path) and not is_flat(head):
             entry = first_object(head)
-            # Probs are a model's, unless somebody says otherwise.
+            # Probs are a model's, unless the user says otherwise.
             keys = _FIELDS[:2] if self.field is None else (self.field,)
             return "label_counter" not in entry and any(_is_spread(entry.get(k)) for k in keys)
         rows = first_rows(path, head)
@@ -106,52 +106,45 @@ class SoftLabels(ResponseOptions):
         ]
         return all(map(_NUMBER.fullmatch, cells)) and not all(map(COUNT.fullmatch, cells))
 
-    def read(self, path: Path, labels: Sequence[str] | None) -> AnnotationTable:
-        """Return the annotation table in the file."""
-        with about(path.name):
-            array = array_of(path, self.array)
-            if array is not None:
-                columns = labels_of(array, labels)
-                rows = _from_array(array, columns)
-                return self._table(rows, columns, labels, path.name, anonymous=True)
-            if is_lines(path) and not is_flat(file_opening(path, "annotations")):
-                return self._from_lines(path, labels)
-        return self.from_table(read_table(path, role="annotations"), labels)
+    def array_name(self) -> str:
+        """Return the name of the array in an npz file."""
+        return self.array
 
-    def from_table(self, table: TextTable, labels: Sequence[str] | None) -> AnnotationTable:
-        """Return the annotation table of columns of text; see `read`."""
-        with about(table.whose):
-            columns, rows, anonymous = self._from_text(table.seen())
-            return self._table(rows, columns, labels, table.whose, anonymous=anonymous)
+    def array_content(self, path: Path, found: NamedArray, labels: Sequence[str] | None) -> Content:
+        """Return the weights in an array."""
+        columns = labels_of(found, labels)
+        check_names(found.examples or [], "example")
+        names = found.examples or [str(row) for row in range(len(found.values))]
+        rows: list[Response] = []
+        for name, numbers in zip(names, found.values.astype(float).tolist(), strict=True):
+            place = f"row {counted(len(rows) + 1)}"
+            weights = _weights(place, zip(columns, map(repr, numbers), strict=True))
+            rows.append(Response(example=name, annotator=None, answer=weights, place=place))
+        return _content(rows, columns, labels, anonymous=True)
 
-    def _from_text(self, table: TextTable) -> tuple[list[str], list[Response], bool]:
-        """Return labels and rows of a table of text, and whether annotators have no column."""
+    def table_content(self, table: TextTable, labels: Sequence[str] | None) -> Content:
+        """Return the weights in a table of text."""
         table.need(self.ignore, do="name columns of the file in ignore")
         examples, annotators = self._name_columns(table.header)
         if examples is None:
-            raise refused(
-                "columns-missing",
-                " has no column that names the examples",
-                "a column example, or the name of another",
-                listed(map(short, table.header)),
-                example_hint("soft-labels", table),
-            )
+            what, expected = " has no column that names the examples", "a column example"
+            got, do = listed(map(short, table.header)), example_hint("soft-labels", table)
+            raise refused("columns-missing", what, expected, got, do)
         wanted = [name for name in (examples, annotators) if name is not None]
         columns = [name for name in table.header if name not in (*wanted, *self.ignore)]
         typed = as_typed("soft-labels", 'ignore = ["COLUMN"]')
         table.need([*wanted, *columns], do=f"{typed}, with columns that are there")
-        if not columns or not len(table):
-            raise refused(
-                "columns-missing" if not columns else "file-empty",
-                " has no column of weights" if not columns else " is empty",
-                "names of examples, then one column a label",
-                listed(table.header) if not columns else "a header and no rows",
-                "add one column a label" if not columns else "write it again",
-            )
+        expected = "names of examples, then one column per label"
+        if not columns:
+            what, got, do = " has no column of weights", listed(table.header), "add one per label"
+            raise refused("columns-missing", what, expected, got, do)
+        if not len(table):
+            got = "a header and no rows"
+            raise refused("file-empty", " is empty", expected, got, "write it again")
         names = table.column(examples)
         check_named(table, names, "example", "name it, or remove that row")
         people = [""] * len(table) if annotators is None else table.column(annotators)
-        places = [table.place(at).removeprefix(f"{table.whose} ") for at in range(len(table))]
+        places = [table.place(row).removeprefix(f"{table.whose} ") for row in range(len(table))]
         cells = zip(*map(table.column, columns), strict=True)
         rows = [
             Response(
@@ -162,15 +155,15 @@ class SoftLabels(ResponseOptions):
             )
             for name, person, place, row in zip(names, people, places, cells, strict=True)
         ]
-        return columns, rows, annotators is None
+        return _content(rows, columns, labels, anonymous=annotators is None)
 
     def _name_columns(self, header: Sequence[str]) -> tuple[str | None, str | None]:
         """Return the columns of examples and annotators; None where there is none."""
         example = _first_of(_EXAMPLES, header) if self.example is None else self.example
         return example, _first_of(_ANNOTATORS, header) if self.annotator is None else self.annotator
 
-    def _from_lines(self, path: Path, labels: Sequence[str] | None) -> AnnotationTable:
-        """Return the annotation table in JSON Lines."""
+    def lines_content(self, path: Path, labels: Sequence[str] | None) -> Content:
+        """Return the weights in JSON Lines."""
         do = "name it, or remove that line"
         entries = named_objects(path, "soft-labels", self.example, do)
         keys = {key for _, _, entry in entries for key in entry}
@@ -181,10 +174,10 @@ class SoftLabels(ResponseOptions):
             weights = _weights(place, self._pairs(line, entry, labels))
             by = None if who is None else key_text(line, entry, who) or None
             rows.append(Response(example=name, annotator=by, answer=weights, place=place))
-        return self._table(rows, None, labels, path.name, anonymous=who is None)
+        return _content(rows, None, labels, anonymous=who is None)
 
     def _pairs(
-        self, line: int, entry: Mapping[str, object], labels: Sequence[str] | None
+        self, line: int, entry: Entry, labels: Sequence[str] | None
     ) -> Iterator[tuple[str, str]]:
         """Yield label and weight as written: by key, or in the order of the declared labels."""
         wanted = _FIELDS if self.field is None else (self.field,)
@@ -193,57 +186,35 @@ class SoftLabels(ResponseOptions):
         if isinstance(found, dict):
             pairs = list(found.items())
         elif not isinstance(found, list):
-            raise refused(
-                "key-missing",
-                f" line {counted(line)} holds no weights",
-                f"{listed(map(quoted, wanted))}: a weight by label, or a list of them",
-                listed(map(short, entry)) if key is None else json_shown(found),
-                as_typed("soft-labels", 'field = "KEY"'),
-                line=line,
-                seen=list(entry),
-            )
+            expected = f"{listed(map(quoted, wanted))}: a weight by label, or a list of them"
+            got = listed(map(short, entry)) if key is None else json_shown(found)
+            what, do = f" line {counted(line)} holds no weights", 'field = "KEY"'
+            do, seen = as_typed("soft-labels", do), list(entry)
+            raise refused("key-missing", what, expected, got, do, line=line, seen=seen)
         elif labels is None or len(labels) != len(found):
             has = "no label names" if labels is None else f"{counted(len(labels))} labels"
-            raise line_refused(
-                line,
-                "labels-unnamed" if labels is None else "names-count",
-                f" has {several(len(found), 'weight')} and {has}",
-                "names in the order of the weights; an order is never guessed",
-                "none" if labels is None else listed(labels),
-                "--labels labels.txt (one name a line)",
-            )
+            name = "labels-unnamed" if labels is None else "names-count"
+            what = f" has {several(len(found), 'weight')} and {has}"
+            got = "none" if labels is None else listed(labels)
+            do = "--labels labels.txt (one name per line)"
+            raise line_refused(line, name, what, "names in the order of the weights", got, do)
         else:
             pairs = list(zip(labels, found, strict=True))
         for label, weight in pairs:
             yield label, str(weight) if isinstance(weight, JsonNumber) else json_shown(weight)
 
-    def _table(
-        self,
-        responses: Sequence[Response],
-        columns: Sequence[str] | None,
-        labels: Sequence[str] | None,
-        whose: str,
-        *,
-        anonymous: bool,
-    ) -> AnnotationTable:
-        check_names(columns or [], "label")
-        if labels is not None and columns is not None:
-            check_columns(columns, labels, reader="soft-labels", does="gives weight to")
-        return self.gathered(
-            "soft-label", responses, labels, whose=whose, offered=columns, anonymous=anonymous
-        )
 
-
-def _from_array(found: NamedArray, columns: Sequence[str]) -> list[Response]:
-    """Return the responses in the rows of an array, whose columns are of these labels."""
-    check_names(found.examples or [], "example")
-    names = found.examples or [str(row) for row in range(len(found.values))]
-    rows: list[Response] = []
-    for name, numbers in zip(names, found.values.astype(float).tolist(), strict=True):
-        place = f"row {counted(len(rows) + 1)}"
-        weights = _weights(place, zip(columns, map(repr, numbers), strict=True))
-        rows.append(Response(example=name, annotator=None, answer=weights, place=place))
-    return rows
+def _content(
+    responses: Sequence[Response],
+    columns: Sequence[str] | None,
+    labels: Sequence[str] | None,
+    *,
+    anonymous: bool,
+) -> Content:
+    check_names(columns or [], "label")
+    if labels is not None and columns is not None:
+        check_columns(columns, labels, reader="soft-labels", does="gives weight to")
+    return Content(kind="soft-label", responses=responses, offered=columns, anonymous=anonymous)
 
 
 def _weights(place: str, cells: Iterable[tuple[str, str]]) -> dict[str, float]:
@@ -252,24 +223,17 @@ def _weights(place: str, cells: Iterable[tuple[str, str]]) -> dict[str, float]:
     for label, cell in cells:
         weight = float(cell) if _NUMBER.fullmatch(cell) else math.nan
         if not 0 <= weight < math.inf:
-            raise refused(
-                "weights-invalid",
-                f" {place}: the weight of {short(label)} is none",
-                "a finite number, 0 or more",
-                quoted(cell if len(cell) <= 40 else f"{cell[:39]}…"),
-                "write decimals with a point" if "," in cell else "mend or remove that row",
-                label=label,
-            )
+            what = f" {place}: the weight of {short(label)} is none"
+            got = quoted(cell if len(cell) <= 40 else f"{cell[:39]}…")
+            do = "write decimals with a point" if "," in cell else "fix or remove that row"
+            expected = "a finite number, 0 or more"
+            raise refused("weights-invalid", what, expected, got, do, label=label)
         found[label] = weight
     total = sum(found.values())
     if not 0 < total < math.inf:
-        raise refused(
-            "weights-zero",
-            f" {place} gives no label any weight",
-            "a weight above 0, and a finite sum",
-            f"a sum of {total:g}",
-            "mend or remove that row",
-        )
+        what, expected = f" {place} gives no label any weight", "a weight above 0, a finite sum"
+        do = "fix or remove that row"
+        raise refused("weights-zero", what, expected, f"a sum of {total:g}", do)
     return found
 
 

@@ -8,35 +8,34 @@ from pathlib import Path
 
 import attrs
 
-from plausibly.plugin import (
-    AnnotationTable,
-    Response,
-    ResponseOptions,
-    counted,
-    json_shown,
-    listed,
-    quoted,
+from plausibly.plugin import Response, counted, json_shown, listed, quoted
+from plausibly_builtins.readers.base import (
+    Content,
+    Entry,
+    Export,
+    as_typed,
+    line_refused,
+    reason,
+    refused,
+    short,
 )
-from plausibly_builtins.readers._columns import (
+from plausibly_builtins.readers.label_columns import (
     check_once,
     first_object,
     is_lines,
-    line_refused,
     named_objects,
-    reason,
 )
-from plausibly_builtins.readers._exports import about, as_typed, refused, short
 
 _FIELDS = ("annotator_labels", "label_distribution")
 
 
 @attrs.frozen(kw_only=True)
-class VoteLists(ResponseOptions):
-    """Read JSON Lines with the votes of one example an object: lists of labels, or of annotators.
+class VoteLists(Export):
+    """Read JSON Lines with the votes of one example per object: lists of labels, or of annotators.
 
-    A list holds one label a vote, and nobody knows whose: SNLI and MultiNLI have up to five in
+    A list holds one label per vote, of unknown annotators: SNLI and MultiNLI have up to five in
     ``annotator_labels``. An object holds the annotators by label, as DynaSent does in
-    ``label_distribution``: each vote has its annotator, and somebody under two labels answered
+    ``label_distribution``: each vote has its annotator, and one under two labels answered
     twice (see `duplicates`). A majority that stands beside them is not read.
 
     Attributes
@@ -47,7 +46,7 @@ class VoteLists(ResponseOptions):
         Key that names the examples; None takes ``uid``, ``example``, ``id``, ``text_id`` or
         ``pairID``.
     no_vote : tuple of str
-        What stands in a list where there is no vote; told in the summary.
+        What stands in a list where there is no vote; counted in the summary.
     """
 
     field: str | None = None
@@ -55,77 +54,62 @@ class VoteLists(ResponseOptions):
     no_vote: tuple[str, ...] = ("", "-", "-1")
 
     def recognises(self, path: Path, head: bytes) -> bool:
-        """Return whether the first object holds votes under the usual key, or the given one."""
-        if not is_lines(path):
-            return False
-        entry = first_object(head)
+        """Return whether the first object holds votes under the usual key, or that of `field`."""
+        entry = first_object(head) if is_lines(path) else {}
         return any(_is_votes(entry.get(key)) for key in self._keys())
 
-    def read(self, path: Path, labels: Sequence[str] | None) -> AnnotationTable:
-        """Return the annotation table in the file."""
-        with about(path.name):
-            do = "name it, or remove that line"
-            entries = named_objects(path, "vote-lists", self.example, do)
-            check_once({line: name for line, name, _ in entries})
-            offered: dict[str, None] = {}
-            empty = 0
-            responses: list[Response] = []
-            for line, name, entry in entries:
-                votes = self._votes(line, entry)
-                if isinstance(votes, Mapping):
-                    offered |= dict.fromkeys(votes)
-                    responses += _by_annotator(line, name, votes)
-                    continue
-                cast = Counter(vote for vote in votes if vote not in self.no_vote)
-                empty += len(votes) - cast.total()
-                place = f"line {counted(line)}"
-                responses += [
-                    Response(
-                        example=name, annotator=None, answer=label, weight=float(count), place=place
-                    )
-                    for label, count in cast.items()
-                ]
-            return self.gathered(
-                "single-label",
-                responses,
-                labels,
-                whose=path.name,
-                examples=[name for _, name, _ in entries],
-                offered=sorted(offered) if offered else None,
-                anonymous=True,
-                left_out={reason(empty, "place", "a vote"): empty},
-            )
+    def content(self, path: Path, labels: Sequence[str] | None) -> Content:
+        """Return the votes in the file."""
+        do = "name it, or remove that line"
+        entries = named_objects(path, "vote-lists", self.example, do)
+        check_once({line: name for line, name, _ in entries})
+        offered: dict[str, None] = {}
+        empty = 0
+        responses: list[Response] = []
+        for line, name, entry in entries:
+            votes = self._votes(line, entry)
+            if isinstance(votes, Mapping):
+                offered |= dict.fromkeys(votes)
+                responses += _by_annotator(line, name, votes)
+                continue
+            cast = Counter(vote for vote in votes if vote not in self.no_vote)
+            empty += len(votes) - cast.total()
+            place = f"line {counted(line)}"
+            responses += [
+                Response(
+                    example=name, annotator=None, answer=label, weight=float(count), place=place
+                )
+                for label, count in cast.items()
+            ]
+        return Content(
+            kind="single-label",
+            responses=responses,
+            examples=[name for _, name, _ in entries],
+            offered=sorted(offered) if offered else None,
+            anonymous=True,
+            left_out={reason(empty, "place", "a vote"): empty},
+        )
 
     def _keys(self) -> tuple[str, ...]:
         return _FIELDS if self.field is None else (self.field,)
 
-    def _votes(
-        self, line: int, entry: Mapping[str, object]
-    ) -> Sequence[str] | Mapping[str, Sequence[str]]:
+    def _votes(self, line: int, entry: Entry) -> Sequence[str] | Mapping[str, Sequence[str]]:
         """Return the votes of an object: labels, or annotators by label."""
         keys = [key for key in self._keys() if key in entry]
         if len(keys) != 1:
-            raise refused(
-                "key-missing",
-                f" line {counted(line)} holds {'votes twice' if keys else 'no votes'}",
-                f"one key among {listed(map(quoted, self._keys()))}",
-                listed(map(short, keys or entry)) or "an empty object",
-                as_typed("vote-lists", 'field = "KEY"'),
-                line=line,
-                seen=list(entry),
-            )
+            what = f" line {counted(line)} holds {'votes twice' if keys else 'no votes'}"
+            expected = f"one key among {listed(map(quoted, self._keys()))}"
+            got = listed(map(short, keys or entry)) or "an empty object"
+            do, seen = as_typed("vote-lists", 'field = "KEY"'), list(entry)
+            raise refused("key-missing", what, expected, got, do, line=line, seen=seen)
         votes = entry[keys[0]]
         if isinstance(votes, list) and _is_votes(votes):
             return [str(vote) for vote in votes]
         if isinstance(votes, dict) and _is_votes(votes):
             return {label: [str(who) for who in people] for label, people in votes.items()}
-        raise line_refused(
-            line,
-            "votes-unlike",
-            f" holds no votes as {quoted(keys[0])}",
-            'a list of labels, or annotators by label: {"cat": ["ann", "bo"], "dog": []}',
-            json_shown(votes),
-        )
+        expected = 'a list of labels, or annotators by label: {"cat": ["ann", "bo"], "dog": []}'
+        what = f" holds no votes as {quoted(keys[0])}"
+        raise line_refused(line, "votes-unlike", what, expected, json_shown(votes))
 
 
 def _is_votes(value: object) -> bool:
@@ -142,13 +126,9 @@ def _by_annotator(line: int, name: str, votes: Mapping[str, Sequence[str]]) -> I
     for label, people in votes.items():
         twice = [who for who, count in Counter(people).items() if count > 1]
         if twice:
-            raise line_refused(
-                line,
-                "votes-unlike",
-                f" lists {short(twice[0])} twice under one label",
-                "each annotator once",
-                json_shown(list(people)),
-            )
+            what = f" lists {short(twice[0])} twice under one label"
+            got = json_shown(list(people))
+            raise line_refused(line, "votes-unlike", what, "each annotator once", got)
         for who in people:
             place = f"line {counted(line)}, {short(label)}"
             yield Response(example=name, annotator=who, answer=label, place=place)

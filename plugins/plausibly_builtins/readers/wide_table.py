@@ -14,7 +14,6 @@ from plausibly.plugin import (
     AnnotationTable,
     InputError,
     Response,
-    ResponseOptions,
     TextTable,
     build_table,
     counted,
@@ -25,8 +24,16 @@ from plausibly.plugin import (
     read_table,
     several,
 )
-from plausibly_builtins.readers._columns import check_named, toml_list
-from plausibly_builtins.readers._exports import about, as_typed, refused, told, warn_like_missing
+from plausibly_builtins.readers.base import (
+    Content,
+    TableExport,
+    as_typed,
+    check_named,
+    refused,
+    toml_list,
+    warn_missing_words,
+    warn_of,
+)
 
 _ROWS = 4  # in fewer, two annotators who never agree are nothing special
 _LINE_END = re.compile(r"\r\n|\r|\n")
@@ -50,11 +57,11 @@ class _Columns:
 
 
 @attrs.frozen(kw_only=True)
-class WideTable(ResponseOptions):
-    """Read CSV, TSV or Parquet with one row an example and one column an annotator.
+class WideTable(TableExport):
+    """Read CSV, TSV or Parquet with one row per example and one column per annotator.
 
-    Every value is kept as the text that was written; an empty cell is no response: nobody gave this
-    example to this annotator. An annotator without any response stays, as does an example.
+    Every value is kept as the text that was written; an empty cell is no response: this
+    annotator did not see this example. An annotator without any response stays, as does an example.
 
     Attributes
     ----------
@@ -62,8 +69,8 @@ class WideTable(ResponseOptions):
         Whether the first row names the columns. Without, they are called ``"1"``, ``"2"``, …
     example : str or None
         Column that names the examples; None takes ``example`` or ``task``, or a first column
-        without a name, or one of which every cell is another text that is no label, and says so.
-        Where there is none, examples are called ``"0"``, ``"1"``, … by their rows.
+        without a name, or one of which every cell is another text that is no label (with a
+        warning). Where there is none, examples are called ``"0"``, ``"1"``, … by their rows.
     annotators : tuple of str
         Columns of the annotators; by default all that are neither the names nor ignored.
     ignore : tuple of str
@@ -90,12 +97,12 @@ class WideTable(ResponseOptions):
     delimiter: str | None = None
 
     def recognises(self, path: Path, head: bytes) -> bool:
-        """Return whether the columns given are there, or all are called as annotators are."""
+        """Return whether the columns are there, or all are called as annotators are."""
         rows = first_rows(path, head, self.delimiter)
         if not rows or not rows[0] or len({len(row) for row in rows}) > 1:
             return False
         named = rows[0] if self.header else tuple(str(at + 1) for at in range(len(rows[0])))
-        if not {*self._asked(), *self.ignore} <= set(named):
+        if not {*self._mentioned(), *self.ignore} <= set(named):
             return False
         if self.annotators:
             return True
@@ -103,7 +110,7 @@ class WideTable(ResponseOptions):
         others = [name for name in named if name not in people and name not in self.ignore]
         return len(people) > 1 and len(others) < 2
 
-    def _asked(self) -> list[str]:
+    def _mentioned(self) -> list[str]:
         return [*self.annotators, *([] if self.example is None else [self.example])]
 
     def read(self, path: Path, labels: Sequence[str] | None) -> AnnotationTable:
@@ -113,52 +120,50 @@ class WideTable(ResponseOptions):
         )
         return self.from_table(table, labels)
 
-    def from_table(self, table: TextTable, labels: Sequence[str] | None) -> AnnotationTable:
-        """Return the annotation table of columns of text; see `read`."""
-        table = table.seen()
-        with about(table.whose):
-            columns = self._columns(table, labels)
-            if columns.example is None:
-                names, blank = _positions(table)
-            else:
-                names, blank = list(table.columns[columns.example]), []
-                check_named(table, names, "example", "name it, or remove the row")
-            said = Counter(
-                cell for place, _ in columns.annotators for cell in table.columns[place] if cell
-            )
-            for text in self.missing:
-                said.pop(text, None)
-            if labels is None:
-                warn_like_missing(table.whose, said, _BLANKS)
-                if said and not self.integers and all(map(_DECIMAL.fullmatch, said)):
-                    told(
-                        table.whose,
-                        "labels-like-decimals",
-                        f": {several(said.total(), 'label')} {listed(map(quoted, said))} are kept "
-                        "as text",
-                        "label names (text stays as written); are they whole numbers, which empty "
-                        "cells turned into decimals?",
-                        "",
-                        as_typed("wide-table", "integers = true") + ", if they are",
-                        stacklevel=5,
-                        details={"labels": dict(said)},
-                    )
-            offered = self._offered(table, columns)
-            # Where an answer can be no more than the label in its cell.
-            settled = not (self.integers or self.separator is not None or self.none_of_these)
-            if settled and len(set(names)) == len(names):
-                declared = offered if labels is None else labels
-                found = _plain(table, columns, names, blank, self.missing, declared)
-                if found is not None:
-                    return found
-            return self.gathered(
-                "single-label" if self.separator is None else "label-set",
-                self._responses(table, columns, names),
-                labels,
-                whose=table.whose,
-                examples=[*names, *blank],
-                annotators=[name for _, name in columns.annotators],
-                offered=offered,
+    def table_content(
+        self, table: TextTable, labels: Sequence[str] | None
+    ) -> Content | AnnotationTable:
+        """Return the answers in a table of text."""
+        columns = self._columns(table, labels)
+        if columns.example is None:
+            names, blank = _positions(table)
+        else:
+            names, blank = list(table.columns[columns.example]), []
+            check_named(table, names, "example", "name it, or remove the row")
+        if labels is None:
+            self._warn(table, columns)
+        offered = self._offered(table, columns)
+        # Where an answer can be no more than the label in its cell.
+        plain = not (self.integers or self.separator is not None or self.none_of_these)
+        if plain and len(set(names)) == len(names):
+            declared = offered if labels is None else labels
+            found = _plain(table, columns, names, blank, self.missing, declared)
+            if found is not None:
+                return found
+        return Content(
+            kind="single-label" if self.separator is None else "label-set",
+            responses=self._responses(table, columns, names),
+            examples=[*names, *blank],
+            annotators=[name for _, name in columns.annotators],
+            offered=offered,
+        )
+
+    def _warn(self, table: TextTable, columns: _Columns) -> None:
+        """Warn of labels that may be no labels, or whole numbers."""
+        cells = Counter(c for place, _ in columns.annotators for c in table.columns[place] if c)
+        for text in self.missing:
+            cells.pop(text, None)
+        warn_missing_words(table.whose, cells, _BLANKS)
+        if cells and not self.integers and all(map(_DECIMAL.fullmatch, cells)):
+            kept = f"{several(cells.total(), 'label')} {listed(map(quoted, cells))}"
+            warn_of(
+                table.whose,
+                "labels-like-decimals",
+                f": {kept} are kept as text",
+                "names of labels; are they whole numbers, which empty cells turned into decimals?",
+                "",
+                as_typed("wide-table", "integers = true") + ", if they are",
+                labels=dict(cells),
             )
 
     def _responses(
@@ -192,9 +197,9 @@ class WideTable(ResponseOptions):
         _check_header(table)
         example = self._example(table)
         # What is ignored has to be there, and may hold anything.
-        asked = [*self._asked(), *(name for name in self.ignore if name not in table.header)]
+        needed = [*self._mentioned(), *(name for name in self.ignore if name not in table.header)]
         typed = as_typed("wide-table", 'example = "COLUMN"')
-        table.need(asked, do=f"{typed}, with names of columns that are there")
+        table.need(needed, do=f"{typed}, with names of columns that are there")
         taken = {*self.ignore, *([] if example is None else [table.header[example]])}
         wanted = [
             (place, name)
@@ -202,14 +207,10 @@ class WideTable(ResponseOptions):
             if name and name not in taken and (not self.annotators or name in self.annotators)
         ]
         if not wanted:
-            raise refused(
-                "columns-missing",
-                " has no column of an annotator",
-                "one column an annotator, besides the names of the examples",
-                listed(table.header),
-                "--reader wide-table on another file, or ignore fewer columns",
-                seen=list(table.header),
-            )
+            what, seen = " has no column of an annotator", list(table.header)
+            expected = "one column per annotator, besides the names of the examples"
+            do = "--reader wide-table on another file, or ignore fewer columns"
+            raise refused("columns-missing", what, expected, listed(seen), do, seen=seen)
         table.need([name for _, name in wanted], do="ignore what is no annotator")
         if not self.annotators:
             if example is None and self.example is None and _names_first(table, wanted, labels):
@@ -233,25 +234,18 @@ def _check_header(table: TextTable) -> None:
     counts = Counter(name for name in table.header if name)
     twice = [name for name, count in counts.items() if count > 1]
     if twice:
-        raise refused(
-            "columns-repeat",
-            f" names {listed(map(quoted, twice))} {counts[twice[0]]} times in its first row",
-            "one column an annotator, each with a name of its own",
-            listed(table.header),
-            _NO_HEADER,
-            columns=twice,
-        )
+        what = f" names {listed(map(quoted, twice))} {counts[twice[0]]} times in its first row"
+        expected = "one column per annotator, each with a name of its own"
+        got = listed(table.header)
+        raise refused("columns-repeat", what, expected, got, _NO_HEADER, columns=twice)
     empty = [place for place, name in enumerate(table.header) if not name]
     unnamed = [place for place in empty if place and any(table.columns[place])]
     if unnamed:
         places = listed(place + 1 for place in unnamed)
-        raise refused(
-            "columns-unnamed",
-            f" has {several(len(unnamed), 'column')} without a name ({places})",
-            "the name of an annotator above each column",
-            "an empty cell",
-            f"name them in the first row, or {_NO_HEADER}",
-        )
+        what = f" has {several(len(unnamed), 'column')} without a name ({places})"
+        expected = "the name of an annotator above each column"
+        do = f"name them in the first row, or {_NO_HEADER}"
+        raise refused("columns-unnamed", what, expected, "an empty cell", do)
 
 
 def _names_first(
@@ -266,28 +260,23 @@ def _names_first(
         raise _unclear(table, [name], "repeats itself, or what others say")
     if not called and (apart != [name] or len(table) < 2):
         return False
-    told(
-        table.whose,
-        "example-column",
-        f": column {quoted(name)} is taken for the names of the examples",
-        "a column example, or its name",
-        "another text in each row, which is no label",
-        as_typed("wide-table", f'example = "{name}"') + ", to say that it is",
-        stacklevel=7,
-        details={"column": name},
-    )
+    what = f": column {quoted(name)} is taken for the names of the examples"
+    expected, got = "a column example, or its name", "another text in each row, which is no label"
+    do = as_typed("wide-table", f'example = "{name}"') + ", to say that it is"
+    warn_of(table.whose, "example-column", what, expected, got, do, column=name)
     return True
 
 
 def _apart(
     table: TextTable, wanted: Sequence[tuple[int, str]], declared: Sequence[str] | None
 ) -> list[str]:
-    """Return the columns that say something else in every row, which nobody else says."""
+    """Return the columns with another text in every row, which no other column has."""
     found: list[str] = []
     for place, name in wanted:
         cells = table.columns[place]
-        said = set(declared or ()).union(*(table.columns[at] for at, _ in wanted if at != place))
-        if all(cells) and len(set(cells)) == len(cells) and said.isdisjoint(cells):
+        others = (table.columns[at] for at, _ in wanted if at != place)
+        known = set(declared or ()).union(*others)
+        if all(cells) and len(set(cells)) == len(cells) and known.isdisjoint(cells):
             found.append(name)
     return found
 
@@ -298,45 +287,40 @@ def _check_unclear(
     example: int | None,
     declared: Sequence[str] | None,
 ) -> None:
-    """Raise an error where a column says something else in every row: it names, or describes."""
+    """Raise an error where a column has another text in every row: it names, or describes."""
     names = [name for _, name in wanted]
-    said = set().union(*(table.columns[place] for place, _ in wanted))
-    if table.named and len(names) > 1 and said.issuperset(names):
-        raise refused(
-            "header-unclear",
-            ": every column is called as a label that its rows name",
-            "names of annotators in the first row",
-            listed(map(quoted, names)),
-            f"{_NO_HEADER}; annotators = {toml_list(names)}, if it is",
-        )
+    labels = set().union(*(table.columns[place] for place, _ in wanted))
+    if table.named and len(names) > 1 and labels.issuperset(names):
+        what = ": every column is called as a label that its rows name"
+        do = f"{_NO_HEADER}; annotators = {toml_list(names)}, if it is"
+        expected, got = "names of annotators in the first row", listed(map(quoted, names))
+        raise refused("header-unclear", what, expected, got, do)
     if len(names) > 1 and len(table) >= (2 if example is None else _ROWS):
         unclear = _apart(table, wanted, declared)
         if unclear:
-            what = "says something else in every row, which nobody else says"
-            raise _unclear(table, unclear, what, asked=example is not None)
+            what = "has another text in every row, which no other column has"
+            raise _unclear(table, unclear, what, named=example is not None)
 
 
 def _unclear(
-    table: TextTable, unclear: Sequence[str], what: str, *, asked: bool = False
+    table: TextTable, unclear: Sequence[str], what: str, *, named: bool = False
 ) -> InputError:
-    """Return the error about columns that may be of no annotator; `asked` if names are known."""
+    """Return the error about columns that may be of no annotator."""
     ignore = f"ignore = {toml_list(unclear)}"
     do = f"{as_typed('wide-table', ignore)}, if it is of no annotator"
-    if not asked:
-        named = as_typed("wide-table", f'example = "{unclear[0]}"')
-        do = f"{named}, if it names the examples; {ignore}, if it is of no annotator"
-    return refused(
-        "columns-unclear",
+    if not named:
+        typed = as_typed("wide-table", f'example = "{unclear[0]}"')
+        do = f"{typed}, if it names the examples; {ignore}, if it is of no annotator"
+    what, got = (
         f": column {quoted(unclear[0])} {what}",
-        "labels, one column an annotator",
         listed(map(quoted, table.column(unclear[0]))),
-        do,
-        columns=unclear,
     )
+    expected = "labels, one column per annotator"
+    return refused("columns-unclear", what, expected, got, do, columns=unclear)
 
 
 def _positions(table: TextTable) -> tuple[list[str], list[str]]:
-    """Return names by place, and those of blank rows: examples to which nobody responded."""
+    """Return names by place, and those of blank rows: examples without response."""
     if table.unit != "line":
         return [str(row) for row in range(len(table))], []
     due = 2 + _line_ends(table.header) if table.named else 1
@@ -344,14 +328,11 @@ def _positions(table: TextTable) -> tuple[list[str], list[str]]:
     blank: list[str] = []
     for row, line in enumerate(table.lines):
         if row == 0 and table.named and line > due:
-            raise refused(
-                "rows-blank",
-                f" has blank rows before line {counted(line)}",
-                "examples from the first row on, since nothing names them",
-                several(line - due, "blank row"),
-                "remove them, or name the examples in a column: "
-                + as_typed("wide-table", 'example = "COLUMN"'),
-            )
+            what, got = f" has blank rows before line {counted(line)}", line - due
+            expected = "examples from the first row on, since nothing names them"
+            do = "remove them, or name the examples in a column: "
+            do += as_typed("wide-table", 'example = "COLUMN"')
+            raise refused("rows-blank", what, expected, several(got, "blank row"), do)
         for _ in range(line - due):
             blank.append(str(len(names) + len(blank)))
         names.append(str(len(names) + len(blank)))
@@ -383,8 +364,8 @@ def _plain(
     place_of = {name: place for place, name in enumerate(examples)}
     who_of = {name: place for place, name in enumerate(annotators)}
     row = np.array([place_of[name] for name in names], np.int64)
-    said = np.array([[code[cell] for cell in column] for column in cells], np.int64)
-    who, about = np.nonzero(said.reshape(len(cells), len(names)) >= 0)
+    votes = np.array([[code[cell] for cell in column] for column in cells], np.int64)
+    who, about = np.nonzero(votes.reshape(len(cells), len(names)) >= 0)
     person = np.array([who_of[name] for _, name in columns.annotators], np.int64)
     try:
         return build_table(
@@ -395,7 +376,7 @@ def _plain(
             response_example=row[about],
             response_annotator=person[who],
             mention_response=np.arange(who.size),
-            mention_label=said[who, about] if who.size else np.zeros(0, np.int64),
+            mention_label=votes[who, about] if who.size else np.zeros(0, np.int64),
             labels_declared=declared is not None,
         )
     except InputError:  # a name that cannot be one

@@ -14,7 +14,6 @@ from plausibly.plugin import (
     Keys,
     Rows,
     answered_rows,
-    drawn_times,
     hash_names,
     names,
     ragged_uniforms,
@@ -126,7 +125,7 @@ class _Said:
     def resampled(self, keys: Keys) -> xr.Dataset:
         """Return the table of one resample."""
         uniforms = ragged_uniforms(keys, self.hashes, self.counts)
-        times = drawn_times(uniforms, self.counts, self.units, self.owner)
+        times = _drawn_times(uniforms, self.counts, self.units, self.owner)
         if names.RESPONSE_WEIGHT not in self.table.variables:
             repeated = np.repeat(self.place, times)
             return take_responses(self.table, np.concatenate((repeated, self.empty)))
@@ -134,6 +133,22 @@ class _Said:
         before: Floats = self.table[names.RESPONSE_WEIGHT].values[self.empty]
         weight = np.concatenate((times[kept] * self.worth[self.owner[kept]], before))
         return take_responses(self.table, np.concatenate((self.place[kept], self.empty)), weight)
+
+
+def _drawn_times(uniforms: Floats, counts: Ints, units: Ints, owner: Ints) -> NDArray[np.int64]:
+    """Return how often each item is drawn, (item,), with replacement from those of its example.
+
+    `counts` uniforms (draw,) belong to each example; an item has chances in units, and owners rise.
+    """
+    ends = np.cumsum(units)
+    total = np.bincount(owner, weights=units, minlength=len(counts)).astype(np.int64)
+    start = np.cumsum(total) - total
+    of = np.repeat(np.arange(len(counts)), counts)
+    # A product that rounds up to the total would belong to the next example.
+    step = np.minimum((uniforms * total[of]).astype(np.int64), total[of] - 1)
+    place = np.searchsorted(ends, start[of] + step, side="right")
+    times: NDArray[np.int64] = np.bincount(place, minlength=len(units))
+    return times
 
 
 def _like_table(found: xr.DataArray, rows: Rows) -> xr.DataArray:

@@ -86,7 +86,7 @@ class Shares(Aggregator):
 
 
 @attrs.frozen(kw_only=True)
-class Fit:
+class Fit(ScoreFunction):
     """A score."""
 
     randomised: ClassVar[bool] = False

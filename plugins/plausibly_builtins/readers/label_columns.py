@@ -1,4 +1,4 @@
-"""What readers of tables, arrays and JSON Lines share: which columns or keys hold what."""
+"""A number for each label: tables, arrays and JSON Lines with a column or key per label."""
 
 from __future__ import annotations
 
@@ -8,11 +8,14 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final, Literal
 
+import attrs
+
 from plausibly.plugin import (
-    InputError,
+    AnnotationTable,
     NamedArray,
     TextTable,
     counted,
+    file_opening,
     from_npy,
     from_npz,
     json_head,
@@ -21,19 +24,62 @@ from plausibly.plugin import (
     names_examples,
     near,
     quoted,
-    read_json_lines,
     several,
 )
-from plausibly_builtins.readers._exports import as_typed, refused, short
+from plausibly_builtins.readers.base import (
+    Content,
+    Entry,
+    TableExport,
+    as_typed,
+    line_refused,
+    objects,
+    refused,
+    short,
+    toml_list,
+)
 
 COUNT: Final = re.compile(r"(0|[1-9][0-9]{0,14})(\.0+)?")
 """A number of votes: programs write whole numbers as 2.0 too."""
 
-NAMES: Final = ("example", "uid", "id", "text_id", "pairID")
+EXAMPLE_KEYS: Final = ("example", "uid", "id", "text_id", "pairID")
 """Keys that name an example, the first that is there."""
 
 
-def first_object(head: bytes) -> dict[str, object]:
+@attrs.frozen(kw_only=True)
+class LabelColumns(TableExport):
+    """Base of formats with a number for each label, in a table, an array or JSON Lines."""
+
+    example: str | None = None
+    ignore: tuple[str, ...] = ()
+
+    def array_name(self) -> str:
+        """Return the name of the array in an npz file."""
+        raise NotImplementedError(type(self).__name__)
+
+    def array_content(
+        self, path: Path, found: NamedArray, labels: Sequence[str] | None
+    ) -> Content | AnnotationTable:
+        """Return what an array (example, label) holds."""
+        raise NotImplementedError(type(self).__name__)
+
+    def lines_content(self, path: Path, labels: Sequence[str] | None) -> Content | AnnotationTable:
+        """Return what JSON Lines hold, one object per example."""
+        raise NotImplementedError(type(self).__name__)
+
+    def content(self, path: Path, labels: Sequence[str] | None) -> Content | AnnotationTable:
+        """Return what the file holds, by its ending."""
+        ending = path.suffix.lower()
+        if ending == ".npy":
+            return self.array_content(path, from_npy(path, "annotations"), labels)
+        if ending == ".npz":
+            found = from_npz(path, "annotations", (self.array_name(),))
+            return self.array_content(path, found, labels)
+        if is_lines(path) and not is_flat(file_opening(path, "annotations")):
+            return self.lines_content(path, labels)
+        return super().content(path, labels)
+
+
+def first_object(head: bytes) -> Entry:
     """Return the object on the first line of a JSON Lines file; an empty one where it is none."""
     values = json_head(head)
     return values[0] if values and isinstance(values[0], dict) else {}
@@ -50,40 +96,15 @@ def is_lines(path: Path) -> bool:
     return path.name.lower().removesuffix(".gz").endswith((".jsonl", ".ndjson"))
 
 
-def line_refused(
-    line: int, name: str, what: str, expected: str, got: str, do: str = "mend that line"
-) -> InputError:
-    """Return the error about a line; `what` goes on after its number."""
-    what = f" line {counted(line)}{what}"
-    return refused(name, what, expected, got, do, line=line)
-
-
-def objects(path: Path) -> list[tuple[int, dict[str, object]]]:
-    """Return line and object of every line of a JSON Lines file."""
-    found: list[tuple[int, dict[str, object]]] = []
-    for line, value in read_json_lines(path, expected="one JSON object a line"):
-        if not isinstance(value, dict):
-            raise line_refused(
-                line,
-                "line-unlike",
-                " holds no object",
-                "one JSON object a line, about one example",
-                json_shown(value),
-                "mend or remove that line",
-            )
-        found.append((line, value))
-    return found
-
-
 def named_objects(
     path: Path, reader: str, key: str | None, do: str, *, unnamed: bool = False
-) -> list[tuple[int, str, dict[str, object]]]:
+) -> list[tuple[int, str, Entry]]:
     """Return line, name and object of every line; without a name only where that may be.
 
     The name is under the key, or the first usual one that the first object has.
     """
     found = objects(path)
-    first, wanted = found[0][1], NAMES if key is None else (key,)
+    first, wanted = found[0][1], EXAMPLE_KEYS if key is None else (key,)
     # ChaosNLI has an object called example, too.
     fit = [name for name in wanted if isinstance(first.get(name), str) or (key and name in first)]
     if not fit:
@@ -98,29 +119,19 @@ def named_objects(
     named = [(line, key_text(line, entry, fit[0]), entry) for line, entry in found]
     without = [line for line, name, _ in named if not name]
     if without and not unnamed:
-        lines = f"line{'s' if len(without) > 1 else ''} {listed(map(counted, without))}"
-        raise refused(
-            "example-unnamed",
-            f" names no example in {lines}",
-            "the name of an example",
-            "none",
-            do,
-            lines=without,
-        )
+        what = f" names no example in line{'s' if len(without) > 1 else ''} "
+        what += listed(map(counted, without))
+        expected = "the name of an example"
+        raise refused("example-unnamed", what, expected, "none", do, lines=without)
     return named
 
 
-def key_text(line: int, entry: Mapping[str, object], key: str) -> str:
+def key_text(line: int, entry: Entry, key: str) -> str:
     """Return the name under a key of an object; empty where there is none."""
     value = entry.get(key)
     if value is not None and not isinstance(value, str):
-        raise line_refused(
-            line,
-            "example-unnamed",
-            f" holds no name as {quoted(key)}",
-            "text or a number",
-            json_shown(value),
-        )
+        what, got = f" holds no name as {quoted(key)}", json_shown(value)
+        raise line_refused(line, "example-unnamed", what, "text or a number", got)
     return str(value or "")
 
 
@@ -130,27 +141,10 @@ def check_once(lines: Mapping[int, str]) -> None:
     for line, name in lines.items():
         before = first.setdefault(name, line)
         if before != line:
-            raise refused(
-                "example-twice",
-                f" names {short(name)} in lines {counted(before)} and {counted(line)}",
-                "one line an example",
-                "two",
-                "keep one of them",
-                lines=[before, line],
-            )
-
-
-def reason(number: int, noun: str, lacks: str) -> str:
-    """Return why things do not count, as it follows their number: ``rows without a name``."""
-    return f"{noun}{'' if number == 1 else 's'} without {lacks}"
-
-
-def array_of(path: Path, name: str) -> NamedArray | None:
-    """Return the array in an npy or npz file, None where the ending is of neither."""
-    ending = path.suffix.lower()
-    if ending == ".npy":
-        return from_npy(path, "annotations")
-    return from_npz(path, "annotations", (name,)) if ending == ".npz" else None
+            what = f" names {short(name)} in lines {counted(before)} and {counted(line)}"
+            expected, lines_of = "one line per example", [before, line]
+            do = "keep one of them"
+            raise refused("example-twice", what, expected, "two", do, lines=lines_of)
 
 
 def labels_of(found: NamedArray, labels: Sequence[str] | None) -> list[str]:
@@ -160,22 +154,15 @@ def labels_of(found: NamedArray, labels: Sequence[str] | None) -> list[str]:
         if labels is not None:
             check_columns(found.labels, labels)
         return found.labels
+    has = f" has {several(width, 'column')} and "
     if labels is None:
-        raise refused(
-            "labels-unnamed",
-            f" has {several(width, 'column')} and no label names",
-            "names in column order; an order is never guessed",
-            "",
-            "--labels labels.txt (one name a line)",
-        )
+        do = "--labels labels.txt (one name per line)"
+        expected = "names in the order of the columns"
+        raise refused("labels-unnamed", f"{has}no label names", expected, "", do)
     if len(labels) != width:
-        raise refused(
-            "names-count",
-            f" has {several(width, 'column')} and {counted(len(labels))} labels",
-            "one name a column",
-            listed(labels),
-            "name every column once, in order",
-        )
+        what = f"{has}{counted(len(labels))} labels"
+        do = "name every column once, in order"
+        raise refused("names-count", what, "one name per column", listed(labels), do)
     return list(labels)
 
 
@@ -196,27 +183,8 @@ def check_columns(
             f" {does} {listed(map(quoted, outside))}",
             f"columns among the {several(len(labels), 'declared label')}",
             f"{several(len(outside), 'column')} besides",
-            f"did you mean {quoted(meant)}? mend it, or {ignore}" if meant else ignore,
+            f"did you mean {quoted(meant)}? fix it, or {ignore}" if meant else ignore,
             labels=outside,
-        )
-
-
-def toml_list(names: Sequence[str]) -> str:
-    """Return names as a list that can be typed."""
-    return "[" + ", ".join(f'"{name}"' for name in names) + "]"
-
-
-def check_named(table: TextTable, names: Sequence[str], noun: str, do: str) -> None:
-    """Raise ``example-unnamed`` where a row has no name."""
-    unnamed = [row for row, name in enumerate(names) if not name]
-    if unnamed:
-        raise refused(
-            "example-unnamed",
-            f" names no {noun} in {table.places(unnamed)}",
-            f"the name of {'an' if noun == 'example' else 'a'} {noun}",
-            "an empty cell",
-            do,
-            lines=[table.lines[row] for row in unnamed],
         )
 
 
@@ -233,21 +201,18 @@ def check_names(names: Sequence[str], noun: Literal["example", "label"]) -> None
     again = [name for name, count in Counter(names).items() if count > 1]
     if again:
         places = [place for place, name in enumerate(names, start=1) if name == again[0]]
+        others = f", and {several(len(again) - 1, 'other name')} again" if again[1:] else ""
         raise refused(
             f"{noun}-twice",
             f" names the {noun} {short(again[0])} twice",
             "each name once",
-            f"at places {counted(places[0])} and {counted(places[1])}"
-            + (f", and {several(len(again) - 1, 'other name')} again" if again[1:] else ""),
+            f"at places {counted(places[0])} and {counted(places[1])}{others}",
             "keep one, or give them names of their own",
             **{f"{noun}s": again},
         )
     unfit = [place for place, name in enumerate(names, start=1) if not name or "\0" in name]
     if unfit:
-        raise refused(
-            f"{noun}-unnamed",
-            f" has {several(len(unfit), noun)} without a usable name",
-            "text with at least one character, and no NUL",
-            f"none at place {counted(unfit[0])}",
-            f"name each {noun}",
-        )
+        what = f" has {several(len(unfit), noun)} without a usable name"
+        expected = "text with at least one character, and no NUL"
+        got = f"none at place {counted(unfit[0])}"
+        raise refused(f"{noun}-unnamed", what, expected, got, f"name each {noun}")

@@ -1,0 +1,619 @@
+"""Plain records, or columns of coded texts, become an annotation table; checks that kinds make."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TypeAlias
+
+import attrs
+import numpy as np
+import xarray as xr
+
+from plausibly.data import names
+from plausibly.data.annotations import AnnotationTable, Rows, build_table, check_table
+from plausibly.data.names import (
+    check_names,
+    is_missing,
+    name_text,
+    name_texts,
+    near,
+    quoted,
+    several,
+)
+from plausibly.data.text_table import Coded, by_code
+from plausibly.errors import InputError, listed
+from plausibly.kernels.types import Bools, Ints
+
+Record: TypeAlias = tuple[object, object, object]
+"""One response as plain data: example, annotator (None where unknown), answer."""
+
+
+def check_responses(table: xr.Dataset, kind: str) -> Rows:
+    """Return the columns of a table of a kind, where each annotator answers an example once.
+
+    A table whose attribute ``repeated`` says that all answers of an annotator count is not asked.
+
+    Parameters
+    ----------
+    table : Dataset
+        An annotation table.
+    kind : str
+        The kind that it must have.
+
+    Raises
+    ------
+    InputError
+        What `check_table` raises, or ``response-twice``.
+    """
+    rows = Rows.of(check_table(table, frozenset({kind})))
+    if names.REPEATED in table.attrs:
+        return rows
+    # responses stand in the order of examples, then annotators
+    alike = rows.example[1:] == rows.example[:-1]
+    alike &= rows.annotator[1:] == rows.annotator[:-1]
+    if not alike.any():
+        return rows
+    again = np.zeros(rows.example.size, bool)
+    again[1:] = alike & (rows.annotator[1:] >= 0)
+    refuse_responses(
+        rows,
+        again,
+        "response-twice",
+        "answers again",
+        expected="one response an annotator and example",
+        do="keep one response an annotator and example",
+    )
+    return rows
+
+
+def check_labels_once(rows: Rows) -> None:
+    """Raise `InputError` ``label-repeats`` where a response names a label twice."""
+    pair = rows.response.astype(np.int64) * rows.labels + rows.label
+    order = np.argsort(pair, kind="stable")
+    repeats = np.zeros(pair.size, bool)
+    repeats[order[1:]] = pair[order[1:]] == pair[order[:-1]]
+    if repeats.any():
+        label = quoted(rows.table.indexes[names.LABEL][rows.label[repeats][0]])
+        refuse_responses(
+            rows,
+            responses_of(rows, repeats),
+            "label-repeats",
+            f"names {label} twice",
+            expected="each label once in a response",
+            do="mend these responses, or drop them",
+        )
+
+
+def responses_of(rows: Rows, mentions: Bools) -> Bools:
+    """Return which responses (response,) have one of these mentions (mention,)."""
+    return np.bincount(rows.response[mentions], minlength=rows.example.size) > 0
+
+
+def refuse_responses(
+    rows: Rows, bad: Bools, name: str, says: str, *, expected: str, got: str = "", do: str
+) -> None:
+    """Raise `InputError` about the responses in `bad`, if there are any.
+
+    Parameters
+    ----------
+    rows : Rows
+        The columns of the table.
+    bad : ndarray of bool, (response,)
+        The responses at fault.
+    name : str
+        Name of the message.
+    says : str
+        What the first of them does, as it follows the name of an annotator.
+    expected, got, do : str
+        As in `plausibly.errors.InputError`.
+    """
+    places = np.flatnonzero(bad)
+    if not places.size:
+        return
+    examples = rows.table.indexes[names.EXAMPLE][rows.example[places]]
+    code = int(rows.annotator[places[0]])
+    by = f"annotator {rows.table.indexes[names.ANNOTATOR][code]}" if code >= 0 else ""
+    if places.size > 1:
+        many = f"{several(places.size, 'such response')}, about {listed(dict.fromkeys(examples))}"
+        got = f"{got}; {many}" if got else many
+    raise InputError(
+        name,
+        f"example {examples[0]}, {by or 'an unknown annotator'} {says}",
+        expected=expected,
+        got=got,
+        do=do,
+        whose="annotations",
+        details={"examples": [str(example) for example in examples]},
+    )
+
+
+@attrs.frozen(kw_only=True)
+class Records:
+    """Records by column: names in the order in which they were seen, codes of each record."""
+
+    examples: list[str]
+    annotators: list[str]
+    example: Ints
+    annotator: Ints
+
+    def who(self, record: int) -> str:
+        """Return example and annotator of a record, as messages name them."""
+        code = int(self.annotator[record])
+        by = "an unknown annotator" if code < 0 else f"annotator {self.annotators[code]}"
+        return f"example {self.example_of(record)}, {by}"
+
+    def example_of(self, record: int) -> str:
+        """Return the name of the example of a record."""
+        return self.examples[int(self.example[record])]
+
+
+def read_columns(records: Iterable[Record]) -> tuple[Records, list[object]]:
+    """Return names and codes of the records, and their answers as given."""
+    examples: dict[str, int] = {}
+    annotators: dict[str, int] = {}
+    example: list[int] = []
+    annotator: list[int] = []
+    answers: list[object] = []
+    for record in records:
+        try:
+            about, by, answer = record
+        except (TypeError, ValueError):
+            raise _record_invalid(
+                len(answers), "(example, annotator, answer)", repr(record)
+            ) from None
+        if type(about) is not str:
+            if is_missing(about):
+                raise _record_invalid(len(answers), "the name of an example", repr(about))
+            about = name_text(about)
+        if type(by) is not str:
+            by = None if is_missing(by) else name_text(by)
+        example.append(examples.setdefault(about, len(examples)))
+        annotator.append(
+            names.UNKNOWN_ANNOTATOR if by is None else annotators.setdefault(by, len(annotators))
+        )
+        answers.append(answer)
+    if not answers:
+        raise InputError(
+            "annotations-empty",
+            "annotations hold no response",
+            expected="one record (example, annotator, answer) a response",
+            got="none",
+            do="pass records, or look at what the file holds",
+            whose="annotations",
+        )
+    columns = Records(
+        examples=list(examples),
+        annotators=list(annotators),
+        example=np.array(example, np.int64),
+        annotator=np.array(annotator, np.int64),
+    )
+    return columns, answers
+
+
+def coded_columns(example: Coded, annotator: Coded) -> Records:
+    """Return the columns of records whose names are coded; the annotator "" is an unknown one."""
+    codes = annotator.codes
+    names_of = annotator.names
+    if "" in names_of:
+        unknown = names_of.index("")
+        codes = np.where(codes > unknown, codes - 1, np.where(codes == unknown, -1, codes))
+        names_of = [name for name in names_of if name]
+    return Records(
+        examples=example.names,
+        annotators=names_of,
+        example=example.codes,
+        annotator=codes,
+    )
+
+
+def _record_invalid(place: int, expected: str, got: str) -> InputError:
+    return InputError(
+        "record-invalid",
+        f"annotations: record {place + 1:,} cannot be read",
+        expected=expected,
+        got=got if len(got) <= 60 else f"{got[:57]}...",
+        do="mend or drop that record",
+        whose="annotations",
+        details={"records": [place]},
+    )
+
+
+def check_once(columns: Records) -> None:
+    """Refuse a second response of a known annotator to an example."""
+    known = np.flatnonzero(columns.annotator >= 0)
+    pair = columns.example.astype(np.int64) * len(columns.annotators) + columns.annotator
+    pair = pair if known.size == pair.size else pair[known]
+    ordered = np.sort(pair)
+    if not (ordered[1:] == ordered[:-1]).any():
+        return
+    found, first, count = np.unique(pair, return_index=True, return_counts=True)
+    twice = count > 1
+    example, annotator = np.divmod(found[twice], len(columns.annotators))
+    by = [columns.annotators[code] for code in annotator]
+    name = min(by)
+    examples = sorted(
+        columns.examples[code] for code, of in zip(example, by, strict=True) if of == name
+    )
+    others = len(set(by)) - 1
+    again = np.ones(known.size, bool)
+    again[first] = False
+    raise InputError(
+        "response-twice",
+        f"{name} answered {several(len(examples), 'example')} again ({listed(examples)})",
+        expected="one response an annotator and example",
+        got=f"up to {count.max()}"
+        + (f", also by {several(others, 'other annotator')}" if others else ""),
+        do="keep one response an annotator and example",
+        whose="annotations",
+        details={"annotators": sorted(set(by)), "records": known[again].tolist()},
+    )
+
+
+def in_order(example: Ints, annotator: Ints, answer: Ints) -> tuple[Ints, Ints, Ints]:
+    """Return the codes of responses by example, annotator and answer."""
+    by, said = _bits(annotator), _bits(answer)
+    if _bits(example) + by + said > _MOST:
+        order = np.lexsort((answer, annotator, example))
+        return example[order], annotator[order], answer[order]
+    joint = example.astype(np.int64)
+    joint <<= by
+    joint += annotator + 1
+    joint <<= said
+    joint |= answer
+    joint.sort()
+    second = ((joint >> said) & ((1 << by) - 1)) - 1
+    return (
+        (joint >> (by + said)).astype(np.int32),
+        second.astype(np.int32),
+        (joint & ((1 << said) - 1)).astype(np.int32),
+    )
+
+
+_MOST = 63  # bits of a number
+
+
+def _bits(codes: Ints) -> int:
+    return int(codes.max(initial=0) + 1).bit_length()
+
+
+def sorted_names(texts: Sequence[str], codes: Ints) -> tuple[list[str], Ints]:
+    """Return names sorted, and the codes that follow them; code -1 stays."""
+    order = sorted(range(len(texts)), key=texts.__getitem__)
+    rank = np.full(len(texts) + 1, -1, np.int64)
+    rank[order] = np.arange(len(texts))
+    return [texts[place] for place in order], rank[codes]
+
+
+@attrs.frozen(eq=False)
+class Ordered:
+    """Names in their order, and the responses by example, annotator and answer."""
+
+    examples: Sequence[str]
+    annotators: Sequence[str]
+    example: Ints
+    annotator: Ints
+    answer: Ints
+
+
+def by_names(columns: Records, answer: Ints) -> Ordered:
+    """Return records in their order."""
+    examples, example = sorted_names(columns.examples, columns.example)
+    annotators, annotator = sorted_names(columns.annotators, columns.annotator)
+    ordered = in_order(example, annotator, answer)
+    return Ordered(examples, annotators, *ordered)
+
+
+Mention: TypeAlias = tuple[str, int, float]
+"""Label, rank block (1 where there are no ranks), weight (1 where there are no weights)."""
+
+Answer: TypeAlias = tuple[Mention, ...]
+"""What one response names; an empty one is an empty answer."""
+
+_MOST_SHOWN = 80
+
+
+class AnswerRefused(Exception):
+    """An answer that a kind cannot read: `parse` raises it, the framework names the response.
+
+    Parameters
+    ----------
+    name : str
+        Name of the message.
+    says : str
+        What the annotator does, as it follows the name of one: ``'ranks "eczema" twice'``.
+    expected, got, do : str
+        As in `plausibly.errors.InputError`.
+    """
+
+    def __init__(self, name: str, says: str, *, expected: str, got: str = "", do: str) -> None:
+        super().__init__(name, says)
+        self.name = name
+        self.says = says
+        self.expected = expected
+        self.got = got if len(got) <= _MOST_SHOWN else f"{got[: _MOST_SHOWN - 1]}…"
+        self.do = do
+
+
+def table_from_records(
+    kind: str,
+    records: Iterable[Record],
+    labels: Sequence[object] | None,
+    parse: Callable[[object], Answer],
+    *,
+    blocks: bool = False,
+    weights: bool = False,
+    unlisted: str = "excluded",
+    left_out: Mapping[str, int] | None = None,
+) -> AnnotationTable:
+    """Return the annotation table of plain records; their order does not matter.
+
+    Parameters
+    ----------
+    kind : str
+        Kind of answer, written into the table.
+    records : iterable of (example, annotator, answer)
+        Names are taken as text, exactly as written; annotator None = unknown.
+    labels : sequence or None
+        The declared labels, in order; None: those that are named, sorted, and the table says so.
+    parse : callable
+        Turns one answer into its mentions; raises `AnswerRefused` where it cannot. A mention of
+        weight 0 declares its label and is not kept.
+    blocks, weights : bool
+        Whether mentions have rank blocks, and weights.
+    unlisted : {"excluded", "unknown"}
+        What it means that a response does not name a label.
+    left_out : mapping of str to int, optional
+        Responses that the caller did not pass on, by reason.
+
+    Returns
+    -------
+    AnnotationTable
+        Examples and annotators sorted by name.
+
+    Raises
+    ------
+    InputError
+        ``annotations-empty``, ``record-invalid``, ``response-twice``, ``label-unknown``, or what
+        `parse` refuses. ``details["records"]`` holds the places (from 0) of the records at fault,
+        so that a reader can name lines.
+    """
+    declared = _declared(labels)
+    columns, answers = read_columns(records)
+    check_once(columns)
+    answer, distinct = _answers(columns, answers, parse)
+    known = _labels(columns, answer, distinct, declared)
+    return _table(
+        kind,
+        columns,
+        by_names(columns, answer),
+        distinct,
+        known,
+        blocks=blocks,
+        weights=weights,
+        unlisted=unlisted,
+        labels_declared=declared is not None,
+        left_out=left_out,
+    )
+
+
+def table_from_codes(
+    kind: str,
+    example: Coded,
+    annotator: Coded,
+    answer: Coded,
+    labels: Sequence[object] | None,
+    parse: Callable[[object], Answer],
+    *,
+    left_out: Mapping[str, int] | None = None,
+) -> AnnotationTable:
+    """Return the annotation table of three columns whose texts repeat.
+
+    What `table_from_records` makes of the same rows, faster where there are many.
+
+    Parameters
+    ----------
+    kind : str
+        Kind of answer, written into the table.
+    example, annotator, answer : Coded, (response,)
+        Texts; the annotator ``""`` is an unknown one.
+    labels, parse, left_out
+        As in `table_from_records`.
+
+    Raises
+    ------
+    InputError
+        As `table_from_records`.
+    """
+    declared = _declared(labels)
+    columns = coded_columns(example, annotator)
+    code, distinct = _coded_answers(columns, answer, parse)
+    known = _labels(columns, code, distinct, declared)
+    return _table(
+        kind,
+        columns,
+        by_names(columns, code),
+        distinct,
+        known,
+        blocks=False,
+        weights=False,
+        unlisted="excluded",
+        labels_declared=declared is not None,
+        left_out=left_out,
+    )
+
+
+def _declared(labels: Sequence[object] | None) -> list[str] | None:
+    declared = None if labels is None else name_texts(labels)
+    if declared is not None:
+        check_names(declared, names.LABEL, whose="the declared labels")
+    return declared
+
+
+def _coded_answers(
+    columns: Records, answer: Coded, parse: Callable[[object], Answer]
+) -> tuple[Ints, list[Answer]]:
+    """Return what `_answers` does, of texts of which each is there once."""
+    first = np.zeros(len(answer.names), np.int64)
+    first[answer.codes[::-1]] = np.arange(answer.codes.size)[::-1]
+    one_each = attrs.evolve(
+        columns, example=columns.example[first], annotator=columns.annotator[first]
+    )
+    code, distinct = _answers(one_each, [*answer.names], parse)
+    return by_code(code, answer.codes), distinct
+
+
+def _answers(
+    columns: Records,
+    answers: Sequence[object],
+    parse: Callable[[object], Answer],
+) -> tuple[Ints, list[Answer]]:
+    """Return the code of the answer in each record, and the distinct answers, sorted."""
+    read: dict[str, int] = {}  # texts repeat: each is parsed once
+    distinct: dict[Answer, int] = {}
+    codes: list[int] = []
+    refused: list[tuple[int, AnswerRefused]] = []
+    for place, raw in enumerate(answers):
+        code = read.get(raw) if type(raw) is str else None
+        if code is None:
+            try:
+                answer = parse(raw)
+            except AnswerRefused as refusal:
+                refused.append((place, refusal))
+                continue
+            code = distinct.setdefault(tuple(sorted(answer)), len(distinct))
+            if type(raw) is str:
+                read[raw] = code
+        codes.append(code)
+    if refused:
+        raise _refusal(columns, refused)
+    ordered = sorted(distinct)
+    rank = np.empty(len(ordered), np.int64)
+    rank[[distinct[answer] for answer in ordered]] = np.arange(len(ordered))
+    return rank[np.array(codes, np.int64)], ordered
+
+
+def _refusal(columns: Records, refused: Sequence[tuple[int, AnswerRefused]]) -> InputError:
+    """Return the error about the first kind of refusal, by name of example."""
+    refused = sorted(refused, key=lambda item: columns.who(item[0]))
+    place, first = refused[0]
+    alike = [where for where, refusal in refused if refusal.name == first.name]
+    got = first.got
+    if len(alike) > 1:
+        examples = sorted({columns.example_of(where) for where in alike})
+        many = f"{several(len(alike), 'such response')}, about {listed(examples)}"
+        got = f"{got}; {many}" if got else many
+    return InputError(
+        first.name,
+        f"{columns.who(place)} {first.says}",
+        expected=first.expected,
+        got=got,
+        do=first.do,
+        whose="annotations",
+        details={
+            "examples": [columns.example_of(where) for where in alike],
+            "records": sorted(alike),
+        },
+    )
+
+
+def _labels(
+    columns: Records,
+    answer: Ints,
+    distinct: Sequence[Answer],
+    declared: list[str] | None,
+) -> list[str]:
+    named = sorted({label for mentions in distinct for label, _, _ in mentions})
+    if declared is None:
+        if not named:
+            raise InputError(
+                "annotations-empty",
+                "annotations name no label",
+                expected="an answer that names a label, or declared labels",
+                got=f"{several(answer.size, 'empty answer')}",
+                do="labels=[...], or look at what the file holds",
+                whose="annotations",
+            )
+        check_names(named, names.LABEL, whose="annotations")
+        return named
+    outside = set(named).difference(declared)
+    if outside:
+        raise _label_unknown(columns, answer, distinct, declared, outside)
+    return declared
+
+
+def _label_unknown(
+    columns: Records,
+    answer: Ints,
+    distinct: Sequence[Answer],
+    declared: Sequence[str],
+    outside: set[str],
+) -> InputError:
+    faulty = np.array([any(m[0] in outside for m in mentions) for mentions in distinct])
+    places = np.flatnonzero(faulty[answer]).tolist()
+    votes = sum(m[0] in outside for place in places for m in distinct[answer[place]])
+    first = min(places, key=columns.who)
+    label = next(m[0] for m in distinct[answer[first]] if m[0] in outside)
+    meant = near(label, declared)
+    suggestion = f"did you mean {quoted(meant)}? mend it" if meant else "mend it"
+    return InputError(
+        "label-unknown",
+        f"{columns.who(first)} says {quoted(label)}",
+        expected=f"one of {several(len(declared), 'declared label')}",
+        got=f"{several(len(outside), 'label')} outside ({several(votes, 'vote')})",
+        do=f"{suggestion}, or declare it: labels=[..., {quoted(label)}]",
+        whose="annotations",
+        details={"labels": sorted(outside), "votes": votes, "records": places},
+    )
+
+
+def _table(
+    kind: str,
+    columns: Records,
+    ordered: Ordered,
+    distinct: Sequence[Answer],
+    labels: Sequence[str],
+    *,
+    blocks: bool,
+    weights: bool,
+    unlisted: str,
+    labels_declared: bool,
+    left_out: Mapping[str, int] | None,
+) -> AnnotationTable:
+    example, annotator, answer = ordered.example, ordered.annotator, ordered.answer
+    # Asked here, where it costs nothing, for whoever has not asked before.
+    again = example[1:] == example[:-1]
+    again &= annotator[1:] == annotator[:-1]
+    if again.any() and (again & (annotator[1:] >= 0)).any():
+        check_once(columns)
+    code = {label: place for place, label in enumerate(labels)}
+    kept = [[mention for mention in mentions if mention[2] > 0] for mentions in distinct]
+    size = np.array([len(mentions) for mentions in kept], np.int64)
+    start = np.cumsum(size) - size
+    if (size == 1).all():
+        # Every answer is one label, as in most tables: nothing has to be counted out.
+        mention_response, mention = np.arange(answer.size, dtype=np.int32), answer
+    else:
+        mention_response = np.repeat(np.arange(answer.size), size[answer])
+        within = np.arange(mention_response.size) - np.repeat(
+            np.cumsum(size[answer]) - size[answer], size[answer]
+        )
+        mention = start[answer][mention_response] + within
+    flat = [item for mentions in kept for item in mentions]
+    label = np.array([code[item[0]] for item in flat], np.int64)
+    block = np.array([item[1] for item in flat], np.int64)
+    weight = np.array([item[2] for item in flat], np.float64)
+    return build_table(
+        kind,
+        examples=ordered.examples,
+        annotators=ordered.annotators,
+        labels=labels,
+        response_example=example,
+        response_annotator=annotator,
+        mention_response=mention_response,
+        mention_label=by_code(label, mention),
+        mention_block=block[mention] if blocks else None,
+        mention_weight=weight[mention] if weights else None,
+        unlisted=unlisted,
+        labels_declared=labels_declared,
+        left_out=left_out,
+    )

@@ -1,0 +1,135 @@
+"""Warnings of many calibrations, recorded and issued once."""
+
+from __future__ import annotations
+
+import builtins
+import json
+import pickle
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import attrs
+import numpy as np
+
+from plausibly.errors import PlausiblyWarning, counted, listed
+
+
+@attrs.frozen(kw_only=True)
+class Recorded:
+    """A warning, and where in a study it was issued."""
+
+    message: Warning
+    filename: str
+    line: int
+    split: int | None = None
+    method: str | None = None
+    size: int | None = None
+    draws: int | None = None
+
+    @property
+    def key(self) -> tuple[str, str]:
+        """What makes two warnings the same: their name and first line, not their numbers."""
+        if isinstance(self.message, PlausiblyWarning):
+            return self.message.name, self.message.what
+        return _kind(self.message).__name__, str(self.message)
+
+    def portable(self) -> Recorded:
+        """Return the same as another process can read it."""
+        if isinstance(self.message, PlausiblyWarning):
+            return self
+        try:
+            pickle.loads(pickle.dumps(self.message))
+        except Exception:  # noqa: BLE001  # any reason that keeps a warning from being sent
+            return attrs.evolve(self, message=_kind(self.message)(str(self.message)))
+        return self
+
+    def to_json(self) -> dict[str, object]:
+        """Return plain data; of other classes the nearest one of Python."""
+        plain = attrs.asdict(self, recurse=False)
+        if isinstance(self.message, PlausiblyWarning):
+            plain["message"] = self.message.fields()
+        else:
+            plain["message"] = {"kind": _kind(self.message).__name__, "text": str(self.message)}
+        return plain
+
+    @classmethod
+    def from_json(cls, plain: Mapping[str, object]) -> Recorded:
+        """Return the warning that `to_json` described."""
+        written = plain["message"]
+        if not isinstance(written, dict):
+            raise TypeError("a warning is a table")
+        message: Warning
+        if "kind" in written:
+            kind = getattr(builtins, str(written["kind"]), UserWarning)
+            known = isinstance(kind, type) and issubclass(kind, Warning)
+            message = (kind if known else UserWarning)(written["text"])
+        else:
+            message = PlausiblyWarning(**written)
+        return cls(**{**plain, "message": message})  # type: ignore[arg-type]  # as it was written
+
+
+def _kind(message: Warning) -> type[Warning]:
+    """Return the nearest class of warning of Python itself."""
+    mine = (kind for kind in type(message).__mro__ if kind.__module__ == "builtins")
+    return next(kind for kind in mine if issubclass(kind, Warning))
+
+
+@contextmanager
+def record_warnings(
+    recorded: list[Recorded],
+    **where: Any,  # Any: other fields of `Recorded`
+) -> Iterator[None]:
+    """Collect the warnings of this block."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        yield
+    for one in caught:
+        message = one.message if isinstance(one.message, Warning) else one.category(one.message)
+        if isinstance(message, PlausiblyWarning):
+            # The same, whether it was issued here, in another process, or read from a file.
+            message.details = json.loads(json.dumps(message.details, default=_plain))
+        recorded.append(Recorded(message=message, filename=one.filename, line=one.lineno, **where))
+
+
+def _plain(value: object) -> object:
+    """Return plain data for what JSON does not know."""
+    return value.tolist() if isinstance(value, np.ndarray | np.generic) else str(value)
+
+
+def issue(
+    recorded: Sequence[Recorded],
+    splits: int,
+    *,
+    sizes: Sequence[int] = (),
+    draws: Sequence[int] = (),
+) -> None:
+    """Issue each warning once, on behalf of the caller's caller."""
+    groups: dict[tuple[str, str], list[Recorded]] = {}
+    for one in recorded:
+        groups.setdefault(one.key, []).append(one)
+    for group in groups.values():
+        first = group[0]
+        message = first.message
+        if not isinstance(message, PlausiblyWarning):
+            warnings.warn_explicit(message, type(message), first.filename, first.line)
+            continue
+        number = len({one.split for one in group} - {None})
+        some = [f"in {counted(number)} of {counted(splits)} splits"] if 0 < number < splits else []
+        where: dict[str, object] = {
+            "methods": list(dict.fromkeys(one.method for one in group if one.method is not None)),
+            "splits": number,
+        }
+        for title, field, wanted in (("sizes", "size", sizes), ("draws", "draws", draws)):
+            found = {getattr(one, field) for one in group}
+            if wanted:
+                where[title] = at = [value for value in wanted if value in found]
+                if None not in found and len(found) < len(wanted):
+                    some.append(f"at {title if len(found) > 1 else field} {listed(at)}")
+        more = {
+            "what": f"{message.what} ({', '.join(some)})" if some else message.what,
+            "details": {**message.details, **where},
+        }
+        again = PlausiblyWarning(**{**message.fields(), **more})  # type: ignore[arg-type]  # its own
+        warnings.warn(again, stacklevel=3)

@@ -1,0 +1,409 @@
+"""What readers share: refusals of a file, names, times, JSON Lines, tables and arrays.
+
+Each format has a file of its own: where examples and answers stand, by whom each is, of when and in
+which state. `Export` makes the table of that.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
+from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta, timezone
+from pathlib import Path
+from typing import Final, Literal, TypeAlias
+
+import attrs
+
+from plausibly.plugin import (
+    AnnotationTable,
+    Duplicates,
+    InputError,
+    JsonNumber,
+    Response,
+    ResponseOptions,
+    TextTable,
+    counted,
+    json_head,
+    json_shown,
+    listed,
+    near,
+    quoted,
+    read_json_lines,
+    read_table,
+    several,
+    warn,
+)
+
+Entry: TypeAlias = Mapping[str, object]
+"""An object of JSON."""
+
+Kind: TypeAlias = Literal["single-label", "label-set"]
+Unlabelled: TypeAlias = Literal["not-assigned", "empty"]
+
+CONSOLIDATED: Final = "consolidated"
+"""Annotator of answers that several people gave together, or of unknown people."""
+
+MISSING_WORDS: Final = frozenset(
+    {"NA", "N/A", "#N/A", "<NA>", "nan", "NaN", "NAN", "None", "NONE", "null", "NULL", "NaT"}
+)
+"""What programs write where there is nothing."""
+
+ZONES: Final = {
+    "UTC": 0,
+    "GMT": 0,
+    "EST": -5,
+    "EDT": -4,
+    "CST": -6,
+    "CDT": -5,
+    "MST": -7,
+    "MDT": -6,
+    "PST": -8,
+    "PDT": -7,
+}
+"""Hours of the zones that platforms write by their name alone."""
+
+_MOST_SHOWN = 60
+_FILE = "\0"  # source of an error until its file is known
+_OURS = ("plausibly", "plausibly_builtins")
+
+
+# ---- the table of an export
+
+
+@attrs.frozen(kw_only=True)
+class Content:
+    """What a file holds, in the words of `ResponseOptions.gathered`."""
+
+    kind: str
+    responses: Iterable[Response]
+    examples: Iterable[str] = ()
+    annotators: Iterable[str] = ()
+    offered: Sequence[str] | None = None
+    anonymous: bool = False
+    unlisted: Literal["excluded", "unknown"] = "excluded"
+    left_out: Mapping[str, int] = attrs.field(factory=dict)
+    states: Mapping[str, str] = attrs.field(factory=dict)
+    """Policies of the format, which the user's own overrule."""
+    declared: Sequence[str] | None = None
+    """Labels that the file declares, where the user declares none."""
+
+
+@attrs.frozen(kw_only=True)
+class Export(ResponseOptions):
+    """Base of a format: `content` finds the responses, the table is made of them here."""
+
+    def content(self, path: Path, labels: Sequence[str] | None) -> Content | AnnotationTable:
+        """Return what the file or folder holds, or the table where that is faster."""
+        raise NotImplementedError(type(self).__name__)
+
+    def read(self, path: Path, labels: Sequence[str] | None) -> AnnotationTable:
+        """Return the annotation table in the file or folder."""
+        return self.table(path.name, labels, lambda: self.content(path, labels))
+
+    def table(
+        self,
+        source: str,
+        labels: Sequence[str] | None,
+        content: Callable[[], Content | AnnotationTable],
+    ) -> AnnotationTable:
+        """Return the annotation table of the content of a source."""
+        with about(source):
+            found = content()
+            if not isinstance(found, Content):
+                return found
+            options = attrs.evolve(self, states={**found.states, **self.states})
+            return options.gathered(
+                found.kind,
+                found.responses,
+                found.declared if labels is None else labels,
+                whose=source,
+                examples=found.examples,
+                annotators=found.annotators,
+                offered=found.offered,
+                anonymous=found.anonymous,
+                unlisted=found.unlisted,
+                left_out=found.left_out,
+            )
+
+
+@attrs.frozen(kw_only=True)
+class TimedExport(Export):
+    """Base of a format that has the time of each answer: the latest counts."""
+
+    duplicates: Duplicates = attrs.field(
+        default="latest",
+        validator=attrs.validators.in_(("error", "latest", "all", "fractional")),
+        metadata={
+            "help": "Several answers of one annotator to one example: the latest by its time, an "
+            "error, all of them, or all of them with one vote together."
+        },
+    )
+
+
+@attrs.frozen(kw_only=True)
+class TableExport(Export):
+    """Base of a format whose files are tables, so that it reads data frames too."""
+
+    def table_content(
+        self, table: TextTable, labels: Sequence[str] | None
+    ) -> Content | AnnotationTable:
+        """Return what a table of text holds."""
+        raise NotImplementedError(type(self).__name__)
+
+    def content(self, path: Path, labels: Sequence[str] | None) -> Content | AnnotationTable:
+        """Return what the file holds."""
+        return self.table_content(read_table(path, role="annotations").seen(), labels)
+
+    def from_table(self, table: TextTable, labels: Sequence[str] | None) -> AnnotationTable:
+        """Return the annotation table of columns of text; see `read`."""
+        return self.table(table.whose, labels, lambda: self.table_content(table.seen(), labels))
+
+
+# ---- errors and warnings
+
+
+def refused(
+    name: str, what: str, expected: str, got: str, do: str, **details: object
+) -> InputError:
+    """Return the error about the file that `about` names; `what` follows its name."""
+    return InputError(name, what, expected=expected, got=got, do=do, whose=_FILE, details=details)
+
+
+def line_refused(
+    line: int, name: str, what: str, expected: str, got: str, do: str = "fix that line"
+) -> InputError:
+    """Return the error about a line; `what` follows its number."""
+    return refused(name, f" line {counted(line)}{what}", expected, got, do, line=line)
+
+
+def unlike(
+    name: str,
+    place: str,
+    expected: str,
+    value: object,
+    do: str = "export again",
+    /,
+    **details: object,
+) -> InputError:
+    """Return the error about a value of another shape than the format has at a place."""
+    what = f" {place} is not as the format has it"
+    return refused(name, what, expected, json_shown(value), do, **details)
+
+
+@contextmanager
+def about(source: str) -> Iterator[None]:
+    """Name the file that is refused inside."""
+    try:
+        yield
+    except InputError as error:
+        if error.whose == _FILE:
+            error.what, error.whose = f"{source}{error.what}", source
+        raise
+
+
+@contextmanager
+def at(place: str) -> Iterator[None]:
+    """Name the place in the file of what is refused inside."""
+    try:
+        yield
+    except InputError as error:
+        if error.whose == _FILE:
+            error.what = f" {place}{error.what}"
+        raise
+
+
+@contextmanager
+def within(folder: Path, file: Path) -> Iterator[None]:
+    """Name the folder of a file in errors that begin with the name of the file."""
+    try:
+        yield
+    except InputError as error:
+        if error.what.startswith(file.name):
+            around = (folder.name, *file.relative_to(folder).parts[:-1])
+            error.what = f"{'/'.join(around)}/{error.what}"
+        raise
+
+
+def warn_of(
+    source: str, name: str, what: str, expected: str, got: str, do: str, **details: object
+) -> None:
+    """Warn of a file where the user called plausibly; `what` follows the name of the file."""
+    frame, level = sys._getframe(), 1
+    while frame.f_back and frame.f_globals.get("__name__", "").partition(".")[0] in _OURS:
+        frame, level = frame.f_back, level + 1
+    what = f"{source}{what}"
+    fields = {"expected": expected, "got": got, "do": do, "whose": source}
+    warn(name, what, **fields, details=details or None, stacklevel=level)
+
+
+def warn_missing_words(
+    source: str, labels: Mapping[str, int], also: Set[str] = frozenset()
+) -> None:
+    """Warn of labels that may mean that there is no label."""
+    seen = {text: count for text, count in labels.items() if text in MISSING_WORDS | also}
+    if seen:
+        total = sum(seen.values())
+        warn_of(
+            source,
+            "labels-like-missing",
+            f": {several(total, 'label')} {listed(map(quoted, seen))} "
+            f"{'is' if total == 1 else 'are'} kept as text",
+            'names of labels; is it "no answer"?',
+            "",
+            f"--missing {','.join(seen)}, if it is",
+            labels=seen,
+        )
+
+
+def as_typed(reader: str, option: str) -> str:
+    """Return an option of a reader as the command line takes it."""
+    return f"--reader '{{name = \"{reader}\", {option}}}'"
+
+
+def short(name: str) -> str:
+    """Return a name between quotation marks, cut where it is too long for a message."""
+    return quoted(name if len(name) <= _MOST_SHOWN else f"{name[: _MOST_SHOWN - 1]}…")
+
+
+def toml_list(names: Iterable[str]) -> str:
+    """Return names as a list that can be typed."""
+    return "[" + ", ".join(f'"{name}"' for name in names) + "]"
+
+
+def reason(number: int, noun: str, lacks: str) -> str:
+    """Return why things do not count, as it follows their number: ``rows without a name``."""
+    return f"{noun}{'' if number == 1 else 's'} without {lacks}"
+
+
+def choose(
+    typed: tuple[str, str],
+    plural: str,
+    options: Sequence[str],
+    wanted: str | None,
+    names: tuple[str, str],
+) -> str:
+    """Return the option that is wanted, or the only one.
+
+    `typed` are the reader and its option, `names` the errors: for several, for one that is absent.
+    """
+    if wanted in options:
+        return str(wanted)
+    if wanted is None and len(options) == 1:
+        return options[0]
+    reader, key = typed
+    absent = wanted is not None
+    meant = (near(wanted, options) if wanted is not None else None) or options[0]
+    raise refused(
+        names[absent],
+        f" has no {key} {short(wanted or '')}" if absent else f" has {len(options)} {plural}",
+        f"the name of one {key}",
+        listed(map(short, options)),
+        as_typed(reader, f"{key} = {short(meant)}"),
+        **{plural: list(options)},
+    )
+
+
+def check_annotator(annotator: str | None, where: str) -> None:
+    """Raise ``annotator-unfit`` for the option `annotator` where the export has annotators."""
+    if annotator is not None:
+        raise refused(
+            "annotator-unfit",
+            f" {where}",
+            "an annotator only for a file that names none",
+            quoted(annotator),
+            "leave annotator out",
+        )
+
+
+# ---- values of JSON
+
+
+def text_of(value: object) -> str | None:
+    """Return a name or id of JSON as text, exactly as written; None where there is none."""
+    return str(value) if isinstance(value, str) and value else None
+
+
+def items_of(value: object) -> list[object]:
+    """Return a list of JSON; an empty one for anything else."""
+    return value if isinstance(value, list) else []
+
+
+def shown(entry: Entry, key: str, absent: str | None = None) -> str:
+    """Return what stands under a key, or which keys are there."""
+    if key in entry:
+        return json_shown(entry[key])
+    return f"keys {listed(entry) or 'none'}" if absent is None else absent
+
+
+def one_or_all(kind: str, labels: Sequence[str]) -> object:
+    """Return labels as an answer of a kind: the label where one alone can be the answer."""
+    return labels[0] if kind == "single-label" and len(labels) == 1 else list(labels)
+
+
+def from_iso(text: str) -> datetime:
+    """Return a time of ISO 8601, or with a zone by its name; ValueError if it is neither."""
+    time, _, zone = text.rpartition(" ")
+    if zone not in ZONES:
+        return datetime.fromisoformat(text)
+    return datetime.fromisoformat(time).replace(tzinfo=timezone(timedelta(hours=ZONES[zone])))
+
+
+def seconds_of(value: object) -> float | None:
+    """Return a time of JSON in seconds since 1970; one without zone is taken as UTC."""
+    if isinstance(value, JsonNumber):
+        return value.value
+    try:
+        found = from_iso(value if isinstance(value, str) else "")
+        return (found if found.tzinfo else found.replace(tzinfo=UTC)).timestamp()
+    except (ValueError, OverflowError):
+        return None
+
+
+def first_entries(head: bytes) -> list[object]:
+    """Return the first entries of a file: of its only list, or one per line."""
+    values = json_head(head)
+    return values[0] if len(values) == 1 and isinstance(values[0], list) else values
+
+
+def objects(path: Path) -> list[tuple[int, Entry]]:
+    """Return line and object of every line of a JSON Lines file."""
+    found: list[tuple[int, Entry]] = []
+    for line, value in read_json_lines(path, expected="one JSON object per line"):
+        if not isinstance(value, dict):
+            expected, do = "one JSON object per line", "fix or remove that line"
+            got = json_shown(value)
+            raise line_refused(line, "line-unlike", " holds no object", expected, got, do)
+        found.append((line, value))
+    return found
+
+
+# ---- files of a folder
+
+
+def files_below(folder: Path, pattern: str) -> list[Path]:
+    """Return the files below a folder, in the order of their names, hidden ones left out."""
+    found = (path for path in folder.rglob(pattern) if path.is_file())
+    inside = ((path.relative_to(folder).parts, path) for path in found)
+    return [path for parts, path in sorted(inside) if not any(p.startswith(".") for p in parts)]
+
+
+def first_bytes(folder: Path, pattern: str) -> bytes:
+    """Return the start of the first file below a folder; nothing where it cannot be read."""
+    try:
+        for file in files_below(folder, pattern)[:1]:
+            with file.open("rb") as stream:
+                return stream.read(65_536)
+    except OSError:
+        pass  # what cannot be read is not recognised
+    return b""
+
+
+def check_named(table: TextTable, names: Sequence[str], noun: str, do: str) -> None:
+    """Raise ``example-unnamed`` where a row has no name."""
+    unnamed = [row for row, name in enumerate(names) if not name]
+    if unnamed:
+        what = f" names no {noun} in {table.places(unnamed)}"
+        lines = [table.lines[row] for row in unnamed]
+        expected = f"the name of {'an' if noun == 'example' else 'a'} {noun}"
+        raise refused("example-unnamed", what, expected, "an empty cell", do, lines=lines)

@@ -1,0 +1,367 @@
+"""Crowd platforms: how they call the columns of their tables, and write states, times, answers."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime, timedelta, timezone
+
+import attrs
+
+from plausibly.plugin import InputError, TextTable, listed, near, parse_json, quoted, states
+from plausibly_builtins.readers.base import ZONES, as_typed, choose, from_iso, refused, short
+
+NEEDED = ("task", "worker", "label")
+ROLES = (*NEEDED, "weight", "time", "state")
+TASK_ANSWERS = "taskAnswers"
+LONG = 200
+"""Longer names are no slips of the pen, and dear to compare."""
+
+_WORKERS = ("worker", "performer", "annotator")
+_NO_ANSWER = (":confidence", "_gold", "_gold_reason")
+_UNIX_TIME = re.compile(r"-?[0-9]{1,15}(\.[0-9]{1,9})?")
+_NAMED = re.compile(r"[A-Z][a-z]{2} ([A-Z][a-z]{2} [0-9]{1,2} [0-9:]{8}) ([A-Z]{3}) ([0-9]{4})")
+_NUMBER = re.compile(r"[0-9]{1,15}(\.[0-9]{1,15})?")
+
+
+@attrs.frozen(kw_only=True)
+class _Platform:
+    """Columns of a platform, and the states in them in small letters."""
+
+    columns: Mapping[str, str]
+    words: Mapping[str, str]
+    answers: str
+    golden: str = ""
+
+
+_ACCEPTED = dict.fromkeys(("accepted", "approved", "submitted"), states.ANSWERED)
+PLATFORMS: Mapping[str, _Platform] = {
+    "toloka": _Platform(
+        columns={
+            "task": "ASSIGNMENT:task_id",
+            "worker": "ASSIGNMENT:worker_id",
+            "time": "ASSIGNMENT:submitted",
+            "state": "ASSIGNMENT:status",
+        },
+        words={
+            **_ACCEPTED,
+            "rejected": states.REJECTED,
+            "skipped": states.SKIPPED,
+            "active": states.UNFINISHED,
+            "expired": states.UNFINISHED,
+        },
+        answers="OUTPUT:",
+        golden="GOLDEN:",
+    ),
+    "mturk": _Platform(
+        columns={
+            "task": "HITId",
+            "worker": "WorkerId",
+            "time": "SubmitTime",
+            "state": "AssignmentStatus",
+        },
+        words={
+            "approved": states.ANSWERED,
+            "submitted": states.ANSWERED,
+            "rejected": states.REJECTED,
+        },
+        answers="Answer.",
+    ),
+    "figure-eight": _Platform(
+        columns={
+            "task": "_unit_id",
+            "worker": "_worker_id",
+            "time": "_created_at",
+            "state": "_tainted",
+        },
+        words={"false": states.ANSWERED, "true": states.REJECTED},
+        answers="Answer.",
+        golden="_golden",
+    ),
+}
+
+
+@attrs.frozen(kw_only=True)
+class Columns:
+    """The column of each role, and how cells are read: words of states, JSON, times."""
+
+    called: Mapping[str, str]
+    words: Mapping[str, str] = attrs.field(factory=lambda: {word: word for word in states.STATES})
+    golden: tuple[str, ...] = ()
+    separator: str | None = None
+    json: bool = False
+    question: str | None = None
+    months_first: bool = False
+
+
+def platform_of(header: Sequence[str], mapped: Mapping[str, str]) -> str | None:
+    """Return the platform whose columns are unmistakably there; None where none or several are."""
+    if all(mapped.get(role, role) in header for role in NEEDED) and not set(mapped) >= {*NEEDED}:
+        return None
+    found: list[str] = []
+    for name, of in PLATFORMS.items():
+        # Of Toloka's columns the worker's is enough; the task may be named by an input.
+        marks = [of.columns[role] for role in ("worker", "task")[: 1 if name == "toloka" else 2]]
+        answered = "label" in mapped or name == "figure-eight" or _starting(of.answers, header)
+        if answered and all(mark in header for mark in marks):
+            found.append(name)
+    if not found and sum(name in header for name in _WORKERS) == 1:
+        others = [mapped.get(role, role) for role in ("task", "label")]
+        found = ["crowd-kit"] * ("worker" not in mapped and all(name in header for name in others))
+    return found[0] if len(found) == 1 else None
+
+
+def _starting(start: str, header: Sequence[str]) -> list[str]:
+    return [name for name in header if name.startswith(start) and len(name) > len(start)]
+
+
+def columns_of(
+    table: TextTable, preset: str | None, mapped: Mapping[str, str], answer: str | None
+) -> Columns:
+    """Return which column of a table holds what."""
+    unknown = [role for role in mapped if role not in ROLES]
+    if unknown:
+        meant = near(unknown[0], ROLES)
+        what = f": a crowd table has no {quoted(unknown[0])}"
+        expected = "task, worker and label, and where it has them weight, time and state"
+        do = f"did you mean {meant}?" if meant else "map task, worker or label"
+        raise refused("columns-unknown", what, expected, listed(mapped), do)
+    header = table.header if table.named else ()
+    name = preset or platform_of(header, mapped)
+    of = PLATFORMS.get(name or "")
+    if of is None or name is None:
+        plain = NEEDED if table.named or mapped else ("1", "2", "3")
+        found = dict(zip(NEEDED, plain, strict=True))
+        if name == "crowd-kit":
+            found["worker"] = next((one for one in _WORKERS if one in header), found["worker"])
+        if answer is not None:
+            found["label"] = answer
+        return Columns(called=_in_order({**found, **mapped}))
+    found = {role: n for role, n in of.columns.items() if role in NEEDED or n in header}
+    inputs = _starting("INPUT:", header)
+    if name == "toloka" and found["task"] not in header and len(inputs) == 1:
+        found["task"] = inputs[0]
+    label, question = _answers(table, name, answer, mapped.get("label"))
+    golden = [n for n in header if of.golden and n.startswith(of.golden)]
+    return Columns(
+        called=_in_order({**found, **mapped, "label": label}),
+        words={**{word: word for word in states.STATES}, **of.words},
+        golden=tuple(n for n in golden if name == "toloka" or n == of.golden),
+        separator="\n" if name == "figure-eight" else None,
+        json=label.endswith(TASK_ANSWERS),
+        question=question,
+        months_first=name == "figure-eight",
+    )
+
+
+def _in_order(found: Mapping[str, str]) -> dict[str, str]:
+    return {role: found[role] for role in ROLES if role in found}
+
+
+def _answers(
+    table: TextTable, name: str, answer: str | None, mapped: str | None
+) -> tuple[str, str | None]:
+    """Return the column of the answers, and the question in it."""
+    preset, header = PLATFORMS[name], table.header
+    if mapped is not None:
+        return mapped, answer
+    whole = f"{preset.answers}{TASK_ANSWERS}"
+    if answer is not None:
+        fit = [n for n in (f"{preset.answers}{answer}", answer) if n in header]
+        if not fit and whole in header:
+            return whole, answer
+        return fit[0] if fit else f"{preset.answers}{answer}", None
+    found = _starting(preset.answers, header)
+    if name == "figure-eight" and not found:
+        others = [n for n in header if not n.startswith("_") and not n.endswith(_NO_ANSWER)]
+        found = [n for n in others if f"{n}_gold" in header] or others
+    if not found:
+        do = as_typed("crowd-table", 'answer = "COLUMN"')
+        expected = f"one as {name} writes it, such as {preset.answers}NAME"
+        got, what = listed(header), " has no column of answers"
+        raise refused("columns-missing", what, expected, got, do, seen=list(header))
+    names = ("answer-unclear", "answer-unclear")
+    return choose(("crowd-table", "answer"), "columns", found, None, names), None
+
+
+# ---- cells
+
+
+def row_refused(
+    table: TextTable, row: int, name: str, what: str, expected: str, got: str, do: str
+) -> InputError:
+    """Return the error about a row; `what` follows its place."""
+    where = table.place(row).removeprefix(table.whose)
+    return refused(name, f"{where}{what}", expected, got, do, line=table.lines[row])
+
+
+@attrs.frozen(kw_only=True)
+class Answers:
+    """The labels that each row names, and whether it has no answer, not even the empty set."""
+
+    labels: list[list[str]]
+    nothing: list[bool]
+    offered: list[str] | None = None
+
+
+def answers_of(
+    table: TextTable, columns: Columns, separator: str | None, missing: Sequence[str]
+) -> Answers:
+    """Return the labels in each row."""
+    cells = table.column(columns.called["label"])
+    skipped = {"", *missing}
+    if columns.json:
+        return _from_json(table, cells, columns.question, skipped)
+    labels: list[list[str]] = []
+    for cell in cells:
+        parts = [cell] if separator is None else cell.split(separator)
+        if separator == "\n":
+            parts = [part.removesuffix("\r") for part in parts]
+        named = (part for part in dict.fromkeys(parts) if part not in skipped)
+        labels.append([part for part in named if not part.isspace()])
+    return Answers(labels=labels, nothing=[not named for named in labels])
+
+
+def _from_json(
+    table: TextTable, cells: Sequence[str], question: str | None, skipped: set[str]
+) -> Answers:
+    answers = [_questions(table, row, cell) if cell else {} for row, cell in enumerate(cells)]
+    known = sorted({name for answer in answers for name in answer})
+    if question is not None and question not in known:
+        got = f"questions {listed(map(quoted, known))}" if known else "no question"
+        what, expected = f" has no answer to {short(question)}", "a column, or a question in one"
+        raise refused("columns-missing", what, expected, got, "name one that is there")
+    if question is None and known:
+        names = ("answer-unclear", "answer-unclear")
+        question = choose(("crowd-table", "answer"), "questions", known, None, names)
+    labels: list[list[str]] = []
+    nothing: list[bool] = []
+    choices: list[tuple[str, ...]] = []
+    for row, answer in enumerate(answers):
+        value = None if question is None else answer.get(question)
+        named = [] if value is None else _labels(table, row, value)
+        labels.append([label for label in dict.fromkeys(named) if label not in skipped])
+        nothing.append(value is None or (bool(named) and not labels[-1]) or value == "")
+        if isinstance(value, dict) and _of_choices(value):
+            choices.append(tuple(label for label in value if label not in skipped))
+    offered = None
+    if choices and len(choices) == len(answers) - sum(nothing):
+        alike = len(set(choices)) == 1
+        offered = list(choices[0]) if alike else sorted(set().union(*choices))
+    return Answers(labels=labels, nothing=nothing, offered=offered)
+
+
+def _of_choices(value: dict[str, object]) -> bool:
+    """Return whether a value says of each label whether it was chosen."""
+    return bool(value) and all(isinstance(chosen, bool) for chosen in value.values())
+
+
+def _questions(table: TextTable, row: int, cell: str) -> dict[str, object]:
+    """Return the answers in a cell by their question."""
+    value = parse_json(cell, table.whose, table.lines[row], "the answers as JSON", "cell")
+    found: dict[str, object] = {}
+    for part in value if isinstance(value, list) else [value]:
+        if not isinstance(part, dict) or found.keys() & part.keys():
+            raise _unreadable(table, row, part)
+        found |= part
+    return found
+
+
+def _labels(table: TextTable, row: int, value: object) -> list[str]:
+    if isinstance(value, dict) and _of_choices(value):
+        return [name for name, chosen in value.items() if chosen]
+    if isinstance(value, dict) and len(value) == 1 and value.keys() <= {"label", "labels"}:
+        (value,) = value.values()
+    if isinstance(value, bool):
+        return ["true" if value else "false"]
+    if isinstance(value, str):
+        return [str(value)] if value else []
+    if isinstance(value, list) and all(isinstance(one, str) for one in value):
+        return [str(one) for one in value]
+    raise _unreadable(table, row, value)
+
+
+def _unreadable(table: TextTable, row: int, value: object) -> InputError:
+    expected = '{"QUESTION": {"label": "A"}}, or {"QUESTION": {"A": true, "B": false}}'
+    do = "answer = ... names another question or column; fix it otherwise"
+    what, got = " has an answer that names no label", short(repr(value))
+    return row_refused(table, row, "answer-unreadable", what, expected, got, do)
+
+
+def _seconds(text: str, months_first: bool) -> tuple[str, float]:
+    """Return in which way a time is written, and its seconds; ValueError where in none."""
+    if _UNIX_TIME.fullmatch(text):
+        return "a number", float(text)
+    if named := _NAMED.fullmatch(text):
+        if named[2] not in ZONES:
+            raise ValueError(text)
+        found = datetime.strptime(f"{named[1]} {named[3]}", "%b %d %H:%M:%S %Y")
+        found = found.replace(tzinfo=timezone(timedelta(hours=ZONES[named[2]])))
+    elif months_first and "/" in text:
+        found = datetime.strptime(text, "%m/%d/%Y %H:%M:%S")
+    else:
+        found = from_iso(text)
+    if found.tzinfo is None:
+        return "without a zone", found.replace(tzinfo=UTC).timestamp()
+    return "with a zone", found.timestamp()
+
+
+def times_of(table: TextTable, columns: Columns) -> list[float | None]:
+    """Return the time of each row, in seconds; None where the cell is empty."""
+    found: list[float | None] = []
+    first: tuple[str, int] | None = None
+    for row, text in enumerate(table.column(columns.called["time"])):
+        if not text:
+            found.append(None)
+            continue
+        try:
+            way, time = _seconds(text, columns.months_first)
+        except (ValueError, OverflowError):
+            what = f" has the time {short(text)}"
+            expected = "a number, 2018-01-24T09:51:16, or Wed Jan 24 09:51:16 PST 2018"
+            do = "write all times in one of these ways"
+            raise row_refused(
+                table, row, "time-unreadable", what, expected, "neither", do
+            ) from None
+        first = first or (way, row)
+        if way != first[0]:
+            expected = f"as in {table.unit} {table.lines[first[1]]}: {first[0]}"
+            what, do = f" has a time that is {way}", "write all times in one way"
+            raise row_refused(table, row, "times-unlike", what, expected, short(text), do)
+        found.append(time)
+    return found
+
+
+def states_of(table: TextTable, columns: Columns) -> list[str]:
+    """Return the state of each row."""
+    words = {"": states.ANSWERED, **columns.words}
+    found: list[str] = []
+    for row, cell in enumerate(table.column(columns.called["state"])):
+        state = words.get(cell.casefold())
+        if state is None:
+            meant = near(cell, columns.words) if len(cell) <= LONG else None
+            do = f"did you mean {meant}? fix it" if meant else "fix it, or leave it empty"
+            what, expected = f" has the state {short(cell)}", listed(columns.words, most=16)
+            raise row_refused(table, row, "state-unknown", what, expected, "another word", do)
+        found.append(state)
+    return found
+
+
+def weights_of(table: TextTable, columns: Columns) -> list[float]:
+    """Return how many times each row counts."""
+    found: list[float] = []
+    for row, cell in enumerate(table.column(columns.called["weight"])):
+        weight = float(cell) if _NUMBER.fullmatch(cell) else 0.0
+        if not 0 < weight < math.inf:
+            what, expected = f" has the weight {short(cell)}", "a number above 0, such as 1 or 0.5"
+            got, do = short(cell) if cell else "an empty cell", "fix it, or remove the row"
+            raise row_refused(table, row, "weight-unreadable", what, expected, got, do)
+        found.append(weight)
+    return found
+
+
+def known_answers(table: TextTable, columns: Columns) -> list[int]:
+    """Return the rows of tasks whose answer the platform knows."""
+    cells = ((row, c) for name in columns.golden for row, c in enumerate(table.column(name)))
+    return sorted({row for row, cell in cells if cell.casefold() not in ("", "false")})
