@@ -31,7 +31,7 @@ def blocks(ran: Ran) -> list[str]:
 
 
 def test_strata(world: World) -> None:
-    assert blocks(evaluated("--strata", "size", "--strata", "entropy", "--strata", "label")) == [
+    assert blocks(evaluated("--by", "set-size", "--by", "ambiguity", "--by", "label")) == [
         """\
 by set size          examples  coverage  95% interval
   1 label                   4     1.000  0.510 to 1.000
@@ -51,7 +51,7 @@ by label              answers   covered  95% interval       in sets
 
 
 def test_risk(world: World) -> None:
-    assert blocks(evaluated("--risk", "risk", "--labels", "labels.csv")) == [
+    assert blocks(evaluated("--set", "evaluation.risk=risk", "--labels", "labels.csv")) == [
         """\
 by risk               answers    missed  95% interval        of all
   low                     6.7     0.100  0.014 to 0.457       0.333
@@ -61,7 +61,7 @@ by risk               answers    missed  95% interval        of all
 
 
 def test_subgroups_say_that_they_are_many(world: World) -> None:
-    words = "-e new_patients.csv --by site --by diagnosis --at-least 3"
+    words = "-e new_patients.csv --by site:diagnosis --set evaluation.at_least=3"
     (block,) = blocks(evaluated(*words.split()))
     lines = block.splitlines()
     assert lines[0] == "by group             examples  coverage  95% interval      set size"
@@ -74,7 +74,7 @@ def test_subgroups_say_that_they_are_many(world: World) -> None:
     assert " ".join(lines[-2:]) == (
         "The 8 of 10 groups with the lowest coverage. Intervals hold for all 10 groups together."
     )
-    words = "-e new_patients.csv --by site --by diagnosis --at-least 5 --cluster patient"
+    words = "-e new_patients.csv --by site:diagnosis --set evaluation.at_least=5 --cluster patient"
     (block,) = blocks(evaluated(*words.split()))
     assert block.endswith(
         "Intervals hold for all 4 groups together. Left out: 6 of fewer than 5 clusters."
@@ -107,19 +107,19 @@ by entropy of the predictions
     assert [row.split()[-1] for row in p_values.splitlines()[1:3]] == ["no", "yes"]
     assert p_values.splitlines()[3].startswith("D+: the largest excess of the share of p-values")
     assert len(blocks(evaluated("-p", "new.csv"))) == 2
-    words = "-p new.csv --predictor predictor.nc -e new_patients.csv --true diagnosis"
+    words = "-p new.csv --predictor predictor.nc -e new_patients.csv --true-label diagnosis"
     assert "\n  true label " in evaluated(*words.split(), "--cluster", "patient").out
 
 
 def test_several_alphas_have_a_block_each(world: World) -> None:
     typed(f"{PREDICT} --alpha 0.1 --alpha 0.25")
-    ran = typed(f"{EVALUATE} --strata size")
+    ran = typed(f"{EVALUATE} --by set-size")
     assert "\n\nalpha 0.1\nby set size " in ran.out
     assert "\nalpha 0.25\nby set size " in ran.out
 
 
 def test_json_holds_what_python_gives(world: World) -> None:
-    words = "--strata size --strata label -p new.csv --predictor predictor.nc --json"
+    words = "--by set-size --by label -p new.csv --predictor predictor.nc --json"
     document = evaluated(*words.split()).document
     sets = read_sets("sets.csv")
     lam = plausibly.aggregate(plausibly.read_annotations("new_votes.csv"))
@@ -149,15 +149,23 @@ def test_json_holds_what_python_gives(world: World) -> None:
 @pytest.mark.parametrize(
     ("words", "name", "piece"),
     [
-        ("--risk risk", "risk-missing", "got --risk risk alone do --labels labels.csv --risk risk"),
-        ("--risk danger --labels labels.csv", "risk-missing", "got risk"),
-        ("--predictor predictor.nc", "option-unfit", "got --predictor alone do -p FILE"),
-        ("--scale logit", "option-unfit", "got --scale do leave --scale out"),
-        ("-p new.csv --rename hound=dog", "label-unknown", 'got "hound" do leave it out'),
         (
-            "-e new_patients.csv --by site --by diagnosis",
+            "--set evaluation.risk=risk",
+            "risk-missing",
+            "got evaluation.risk = risk alone do --labels labels.csv --set evaluation.risk=risk",
+        ),
+        ("--set evaluation.risk=danger --labels labels.csv", "risk-missing", "got risk"),
+        ("--predictor predictor.nc", "option-unfit", "got --predictor alone do -p FILE"),
+        (
+            "-p new.csv --set labels.rename=hound=dog",
+            "label-unknown",
+            'got "hound" do leave it out',
+        ),
+        (
+            "-e new_patients.csv --by site:diagnosis",
             "subgroups-none",
-            "expected 20 examples or more in one subgroup; got at most 13 do --at-least 10",
+            "expected 20 examples or more in one subgroup; got at most 13 do "
+            "--set evaluation.at_least=10",
         ),
     ],
 )
@@ -168,7 +176,7 @@ def test_what_is_refused(world: World, words: str, name: str, piece: str) -> Non
 def test_evaluation_on_calibration_examples_is_said(world: World) -> None:
     predicted = typed("predict predictor.nc -p probabilities.csv -o own.csv")
     assert "note   30 of 30 examples calibrated this predictor: no test of it" in predicted.out
-    words = "evaluate own.csv -a votes.csv --strata size -p probabilities.csv"
+    words = "evaluate own.csv -a votes.csv --by set-size -p probabilities.csv"
     ran = typed(f"{words} --predictor predictor.nc")
     assert ran.code == 0
     assert ran.err.count("warning ") == 1

@@ -8,7 +8,7 @@ import textwrap
 import pytest
 
 from cli_world import CALIBRATE, EVALUATE, PREDICT, Ran, World, typed
-from plausibly.cli import reading
+from plausibly.study import reading
 
 
 def failed(ran: Ran, code: int, text: str) -> None:

@@ -79,7 +79,9 @@ def test_aggregate(world: World) -> None:
 
 
 def test_calibrate(world: World) -> None:
-    ran = typed(f"{CALIBRATE} --calibrator monte-carlo --draws 4 --combiner maximum")
+    ran = typed(
+        f"{CALIBRATE} --calibrator monte-carlo --set method.calibrator.draws=4 --combiner maximum"
+    )
     assert plain(ran) == CALIBRATED
 
 
@@ -97,7 +99,7 @@ def test_evaluate(sets: World) -> None:
 
 
 def test_evaluate_by_group_and_true_label(sets: World) -> None:
-    words = "-e new_patients.csv --by site --true diagnosis --cluster patient"
+    words = "-e new_patients.csv --by site --true-label diagnosis --cluster patient"
     out = plain(typed(f"{EVALUATE} {words}"))
     assert "true label                 20     1.000" in out
     assert "by site\n  north                    13" in out
