@@ -4,16 +4,16 @@ from plausibly import (
 )
 from plausibly.annotators.agreement import agreement as agreement
 from plausibly.annotators.reliability import reliability as reliability
+from plausibly.calibration.threshold import score_threshold as score_threshold
 from plausibly.conformal.aggregate import aggregate as aggregate
 from plausibly.conformal.calibrate import calibrate as calibrate
 from plausibly.conformal.joint_rank import joint_rank as joint_rank
+from plausibly.conformal.load import load_predictor as load_predictor
 from plausibly.conformal.predictor import ConformalPredictor as ConformalPredictor
 from plausibly.conformal.regions import (
     PlausibilityRegion as PlausibilityRegion,
     calibrate_region as calibrate_region,
 )
-from plausibly.conformal.score_threshold import score_threshold as score_threshold
-from plausibly.conformal.stored import load_predictor as load_predictor
 from plausibly.data.plausibilities import (
     pack as pack,
     unpack as unpack,

@@ -151,14 +151,14 @@ class ScoreFunction(Protocol):
     def reads(self) -> ScoreInput:
         """Whether `score` wants probabilities or log-probabilities."""
 
-    def score(self, probabilities: Floats, uniform: Floats | None) -> Floats:
-        """Return scores (..., label) from the last axis; `uniform` is (..., 1) or None."""
-
     @property
     @optional
     def identity(self) -> bool:
-        """Whether scores are the numbers as they are read: predictors then need not score."""
+        """Whether scores are the numbers as they are read, which are then compared as they come."""
         return False
+
+    def score(self, probabilities: Floats, uniform: Floats | None) -> Floats:
+        """Return scores (..., label) from the last axis; `uniform` is (..., 1) or None."""
 
 
 class Calibrator(Protocol):

@@ -17,7 +17,7 @@ import xarray as xr
 import plausibly
 from conformal_world import world
 from plausibly.conformal import FORMAT
-from plausibly.conformal.stored import checksum
+from plausibly.conformal.files import checksum
 from plausibly.errors import ComponentError, InputError
 from plausibly.plugin import (
     CalibrationData,
@@ -61,7 +61,7 @@ def test_a_loaded_predictor_is_the_saved_one(
     assert again.guarantee(0.3) == p.guarantee(0.3)
     assert again.metadata == p.metadata
     assert again.combiner == p.combiner
-    assert again.calibrator == p.calibrator
+    assert again.components == p.components
     assert again.fingerprint == p.fingerprint
     assert list(tmp_path.iterdir()) == [path]
 
@@ -228,7 +228,7 @@ def test_objects_of_unregistered_classes_cannot_be_saved(tmp_path: Path) -> None
     q = plausibly.calibrate(*world(30), calibrator=NamelessCalibrator())
     q.save(tmp_path / "q.nc")
     again = plausibly.load_predictor(tmp_path / "q.nc")
-    assert again.calibrator is None
+    assert again.components["calibrator"] is None
     assert again.fingerprint == q.fingerprint
 
 

@@ -21,7 +21,7 @@ from conformal_world import world
 from memory import at_most
 from plausibly import ConformalPredictor
 from plausibly.calibration.pools import Pools
-from plausibly.conformal.stored import checksum
+from plausibly.conformal.files import checksum
 from plausibly.errors import InputError
 
 
@@ -225,6 +225,6 @@ def test_the_fingerprint_is_of_the_promise_and_the_reference_too() -> None:
         {"pools": Pools(attrs.evolve(calibration, claim=claim))},
         {"reference": one.reference[:-1] if one.reference is not None else None},
         {"labels": one.labels[::-1]},
-        {"calibrator": {"name": "odd"}},
+        {"components": {**one.components, "calibrator": {"name": "odd"}}},
     ):
         assert attrs.evolve(one, **changes).fingerprint != one.fingerprint

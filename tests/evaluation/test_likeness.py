@@ -13,7 +13,7 @@ from scipy.stats import ks_2samp
 from eval_said import check, said
 from plausibly.errors import PlausiblyWarning
 from plausibly.evaluation import find_duplicates, shift_test
-from plausibly.evaluation.shift import warn_of_copies, warn_of_duplicates, warn_of_shift
+from plausibly.evaluation.shift import warn_of_copies, warn_of_shift
 
 
 def predictions(
@@ -81,14 +81,6 @@ def test_a_model_of_few_answers_says_nothing() -> None:
     assert (
         find_duplicates(one_hot.assign_attrs(scale="any"), one_hot.assign_attrs(scale="any")) == []
     )
-
-
-def test_what_is_said_of_pairs() -> None:
-    with pytest.warns(PlausiblyWarning) as heard:
-        assert warn_of_duplicates(OLD, SAME) == 3
-    message = heard[0].message
-    assert isinstance(message, PlausiblyWarning)
-    assert message.details["pairs"] == [["c7", "n0"], ["c0", "n1"], ["c50", "n2"]]
 
 
 def test_what_is_said_of_copies_that_splits_part() -> None:

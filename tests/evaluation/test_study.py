@@ -18,6 +18,7 @@ from plausibly.evaluation.design import MEASURES, Methods
 from plausibly.evaluation.splits import split, split_keys, split_seed
 from plausibly.kernels.random import hash_names
 from plausibly.kernels.types import Floats
+from plausibly.protocols import ScoreFunction
 
 METHODS = [
     {"calibrator": "voted"},
@@ -191,7 +192,7 @@ def test_alpha_large_is_said_once_as_it_was_typed() -> None:
 
 
 def test_warnings_of_others_pass_through_once() -> None:
-    class Grumbling:
+    class Grumbling(ScoreFunction):
         def score(self, probabilities: Floats, uniform: Floats | None) -> Floats:
             warnings.warn("my score is old", FutureWarning, stacklevel=1)
             return probabilities

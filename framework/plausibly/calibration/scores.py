@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from plausibly.errors import IncompatibleComponents
-from plausibly.guarantee import BY_LABEL, CalibrationSummary, Claim
+from plausibly.guarantee import BY_LABEL, CalibrationSummary, Claim, converter
 from plausibly.kernels.types import Floats, Ints, unwritable
 from plausibly.type_hints import fits, spelled
 
@@ -189,6 +189,14 @@ class CalibrationScores:
             separate=self.separate,
             shared_score=self.augmentation != "separate",
         )
+
+    def plain(self) -> dict[str, object]:
+        """Return all but the arrays as plain data."""
+        named = ["claim", "groups", "of_atoms", "separate", "augmentation", "test_mass"]
+        data: dict[str, object] = converter().unstructure(
+            {name: getattr(self, name) for name in named}
+        )
+        return data
 
     def rows(self) -> NDArray[np.intp]:
         """Return the example of each atom, (atom,)."""

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping
 from fractions import Fraction
 from functools import cached_property, lru_cache
+from hashlib import blake2b
 from math import isnan
 from typing import TYPE_CHECKING, Literal, TypeAlias, cast
 
@@ -13,9 +15,10 @@ import numpy as np
 from numpy import asarray
 from numpy.typing import ArrayLike, NDArray
 
+from plausibly import text
 from plausibly.calibration.alphas import AlphaLike, read_alpha
 from plausibly.calibration.examples import Examples
-from plausibly.calibration.pools import Pools
+from plausibly.calibration.pools import Pool, Pools
 from plausibly.calibration.pvalues import PValues, TestScores, combined
 from plausibly.calibration.threshold import REMEMBERED, Metadata, ThresholdRule
 from plausibly.calibration.vacuous import warn_if_vacuous, warn_of_small_groups
@@ -137,7 +140,7 @@ class ArrayPredictor:
     labels: tuple[str, ...]
     score: ScoreFunction
     combiner: PValueCombiner
-    calibrator: Mapping[str, object] | None
+    components: Mapping[str, Mapping[str, object] | None]
     pools: Pools
     held_out_scores: Floats | None
     examples: Examples | None
@@ -163,12 +166,35 @@ class ArrayPredictor:
     @cached_property
     def fingerprint(self) -> str:
         """32 hexadecimal digits that change with all that is predicted, promised or shown."""
-        from plausibly.conformal.stored import fingerprint
-
-        return fingerprint(self)
+        components = {
+            "score": self.components["score"] or {"name": repr(self.score)},
+            "combiner": self.components["combiner"] or {"name": repr(self.combiner)},
+            "calibrator": self.components["calibrator"],
+        }
+        calibration = self.pools.calibration
+        about = {
+            "labels": self.labels,
+            # Whichever aggregator made equal plausibilities: the predictor is the same.
+            "metadata": attrs.asdict(attrs.evolve(self.metadata, aggregator="")),
+            "calibration": calibration.plain(),
+            **components,
+        }
+        digest = blake2b(digest_size=16)
+        digest.update(json.dumps(about, sort_keys=True, default=str).encode())
+        for group in self.pools.groups:
+            for pool in group.each if calibration.separate else (group.pooled,):
+                digest.update(_canonical(pool, counting=calibration.counting))
+        held_out = self.held_out_scores
+        if held_out is not None:
+            # Scores of one example stay together, where there are several.
+            ordered = np.lexsort(np.atleast_2d(held_out)[::-1])
+            digest.update(held_out[..., ordered].tobytes())
+        if self.reference is not None:
+            digest.update(np.sort(self.reference).tobytes())
+        return digest.hexdigest()
 
     @cached_property
-    def scoring(self) -> Scoring:
+    def _scoring(self) -> Scoring:
         """How predictions become scores."""
         metadata = self.metadata
         return Scoring(
@@ -180,24 +206,12 @@ class ArrayPredictor:
         scores = self.held_out_scores
         return None if scores is None else PValues.of(self.pools, scores)
 
-    def combine(self, p: PValues) -> NDArray[np.float64]:
-        """Return the combiner's p-values of queries, (*query): checked."""
-        whose = f"combiner {self.metadata.combiner}"
-        with calling(whose, "combine"):
-            found: object = self.combiner.combine(p, self._held_out)
-        wrong = _problem(found, p)
-        if wrong:
-            raise failed(
-                whose,
-                "combine() returned no p-values",
-                expected=f"float64 of shape {p.numerators.shape}, above 0 and at most 1",
-                got=wrong,
-            )
-        return cast("NDArray[np.float64]", found)
+    def _combine(self, p: PValues) -> NDArray[np.float64]:
+        return combine(self.combiner, self.metadata.combiner, p, self._held_out)
 
     @cached_property
     def _rule(self) -> ThresholdRule:
-        return ThresholdRule(self.pools, self.combine, self.combiner.needs, self.metadata)
+        return ThresholdRule(self.pools, self._combine, self.combiner.needs, self.metadata)
 
     @property
     def needs_only_scores(self) -> bool:
@@ -251,7 +265,7 @@ class ArrayPredictor:
     @cached_property
     def _direct(self) -> bool:
         """Whether scores are the numbers as given, so that sets need one comparison."""
-        return self.scoring.identity
+        return self._scoring.identity
 
     def threshold_array(self, alpha: AlphaLike) -> Floats:
         """Return the least score that stays in a set, as plain numbers."""
@@ -292,7 +306,7 @@ class ArrayPredictor:
         values = self._rows(predictions)
         self._rule.require_rows()
         test_scores = TestScores(scores=self._scores(values, uniform), uniform=None)
-        return combined(self.pools, test_scores, self.combine).reshape(values.shape)
+        return combined(self.pools, test_scores, self._combine).reshape(values.shape)
 
     def _rows(self, predictions: ArrayLike) -> Floats:
         values: Floats = np.asarray(predictions, self._dtype)
@@ -341,7 +355,7 @@ class ArrayPredictor:
                 do="uniform=..., or predict() with named examples",
                 whose="predictions",
             )
-        return self.scoring.with_uniform(np.atleast_2d(values), uniform)
+        return self._scoring.with_uniform(np.atleast_2d(values), uniform)
 
     def _not_numbers(self, values: Floats) -> InputError:
         bad = np.isnan(np.atleast_2d(values))
@@ -376,9 +390,25 @@ class ArrayPredictor:
         return "\n".join(lines)
 
     def _repr_html_(self) -> str:
-        from plausibly.conformal.predictor import predictor_html
+        return _html(self, self._rule.shown)
 
-        return predictor_html(self, self._rule.shown)
+
+def combine(
+    combiner: PValueCombiner, name: str, p: PValues, held_out: PValues | None
+) -> NDArray[np.float64]:
+    """Return a combiner's p-values of queries, (*query): checked."""
+    whose = f"combiner {name}"
+    with calling(whose, "combine"):
+        found: object = combiner.combine(p, held_out)
+    wrong = _problem(found, p)
+    if wrong:
+        raise failed(
+            whose,
+            "combine() returned no p-values",
+            expected=f"float64 of shape {p.numerators.shape}, above 0 and at most 1",
+            got=wrong,
+        )
+    return cast("NDArray[np.float64]", found)
 
 
 def _problem(found: object, p: PValues) -> str:
@@ -425,3 +455,49 @@ def guarantee_of(
 
 def _is_share(value: object) -> bool:
     return value is None or (isinstance(value, Fraction | int) and 0 <= value <= 1)
+
+
+def _canonical(pool: Pool, *, counting: bool) -> bytes:
+    """Return the bytes of a pool with ties merged, which no row order can change."""
+    # Cut to the atoms, of which a label that was never voted has none.
+    differs = np.append(pool.ordered[1:] != pool.ordered[:-1], True)[: len(pool.ordered)]
+    last = np.flatnonzero(differs)
+    masses = pool.cumulative[last + 1]
+    wide = masses.dtype == object
+    text = ",".join(map(str, masses)).encode() if wide else masses.astype("<i8").tobytes()
+    if not counting:
+        text += f"{pool.test_mass}/{pool.base}/{pool.total}/{pool.bits}".encode()
+    return pool.ordered[last].tobytes() + text
+
+
+_ALPHAS = ("0.1", "0.05")
+_MOST_LABELS = 30
+
+
+def _html(predictor: ArrayPredictor, threshold: Callable[[Fraction], str]) -> str:
+    """Return what a predictor is, what it guarantees, and its labels, as HTML."""
+    metadata, summary = predictor.metadata, predictor.summary
+    held = f" and {counted(summary.n_held_out)} held out" if summary.n_held_out else ""
+    rows = [
+        ("calibrator", metadata.calibrator),
+        ("combiner", metadata.combiner),
+        ("score", metadata.score),
+        ("aggregator", metadata.aggregator),
+        ("calibrated on", f"{counted(summary.n)} examples{held}, seed {metadata.seed}"),
+        ("labels", f"{len(predictor.labels)}: {listed(predictor.labels, most=_MOST_LABELS)}"),
+        ("fingerprint", predictor.fingerprint),
+    ]
+    promises = [predictor.guarantee(alpha) for alpha in _ALPHAS]
+    levels = [
+        (alpha, threshold(Fraction(alpha)), promise.statement())
+        for alpha, promise in zip(_ALPHAS, promises, strict=True)
+    ]
+    return text.framed(
+        type(predictor).__name__,
+        text.table(rows, titled=True),
+        text.table(levels, head=("alpha", "threshold", "guaranteed"), titled=True),
+        text.unfolded(
+            f"the guarantee at alpha {_ALPHAS[0]} in full",
+            text.table(promises[0].rows(), titled=True),
+        ),
+    )

@@ -18,7 +18,7 @@ from plausibly.calibration.pools import Pools
 from plausibly.calibration.pvalues import PValues, keyed_share, one_of_each
 from plausibly.calibration.scores import CalibrationScores
 from plausibly.calibration.threshold import Metadata
-from plausibly.conformal.array_predictor import Scoring, guarantee_of
+from plausibly.conformal.array_predictor import Scoring, combine, guarantee_of
 from plausibly.conformal.inputs import calibration_data, matched_inputs
 from plausibly.conformal.predictor import ConformalPredictor
 from plausibly.data import names
@@ -211,7 +211,9 @@ def try_combiner(predictor: ConformalPredictor) -> None:
     p = PValues.of(pools, scores, weight=weight, uniform=one / 2)
     if predictor.combiner.needs == "mean":
         p = attrs.evolve(p, scores=None, uniform=None)
-    found = predictor.combine(p)
+    held_out = predictor.held_out_scores
+    aside = None if held_out is None else PValues.of(predictor.pools, held_out)
+    found = combine(predictor.combiner, predictor.metadata.combiner, p, aside)
     fall = float(np.diff(found).min(initial=0.0))
     if fall < -_ROUNDING:
         raise failed(
@@ -389,7 +391,11 @@ def calibrate(
         labels=data.labels,
         score=the_score,
         combiner=the_combiner,
-        calibrator=described(CALIBRATOR, the_calibrator),
+        components={
+            "calibrator": described(CALIBRATOR, the_calibrator),
+            "score": described(SCORE, the_score),
+            "combiner": described(COMBINER, the_combiner),
+        },
         pools=Pools(calibration),
         held_out_scores=held_out,
         examples=None if data.examples.numbered else data.examples,

@@ -176,24 +176,3 @@ def mapped(
         parts.append(da.from_delayed(made, shape=size, dtype=dtype))
     found: dask.array.Array = da.concatenate(parts, axis=axis)
     return found
-
-
-def values_later(
-    what: Callable[[Sequence[NDArray[np.float64]]], dict[str, NDArray[Any]]],  # Any: any numbers
-    columns: dask.array.Array,
-    like: xr.Dataset,
-) -> dict[str, tuple[tuple[str, ...], dask.array.Array]]:
-    """Return variables that are computed from all columns when the first is asked for."""
-    dask = require("dask", extra="dask", whose="an array in chunks")
-    da = require("dask.array", extra="dask", whose="an array in chunks")
-    untyped: Any = columns  # Any: Dask says nothing of what this method returns
-    # As they are: optimised apart from the columns themselves they would be computed twice.
-    blocks = untyped.to_delayed(optimize_graph=False).ravel().tolist()
-    whole = dask.delayed(what, pure=False)(blocks)
-    return {
-        str(name): (
-            tuple(map(str, one.dims)),
-            da.from_delayed(whole[name], shape=one.shape, dtype=one.dtype),
-        )
-        for name, one in like.data_vars.items()
-    }

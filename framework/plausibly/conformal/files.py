@@ -1,30 +1,335 @@
-"""Predictors written to files: arrays and one JSON attribute, no pickle, no code.
+"""Predictors in files: arrays and one JSON attribute, no pickle, no code.
 
 The layout is netCDF-3, so that reading and writing need scipy alone; hence no 64-bit integers: a
-hash is two 32-bit columns, and a mass is a double, exact up to 2^53.
+hash is two 32-bit columns, and a mass is a double, exact up to 2^53. Reading needs no xarray, so
+that a service can do without it.
 """
 
 from __future__ import annotations
 
+import io
 import json
+import math
+import stat
+from collections.abc import Mapping
+from fractions import Fraction
+from hashlib import blake2b
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import attrs
+import cattrs
 import numpy as np
-import xarray as xr
 from numpy.typing import NDArray
 
 from plausibly import registry
-from plausibly.atomic import check_ours, holds, is_store, replacing
+from plausibly.atomic import check_ours, holds, is_store, recover, replacing
+from plausibly.calibration.examples import Examples
+from plausibly.calibration.pools import Pools
+from plausibly.calibration.scores import AugmentationMode, CalibrationScores
+from plausibly.calibration.threshold import Metadata
 from plausibly.conformal import FORMAT
-from plausibly.conformal.stored import ATTRIBUTE, CHECKSUM, checksum, said_of
+from plausibly.conformal.array_predictor import ArrayPredictor
+from plausibly.errors import IncompatibleComponents, InputError
 from plausibly.extras import version
-from plausibly.kernels.types import Hashes, Numbers
+from plausibly.guarantee import Claim, converter
+from plausibly.kernels.types import Floats, Hashes, Ints, Numbers
 from plausibly.protocols import COMBINER, SCORE
 
 if TYPE_CHECKING:
-    from plausibly.conformal.predictor import ConformalPredictor
+    import xarray as xr
+
+P = TypeVar("P", bound=ArrayPredictor)
+
+ATTRIBUTE = "plausibly"
+"""Name of the attribute that says everything but the arrays."""
+
+CHECKSUM = "checksum"
+"""Name of the attribute with the digest of that one and of all arrays."""
+
+_FLAT = "mass group row denominator weight reference hash_low hash_high"
+ARRAYS = {"score": 2, "held_out_score": 2, **dict.fromkeys(_FLAT.split(), 1)}
+"""All arrays that a predictor may have, and the most dims of each: no others are read."""
+
+_MAGIC = b"CDF\x02"
+_DIGEST = 16  # bytes
+_TEXT = 1 << 25  # bytes of what is said, at most
+_WIDEST = 1 << 30  # bits of all masses over their common denominator, at most
+_GROUPED = 1 << 31  # atoms times groups, at most
+_WHOLE = float(1 << 53)
+_ZARR_TYPES = ("<i4", "<f4", "<f8")
+
+
+def checksum(arrays: Mapping[str, Numbers], text: str) -> str:
+    """Return 32 hexadecimal digits that change with any array of a file, and with what it says."""
+    digest = blake2b(text.encode(), digest_size=_DIGEST)
+    for name in sorted(arrays):
+        values = arrays[name]
+        little = values.astype(values.dtype.newbyteorder("<"))
+        digest.update(f"{name} {little.dtype.str} {values.shape} ".encode() + little.tobytes())
+    return digest.hexdigest()
+
+
+@attrs.frozen(kw_only=True)
+class _Said:
+    """What decides, beside the atoms, how new examples are compared with them."""
+
+    claim: Claim
+    groups: tuple[str, ...]
+    of_atoms: bool
+    separate: bool
+    augmentation: AugmentationMode
+    test_mass: Fraction
+
+
+@attrs.frozen(kw_only=True)
+class _About:
+    """What the JSON text of a file says."""
+
+    labels: tuple[str, ...]
+    score: dict[str, Any]  # Any: parameters of a component
+    combiner: dict[str, Any]  # Any: as above
+    calibrator: dict[str, Any] | None  # Any: as above
+    metadata: Metadata
+    weighted: bool
+    calibration: _Said
+    fingerprint: str
+
+    def __attrs_post_init__(self) -> None:
+        """Raise ValueError where counts are none, or names are not distinct."""
+        for kept in (self.labels, self.calibration.groups):
+            if len(set(kept)) != len(kept):
+                raise ValueError("names")
+        if self.metadata.calibrated_on < 1 or not self.labels:
+            raise ValueError("counts")
+
+
+def _not_ours(path: Path, got: str) -> InputError:
+    return InputError(
+        "predictor-unreadable",
+        f"{path.name} is not a predictor of plausibly",
+        expected="a file that predictor.save (plausibly calibrate -o) wrote",
+        got=got,
+        do="calibrate again, or name the right file",
+        whose=str(path),
+    )
+
+
+@attrs.frozen(eq=False)
+class _Stored:
+    """Arrays by name, and what is said of them."""
+
+    arrays: Mapping[str, Numbers]
+    text: str
+    checksum: str
+
+    def scores(self, name: str) -> Floats | None:
+        """Return an array of floats without NaN, None where there is none."""
+        if name not in self.arrays:
+            return None
+        values: Floats = self.arrays[name]
+        if values.dtype.kind != "f" or np.isnan(values).any():
+            raise ValueError(name)
+        return values
+
+    def whole(self, name: str, most: float, least: int = 0) -> Ints:
+        """Return an array of whole numbers within bounds."""
+        values = self.arrays[name]
+        if not ((values >= least) & (values < most) & (values == np.floor(values))).all():
+            raise ValueError(name)
+        return values.astype(np.int64)
+
+    def hashes(self) -> Hashes | None:
+        """Return the hashes of the names of examples, None where there are none."""
+        if "hash_low" not in self.arrays:
+            return None
+        pairs = np.stack([self.arrays["hash_low"], self.arrays["hash_high"]], axis=1).astype("<i4")
+        return np.ascontiguousarray(pairs).view("<u8").reshape(-1).astype(np.uint64)
+
+
+def _read(path: Path) -> _Stored:
+    recover(path.parent, path.name)
+    if not path.exists():
+        raise InputError(
+            "file-missing",
+            f"predictor {path} does not exist",
+            expected="a file",
+            got="none",
+            do="plausibly calibrate ... -o PREDICTOR.nc",
+            whose=str(path),
+        )
+    try:
+        if path.is_dir():
+            if not (path / ".zgroup").is_file():
+                raise _not_ours(path, "a folder that is no Zarr store")
+            return _read_zarr(path)
+        data = _regular(path)
+        if not data.startswith(_MAGIC):
+            raise _not_ours(path, "another kind of file" if data else "an empty file")
+        return _read_classic(data)
+    except InputError:
+        raise
+    # What parsers raise on a file that ends early.
+    except (
+        ValueError,
+        TypeError,
+        LookupError,
+        AttributeError,
+        ArithmeticError,
+        OSError,
+        RecursionError,
+    ) as reason:
+        raise _not_ours(path, "a file that ends early or is damaged") from reason
+
+
+def _regular(path: Path, most: int | None = None) -> bytes:
+    """Return the bytes of a regular file; ValueError for a pipe, or for more bytes than `most`."""
+    about = path.stat()
+    if not stat.S_ISREG(about.st_mode) or (most is not None and about.st_size > most):
+        raise ValueError(path.name)
+    return path.read_bytes()
+
+
+def _checked(name: str, values: Numbers) -> Numbers:
+    """Return an array in the machine's byte order; ValueError where it is none of ours."""
+    # An entry of several dims is never missing: one of a billion rows must not have no column.
+    dims = values.ndim
+    if not 1 <= dims <= ARRAYS[name] or min(values.shape) < (1 if dims > 1 else 0):
+        raise ValueError(name)
+    return values.astype(values.dtype.newbyteorder("="))
+
+
+def _read_zarr(path: Path) -> _Stored:
+    """Return what `_write_zarr` wrote: each array is one chunk, as it is."""
+    arrays: dict[str, Numbers] = {}
+    for name in ARRAYS:
+        if not (path / name / ".zarray").exists():
+            continue
+        about = json.loads(_regular(path / name / ".zarray", 4096))
+        shape, dtype = about["shape"], about["dtype"]
+        plain = about["compressor"] is None and about["filters"] is None and about["order"] == "C"
+        sizes = [size for size in shape if type(size) is int]
+        whole = sizes == shape and about["chunks"] == [max(1, size) for size in sizes]
+        if not (plain and whole and dtype in _ZARR_TYPES):
+            raise ValueError(name)
+        count, data = math.prod(sizes), b""
+        if count:
+            chunk = path / name / ".".join("0" * len(sizes))
+            data = _regular(chunk, count * np.dtype(dtype).itemsize)
+        arrays[name] = _checked(name, np.frombuffer(data, dtype, count).reshape(sizes))
+    said = json.loads(_regular(path / ".zattrs", 2 * _TEXT))
+    return _Stored(arrays, str(said[ATTRIBUTE]), str(said.get(CHECKSUM)))
+
+
+def _read_classic(data: bytes) -> _Stored:
+    """Return the arrays in a netCDF-3 file; nothing is larger than the bytes that hold it."""
+    from scipy.io import netcdf_file
+
+    with netcdf_file(io.BytesIO(data), mmap=False) as file:
+        arrays = {name: _checked(name, one.data) for name, one in file.variables.items()}
+        text, digest = (getattr(file, name) for name in (ATTRIBUTE, CHECKSUM))
+    return _Stored(arrays, str(text, "utf-8"), str(digest, "utf-8"))
+
+
+def read(path: Path, kind: type[P]) -> P:
+    """Return the predictor in a file; score and combiner come from the registry."""
+    stored = _read(path)
+    try:
+        if len(stored.text) > _TEXT:
+            raise ValueError("a long description")
+        about = json.loads(stored.text)
+        written, writer = about["format"], str(about["version"])[:40]
+        if type(written) is not int:
+            raise TypeError("format")
+    except (ValueError, KeyError, TypeError, RecursionError) as reason:
+        raise _not_ours(path, "a damaged description") from reason
+
+    if written < FORMAT:
+        raise _not_ours(path, f"format {written}, of an earlier version")
+    if written > FORMAT:
+        raise InputError(
+            "predictor-newer",
+            f"{path.name} has format {written}, this is plausibly {version()}",
+            expected=f"format {FORMAT}",
+            got=f"format {written}, written by plausibly {writer}",
+            do="upgrade here: pip install -U plausibly; or calibrate again",
+            whose=str(path),
+        )
+    if checksum(stored.arrays, stored.text) != stored.checksum:
+        raise _not_ours(path, "contents that do not fit their checksum")
+    try:
+        predictor = _restored(kind, stored, converter().structure(about, _About))
+        same = predictor.fingerprint == about["fingerprint"]
+    except (
+        LookupError,
+        TypeError,
+        ValueError,
+        ArithmeticError,
+        IncompatibleComponents,
+        cattrs.BaseValidationError,
+    ) as reason:
+        # A component that is not installed here is no fault of the file.
+        if isinstance(reason, InputError) and not isinstance(reason, IncompatibleComponents):
+            raise
+        raise _not_ours(path, "a damaged file") from reason
+    if not same:
+        raise _not_ours(path, "contents that do not fit their fingerprint")
+    return predictor
+
+
+def _restored(kind: type[P], stored: _Stored, about: _About) -> P:
+    said = about.calibration
+    scores = stored.scores("score")
+    if scores is None:
+        raise KeyError("score")
+    units = row = denominator = group = None
+    if about.weighted:
+        units = stored.whole("mass", _WHOLE)
+        denominator = stored.whole("denominator", _WHOLE, 1)
+        row = stored.whole("row", len(denominator))
+        _check_common(denominator, scores.size)
+    if said.claim.by:
+        group = stored.whole("group", len(said.groups))
+        if group.size * len(said.groups) > _GROUPED:
+            raise ValueError("cells")
+    weight = stored.scores("weight")
+    if weight is not None and not ((weight >= 0) & (weight < np.inf)).all():
+        raise ValueError("weight")
+    hashes = stored.hashes()
+    return kind(
+        labels=about.labels,
+        score=registry.resolve(SCORE, about.score),
+        combiner=registry.resolve(COMBINER, about.combiner),
+        components={
+            "score": about.score,
+            "combiner": about.combiner,
+            "calibrator": about.calibrator,
+        },
+        pools=Pools(
+            CalibrationScores(
+                scores=scores,
+                units=units,
+                row=row,
+                denominator=denominator,
+                group=group,
+                weight=weight,
+                **attrs.asdict(said, recurse=False),
+            )
+        ),
+        held_out_scores=stored.scores("held_out_score"),
+        examples=None if hashes is None else Examples(hashes),
+        metadata=about.metadata,
+        reference=stored.scores("reference"),
+    )
+
+
+def _check_common(denominator: Ints, atoms: int) -> None:
+    """Raise ValueError where masses over one denominator would take too much memory."""
+    common = 1
+    for one in np.unique(denominator).tolist():
+        common = math.lcm(common, one)
+        if common.bit_length() * atoms > _WIDEST:
+            raise ValueError("denominator")
 
 
 def _split(hashes: Hashes) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
@@ -32,8 +337,10 @@ def _split(hashes: Hashes) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
     return pairs[:, 0].astype(np.int32), pairs[:, 1].astype(np.int32)
 
 
-def to_dataset(predictor: ConformalPredictor, *, names: bool = True) -> xr.Dataset:
+def to_dataset(predictor: ArrayPredictor, *, names: bool = True) -> xr.Dataset:
     """Return everything a predictor needs as one Dataset without 64-bit integers."""
+    import xarray as xr
+
     calibration = predictor.pools.calibration
     atoms = calibration.scores.shape[1]
     units, denominator = calibration.masses()
@@ -64,10 +371,10 @@ def to_dataset(predictor: ConformalPredictor, *, names: bool = True) -> xr.Datas
             "labels": list(predictor.labels),
             "score": dict(registry.describe(SCORE, predictor.score)),
             "combiner": dict(registry.describe(COMBINER, predictor.combiner)),
-            "calibrator": None if predictor.calibrator is None else dict(predictor.calibrator),
+            "calibrator": predictor.components["calibrator"],
             "metadata": attrs.asdict(predictor.metadata),
             "weighted": calibration.units is not None,
-            "calibration": said_of(calibration),
+            "calibration": calibration.plain(),
             "fingerprint": predictor.fingerprint,
         }
     )
@@ -82,7 +389,7 @@ def is_predictor(path: Path) -> bool:
     return holds(path, CHECKSUM.encode())
 
 
-def save(predictor: ConformalPredictor, path: Path, *, names: bool) -> None:
+def save(predictor: ArrayPredictor, path: Path, *, names: bool) -> None:
     """Write a predictor to netCDF-3, or to Zarr where the path ends in ``.zarr``."""
     dataset = to_dataset(predictor, names=names)
     check_ours(path, is_predictor, "an older predictor")

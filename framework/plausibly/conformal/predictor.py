@@ -13,7 +13,6 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from plausibly import text
 from plausibly.calibration.alphas import Alphas, is_several, read_alphas
 from plausibly.calibration.coordinates import new_values
 from plausibly.calibration.examples import Examples
@@ -24,11 +23,11 @@ from plausibly.conformal.chunks import Part, chunks_of, mapped, predictions_in_c
 from plausibly.conformal.inputs import (
     OVERLAP,
     NewExamples,
-    cells_of,
     check_scale,
+    groups_of,
     label_order,
     largest_scores,
-    queries_of,
+    new_scores,
     read_test,
     sets_array,
     sets_attrs,
@@ -37,8 +36,7 @@ from plausibly.conformal.inputs import (
     warn_of_weights,
 )
 from plausibly.data import names
-from plausibly.data.names import is_lazy
-from plausibly.errors import counted, listed
+from plausibly.data.names import Names, is_lazy
 from plausibly.kernels.types import Bools, Floats, Ints
 
 if TYPE_CHECKING:
@@ -67,14 +65,14 @@ def _of_chunk(
     columns = {name: (names.EXAMPLE, column) for name, column in asked.coordinates.items()}
     test = read_test(
         asked.part.array(values, labels, columns),
-        predictor.labels,
+        predictor._label_names,
         predictor.metadata.scale,
         predictor.pools.dtype,
         whose=asked.part.whose,
         whole=False,
     )
     if alphas is None:
-        return predictor.combined_p(test)[:, test.order]
+        return predictor._combined(test)[:, test.order]
     return np.stack([plane[:, test.order] for plane in predictor._sets_of(test, alphas)])
 
 
@@ -88,7 +86,7 @@ def _lazy(
     known = predictions_in_chunks(predictions, scale)
     check_scale(predictions, scale)
     checked, labels = known.array, tuple(known.labels.texts)
-    label_order(labels, predictor.labels)  # each label is one of the predictor's
+    label_order(known.labels, predictor._label_names)  # each label is one of the predictor's
     wanted = [name for name in (calibration.by_examples, calibration.claim.weights) if name]
     whose = f"calibrator {predictor.metadata.calibrator}"
     columns = {name: new_values(checked, name, whose=whose) for name in wanted}
@@ -124,45 +122,16 @@ def _lazy(
     return test, found
 
 
-ALPHAS = ("0.1", "0.05")
-_MOST_LABELS = 30
-
-
-def predictor_html(predictor: ArrayPredictor, threshold: Callable[[Fraction], str]) -> str:
-    """Return what a predictor is, what it guarantees, and its labels, as HTML."""
-    metadata, summary = predictor.metadata, predictor.summary
-    held = f" and {counted(summary.n_held_out)} held out" if summary.n_held_out else ""
-    rows = [
-        ("calibrator", metadata.calibrator),
-        ("combiner", metadata.combiner),
-        ("score", metadata.score),
-        ("aggregator", metadata.aggregator),
-        ("calibrated on", f"{counted(summary.n)} examples{held}, seed {metadata.seed}"),
-        ("labels", f"{len(predictor.labels)}: {listed(predictor.labels, most=_MOST_LABELS)}"),
-        ("fingerprint", predictor.fingerprint),
-    ]
-    promises = [predictor.guarantee(alpha) for alpha in ALPHAS]
-    levels = [
-        (alpha, threshold(Fraction(alpha)), promise.statement())
-        for alpha, promise in zip(ALPHAS, promises, strict=True)
-    ]
-    return text.framed(
-        type(predictor).__name__,
-        text.table(rows, titled=True),
-        text.table(levels, head=("alpha", "threshold", "guaranteed"), titled=True),
-        text.unfolded(
-            f"the guarantee at alpha {ALPHAS[0]} in full",
-            text.table(promises[0].rows(), titled=True),
-        ),
-    )
-
-
 @attrs.frozen(kw_only=True, eq=False, repr=False)
 class ConformalPredictor(ArrayPredictor):
     """Prediction sets with a stated guarantee, from `plausibly.calibrate`.
 
     What it holds, and what it answers to plain arrays, is in `ArrayPredictor`.
     """
+
+    @cached_property
+    def _label_names(self) -> Names:
+        return Names.of(self.labels, names.LABEL)
 
     @cached_property
     def _about(self) -> Callable[[tuple[Fraction, ...]], dict[str, object]]:
@@ -205,10 +174,10 @@ class ConformalPredictor(ArrayPredictor):
         return threshold_array(values, alphas, self.pools.calibration, several=several)
 
     def _test_scores(self, test: NewExamples, *, compared: bool = False) -> TestScores:
-        return queries_of(
+        return new_scores(
             test,
             self.pools.calibration,
-            scoring=self.scoring,
+            scoring=self._scoring,
             calibrator=self.metadata.calibrator,
             splits_ties=self.combiner.needs == "smoothed",
             compared=compared,
@@ -234,20 +203,20 @@ class ConformalPredictor(ArrayPredictor):
         """
         if is_lazy(predictions):
             test, found = _lazy(self, predictions, None)
-            warn_of_unseen_groups(test.checked, self._cells_of(test), self.pools.calibration)
+            warn_of_unseen_groups(test.checked, self._groups_of(test), self.pools.calibration)
             return test.like_input(cast("Floats", found), "p_values")
         test = self._read(predictions)
         test_scores = self._test_scores(test)
         warn_of_unseen_groups(test.checked, test_scores.group, self.pools.calibration)
-        return test.like_input(combined(self.pools, test_scores, self.combine), "p_values")
+        return test.like_input(combined(self.pools, test_scores, self._combine), "p_values")
 
-    def combined_p(self, test: NewExamples) -> Floats:
+    def _combined(self, test: NewExamples) -> Floats:
         """Return the combined p-values (example, label), labels in the order of `labels`."""
-        return combined(self.pools, self._test_scores(test), self.combine)
+        return combined(self.pools, self._test_scores(test), self._combine)
 
-    def _cells_of(self, test: NewExamples) -> Ints | None:
+    def _groups_of(self, test: NewExamples) -> Ints | None:
         whose = f"calibrator {self.metadata.calibrator}"
-        return cells_of(test.checked, self.pools.calibration, whose)
+        return groups_of(test.checked, self.pools.calibration, whose)
 
     def _sets_of(self, test: NewExamples, alphas: Sequence[Fraction]) -> list[Bools]:
         """Return the sets (example, label) at each alpha, labels in the order of `labels`."""
@@ -257,7 +226,7 @@ class ConformalPredictor(ArrayPredictor):
     def _read(self, predictions: xr.DataArray) -> NewExamples:
         return read_test(
             predictions,
-            self.labels,
+            self._label_names,
             self.metadata.scale,
             self.pools.dtype,
             augmentations=self.metadata.augmentations,
@@ -310,7 +279,7 @@ class ConformalPredictor(ArrayPredictor):
         alphas = read_alphas(alpha)
         if is_lazy(predictions):
             test, planes = _lazy(self, predictions, alphas)
-            warn_of_unseen_groups(test.checked, self._cells_of(test), self.pools.calibration)
+            warn_of_unseen_groups(test.checked, self._groups_of(test), self.pools.calibration)
             # Dask arrays under the labels of arrays in memory: nothing below reads them.
             sets = [cast("Bools", planes[place]) for place in range(len(alphas))]
         else:

@@ -377,63 +377,10 @@ def find_duplicates(calibration: xr.DataArray, test: xr.DataArray) -> list[tuple
     return [pair for pair in firsts if pair[0]]
 
 
-def warn_of_duplicates(
-    calibration: xr.DataArray, test: xr.DataArray, *, stacklevel: int = 2
-) -> int:
-    """Warn where calibration and test examples have exactly the same predictions.
-
-    Parameters
-    ----------
-    calibration, test : DataArray, (example, label)
-        See `find_duplicates`.
-    stacklevel : int
-        Of whose line the warning is.
-
-    Returns
-    -------
-    int
-        Number of test examples that are like a calibration example.
-
-    Warns
-    -----
-    PlausiblyWarning
-        ``examples-alike``.
-    """
-    pairs = find_duplicates(calibration, test)
-    if pairs:
-        _warn_of_pairs(
-            pairs,
-            f"{several(len({old for old, _ in pairs}), 'calibration row')} equal "
-            f"{several(len(pairs), 'test row')} exactly",
-            stacklevel=stacklevel + 1,
-        )
-    return len(pairs)
-
-
 def warn_of_copies(
     predictions: xr.DataArray, groups: NDArray[np.generic] | None = None, *, stacklevel: int = 2
 ) -> int:
-    """Warn where examples that random splits may part have exactly the same predictions.
-
-    Parameters
-    ----------
-    predictions : DataArray, (example, label)
-        Of all examples.
-    groups : ndarray, (example,), optional
-        By which they are split: examples of one group are never on two sides.
-    stacklevel : int
-        Of whose line the warning is.
-
-    Returns
-    -------
-    int
-        Number of examples that are like another one.
-
-    Warns
-    -----
-    PlausiblyWarning
-        ``examples-alike``.
-    """
+    """Warn of examples with equal predictions that random splits may part, and count them."""
     model = validate.check_predictions(predictions)
     row = _distinctive_rows(model.values)
     called = name_texts(model[names.EXAMPLE].values)
@@ -446,27 +393,19 @@ def warn_of_copies(
             copies += len(places)
             pairs.append((called[places[0]], called[places[1]]))
     if pairs:
-        _warn_of_pairs(
-            sorted(pairs),
+        pairs.sort()
+        warn(
+            "examples-alike",
             f"{counted(copies)} of {several(len(called), 'example')} have exactly the predictions "
             "of another, and splits part them",
+            expected="different examples; one input, two names?",
+            got=listed([f"{old} = {new}" for old, new in pairs]),
+            do="drop one of each pair: shared examples flatter coverage",
+            whose="predictions",
+            details={"pairs": [list(pair) for pair in pairs]},
             stacklevel=stacklevel + 1,
         )
     return copies
-
-
-def _warn_of_pairs(pairs: list[tuple[str, str]], what: str, *, stacklevel: int) -> None:
-    shown = listed([f"{old} = {new}" for old, new in pairs])
-    warn(
-        "examples-alike",
-        what,
-        expected="different examples; one input, two names?",
-        got=shown,
-        do="drop one of each pair: shared examples flatter coverage",
-        whose="predictions",
-        details={"pairs": [list(pair) for pair in pairs]},
-        stacklevel=stacklevel,
-    )
 
 
 def _distinctive_rows(values: Floats) -> NDArray[np.int64]:
@@ -523,26 +462,7 @@ def shift_test(calibration: Floats, new: Floats) -> Shift:
 def warn_of_shift(
     calibration: Floats, new: Floats, *, source: str = "predictions", stacklevel: int = 2
 ) -> Shift:
-    """Warn where new examples score unlike those that calibrated.
-
-    Parameters
-    ----------
-    calibration, new : ndarray, (example,)
-        See `shift_test`.
-    source : str
-        What the message calls the new ones, such as the file.
-    stacklevel : int
-        Of whose line the warning is.
-
-    Returns
-    -------
-    Shift
-
-    Warns
-    -----
-    PlausiblyWarning
-        ``shift-suspected``, where p < .001.
-    """
+    """Warn where new examples score unlike those that calibrated: p < 0.001."""
     found = shift_test(calibration, new)
     if found.suspected:
         verb, decimals = does(source, "score"), f"{found.distance:.2f}"

@@ -132,7 +132,7 @@ def _broken(whose: str, line: int, reason: csv.Error) -> InputError:
         f"{whose} line {counted(line)}: {what}",
         expected='quotes around a field, and inside it doubled: "say ""yes"""',
         got=got,
-        do="mend the quotes of that line",
+        do="fix the quotes of that line",
         whose=whose,
         details={"line": line},
     )

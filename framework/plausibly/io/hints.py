@@ -26,7 +26,7 @@ _NAMES = re.compile(
 
 
 def guessed(header: Sequence[str], roles: Sequence[str] = NEEDED) -> dict[str, str]:
-    """Return the column of each role whose name says so."""
+    """Return the column of each role, by its name."""
     taken = {name for name in header if name in NEEDED and name not in roles}
     found: dict[str, str] = {}
     for role, words in _WORDS.items():

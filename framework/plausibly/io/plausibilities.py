@@ -6,7 +6,7 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Literal, overload
+from typing import Literal, TypeAlias, overload
 
 import attrs
 import numpy as np
@@ -33,7 +33,6 @@ from plausibly.data.names import (
 from plausibly.data.plausibilities import (
     FEW_LABELS,
     Plausibilities,
-    check_packed,
     check_plausibilities,
     check_sparse,
     checked_rows,
@@ -150,8 +149,12 @@ def _draw_column(draws: list[str]) -> list[str] | Ints:
 # ---- one column a label
 
 
-def _write_wide(array: xr.DataArray, path: Path) -> None:
-    """Write a CSV, or a Parquet file with attributes and coordinates in its metadata."""
+_Rows: TypeAlias = tuple[list[str], list[Sequence[str | None] | Array], str]
+"""The header and the columns of a table, and what it says of itself."""
+
+
+def _wide(array: xr.DataArray, path: Path) -> _Rows:
+    """Return the rows of a CSV, or a Parquet file with the rest in its metadata."""
     named = {dim: name_texts(array[dim].values) for dim in (LABEL, EXAMPLE)}
     for dim, texts in named.items():
         check_encodable(texts, dim, path.name)
@@ -173,8 +176,7 @@ def _write_wide(array: xr.DataArray, path: Path) -> None:
     if not csv:
         beside = {PLAUSIBILITIES: PLAUSIBILITIES}
         about = pieces.said(_told(array), _KIND, path.name, beside, form="wide")
-    columns = [*before.values(), *np.ascontiguousarray(values.T)]
-    pieces.write_rows(path, [*before, *labels], columns, about)
+    return [*before, *labels], [*before.values(), *np.ascontiguousarray(values.T)], about
 
 
 def _read_parquet(path: Path, about: str) -> xr.DataArray:
@@ -283,85 +285,50 @@ def _as_single(array: xr.DataArray, totals: Ints) -> xr.DataArray:
 # ---- one row a label that is plausible at all
 
 
-@attrs.frozen(kw_only=True, eq=False)
-class _Sparse:
-    """The entries that are not 0, and what else there is: an array of one number, as it looks."""
-
-    places: tuple[Ints, ...]
-    values: Floats
-    shell: xr.DataArray
-
-    @classmethod
-    def of(cls, lam: xr.DataArray | xr.Dataset) -> _Sparse:
-        """Return plausibilities that are fit to be written; packed ones are never unpacked."""
-        if not (is_sparse(lam)):
-            array = check_plausibilities(lam)
-            values: Floats = array.values
-            # A negative zero is kept too: it is another bit.
-            places = np.nonzero((values != 0) | np.signbit(values))
-            return cls(places=places, values=values[places], shell=array)
-        lam = check_packed(lam)
-        weight, label = lam[names.WEIGHT].values, lam[names.LABEL].values
-        sizes = {EXAMPLE: weight.shape[0], LABEL: lam.sizes[LABEL_NAME]}
-        shell = _shell(Plausibilities.of(lam).about, sizes, weight.dtype)
-        fits = checked_rows(weight, shell, "plausibilities")
-        if DENOMINATOR not in fits.coords:
-            shell = shell.drop_vars(DENOMINATOR, errors="ignore")
-        example, slot = np.nonzero(label >= 0)
-        places = (example, label[example, slot].astype(np.int64))
-        return cls(places=places, values=weight[example, slot], shell=shell)
-
-    def dense(self) -> xr.DataArray:
-        values = np.zeros(self.shell.shape, self.shell.dtype)
-        values[self.places] = self.values
-        return self.shell.copy(data=values)
-
-    def packed(self, whose: str) -> xr.Dataset:
-        if DRAW in self.shell.dims:
-            check_plausibilities(self.shell, whose=whose, draws=False)
-        filled = np.flatnonzero(self.values != 0)
-        example, label = (codes[filled] for codes in self.places)
-        order = np.lexsort((label, example))
-        example, label, values = example[order], label[order], self.values[filled][order]
-        sizes = self.shell.sizes
-        slots = Sparse.of_pairs(example, label, values, (sizes[EXAMPLE], sizes[LABEL]))
-        fits = checked_rows(slots.weight, self.shell, whose)
-        coords = self.shell.coords.to_dataset()
-        if DENOMINATOR not in fits.coords:
-            coords = coords.drop_vars(DENOMINATOR, errors="ignore")
-        return check_packed(sparse_dataset(slots, coords, self.shell.attrs))
-
-
 def _shell(about: xr.Dataset, sizes: Mapping[str, int], dtype: FloatType) -> xr.DataArray:
     """Return an array of one number that is as large as it has to look."""
     zeros = np.broadcast_to(dtype.type(0), tuple(sizes.values()))
     return _array_of(about.assign({PLAUSIBILITIES: (tuple(sizes), zeros)}))
 
 
-def _write_long(sparse: _Sparse, path: Path) -> None:
-    shell = sparse.shell
+def _long(lam: xr.DataArray | xr.Dataset, path: Path) -> _Rows:
+    """Return the rows of a long table; sparse plausibilities are never made dense."""
+    if is_sparse(lam):
+        lam = check_sparse(lam, "plausibilities")
+        weight, code = lam[names.WEIGHT].values, lam[LABEL].values
+        example, slot = np.nonzero(code >= 0)
+        places: tuple[Ints, ...] = (example, code[example, slot])
+        values: Floats = weight[example, slot]
+        sizes = {EXAMPLE: len(weight), LABEL: lam.sizes[LABEL_NAME]}
+        beside = Plausibilities.of(lam).about
+    else:
+        array = check_plausibilities(lam)
+        values = array.values
+        # A negative zero is kept too: it is another bit.
+        places = np.nonzero((values != 0) | np.signbit(values))
+        values = values[places]
+        sizes = {str(dim): size for dim, size in array.sizes.items()}
+        beside = array.coords.to_dataset().assign_attrs(array.attrs)
     columns: dict[str, Sequence[str | None] | Array] = {}
-    for dim, codes in zip(map(str, shell.dims), sparse.places, strict=True):
-        if dim == DRAW:
-            texts = _draw_texts(shell, shell.sizes[DRAW])
-        else:
-            texts = name_texts(shell.indexes[dim])
+    for (dim, size), codes in zip(sizes.items(), places, strict=True):
+        texts = _draw_texts(beside, size) if dim == DRAW else name_texts(beside[dim].values)
+        if dim != DRAW:
             check_encodable(texts, dim, path.name)
-        found = [texts[code] for code in codes.tolist()]
-        columns[dim] = _draw_column(found) if dim == DRAW else found
-    columns[VALUE] = sparse.values
-    if DENOMINATOR in shell.coords:
-        columns[DENOMINATOR] = shell.coords[DENOMINATOR].values[sparse.places[-2]]
+        cells = [texts[code] for code in codes.tolist()]
+        columns[dim] = _draw_column(cells) if dim == DRAW else cells
+    columns[VALUE] = values
+    if DENOMINATOR in beside.coords:
+        columns[DENOMINATOR] = beside.coords[DENOMINATOR].values[places[-2]]
     about = pieces.said(
-        _told(shell).drop_vars([PLAUSIBILITIES, DENOMINATOR], errors="ignore"),
+        beside.drop_vars(DENOMINATOR, errors="ignore"),
         _KIND,
         path.name,
         {},
         form=_LONG,
-        shape={str(dim): size for dim, size in shell.sizes.items()},
-        type=shell.dtype.newbyteorder("<").str,
+        shape=sizes,
+        type=values.dtype.newbyteorder("<").str,
     )
-    pieces.write_rows(path, list(columns), list(columns.values()), about)
+    return list(columns), list(columns.values()), about
 
 
 _HEADERS = ([EXAMPLE, LABEL, VALUE], [DRAW, EXAMPLE, LABEL, VALUE])
@@ -409,8 +376,18 @@ def _read_long(
         if (found[example] != totals).any():
             raise _not_totals(table.whose, "several totals of one example")
         shell = _with_totals(shell, found)
-    sparse = _Sparse(places=places, values=values.astype(shell.dtype), shell=shell)
-    return sparse.packed(table.whose) if packed else sparse.dense()
+    values = values.astype(shell.dtype)
+    if not packed or drawn:
+        dense = np.zeros(shell.shape, shell.dtype)
+        dense[places] = values
+        return shell.copy(data=dense)
+    example, label = places
+    filled = np.flatnonzero(values)
+    order = filled[np.lexsort((label[filled], example[filled]))]
+    shape = (shell.sizes[EXAMPLE], shell.sizes[LABEL])
+    slots = Sparse.of_pairs(example[order], label[order], values[order], shape)
+    checked_rows(slots.weight, shell, table.whose)
+    return sparse_dataset(slots, shell.coords.to_dataset(), shell.attrs)
 
 
 def _seen(column: Mapping[str, Sequence[str]], dtype: FloatType) -> xr.DataArray:
@@ -521,26 +498,27 @@ def write_plausibilities(
     """
     path = Path(path)
     check_output(path, form)
-    with_arrays = path.suffix.lower() in PACKED_ENDINGS
+    in_arrays = path.suffix.lower() in PACKED_ENDINGS
+    keys = {EXAMPLE: "examples", LABEL: "labels", DRAW: "draws"}
+    more: dict[str, object] = {}
     if form != "wide":
-        sparse = _Sparse.of(lam)
-        with replacing(path) as part:
-            _write_long(sparse, part)
-    elif with_arrays and is_sparse(lam):
+        rows = _long(lam, path)
+    elif in_arrays and is_sparse(lam):
         whole = check_sparse(lam, "plausibilities")
-        keys = {EXAMPLE: "examples", LABEL_NAME: "labels"}
-        with replacing(path) as part:
-            pieces.write_arrays(whole, _KIND, part, keys, form=_PACKED)
+        keys, more = {EXAMPLE: "examples", LABEL_NAME: "labels"}, {_FORM: _PACKED}
     else:
         array = check_plausibilities(lam)
+        if in_arrays:
+            whole = _told(array)
+        else:
+            rows = _wide(array, path)
         if path.suffix.lower() == ".csv":
             _warn_of_lost(array, path)
-        keys = {EXAMPLE: "examples", LABEL: "labels", DRAW: "draws"}
-        with replacing(path) as part:
-            if with_arrays:
-                pieces.write_arrays(_told(array), _KIND, part, keys)
-            else:
-                _write_wide(array, part)
+    with replacing(path) as part:
+        if in_arrays:
+            pieces.write_arrays(whole, _KIND, part, keys, **more)
+        else:
+            pieces.write_rows(part, *rows)
 
 
 def _check_form(form: str, path: Path) -> None:

@@ -14,15 +14,14 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from plausibly.calibration.alphas import AlphaLike, Alphas, read_alphas
-from plausibly.config.study import Study, without_plugins
+from plausibly.config.settings import Settings, without_plugins
 from plausibly.conformal.aggregate import aggregate
 from plausibly.conformal.calibrate import calibrate
 from plausibly.conformal.inputs import FINGERPRINT, GUARANTEES, LABEL_ORDER, OVERLAP
+from plausibly.conformal.load import load_predictor
 from plausibly.conformal.predictor import ConformalPredictor
-from plausibly.conformal.stored import load_predictor
 from plausibly.data import align, names
-from plausibly.data.annotations import rebuilt
-from plausibly.data.names import name_texts, positions, several, text_array
+from plausibly.data.names import name_texts, positions, several
 from plausibly.data.plausibilities import mean_over_draws
 from plausibly.data.states import read_left_out, with_left_out
 from plausibly.data.validate import Predictions
@@ -48,7 +47,6 @@ from plausibly.study.run import (
     PREDICTOR,
     RESOLVED,
     RESULTS,
-    StudyResult,
     first_predictor,
     grouped_by,
     methods,
@@ -217,41 +215,35 @@ class Compared(Reported):
     methods: Mapping[str, Mapping[str, object]]
 
 
-def compared(ready: Prepared, result: xr.Dataset | None) -> Compared:
+def compared(ready: Prepared, result: xr.Dataset) -> Compared:
     study = ready.study
-    table, part = ready.annotations, study.annotations
-    if table is not None and part is not None and (part.strip or part.rename):
-        given = name_texts(table.indexes[names.LABEL])
-        stripped = [label.strip() if part.strip else label for label in given]
-        labels = text_array([(part.rename or {}).get(label, label) for label in stripped])
-        table = rebuilt(table.assign_coords({names.LABEL: (names.LABEL, labels)}))
     return Compared(
         predictions=ready.predictions,
         plausibilities=ready.plausibilities,
-        annotations=table,
+        annotations=ready.annotations,
         methods=methods(ready),
         alphas=[str(alpha) for alpha in study.alphas],
-        cluster=study.splits.group,
+        cluster=study.examples.cluster,
         stratify=study.splits.stratify,
-        true=study.evaluation.true,
-        groups=study.evaluation.by,
+        true=study.evaluation.true_label,
+        groups=study.evaluation.columns,
         ties=study.evaluation.ties,
         seed=study.seed,
         compared=result,
     )
 
 
-def study_facts(study: Study) -> list[tuple[str, str]]:
+def study_facts(study: Settings) -> list[tuple[str, str]]:
+    what, answers = study.answers
     files = {
-        "annotations" if study.annotations else "plausibilities": study.annotations
-        or study.plausibilities,
-        "predictions": study.predictions,
-        "examples": study.examples,
-        "labels": study.labels,
+        what: answers,
+        "predictions": study.predictions.path,
+        "examples": study.examples.path,
+        "labels": study.labels.path,
     }
-    rows = {what: file.path.name if file and file.path else "" for what, file in files.items()}
-    if study.aggregator is not None:
-        rows["aggregator"] = called(AGGREGATOR, study.aggregator)
+    rows = {name: _name(path) for name, path in files.items()}
+    if study.annotations.aggregator is not None:
+        rows["aggregator"] = called(AGGREGATOR, study.annotations.aggregator)
     return facts_of(rows)
 
 
@@ -479,16 +471,8 @@ def _methods(
     return found
 
 
-@attrs.frozen(kw_only=True, eq=False)
-class Finished:
-    """A study that ran, read from its files."""
-
-    prepared: Prepared
-    compared: xr.Dataset
-
-
-def finished(path: Path) -> Finished:
-    """Return a study that ran, from the folder of its results or from its file."""
+def finished(path: Path) -> tuple[Prepared, xr.Dataset]:
+    """Return a study that ran and its results, from the folder of these or from its file."""
     folder = path
     ready: Prepared | None = None
     if not path.is_dir():
@@ -518,7 +502,7 @@ def finished(path: Path) -> Finished:
         found = first_predictor(ready).fingerprint
     if load_predictor(folder / PREDICTOR).fingerprint != found:
         raise _changed(path, folder, "other data", "the files that it names")
-    return Finished(prepared=ready, compared=result)
+    return ready, result
 
 
 def _changed(path: Path, folder: Path, got: str, what: str) -> InputError:
@@ -534,7 +518,8 @@ def _changed(path: Path, folder: Path, got: str, what: str) -> InputError:
 
 
 def study_subject(
-    one: Finished | StudyResult,
+    ready: Prepared,
+    result: xr.Dataset,
     options: Options,
     *,
     examples: Path | str | xr.Dataset | None = None,
@@ -542,26 +527,29 @@ def study_subject(
     by: Sequence[str] | None = None,
 ) -> Subject:
     """Return the subject of a report on a study that ran."""
-    ready = one.prepared
     said = ready.study.report
     folder = ready.study.examples.path.parent if ready.study.examples.path else options.folder
     merged = attrs.evolve(
         options,
-        title=options.title or said.title or default_title(ready.study.predictions.path.name),
+        title=options.title or said.title or default_title(_name(ready.study.predictions.path)),
         words=words_of(said.words) if options.words == Words() else options.words,
         text=options.text or said.text or "",
         thumbnail=options.thumbnail or said.thumbnail or "",
-        annotator_names=options.annotator_names or said.annotator_names,
+        annotator_names=options.annotator_names and not said.anonymous,
         folder=folder,
         facts=study_facts(ready.study),
         command="\n".join(filter(None, ["plausibly run resolved.toml", options.command])),
         study=resolved_text(ready, ready.study.output.folder),
     )
-    study = compared(ready, one.compared)
+    study = compared(ready, result)
     study = attrs.evolve(study, predictions=with_tables(study.predictions, examples, labels))
     if by is not None or examples is not None:
         study = attrs.evolve(study, groups=by)
     return subject_of_study(study, merged, disabled=ready.study.plugins.disable)
+
+
+def _name(path: Path | None) -> str:
+    return "" if path is None else path.name
 
 
 def default_title(file: str) -> str:

@@ -16,15 +16,15 @@ import xarray as xr
 from plausibly import plots
 from plausibly.atomic import check_ours, holds, replacing
 from plausibly.calibration.alphas import Alphas
+from plausibly.conformal.load import load_predictor
 from plausibly.conformal.predictor import ConformalPredictor
-from plausibly.conformal.stored import load_predictor
 from plausibly.data import names
 from plausibly.data.names import name_texts, several
 from plausibly.data.states import read_left_out
 from plausibly.errors import InputError, counted
 from plausibly.evaluation.design import Methods
 from plausibly.evaluation.evaluate import STRATA
-from plausibly.evaluation.study import METHOD
+from plausibly.evaluation.study import METHOD, Study as Compared
 from plausibly.extras import require
 from plausibly.kernels.coverage import Ties
 from plausibly.plots.style import picture
@@ -33,6 +33,7 @@ from plausibly.report.model import ReportData
 from plausibly.report.options import Options, with_tables
 from plausibly.report.sections import Measured, Outcomes
 from plausibly.report.subject import Reported, Subject
+from plausibly.study.prepare import Prepared
 from plausibly.study.run import StudyResult
 
 
@@ -322,9 +323,11 @@ def write_report(
         "true": true,
     }
     found = _opened(source)
-    if isinstance(found, sources.Finished | StudyResult):
+    if isinstance(found, tuple):
         sources.only(said, (), "a study that ran: it has its own")
-        subject = sources.study_subject(found, options, examples=examples, labels=labels, by=groups)
+        subject = sources.study_subject(
+            *found, options, examples=examples, labels=labels, by=groups
+        )
         return write_subject(subject, path)
     new, table, lam = sources.data(predictions, annotations, plausibilities)
     new = with_tables(new, examples, labels)
@@ -362,10 +365,14 @@ def write_subject(subject: Subject, path: Path | str) -> Report:
     return Report(path=target, size=len(content), data=data)
 
 
-def _opened(source: Source) -> sources.Finished | StudyResult | ConformalPredictor | xr.Dataset:
+def _opened(source: Source) -> tuple[Prepared, xr.Dataset] | ConformalPredictor | xr.Dataset:
     """Return what a report is about, read where it is a file."""
-    if isinstance(source, StudyResult | ConformalPredictor):
+    if isinstance(source, StudyResult):
+        return source.prepared, source.compared
+    if isinstance(source, ConformalPredictor):
         return source
+    if isinstance(source, Compared):
+        return source.data
     if isinstance(source, xr.Dataset):
         if METHOD in source.dims:
             return source

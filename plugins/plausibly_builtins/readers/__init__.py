@@ -81,7 +81,7 @@ _READERS: dict[str, tuple[str, tuple[str, ...], str]] = {
     ),
     "soft-labels": (
         "soft_labels:SoftLabels",
-        (*_TEXT, *_LINES),
+        _LINES,  # in tables, weights look like predictions
         "a weight for each label (CSV, TSV, Parquet, npy, npz, JSON Lines)",
     ),
 }

@@ -487,5 +487,5 @@ class Argilla(Export):
             option = f'question = {quoted(question)}, kind = "label-set"'
             do = as_typed("argilla", option) + ', or "partial-ranking"'
             expected = "the kind of the answers: the export writes both as lists"
-            raise refused("kind-unclear", f"{of} sets or rankings", expected, got, do)
+            raise refused("kind-unclear", f"{of} either sets or rankings", expected, got, do)
         return self.kind or kinds[0]

@@ -259,7 +259,7 @@ class Doccano(Export):
     In a folder or zip every file is an annotator, called as the file; ``all`` holds the merged
     labels of everybody, and so does a file alone: its annotators are unknown. JSON Lines, JSON,
     CSV (labels joined by ``#``) and fastText are read; comments and spans are not. The order of
-    labels says nothing.
+    labels means nothing.
 
     Attributes
     ----------

@@ -480,7 +480,7 @@ class LabelStudioOptions(TimedExport):
 
 @attrs.frozen(kw_only=True)
 class LabelStudio(LabelStudioOptions):
-    """Read the JSON export of Label Studio: a file, or a folder with one a task or annotation.
+    """Read the JSON export of Label Studio: a file, or a folder with one per task or annotation.
 
     One control gives the answers. Choices and taxonomies name one label or several, a pairwise
     choice names ``left`` or ``right``, a ranker orders its items. All annotations of a task are

@@ -121,13 +121,13 @@ def _check_sums(ballots: Sequence[Ballot], profile: Profile) -> None:
             raise refused("order-twice", what, expected, got, do, lines=lines)
     sums = {"voters": sum(b.count for b in ballots), "different ballots": len(ballots)}
     for noun, found in sums.items():
-        line, said = profile.sums[noun]
-        if found != said:
-            what = f" line {counted(line)} says that there are {counted(said)} {noun}"
+        line, stated = profile.sums[noun]
+        if found != stated:
+            what = f" line {counted(line)} counts {counted(stated)} {noun}"
             do = "download the file again, or fix that number"
-            numbers = {"line": line, "said": said, "found": found}
-            expected = "as many in the ballots"
-            raise refused("preflib-counts", what, expected, counted(found), do, **numbers)
+            numbers = {"line": line, "said": stated, "found": found}
+            got = counted(found)
+            raise refused("preflib-counts", what, "as many in the ballots", got, do, **numbers)
 
 
 def _broken(line: int, what: str, expected: str, got: str, do: str = "fix that line") -> InputError:
@@ -291,7 +291,8 @@ def _check(ballot: Ballot, profile: Profile) -> None:
     if outside:
         what, expected = f"names alternative {counted(outside[0])}", f"1 to {counted(number)}"
         got = f"{several(len(outside), 'number')} beyond"
-        raise wrong("alternative-unknown", what, expected, got)
+        do = "fix that line, or name that alternative in the header"
+        raise wrong("alternative-unknown", what, expected, got, do)
     twice = [place for place, count in Counter(named).items() if count > 1]
     if twice:
         what = f"names {short(profile.alternatives[twice[0] - 1])} twice"

@@ -80,8 +80,11 @@ def _ranks(blocks: object, labels: Sequence[str], source: str, where: str) -> di
             if label is None or not 0 <= label < len(labels):
                 many = several(len(labels), "label")
                 expected = f"an index from 0 to {len(labels) - 1}: {many} are declared"
-                what, do = f"{place} names no label", "declare all labels: --labels labels.txt"
                 at, got = f"{source}{place}", json_shown(index)
+                what, do = (
+                    f"{place} names label {got}",
+                    "declare all, in order: --labels labels.txt",
+                )
                 raise refused("label-index", what, expected, got, do, place=at)
             if label in ranks:
                 both = f"ranks {ranks[label]} and {rank}"

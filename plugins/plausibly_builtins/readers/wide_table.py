@@ -69,8 +69,8 @@ class WideTable(TableExport):
         Whether the first row names the columns. Without, they are called ``"1"``, ``"2"``, …
     example : str or None
         Column that names the examples; None takes ``example`` or ``task``, or a first column
-        without a name, or one of which every cell is another text that is no label, and says so.
-        Where there is none, examples are called ``"0"``, ``"1"``, … by their rows.
+        without a name, or one of which every cell is another text that is no label (with a
+        warning). Where there is none, examples are called ``"0"``, ``"1"``, … by their rows.
     annotators : tuple of str
         Columns of the annotators; by default all that are neither the names nor ignored.
     ignore : tuple of str
@@ -97,7 +97,7 @@ class WideTable(TableExport):
     delimiter: str | None = None
 
     def recognises(self, path: Path, head: bytes) -> bool:
-        """Return whether the columns given are there, or all are called as annotators are."""
+        """Return whether the columns are there, or all are called as annotators are."""
         rows = first_rows(path, head, self.delimiter)
         if not rows or not rows[0] or len({len(row) for row in rows}) > 1:
             return False
@@ -287,7 +287,7 @@ def _check_unclear(
     example: int | None,
     declared: Sequence[str] | None,
 ) -> None:
-    """Raise an error where a column says something else in every row: it names, or describes."""
+    """Raise an error where a column has another text in every row: it names, or describes."""
     names = [name for _, name in wanted]
     labels = set().union(*(table.columns[place] for place, _ in wanted))
     if table.named and len(names) > 1 and labels.issuperset(names):
