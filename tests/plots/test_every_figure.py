@@ -127,11 +127,11 @@ def test_the_refusal_says_what_to_call() -> None:
         plots.strata(made("uniformity"))
     assert str(caught.value) == (
         "error figure-unsuitable: figure strata cannot be drawn of this Dataset\n"
-        "  expected  what plausibly.evaluate or plausibly.evaluation.coverage_by_strata\n"
-        "            or plausibly.evaluation.coverage_by_size returns; got variables\n"
-        "            p_value, ks_above, ks_below, … (11 in all), which has the figure\n"
-        "            uniformity, p_values\n"
-        "  do        plausibly.plots.strata(plausibly.evaluate(sets, plausibilities).data)"
+        "  expected  what plausibly.evaluate or plausibly.evaluation.coverage_by(sets,\n"
+        "            plausibilities, by=ByRange(...)) or plausibly.evaluation.coverage_by\n"
+        "            returns; got variables p_value, ks_above, ks_below, … (11 in all),\n"
+        "            which has the figure uniformity, p_values\n"
+        "  do        plausibly.plots.strata(plausibly.evaluate(sets, plausibilities))"
     )
 
 

@@ -24,6 +24,7 @@ from plausibly.data.states import read_left_out
 from plausibly.errors import InputError, counted
 from plausibly.evaluation.design import Methods
 from plausibly.evaluation.evaluate import STRATA
+from plausibly.evaluation.result import Result, data_of
 from plausibly.evaluation.study import METHOD
 from plausibly.extras import require
 from plausibly.kernels.coverage import Ties
@@ -191,7 +192,7 @@ def _provenance(subject: Subject) -> model.Provenance:
     )
 
 
-Source: TypeAlias = "StudyResult | ConformalPredictor | xr.Dataset | Path | str"
+Source: TypeAlias = "StudyResult | ConformalPredictor | Result | xr.Dataset | Path | str"
 """What a report is about: a study, its folder or file, what `compare` gave, or a predictor."""
 
 Data: TypeAlias = "xr.DataArray | xr.Dataset | Path | str"
@@ -371,9 +372,9 @@ def _opened(source: Source) -> tuple[Prepared, xr.Dataset] | ConformalPredictor 
         return source.prepared, source.compared
     if isinstance(source, ConformalPredictor):
         return source
-    if isinstance(source, xr.Dataset):
-        if METHOD in source.dims:
-            return source
+    if isinstance(source, xr.Dataset | Result):
+        if METHOD in data_of(source).dims:
+            return data_of(source)
     elif isinstance(source, Path | str):
         where = Path(source)
         if where.suffix.lower() == ".toml" or (where.is_dir() and where.suffix != ".zarr"):
