@@ -560,9 +560,9 @@ def sizes(result: xr.Dataset, *, alpha: float | None = None, axes: Axes | None =
     Parameters
     ----------
     result : Dataset
-        From `plausibly.evaluate`, or `plausibly.evaluation.coverage_by` the set size: a bar per
-        size, in examples; many sizes in ranges. From `plausibly.compare`: a row per method, with
-        a dot per split.
+        From `plausibly.evaluate` or ``coverage_by(..., by="set-size")``: a bar per size, in
+        examples; many sizes in ranges. From `plausibly.compare`: a row per method, with a dot per
+        split.
     alpha, axes
         As for `coverage`.
 
@@ -637,8 +637,8 @@ def strata(result: xr.Dataset, *, alpha: float | None = None, axes: Axes | None 
     Parameters
     ----------
     result : Dataset
-        From `plausibly.evaluate` (strata of the largest plausibility), or from
-        `plausibly.evaluation.coverage_by` the set size or ranges.
+        From `plausibly.evaluate` (strata of the largest plausibility), from
+        `plausibly.evaluation.coverage_by` with ``ByRange`` or ``"set-size"``.
     alpha, axes
         As for `coverage`.
 
@@ -666,8 +666,7 @@ def groups(
     Parameters
     ----------
     result : Dataset
-        From ``plausibly.evaluate(..., by=...)``, or `plausibly.evaluation.coverage_by`
-        coordinates of the examples.
+        From ``plausibly.evaluate(..., by=...)`` or `plausibly.evaluation.coverage_by`.
     most : int
         Groups that are shown: those whose interval ends lowest, so that a group is not weak for
         having few examples. How many there are is said.
@@ -721,7 +720,7 @@ def labels(
     Parameters
     ----------
     result : Dataset
-        From `plausibly.evaluation.coverage_by` the label.
+        From `plausibly.evaluation.coverage_by` with ``by="label"``.
     most : int
         Labels that are shown: those that experts name most, in the order of the sets where all
         are. How much of the plausibility the others hold is said.
@@ -762,7 +761,7 @@ def risk(result: xr.Dataset, *, alpha: float | None = None, axes: Axes | None = 
     Parameters
     ----------
     result : Dataset
-        From `plausibly.evaluation.coverage_by` the risk of the labels.
+        From `plausibly.evaluation.coverage_by` with ``ByRisk``.
     alpha, axes
         As for `coverage`.
 

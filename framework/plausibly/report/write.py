@@ -24,8 +24,7 @@ from plausibly.data.states import read_left_out
 from plausibly.errors import InputError, counted
 from plausibly.evaluation.design import Methods
 from plausibly.evaluation.evaluate import STRATA
-from plausibly.evaluation.result import Result, data_of
-from plausibly.evaluation.study import METHOD
+from plausibly.evaluation.study import METHOD, Study as Compared
 from plausibly.extras import require
 from plausibly.kernels.coverage import Ties
 from plausibly.plots.style import picture
@@ -192,7 +191,7 @@ def _provenance(subject: Subject) -> model.Provenance:
     )
 
 
-Source: TypeAlias = "StudyResult | ConformalPredictor | Result | xr.Dataset | Path | str"
+Source: TypeAlias = "StudyResult | ConformalPredictor | Compared | xr.Dataset | Path | str"
 """What a report is about: a study, its folder or file, what `compare` gave, or a predictor."""
 
 Data: TypeAlias = "xr.DataArray | xr.Dataset | Path | str"
@@ -372,9 +371,11 @@ def _opened(source: Source) -> tuple[Prepared, xr.Dataset] | ConformalPredictor 
         return source.prepared, source.compared
     if isinstance(source, ConformalPredictor):
         return source
-    if isinstance(source, xr.Dataset | Result):
-        if METHOD in data_of(source).dims:
-            return data_of(source)
+    if isinstance(source, Compared):
+        return source.data
+    if isinstance(source, xr.Dataset):
+        if METHOD in source.dims:
+            return source
     elif isinstance(source, Path | str):
         where = Path(source)
         if where.suffix.lower() == ".toml" or (where.is_dir() and where.suffix != ".zarr"):
