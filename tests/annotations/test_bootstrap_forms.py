@@ -245,7 +245,8 @@ def test_the_command_line_says_what_was_resampled(
     monkeypatch.chdir(tmp_path)
     make(tmp_path)
     base = "calibrate -a votes.csv -p probabilities.csv -o predictor.nc --calibrator monte-carlo"
-    ran = run(*base.split(), "--draws", "3", "--aggregator", '{name = "bootstrap", draws = 3}')
+    base = f"{base} --set method.calibrator.draws=3 --aggregator"
+    ran = run(*base.split(), '{name = "bootstrap", draws = 3}')
     assert ran.code == 0, ran.err
     assert "aggregator bootstrap (draws 3)" in " ".join(ran.out.split())
     assert run("aggregate", "-a", "votes.csv", "--aggregator", "bootstrap", "-o", "l.csv").code == 0

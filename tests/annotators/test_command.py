@@ -28,14 +28,24 @@ def test_what_is_printed(world: World, call: str, text: str) -> None:
 def test_groups_clusters_and_certainty(world: World) -> None:
     world.write("labels.csv", "label,risk\ncat,low\ndog,low\nfox,high\n")
     words = "agreement -a votes.csv -e patients.csv --by site --cluster patient --labels labels.csv"
-    ran = run(*words.split(), "--draws", "20", "--risk", "risk", "--resamples", "20")
+    ran = run(
+        *words.split(),
+        "--set",
+        "agreement.draws=20",
+        "--risk",
+        "risk",
+        "--set",
+        "agreement.resamples=20",
+    )
     assert (ran.code, ran.err) == (0, "")
     lines = ran.out.splitlines()
     (head,) = (place for place, line in enumerate(lines) if line.startswith("site "))
     assert lines[head].split("   ")[-1].strip() == "alpha"
     assert any(line.startswith("certainty of the most plausible label  ") for line in lines)
     assert any(line.startswith("of its level ") for line in lines)
-    document = run(*words.split(), "--draws", "20", "--risk", "risk", "--json").document
+    document = run(
+        *words.split(), "--set", "agreement.draws=20", "--risk", "risk", "--json"
+    ).document
     assert document["clusters"] == 15
     assert set(document["certainty"]) >= {"draws", "mean", "level_mean", "by_example"}
     assert {row["group"] for row in document["by_group"]} == {"north", "south"}

@@ -21,16 +21,16 @@ path = "votes.csv"
 path = "probabilities.csv"
 [examples]
 path = "patients.csv"
-[[calibrations]]
+cluster = "patient"
+[[methods]]
 name = "all"
-[[calibrations]]
+[[methods]]
 calibrator = "voted"
-[[calibrations]]
+[[methods]]
 calibrator = { name = "monte-carlo", draws = 4 }
 combiner = "maximum"
 [splits]
 count = 5
-group = "patient"
 [output]
 folder = "out"
 """
@@ -38,13 +38,14 @@ TYPED = (
     "convert -a votes.csv -o table.csv",
     "aggregate -a votes.csv -o plausibilities.csv",
     "calibrate -a votes.csv -p probabilities.csv -o predictor.nc",
-    "calibrate -a votes.csv -p probabilities.csv -e patients.csv --group patient -o careful.nc"
-    " --calibrator monte-carlo --combiner held-out-rank --seed 3",
+    "calibrate -a votes.csv -p probabilities.csv -e patients.csv --set examples.cluster=patient"
+    " -o careful.nc --calibrator monte-carlo --combiner held-out-rank --seed 3",
     "calibrate -a votes.csv -p probabilities.csv --calibrator monte-carlo --combiner ecdf -o v.nc",
     "predict predictor.nc -p new.csv --alpha 0.1 --alpha 0.25 -o sets.csv",
     "evaluate sets.csv -a new_votes.csv",
     "evaluate sets.csv -a new_votes.csv -e new_patients.csv --by site --cluster patient",
-    "evaluate sets.csv -a new_votes.csv -e new_patients.csv --true diagnosis --fail-under 0.99",
+    "evaluate sets.csv -a new_votes.csv -e new_patients.csv --true-label diagnosis"
+    " --fail-under 0.99",
     "evaluate sets.csv -a votes.csv",
     "agreement -a votes.csv",
     "sensitivity -a votes.csv -p probabilities.csv --aggregator label-frequency"

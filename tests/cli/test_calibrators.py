@@ -13,8 +13,8 @@ from cli_world import Ran, World, refused, typed
 
 BASE = "calibrate -a votes.csv -e patients.csv --labels risks.csv -o p.nc"
 PREDICT = "predict p.nc -o s.csv"
-PLAIN, SEEN = "-p probabilities.csv", "-p views.csv --view view"
-NEW, NEW_SEEN = "-p new.csv", "-p new_views.csv --view view"
+PLAIN, SEEN = "-p probabilities.csv", "-p views.csv --set predictions.augmentation=view"
+NEW, NEW_SEEN = "-p new.csv", "-p new_views.csv --set predictions.augmentation=view"
 KNOWN = f"{NEW} -e new_patients.csv"
 
 MONDRIAN = '{name = "mondrian", by = "site"}'
@@ -189,7 +189,7 @@ def test_a_share_of_what_experts_say(world: World) -> None:
     calibrated(MASS)
     assert predicted().code == 0
     text = typed("evaluate s.csv -a new_votes.csv").text
-    assert "promised .90 of sets with .80 of what experts said, measured" in text
+    assert "0.90 of sets with 0.80 of the answers on average" in text
 
 
 def test_switches_are_said_where_they_are_on(world: World) -> None:
@@ -215,14 +215,14 @@ def test_views_with_p_values_of_their_own(world: World) -> None:
     ) in field(ran, "guarantee")
     assert field(ran, "note").startswith("1 - alpha here: combiner maximum or held-out-rank")
     assert field(ran, "asks for") == "every new example in the views original, flipped"
-    assert "plausibly predict p.nc -p NEW --view view --alpha 0.1 \\\n" in ran.out
+    assert "--set predictions.augmentation=view --alpha 0.1" in ran.out
     told = predicted(NEW_SEEN)
     assert (told.code, told.err) == (0, "")
     assert "none (by p-value)" in told.out
     assert len(world.path("s.csv").read_text().splitlines()) == 21
     evaluated = typed("evaluate s.csv -a new_votes.csv")
     assert evaluated.code == 0
-    assert "promised .80, measured" in evaluated.out
+    assert ": 0.80 on average, measured" in evaluated.out
 
 
 def test_views_with_one_mean_score(world: World) -> None:
@@ -233,7 +233,7 @@ def test_views_with_one_mean_score(world: World) -> None:
     assert told["results"][0]["threshold"] == float(predictor.threshold(0.1))
     assert told["results"][0]["mean_size"] == float(sets.sum("label").mean())
     assert told["predictions"]["augmentations"] == list(VIEWS)
-    refused(f"{PREDICT} {NEW}", "augmentations-missing", "--view COLUMN")
+    refused(f"{PREDICT} {NEW}", "augmentations-missing", "--set", "predictions.augmentation=COLUMN")
 
 
 def test_views_pooled_are_for_one_view_of_a_new_example(world: World) -> None:
@@ -246,14 +246,20 @@ def test_views_pooled_are_for_one_view_of_a_new_example(world: World) -> None:
     assert "--view" not in ran.out
     assert predicted().code == 0
     got = "got 2 views (original, flipped)"
-    refused(f"{PREDICT} {NEW_SEEN}", "views-unread", "new_views.csv", got, "leave --view out")
+    refused(
+        f"{PREDICT} {NEW_SEEN}",
+        "views-unread",
+        "new_views.csv",
+        got,
+        "leave --set predictions.augmentation=out",
+    )
 
 
 def test_views_that_nobody_reads(world: World) -> None:
     got = "got 2 augmentations"
     refused(f"{BASE} {SEEN}", "augmentations-unread", got, "--calibrator augmentation")
     lacking = f"{BASE} {PLAIN} --calibrator augmentation"
-    refused(lacking, "augmentations-missing", "--view COLUMN")
+    refused(lacking, "augmentations-missing", "--set", "predictions.augmentation=COLUMN")
 
 
 # ---- tables

@@ -18,6 +18,7 @@ import command_line
 import plausibly.cli
 from cli_world import run, typed
 from plausibly.cli.commands import SUMMARIES, made
+from plausibly.config import hints
 
 LISTED = """
 import sys
@@ -47,7 +48,7 @@ def test_each_is_found(name: str) -> None:
 def test_none_is_forgotten() -> None:
     modules = {found.name for found in pkgutil.iter_modules(plausibly.cli.__path__)}
     said = {name: importlib.import_module(f"plausibly.cli.{name}") for name in modules}
-    commands = {name for name, module in said.items() if hasattr(module, "EXAMPLES")}
+    commands = {name for name, module in said.items() if hasattr(module, "HELP")} - {"app"}
     assert {name for name in commands if "_" not in name} <= set(SUMMARIES) <= modules
 
 
@@ -83,11 +84,9 @@ def test_every_option_of_the_help_is_there(commands: list[command_line.Command],
 def test_what_options_take() -> None:
     page = command_line.page()
     for row in (
-        "| `-p, --predictions FILE` | What the model said: CSV, Parquet, npy, npz or netCDF. "
-        "[required] |",
-        r"| `--ties first\|random\|fractional\|any\|all` | What covers a vote that is tied. "
-        "[default: first] |",
-        "| `--seed N` | Of everything that is drawn. [default: 0] |",
+        "| `-p, --predictions FILE` | Model probabilities for the same examples. |",
+        "| `--combiner NAME` | How p-values of draws are combined. [average] |",
+        "| `--seed N` | Random seed. [0] |",
     ):
         assert row in page
 
@@ -143,7 +142,8 @@ def test_flags_in_messages_exist() -> None:
     every = set(every_command())
     assert {"demo", "aggregate", "calibrate", "predict", "evaluate", "plugins list"} <= every
     of_pip = {"--upgrade"}
-    known = of_pip.union(*map(options, every))
+    # A hint with a flag that a command does not have is printed with --set.
+    known = of_pip.union(*map(options, every), (f"--{flag}" for flag in hints.KEYS))
     found = {path.name: sorted(told(path) - known) for path in modules() if told(path) - known}
     assert found == {}
 
@@ -160,20 +160,20 @@ def test_flags_in_messages_exist() -> None:
         ("plausibly/data/align.py", ("calibrate", "evaluate")),
         ("plausibly/conformal/array_predictor.py", READS_PREDICTIONS),
         ("plausibly/calibration/alphas.py", READS_PREDICTIONS),
-        ("plausibly/evaluation/describe.py", ("evaluate",)),
+        ("plausibly/evaluation/evaluate.py", ("evaluate",)),
     ],
 )
 def test_flags_exist_where_the_message_comes_up(place: str, where: tuple[str, ...]) -> None:
     flags = set().union(*(told(path) for path in modules() if f"/{place}" in path.as_posix()))
     assert flags
     for command in where:
-        # --kind of `plugins list` is told of too.
-        assert flags - options(command) <= {"--kind"}, command
+        # --kind of `plugins list` is named too; others are printed with --set.
+        assert flags - options(command) <= {f"--{flag}" for flag in hints.KEYS}, command
 
 
 def test_every_option_is_documented() -> None:
     for command in every_command():
         text = run(command, "--help").out
-        block = text.partition("Options:\n")[2].partition("\n\n")[0]
+        block = text.partition(":\n")[2].partition("\n  Examples:")[0]
         bare = re.findall(r"^  (-\S.*\S)\n(?!   )", block + "\n", re.M)
         assert [line for line in bare if "  " not in line] == []

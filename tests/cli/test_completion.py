@@ -58,10 +58,7 @@ def test_each_shell_gets_its_answer(shell: str) -> None:
         ("calibrate --aggregator pl", ["plackett-luce"]),
         ("sensitivity --aggregator label-f", ["label-frequency"]),
         ("aggregate --reader crowd", ["crowd-table"]),
-        ("aggregate --kind single", ["single-label"]),
         ("aggregate --form p", ["packed"]),
-        ("evaluate --ties fr", ["fractional"]),
-        ("evaluate --strata e", ["entropy"]),
         ("plugins new --kind comb", ["combiner"]),
         ("plugins info monte", ["monte-carlo"]),
         ("plugins check soft", ["soft-label", "soft-label"]),
@@ -78,10 +75,9 @@ def test_values(words: str, expected: list[str]) -> None:
 
 
 def test_columns_of_a_table_that_was_named(world: World) -> None:
-    assert offered("calibrate -p probabilities.csv --example ") == ["example", "cat", "dog", "fox"]
-    assert offered("calibrate -e patients.csv --group pa") == ["patient"]
+    assert offered("evaluate -e patients.csv --cluster pa") == ["patient"]
     assert offered("evaluate sets.csv -e patients.csv --by s") == ["site"]
-    assert offered("evaluate sets.csv --examples patients.csv --true d") == ["diagnosis"]
+    assert offered("evaluate sets.csv --examples patients.csv --true-label d") == ["diagnosis"]
     world.write("t.tsv", '\ufeffexample\t"the site"\tward\n1\t2\t3\n')
     assert offered("agreement -e t.tsv --by ") == ["example", "the site", "ward"]
 
@@ -89,10 +85,10 @@ def test_columns_of_a_table_that_was_named(world: World) -> None:
 def test_nothing_is_offered_where_nothing_is_known(world: World) -> None:
     world.path("binary.csv").write_bytes(b"\xff\xfe\x00")
     for words in (
-        "calibrate --group ",
-        "calibrate -e nowhere.csv --group ",
-        "calibrate -e binary.csv --group ",
-        "calibrate -e patients.parquet --group ",
+        "evaluate --cluster ",
+        "evaluate -e nowhere.csv --cluster ",
+        "evaluate -e binary.csv --cluster ",
+        "evaluate -e patients.parquet --cluster ",
         'calibrate --score {name="',
     ):
         assert offered(words) == []

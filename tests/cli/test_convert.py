@@ -54,7 +54,7 @@ def test_rows_that_were_edited(world: World) -> None:
     ran = typed("convert -a table.csv -o again.csv")
     assert ran.code == 2
     assert ran.err.startswith("error table-changed: table.csv has other rows than were written\n")
-    ran = typed("convert -a table.csv --kind single-label -o again.csv")
+    ran = typed("convert -a table.csv --set annotations.kind=single-label -o again.csv")
     assert ran.code == 0, ran.err
     assert "owl" in plausibly.read_annotations("again.csv")["label"].values
 
@@ -103,7 +103,7 @@ def test_a_study_of_draws(world: World) -> None:
     study = (
         'alphas = [0.2]\n[plausibilities]\npath = "draws.parquet"\n'
         '[predictions]\npath = "probabilities.csv"\n[examples]\npath = "patients.csv"\n'
-        "[[calibrations]]\n[splits]\ncount = 2\n"
+        "[[methods]]\n[splits]\ncount = 2\n"
     )
     world.write("study.toml", study)
     ran = typed("run study.toml --json")

@@ -15,9 +15,9 @@ alphas = [0.1, 0.2]
 path = "votes.csv"
 [predictions]
 path = "probabilities.csv"
-[[calibrations]]
+[[methods]]
 name = "expected"
-[[calibrations]]
+[[methods]]
 name = "drawn"
 calibrator = { name = "monte-carlo", draws = 4 }
 [splits]
@@ -98,7 +98,7 @@ def test_what_it_says_of_a_calibration(world: World) -> None:
 
 def test_what_it_says_of_a_study(world: World) -> None:
     found = typed("run study.toml --dry-run --processes 2 --json").document
-    assert found["dry_run"]["would"] == "calibrate and measure 14 times: 7 splits of 2 calibrations"
+    assert found["dry_run"]["would"] == "calibrate and measure 14 times: 7 splits of 2 methods"
     assert found["dry_run"]["memory_bytes"] == 2 * 3 * 30 * 3 * 8
     told = typed("run study.toml --dry-run")
     assert "would write  plausibly-out/: " in told.out
@@ -122,7 +122,7 @@ MISTAKES = (
     "convert -a votes.csv -o votes.csv/t.csv",
     "calibrate -a votes.csv -p new.csv -o p.nc",
     f"calibrate {OF_BOTH} --score probabilty -o p.nc",
-    f"calibrate {OF_BOTH} --group patient -o p.nc",
+    f"calibrate {OF_BOTH} --set examples.cluster=patient -o p.nc",
     "predict predictor.nc -p new.csv -o new.csv",
     "predict predictor.nc -p new.csv -o own.csv",  # own.json is no guarantee
     "run wrong.toml",
@@ -159,7 +159,8 @@ def test_chunks_are_not_read(world: World) -> None:
     names = [line.split(",")[0] for line in world.path("patients.csv").read_text().split()]
     world.write("e.csv", "\n".join(names) + "\n")
     world.write("labels.txt", "cat\ndog\nfox\n")
-    files = "-a votes.csv -p p.npy -e e.csv --labels labels.txt --chunks 7 --scheduler local"
+    files = "-a votes.csv -p p.npy -e e.csv --labels labels.txt"
+    files += " --set compute.chunks=7 --set compute.scheduler=local"
     calibrate = f"calibrate {files} -o p.nc --dry-run"
     ran = done(calibrate)
     assert "would do     read 30 examples, 7 at a time, and calibrate\n" in ran.out

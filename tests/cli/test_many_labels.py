@@ -115,7 +115,16 @@ def test_evaluate_with_every_measure(small: Path) -> None:
         "label,risk\n" + "".join(f"label {k},{k % 3}\n" for k in range(50)), encoding="utf-8"
     )
     assert run("aggregate", *OF_VOTES, "-o", "lam.csv").code == 0
-    strata = ("--strata", "label", "--strata", "entropy", "--risk", "risk", "--labels", "risk.csv")
+    strata = (
+        "--by",
+        "label",
+        "--by",
+        "ambiguity",
+        "--set",
+        "evaluation.risk=risk",
+        "--labels",
+        "risk.csv",
+    )
     more = (*strata, "-p", "p.npz", "--predictor", "predictor.nc", "--json")
     packed = typed("evaluate sets.csv -a votes.csv", *more)
     dense = typed("evaluate sets.csv --plausibilities lam.csv", *more)

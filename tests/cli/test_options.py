@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import typing
+
 import numpy as np
 import pytest
 import xarray as xr
 
 import plausibly
 from cli_world import CALIBRATE, EVALUATE, PREDICT, World, done, refused, typed
-from plausibly.cli import common
+from plausibly.config.load import key
 from plausibly.data.validate import SCALES
 from plausibly.evaluation.intervals import METHODS
 from plausibly.kernels.coverage import TIES
@@ -22,9 +24,12 @@ def fingerprint(line: str) -> str:
 
 
 def test_choices_are_those_of_the_library() -> None:
-    assert [scale.value for scale in common.Scale] == list(SCALES)
-    assert [ties.value for ties in common.Ties] == list(TIES)
-    assert [interval.value for interval in common.Interval] == list(METHODS)
+    for path, choices in (
+        ("predictions.scale", SCALES),
+        ("evaluation.ties", TIES),
+        ("evaluation.interval", METHODS),
+    ):
+        assert typing.get_args(key(path).arms[0]) == tuple(choices)
 
 
 # ---- what files call things
@@ -39,13 +44,13 @@ TABLE = '{task = "item", worker = "rater", label = "answer"}'
         ("votes.csv", HEAD, OTHER, "--columns task=item,worker=rater,label=answer"),
         ("votes.csv", HEAD, OTHER, f"--columns '{TABLE}'"),
         ("votes.csv", HEAD, OTHER, f"--reader '{{name = \"crowd-table\", columns = {TABLE}}}'"),
-        ("probabilities.csv", "example,", "case,", "--example case"),
-        ("votes.csv", "dog", "hound", "--rename hound=dog"),
-        ("probabilities.csv", "dog", "hound", "--rename hound=dog"),
-        ("votes.csv", "dog", "d=g", '--rename \'{"d=g" = "dog"}\''),
+        ("probabilities.csv", "example,", "case,", "--set predictions.example=case"),
+        ("votes.csv", "dog", "hound", "--set labels.rename=hound=dog"),
+        ("probabilities.csv", "dog", "hound", "--set labels.rename=hound=dog"),
+        ("votes.csv", "dog", "d=g", '--set labels.rename=\'{"d=g" = "dog"}\''),
         # Quotes keep a blank in a header, too.
-        ("votes.csv", "dog", '"dog "', "--strip"),
-        ("probabilities.csv", "dog", '"dog "', "--strip"),
+        ("votes.csv", "dog", '"dog "', "--set labels.strip=true"),
+        ("probabilities.csv", "dog", '"dog "', "--set labels.strip=true"),
     ],
 )
 def test_names_of_other_files(world: World, file: str, old: str, new: str, option: str) -> None:
@@ -53,11 +58,11 @@ def test_names_of_other_files(world: World, file: str, old: str, new: str, optio
     world.replace(file, old, new)
     ran = typed(CALIBRATE)
     assert ran.code == 2
-    assert option != "--strip" or "--strip, or --rename" in ran.err
+    assert option != "--set labels.strip=true" or "--set labels.strip=true, or --set" in ran.err
     assert fingerprint(f"{CALIBRATE} {option}") == expected
 
 
-@pytest.mark.parametrize("option", ["--strip", "--rename 'dog =dog'"])
+@pytest.mark.parametrize("option", ["--set labels.strip=true", "--set 'labels.rename=dog =dog'"])
 def test_answers_of_a_label_with_and_without_a_blank_are_merged(world: World, option: str) -> None:
     expected = fingerprint(CALIBRATE)
     world.replace("votes.csv", "dog", "dog ", 2)
@@ -71,7 +76,7 @@ def test_answers_of_a_label_with_and_without_a_blank_are_merged(world: World, op
 def test_evaluate_renames_too(sets: World) -> None:
     expected = typed(EVALUATE, "--json").document["results"]
     sets.replace("new_votes.csv", "dog", "hound")
-    assert typed(f"{EVALUATE} --json --rename hound=dog").document["results"] == expected
+    assert typed(f"{EVALUATE} --json --set labels.rename=hound=dog").document["results"] == expected
 
 
 def test_evaluate_knows_the_labels_of_the_sets(sets: World) -> None:
@@ -90,14 +95,14 @@ def test_variable_of_a_netcdf_file(world: World) -> None:
     both.to_netcdf("both.nc", engine="scipy")
     words = CALIBRATE.replace("probabilities.csv", "both.nc")
     assert typed(words).code == 2
-    assert fingerprint(f"{words} --variable one") == expected
+    assert fingerprint(f"{words} --set predictions.variable=one") == expected
 
 
 def test_label_sets(world: World) -> None:
     votes = world.path("votes.csv").read_text()
     world.write("votes.csv", f"{votes}c00,w0,dog\n")
     assert typed(CALIBRATE).code == 2
-    ran = typed(f"{CALIBRATE} --kind label-set --json")
+    ran = typed(f"{CALIBRATE} --set annotations.kind=label-set --json")
     assert ran.code == 0
     assert ran.document["annotations"]["kind"] == "label-set"
     assert ran.document["chosen"]["aggregator"]["name"] == "label-set"
@@ -118,11 +123,17 @@ def test_normalise_and_scale(world: World) -> None:
     np.savez("twice.npz", predictions=doubled, examples=array.example, labels=array.label)
     lam = plausibly.aggregate(plausibly.read_annotations("votes.csv"))
     words = CALIBRATE.replace("probabilities.csv", "twice.npz")
-    assert "--normalise" in typed(words).err
+    assert "--set predictions.normalise=true" in typed(words).err
     halved = plausibly.read_predictions("twice.npz", normalise=True)
-    assert fingerprint(f"{words} --normalise") == plausibly.calibrate(halved, lam).fingerprint
+    assert (
+        fingerprint(f"{words} --set predictions.normalise=true")
+        == plausibly.calibrate(halved, lam).fingerprint
+    )
     scores = plausibly.read_predictions("twice.npz", scale="any")
-    assert fingerprint(f"{words} --scale any") == plausibly.calibrate(scores, lam).fingerprint
+    assert (
+        fingerprint(f"{words} --set predictions.scale=any")
+        == plausibly.calibrate(scores, lam).fingerprint
+    )
 
 
 # ---- what is left out
@@ -130,12 +141,12 @@ def test_normalise_and_scale(world: World) -> None:
 
 def test_examples_without_response(world: World) -> None:
     world.replace("votes.csv", "c00,w0,cat\nc00,w1,cat\nc00,w2,cat\n", "c00,w0,\n")
-    assert "--unanswered drop" in typed(CALIBRATE).err
-    drop = f"{CALIBRATE} --unanswered drop"
+    assert "--set annotations.unanswered=drop" in typed(CALIBRATE).err
+    drop = f"{CALIBRATE} --set annotations.unanswered=drop"
     assert typed(drop).code == 2, "the predictions have the example"
-    ran = typed(f"{drop} --only-common")
+    ran = typed(f"{drop} --set examples.only_common=true")
     assert "left out     1 not in votes.csv, 1 without a response" in ran.out
-    document = typed(f"{drop} --only-common --json").document
+    document = typed(f"{drop} --set examples.only_common=true --json").document
     assert document["left_out"] == {"not in votes.csv": 1, "without a response": 1}
     assert document["n"] == 29
 
@@ -143,12 +154,12 @@ def test_examples_without_response(world: World) -> None:
 def test_predictions_that_are_not_finite(world: World) -> None:
     world.edit("new.csv", "n04,0.05", "n04,inf")
     done(CALIBRATE)
-    assert "--bad-rows drop" in typed(PREDICT).err
-    ran = typed(f"{PREDICT} --bad-rows drop")
+    assert "--set predictions.bad_rows=drop" in typed(PREDICT).err
+    ran = typed(f"{PREDICT} --set predictions.bad_rows=drop")
     assert ran.code == 0
     assert "left out  1 bad rows" in ran.out
-    assert "--only-common" in typed(EVALUATE).err
-    ran = typed(f"{EVALUATE} --only-common --json")
+    assert "--set examples.only_common=true" in typed(EVALUATE).err
+    ran = typed(f"{EVALUATE} --set examples.only_common=true --json")
     assert ran.document["left_out"] == {"bad rows": 1, "not in sets.csv": 1}
     assert ran.document["n"] == 19
 

@@ -12,7 +12,7 @@ from plausibly.io import read_plausibilities, read_sets
 
 METHODS: dict[str, dict[str, object]] = {
     "": {},
-    "--calibrator monte-carlo --draws 7 --seed 3": {
+    "--calibrator monte-carlo --set method.calibrator.draws=7 --seed 3": {
         "calibrator": "monte-carlo",
         "draws": 7,
         "seed": 3,
@@ -82,7 +82,9 @@ def test_inline_tables_are_components(world: World) -> None:
 
 
 def test_groups_are_held_out_whole(world: World) -> None:
-    words = "calibrate -a votes.csv -p probabilities.csv -e patients.csv --group patient"
+    words = (
+        "calibrate -a votes.csv -p probabilities.csv -e patients.csv --set examples.cluster=patient"
+    )
     typed(words, "--combiner", "held-out-rank", "-o", "predictor.nc")
     predictions = plausibly.read_predictions("probabilities.csv")
     table = plausibly.read_examples("patients.csv")
@@ -96,7 +98,8 @@ def test_examples_name_the_rows_of_a_file_without_names(world: World) -> None:
     predictions = plausibly.read_predictions("probabilities.csv")
     np.save("bare.npy", predictions.values)
     world.write("labels.txt", "cat\ndog\nfox\n")
-    words = "-a votes.csv --labels labels.txt -e patients.csv --group patient -o predictor.nc"
+    words = "-a votes.csv --labels labels.txt -e patients.csv -o predictor.nc"
+    words += " --set examples.cluster=patient"
     bare = typed("calibrate -p bare.npy", *words.split(), "--json")
     named = typed("calibrate -p probabilities.csv", *words.split(), "--json")
     assert bare.code == named.code == 0
@@ -112,7 +115,7 @@ def test_the_scale_of_the_predictor_is_the_default(world: World) -> None:
             examples=array["example"].values,
             labels=array["label"].values,
         )
-    words = "-a votes.csv -p probabilities.npz --scale logit -o predictor.nc"
+    words = "-a votes.csv -p probabilities.npz --set predictions.scale=logit -o predictor.nc"
     assert run("calibrate", *words.split()).code == 0
     ran = typed("predict predictor.nc -p new.npz -o sets.csv --json")
     assert ran.code == 0
@@ -127,5 +130,5 @@ def test_no_names_keeps_no_hashes(world: World) -> None:
     words = CALIBRATE
     kept = typed(words).out
     assert "scores and name hashes" in kept
-    assert "scores, no names" in typed(words, "--no-names").out
+    assert "scores, no names" in typed(words, "--set", "output.keep_names=false").out
     assert plausibly.load_predictor("predictor.nc").hashes is None

@@ -96,12 +96,13 @@ def test_files_remember_it(tmp_path: Path) -> None:
 def test_on_the_command_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     make(tmp_path)
     monkeypatch.chdir(tmp_path)
+    typed_allow = ALLOW.replace("--allow-no-guarantee", "--set method.allow_no_guarantee=true")
     fisher = f"{CALIBRATE} --calibrator monte-carlo --combiner fisher"
-    cli_world.refused(fisher, "guarantee-none", f"expected {INDEPENDENT} {ALLOW}")
-    allowed = typed(fisher, "--allow-no-guarantee")
+    cli_world.refused(fisher, "guarantee-none", f"expected {INDEPENDENT} {typed_allow}")
+    allowed = typed(fisher, "--set", "method.allow_no_guarantee=true")
     assert allowed.code == 0
     assert "alpha 0.1: no guarantee; a guarantee needs independent p-values;" in allowed.out
-    document = typed(fisher, "--allow-no-guarantee", "--json").document
+    document = typed(fisher, "--set", "method.allow_no_guarantee=true", "--json").document
     assert document["guarantees"][0]["statement"] == "no guarantee"
 
 

@@ -183,7 +183,7 @@ path = "probabilities.csv"
 name = "ranked-choice"
 rounds = 20
 
-[[calibrations]]
+[[methods]]
 calibrator = { name = "expected" }
 
 [splits]

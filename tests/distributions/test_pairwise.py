@@ -98,7 +98,7 @@ def test_in_a_study(good: Environment, world: World) -> None:
         "study.toml",
         'alphas = [0.2]\n[annotations]\npath = "pairs.csv"\nreader = "pairwise"\n'
         '[predictions]\npath = "probabilities.csv"\n[aggregator]\nname = "bradley-terry"\n'
-        '[[calibrations]]\ncalibrator = { name = "expected" }\n[splits]\ncount = 3\n',
+        '[[methods]]\ncalibrator = { name = "expected" }\n[splits]\ncount = 3\n',
     )
     ran = good.plausibly("run", "study.toml", folder=world.folder)
     assert ran.code == 0, ran.err

@@ -13,7 +13,7 @@ import pytest
 import cli_calibrators
 import run_pages
 from cli_world import CALIBRATE, done, make
-from plausibly.config.draft import draft
+from plausibly.config.load import draft
 from plausibly_builtins.label_set.spread import Spread
 from readme_world import write_files
 from site_pages import DOCS

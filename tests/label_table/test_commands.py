@@ -26,13 +26,12 @@ pet,,,,
 STUDY = """\
 [annotations]
 path = "said.csv"
+aggregator = "spread"
 [predictions]
 path = "model.csv"
 [labels]
 path = "labels.csv"
-[aggregator]
-name = "spread"
-[[calibrations]]
+[[methods]]
 [splits]
 count = 3
 """
@@ -54,6 +53,7 @@ def make(folder: Path) -> World:
 
 
 LABELS = ("--labels", "labels.csv")
+LABEL_KEY = ("--set", "labels.path=labels.csv")
 SPREAD = ("--aggregator", "spread")
 NAMED = (
     "which stands above labels that {} has expected the 3 labels of {}, or how to get there; got 1 "
@@ -93,10 +93,12 @@ def test_calibrate_predict_and_evaluate(world: World) -> None:
     predictor = plausibly.load_predictor("p.nc")
     assert predictor.labels == ("cat", "dog", "fox")
     done("predict", "p.nc", "-p", "new.csv", "--alpha", "0.1", "-o", "sets.csv")
-    ran = done("evaluate", "sets.csv", "-a", "new_said.csv", *LABELS, "--risk", "risk")
+    ran = done(
+        "evaluate", "sets.csv", "-a", "new_said.csv", *LABELS, "--set", "evaluation.risk=risk"
+    )
     assert 'under another name: 8 (8 as "feline")' in ran.text
     assert "0.2" in ran.out
-    assert "risk left out, a mean example" in ran.out
+    assert "mean risk per example" in ran.out
     plain = done("evaluate", "sets.csv", "-a", "new_votes.csv", "--json").document
     same = done("evaluate", "sets.csv", "-a", "new_said.csv", *LABELS, "--json").document
     assert _without_files(same) == _without_files(plain)
@@ -173,7 +175,7 @@ def test_calibrating_by_risk(world: World) -> None:
 
 
 def test_agreement_knows_the_order_of_the_table(world: World) -> None:
-    asked = ("agreement", "-a", "votes.csv", "--resamples", "0", "--json")
+    asked = ("agreement", "-a", "votes.csv", "--set", "agreement.resamples=0", "--json")
     by_table = done(*asked, *LABELS).document
     by_hand = done(*asked, "--order", "cat,dog,fox").document
     assert by_table["measures"] == by_hand["measures"]
@@ -183,7 +185,7 @@ def test_agreement_knows_the_order_of_the_table(world: World) -> None:
 
 
 def test_agreement_where_a_label_has_no_place(world: World) -> None:
-    ran = typed("agreement -a said.csv --resamples 0", *LABELS)
+    ran = typed("agreement -a said.csv --set agreement.resamples=0", *LABELS)
     assert ran.code == 0
     text = " ".join(ran.err.split())
     assert text.startswith("warning order-partial: 1 of 4 labels")
@@ -219,13 +221,13 @@ def test_a_study(world: World) -> None:
 
 
 def test_a_study_whose_parents_nobody_spreads(world: World) -> None:
-    world.edit("study.toml", '[aggregator]\nname = "spread"\n', "")
+    world.edit("study.toml", 'aggregator = "spread"\n', "")
     ran = typed("run study.toml -o out")
     assert ran.code == 2
     assert " ".join(ran.err.split()) == (
         'error parents-named: said.csv names "pet", '
         + NAMED.format("model.csv", "model.csv")
-        + f'aggregate with [aggregator] name = "spread": {ADVICE}'
+        + f'aggregate with [annotations] aggregator = "spread": {ADVICE}'
     )
     world.edit("said.csv", "c03,w1,pet", "c03,w1,fox")
     assert name_texts(prepare("study.toml").plausibilities["label"].values) == ["cat", "dog", "fox"]
@@ -236,20 +238,20 @@ def test_a_study_of_plausibilities(world: World) -> None:
     done("aggregate", "-a", "said.csv", *LABELS, "-o", "lam.csv")
     old = '[annotations]\npath = "said.csv"\n'
     world.edit("study.toml", old, '[plausibilities]\npath = "lam.csv"\n')
-    world.edit("study.toml", '[aggregator]\nname = "spread"\n', "")
+    world.edit("study.toml", 'aggregator = "spread"\n', "")
     assert name_texts(prepare("study.toml").plausibilities["label"].values) == ["cat", "dog", "fox"]
 
 
 def test_renamed_labels_of_a_table_with_parents(world: World) -> None:
     ran = run(
         *("calibrate", "-a", "said.csv", "-p", "model.csv", *LABELS, *SPREAD),
-        *("--rename", "Katze=cat", "-o", "p.nc"),
+        *("--set", "labels.rename=Katze=cat", "-o", "p.nc"),
     )
     assert ran.code == 0, ran.err
     assert plausibly.load_predictor("p.nc").labels == ("cat", "dog", "fox")
 
 
 def test_planning_reads_the_table(world: World) -> None:
-    asked = ("plan", "-a", "said.csv", "-p", "model.csv", *LABELS, *SPREAD, "--alpha", "0.2")
+    asked = ("plan", "-a", "said.csv", "-p", "model.csv", *LABEL_KEY, *SPREAD, "--alpha", "0.2")
     ran = done(*asked)
     assert "spread (parents uniform)" in ran.out

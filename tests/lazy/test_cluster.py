@@ -93,9 +93,10 @@ def test_the_command_asks_a_scheduler(
     given = ("calibrate", "--plausibilities", "lam.nc", "-p", "p.zarr", "-o")
     assert command(monkeypatch, *given, "whole.nc") == 0
     address = str(client.scheduler.address)
-    asked = ("--chunks", "15", "--scheduler")
-    assert command(monkeypatch, *given, "asked.nc", *asked, address) == 0
-    assert command(monkeypatch, *given, "local.nc", *asked, "local") == 0
+    chunks = ("--set", "compute.chunks=15", "--set")
+    for name, scheduler in (("asked", address), ("local", "local")):
+        asked = (*chunks, f"compute.scheduler={scheduler}")
+        assert command(monkeypatch, *given, f"{name}.nc", *asked) == 0
     whole = Path("whole.nc").read_bytes()
     assert [Path(f"{name}.nc").read_bytes() == whole for name in ("asked", "local")] == [True] * 2
 

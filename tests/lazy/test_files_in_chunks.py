@@ -104,7 +104,18 @@ def test_the_command_line_in_chunks(
 
     given = ("calibrate", "--plausibilities", "lam.nc", "-p", "p.zarr")
     assert run(*given, "-o", "whole.nc") == 0
-    assert run(*given, "-o", "made.nc", "--chunks", "5", "--scheduler", "threads") == 0
+    assert (
+        run(
+            *given,
+            "-o",
+            "made.nc",
+            "--set",
+            "compute.chunks=5",
+            "--set",
+            "compute.scheduler=threads",
+        )
+        == 0
+    )
     assert Path("made.nc").read_bytes() == Path("whole.nc").read_bytes()
     asked = ("-p", "new.zarr", "--alpha", "0.3", "--chunks", "5", "-o")
     assert run("predict", "made.nc", *asked, "sets.zarr") == 0
@@ -115,15 +126,15 @@ def test_the_command_line_in_chunks(
     judged = ("evaluate", "--plausibilities", "said.nc", "--json")
     capsys.readouterr()
     shown = []
-    for words in (("sets.csv",), ("sets.zarr",), ("sets.zarr", "--chunks", "5")):
+    for words in (("sets.csv",), ("sets.zarr",), ("sets.zarr", "--set", "compute.chunks=5")):
         assert run(judged[0], *words, *judged[1:]) == 0
         shown.append(json.loads(capsys.readouterr().out))
     assert shown[1] == shown[2]
     assert shown[0]["results"] == shown[1]["results"]
-    assert run("evaluate", "sets.csv", *judged[1:], "--chunks", "5") == 2
+    assert run("evaluate", "sets.csv", *judged[1:], "--set", "compute.chunks=5") == 2
     assert "sets.csv: chunks has no meaning here" in capsys.readouterr().err
-    assert run(*given, "-o", "made.nc", "--scheduler", "threads") == 2
-    assert "--scheduler has no meaning without --chunks" in capsys.readouterr().err
+    assert run(*given, "-o", "made.nc", "--set", "compute.scheduler=threads") == 2
+    assert "compute.scheduler has no meaning without chunks" in capsys.readouterr().err
 
 
 def test_no_scheduler_answers(
@@ -133,9 +144,9 @@ def test_no_scheduler_answers(
     from plausibly.cli.start import main
 
     monkeypatch.chdir(tmp_path)
-    asked = ("--scheduler", "pigeon://roof")
+    asked = ("--set", "compute.scheduler=pigeon://roof")
     words = ("calibrate", "-p", "p.zarr", "--plausibilities", "lam.nc", "-o", "made.nc")
-    monkeypatch.setattr("sys.argv", ["plausibly", *words, "--chunks", "5", *asked])
+    monkeypatch.setattr("sys.argv", ["plausibly", *words, "--set", "compute.chunks=5", *asked])
     assert main() == 2
     said = " ".join(capsys.readouterr().err.split())
     assert said.startswith(
@@ -143,7 +154,7 @@ def test_no_scheduler_answers(
         "threads, or an address such as tcp://127.0.0.1:8786; got "
     )
     assert "'pigeon'" in said
-    assert said.endswith("do start one (dask scheduler), or --scheduler local")
+    assert said.endswith("do start one (dask scheduler), or --set compute.scheduler=local")
     assert not list(tmp_path.iterdir())
     # Nor is it asked by what is computed later.
     assert CAL.chunk(example=15).identical(CAL.chunk(example=15).compute())

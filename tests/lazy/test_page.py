@@ -54,7 +54,7 @@ def test_the_page_runs(files: dict[str, object]) -> None:
     assert install == 'pip install "plausibly[dask]"\n'
     for line in commands.splitlines():
         # Processes are started in test_cluster.py: here threads compute the same.
-        words = shlex.split(line.replace(" --scheduler local", ""))
+        words = shlex.split(line.replace(" --set compute.scheduler=local", ""))
         assert words.pop(0) == "plausibly"
         ran = run(*words)
         # Its Python wrote sets of another predictor there.

@@ -91,14 +91,14 @@ def test_figures_of_data_of_a_user(folder: Path) -> None:
     table = (folder / "out" / "realised.csv").read_text(encoding="utf-8")
     assert table.splitlines()[1].startswith("votes.csv,voted,")
     grouped = run(
-        *words.split(), "-e", "patients.csv", "--group", "patient", "--splits", "3", "--json"
+        *words.split(), "-e", "patients.csv", "--cluster", "patient", "--splits", "3", "--json"
     )
     assert grouped.code == 0, grouped.err
 
 
 def test_a_group_that_is_not_there(folder: Path) -> None:
     make(folder)
-    words = "reproduce realised -a votes.csv -p probabilities.csv -e patients.csv --group ward"
+    words = "reproduce realised -a votes.csv -p probabilities.csv -e patients.csv --cluster ward"
     ran = run(*words.split(), "-o", "out")
     assert ran.code == 2
     assert "ward" in ran.err.splitlines()[0]
@@ -150,10 +150,10 @@ REFUSED = {
         "  expected  the folder of the skin case\n"
         "  do        derm=... (--derm FOLDER), or leave simulate out\n"
     ),
-    ("toy", "--group", "patient"): (
-        "error option-unfit: --group has no meaning without predictions of yours\n"
+    ("toy", "--cluster", "patient"): (
+        "error option-unfit: --cluster has no meaning without predictions of yours\n"
         "  expected  predictions (-p), and annotations (-a) or plausibilities; got\n"
-        "            --group\n"
+        "            --cluster\n"
         "  do        -p probabilities.csv, or leave it out\n"
     ),
     ("toy", "--alpha", "2"): None,

@@ -60,7 +60,7 @@ def test_without_anything() -> None:
 def test_a_pilot(folder: Path) -> None:
     told = shown(
         "plan -a votes.csv -p pilot.csv -e patients.csv --cluster patient --within 0.03 "
-        "--resamples 40"
+        "--set plan.resamples=40"
     )
     lines = told.splitlines()
     assert lines[:5] == [
@@ -83,7 +83,9 @@ def test_a_pilot(folder: Path) -> None:
 
 
 def test_the_document(folder: Path) -> None:
-    words = "plan -a votes.csv -p pilot.csv --within 0.03 --n 100 --n 400 --resamples 20 --json"
+    words = (
+        "plan -a votes.csv -p pilot.csv --within 0.03 --n 100,400 --set plan.resamples=20 --json"
+    )
     ran = run(*words.split())
     assert ran.code == 0
     document = ran.document
@@ -106,15 +108,15 @@ def test_the_document(folder: Path) -> None:
 
 
 def test_one_side_and_other_shares() -> None:
-    told = " ".join(shown("plan --within 0.01 --confidence 0.95 --one-sided").split())
+    told = " ".join(shown("plan --within 0.01 --confidence 0.95 --set plan.one_sided=true").split())
     assert "range of coverage in 19 of 20 calibrations" in told
     assert told.startswith("Plan: 2,520 calibration examples (1 draw) for coverage 0.90 less 0.01")
 
 
 def test_options_reach_the_plan(folder: Path) -> None:
     told = shown(
-        "plan -a votes.csv -p pilot.csv --draws 3 --draws expected --responses 2 --score margin "
-        "--n 200 --resamples 0 --delta 0.01 --seed 4"
+        "plan -a votes.csv -p pilot.csv --draws 3,expected --answers 2 --set method.score=margin "
+        "--n 200 --set plan.resamples=0 --set plan.delta=0.01 --set seed=4"
     )
     assert "           3 draws           expected\n" in told
     flat = " ".join(told.split())
@@ -127,9 +129,11 @@ def test_labels_renamed_and_examples_left_out(folder: Path) -> None:
     text = (folder / "votes.csv").read_text(encoding="utf-8")
     fewer = "\n".join(line for line in text.split("\n") if not line.startswith("e0007,"))
     (folder / "votes.csv").write_text(fewer.replace(",a\n", ",alpha\n"), encoding="utf-8")
-    words = "plan -a votes.csv -p pilot.csv --rename alpha=a --n 100 --resamples 0"
+    words = (
+        "plan -a votes.csv -p pilot.csv --set labels.rename=alpha=a --n 100 --set plan.resamples=0"
+    )
     assert "examples-differ" in run(*words.split()).err
-    told = shown(f"{words} --only-common")
+    told = shown(f"{words} --set examples.only_common=true")
     assert "left out     1 not in votes.csv" in told
     assert "predictions  pilot.csv: 299 x 4" in told
     assert "at n = 100, by answers per example" in " ".join(told.split())
@@ -137,7 +141,7 @@ def test_labels_renamed_and_examples_left_out(folder: Path) -> None:
 
 def test_plausibilities_of_a_pilot(folder: Path) -> None:
     assert run("aggregate", "-a", "votes.csv", "-o", "lam.csv").code == 0
-    told = shown("plan --plausibilities lam.csv -p pilot.csv --n 100 --resamples 0")
+    told = shown("plan --plausibilities lam.csv -p pilot.csv --n 100 --set plan.resamples=0")
     assert "answers per example" not in told
     assert told.startswith("plausibilities  lam.csv: plausibilities of 300 examples, 4 labels\n")
 

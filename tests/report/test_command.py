@@ -18,7 +18,7 @@ KEYS = """
 title = "Animals & others"
 words = { example = "picture" }
 text = "diagnosis"
-annotator_names = true
+anonymous = false
 """
 
 
@@ -135,7 +135,7 @@ def test_a_predictor_on_new_examples(world: World, predictor: Path) -> None:
     assert told.out.endswith("next     open new.html\n")
     data = embedded(world.path("new.html").read_text("utf-8"))
     assert data["provenance"]["command"] == (
-        "plausibly report --predictor predictor.nc -o new.html -p new.csv -a new_votes.csv "
+        "plausibly report --predictor predictor.nc -o new.html -a new_votes.csv -p new.csv "
         "-e new_patients.csv --alpha 0.25"
     )
     sets = plausibly.load_predictor(predictor).predict(plausibly.read_predictions("new.csv"), 0.25)
@@ -169,9 +169,9 @@ def test_a_predictor_on_new_examples(world: World, predictor: Path) -> None:
             "leave --alpha out: the study file says it",
         ),
         (
-            ("out", "--words", "case=scan"),
+            ("out", "--set", "report.words=case=scan"),
             'error words-unknown: no word of a report is called "case"',
-            'words={"example": "nodule"} (--words example=nodule)',
+            """words={"example": "nodule"} (--set 'report.words={example="nodule"}')""",
         ),
     ],
 )
@@ -187,7 +187,7 @@ def test_what_is_not_clear_is_asked(
 def test_a_column_that_is_not_there_is_named(world: World, predictor: Path) -> None:
     refused = run(
         *("report", "--predictor", "predictor.nc", "-p", "new.csv", "-a", "new_votes.csv"),
-        *("-e", "new_patients.csv", "--text", "diagnosys"),
+        *("-e", "new_patients.csv", "--set", "report.text=diagnosys"),
     )
     assert refused.err == (
         'error coordinate-missing: examples have no coordinate "diagnosys"\n'
@@ -205,5 +205,7 @@ def test_a_dry_run_says_what_a_report_would_be_on(predictor: Path) -> None:
     assert any("would do     a report on 30 examples" in line for line in lines)
     assert any("would write  dry.html (new)" in line for line in lines)
     assert not Path("dry.html").exists()
-    lacking = run("report", "--predictor", predictor.name, *asked, "--dry-run", "--text", "notes")
+    lacking = run(
+        "report", "--predictor", predictor.name, *asked, "--dry-run", "--set", "report.text=notes"
+    )
     assert lacking.code == 2

@@ -42,7 +42,7 @@ def test_for_programs() -> None:
 
 
 def test_coordinates_and_another_reference() -> None:
-    words = ("--splits", "2", "--alpha", "0.2", "-e", "patients.csv", "--group", "patient")
+    words = ("--splits", "2", "--alpha", "0.2", "-e", "patients.csv", "--cluster", "patient")
     ran = run(*THREE, *words, "--reference", "majority-vote")
     assert ran.code == 0, ran.err
     assert "the sets of majority-vote cover" in " ".join(ran.out.split())

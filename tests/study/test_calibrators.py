@@ -33,21 +33,21 @@ path = "votes.csv"
 path = "probabilities.csv"
 [examples]
 path = "patients.csv"
+cluster = "patient"
 [labels]
 path = "risks.csv"
-[[calibrations]]
+[[methods]]
 calibrator = { name = "mondrian", by = "site", inner = { name = "monte-carlo", draws = 4 } }
-[[calibrations]]
+[[methods]]
 calibrator = { name = "weighted", by = "weight" }
-[[calibrations]]
+[[methods]]
 calibrator = { name = "grouped", by = "patient" }
-[[calibrations]]
+[[methods]]
 calibrator = { name = "risk", by = "risk" }
-[[calibrations]]
+[[methods]]
 calibrator = { name = "mass-coverage", leave_out = 0.2 }
 [splits]
 count = 3
-group = "patient"
 [evaluation]
 by = ["site"]
 [output]
@@ -88,7 +88,7 @@ def test_config_show_describes_what_is_inside(world: World) -> None:
     world.write("study.toml", STUDY)
     out = run("config", "show", "study.toml").out
     for key in ('by = "site"', 'inner.name = "monte-carlo"', "inner.draws = 4"):
-        assert re.search(rf"^calibrator\.{re.escape(key)} +# line 11$", out, re.M), key
+        assert re.search(rf"^calibrator\.{re.escape(key)} +# line 12$", out, re.M), key
     assert re.search(r"^calibrator\.inner\.systematic = false +# default$", out, re.M)
 
 
@@ -100,10 +100,10 @@ def test_what_calibrators_ask_for_is_checked_before_anything_runs(world: World) 
     assert ran.code == 2
     assert " ".join(ran.out.split()) == (
         "study.toml: 2 mistakes, nothing was run "
-        'line 11 calibrations[0].calibrator: calibrator mondrian needs "sit" of the examples, and '
+        'line 12 methods[0].calibrator: calibrator mondrian needs "sit" of the examples, and '
         "the predictions have none; expected a coordinate over example; got diagnosis, patient, "
         'site, … (4 in all); did you mean "site"? '
-        'line 17 calibrations[3].calibrator: calibrator risk needs "rank" of the labels, and the '
+        'line 18 methods[3].calibrator: calibrator risk needs "rank" of the labels, and the '
         "predictions have none; expected a coordinate over label; got risk; [labels] path, a table "
         "with such a column"
     )
@@ -115,12 +115,12 @@ AUGMENTED = """\
 path = "votes.csv"
 [predictions]
 path = "views.csv"
-view = "view"
-[[calibrations]]
+augmentation = "view"
+[[methods]]
 calibrator = { name = "augmentation", scores = "pooled" }
-[[calibrations]]
+[[methods]]
 calibrator = "augmentation"
-[[calibrations]]
+[[methods]]
 calibrator = { name = "augmentation", scores = "separate" }
 combiner = "maximum"
 [splits]
@@ -138,31 +138,31 @@ def test_a_study_of_views(world: World) -> None:
         "views.csv: 30 x 3 float64 in 2 views (original, flipped); every"
     )
     document = run("run", "study.toml", "--json").document
-    assert document["study"]["predictions"]["view"] == "view"
+    assert document["study"]["predictions"]["augmentation"] == "view"
     assert document["predictions"]["augmentations"] == list(VIEWS)
     for method in document["methods"]:
         assert math.isfinite(method["results"][0]["aggregated_coverage"])
         assert method["results"][0]["guaranteed"] == 0.9
     assert world.path("out/sets.csv").read_text().count("\n") == 16
     # The views are named by another column, or by none.
-    world.edit("study.toml", 'view = "view"', 'view = "veiw"')
+    world.edit("study.toml", 'augmentation = "view"', 'augmentation = "veiw"')
     ran = run("config", "check", "study.toml")
     assert ran.code == 2
-    assert ran.err.endswith('[predictions] view = "view", if that column names the views\n')
-    world.edit("study.toml", 'view = "veiw"\n', "")
+    assert ran.err.endswith('[predictions] augmentation = "view", if that column names the views\n')
+    world.edit("study.toml", 'augmentation = "veiw"\n', "")
     err = " ".join(run("config", "check", "study.toml").err.split())
-    assert 'or [predictions] view = "COLUMN", if it names views of an example' in err
+    assert 'or [predictions] augmentation = "COLUMN", if it names views of an example' in err
     world.edit("study.toml", "views.csv", "probabilities.csv")
     out = " ".join(run("config", "check", "study.toml").out.split())
-    assert "calibrations[0].calibrator: predictions have no augmentations; expected the dim" in out
-    assert '[predictions] view = "COLUMN", where a table has a row for each view' in out
+    assert "methods[0].calibrator: predictions have no augmentations; expected the dim" in out
+    assert '[predictions] augmentation = "COLUMN", of a table with them in rows' in out
 
 
 def test_patients_with_several_examples_have_a_way_out(world: World) -> None:
     text = STUDY.partition("[[")[0]
-    method = '[[calibrations]]\ncalibrator = { name = "CAL", by = "patient" }\n'
+    method = '[[methods]]\ncalibrator = { name = "CAL", by = "patient" }\n'
     end = STUDY[STUDY.index("[splits]") :].replace("3", "1")
-    world.write("study.toml", text + "[[calibrations]]\n" + end)
+    world.write("study.toml", text + "[[methods]]\n" + end)
     assert (
         '  do        calibrator = { name = "grouped", by = "patient" }; or compare with\n'
         '            [examples] one_per = "patient" and another -o; report both\n'

@@ -30,7 +30,7 @@ def test_nested_components_run_as_the_inner_ones_alone(world: World) -> None:
         + """\
 name = "nested"
 calibrator = { name = "wrapped", inner = { name = "wrapped", inner = "voted" } }
-[[calibrations]]
+[[methods]]
 name = "alone"
 calibrator = "voted"
 [splits]
@@ -43,8 +43,8 @@ count = 3
     write_study(result)
     text = Path("plausibly-out/resolved.toml").read_text()
     assert 'calibrator.inner.inner.name = "voted"\n' in text
-    again = prepare("plausibly-out/resolved.toml").study.calibrations[0].calibrator
-    assert again == result.prepared.study.calibrations[0].calibrator
+    again = prepare("plausibly-out/resolved.toml").study.methods[0].calibrator
+    assert again == result.prepared.study.methods[0].calibrator
 
 
 def test_files_of_components_start_where_the_study_file_lies(
@@ -55,7 +55,7 @@ def test_files_of_components_start_where_the_study_file_lies(
     world.path("deep").mkdir()
     monkeypatch.chdir(world.path("deep"))
     ready = prepare("../study.toml")
-    assert ready.study.calibrations[0].calibrator == Wrapped(file=Path("../w.bin"))
+    assert ready.study.methods[0].calibrator == Wrapped(file=Path("../w.bin"))
     result = run_study(ready)
     write_study(result)
     text = world.path("plausibly-out/resolved.toml").read_text()
@@ -65,18 +65,18 @@ def test_files_of_components_start_where_the_study_file_lies(
 def test_what_is_wrong_inside_nested_components_has_its_path(world: World) -> None:
     many = "many = [{ name = 'monte-carlo', draw = 1 }]"
     assert rows(f"{SMALLEST}calibrator = {{ name = 'wrapped', {many} }}\n") == [
-        '6 calibrations[0].calibrator.many[0].draw: no such parameter; did you mean "draws"?'
+        '6 methods[0].calibrator.many[0].draw: no such parameter; did you mean "draws"?'
     ]
     assert rows(f"{SMALLEST}calibrator = {{ name = 'wrapped', inner = 'votde' }}\n") == [
-        '6 calibrations[0].calibrator.inner: no calibrator "votde"; did you mean "voted"? '
+        '6 methods[0].calibrator.inner: no calibrator "votde"; did you mean "voted"? '
         "All: plausibly plugins list --kind calibrator"
     ]
 
 
 def test_a_component_that_needs_an_extra_is_a_mistake_among_others(world: World) -> None:
     needy, unknown = rows(f"{SMALLEST}calibrator = 'needy'\nscore = 'zzz'\n")
-    assert needy == '6 calibrations[0].calibrator: it needs more; pip install "plausibly[more]"'
-    assert unknown.startswith('7 calibrations[0].score: no score "zzz"; ')
+    assert needy == '6 methods[0].calibrator: it needs more; pip install "plausibly[more]"'
+    assert unknown.startswith('7 methods[0].score: no score "zzz"; ')
     assert unknown.endswith("; all: plausibly plugins list --kind score")
 
 
@@ -86,7 +86,7 @@ def test_a_file_that_needs_an_extra_is_said_alone_or_among_others(
     def refuses(*arguments: object, **options: object) -> None:
         raise MissingExtra("extra-missing", "p.parquet needs pyarrow", do="pip install it")
 
-    monkeypatch.setattr(import_module("plausibly.study.prepare"), "read_predictions", refuses)
+    monkeypatch.setattr(import_module("plausibly.study.reading"), "read_predictions", refuses)
     world.write("study.toml", SMALLEST)
     with pytest.raises(MissingExtra):
         prepare("study.toml")
@@ -125,7 +125,7 @@ def test_the_schema_of_lists_of_fixed_length_and_of_choices() -> None:
 def test_a_broken_reader_has_no_options(world: World) -> None:
     registry.register(READER, "lost", "no_such_module:Lost")
     assert rows(SMALLEST.replace("[pred", "zzzz = 1\n[pred"))[0].startswith(
-        "3 annotations.zzzz: no such key; it has path, unanswered, strip, rename, reader"
+        "3 annotations.zzzz: no such key; it has path, unanswered, aggregator, reader"
     )
 
 
@@ -174,7 +174,7 @@ def test_pairs_without_a_guarantee_are_refused_or_allowed_by_a_key(world: World)
     with pytest.raises(InputError) as refused:
         prepare("study.toml")
     said = " ".join(str(refused.value).split())
-    assert "calibrations[0]" in said
+    assert "methods[0]" in said
     assert "allow_no_guarantee = true" in said
     assert "--allow" not in said
 
@@ -184,6 +184,6 @@ def test_pairs_without_a_guarantee_are_refused_or_allowed_by_a_key(world: World)
     write_study(result)
     resolved = Path("plausibly-out/resolved.toml").read_text()
     assert "allow_no_guarantee = true" in resolved
-    assert prepare("plausibly-out/resolved.toml").study.calibrations[0].allow_no_guarantee
+    assert prepare("plausibly-out/resolved.toml").study.methods[0].allow_no_guarantee
     predictor = load_predictor("plausibly-out/predictor.nc")
     assert predictor.guarantee("0.1").level is None

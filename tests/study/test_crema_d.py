@@ -25,11 +25,11 @@ path = "votes.npz"
 path = "model.npz"
 [examples]
 path = "actors.csv"
-[[calibrations]]
+[[methods]]
 name = "everyone"
-[[calibrations]]
+[[methods]]
 calibrator = "voted"
-[[calibrations]]
+[[methods]]
 calibrator = { name = "monte-carlo", draws = 10 }
 [splits]
 count = 10
@@ -87,7 +87,9 @@ def test_the_same_study_of_plausibilities_by_actor(folder: Path, shared: Path) -
     stored = np.load(shared / "data" / "crema_d" / "data.npz", allow_pickle=False)
     _, lam = load(shared, "crema_d")
     write_plausibilities(lam.assign_coords(example=stored["file_name"]), folder / "lam.npz")
-    by_actor = STUDY.replace("count = 10", 'count = 3\ngroup = "actor"')
+    by_actor = STUDY.replace("count = 10", "count = 3").replace(
+        "[examples]", '[examples]\ncluster = "actor"'
+    )
     Path("votes.toml").write_text(by_actor)
     Path("lam.toml").write_text(
         by_actor.replace("annotations", "plausibilities").replace("votes.npz", "lam.npz")

@@ -11,38 +11,38 @@ import pytest
 from hypothesis import given, strategies as st
 
 from plausibly.config.document import parse
-from plausibly.config.draft import draft, made_name
-from plausibly.config.study import (
-    AnnotationFile,
-    Calibration,
+from plausibly.config.load import draft, load, made_name
+from plausibly.config.settings import (
+    Annotations,
     Evaluation,
     Examples,
+    Method,
     Output,
     Plugins,
-    PredictionFile,
+    Predictions,
+    Settings,
     Splits,
-    Study,
 )
 from plausibly.errors import InputError
 from plausibly.evaluation.design import read_methods
-from study_world import SIX_MISTAKES, SMALLEST, WHOLE, error, rows, study, tables
+from study_world import SIX_MISTAKES, SMALLEST, WHOLE, error, rows, study
 
 
 def test_the_smallest_study() -> None:
-    assert study(SMALLEST) == Study(
-        annotations=AnnotationFile(path=Path("votes.csv")),
-        predictions=PredictionFile(path=Path("probabilities.csv")),
-        calibrations=(Calibration(name="expected"),),
+    assert study(SMALLEST) == Settings(
+        annotations=Annotations(path=Path("votes.csv")),
+        predictions=Predictions(path=Path("probabilities.csv")),
+        methods=(Method(name="expected"),),
     )
 
 
 def test_every_table_of_a_study() -> None:
     found = study(WHOLE)
-    names = [calibration.name for calibration in found.calibrations]
+    names = [calibration.name for calibration in found.methods]
     assert names == ["everyone", "voted", "monte-carlo(draws=4), maximum"]
     assert found.alphas == (Decimal("0.1"), Decimal("0.25"))
-    assert found.splits == Splits(count=6, group="patient")
-    assert found.examples == Examples(path=Path("patients.csv"))
+    assert found.splits == Splits(count=6)
+    assert found.examples == Examples(path=Path("patients.csv"), cluster="patient")
     assert found.output == Output(folder=Path("out"))
     assert (found.plugins, found.evaluation) == (Plugins(), Evaluation())
 
@@ -54,7 +54,7 @@ def test_alphas_are_the_decimals_that_were_typed() -> None:
 
 def test_floats_elsewhere_are_floats() -> None:
     found = study(f"{SMALLEST}combiner = {{ name = 'ecdf', delta = 0.01 }}\n[splits]\ntest = 0.3\n")
-    delta = getattr(found.calibrations[0].combiner, "delta", None)
+    delta = getattr(found.methods[0].combiner, "delta", None)
     assert (type(found.splits.test), type(delta), delta) == (float, float, 0.01)
 
 
@@ -74,18 +74,17 @@ def test_parameters_of_the_reader_stand_beside_its_name_or_in_a_table_of_its_own
 
 def test_parameters_without_a_reader_wait_for_the_one_that_recognises_the_file() -> None:
     found = study(SMALLEST.replace("[pred", 'columns = {task = "item"}\n[pred')).annotations
-    assert found == AnnotationFile(path=Path("votes.csv"), options={"columns": {"task": "item"}})
+    assert found == Annotations(path=Path("votes.csv"), options={"columns": {"task": "item"}})
 
 
 def test_six_mistakes_are_five_before_the_examples_are_read() -> None:
     assert rows(SIX_MISTAKES) == [
         "2 alphas[1]: expected a number between 0 and 1, got 5; 95 % is 0.05",
         '5 annotations.raeder: no such key; did you mean "reader"?',
-        '9 aggregator.name: no aggregator "inverse-rnk"; did you mean "inverse-rank"? '
+        '6 annotations.aggregator: no aggregator "inverse-rnk"; did you mean "inverse-rank"? '
         "All: plausibly plugins list --kind aggregator",
-        '13 calibrations[0].calibrator.draws: expected an integer, got the text "10"; '
-        "write draws = 10",
-        "14 calibrations[0].combiner.held_out: maximum has no such parameter; "
+        '12 methods[0].calibrator.draws: expected an integer, got the text "10"; write draws = 10',
+        "13 methods[0].combiner.held_out: maximum has no such parameter; "
         "ecdf, held-out-rank and pac have it",
     ]
 
@@ -120,8 +119,8 @@ ONE = {
     ("seed = 1", 'seed = "1"'): '1 seed: expected an integer, got the text "1"; write seed = 1',
     ("seed = 1", "sede = 1"): '1 sede: no such key; did you mean "seed"?',
     ("seed = 1", "colour = 1"): "1 colour: no such key; it has seed, alphas, annotations, "
-    "plausibilities, predictions, examples, labels, plugins, aggregator, calibrations, splits, "
-    "evaluation, report, output",
+    "plausibilities, predictions, examples, labels, plugins, method, methods, splits, new, "
+    "evaluation, report, output, compute, plan, agreement",
     (
         'reader = "crowd-table"',
         "reader = 7",
@@ -151,21 +150,21 @@ ONE = {
     ("count = 6", "test = 1"): "25 splits.test: must be < 1.0, got 1.0",
     ("count = 6", "tset = 0.5"): '25 splits.tset: no such key; did you mean "test"?',
     ('folder = "out"', "folder = 3"): "29 output.folder: expected a path, got 3",
-    ('calibrator = "voted"', 'calibrator = "votde"'): "18 calibrations[1].calibrator: no "
+    ('calibrator = "voted"', 'calibrator = "votde"'): "18 methods[1].calibrator: no "
     'calibrator "votde"; did you mean "voted"? All: plausibly plugins list --kind calibrator',
-    ('calibrator = "voted"', "draws = 3"): "18 calibrations[1].draws: no such key; it has name, "
+    ('calibrator = "voted"', "draws = 3"): "18 methods[1].draws: no such key; it has name, "
     "calibrator, score, combiner, allow_no_guarantee",
-    ("draws = 4", "draws = 0"): "21 calibrations[2].calibrator.draws: must be >= 1, got 0",
-    ("draws = 4", "drwas = 4"): "21 calibrations[2].calibrator.drwas: monte-carlo has no such "
+    ("draws = 4", "draws = 0"): "21 methods[2].calibrator.draws: must be >= 1, got 0",
+    ("draws = 4", "drwas = 4"): "21 methods[2].calibrator.drwas: monte-carlo has no such "
     'parameter; did you mean "draws"?',
-    ('name = "monte-carlo", ', ""): "21 calibrations[2].calibrator: a table for a calibrator has "
+    ('name = "monte-carlo", ', ""): "21 methods[2].calibrator: a table for a calibrator has "
     'no name; expected a key "name" with text; got the keys draws; all: '
     "plausibly plugins list --kind calibrator",
-    ('combiner = "maximum"', 'name = "everyone"'): "22 calibrations[2].name: calibrations[0] is "
+    ('combiner = "maximum"', 'name = "everyone"'): "22 methods[2].name: methods[0] is "
     'called "everyone" too; give it another name',
-    ('calibrator = "voted"\n', 'calibrator = "voted"\nname = ""\n'): "19 calibrations[1].name: "
+    ('calibrator = "voted"\n', 'calibrator = "voted"\nname = ""\n'): "19 methods[1].name: "
     "expected a name, got an empty text; leave it out",
-    ('name = "everyone"', 'calibrator = "voted"'): "17 calibrations[1]: calibrations[0] is called "
+    ('name = "everyone"', 'calibrator = "voted"'): "17 methods[1]: methods[0] is called "
     '"voted" too; give it another name',
     ("alphas = [0.1, 0.25]", 'predictions = "p.csv"'): "2 predictions: expected a table, got the "
     'text "p.csv"; write [predictions], and below it path = "p.csv"',
@@ -186,40 +185,35 @@ def test_one_mistake(change: tuple[str, str]) -> None:
 
 
 MISSING = {
-    "[predictions]\npath = 'p'\n[[calibrations]]\n": [
+    "[predictions]\npath = 'p'\n[[methods]]\n": [
         "- annotations: is required: [annotations] with the path of a file, or [plausibilities]"
     ],
-    "[annotations]\npath = 'a'\n[[calibrations]]\n": [
+    "[annotations]\npath = 'a'\n[[methods]]\n": [
         "- predictions: is required: [predictions] with the path of a file"
     ],
     "[annotations]\npath = 'a'\n[predictions]\npath = 'p'\n": [
-        "- calibrations: is required: one [[calibrations]] or more; an empty one is the default"
+        "- methods: is required: one [[methods]] or more; an empty one is the default"
     ],
-    "[annotations]\npath = 'a'\n[predictions]\npath = 'p'\n[calibrations]\n": [
-        "5 calibrations: expected a list of tables, got a table; "
-        "write [[calibrations]], with two brackets"
+    "[annotations]\npath = 'a'\n[predictions]\npath = 'p'\n[methods]\n": [
+        "5 methods: expected a list of tables, got a table; write [[methods]], with two brackets"
     ],
-    "calibrations = []\n[annotations]\npath = 'a'\n[predictions]\npath = 'p'\n": [
-        "1 calibrations: is required: one [[calibrations]] or more; an empty one is the default"
+    "methods = []\n[annotations]\npath = 'a'\n[predictions]\npath = 'p'\n": [
+        "1 methods: is required: one [[methods]] or more; an empty one is the default"
     ],
-    "calibrations = [3]\n[annotations]\npath = 'a'\n[predictions]\npath = 'p'\n": [
-        "1 calibrations[0]: expected a table, got 3"
+    "methods = [3]\n[annotations]\npath = 'a'\n[predictions]\npath = 'p'\n": [
+        "1 methods[0]: expected a table, got 3"
     ],
-    "[annotations]\n[predictions]\nscale = 'logit'\n[[calibrations]]\n": [
+    "[annotations]\n[predictions]\nscale = 'logit'\n[[methods]]\n": [
         "1 annotations.path: is required: a path",
         "2 predictions.path: is required: a path",
     ],
-    "annotations = 3\n[predictions]\npath = 'p'\n[[calibrations]]\n": [
+    "annotations = 3\n[predictions]\npath = 'p'\n[[methods]]\n": [
         "1 annotations: expected a table, got 3"
     ],
     "[annotations]\npath = 'a'\n[plausibilities]\npath = 'l'\n[predictions]\npath = 'p'\n"
-    "[[calibrations]]\n": [
+    "[[methods]]\n": [
         "3 plausibilities: there are annotations already, and only one of them can be calibrated "
         "on; leave one of them out"
-    ],
-    "[plausibilities]\npath = 'l'\n[predictions]\npath = 'p'\n[[calibrations]]\n"
-    "[aggregator]\nname = 'label-frequency'\n": [
-        "6 aggregator: plausibilities are aggregated already; leave it out"
     ],
 }
 
@@ -232,9 +226,7 @@ def test_what_must_be_there_and_what_cannot_be_there_together(text: str) -> None
 def test_a_study_of_plausibilities() -> None:
     text = SMALLEST.replace("annotations", "plausibilities").replace("votes", "lam")
     found = study(f'{text}[examples]\none_per = "patient"\n')
-    assert found.annotations is None
-    assert found.plausibilities is not None
-    assert found.plausibilities.path == Path("lam.csv")
+    assert found.answers == ("plausibilities", Path("lam.csv"))
     assert found.examples.one_per == "patient"
 
 
@@ -248,13 +240,17 @@ NAMED: list[list[dict[str, object]]] = [
 ]
 
 
-@pytest.mark.parametrize("calibrations", NAMED)
-def test_names_are_made_as_compare_makes_them(calibrations: list[dict[str, object]]) -> None:
-    assert [made_name(table) for table in calibrations] == list(read_methods(calibrations))
+@pytest.mark.parametrize("methods", NAMED)
+def test_names_are_made_as_compare_makes_them(methods: list[dict[str, object]]) -> None:
+    assert [made_name(table) for table in methods] == list(read_methods(methods))
+
+
+def below_folder(text: str) -> Settings:
+    return load(parse(text, "study.toml", Path("folder/study.toml"))).check()
 
 
 def test_paths_start_where_they_are_told_to_and_other_values_stay() -> None:
-    found = draft(tables(WHOLE)).rooted(Path("folder")).study()
+    found = below_folder(WHOLE)
     assert found.predictions.path == Path("folder/probabilities.csv")
     assert (found.output.folder, found.examples.path) == (
         Path("folder/out"),
@@ -262,14 +258,13 @@ def test_paths_start_where_they_are_told_to_and_other_values_stay() -> None:
     )
     absolute = Path.cwd() / "votes.csv"
     text = SMALLEST.replace("votes.csv", absolute.as_posix())
-    moved = draft(tables(text)).rooted(Path("folder")).study()
-    assert moved.annotations is not None
+    moved = below_folder(text)
     assert moved.annotations.path == absolute
     assert attrs.evolve(found, predictions=study(WHOLE).predictions) != study(WHOLE)
 
 
 ONE_ERROR = """\
-error config-key: study.toml line 20: calibrations[2].calibrator.drwas
+error config-key: study.toml line 20: methods[2].calibrator.drwas
   expected  draws; got drwas
   do        write draws = 4"""
 
@@ -335,7 +330,7 @@ PLAIN = st.recursive(
 )
 TABLES = st.fixed_dictionaries(
     {},
-    optional={field.name: PLAIN for field in attrs.fields(Study)} | {"colour": PLAIN},
+    optional={field.name: PLAIN for field in attrs.fields(Settings)} | {"colour": PLAIN},
 )
 
 
@@ -345,7 +340,7 @@ def test_any_tables_give_a_study_or_mistakes_below_their_keys(table: dict[str, o
     found = draft(table)
     assert repr(table) == before
     wrong = {m.path.partition(".")[0].partition("[")[0] for m in found.mistakes}
-    fields = {field.name for field in attrs.fields(Study)}
+    fields = {field.name for field in attrs.fields(Settings)}
     assert set(found.parts) == {key for key in table if key in fields and key in found.parts}
     assert {key for key in table if key not in found.parts} <= wrong
-    assert wrong <= set(table) | {"annotations", "predictions", "calibrations"}
+    assert wrong <= set(table) | {"annotations", "predictions", "methods"}

@@ -19,7 +19,7 @@ from plausibly.study.prepare import groups_of, owners, plural
 from plausibly.study.run import assumptions, coverage_by_group, warn_of_groups
 from study_world import WHOLE
 
-UNGROUPED = WHOLE.replace('group = "patient"\n', "")
+UNGROUPED = WHOLE.replace('cluster = "patient"\n', "")
 
 
 def ran(world: World, text: str) -> tuple[StudyResult, list[str]]:
@@ -53,7 +53,7 @@ def test_patients_on_both_sides_are_warned_of(world: World) -> None:
     assert heard == [
         f"warning group-on-both-sides: {len(both)} patients are in calibration and in test\n"
         f"  expected  each patient on one side; got {2 * len(both)} of 30 examples shared\n"
-        '  do        [splits] group = "patient"'
+        '  do        [examples] cluster = "patient"'
     ]
     assert assumptions(result.prepared.predictions, None)[:2] == [
         "no example twice",
@@ -104,7 +104,7 @@ def test_coordinates_of_plausibilities_are_known_as_well(world: World) -> None:
     text = WHOLE.replace(
         '[annotations]\npath = "votes.csv"\nreader = "crowd-table"\n',
         ('[plausibilities]\npath = "lam.nc"\n'),
-    ).replace('[examples]\npath = "patients.csv"\n', "")
+    ).replace('path = "patients.csv"\n', "")
     world.write("study.toml", text)
     assert prepare("study.toml").predictions["patient"].values[2] == "p1"
 
@@ -213,9 +213,9 @@ def test_numbers_and_true_labels_are_no_groups(world: World) -> None:
     wide = [f"{rows[0]},age,weight,serial,same"]
     wide += [f"{row},{n % 3},{n}.5,s{n},x" for n, row in enumerate(rows[1:])]
     world.write("patients.csv", "\n".join(wide) + "\n")
-    text = WHOLE.replace("[output]", '[evaluation]\ntrue = "diagnosis"\n[output]')
+    text = WHOLE.replace("[output]", '[evaluation]\ntrue_label = "diagnosis"\n[output]')
     world.write("study.toml", text)
     # 30 serial numbers are 30 groups, which is the most that is looked through.
     assert prepare("study.toml").study.evaluation.by == ("site", "age", "serial")
-    world.write("study.toml", text.replace("true =", 'by = ["same"]\ntrue ='))
+    world.write("study.toml", text.replace("true_label =", 'by = ["same"]\ntrue_label ='))
     assert prepare("study.toml").study.evaluation.by == ("same",)

@@ -32,13 +32,14 @@ CHECKED = """\
 study.toml: 6 mistakes, nothing was run
  line 2   alphas[1]: expected a number between 0 and 1, got 5; 95 % is 0.05
  line 5   annotations.raeder: no such key; did you mean "reader"?
- line 9   aggregator.name: no aggregator "inverse-rnk"; did you mean
+ line 6   annotations.aggregator: no aggregator "inverse-rnk"; did you mean
           "inverse-rank"? All: plausibly plugins list --kind aggregator
- line 13  calibrations[0].calibrator.draws: expected an integer, got the text
-          "10"; write draws = 10
- line 14  calibrations[0].combiner.held_out: maximum has no such parameter;
-          ecdf, held-out-rank and pac have it
- line 18  splits.group: examples have no "patient_id"; they have patient, site
+ line 12  methods[0].calibrator.draws: expected an integer, got the text "10";
+          write draws = 10
+ line 13  methods[0].combiner.held_out: maximum has no such parameter; ecdf,
+          held-out-rank and pac have it
+ line 19  examples.cluster: examples have no "patient_id"; they have patient,
+          site
 """
 
 
@@ -59,7 +60,7 @@ def test_six_mistakes_are_told_at_once(world: World) -> None:
     quiet = run("config", "check", "study.toml", "--quiet")
     assert (quiet.code, quiet.out, quiet.err) == (2, "", told.err)
     document = run("config", "check", "study.toml", "--json").document
-    assert [one["line"] for one in document["mistakes"]] == [2, 5, 9, 13, 14, 18]
+    assert [one["line"] for one in document["mistakes"]] == [2, 5, 6, 12, 13, 19]
     assert (
         run("run", "study.toml", "--json").document["error"]["details"]["mistakes"]
         == (document["mistakes"])
@@ -67,7 +68,7 @@ def test_six_mistakes_are_told_at_once(world: World) -> None:
 
 
 RIGHT = """\
-config       study.toml is right: 3 calibrations, alphas 0.1 and 0.25
+config       study.toml is right: 3 methods, alphas 0.1 and 0.25
 annotations  votes.csv (crowd-table): 30 examples, 3 annotators, 90 responses (3
              each), 3 labels seen; single-label; 70 % of examples disputed
 predictions  probabilities.csv: 30 x 3 float64; every example matched by name
@@ -87,15 +88,20 @@ def test_a_study_that_is_right(world: World) -> None:
 
 
 COORDINATES = {
-    ("splits]", 'splits]\ngroup = "patent"'): (25, "splits.group", "patent", 'group = "patient"'),
-    ("[output]", '[evaluation]\ntrue = "diagnosi"\n[output]'): (
-        28,
-        "evaluation.true",
+    ('cluster = "patient"', 'cluster = "patent"'): (
+        13,
+        "examples.cluster",
+        "patent",
+        'cluster = "patient"',
+    ),
+    ("[output]", '[evaluation]\ntrue_label = "diagnosi"\n[output]'): (
+        29,
+        "evaluation.true_label",
         "diagnosi",
-        'true = "diagnosis"',
+        'true_label = "diagnosis"',
     ),
     ("[output]", '[evaluation]\nby = ["site", "sites"]\n[output]'): (
-        28,
+        29,
         "evaluation.by[1]",
         "sites",
         '"site"',
@@ -112,7 +118,7 @@ COORDINATES = {
 @pytest.mark.parametrize("change", COORDINATES)
 def test_keys_name_coordinates_of_the_examples(world: World, change: tuple[str, str]) -> None:
     line, path, name, meant = COORDINATES[change]
-    text = WHOLE.replace('group = "patient"\n', "").replace(*change)
+    text = WHOLE.replace(*change)
     assert said(world, text) == (
         f"error config-key: study.toml line {line}: {path}\n"
         f"  expected  one of patient, site, diagnosis; got {name}\n"
@@ -121,10 +127,10 @@ def test_keys_name_coordinates_of_the_examples(world: World, change: tuple[str, 
 
 
 def test_without_a_table_examples_have_no_coordinates(world: World) -> None:
-    found = said(world, f'{SMALLEST}[splits]\ngroup = "patient"\n')
+    found = said(world, f'{SMALLEST}[examples]\ncluster = "patient"\n')
     assert found == (
-        'error config-key: study.toml line 7: splits.group: examples have no "patient",\n'
-        "  nor any other coordinate\n"
+        "error config-key: study.toml line 7: examples.cluster: examples have no\n"
+        '  "patient", nor any other coordinate\n'
         "  do        name a table that has it: [examples] path"
     )
 
@@ -134,15 +140,22 @@ def test_a_key_that_depends_on_data_is_checked_beside_mistakes_of_its_own_table(
 ) -> None:
     found = said(world, WHOLE.replace("count = 6", "count = 0").replace('"patient"', '"patent"'))
     assert " line 25  splits.count: must be >= 1, got 0\n" in found
-    assert ' line 26  splits.group: examples have no "patent"' in found
+    assert ' line 13  examples.cluster: examples have no "patent"' in found
 
 
 def test_coordinates_that_are_not_complete(world: World) -> None:
     world.edit("patients.csv", "c03,p1,", "c03,,")
     world.edit("patients.csv", "c04,p2,north,fox", "c04,p2,north,wolf")
-    found = said(world, WHOLE.replace("[output]", '[evaluation]\ntrue = "diagnosis"\n[output]'))
-    assert ' line 26  splits.group: 1 of 30 examples have no "patient"; expected a value' in found
-    assert ' line 29  evaluation.true: 1 examples have a "diagnosis" that the sets do not' in found
+    found = said(
+        world, WHOLE.replace("[output]", '[evaluation]\ntrue_label = "diagnosis"\n[output]')
+    )
+    assert (
+        ' line 13  examples.cluster: 1 of 30 examples have no "patient"; expected a value' in found
+    )
+    assert (
+        ' line 29  evaluation.true_label: 1 examples have a "diagnosis" that the sets do not'
+        in found
+    )
 
 
 def test_a_file_that_is_not_there(world: World) -> None:
@@ -206,27 +219,25 @@ def test_what_to_do_is_said_in_keys(world: World) -> None:
     assert "annotations.columns" in said(world, world.path("study.toml").read_text() + "x = 1\n")
 
 
-def test_labels_that_differ_are_renamed_in_the_file_at_fault(world: World) -> None:
+def test_labels_that_differ_are_renamed(world: World) -> None:
     world.edit("probabilities.csv", "cat,dog,fox", "cat,dog,Fox")
     found = said(world, WHOLE)
-    assert '[annotations] rename = { fox = "Fox" }' in found
-    ready = prepared(world, WHOLE.replace('"votes.csv"', '"votes.csv"\nrename = {fox = "Fox"}'))
+    assert '[labels] rename = { fox = "Fox" }' in found
+    ready = prepared(world, f'{WHOLE}[labels]\nrename = {{fox = "Fox"}}\n')
     assert list(ready.plausibilities["label"].values) == ["cat", "dog", "Fox"]
-    ready = prepared(
-        world, WHOLE.replace('"probabilities.csv"', '"probabilities.csv"\nrename = {Fox = "fox"}')
-    )
+    ready = prepared(world, f'{WHOLE}[labels]\nrename = {{Fox = "fox"}}\n')
     assert list(ready.predictions["label"].values) == list(LABELS)
-    for table, file in (("annotations", "votes.csv"), ("predictions", "probabilities.csv")):
-        wrong = WHOLE.replace(f'"{file}"', f'"{file}"\nrename = {{wolf = "Fox"}}')
-        assert f"error label-unknown: {file} has no label" in said(world, wrong)
-        assert f" {table}.rename: {file} has no label" in said(world, f"sede = 1\n{wrong}")
+    wrong = f'{WHOLE}[labels]\nrename = {{wolf = "Fox"}}\n'
+    world.edit("probabilities.csv", "Fox", "fox")
+    assert "error label-unknown: no file has a label" in said(world, wrong)
+    assert " labels.rename: no file has a label" in said(world, f"sede = 1\n{wrong}")
 
 
 def test_blanks_are_taken_off_where_that_is_asked_for(world: World) -> None:
     world.edit("probabilities.csv", "cat,dog,fox", 'cat,"dog ",fox')
     found = said(world, WHOLE)
     assert "strip = true" in found
-    stripped = WHOLE.replace('"probabilities.csv"', '"probabilities.csv"\nstrip = true')
+    stripped = f"{WHOLE}[labels]\nstrip = true\n"
     assert list(prepared(world, stripped).predictions["label"].values) == list(LABELS)
 
 
@@ -234,7 +245,7 @@ def test_answers_of_one_label_under_two_names_are_merged(world: World) -> None:
     plain = prepared(world, WHOLE).plausibilities
     world.write("votes.csv", world.path("votes.csv").read_text().replace("dog", "dog ", 2))
     for change in ("strip = true", 'rename = {"dog " = "dog"}'):
-        ready = prepared(world, WHOLE.replace('"votes.csv"', f'"votes.csv"\n{change}'))
+        ready = prepared(world, f"{WHOLE}[labels]\n{change}\n")
         xr.testing.assert_equal(plain, ready.plausibilities)
 
 
@@ -244,11 +255,11 @@ def test_declared_labels_that_nobody_said(world: World) -> None:
     world.write("probabilities.csv", "\n".join(wider) + "\n")
     world.write("labels.txt", "owl\ncat\ndog\nfox\n")
     found = said(world, WHOLE)
-    assert "name a file with every label on a line of its own" in found
+    assert '[labels] path = "FILE", every label on a line of its own' in found
     declared = f'{WHOLE}[labels]\npath = "labels.txt"\n'
     plain = prepared(world, declared)
     assert list(plain.plausibilities["label"].values) == ["owl", *LABELS]
-    renamed = prepared(world, declared.replace('"votes.csv"', '"votes.csv"\nstrip = true'))
+    renamed = prepared(world, f"{declared}strip = true\n")
     xr.testing.assert_equal(plain.plausibilities, renamed.plausibilities)
 
 
@@ -297,8 +308,8 @@ def test_a_study_of_plausibilities(world: World) -> None:
     out = run("config", "check", "study.toml").out
     assert "plausibilities  lam.nc: 30 examples, 3 labels\n" in out
     assert "aggregator" not in out
-    renamed = text.replace('lam.nc"', 'lam.nc"\nrename = {wolf = "fox"}')
-    assert 'error label-unknown: lam.nc has no label "wolf" to rename' in said(world, renamed)
+    renamed = f'{text}[labels]\nrename = {{wolf = "fox"}}\n'
+    assert 'error label-unknown: no file has a label "wolf" to rename' in said(world, renamed)
 
 
 def test_the_table_of_examples_names_the_rows_of_a_file_without_names(world: World) -> None:
@@ -321,7 +332,9 @@ def test_a_table_that_lacks_examples(world: World) -> None:
 
 
 def test_known_labels_are_measured(world: World) -> None:
-    text = WHOLE.replace("[output]", '[evaluation]\ntrue = "diagnosis"\nties = "any"\n[output]')
+    text = WHOLE.replace(
+        "[output]", '[evaluation]\ntrue_label = "diagnosis"\nties = "any"\n[output]'
+    )
     told = run("run", world.write("study.toml", text), "--json").document
     assert told["methods"][0]["results"][0]["true_coverage"] > 0.5
     assert {one["coordinate"] for one in told["groups"]} == {"site"}
@@ -330,7 +343,7 @@ def test_known_labels_are_measured(world: World) -> None:
 def test_pairs_without_a_guarantee_are_mistakes_before_anything_is_run(world: World) -> None:
     text = WHOLE.replace('name = "monte-carlo", draws = 4', 'name = "expected"')
     found = said(world, text)
-    assert found.startswith("error config-key: study.toml line 20: calibrations[2]: ")
+    assert found.startswith("error config-key: study.toml line 20: methods[2]: ")
     assert "maximum" in found
 
 
@@ -344,5 +357,5 @@ def test_components_of_disabled_plugins_are_told_as_such(world: World) -> None:
     text = WHOLE.replace('combiner = "maximum"', 'combiner = "ecdf"')
     assert prepared(world, text).study.plugins.disable == ()
     found = said(world, f'{text}[plugins]\ndisable = ["combiners"]\n')
-    assert "calibrations[2].combiner" in found
+    assert "methods[2].combiner" in found
     assert "disable" in found

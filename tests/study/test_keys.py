@@ -10,12 +10,12 @@ from pathlib import Path
 import attrs
 import pytest
 
-from plausibly.config.study import Study
+from plausibly.config.hints import as_keys, in_words_of_the_file
+from plausibly.config.settings import Settings
 from plausibly.errors import InputError, PlausiblyWarning, warn
-from plausibly.study.prepare import as_keys, in_words_of_the_file
 
 SAID = {
-    '--strip, or --rename "melanoma =melanoma"': "[annotations] strip = true, or [annotations] "
+    '--strip, or --rename "melanoma =melanoma"': "[labels] strip = true, or [labels] "
     'rename = { "melanoma " = "melanoma" }',
     "mend the names, or --only-common (only_common=True), which keeps 2,888": "mend the names, or "
     "[examples] only_common = true, which keeps 2,888",
@@ -41,7 +41,7 @@ SAID = {
     "plausibly plugins list --kind reader; name one: --reader NAME": "plausibly plugins list "
     '--kind reader; name one: [annotations] reader = "NAME"',
     "aggregator=... (--aggregator); all: plausibly plugins list --kind aggregator": ""
-    "aggregator=... ([aggregator] name); all: plausibly plugins list --kind aggregator",
+    "aggregator=... ([annotations] aggregator); all: plausibly plugins list --kind aggregator",
     "--by site, or --ties any": '[evaluation] by = ["site"], or [evaluation] ties = "any"',
     "mend that line": "mend that line",
     "-o elsewhere; the old sets.csv is as it was": "-o elsewhere; the old sets.csv is as it was",
@@ -50,12 +50,12 @@ SAID = {
 
 @pytest.mark.parametrize("do", SAID)
 def test_flags_become_keys(do: str) -> None:
-    assert as_keys(do, "annotations") == SAID[do]
+    assert as_keys(do) == SAID[do]
 
 
 @pytest.mark.parametrize("do", SAID)
 def test_what_is_said_can_be_typed(do: str) -> None:
-    fields = {field.name for field in attrs.fields(Study)}
+    fields = {field.name for field in attrs.fields(Settings)}
     for table, pairs in re.findall(
         r"\[(\w+)\] (\w+ = .+?)(?:, or |, if|, which|, with|$)", SAID[do]
     ):
@@ -64,8 +64,8 @@ def test_what_is_said_can_be_typed(do: str) -> None:
         assert tomllib.loads(lines)
 
 
-def test_flags_that_mean_any_file_mean_the_one_at_fault() -> None:
-    assert as_keys("--strip", "predictions") == "[predictions] strip = true"
+def test_names_of_labels_are_changed_in_all_files() -> None:
+    assert as_keys("--strip") == "[labels] strip = true"
 
 
 def sources(project: Path) -> list[Path]:
@@ -82,12 +82,12 @@ def test_every_flag_that_a_file_is_refused_with_has_a_key(project: Path) -> None
     # Alphas have checks of their own, and what a pair of components is refused with, too; and
     # `pip install --upgrade` is no flag of ours. A study reads files into memory, not in chunks.
     for flag in flags - {"alpha", "allow-no-guarantee", "chunks", "upgrade"}:
-        assert as_keys(f"--{flag}", "annotations").startswith("["), flag
+        assert as_keys(f"--{flag}").startswith("["), flag
 
 
 def reading(*, fails: bool) -> None:
     """Warn twice, and fail where that is asked for."""
-    with in_words_of_the_file("annotations"):
+    with in_words_of_the_file():
         warn("labels-like-missing", "12 labels", do="--missing NA, if it is")
         warnings.warn("another", UserWarning, stacklevel=1)
         if fails:

@@ -161,7 +161,7 @@ def test_backslashes_of_paths(tmp_path: Path, path: str) -> None:
     parts = (
         f'[annotations]\npath = "{path}"',
         '[predictions]\npath = "p.csv"',
-        "[[calibrations]]\ncalibrator = {name = 'expected'}",
+        "[[methods]]\ncalibrator = {name = 'expected'}",
     )
     study.write_text("\n".join(parts))
     with pytest.raises(plausibly.InputError) as caught:

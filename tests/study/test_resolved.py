@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import re
 from collections.abc import Callable, Iterator
 from decimal import Decimal
 from pathlib import Path
@@ -15,10 +16,10 @@ from hypothesis import given, strategies as st
 import plausibly
 from cli_world import World, run
 from plausibly import registry
-from plausibly.config.document import toml_text, value_text, values_of
-from plausibly.config.draft import draft
+from plausibly.config.document import parse, toml_text, value_text, values_of
+from plausibly.config.load import draft, load
 from plausibly.config.resolved import origins, resolved, without_unset
-from plausibly.config.study import Calibration, Evaluation, PredictionFile, Splits, Study
+from plausibly.config.settings import Annotations, Evaluation, Method, Predictions, Settings, Splits
 from plausibly.errors import ComponentError
 from plausibly.plugin import CALIBRATOR, COMBINER, SCORE
 from plausibly.protocols import KINDS
@@ -50,12 +51,12 @@ def components() -> Iterator[None]:
 def test_a_resolved_study_is_the_same_study(given_tables: dict[str, object]) -> None:
     found = draft(given_tables)
     assert not found.mistakes
-    one = found.study()
+    one = found.settings
     text = toml_text(without_unset(resolved(one)))
     again = draft(tables(text))
     assert not again.mistakes
-    assert again.study() == one
-    assert toml_text(without_unset(resolved(again.study()))) == text
+    assert again.settings == one
+    assert toml_text(without_unset(resolved(again.settings))) == text
     # What is shown has the same values, each with a note.
     shown = toml_text(resolved(one), lambda path: "noted")
     assert tables(shown) == tables(text)
@@ -85,18 +86,19 @@ def test_any_value_on_one_line_is_read_again(value: object) -> None:
 
 def test_paths_inside_components_move_with_the_study() -> None:
     text = SMALLEST + "calibrator = {name = 'wrapped', many = [{name = 'wrapped', file = 'm'}]}\n"
-    moved = draft(tables(text)).rooted(Path("there")).study()
-    outer = moved.calibrations[0].calibrator
+    moved = load(parse(text, "s.toml", Path("there/s.toml"))).check()
+    outer = moved.methods[0].calibrator
     assert isinstance(outer, Wrapped)
     assert outer.file is None
     assert outer.many == (Wrapped(file=Path("there/m")),)
     back = resolved(moved, lambda path: path.relative_to("there"))
-    assert draft(without_unset(back)).study() == draft(tables(text)).study()
+    again = draft(without_unset(back)).settings
+    assert again.methods == draft(tables(text)).settings.methods
 
 
 def test_a_component_that_a_file_cannot_hold_is_refused() -> None:
     base = study(SMALLEST)
-    one = attrs.evolve(base, calibrations=(Calibration(name="x", calibrator=Unset(level=None)),))
+    one = attrs.evolve(base, methods=(Method(name="x", calibrator=Unset(level=None)),))
     with pytest.raises(ComponentError) as caught:
         resolved(one)
     assert str(caught.value) == (
@@ -105,7 +107,7 @@ def test_a_component_that_a_file_cannot_hold_is_refused() -> None:
         "            'unset', 'level': 0.5} from {'name': 'unset', 'level': None}\n"
         "  do        give each parameter that may be None the default None"
     )
-    fine = attrs.evolve(one, calibrations=(Calibration(name="x", calibrator=Unset()),))
+    fine = attrs.evolve(one, methods=(Method(name="x", calibrator=Unset()),))
     assert study(toml_text(without_unset(resolved(fine)))) == fine
 
 
@@ -115,8 +117,8 @@ def test_a_component_that_a_file_cannot_hold_is_refused() -> None:
 def shown(text: str) -> dict[str, tuple[object, str]]:
     """Return value and origin of everything in a study that is not None."""
     one = document(text)
-    origin = origins(one, {"splits.group": "made up"})
-    every = values_of(resolved(draft(one.tables).study()))
+    origin = origins(one, {"examples.cluster": "made up"})
+    every = values_of(resolved(draft(one.tables).settings))
     return {path: (value, origin(path)) for path, value in every if value is not None}
 
 
@@ -126,12 +128,12 @@ def test_origins() -> None:
     assert found["alphas"] == ([Decimal("0.1"), Decimal("0.25")], "line 2")
     assert found["annotations.reader"] == ("crowd-table", "line 6")
     assert found["annotations.missing"] == ([], "default")
-    assert found["calibrations[0].name"] == ("everyone", "line 15")
-    assert found["calibrations[0].calibrator.name"] == ("expected", "default")
-    assert found["calibrations[1].name"] == ("voted", "default")
-    assert found["calibrations[1].calibrator.name"] == ("voted", "line 18")
-    assert found["calibrations[2].calibrator.draws"] == (4, "line 21")
-    assert found["splits.group"] == ("patient", "line 26")
+    assert found["methods[0].name"] == ("everyone", "line 15")
+    assert found["methods[0].calibrator.name"] == ("expected", "default")
+    assert found["methods[1].name"] == ("voted", "default")
+    assert found["methods[1].calibrator.name"] == ("voted", "line 18")
+    assert found["methods[2].calibrator.draws"] == (4, "line 21")
+    assert found["examples.cluster"] == ("patient", "line 13")
     assert found["splits.test"] == (0.5, "default")
     other = shown(WHOLE.replace('reader = "crowd-table"', "reader = {name = 'crowd-table'}"))
     assert other["annotations.reader"] == ("crowd-table", "line 6")
@@ -146,27 +148,37 @@ def test_a_key_whose_line_is_not_known_is_still_not_a_default() -> None:
 
 SHOWN = """\
 [splits]
-count = 6          # line 25
-test = 0.5         # default
-group = "patient"  # line 26
-# stratify         # not set
-# draws            # not set
-# sizes            # not set
+count = 6   # line 25
+test = 0.5  # default
+# stratify  # not set
+# draws     # not set
+# sizes     # not set
+
+[new]
+# predictions     # not set
+# annotations     # not set
+# plausibilities  # not set
+# examples        # not set
 
 [evaluation]
-ties = "first"              # default
-# true                      # not set
 by = ["site", "diagnosis"]  # every coordinate of 2 to 30 groups
+# true_label                # not set
+ties = "first"              # default
+interval = "auto"           # default
+at_least = 20               # default
+# risk                      # not set
+# fail_under                # not set
 
 [report]
-# title                  # not set
-# words                  # not set
-# text                   # not set
-# thumbnail              # not set
-annotator_names = false  # default
+# title            # not set
+# words            # not set
+# text             # not set
+# thumbnail        # not set
+anonymous = false  # default
 
 [output]
-folder = "out"  # line 29
+folder = "out"              # line 29
+predictor = "predictor.nc"  # default
 """
 
 
@@ -175,23 +187,23 @@ def test_a_study_is_shown_as_toml_with_the_origins_beside(world: World) -> None:
     ran = run("config", "show", "study.toml")
     assert (ran.code, ran.err) == (0, "")
     assert ran.out.startswith("seed = 1              # line 1\nalphas = [0.1, 0.25]  # line 2\n\n[")
-    assert '\nname = "label-frequency"  # default for single-label\n' in ran.out
+    assert '\naggregator.name = "label-frequency"  # default for single-label\n' in ran.out
     assert 'name = "voted"              # made from the components\n' in ran.out
-    assert ran.out.endswith(SHOWN)
+    assert SHOWN in ran.out
     world.write("shown.toml", ran.out)
     again = run("config", "show", "shown.toml", "--json").document
     first = run("config", "show", "study.toml", "--json").document
     assert again["study"] == first["study"]
     values = {one["path"]: (one["value"], one["origin"]) for one in first["values"]}
-    assert values["calibrations[2].calibrator.draws"] == (4, "line 21")
+    assert values["methods[2].calibrator.draws"] == (4, "line 21")
     assert values["examples.one_per"] == (None, "not set")
 
 
 def test_what_was_recognised_is_shown_with_its_parameters(world: World) -> None:
     world.write("study.toml", SMALLEST.replace("[pred", 'missing = ["?"]\n[pred'))
     out = run("config", "show", "study.toml").out
-    assert 'reader = "crowd-table"  # recognised\n' in out
-    assert 'missing = ["?"]         # line 3\n' in out
+    assert 'reader = "crowd-table"               # recognised\n' in out
+    assert re.search(r'^missing = \["\?"\] +# line 3$', out, re.MULTILINE)
 
 
 # ---- defaults
@@ -204,32 +216,32 @@ def defaults(call: Callable[..., object]) -> dict[str, object]:
 
 
 def test_defaults_of_a_study_are_those_of_the_functions() -> None:
-    predictions = attrs.asdict(PredictionFile(path=Path()))
+    predictions = attrs.asdict(Predictions(path=Path()))
     reading = defaults(plausibly.read_predictions)
     # A study reads what a model wrote, not what an annotation tool kept of it.
     assert reading.pop("reader") is None
     assert reading.pop("model") is None
     # And reads it into memory.
     assert reading.pop("chunks") is None
-    assert {**reading, "scale": "probability", "path": Path()} == {
-        **predictions,
-        "labels": None,
-        "examples": None,
-    }
+    # Names of labels are changed in all files, by keys of their own.
+    del predictions["path"]
+    for name in ("labels", "examples", "strip", "rename"):
+        assert not reading.pop(name)
+    assert predictions.pop("augmentation") is reading.pop("view") is None
+    assert {**predictions, "scale": "probability"} == reading
     comparing = defaults(plausibly.compare)
     splits, evaluation = Splits(), Evaluation()
     keys = attrs.asdict(splits)
     assert keys.pop("count") == comparing["splits"]
     assert keys == {name: comparing[name] for name in keys}
-    assert (evaluation.ties, evaluation.true) == (comparing["ties"], comparing["true"])
+    assert (evaluation.ties, evaluation.true_label) == (comparing["ties"], comparing["true"])
     found = study(SMALLEST)
     assert [float(alpha) for alpha in found.alphas] == list(comparing["alphas"])  # type: ignore[call-overload]  # a tuple
     assert found.seed == comparing["seed"]
-    calibrating, one = defaults(plausibly.calibrate), found.calibrations[0]
+    calibrating, one = defaults(plausibly.calibrate), found.methods[0]
     assert registry.describe(CALIBRATOR, one.calibrator)["name"] == calibrating["calibrator"]
     assert registry.describe(SCORE, one.score)["name"] == calibrating["score"]
     assert registry.describe(COMBINER, one.combiner)["name"] == calibrating["combiner"]
-    assert found.annotations is not None
     assert found.annotations.unanswered == defaults(plausibly.aggregate)["unanswered"]
 
 
@@ -250,15 +262,13 @@ def test_defaults_of_components_are_those_of_their_classes(kind: str) -> None:
         if kind == "reader":
             text = SMALLEST.replace("[pred", f'reader = "{entry.qualified}"\n[pred')
         elif kind == "aggregator":
-            text = SMALLEST + text
+            text = SMALLEST.replace("[pred", f'aggregator = "{entry.qualified}"\n[pred')
         else:
-            text = SMALLEST + toml_text({kind: {**table, **required}}).replace(
-                "[", "[calibrations."
-            )
+            text = SMALLEST + toml_text({kind: {**table, **required}}).replace("[", "[methods.")
         above = {
             "reader": "annotations",
-            "aggregator": "aggregator",
-        }.get(kind, f"calibrations[0].{kind}")
+            "aggregator": "annotations.aggregator",
+        }.get(kind, f"methods[0].{kind}")
         found = shown(text)
         for field in attrs.fields(code):
             default = getattr(code(**required), field.name)
@@ -273,14 +283,14 @@ def test_defaults_of_components_are_those_of_their_classes(kind: str) -> None:
 
 
 def test_a_study_that_is_made_in_python_takes_names_tables_and_objects() -> None:
-    made = Study(
+    made = Settings(
         alphas=(0.1, "0.05"),
-        predictions=PredictionFile(path=Path("p")),
-        calibrations=(
-            Calibration(calibrator={"name": "monte-carlo", "draws": 3}, combiner="maximum"),
-            Calibration(calibrator=registry.resolve(CALIBRATOR, "voted")),
+        predictions=Predictions(path=Path("p")),
+        methods=(
+            Method(calibrator={"name": "monte-carlo", "draws": 3}, combiner="maximum"),
+            Method(calibrator=registry.resolve(CALIBRATOR, "voted")),
         ),
-        aggregator="label-frequency",
+        annotations=Annotations(aggregator="label-frequency"),
     )
     assert made.alphas == (Decimal("0.1"), Decimal("0.05"))
-    assert getattr(made.calibrations[0].calibrator, "draws", None) == 3
+    assert getattr(made.methods[0].calibrator, "draws", None) == 3

@@ -56,7 +56,7 @@ def inputs() -> tuple[xr.DataArray, xr.DataArray]:
 
 
 TOLD = """\
-config       study.toml is right: 3 calibrations, alphas 0.1 and 0.25
+config       study.toml is right: 3 methods, alphas 0.1 and 0.25
 annotations  votes.csv (crowd-table): 30 examples, 3 annotators, 90 responses (3
              each), 3 labels seen; single-label; 70 % of examples disputed
 predictions  probabilities.csv: 30 x 3 float64; every example matched by name
@@ -213,7 +213,7 @@ def test_the_resolved_study_gives_the_same_bits(world: World) -> None:
     # Nothing is left to defaults, to readers that recognise, or to a later version's mind.
     text = world.path("out/resolved.toml").read_text()
     assert 'reader = "crowd-table"' in text
-    assert '[aggregator]\nname = "label-frequency"\n' in text
+    assert 'aggregator.name = "label-frequency"\n' in text
 
 
 def test_the_place_from_which_it_is_run_has_no_part_in_it(
@@ -270,7 +270,7 @@ def test_one_alpha_and_one_split(world: World) -> None:
     world.write("study.toml", f"{SMALLEST}[splits]\ncount = 1\n")
     told = run("run", "study.toml")
     assert told.code == 0
-    assert "study.toml is right: 1 calibration, alpha 0.1\n" in told.out
+    assert "study.toml is right: 1 method, alpha 0.1\n" in told.out
     assert "study        1 random split, 50 % of the examples to test; seed 0\n" in told.out
     assert "weakest group" not in told.out
     assert read_sets("plausibly-out/sets.csv").dims == ("example", "label")
@@ -278,7 +278,7 @@ def test_one_alpha_and_one_split(world: World) -> None:
 
 def test_long_names_leave_the_table_within_its_columns(world: World) -> None:
     name = "a name that is longer than the table has room for, number "
-    text = f"{SMALLEST}name = '{name}1'\n[[calibrations]]\nname = '{name}2'\n[splits]\ncount = 2\n"
+    text = f"{SMALLEST}name = '{name}1'\n[[methods]]\nname = '{name}2'\n[splits]\ncount = 2\n"
     world.write("study.toml", text)
     told = run("run", "study.toml")
     assert "\na name that is longer tha…   " in told.out

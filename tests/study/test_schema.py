@@ -15,7 +15,7 @@ from hypothesis import given
 from cli_world import run
 from plausibly import registry
 from plausibly.config.document import toml_text
-from plausibly.config.draft import draft
+from plausibly.config.load import draft
 from plausibly.config.resolved import resolved, without_unset
 from plausibly.config.schema import schema
 from plausibly.plugin import CALIBRATOR, READER
@@ -80,18 +80,18 @@ def test_whatever_is_a_study_validates(
     # Any: as above
     given_tables: dict[str, object],
 ) -> None:
-    text = toml_text(without_unset(resolved(draft(given_tables).study())))
+    text = toml_text(without_unset(resolved(draft(given_tables).settings)))
     assert not refused(toml_text(given_tables))
     assert not refused(text)
 
 
 def test_each_mistake_that_a_schema_can_know_is_refused() -> None:
     assert refused(SIX_MISTAKES) == [
-        "$.aggregator",
         "$.alphas[1]",
         "$.annotations",
-        "$.calibrations[0].calibrator",
-        "$.calibrations[0].combiner",
+        "$.annotations.aggregator",
+        "$.methods[0].calibrator",
+        "$.methods[0].combiner",
     ]
     # The sixth is about the examples of a file: "patient_id" could be one of their coordinates.
     mended = SIX_MISTAKES
@@ -124,12 +124,10 @@ WRONG = {
     ('path = "votes.csv"', 'path = "votes.csv"\nmissing = "?"'): "$.annotations.missing",
     ('path = "votes.csv"', 'path = "votes.csv"\narray = "counts"'): "$.annotations",
     ('reader = "crowd-table"', 'reader = "crowd-tabel"'): "$.annotations.reader",
-    ('calibrator = "voted"', 'calibrator = "votde"'): "$.calibrations[1].calibrator",
-    ('calibrator = "voted"', "draws = 3"): "$.calibrations[1]",
-    ("draws = 4", "draws = 0"): "$.calibrations[2].calibrator",
-    ('name = "everyone"', 'name = ""'): "$.calibrations[0].name",
-    ('[predictions]\npath = "probabilities.csv"\n', ""): "$",
-    ('path = "probabilities.csv"', ""): "$.predictions",
+    ('calibrator = "voted"', 'calibrator = "votde"'): "$.methods[1].calibrator",
+    ('calibrator = "voted"', "draws = 3"): "$.methods[1]",
+    ("draws = 4", "draws = 0"): "$.methods[2].calibrator",
+    ('name = "everyone"', 'name = ""'): "$.methods[0].name",
 }
 
 
@@ -141,24 +139,13 @@ def test_one_mistake_is_refused(change: tuple[str, str]) -> None:
     assert WRONG[change] in refused(text)
 
 
-def test_annotations_and_plausibilities_are_one_or_the_other(
-    # Any: as above
-) -> None:
-    both = SMALLEST + '[plausibilities]\npath = "lam.csv"\n'
-    neither = "[predictions]\npath = 'p'\n[[calibrations]]\n"
-    unused = neither + "[plausibilities]\npath = 'l'\n[aggregator]\nname = 'label-frequency'\n"
-    for text in (both, neither, unused):
-        assert draft(tables(text)).mistakes
-        assert refused(text) == ["$"]
-
-
 def test_the_schema_says_what_keys_mean_and_what_they_are_by_default() -> None:
     found = schema()
     splits = found["properties"]["splits"]["properties"]
     assert splits["count"] == {
         "type": "integer",
         "minimum": 1,
-        "description": "How many.",
+        "description": "Number of splits.",
         "default": 100,
     }
     for name, table in found["properties"].items():

@@ -17,9 +17,10 @@ from plausibly.study import run_study
 from study_world import SMALLEST, WHOLE, rows, study
 
 SWEEPS = WHOLE.replace(
-    'count = 6\ngroup = "patient"\n',
+    "count = 6\n",
     'count = 4\nstratify = "site"\nsizes = [10, 15]\ndraws = [1, 5]\n',
 ).replace("alphas = [0.1, 0.25]", "alphas = [0.25]")
+SWEEPS = SWEEPS.replace('cluster = "patient"\n', "\n")
 
 
 @pytest.fixture(autouse=True)
@@ -149,7 +150,8 @@ def test_sizes_and_strata_that_no_split_has(world: World) -> None:
     told = run("run", "study.toml")
     assert told.code == 2
     assert "error sizes-range: there are no 16 calibration examples in split 0\n" in told.err
-    world.edit("study.toml", "sizes = [10, 16]", 'group = "patient"')
+    world.edit("study.toml", "sizes = [10, 16]", "")
+    world.edit("study.toml", 'patients.csv"\n', 'patients.csv"\ncluster = "patient"\n')
     world.edit("study.toml", '"site"', '"diagnosis"')
     told = run("run", "study.toml")
     assert told.code == 2

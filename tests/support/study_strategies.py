@@ -67,8 +67,7 @@ def studies(draw: st.DrawFn) -> dict[str, object]:
             "missing": st.lists(TEXT, max_size=2),
             "columns": st.dictionaries(st.sampled_from(["task", "label"]), TEXT),
             "unanswered": st.sampled_from(["error", "drop"]),
-            "strip": st.booleans(),
-            "rename": RENAME,
+            "aggregator": component("majority-vote", ties=st.sampled_from(["first", "random"])),
         },
     )
     predictions = st.fixed_dictionaries(
@@ -78,34 +77,30 @@ def studies(draw: st.DrawFn) -> dict[str, object]:
             "scale": st.sampled_from(["probability", "logit", "independent", "any"]),
             "normalise": st.booleans(),
             "bad_rows": st.sampled_from(["error", "drop"]),
-            "strip": st.booleans(),
-            "rename": RENAME,
             "variable": TEXT,
         },
     )
     rest = some(
         seed=st.integers(),
         alphas=st.lists(RATES, min_size=1, max_size=3, unique=True),
-        examples=some(path=NAMES, only_common=st.booleans(), one_per=TEXT),
-        labels=st.fixed_dictionaries({"path": NAMES}),
-        aggregator=component("majority-vote", ties=st.sampled_from(["first", "random"])),
+        examples=some(path=NAMES, only_common=st.booleans(), one_per=TEXT, cluster=TEXT),
+        labels=some(path=NAMES, strip=st.booleans(), rename=RENAME),
         splits=some(
             count=st.integers(1, 10**6),
             test=BETWEEN,
-            group=TEXT,
             stratify=TEXT,
             draws=COUNTS,
             sizes=COUNTS,
         ),
         evaluation=some(
-            ties=st.sampled_from(["first", "any"]), true=TEXT, by=st.lists(TEXT, max_size=2)
+            ties=st.sampled_from(["first", "any"]), true_label=TEXT, by=st.lists(TEXT, max_size=2)
         ),
         output=some(folder=NAMES),
     )
     return {
         "annotations": draw(annotations),
         "predictions": draw(predictions),
-        "calibrations": [
+        "methods": [
             {"name": name, **table} for name, table in zip(names, calibrations, strict=False)
         ],
         **draw(rest),

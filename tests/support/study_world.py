@@ -12,8 +12,8 @@ import pytest
 
 from plausibly import registry
 from plausibly.config.document import Document, parse
-from plausibly.config.draft import StudyError, draft, located
-from plausibly.config.study import Study
+from plausibly.config.load import Draft, SettingsError, draft, located, study_mistakes
+from plausibly.config.settings import Settings
 from plausibly.errors import MissingExtra
 from plausibly.plugin import (
     CALIBRATOR,
@@ -31,7 +31,7 @@ SMALLEST = """\
 path = "votes.csv"
 [predictions]
 path = "probabilities.csv"
-[[calibrations]]
+[[methods]]
 """
 
 WHOLE = """\
@@ -47,20 +47,20 @@ path = "probabilities.csv"
 
 [examples]
 path = "patients.csv"
-
-[[calibrations]]
+cluster = "patient"
+[[methods]]
 name = "everyone"
 
-[[calibrations]]
+[[methods]]
 calibrator = "voted"
 
-[[calibrations]]
+[[methods]]
 calibrator = { name = "monte-carlo", draws = 4 }
 combiner = "maximum"
 
 [splits]
 count = 6
-group = "patient"
+
 
 [output]
 folder = "out"
@@ -72,11 +72,10 @@ alphas = [0.1, 5]
 [annotations]
 path = "votes.csv"
 raeder = "crowd-table"
+aggregator = "inverse-rnk"
 [predictions]
 path = "probabilities.csv"
-[aggregator]
-name = "inverse-rnk"
-[[calibrations]]
+[[methods]]
 name = "everyone"
 score = { name = "probability" }
 calibrator = { name = "monte-carlo", draws = "10" }
@@ -84,9 +83,9 @@ combiner = { name = "maximum", held_out = 0.5 }
 [splits]
 count = 100
 test = 0.5
-group = "patient_id"
 [examples]
 path = "patients.csv"
+cluster = "patient_id"
 """
 
 
@@ -96,17 +95,17 @@ alphas = [0.1, 0.05]
 [annotations]
 path = "votes.csv"
 reader = "crowd-table"
+aggregator = { name = "label-frequency" }
 [predictions]
 path = "probabilities.csv"
 [examples]
 path = "patients.csv"                               # optional: coordinates of the examples
+cluster = "patient"
 [labels]
 path = "labels.csv"                                 # optional: names in order, risk, order, parent
 [plugins]
 disable = []                                        # optional
-[aggregator]
-name = "label-frequency"
-[[calibrations]]
+[[methods]]
 name = "everyone"                                   # optional, else made from the components
 calibrator = { name = "monte-carlo", draws = 10 }
 score = { name = "probability" }
@@ -114,7 +113,6 @@ combiner = { name = "average" }
 [splits]                                            # optional; these are the defaults
 count = 100
 test = 0.5
-group = "patient"                                   # a coordinate of the examples; default none
 [output]
 folder = "out"
 """
@@ -125,11 +123,11 @@ def tables(text: str) -> dict[str, object]:
     return tomllib.loads(text, parse_float=Decimal)
 
 
-def study(text: str) -> Study:
+def study(text: str) -> Settings:
     """Return the study of a text without mistakes."""
     found = draft(tables(text))
     assert not found.mistakes
-    return found.study()
+    return found.settings
 
 
 def document(text: str) -> Document:
@@ -139,15 +137,21 @@ def document(text: str) -> Document:
 
 def rows(text: str) -> list[str]:
     """Return the mistakes of a text that can be told before any file is read: a row each."""
-    one = document(text)
-    found = located(draft(one.tables).mistakes, one.lines)
+    one = drafted(text)
+    found = located([*one.mistakes, *study_mistakes(one)], one.document.lines)
     return [f"{'-' if row.line is None else row.line} {row.text}" for row in found]
 
 
-def error(text: str) -> StudyError:
+def error(text: str) -> SettingsError:
     """Return the error about a text."""
+    one = drafted(text)
+    return one.error([*one.mistakes, *study_mistakes(one)])
+
+
+def drafted(text: str) -> Draft:
+    """Return the settings of a text, before any file is read."""
     one = document(text)
-    return StudyError.about("study.toml", located(draft(one.tables).mistakes, one.lines))
+    return draft(one.tables, one)
 
 
 def written(folder: Path) -> dict[str, bytes]:

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
-import typer
-
-from plausibly.cli import asked, common, dry, layout, values
+from plausibly.cli import dry, layout, options, values
 from plausibly.cli.output import Output
+from plausibly.config.load import Draft
 from plausibly.errors import InputError
 
 if TYPE_CHECKING:
@@ -24,90 +23,73 @@ Examples:
   plausibly aggregate -a votes.csv --aggregator bootstrap -o draws.parquet
 """
 
+Form: TypeAlias = Literal["wide", "long", "packed"]
+
+FLAGS = {
+    "Files": (
+        options.ANNOTATIONS.needed(),
+        options.out("output.plausibilities").needed(),
+        options.LABELS,
+    ),
+    "Format of the annotations": options.FORMAT,
+    "Plausibilities": (
+        options.AGGREGATOR,
+        options.Flag("--form", "output.form", "FORM"),
+        options.SEED,
+    ),
+}
+
 MANY_LABELS = 1_000
 """Up to here a number for each label is what is written unless something else is asked for."""
 
 
-def aggregate(
-    output: Output,
-    *,
-    annotations: common.RequiredAnnotations,
-    out: Annotated[
-        Path,
-        typer.Option("--out", "-o", metavar="FILE", help="Output: .csv, .parquet, .npz or .nc."),
-    ],
-    answers: common.Answers,
-    labels: common.Labels = None,
-    renaming: common.Renaming,
-    aggregator: common.Aggregator = None,
-    form: Annotated[
-        common.Form | None,
-        typer.Option(
-            "--form",
-            help="wide: a number for each label; long (.csv, .parquet) and packed (.npz, .nc): "
-            "only what is not 0 [default: wide up to 1,000 labels].",
-        ),
-    ] = None,
-    seed: common.Seed = 0,
-    dry_run: dry.DryRun = False,
-) -> None:
+def aggregate(output: Output, loaded: Draft, *, dry_run: dry.DryRun = False) -> None:
     """Declare ``plausibly aggregate``."""
-    wanted = asked.opinions(annotations, answers, aggregator=aggregator, seed=seed)
-    naming = asked.naming(labels, renaming)
-    to = values.outputs(out, {"-a": annotations, "--labels": labels})
-    _run(output, wanted, naming, to, form, dry_run=dry_run)
-
-
-def _run(
-    output: Output,
-    asked_opinions: asked.AskedOpinions,
-    naming: asked.Naming,
-    out: Path,
-    form: common.Form | None,
-    *,
-    dry_run: bool,
-) -> None:
-    from plausibly.cli import matching, reading
     from plausibly.data import names
     from plausibly.data.names import several
     from plausibly.data.states import read_left_out
     from plausibly.io import write_plausibilities
     from plausibly.io.plausibilities import check_output
+    from plausibly.study.reading import check_renames, label_names, read_answers
 
-    opinions = reading.read_opinions(asked_opinions, naming, output)
-    lam = opinions.plausibilities
-    matching.check_renames(naming, opinions.unknown, labels=reading.label_names(lam))
+    settings = loaded.settings
+    files = options.inputs(FLAGS, loaded)
+    out = values.outputs(settings.output.plausibilities or Path(), files)
+    form = settings.output.form
+    answers = read_answers(settings, labels=settings.labels.path, working=output.working)
+    lam = answers.plausibilities
+    check_renames(settings.labels, answers.unknown, labels=label_names(lam))
     chosen_form = form or _fitting(lam, out)
-    kept: Literal["wide", "long"] = "long" if chosen_form is common.Form.long else "wide"
+    kept: Literal["wide", "long"] = "long" if chosen_form == "long" else "wide"
     check_output(out, kept)
     formed = _formed(lam, out, chosen_form)
     if not dry_run:
         with output.working(f"writing {out.name}"):
             write_plausibilities(formed, out, form=kept)
 
-    examples, labels = lam.sizes[names.EXAMPLE], len(reading.label_names(lam))
+    examples, labels = lam.sizes[names.EXAMPLE], len(label_names(lam))
     draws = lam.sizes.get(names.DRAW)
     tied, unanimous = _certain(lam)
     left_out = read_left_out(lam.attrs)
-    aggregator = opinions.aggregator or {}
+    aggregator = answers.component or {}
     output.document |= {
-        asked_opinions.what: opinions.facts,
+        answers.what: answers.facts,
         "aggregator": aggregator,
-        "by_default": opinions.by_default,
+        "by_default": answers.by_default,
         "examples": examples,
-        "labels": reading.label_names(lam),
+        "labels": label_names(lam),
         **({} if draws is None else {"draws": draws}),
         "tied": tied,
         "unanimous": unanimous,
         "left_out": left_out,
-        "form": chosen_form.value,
+        "form": chosen_form,
         **({} if dry_run else {"saved": out}),
     }
     drawn = "" if draws is None else f", {several(draws, 'draw')} of each; in their mean"
-    kind = f"the default for {opinions.facts['kind']}" if opinions.by_default else ""
+    kind = f"the default for {answers.facts['kind']}" if answers.by_default else ""
     chosen = f"aggregator {layout.component(aggregator)}" + (f" ({kind})" if kind else "")
     rows: list[tuple[str, str | list[str]]] = [
-        (asked_opinions.what, opinions.text),
+        (answers.what, answers.text),
         ("chosen", chosen),
         (
             "plausibilities",
@@ -117,11 +99,11 @@ def _run(
         ),
         ("left out", layout.counts(left_out)),
     ]
-    how = "" if chosen_form is common.Form.wide else f", {_FORMS[chosen_form]}"
+    how = "" if chosen_form == "wide" else f", {_FORMS[chosen_form]}"
     if dry_run:
         dry.show(
             output,
-            read={asked_opinions.flag: asked_opinions.path, "--labels": naming.labels},
+            read=files,
             rows=rows,
             would=f"write these plausibilities{how}",
             memory=lam.nbytes,
@@ -137,27 +119,25 @@ def _run(
 
 
 _FORMS = {
-    common.Form.long: "a row for each label that is not 0",
-    common.Form.packed: "only what is not 0",
+    "long": "a row for each label that is not 0",
+    "packed": "only what is not 0",
 }
 
 
-def _fitting(lam: xr.DataArray | xr.Dataset, out: Path) -> common.Form:
+def _fitting(lam: xr.DataArray | xr.Dataset, out: Path) -> Form:
     """Return the form that nobody chose: of few labels a number each, of many what is not 0."""
-    from plausibly.cli.reading import label_names
     from plausibly.data.names import DRAW
     from plausibly.io.plausibilities import PACKED_ENDINGS
+    from plausibly.study.reading import label_names
 
     if len(label_names(lam)) <= MANY_LABELS:
-        return common.Form.wide
+        return "wide"
     if out.suffix.lower() not in PACKED_ENDINGS:
-        return common.Form.long
-    return common.Form.wide if DRAW in lam.dims else common.Form.packed
+        return "long"
+    return "wide" if DRAW in lam.dims else "packed"
 
 
-def _formed(
-    lam: xr.DataArray | xr.Dataset, out: Path, form: common.Form
-) -> xr.DataArray | xr.Dataset:
+def _formed(lam: xr.DataArray | xr.Dataset, out: Path, form: Form) -> xr.DataArray | xr.Dataset:
     """Return plausibilities in the form in which they are to be written."""
     import xarray as xr
 
@@ -165,7 +145,7 @@ def _formed(
     from plausibly.data.plausibilities import pack, unpack
     from plausibly.io.plausibilities import PACKED_ENDINGS
 
-    if form is common.Form.packed:
+    if form == "packed":
         drawn = DRAW in lam.dims
         if drawn or out.suffix.lower() not in PACKED_ENDINGS:
             raise InputError(
@@ -178,7 +158,7 @@ def _formed(
                 whose="--form",
             )
         return lam if isinstance(lam, xr.Dataset) else pack(lam)
-    wide = form is common.Form.wide
+    wide = form == "wide"
     return unpack(lam) if wide and isinstance(lam, xr.Dataset) else lam
 
 

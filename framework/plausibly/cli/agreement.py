@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from pathlib import Path
+from typing import TYPE_CHECKING
 
-import typer
-
-from plausibly.cli import asked, common, values
+from plausibly.cli import options
 from plausibly.cli.output import Output
+from plausibly.config.load import Draft
+from plausibly.config.settings import Agreement
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -25,145 +26,101 @@ Examples:
 """
 
 
-def agreement(
-    output: Output,
-    *,
-    annotations: common.RequiredAnnotations,
-    examples: common.Examples = None,
-    labels: common.Labels = None,
-    answers: common.Format,
-    annotators: Annotated[
-        bool, typer.Option("--annotators", help="Who differs from the others, instead.")
-    ] = False,
-    order: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--order",
-            metavar="LABELS",
-            help="The labels from one end to the other: low,medium,high. Repeatable.",
-        ),
-    ] = None,
-    depth: Annotated[
-        int | None,
-        typer.Option(
-            "--depth", metavar="PLACES", help="Of rankings [default: of the longest ranking]."
-        ),
-    ] = None,
-    by: Annotated[
-        str | None,
-        common.column("--by", "Column of -e: the same for each group."),
-    ] = None,
-    cluster: Annotated[
-        str | None,
-        common.column(
-            "--cluster", "Column of -e, such as patient, that is resampled instead of examples."
-        ),
-    ] = None,
-    draws: Annotated[
-        int | None,
-        typer.Option(
-            "--draws",
-            metavar="M",
-            help="Resample responses, too: how certain the most plausible label is.",
-        ),
-    ] = None,
-    risk: Annotated[
-        str | None,
-        common.column("--risk", "Column of --labels: how certain its level is.", of="labels"),
-    ] = None,
-    resamples: Annotated[
-        int, typer.Option("--resamples", metavar="B", help="Behind the intervals; 0 for none.")
-    ] = 1000,
-    confidence: Annotated[
-        float, typer.Option("--confidence", metavar="SHARE", help="Of the intervals.")
-    ] = 0.95,
-    seed: common.Seed = 0,
-) -> None:
+FLAGS = {
+    "Files": (options.ANNOTATIONS.needed(), options.EXAMPLES, options.LABELS),
+    "Format of the annotations": options.FORMAT,
+    "Measures": (
+        options.Flag("--annotators", "agreement.annotators"),
+        options.Flag("--order", "agreement.order", "LABEL,..."),
+        options.BY_GROUP,
+        options.CLUSTER,
+        options.Flag("--risk", "agreement.risk", "COLUMN", options.LABEL_COLUMNS),
+        options.Flag("--confidence", "agreement.confidence", "SHARE"),
+        options.SEED,
+    ),
+}
+
+
+def agreement(output: Output, loaded: Draft) -> None:
     """Declare ``plausibly agreement``."""
     from plausibly.annotators.agreement import agreement as measured
-    from plausibly.cli import layout, reading
-    from plausibly.io import read_annotations, read_examples, with_coordinates
+    from plausibly.cli import layout
+    from plausibly.io import read_examples, with_coordinates
+    from plausibly.study.reading import annotation_facts, read_table, summary_of
 
-    opinions = asked.opinions(annotations, answers, seed=seed)
-    _check_draws(draws, risk)
-    whose = opinions.path.name
-    with output.working(f"reading {whose}"):
-        table = read_annotations(opinions.path, opinions.reader, labels, **opinions.options)
-        annotated: xr.Dataset = table
-        facts = reading.annotation_facts(table, opinions.path)
-        if examples is not None:
-            annotated = with_coordinates(annotated, read_examples(examples))
+    settings, chosen = loaded.settings, loaded.settings.agreement
+    _check_draws(chosen)
+    table = read_table(settings, working=output.working)
+    annotated: xr.Dataset = table
+    if settings.examples.path is not None:
+        annotated = with_coordinates(annotated, read_examples(settings.examples.path))
     with output.working("comparing answers"):
         found = measured(
             annotated,
-            order=values.texts(order) or None,
-            depth=depth,
-            by=by,
-            cluster=cluster,
-            resamples=resamples,
-            confidence=confidence,
-            seed=seed,
+            order=chosen.order or None,
+            depth=chosen.depth,
+            by=chosen.by,
+            cluster=settings.examples.cluster,
+            resamples=chosen.resamples,
+            confidence=chosen.confidence,
+            seed=settings.seed,
         )
+    path = settings.annotations.path or Path()
+    facts = annotation_facts(table, path)
     output.document |= {"annotations": facts, **found.to_json()}
-    shown = [layout.fields([("annotations", reading.summary_of(table, whose))]), ""]
-    shown += found.annotator_lines() if annotators else found.lines()
-    if draws is not None:
-        shown += ["", _certainty(output, annotated, draws, risk, cluster, confidence, seed)]
-    if not annotators:
+    shown = [layout.fields([("annotations", summary_of(table, path.name))]), ""]
+    shown += found.annotator_lines() if chosen.annotators else found.lines()
+    if chosen.draws is not None:
+        shown += ["", _certainty(output, annotated, loaded, chosen.draws)]
+    if not chosen.annotators:
         further = ["--annotators (who differs)"]
-        if by is None:
-            further.append("--by COLUMN" if examples else "-e FILE --by COLUMN")
+        if chosen.by is None:
+            further.append("--by COLUMN" if settings.examples.path else "-e FILE --by COLUMN")
         shown += layout.fields(
             [("next", f"plausibly agreement {', '.join([*further, '--json'])}")]
         ).split("\n")
     output.show("\n".join(shown))
 
 
-def _check_draws(draws: int | None, risk: str | None) -> None:
+def _check_draws(chosen: Agreement) -> None:
     from plausibly.errors import InputError
 
+    risk, draws = chosen.risk, chosen.draws
     if risk is not None and draws is None:
         raise InputError(
             "option-unfit",
-            "--risk has no meaning without --draws",
+            "--risk has no meaning without agreement.draws",
             expected="resamples of the responses, by which levels are certain",
             got=f"--risk {risk}",
-            do="--draws 100",
+            do="--set agreement.draws=100",
             whose="--risk",
         )
     if draws is not None and draws < 2:
         raise InputError(
             "draws-range",
-            f"--draws {draws} show no uncertainty",
+            f"agreement.draws = {draws} shows no uncertainty",
             expected="2 or more",
             got=str(draws),
-            do="--draws 100",
-            whose="--draws",
+            do="--set agreement.draws=100",
+            whose="agreement.draws",
         )
 
 
-def _certainty(
-    output: Output,
-    table: xr.Dataset,
-    draws: int,
-    risk: str | None,
-    cluster: str | None,
-    confidence: float,
-    seed: int,
-) -> str:
+def _certainty(output: Output, table: xr.Dataset, loaded: Draft, draws: int) -> str:
     from plausibly.annotators.agreement import describe_certainty
     from plausibly.annotators.certainty import annotation_certainty
     from plausibly.conformal.aggregate import aggregate
 
+    settings = loaded.settings
     bootstrap: dict[str, object] = {"name": "bootstrap", "draws": draws}
     with output.working("resampling responses"):
-        lam = aggregate(table, bootstrap, seed=seed, unanswered="drop")
+        lam = aggregate(table, bootstrap, seed=settings.seed, unanswered="drop")
         found = annotation_certainty(
             lam,
-            risk=risk,
-            cluster=cluster,
-            confidence=confidence,
-            seed=seed,
+            risk=settings.agreement.risk,
+            cluster=settings.examples.cluster,
+            confidence=settings.agreement.confidence,
+            seed=settings.seed,
         )
     means = ("mean", "low", "high", "level_mean", "level_low", "level_high")
     output.document["certainty"] = {

@@ -86,7 +86,7 @@ def next_command(
     if of_new(predictor):
         words += ["-e", "NEW_EXAMPLES"]
     if view is not None and predictor.metadata.augmentations:
-        words += ["--view", view]
+        words += ["--set", f"predictions.augmentation={view}"]
     return [*words, "--alpha", alpha, "-o", out]
 
 

@@ -1,196 +1,109 @@
-"""``plausibly calibrate``: what experts and model said to a predictor with a guarantee."""
+"""``plausibly calibrate``: answers and predictions to a predictor with a guarantee."""
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Annotated
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
-import typer
-
-from plausibly.cli import asked, chunks as chunking, common, dry, layout, values
+from plausibly.cli import chunks as chunking, dry, layout, options
 from plausibly.cli.output import Output
+from plausibly.config.load import Draft
 
-HELP = "Calibrate a model on everything the experts said: a predictor with a guarantee."
+if TYPE_CHECKING:
+    from plausibly.conformal.predictor import ConformalPredictor
+    from plausibly.study.reading import Answers
+
+HELP = "Calibrate prediction sets on all answers of the annotators."
 EXAMPLES = """\b
 Examples:
   plausibly calibrate -a votes.csv -p probabilities.csv -o predictor.nc
-  plausibly calibrate -a votes.csv -p cal.parquet --calibrator monte-carlo \\
-    --draws 10 -o predictor.nc
-  plausibly calibrate --plausibilities lam.nc -p cal.npz -e patients.csv \\
-    --group patient --combiner '{name = "ecdf", delta = 0.01}' -o predictor.nc
-  plausibly calibrate -a votes.csv -p probabilities.csv -e patients.csv \\
-    --calibrator '{name = "mondrian", by = "site"}' -o predictor.nc
-  plausibly calibrate -a votes.csv -p views.csv --view view \\
-    --calibrator augmentation -o predictor.nc
+  plausibly calibrate -a votes.csv -p cal.parquet -e patients.csv \\
+    --calibrator '{name = "mondrian", by = "site"}' --alpha 0.1,0.05
 """
+FLAGS = {
+    "Files": (
+        options.ANNOTATIONS,
+        options.PREDICTIONS.needed(),
+        options.EXAMPLES,
+        options.PLAUSIBILITIES,
+        options.LABELS,
+        options.out("output.predictor"),
+    ),
+    "Format of the annotations": options.FORMAT,
+    "Method": (
+        options.CALIBRATOR,
+        options.COMBINER,
+        options.SCORE,
+        options.AGGREGATOR,
+        options.ALPHA,
+        options.SEED,
+    ),
+}
 
 
-def calibrate(
-    output: Output,
-    *,
-    predictions: common.Predictions,
-    out: Annotated[
-        Path, typer.Option("--out", "-o", metavar="FILE", help="Output: .nc, or a .zarr folder.")
-    ],
-    annotations: common.Annotations = None,
-    plausibilities: common.Plausibilities = None,
-    examples: common.Examples = None,
-    labels: common.Labels = None,
-    calibrator: Annotated[
-        str | None,
-        common.component("--calibrator", "calibrator", "What to compare with [default: expected]."),
-    ] = None,
-    draws: Annotated[
-        int | None,
-        typer.Option("--draws", help="Labels drawn for each example, where the calibrator draws."),
-    ] = None,
-    score: Annotated[
-        str | None,
-        common.component("--score", "score", "Score of a label [default: probability]."),
-    ] = None,
-    combiner: Annotated[
-        str | None,
-        common.component("--combiner", "combiner", "Merges p-values [default: average]."),
-    ] = None,
-    aggregator: common.Aggregator = None,
-    group: Annotated[
-        str | None,
-        common.column(
-            "--group",
-            "Column of -e whose groups, such as patients, are held out, one example of each.",
-        ),
-    ] = None,
-    alpha: common.Alphas = None,
-    seed: common.Seed = 0,
-    only_common: common.OnlyCommon = False,
-    allow_no_guarantee: Annotated[
-        bool,
-        typer.Option(
-            "--allow-no-guarantee",
-            help="Calibrate also where the combiner has no guarantee for these p-values.",
-        ),
-    ] = False,
-    no_names: Annotated[
-        bool,
-        typer.Option("--no-names", help="Keep no hashes of the examples' names in the predictor."),
-    ] = False,
-    answers: common.Answers,
-    numbers: common.Views,
-    renaming: common.Renaming,
-    chunked: chunking.Chunking,
-    dry_run: dry.DryRun = False,
-) -> None:
+def calibrate(output: Output, loaded: Draft, *, dry_run: dry.DryRun = False) -> None:
     """Declare ``plausibly calibrate``."""
-    inputs = {
-        "-a": annotations,
-        "--plausibilities": plausibilities,
-        "-p": predictions,
-        "-e": examples,
-        "--labels": labels,
-    }
-    with chunking.computing(chunked, dry_run=dry_run):
-        _run(
-            output,
-            asked.opinions(
-                annotations,
-                answers,
-                plausibilities=plausibilities,
-                aggregator=aggregator,
-                seed=seed,
-            ),
-            asked.model(predictions, numbers, examples=examples, chunks=chunked.chunks),
-            asked.naming(labels, renaming),
-            asked.Method(
-                calibrator=values.component(calibrator, "--calibrator"),
-                score=values.component(score, "--score"),
-                combiner=values.component(combiner, "--combiner"),
-                draws=draws,
-                group=group,
-                alphas=tuple(alpha or common.DEFAULT_ALPHAS),
-                seed=seed,
-                only_common=only_common,
-                allow_no_guarantee=allow_no_guarantee,
-            ),
-            values.outputs(out, inputs),
-            names=not no_names,
-            dry_run=dry_run,
-        )
+    from plausibly.cli import values
+
+    options.check_answers(loaded)
+    values.outputs(loaded.settings.output.predictor, options.inputs(FLAGS, loaded))
+    with chunking.computing(loaded.settings.compute, dry_run=dry_run):
+        _run(output, loaded, dry_run=dry_run)
 
 
-def _run(
-    output: Output,
-    asked_opinions: asked.AskedOpinions,
-    asked_model: asked.AskedPredictions,
-    naming: asked.Naming,
-    method: asked.Method,
-    out: Path,
-    *,
-    names: bool,
-    dry_run: bool,
-) -> None:
+def _run(output: Output, loaded: Draft, *, dry_run: bool) -> None:
     import attrs
 
-    from plausibly import registry
-    from plausibly.calibration.alphas import read_alphas
-    from plausibly.cli import asks, matching, reading
+    from plausibly.cli import asks
     from plausibly.cli.promise import notes_of, promise_of
     from plausibly.conformal import FORMAT
     from plausibly.conformal.calibrate import calibrate as calibrated
     from plausibly.data.names import EXAMPLE, several
     from plausibly.extras import require
-    from plausibly.protocols import CALIBRATOR, COMBINER, SCORE
+    from plausibly.study.reading import read_both, shape_text
 
-    read_alphas(list(method.alphas))  # a slip is said before anything is read
-    model, opinions, predictions, lam, left_out = matching.read_both(
-        output, asked_opinions, asked_model, naming, only_common=method.only_common
+    settings = loaded.settings
+    method, out = settings.chosen_method, settings.output.predictor
+    chunks, names = settings.compute.chunks, settings.output.keep_names
+    alphas = [str(alpha) for alpha in settings.alphas]
+    model, answers, predictions, lam, left_out = read_both(
+        settings, chunks=chunks, working=output.working
     )
     if out.suffix == ".zarr":
         require("zarr", extra="zarr", whose=str(out))
-    files = {
-        asked_opinions.flag: asked_opinions.path,
-        "-p": asked_model.path,
-        "-e": asked_model.examples,
-        "--labels": naming.labels,
-    }
+    files = options.inputs(FLAGS, loaded)
     seen: list[tuple[str, str | list[str]]] = [
-        (asked_opinions.what, opinions.text),
-        ("predictions", f"{model.whose}: {reading.shape_text(model.predictions)}"),
+        (answers.what, answers.text),
+        ("predictions", f"{model.source}: {shape_text(model.predictions)}"),
         ("left out", layout.counts(left_out)),
     ]
     output.document |= {
-        asked_opinions.what: opinions.facts,
+        answers.what: answers.facts,
         "predictions": model.facts,
         "left_out": left_out,
     }
-    if dry_run and asked_model.chunks is not None:
+    if dry_run and chunks is not None:
         # The real run reads every chunk; here the components alone are looked for.
-        registry.resolve(CALIBRATOR, method.calibrator or "expected")
-        registry.resolve(SCORE, method.score or "probability")
-        registry.resolve(COMBINER, method.combiner or "average")
         many = several(predictions.sizes[EXAMPLE], "example")
-        would = f"read {many}, {asked_model.chunks:,} at a time, and calibrate"
+        would = f"read {many}, {chunks:,} at a time, and calibrate"
         dry.show(output, read=files, rows=seen, would=would, write=[out])
         return
     with (
         output.working("calibrating") as tick,
-        chunking.counting(asked_model.chunks, tick),
+        chunking.counting(chunks, tick),
         asks.views_as_options(),
     ):
         predictor = calibrated(
             predictions,
             lam,
-            calibrator=method.calibrator or "expected",
-            score=method.score or "probability",
-            combiner=method.combiner or "average",
-            draws=method.draws,
-            seed=method.seed,
-            group=method.group,
-            allow_no_guarantee=method.allow_no_guarantee,
+            **method.arguments(),
+            seed=settings.seed,
+            group=settings.examples.cluster,
         )
-    if opinions.aggregator is not None:
-        metadata = attrs.evolve(predictor.metadata, aggregator=str(opinions.aggregator["name"]))
+    if answers.component is not None:
+        metadata = attrs.evolve(predictor.metadata, aggregator=str(answers.component["name"]))
         predictor = attrs.evolve(predictor, metadata=metadata)
-    chosen = matching.chosen(predictor, method, opinions)
+    chosen = _chosen(loaded, predictor, answers)
     if dry_run:
         output.document["chosen"] = {title: table for title, table, _ in chosen}
         dry.show(
@@ -203,11 +116,11 @@ def _run(
             write=[out],
         )
         return
-    thresholds = asks.thresholds(predictor, method.alphas)
+    thresholds = asks.thresholds(predictor, alphas)
     with output.working(f"writing {out.name}"):
         predictor.save(out, names=names)
 
-    promises = [predictor.guarantee(alpha) for alpha in method.alphas]
+    promises = [predictor.guarantee(alpha) for alpha in alphas]
     output.document |= {
         "chosen": {title: table for title, table, _ in chosen},
         "n": predictor.n,
@@ -223,29 +136,56 @@ def _run(
     matched_all = model.predictions.sizes[EXAMPLE] == predictor.n
     same = "every example matched by name" if matched_all else "examples by name"
     kept = "scores and name hashes, no examples" if names else "scores, no names"
-    column = asked_model.options.get("view")
     command = asks.next_command(
-        predictor,
-        out,
-        method.alphas[0],
-        "sets.csv",
-        view=None if column is None else str(column),
+        predictor, out, alphas[0], "sets.csv", view=settings.predictions.augmentation
     )
     output.show(
         layout.fields(
             [
-                (asked_opinions.what, opinions.text),
-                (
-                    "predictions",
-                    f"{model.whose}: {reading.shape_text(model.predictions)}; {same}",
-                ),
+                (answers.what, answers.text),
+                ("predictions", f"{model.source}: {shape_text(model.predictions)}; {same}"),
                 ("left out", layout.counts(left_out)),
                 ("chosen", layout.choices(chosen)),
-                *(("guarantee", promise_of(predictor, alpha)) for alpha in method.alphas),
+                *(("guarantee", promise_of(predictor, alpha)) for alpha in alphas),
                 *(("note", note) for note in notes_of(promises)),
                 ("asks for", asks.asked_of_new(predictor)),
                 ("saved", f"{out} ({layout.size(out)}, format {FORMAT}): {kept}"),
                 ("next", layout.command_line(command, indent=16)),
             ]
         )
+    )
+
+
+def _chosen(
+    loaded: Draft, predictor: ConformalPredictor, answers: Answers
+) -> list[tuple[str, Mapping[str, object] | int, bool]]:
+    """Return title, component and whether it is the default, of all that was chosen."""
+    from plausibly.protocols import COMBINER, SCORE
+    from plausibly.study.reading import table_of
+
+    calibrator = predictor.components["calibrator"] or {"name": predictor.metadata.calibrator}
+    seed = loaded.settings.seed
+    summary = predictor.summary
+    drawn = (
+        summary.m > 1 or summary.n_held_out or predictor.score.randomised or _has_draws(calibrator)
+    )
+    tables = {
+        "calibrator": calibrator,
+        "score": table_of(SCORE, predictor.score),
+        "combiner": table_of(COMBINER, predictor.combiner),
+    }
+    made: list[tuple[str, Mapping[str, object] | int, bool]] = [
+        (name, table, not loaded.has(f"method.{name}")) for name, table in tables.items()
+    ]
+    if answers.component is not None:
+        made.insert(0, ("aggregator", answers.component, answers.by_default))
+    if seed or drawn:
+        made.append(("seed", seed, seed == 0))
+    return made
+
+
+def _has_draws(table: Mapping[str, object]) -> bool:
+    """Return whether a calibrator draws labels, or one inside it does."""
+    return "draws" in table or any(
+        _has_draws(value) for value in table.values() if isinstance(value, Mapping)
     )

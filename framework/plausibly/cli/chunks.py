@@ -1,69 +1,43 @@
-"""Options of arrays larger than memory: how many examples at once, and who computes."""
+"""Arrays larger than memory: who computes their chunks, and how many are done."""
 
 from __future__ import annotations
 
 import contextlib
-import dataclasses
 from collections.abc import Iterator
 from threading import Event, Thread
-from typing import Annotated, Any, TypeAlias
-
-import typer
+from typing import Any
 
 from plausibly.cli.progress import Tick
+from plausibly.config.settings import Compute
 from plausibly.errors import InputError
 
-Chunks: TypeAlias = Annotated[
-    int | None,
-    typer.Option(
-        "--chunks",
-        metavar="N",
-        help="Read about N examples at a time: Zarr, netCDF, npy, Parquet larger than memory.",
-    ),
-]
 _EVERY = 0.5  # seconds between two questions to a scheduler
-Scheduler: TypeAlias = Annotated[
-    str | None,
-    typer.Option(
-        "--scheduler",
-        metavar="ADDRESS|local|threads",
-        help="Who computes chunks: a Dask cluster, processes here, or threads [default: threads].",
-    ),
-]
-
-
-@dataclasses.dataclass(frozen=True, kw_only=True)
-class Chunking:
-    """How arrays larger than memory are read."""
-
-    chunks: Chunks = None
-    scheduler: Scheduler = None
 
 
 @contextlib.contextmanager
-def computing(chunking: Chunking, *, dry_run: bool = False) -> Iterator[None]:
-    """Have chunks computed by who was asked to, and close what was opened for it."""
-    scheduler = chunking.scheduler
-    if chunking.chunks is None:
+def computing(compute: Compute, *, dry_run: bool = False) -> Iterator[None]:
+    """Have chunks computed by a scheduler, and close what was opened for it."""
+    scheduler = compute.scheduler
+    if compute.chunks is None:
         if scheduler is not None:
             raise InputError(
                 "option-unfit",
-                "--scheduler has no meaning without --chunks",
+                "compute.scheduler has no meaning without chunks",
                 expected="chunks to compute",
-                got=f"--scheduler {scheduler}",
-                do="--chunks 50000, or leave --scheduler out",
-                whose="--scheduler",
+                got=f"compute.scheduler = {scheduler}",
+                do="--set compute.chunks=50000, or leave compute.scheduler out",
+                whose="compute.scheduler",
             )
         yield
         return
     from plausibly.extras import require
 
-    config = require("dask", extra="dask", whose="--chunks").config
+    config = require("dask", extra="dask", whose="compute.chunks").config
     if scheduler in (None, "threads") or (dry_run and scheduler == "local"):
         with config.set(scheduler="threads"):
             yield
         return
-    distributed = require("distributed", extra="dask", whose="--scheduler")
+    distributed = require("distributed", extra="dask", whose="compute.scheduler")
     if scheduler == "local":
         with (
             distributed.LocalCluster(
@@ -82,8 +56,8 @@ def computing(chunking: Chunking, *, dry_run: bool = False) -> Iterator[None]:
             f"no Dask scheduler answers at {scheduler}",
             expected="local, threads, or an address such as tcp://127.0.0.1:8786",
             got=" ".join(str(reason).split())[:120],
-            do="start one (dask scheduler), or --scheduler local",
-            whose="--scheduler",
+            do="start one (dask scheduler), or --set compute.scheduler=local",
+            whose="compute.scheduler",
         ) from reason
     with client, config.set(scheduler=client):
         yield
@@ -97,7 +71,7 @@ def counting(chunks: int | None, tick: Tick) -> Iterator[None]:
         return
     from plausibly.extras import require
 
-    scheduler = require("dask.base", extra="dask", whose="--chunks").get_scheduler()
+    scheduler = require("dask.base", extra="dask", whose="compute.chunks").get_scheduler()
     client = getattr(scheduler, "__self__", None)
     with _counting_there(client, tick) if client is not None else _counting_here(tick):
         yield
@@ -108,7 +82,7 @@ def _counting_here(tick: Tick) -> Iterator[None]:
     """Tell of the tasks that threads of this process finish."""
     from plausibly.extras import require
 
-    callbacks = require("dask.callbacks", extra="dask", whose="--chunks")
+    callbacks = require("dask.callbacks", extra="dask", whose="compute.chunks")
 
     def after(_key: object, _result: object, _graph: object, state: object, _by: object) -> None:
         if isinstance(state, dict):

@@ -1,14 +1,16 @@
-"""The commands by name, each imported when it is asked for: the help of all needs none of them."""
+"""The commands by name, each imported when it is needed: the help of all needs none of them."""
 
 from __future__ import annotations
 
 import dataclasses
 import importlib
 import inspect
-from collections.abc import Callable
-from typing import Any, get_type_hints
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Annotated, Any, TypeAlias, get_type_hints
 
 import typer
+from typer.core import TyperCommand
 from typer.main import get_command
 
 from plausibly.cli import common
@@ -36,41 +38,105 @@ SUMMARIES = {
 
 SETTINGS = {"help_option_names": ["-h", "--help"]}
 
+Config: TypeAlias = Annotated[
+    Path | None,
+    typer.Option(
+        "--config", metavar="FILE", help="Settings file, or none.  [plausibly.toml, if present]"
+    ),
+]
+Sets: TypeAlias = Annotated[
+    list[str] | None,
+    typer.Option("--set", metavar="KEY=VALUE", help="Any setting: --set predictions.scale=logit."),
+]
 
-def declared(name: str, function: Callable[..., None]) -> Callable[..., int]:
-    """Return a command as Typer reads it: groups of options taken apart, and those of the output.
 
-    A parameter that is a dataclass is a group, whose fields are options; `output` is made of
-    ``--json --quiet --strict --debug``, which every command has.
+class Grouped(TyperCommand):
+    """A command whose options stand in groups."""
+
+    groups: Mapping[str, list[str]] = {}
+
+    def format_options(self, ctx: Any, formatter: Any) -> None:  # Any: Typer exports no types
+        """Write the options of each group, and then the shared ones."""
+        shown = [(each.name, each.get_help_record(ctx)) for each in self.get_params(ctx)]
+        records = {name: record for name, record in shown if record is not None}
+        own = [name for names in self.groups.values() for name in names]
+        groups = {**self.groups, "Options": [name for name in records if name not in own]}
+        for title, names in groups.items():
+            rows = [records[name] for name in names if name in records]
+            if rows:
+                with formatter.section(title):
+                    formatter.write_dl(rows)
+
+
+def declared(name: str, module: Any) -> Callable[..., int]:  # Any: a module
+    """Return a command as Typer reads it.
+
+    ``FLAGS`` of the module set keys: the function gets the settings as ``loaded``. Its other
+    parameters are options of its own; `output` is made of ``--json --quiet --strict --debug``.
     """
-    hints = get_type_hints(function, include_extras=True)
-    groups: dict[str, Any] = {  # Any: dataclasses of any kind
-        one: kind for one, kind in hints.items() if dataclasses.is_dataclass(kind)
+    call: Callable[..., int | None] = getattr(module, name)
+    flags = _flags(module)
+    hints = get_type_hints(call, include_extras=True)
+    options = {
+        each.parameter: inspect.Parameter(
+            each.parameter, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=each.option()
+        )
+        for each in flags
     }
-    groups["output"] = common.Printing
-    options: dict[str, inspect.Parameter] = {}
-    given = inspect.signature(function).parameters.values()
-    for one in sorted(given, key=lambda one: one.name == "output"):
-        if one.name not in groups:
-            options[one.name] = one.replace(annotation=hints[one.name])
-            continue
-        types = get_type_hints(groups[one.name], include_extras=True)
-        for field in dataclasses.fields(groups[one.name]):
-            options[field.name] = inspect.Parameter(
-                field.name, one.KEYWORD_ONLY, default=field.default, annotation=types[field.name]
+    own = [
+        one.replace(annotation=hints[one.name], kind=one.KEYWORD_ONLY)
+        for one in inspect.signature(call).parameters.values()
+        if one.name not in ("output", "loaded")
+    ]
+    options |= {one.name: one for one in own}
+    reads = getattr(module, "CONFIG", True)
+    if flags:
+        shared = {"config": Config, "set_keys": Sets} if reads else {"set_keys": Sets}
+        options |= {
+            key: inspect.Parameter(
+                key, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=kind
             )
+            for key, kind in shared.items()
+        }
+    printing = get_type_hints(common.Printing, include_extras=True)
+    for field in dataclasses.fields(common.Printing):
+        options[field.name] = inspect.Parameter(
+            field.name,
+            inspect.Parameter.KEYWORD_ONLY,
+            default=field.default,
+            annotation=printing[field.name],
+        )
 
     def command(**values: Any) -> int:  # Any: what was typed, which Typer has checked
-        for one, kind in groups.items():
-            fields = [field.name for field in dataclasses.fields(kind)]
-            values[one] = kind(**{field: values.pop(field) for field in fields})
-        output: Output = values["output"].output(name)
-        return output.run(lambda: function(**{**values, "output": output}))
+        printed = [field.name for field in dataclasses.fields(common.Printing)]
+        output = Output(name, **{field: values.pop(field) for field in printed})
+        config, sets = values.pop("config", None), values.pop("set_keys", None)
+        typed = {
+            each.key: (each.long, value)
+            for each in flags
+            if (value := values.pop(each.parameter)) not in (None, False, [])
+        }
 
-    kept = [one.replace(kind=one.KEYWORD_ONLY) for one in options.values()]
-    command.__signature__ = inspect.Signature(kept)  # type: ignore[attr-defined]  # read by Typer
-    command.__annotations__ = {one.name: one.annotation for one in kept}
+        def body() -> int | None:
+            if not flags:
+                return call(output, **values)
+            from plausibly.cli import settings
+
+            output.flags = {text for each in flags for text in each.names.split()}
+            loaded = settings.load(output, config, typed, sets or (), reads=reads)
+            settings.check_required(module.FLAGS, loaded, name)
+            with settings.without_plugins(loaded.settings.plugins.disable):
+                return call(output, loaded, **values)
+
+        return output.run(body)
+
+    command.__signature__ = inspect.Signature(list(options.values()))  # type: ignore[attr-defined]  # read by Typer
+    command.__annotations__ = {one.name: one.annotation for one in options.values()}
     return command
+
+
+def _flags(module: Any) -> list[Any]:  # Any: a module; flags, whose module is imported with it
+    return [flag for flags in getattr(module, "FLAGS", {}).values() for flag in flags]
 
 
 def made(name: str) -> Any:  # Any: Typer does not export the type of its commands
@@ -84,9 +150,17 @@ def made(name: str) -> Any:  # Any: Typer does not export the type of its comman
             pretty_exceptions_enable=False,
             context_settings=SETTINGS,
         )
-        app.command(name, short_help=SUMMARIES[name], help=module.HELP, epilog=module.EXAMPLES)(
-            declared(name, getattr(module, name))
-        )
+        groups = {
+            title: [flag.parameter for flag in flags]
+            for title, flags in getattr(module, "FLAGS", {}).items()
+        }
+        app.command(
+            name,
+            short_help=SUMMARIES[name],
+            help=module.HELP,
+            epilog=module.EXAMPLES,
+            cls=type("Grouped", (Grouped,), {"groups": groups}),
+        )(declared(name, module))
     command = get_command(app)
     command.name = name
     return command

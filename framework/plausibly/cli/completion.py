@@ -36,6 +36,15 @@ def components(kind: str) -> Offer:
     return offer
 
 
+def choices(values: Iterable[object]) -> Offer:
+    """Return what offers some values."""
+
+    def offer(incomplete: str) -> Offered:
+        return _beginning(incomplete, lambda: ((str(value), "") for value in values))
+
+    return offer
+
+
 def plugins(incomplete: str) -> Offered:
     """Offer plugins by name."""
 
@@ -63,11 +72,6 @@ def kinds_of_component(incomplete: str) -> Offered:
             yield kind.name, ""
 
     return _beginning(incomplete, found)
-
-
-def kinds_of_annotation(incomplete: str) -> Offered:
-    """Offer the kinds of answers."""
-    return _beginning(incomplete, lambda: _components("annotation"))
 
 
 def figures(incomplete: str) -> Offered:

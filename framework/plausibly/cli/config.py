@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import typer
 
 from plausibly.cli import common, layout
 from plausibly.cli.output import Output
 from plausibly.cli.run import Study
+from plausibly.config.load import NAME, load
 
-HELP = "Study files: check one, show all that it asks for, or the schema for editors."
-HELP_CHECK = "Check a study file and every file that it names; every mistake is told at once."
-HELP_SHOW = "Show a study with everything filled in, and where each value comes from."
-HELP_SCHEMA = "Print the JSON schema of study files, with the components that are installed."
+HELP = "Settings files: check one, show every setting, or the schema for editors."
+HELP_CHECK = "Check a settings file, and the files of a study; every mistake is listed at once."
+HELP_SHOW = "Show every setting, and where each value comes from."
+HELP_SCHEMA = "Print the JSON schema of settings files, with the components that are installed."
 CHECK_EXAMPLES = """\b
 Examples:
   plausibly config check study.toml
@@ -39,7 +42,7 @@ app = typer.Typer(
 
 @app.command("check", help=HELP_CHECK, epilog=CHECK_EXAMPLES)
 def check(
-    study: Study,
+    study: Study = None,
     json: common.AsJson = False,
     quiet: common.Quiet = False,
     strict: common.Strict = False,
@@ -50,22 +53,30 @@ def check(
 
     def body() -> int:
         from plausibly.cli import study_words as words
-        from plausibly.config.draft import StudyError
-        from plausibly.study import prepare
+        from plausibly.config.load import SettingsError
+        from plausibly.study import Prepared, prepare
+        from plausibly.study.prepare import settings_file
 
+        path = study or Path(NAME)
         try:
-            with output.working(f"reading {study.name}"):
-                ready = prepare(study)
-        except StudyError as error:
+            with output.working(f"reading {path.name}"):
+                loaded = load(settings_file(path))
+                ready = prepare(loaded) if loaded.has("methods") else loaded.check()
+        except SettingsError as error:
             if quiet:
                 raise
-            # The list is what was asked for: a result, not a failure of this command.
+            # The list is the result, not a failure of this command.
             output.document |= error.details
             output.show(error.listing())
             return error.exit_code
-        output.document |= {"file": study.name, "mistakes": [], **words.before(ready)}
-        following = layout.command_line(["plausibly", "run", study], indent=13)
-        output.show(layout.fields([*words.blocks(ready), ("next", following)]))
+        output.document |= {"file": path.name, "mistakes": []}
+        rows: list[tuple[str, str | list[str]]] = [("config", f"{path.name} is right")]
+        following = layout.command_line(["plausibly", "calibrate"], indent=13)
+        if isinstance(ready, Prepared):
+            output.document |= words.before(ready)
+            rows = [*words.blocks(ready)]
+            following = layout.command_line(["plausibly", "run", path], indent=13)
+        output.show(layout.fields([*rows, ("next", following)]))
         return 0
 
     return output.run(body)
@@ -73,7 +84,7 @@ def check(
 
 @app.command("show", help=HELP_SHOW, epilog=SHOW_EXAMPLES)
 def show(
-    study: Study,
+    study: Study = None,
     json: common.AsJson = False,
     quiet: common.Quiet = False,
     strict: common.Strict = False,
@@ -85,24 +96,32 @@ def show(
     def body() -> None:
         from plausibly.cli.study_words import as_data
         from plausibly.config.document import toml_text, values_of
+        from plausibly.config.resolved import origins, resolved
         from plausibly.study import prepare
+        from plausibly.study.prepare import settings_file
 
-        with output.working(f"reading {study.name}"):
-            ready = prepare(study)
-        tables = ready.tables()
+        file = study or Path(NAME)
+        with output.working(f"reading {file.name}"):
+            loaded = load(settings_file(file))
+            if loaded.has("methods"):
+                ready = prepare(loaded)
+                tables, origin = ready.tables(whole=True), ready.origin
+            else:
+                tables = resolved(loaded.check(), whole=True)
+                origin = origins(loaded.document, {})
         output.document |= {
-            "file": study.name,
+            "file": file.name,
             "study": as_data(tables),
             "values": [
                 {
                     "path": path,
                     "value": as_data(value),
-                    "origin": "not set" if value is None else ready.origin(path),
+                    "origin": "not set" if value is None else origin(path),
                 }
                 for path, value in values_of(tables)
             ],
         }
-        output.show(toml_text(tables, ready.origin).rstrip("\n"))
+        output.show(toml_text(tables, origin).rstrip("\n"))
 
     return output.run(body)
 

@@ -7,8 +7,9 @@ from typing import Annotated
 
 import typer
 
-from plausibly.cli import asked, common, dry, values
+from plausibly.cli import dry, layout, options, values
 from plausibly.cli.output import Output
+from plausibly.config.load import Draft
 
 HELP = (
     "Write annotations of any format as one table that keeps everything: every response in words, "
@@ -22,36 +23,40 @@ Examples:
 """
 
 
+FLAGS = {
+    "Files": (options.ANNOTATIONS.needed(), options.LABELS),
+    "Format of the annotations": options.FORMAT,
+}
+
+
 def convert(
     output: Output,
+    loaded: Draft,
     *,
-    annotations: common.RequiredAnnotations,
     out: Annotated[
         Path,
         typer.Option("--out", "-o", metavar="FILE", help="Output: .csv, .parquet, .npz or .nc."),
     ],
-    answers: common.Format,
-    labels: common.Labels = None,
     dry_run: dry.DryRun = False,
 ) -> None:
     """Declare ``plausibly convert``."""
-    opinions = asked.opinions(annotations, answers)
-    values.outputs(out, {"-a": annotations, "--labels": labels})
-    from plausibly.cli import layout, reading
-    from plausibly.io import read_annotations, write_annotations
+    from plausibly.io import write_annotations
     from plausibly.io.annotation_files import check_output
+    from plausibly.study.reading import annotation_facts, read_table, summary_of
 
-    whose = opinions.path.name
-    with output.working(f"reading {whose}"):
-        table = read_annotations(opinions.path, opinions.reader, labels, **opinions.options)
-        facts = reading.annotation_facts(table, opinions.path)
+    files = options.inputs(FLAGS, loaded)
+    values.outputs(out, files)
+    path = files["-a"]
+    table = read_table(loaded.settings, working=output.working)
+    facts = annotation_facts(table, path)
     check_output(out)
+    rows: list[tuple[str, str | list[str]]] = [("annotations", summary_of(table, path.name))]
     if dry_run:
         output.document |= {"annotations": facts}
         dry.show(
             output,
-            read={"-a": opinions.path, "--labels": labels},
-            rows=[("annotations", reading.summary_of(table, whose))],
+            read=files,
+            rows=rows,
             would="write every response as one table",
             memory=table.nbytes,
             write=[out],
@@ -61,12 +66,8 @@ def convert(
         write_annotations(table, out)
     output.document |= {"annotations": facts, "saved": out}
     following = ["plausibly", "aggregate", "-a", out, "-o", "plausibilities.parquet"]
-    output.show(
-        layout.fields(
-            [
-                ("annotations", reading.summary_of(table, whose)),
-                ("saved", f"{out} ({layout.size(out)})"),
-                ("next", layout.command_line(following, indent=13)),
-            ]
-        )
-    )
+    rows += [
+        ("saved", f"{out} ({layout.size(out)})"),
+        ("next", layout.command_line(following, indent=13)),
+    ]
+    output.show(layout.fields(rows))

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from plausibly.cli import common, dry, layout, terminal
+from plausibly.cli import dry, layout, terminal
 from plausibly.cli.output import Output
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ def demo(
         Path, typer.Option("--out", "-o", metavar="FOLDER", help="Where its files go.")
     ] = Path("plausibly-demo"),
     splits: Annotated[int, typer.Option("--splits", min=1, help="Random halves.")] = 100,
-    seed: common.Seed = 1,
+    seed: Annotated[int, typer.Option("--seed", metavar="N", help="Random seed.")] = 1,
     dry_run: dry.DryRun = False,
 ) -> None:
     """Declare ``plausibly demo``."""

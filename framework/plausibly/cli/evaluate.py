@@ -1,232 +1,129 @@
-"""``plausibly evaluate``: whether the sets cover what experts say of new examples."""
+"""``plausibly evaluate``: coverage and size of prediction sets on new examples."""
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
-import typer
-
-from plausibly.cli import asked, chunks as chunking, common, values
+from plausibly.cli import chunks as chunking, options
 from plausibly.cli.output import CheckFailed, Output
+from plausibly.config.load import Draft
 
 if TYPE_CHECKING:
     import xarray as xr
 
-HELP = "Measure whether prediction sets cover what experts say, how large they are, where weak."
+HELP = "Measure coverage and size of prediction sets."
 EXAMPLES = """\b
 Examples:
   plausibly evaluate sets.csv -a new_votes.csv
   plausibly evaluate sets.csv -a new_votes.csv -e patients.csv --by site \\
     --cluster patient
-  plausibly evaluate sets.csv -a new_votes.csv --strata size --strata label
-  plausibly evaluate sets.csv -a new_votes.csv -p new.csv \\
-    --predictor predictor.nc
-  plausibly evaluate sets.csv -a new_votes.csv --fail-under .89 --json
+  plausibly evaluate sets.csv -a new_votes.csv --by set-size --by label
+  plausibly evaluate sets.csv -a new_votes.csv --fail-under 0.89 --json
 """
+FLAGS = {
+    "Files": (
+        options.Flag("SETS", "output.sets", "SETS"),
+        options.NEW_ANNOTATIONS,
+        options.NEW_EXAMPLES,
+        options.NEW_PREDICTIONS,
+        options.NEW_PLAUSIBILITIES,
+        options.LABELS,
+        options.PREDICTOR,
+    ),
+    "Format of the annotations": (*options.FORMAT, options.AGGREGATOR),
+    "Measures": (
+        options.BY,
+        options.CLUSTER,
+        options.TRUE_LABEL,
+        options.Flag("--fail-under", "evaluation.fail_under", "SHARE"),
+        options.SEED,
+    ),
+}
 
 _SLACK = 1e-9  # a mean of tenths is a tenth, whatever its last bit says
 
 
-def evaluate(
-    output: Output,
-    *,
-    sets: Annotated[Path, typer.Argument(metavar="SETS", help="What plausibly predict wrote.")],
-    annotations: common.Annotations = None,
-    plausibilities: common.Plausibilities = None,
-    examples: common.Examples = None,
-    labels: common.Labels = None,
-    by: Annotated[
-        list[str] | None,
-        common.column(
-            "--by",
-            "Report each group of this column of -e too. Repeatable: then their crossings, "
-            "the weakest first.",
-        ),
-    ] = None,
-    at_least: Annotated[
-        int,
-        typer.Option("--at-least", help="Leave out smaller crossings of several --by.", min=1),
-    ] = 20,
-    strata: Annotated[
-        list[common.Strata] | None,
-        typer.Option(
-            "--strata",
-            metavar="entropy|size|label",
-            help="Report by ambiguity, by size of the set, or by label too. Repeatable.",
-        ),
-    ] = None,
-    risk: Annotated[
-        str | None,
-        common.column(
-            "--risk",
-            "Column of --labels with their risk: report what each level misses.",
-            of="labels",
-        ),
-    ] = None,
-    predictions: Annotated[
-        Path | None,
-        typer.Option(
-            "--predictions",
-            "-p",
-            metavar="FILE",
-            help="What SETS were predicted from: report where the model is in doubt, and the "
-            "worst slab.",
-        ),
-    ] = None,
-    predictor: Annotated[
-        Path | None,
-        typer.Option(
-            "--predictor",
-            metavar="FILE",
-            help="What predicted SETS, beside -p: report whether its p-values are uniform.",
-        ),
-    ] = None,
-    true: Annotated[
-        str | None,
-        common.column("--true", "Column of -e with a known label."),
-    ] = None,
-    cluster: Annotated[
-        str | None,
-        common.column(
-            "--cluster", "Column of -e, such as patient: intervals count these, not examples."
-        ),
-    ] = None,
-    ties: Annotated[
-        common.Ties, typer.Option("--ties", help="What covers a vote that is tied.")
-    ] = common.Ties.first,
-    interval: Annotated[
-        common.Interval, typer.Option("--interval", help="How intervals are made.")
-    ] = common.Interval.auto,
-    fail_under: Annotated[
-        str | None,
-        typer.Option(
-            "--fail-under",
-            metavar="SHARE",
-            help="Exit 3 if the aggregated coverage is lower, at any alpha of SETS.",
-        ),
-    ] = None,
-    aggregator: common.Aggregator = None,
-    seed: common.Seed = 0,
-    only_common: common.OnlyCommon = False,
-    answers: common.Answers,
-    numbers: common.Numbers,
-    renaming: common.Renaming,
-    chunked: chunking.Chunking,
-) -> None:
+def evaluate(output: Output, loaded: Draft) -> None:
     """Declare ``plausibly evaluate``."""
-    with chunking.computing(chunked):
-        _run(
-            output,
-            sets,
-            chunked.chunks,
-            examples,
-            asked.opinions(
-                annotations,
-                answers,
-                plausibilities=plausibilities,
-                aggregator=aggregator,
-                seed=seed,
-            ),
-            asked.naming(labels, renaming),
-            asked.Measure(
-                by=tuple(by or ()),
-                at_least=at_least,
-                strata=tuple(kind.value for kind in strata or ()),
-                risk=risk,
-                model=asked.model_of_sets(predictions, numbers),
-                predictor=predictor,
-                true=true,
-                cluster=cluster,
-                ties=ties.value,
-                interval=interval.value,
-                seed=seed,
-                only_common=only_common,
-                fail_under=values.share(fail_under, "--fail-under"),
-            ),
-        )
+    options.check_answers(loaded, new=True)
+    with chunking.computing(loaded.settings.compute):
+        _run(output, loaded)
 
 
-def _run(
-    output: Output,
-    path: Path,
-    chunks: int | None,
-    examples: Path | None,
-    asked_opinions: asked.AskedOpinions,
-    naming: asked.Naming,
-    measure: asked.Measure,
-) -> None:
+def _run(output: Output, loaded: Draft) -> None:
     import warnings
 
-    from plausibly.cli import evaluate_parts, layout, matching, reading
+    from plausibly.cli import evaluate_parts, layout
     from plausibly.errors import PlausiblyWarning
     from plausibly.evaluation.evaluate import evaluate as evaluated
-    from plausibly.evaluation.inputs import check_ties
-    from plausibly.evaluation.intervals import METHODS
     from plausibly.io import read_examples, read_sets, with_coordinates
+    from plausibly.study.reading import (
+        check_renames,
+        label_names,
+        matched,
+        read_answers,
+        telling_of_swaps,
+    )
 
+    settings = loaded.settings.on_new_examples()
+    path, labels, chunks = settings.output.sets, settings.labels.path, settings.compute.chunks
     with output.working(f"reading {path.name}"):
         sets = read_sets(path, chunks=chunks)
-        if examples is not None:
-            sets = with_coordinates(sets, read_examples(examples))
-    with reading.told_of_swaps(asked_opinions, measure.model):
-        opinions = reading.read_opinions(
-            asked_opinions, naming, output, declared=reading.label_names(sets)
+        if settings.examples.path is not None:
+            sets = with_coordinates(sets, read_examples(settings.examples.path))
+    with telling_of_swaps(settings):
+        answers = read_answers(
+            settings, labels=labels, declared=label_names(sets), working=output.working
         )
-    matching.check_renames(naming, opinions.unknown, labels=reading.label_names(sets))
-    sets, lam, left_out = matching.matched(
+    check_renames(settings.labels, answers.unknown, labels=label_names(sets))
+    sets, lam, left_out = matched(
         sets,
-        opinions,
-        whose=path.name,
-        only_common=measure.only_common,
-        declared=naming.labels is not None,
+        answers,
+        source=path.name,
+        only_common=settings.examples.only_common,
+        declared=labels is not None,
     )
-    predictions, predictor = evaluate_parts.read_for_parts(measure, naming, output)
-    interval = next(method for method in METHODS if method == measure.interval)
+    predictions, predictor = evaluate_parts.read_for_parts(loaded, output)
+    measure = settings.evaluation
+    by = measure.columns
     with output.working("evaluating") as tick, chunking.counting(chunks, tick):
         evaluation = evaluated(
             sets,
             lam,
-            ties=check_ties(measure.ties),
-            true=measure.true,
-            by=measure.by[0] if len(measure.by) == 1 else None,
-            cluster=measure.cluster,
-            interval=interval,
-            seed=measure.seed,
+            ties=measure.ties,
+            true=measure.true_label,
+            by=by[0] if by else None,
+            cluster=settings.examples.cluster,
+            interval=measure.interval,
+            seed=settings.seed,
         )
         with warnings.catch_warnings():
-            # What is to be said of the sets has been said.
+            # The same sets were warned of already.
             warnings.simplefilter("ignore", PlausiblyWarning)
             further = evaluate_parts.parts(
-                evaluate_parts.Judged(
+                evaluate_parts.Inputs(
                     sets=sets,
                     plausibilities=lam,
                     predictions=predictions,
                     predictor=predictor,
-                    naming=naming,
-                    measure=measure,
+                    settings=settings,
                     confidence=float(evaluation.data.attrs["confidence"]),
-                    interval=interval,
                 )
             )
     output.document |= {
         "sets": path,
-        asked_opinions.what: opinions.facts,
-        "aggregator": opinions.aggregator,
+        answers.what: answers.facts,
+        "aggregator": answers.component,
         **evaluation.to_json(),
         **{part.name: {**part.about, "rows": part.rows} for part in further},
         "left_out": left_out,
     }
-    judged = [(asked_opinions.what, opinions.text)]
-    if opinions.aggregator is not None:
-        made = [("aggregator", opinions.aggregator, opinions.by_default)]
-        judged.append(("chosen", layout.choices(made)))
-    judged.append(("left out", layout.counts(left_out)))
-    blocks = [
-        "\n".join(evaluation.lines()),
-        *(part.text for part in further),
-        layout.fields(judged),
-    ]
+    rows = [(answers.what, answers.text)]
+    if answers.component is not None:
+        made = [("aggregator", answers.component, answers.by_default)]
+        rows.append(("chosen", layout.choices(made)))
+    rows.append(("left out", layout.counts(left_out)))
+    blocks = ["\n".join(evaluation.lines()), *(part.text for part in further), layout.fields(rows)]
     output.show(("\n\n" if further else "\n").join(blocks))
     _check(evaluation.data, measure.fail_under, path.name)
 

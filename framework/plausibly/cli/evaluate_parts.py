@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TypedDict
 
 import xarray as xr
 
-from plausibly.cli import asked, matching, reading
 from plausibly.cli.output import Output
+from plausibly.config.load import Draft
+from plausibly.config.settings import Settings
 from plausibly.conformal.load import load_predictor
 from plausibly.conformal.predictor import ConformalPredictor
 from plausibly.data import names
@@ -35,7 +36,7 @@ from plausibly.evaluation.risk import LEVEL, label_coordinate
 from plausibly.evaluation.slab import worst_slab_coverage
 from plausibly.evaluation.uniformity import OF, describe_uniformity, p_value_uniformity
 from plausibly.io import read_labels
-from plausibly.kernels.coverage import Ties
+from plausibly.study.reading import check_renames, label_names, read_model
 
 AMBIGUITY = "entropy of the plausibilities"
 DOUBT = "entropy of the predictions"
@@ -61,41 +62,36 @@ class _Options(TypedDict):
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, eq=False)
-class Judged:
-    """What all measures start from: sets and plausibilities that match, and what else was read."""
+class Inputs:
+    """Inputs of all measures: sets and plausibilities that match, and what else was read."""
 
     sets: xr.DataArray
     plausibilities: xr.DataArray | xr.Dataset
     predictions: xr.DataArray | None
     predictor: ConformalPredictor | None
-    naming: asked.Naming
-    measure: asked.Measure
+    settings: Settings
     confidence: float
-    interval: IntervalMethod
-
-    @property
-    def ties(self) -> Ties:
-        """What covers a vote that is tied."""
-        return inputs.check_ties(self.measure.ties)
 
     @property
     def options(self) -> _Options:
         """Arguments of every measure."""
         return {
-            "cluster": self.measure.cluster,
-            "interval": self.interval,
+            "cluster": self.settings.examples.cluster,
+            "interval": self.settings.evaluation.interval,
             "confidence": self.confidence,
-            "seed": self.measure.seed,
+            "seed": self.settings.seed,
         }
 
 
 def read_for_parts(
-    measure: asked.Measure, naming: asked.Naming, output: Output
+    loaded: Draft, output: Output
 ) -> tuple[xr.DataArray | None, ConformalPredictor | None]:
-    """Return the predictions and the predictor of the sets, where they were named."""
+    """Return the predictions and the predictor of the sets, where flags name them."""
+    settings = loaded.settings.on_new_examples()
+    typed = "new.predictions" in loaded.typed
     predictor = None
-    if measure.predictor is not None:
-        if measure.model is None:
+    if "output.predictor" in loaded.typed:
+        if not typed:
             raise InputError(
                 "option-unfit",
                 "--predictor has no meaning without the predictions of the sets",
@@ -104,29 +100,35 @@ def read_for_parts(
                 do="-p FILE, from which SETS were predicted",
                 whose="--predictor",
             )
-        predictor = load_predictor(measure.predictor)
-    if measure.model is None:
+        predictor = load_predictor(settings.output.predictor)
+    if not typed:
         return None, predictor
     scale = None if predictor is None else predictor.metadata.scale
-    model = reading.read_model(measure.model, naming, output, scale=scale)
-    matching.check_renames(naming, model.unknown, labels=reading.label_names(model.predictions))
+    # Coordinates of the examples are known of the sets.
+    model = read_model(settings, labels=settings.labels.path, scale=scale, working=output.working)
+    check_renames(settings.labels, model.unknown, labels=label_names(model.predictions))
     return model.predictions, predictor
 
 
-def parts(judged: Judged) -> list[Part]:
-    """Return the further measures that were asked for, in the order in which they are printed."""
-    measure = judged.measure
+def parts(given: Inputs) -> list[Part]:
+    """Return the further measures, in the order in which they are printed."""
+    measure = given.settings.evaluation
     found = []
-    if len(measure.by) > 1:
-        found.append(_subgroups(judged))
-    for kind in dict.fromkeys(measure.strata):
-        found.append(_STRATA[kind](judged))
+    more = (measure.columns or ())[1:]
+    for name in dict.fromkeys(measure.by or ()):
+        if ":" in name:
+            found.append(_subgroups(given, name.split(":")))
+        elif name in _STRATA:
+            found.append(_STRATA[name](given))
+        elif name in more:
+            part = _subgroups(given, [name], at_least=1)
+            found.append(dataclasses.replace(part, name=f"by_{name}"))
     if measure.risk is not None:
-        found.append(_risk(judged, measure.risk))
-    if judged.predictions is not None:
-        found += [_doubt(judged, judged.predictions), _slab(judged, judged.predictions)]
-        if judged.predictor is not None:
-            found.append(_uniformity(judged, judged.predictions, judged.predictor))
+        found.append(_risk(given, measure.risk))
+    if given.predictions is not None:
+        found += [_doubt(given, given.predictions), _slab(given, given.predictions)]
+        if given.predictor is not None:
+            found.append(_uniformity(given, given.predictions, given.predictor))
     return found
 
 
@@ -136,78 +138,83 @@ def _part(name: str, found: xr.Dataset, dim: str | None, *about: str) -> Part:
     return Part(name=name, text=text, rows=part_rows(found, dim), about=known)
 
 
-def _grouped(judged: Judged, by: str | Grouper) -> xr.Dataset:
+def _grouped(given: Inputs, by: str | Grouper) -> xr.Dataset:
     return coverage_by(
-        judged.sets, judged.plausibilities, by=by, ties=judged.ties, **judged.options
+        given.sets,
+        given.plausibilities,
+        by=by,
+        ties=given.settings.evaluation.ties,
+        **given.options,
     )
 
 
-def _subgroups(judged: Judged) -> Part:
-    by = ByCoordinate(*judged.measure.by, at_least=judged.measure.at_least)
+def _subgroups(given: Inputs, by: Sequence[str], *, at_least: int = 0) -> Part:
+    wanted = at_least or given.settings.evaluation.at_least
+    coordinates = ByCoordinate(*by, crossed=len(by), at_least=wanted)
     about = ("by", "compared", "left_out_subgroups", "at_least", "note")
-    return _part("subgroups", _grouped(judged, by), SUBGROUP, *about)
+    return _part("subgroups", _grouped(given, coordinates), SUBGROUP, *about)
 
 
-def _entropy(judged: Judged) -> Part:
-    of = entropy(judged.plausibilities).rename(AMBIGUITY)
-    return _part("by_entropy", _grouped(judged, ByRange(of, quantiles=3)), STRATUM, "of")
+def _entropy(given: Inputs) -> Part:
+    of = entropy(given.plausibilities).rename(AMBIGUITY)
+    return _part("by_entropy", _grouped(given, ByRange(of, quantiles=3)), STRATUM, "of")
 
 
-def _size(judged: Judged) -> Part:
-    return _part("by_size", _grouped(judged, "set-size"), SIZE)
+def _size(given: Inputs) -> Part:
+    return _part("by_size", _grouped(given, "set-size"), SIZE)
 
 
-def _label(judged: Judged) -> Part:
-    return _part("by_label", _grouped(judged, "label"), names.LABEL)
+def _label(given: Inputs) -> Part:
+    return _part("by_label", _grouped(given, "label"), names.LABEL)
 
 
-_STRATA = {"entropy": _entropy, "size": _size, "label": _label}
+_STRATA = {"ambiguity": _entropy, "set-size": _size, "label": _label}
 
 
-def _risk(judged: Judged, column: str) -> Part:
-    if judged.naming.labels is None:
+def _risk(given: Inputs, column: str) -> Part:
+    if given.settings.labels.path is None:
         raise InputError(
             "risk-missing",
             f"no table of labels says their {quoted(column)}",
             expected="--labels FILE with columns label and risk",
-            got=f"--risk {column} alone",
-            do=f"--labels labels.csv --risk {column}",
-            whose="--risk",
+            got=f"evaluation.risk = {column} alone",
+            do=f"--labels labels.csv --set evaluation.risk={column}",
+            whose="evaluation.risk",
         )
-    levels = label_coordinate(column, [read_labels(judged.naming.labels)])
-    found = _grouped(judged, ByRisk(levels)).assign_attrs(risk=column)
+    levels = label_coordinate(column, [read_labels(given.settings.labels.path)])
+    found = _grouped(given, ByRisk(levels)).assign_attrs(risk=column)
     return _part("by_risk", found, LEVEL, "risk")
 
 
-def _doubt(judged: Judged, predictions: xr.DataArray) -> Part:
+def _doubt(given: Inputs, predictions: xr.DataArray) -> Part:
     of = entropy(predictions).rename(DOUBT)
-    found = _grouped(judged, ByRange(of, quantiles=2))
+    found = _grouped(given, ByRange(of, quantiles=2))
     return _part("by_predicted_entropy", found, STRATUM, "of")
 
 
-def _slab(judged: Judged, predictions: xr.DataArray) -> Part:
-    found = worst_slab_coverage(judged.sets, judged.plausibilities, predictions, **judged.options)
+def _slab(given: Inputs, predictions: xr.DataArray) -> Part:
+    found = worst_slab_coverage(given.sets, given.plausibilities, predictions, **given.options)
     return _part("worst_slab", found, None, "least", "directions", "search")
 
 
-def _uniformity(judged: Judged, predictions: xr.DataArray, predictor: ConformalPredictor) -> Part:
+def _uniformity(given: Inputs, predictions: xr.DataArray, predictor: ConformalPredictor) -> Part:
     # Known labels and clusters are coordinates of the sets: the same examples, by name.
-    given = predictions.sel({names.EXAMPLE: judged.sets[names.EXAMPLE].values})
-    lam = judged.plausibilities
+    aligned = predictions.sel({names.EXAMPLE: given.sets[names.EXAMPLE].values})
+    lam = given.plausibilities
     said = Plausibilities.of(lam).about
-    for name in (judged.measure.true, judged.measure.cluster):
+    for name in (given.settings.evaluation.true_label, given.settings.examples.cluster):
         if name is not None:
-            values = inputs.example_values(name, (judged.sets, said))
-            given = given.assign_coords({name: (names.EXAMPLE, values)})
+            values = inputs.example_values(name, (given.sets, said))
+            aligned = aligned.assign_coords({name: (names.EXAMPLE, values)})
     found = p_value_uniformity(
         predictor,
-        given,
-        judged.plausibilities,
-        true=judged.measure.true,
-        cluster=judged.measure.cluster,
-        interval_method=judged.interval,
-        confidence=judged.confidence,
-        seed=judged.measure.seed,
+        aligned,
+        given.plausibilities,
+        true=given.settings.evaluation.true_label,
+        cluster=given.settings.examples.cluster,
+        interval_method=given.settings.evaluation.interval,
+        confidence=given.confidence,
+        seed=given.settings.seed,
     )
     about = ("n_calibration", "grid", "fingerprint")
     return _part("p_values", found, OF, *about)

@@ -9,7 +9,7 @@ import os
 import sys
 import traceback
 import warnings
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from pathlib import Path
 from typing import TextIO
 
@@ -66,6 +66,7 @@ class Output:
         self.strict = strict
         self.debug = debug
         self.document: dict[str, object] = {}
+        self.flags: Collection[str] | None = None  # None: hints stay as they are
         self._heard: dict[str, PlausiblyWarning] = {}
         self._unsaid: list[PlausiblyWarning] = []
 
@@ -99,6 +100,7 @@ class Output:
                 code = action() or 0
                 self._check_warnings()
             except InputError as error:
+                self._in_options(error)
                 failure = error
             except KeyboardInterrupt as error:
                 failure = _caused(
@@ -132,6 +134,13 @@ class Output:
             _print(str(failure), sys.stderr)
         return code
 
+    def _in_options(self, message: InputError | PlausiblyWarning) -> None:
+        """Write the hint of a message with options that the command has."""
+        if self.flags is not None:
+            from plausibly.config.hints import as_options
+
+            message.do = as_options(message.do, self.flags, self.command)
+
     def _check_warnings(self) -> None:
         if self.strict and self._heard:
             names = listed(sorted({warning.name for warning in self._heard.values()}))
@@ -160,7 +169,9 @@ class Output:
             ) -> None:
                 if not isinstance(message, PlausiblyWarning):
                     others(message, category, filename, lineno, file, line)
-                elif (text := render(message)) not in self._heard:
+                    return
+                self._in_options(message)
+                if (text := render(message)) not in self._heard:
                     self._heard[text] = message
                     self._unsaid.append(message)
 

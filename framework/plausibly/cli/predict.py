@@ -5,12 +5,11 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
-import typer
-
-from plausibly.cli import asked, chunks as chunking, common, dry, layout, terminal, values
+from plausibly.cli import chunks as chunking, dry, layout, options, terminal, values
 from plausibly.cli.output import Output
+from plausibly.config.load import Draft
 
 if TYPE_CHECKING:
     from plausibly.cli.asks import Threshold
@@ -19,67 +18,43 @@ HELP = "Make prediction sets for new examples; their guarantee is written beside
 EXAMPLES = """\b
 Examples:
   plausibly predict predictor.nc -p new.csv --alpha 0.1 -o sets.csv
-  plausibly predict predictor.nc -p new.parquet --alpha 0.1 --alpha 0.05 \\
-    -o sets.parquet
+  plausibly predict predictor.nc -p new.parquet --alpha 0.1,0.05 -o sets.zarr
   plausibly predict predictor.nc -p new.csv -e new_patients.csv -o sets.csv
 """
+FLAGS = {
+    "Files": (
+        options.Flag("PREDICTOR", "output.predictor", "PREDICTOR"),
+        options.NEW_PREDICTIONS.needed(),
+        options.NEW_EXAMPLES,
+        options.out("output.sets"),
+    ),
+    "Prediction sets": (options.ALPHA, options.CHUNKS),
+}
 _EDGES = ((1, 2, 3, 5, 10, 20, 50), (1, 2, 5, 20, 50), (1, 2, 5), (1,))
 _CELL = 6
 
 
-def predict(
-    output: Output,
-    *,
-    predictor: Annotated[
-        Path, typer.Argument(metavar="PREDICTOR", help="What plausibly calibrate saved.")
-    ],
-    predictions: common.Predictions,
-    out: Annotated[
-        Path, typer.Option("--out", "-o", metavar="FILE", help="Output: .csv, .parquet or .zarr.")
-    ],
-    alpha: common.Alphas = None,
-    examples: common.Examples = None,
-    labels: common.Labels = None,
-    numbers: common.Views,
-    renaming: common.Renaming,
-    chunked: chunking.Chunking,
-    dry_run: dry.DryRun = False,
-) -> None:
+def predict(output: Output, loaded: Draft, *, dry_run: dry.DryRun = False) -> None:
     """Declare ``plausibly predict``."""
-    inputs = {
-        "PREDICTOR": predictor,
-        "-p": predictions,
-        "-e": examples,
-        "--labels": labels,
-    }
-    values.outputs(out, inputs)
-    values.outputs(out.with_suffix(".json"), inputs)
-    with chunking.computing(chunked, dry_run=dry_run):
-        _run(
-            output,
-            predictor,
-            asked.model(predictions, numbers, examples=examples, chunks=chunked.chunks),
-            asked.naming(labels, renaming),
-            list(alpha or common.DEFAULT_ALPHAS),
-            out,
-            dry_run=dry_run,
-        )
+    out, files = loaded.settings.output.sets, _files(loaded)
+    values.outputs(out, files)
+    values.outputs(out.with_suffix(".json"), files)
+    with chunking.computing(loaded.settings.compute, dry_run=dry_run):
+        _run(output, loaded, dry_run=dry_run)
 
 
-def _run(
-    output: Output,
-    path: Path,
-    asked_model: asked.AskedPredictions,
-    naming: asked.Naming,
-    alphas: list[str],
-    out: Path,
-    *,
-    dry_run: bool,
-) -> None:
+def _files(loaded: Draft) -> dict[str, Path]:
+    """Return the files that are read, by their flags."""
+    found = options.inputs(FLAGS, loaded)
+    labels = loaded.settings.labels.path
+    found["PREDICTOR"] = loaded.settings.output.predictor
+    return found if labels is None else {**found, "--labels": labels}
+
+
+def _run(output: Output, loaded: Draft, *, dry_run: bool) -> None:
     import numpy as np
 
-    from plausibly.calibration.alphas import read_alphas
-    from plausibly.cli import asks, matching, reading
+    from plausibly.cli import asks
     from plausibly.conformal.load import load_predictor
     from plausibly.data import names
     from plausibly.data.names import several
@@ -88,22 +63,31 @@ def _run(
     from plausibly.evaluation.shift import warn_of_shift
     from plausibly.io import read_sets, write_sets
     from plausibly.io.sets import check_output
+    from plausibly.study.reading import check_renames, label_names, read_model, shape_text
 
-    read_alphas(alphas)
+    settings = loaded.settings.on_new_examples()
+    path, out = settings.output.predictor, settings.output.sets
+    alphas, chunks = [str(alpha) for alpha in settings.alphas], settings.compute.chunks
     in_store = out.suffix.lower() == ".zarr"
     check_output(out)
     predictor = load_predictor(path)
-    model = reading.read_model(asked_model, naming, output, scale=predictor.metadata.scale)
-    matching.check_renames(naming, model.unknown, labels=reading.label_names(model.predictions))
-    asks.check_views(predictor, model.predictions, whose=model.whose)
+    model = read_model(
+        settings,
+        labels=settings.labels.path,
+        examples=settings.examples.path,
+        scale=predictor.metadata.scale,
+        chunks=chunks,
+        working=output.working,
+    )
+    check_renames(settings.labels, model.unknown, labels=label_names(model.predictions))
+    asks.check_views(predictor, model.predictions, whose=model.source)
     with output.working("predicting"), asks.views_as_options():
         sets = predictor.predict(model.predictions, alphas if len(alphas) > 1 else alphas[0])
     shifts = predictor.pools.calibration.claim.weights  # for which there are weights
     # Predictions in chunks are read once, for their sets.
-    if predictor.reference is not None and not shifts and asked_model.chunks is None:
+    if predictor.reference is not None and not shifts and chunks is None:
         largest = predictor.largest_scores(model.predictions)
-        warn_of_shift(predictor.reference, largest, source=model.whose)
-    chunks = asked_model.chunks
+        warn_of_shift(predictor.reference, largest, source=model.source)
     beside = out if in_store else out.with_suffix(".json")
     if dry_run:
         output.document |= {
@@ -114,14 +98,9 @@ def _run(
         many = " and ".join(alphas)
         dry.show(
             output,
-            read={
-                "PREDICTOR": path,
-                "-p": asked_model.path,
-                "-e": asked_model.examples,
-                "--labels": naming.labels,
-            },
+            read=_files(loaded),
             rows=[
-                ("predictions", f"{model.whose}: {reading.shape_text(model.predictions)}"),
+                ("predictions", f"{model.source}: {shape_text(model.predictions)}"),
                 ("left out", layout.counts(read_left_out(sets.attrs))),
             ],
             would=f"make {several(sets.sizes[names.EXAMPLE], 'prediction set')} at alpha {many}"
@@ -167,7 +146,7 @@ def _run(
                             f"{counted(overlap)} of {counted(sets.sizes[names.EXAMPLE])} examples "
                             "calibrated this predictor: no test of it"
                             if overlap
-                            else f"rows of {model.whose} have no names: whether they calibrated "
+                            else f"rows of {model.source} have no names: whether they calibrated "
                             "this predictor is not known"
                             if names.NUMBERED in sets.attrs
                             else "",

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import dataclasses
 import shlex
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import attrs
 
-from plausibly.calibration.alphas import read_alphas
-from plausibly.cli import dry, layout, matching
-from plausibly.cli.asked import AskedOpinions, AskedPredictions, Naming
+from plausibly.cli import dry, layout, options
 from plausibly.cli.output import Output
+from plausibly.config.load import Draft
+from plausibly.config.settings import Settings
 from plausibly.conformal.load import load_predictor
 from plausibly.data import names
 from plausibly.data.names import several
@@ -25,78 +24,85 @@ from plausibly.report.options import Options, facts_of, with_tables
 from plausibly.report.subject import Reported, Subject
 from plausibly.report.write import Report, write_subject
 from plausibly.study import StudyResult
+from plausibly.study.reading import read_both
 
 OF_STUDY = frozenset(
-    {"-e", "--labels", "--by", "--title", "--words", "--text", "--thumbnail", "--annotator-names"}
+    {
+        *("new.examples", "labels.path", "evaluation.by", "output.report"),
+        *("report.title", "report.words", "report.text", "report.thumbnail", "report.anonymous"),
+    }
 )
-"""Options that mean something for a study: all else is in its file."""
+"""Keys that mean something for a study: all else is in its file."""
 
 
-@dataclasses.dataclass(frozen=True, kw_only=True)
-class Judging:
-    """How the sets of a predictor are judged; as in `plausibly.evaluate`."""
-
-    alphas: tuple[str, ...]
-    by: Sequence[str] | None
-    cluster: str | None
-    true: str | None
-    ties: str
-    seed: int
-    only_common: bool
-
-
-def check_source(study: Path | None, predictor: Path | None, said: Mapping[str, object]) -> None:
+def check_source(study: Path | None, loaded: Draft) -> None:
     """Raise where it is not clear what to report, or an option would change nothing."""
     require("jinja2", extra="report", whose="the report")
-    lacking = "-p" if not said["-p"] else "-a"
-    without = not (said["-p"] and (said["-a"] or said["--plausibilities"]))
-    if (study is None) == (predictor is None) or (predictor is not None and without):
-        what, got, do = "what to report is not said", "neither", "plausibly report out"
-        if study is not None:
-            what, got, do = "two things to report", "both", "leave one out"
-        elif predictor is not None:
-            what, got = "a predictor alone is no report", f"no {lacking}"
-            do = f"plausibly report --predictor {predictor} -p new.csv -a new_votes.csv"
-        raise InputError(
-            "report-source",
-            what,
-            expected="a folder or file of a study, or --predictor with -p and -a",
-            got=got,
-            do=do,
-        )
-    unfit = [flag for flag, value in said.items() if value and flag not in OF_STUDY]
-    if study is not None and unfit:
-        raise InputError(
-            "option-unfit",
-            f"{unfit[0]} has no meaning in the report of a study",
-            expected=f"one of {', '.join(sorted(OF_STUDY))}",
-            got=unfit[0],
-            do=f"leave {unfit[0]} out: the study file says it",
-            whose=unfit[0],
-        )
+    predictor = loaded.has("output.predictor")
+    if study is not None and "output.predictor" in loaded.typed:
+        raise _unclear("two things to report", "both", "leave one out")
+    if study is None and not predictor:
+        raise _unclear("what to report is not said", "neither", "plausibly report out")
+    lacking = "-a" if loaded.has("new.predictions") else "-p"
+    answers = loaded.has("new.annotations") or loaded.has("new.plausibilities")
+    if study is None and (lacking == "-p" or not answers):
+        path = loaded.settings.output.predictor
+        do = f"plausibly report --predictor {path} -p new.csv -a new_votes.csv"
+        raise _unclear("a predictor alone is no report", f"no {lacking}", do)
+    if study is None:
+        options.check_answers(loaded, new=True)
+        return
+    for key, (source, _) in loaded.typed.items():
+        if key not in OF_STUDY:
+            flag = f"--set {key}" if source == "--set" else source
+            raise InputError(
+                "option-unfit",
+                f"{flag} has no meaning in the report of a study",
+                expected="--examples, --labels, --by, --title, --anonymous, or a key of report",
+                got=flag,
+                do=f"leave {flag} out: the study file says it",
+                whose=flag,
+            )
 
 
-def of_study(
-    output: Output,
-    path: Path,
-    options: Options,
-    *,
-    examples: Path | None,
-    labels: Path | None,
-    by: Sequence[str] | None,
-    said: Mapping[str, object],
-    out: Path,
-    dry_run: bool,
-) -> None:
+def _unclear(what: str, got: str, do: str) -> InputError:
+    return InputError(
+        "report-source",
+        what,
+        expected="a folder or file of a study, or --predictor with -p and -a",
+        got=got,
+        do=do,
+    )
+
+
+def _options(settings: Settings) -> Options:
+    """Return what the report shows besides its figures."""
+    part, examples = settings.report, settings.examples.path
+    return Options(
+        title=part.title or "",
+        words=sources.words_of(part.words),
+        text=part.text or "",
+        thumbnail=part.thumbnail or "",
+        annotator_names=not part.anonymous,
+        folder=Path() if examples is None else examples.parent,
+    )
+
+
+def of_study(output: Output, path: Path, loaded: Draft, *, dry_run: bool) -> None:
     """Write the report of a study that ran."""
+    settings = loaded.settings.on_new_examples()
+    out = settings.output.report
+    examples = settings.examples.path if "new.examples" in loaded.typed else None
+    labels = settings.labels.path if "labels.path" in loaded.typed else None
+    by = settings.evaluation.columns if "evaluation.by" in loaded.typed else None
+    chosen = _options(settings)
     with output.working(f"reading {path.name}"):
         found = sources.finished(path)
-    command = ""
-    if any(said.values()):
-        command = _command([".", "-o", out.name], said)
+    said = {key: value for key, value in loaded.typed.items() if key != "output.report"}
+    command = _command([".", "-o", out.name], loaded) if said else ""
     with output.working("writing the report"):
-        options = attrs.evolve(options, command=command)
-        subject = sources.study_subject(*found, options, examples=examples, labels=labels, by=by)
+        chosen = attrs.evolve(chosen, command=command)
+        subject = sources.study_subject(*found, chosen, examples=examples, labels=labels, by=by)
         report = None if dry_run else write_subject(subject, out)
     if report is not None:
         say(output, report)
@@ -105,63 +111,47 @@ def of_study(
 
 
 def of_predictor(
-    output: Output,
-    path: Path,
-    asked_model: AskedPredictions,
-    asked_opinions: AskedOpinions,
-    naming: Naming,
-    options: Options,
-    judging: Judging,
-    *,
-    said: Mapping[str, object],
-    out: Path,
-    dry_run: bool,
+    output: Output, loaded: Draft, files: Mapping[str, Path], *, dry_run: bool
 ) -> None:
     """Write the report of a predictor on new examples."""
-    read_alphas(list(judging.alphas))
-    ties = inputs.check_ties(judging.ties)
+    from plausibly.cli import asks
+
+    settings = loaded.settings.on_new_examples()
+    path, out, measure = settings.output.predictor, settings.output.report, settings.evaluation
     predictor = load_predictor(path)
-    model, opinions, new, lam, _ = matching.read_both(
-        output,
-        asked_opinions,
-        asked_model,
-        naming,
-        only_common=judging.only_common,
-        predictor=predictor,
+    model, answers, new, lam, _ = read_both(
+        settings,
+        scale=predictor.metadata.scale,
+        check=lambda model: asks.check_views(predictor, model.predictions, whose=model.source),
+        working=output.working,
     )
-    aggregator = opinions.aggregator
+    labels, examples, aggregator = settings.labels.path, settings.examples.path, answers.component
     facts = {
         "predictor": path.name,
-        "predictions": model.whose,
-        asked_opinions.what: opinions.whose,
-        "examples": asked_model.examples.name if asked_model.examples else "",
-        "labels": naming.labels.name if naming.labels else "",
+        "predictions": model.source,
+        answers.what: answers.source,
+        "examples": examples.name if examples else "",
+        "labels": labels.name if labels else "",
         "aggregator": "" if aggregator is None else layout.component(aggregator),
     }
-    title = options.title or sources.default_title(model.whose)
+    chosen = _options(settings)
+    title = chosen.title or sources.default_title(model.source)
     with output.working("writing the report"):
         reported = Reported(
-            predictions=with_tables(new, None, naming.labels),
+            predictions=with_tables(new, None, labels),
             plausibilities=inputs.as_plausibilities(lam),
-            annotations=opinions.table,
-            alphas=list(judging.alphas),
-            groups=judging.by,
-            cluster=judging.cluster,
-            true=judging.true,
-            ties=ties,
-            seed=judging.seed,
+            annotations=answers.table,
+            alphas=[str(alpha) for alpha in settings.alphas],
+            groups=measure.columns,
+            cluster=settings.examples.cluster,
+            true=measure.true_label,
+            ties=measure.ties,
+            seed=settings.seed,
         )
-        command = _command(["--predictor", path.name, "-o", out.name], said)
-        options = attrs.evolve(options, title=title, command=command, facts=facts_of(facts))
-        subject = sources.subject_of_predictor(predictor, reported, options)
+        command = _command(["--predictor", path.name, "-o", out.name], loaded)
+        chosen = attrs.evolve(chosen, title=title, command=command, facts=facts_of(facts))
+        subject = sources.subject_of_predictor(predictor, reported, chosen)
         report = None if dry_run else write_subject(subject, out)
-    files = {
-        "--predictor": path,
-        "-p": asked_model.path,
-        asked_opinions.flag: asked_opinions.path,
-        "-e": asked_model.examples,
-        "--labels": naming.labels,
-    }
     if report is not None:
         say(output, report)
     else:
@@ -179,22 +169,32 @@ def after_run(output: Output, result: StudyResult) -> Path:
     require("jinja2", extra="report", whose="the report")
     folder = result.prepared.study.output.folder
     with output.working("writing the report"):
-        subject = sources.study_subject(result.prepared, result.compared, Options())
+        subject = sources.study_subject(
+            result.prepared, result.compared, Options(annotator_names=True)
+        )
         report = write_subject(subject, folder / REPORT)
     output.document["report"] = {"path": report.path, "bytes": report.size, **facts(report.data)}
     return report.path
 
 
-def _command(words: Sequence[object], said: Mapping[str, object]) -> str:
+_SHORT = {"--annotations": "-a", "--predictions": "-p", "--examples": "-e"}
+
+
+def _command(words: Sequence[object], loaded: Draft) -> str:
     """Return the command that gives a report again: files by their names, where they lie."""
     parts: list[object] = ["plausibly", "report", *words]
-    for flag, value in said.items():
+    for key, (source, value) in loaded.typed.items():
+        if key in ("output.report", "output.predictor"):
+            continue
+        source = _SHORT.get(source, source)
         if value is True:
-            parts.append(flag)
-        elif value:
-            each = value if isinstance(value, list) else [value]
-            for one in each:
-                parts += [flag, one.name if isinstance(one, Path) else one]
+            parts.append(source)
+        elif source == "--set":
+            parts += [source, f"{key}={value}"]
+        else:
+            is_file = key.startswith("new.") or key.endswith(".path")
+            for one in value if isinstance(value, list) else [value]:
+                parts += [source, Path(str(one)).name if is_file else one]
     return shlex.join(map(str, parts))
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import enum
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -10,8 +9,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from plausibly.cli import asked, common, completion, dry, layout
+from plausibly.cli import completion, dry, layout, options
 from plausibly.cli.output import Output
+from plausibly.config.load import Draft
 from plausibly.errors import InputError
 
 if TYPE_CHECKING:
@@ -30,6 +30,19 @@ Examples:
   plausibly reproduce all --derm uncertain_ground_truth/data
 """
 
+FLAGS = {
+    "Data of your own": (
+        options.ANNOTATIONS,
+        options.PLAUSIBILITIES,
+        options.PREDICTIONS,
+        options.EXAMPLES,
+        options.CLUSTER,
+        options.LABELS,
+        options.READER,
+    )
+}
+CONFIG = False  # data of a settings file are not those of the paper
+
 
 class Form(enum.StrEnum):
     """How pictures are written."""
@@ -40,6 +53,7 @@ class Form(enum.StrEnum):
 
 def reproduce(
     output: Output,
+    loaded: Draft,
     *,
     figures: Annotated[
         list[str] | None,
@@ -71,22 +85,7 @@ def reproduce(
         bool,
         typer.Option("--simulate", help="Simulate the predictions of --derm; figures say so."),
     ] = False,
-    annotations: common.Annotations = None,
-    plausibilities: common.Plausibilities = None,
-    predictions: Annotated[
-        Path | None,
-        typer.Option(
-            "--predictions", "-p", metavar="FILE", help="With -a: figures of your own data."
-        ),
-    ] = None,
-    examples: common.Examples = None,
-    group: Annotated[
-        str | None,
-        common.column("--group", "Column of -e whose groups stay on one side."),
-    ] = None,
-    labels: common.Labels = None,
-    reader: common.Reader = None,
-    seed: common.Seed = 1,
+    seed: Annotated[int, typer.Option("--seed", metavar="N", help="Random seed.")] = 1,
     dry_run: dry.DryRun = False,
 ) -> None:
     """Declare ``plausibly reproduce``."""
@@ -100,30 +99,12 @@ def reproduce(
             expected="a figure, or all",
             do="plausibly reproduce --list shows them; plausibly reproduce all makes them",
         )
-    own = None
-    if predictions is not None:
-        own = _Own(
-            opinions=asked.opinions(
-                annotations,
-                common.Format(reader=reader),
-                plausibilities=plausibilities,
-                seed=seed,
-            ),
-            model=asked.model(predictions, common.Numbers(), examples=examples),
-            naming=asked.naming(labels, common.Renaming()),
-            group=group,
-        )
+    own = loaded if loaded.settings.predictions.path is not None else None
+    if own is None:
+        _refuse_alone([source for source, _ in loaded.typed.values()])
     else:
-        of_own = {
-            "-a": annotations,
-            "--plausibilities": plausibilities,
-            "-e": examples,
-            "--group": group,
-            "--labels": labels,
-            "--reader": reader,
-        }
-        _refuse_alone([flag for flag, value in of_own.items() if value is not None])
-    options: dict[str, object] = {
+        options.check_answers(own)
+    arguments: dict[str, object] = {
         "splits": splits,
         "seed": seed,
         "form": form.value,
@@ -132,34 +113,23 @@ def reproduce(
         "simulate": simulate,
     }
     if dry_run:
-        _dry(output, figures, out, own, options)
+        _dry(output, figures, out, own, arguments)
     else:
-        _run(output, figures, out, own, options)
+        _run(output, figures, out, own, arguments)
 
 
-@dataclasses.dataclass(frozen=True, kw_only=True)
-class _Own:
-    """Where the files of a user are, and how to read them."""
+def _data(output: Output, loaded: Draft) -> dict[str, object]:
+    """Return data of the user as arguments of `plausibly.reproduce`."""
+    from plausibly.data.plausibilities import is_sparse, unpack
+    from plausibly.study.reading import read_both
 
-    opinions: asked.AskedOpinions
-    model: asked.AskedPredictions
-    naming: asked.Naming
-    group: str | None
-
-    def read(self, output: Output) -> dict[str, object]:
-        """Return the data as arguments of `plausibly.reproduce`."""
-        from plausibly.cli import matching
-        from plausibly.data.plausibilities import is_sparse, unpack
-
-        _, _, predictions, lam, _ = matching.read_both(
-            output, self.opinions, self.model, self.naming, only_common=False
-        )
-        return {
-            "predictions": predictions,
-            "plausibilities": unpack(lam) if is_sparse(lam) else lam,
-            "group": self.group,
-            "name": self.opinions.path.name,
-        }
+    _, answers, predictions, lam, _ = read_both(loaded.settings, working=output.working)
+    return {
+        "predictions": predictions,
+        "plausibilities": unpack(lam) if is_sparse(lam) else lam,
+        "group": loaded.settings.examples.cluster,
+        "name": answers.source,
+    }
 
 
 def _refuse_alone(flags: list[str]) -> None:
@@ -200,32 +170,29 @@ def _dry(
     output: Output,
     figures: Sequence[str],
     out: Path,
-    own: _Own | None,
-    options: dict[str, object],
+    own: Draft | None,
+    arguments: dict[str, object],
 ) -> None:
     from plausibly.data.names import several
     from plausibly.paper import page
     from plausibly.paper.run import CLAIMS, check_asked
 
-    data = {} if own is None else own.read(output)
+    data = {} if own is None else _data(output, own)
     check: Callable[..., list[Entry]] = check_asked  # options are checked by name
-    options = {name: value for name, value in options.items() if name != "seed"}
-    entries = check(figures, own=own is not None, **options)
+    arguments = {name: value for name, value in arguments.items() if name != "seed"}
+    entries = check(figures, own=own is not None, **arguments)
     page.new_page(1, 1)  # what is missing is said
-    files = [f"{entry.name}.{end}" for entry in entries for end in (options["form"], "csv")]
+    files = [f"{entry.name}.{end}" for entry in entries for end in (arguments["form"], "csv")]
     output.document["figures"] = [{"name": e.name, "shows": e.shows} for e in entries]
-    opinions, model = (None, None) if own is None else (own.opinions, own.model)
-    derm = options["derm"]
+    derm = arguments["derm"]
     dry.show(
         output,
         read={
-            **({} if opinions is None else {opinions.flag: opinions.path}),
-            "-p": None if model is None else model.path,
-            "-e": None if model is None else model.examples,
+            **({} if own is None else options.inputs(FLAGS, own)),
             "--derm": derm if isinstance(derm, Path) else None,
         },
         rows=[("figures", ", ".join(entry.name for entry in entries))],
-        would=f"make {several(len(entries), 'figure')}, over {options['splits']} splits each",
+        would=f"make {several(len(entries), 'figure')}, over {arguments['splits']} splits each",
         memory=dry.memory_of(*data.values()) if data else None,
         write=[out / name for name in [*dict.fromkeys(files), CLAIMS]],
         into=out,
@@ -236,8 +203,8 @@ def _run(
     output: Output,
     figures: Sequence[str],
     out: Path,
-    own: _Own | None,
-    options: dict[str, object],
+    own: Draft | None,
+    arguments: dict[str, object],
 ) -> None:
     from plausibly.paper.run import reproduce as reproduced
 
@@ -267,13 +234,18 @@ def _run(
         )
 
     call: Callable[..., list[Reproduced]] = reproduced  # options are checked by name
-    data = {} if own is None else own.read(output)
+    data = {} if own is None else _data(output, own)
     with output.working("making figures") as tick:
         call(
-            figures, out, told=told, progress=lambda _, done, of: tick(done, of), **data, **options
+            figures,
+            out,
+            told=told,
+            progress=lambda _, done, of: tick(done, of),
+            **data,
+            **arguments,
         )
     held = sum(bool(one["held"]) for one in made)
-    output.document |= {"folder": out, "figures": made, **options}
+    output.document |= {"folder": out, "figures": made, **arguments}
     output.show(
         "\n"
         + layout.fields(

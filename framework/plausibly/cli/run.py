@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from plausibly.cli import dry, layout
+from plausibly.cli import dry, layout, options
 from plausibly.cli.output import Interrupted, Output
+from plausibly.config.load import NAME, Draft, load
 from plausibly.errors import InputError, counted
 
 if TYPE_CHECKING:
@@ -22,13 +23,13 @@ Examples:
   plausibly run study.toml -o elsewhere --processes 4
 """
 
-Study = Annotated[Path, typer.Argument(metavar="STUDY", help="A study file, such as study.toml.")]
-Folder = Annotated[
+FLAGS = {"Files": (options.out("output.folder", "FOLDER"),)}
+CONFIG = False  # the study is the settings file
+
+Study = Annotated[
     Path | None,
-    typer.Option("--out", "-o", metavar="FOLDER", help="Output, instead of the file's folder."),
+    typer.Argument(metavar="STUDY", help=f"A study file, such as study.toml.  [{NAME}]"),
 ]
-
-
 Processes = Annotated[
     int,
     typer.Option(
@@ -50,37 +51,34 @@ PATIENCE = 2.0
 
 def run(
     output: Output,
+    loaded: Draft,
     *,
-    study: Study,
-    out: Folder = None,
+    study: Study = None,
     processes: Processes = 1,
     fresh: Fresh = False,
     no_report: NoReport = False,
     dry_run: dry.DryRun = False,
 ) -> None:
     """Declare ``plausibly run``."""
+    from plausibly.study import prepare
+    from plausibly.study.prepare import settings_file
+
+    output.flags = None  # hints are keys of the study file
+    path = study or Path(NAME)
+    with output.working(f"reading {path.name}"):
+        ready = prepare(load(settings_file(path, "study"), loaded.typed))
     if dry_run:
-        _dry(output, study, out, processes=processes, fresh=fresh, reported=not no_report)
+        _dry(output, ready, path, processes=processes, fresh=fresh, reported=not no_report)
     else:
-        _run(output, study, out, processes=processes, fresh=fresh, reported=not no_report)
+        _run(output, ready, processes=processes, fresh=fresh, reported=not no_report)
 
 
-def _run(
-    output: Output,
-    path: Path,
-    out: Path | None,
-    *,
-    processes: int,
-    fresh: bool,
-    reported: bool,
-) -> None:
+def _run(output: Output, ready: Prepared, *, processes: int, fresh: bool, reported: bool) -> None:
     from plausibly.cli import study_words as words
     from plausibly.evaluation.checkpoint import Checkpoint
     from plausibly.evaluation.study import Study as Compared
-    from plausibly.study import prepare, write_study
+    from plausibly.study import write_study
 
-    with output.working(f"reading {path.name}"):
-        ready = prepare(path, folder=out)
     checkpoint = Checkpoint(folder=ready.study.output.folder / UNFINISHED, patience=PATIENCE)
     if fresh:
         checkpoint.discard()
@@ -124,8 +122,8 @@ def _reported(output: Output, result: StudyResult) -> tuple[Path | None, str]:
 
 def _dry(
     output: Output,
+    ready: Prepared,
     path: Path,
-    out: Path | None,
     *,
     processes: int,
     fresh: bool,
@@ -135,11 +133,8 @@ def _dry(
     from plausibly.data.names import several
     from plausibly.evaluation.checkpoint import Checkpoint
     from plausibly.report import REPORT, can_report
-    from plausibly.study import prepare
     from plausibly.study.run import targets_of
 
-    with output.working(f"reading {path.name}"):
-        ready = prepare(path, folder=out)
     study, splits = ready.study, ready.study.splits
     folder = study.output.folder
     count = splits.count
@@ -147,21 +142,21 @@ def _dry(
     kept = f" ({counted(finished)} kept from an interrupted run)" if finished else ""
     if fresh and finished:
         kept = f" ({counted(finished)} kept from an interrupted run would be discarded)"
-    cells = len(study.calibrations) * count * len(splits.sizes or (0,)) * len(splits.draws or (0,))
+    cells = len(study.methods) * count * len(splits.sizes or (0,)) * len(splits.draws or (0,))
     output.document |= words.before(ready)
-    given = study.annotations or study.plausibilities
+    what, answers = study.answers
     dry.show(
         output,
         read={
             "STUDY": path,
-            "annotations" if study.annotations else "plausibilities": given.path if given else None,
+            what: answers,
             "predictions": study.predictions.path,
             "examples": study.examples.path,
-            "labels": study.labels.path if study.labels else None,
+            "labels": study.labels.path,
         },
         rows=[*words.blocks(ready), ("study", words.design(ready))],
         would=f"calibrate and measure {several(cells, 'time')}: "
-        f"{several(count, 'split')}{kept} of {several(len(study.calibrations), 'calibration')}",
+        f"{several(count, 'split')}{kept} of {several(len(study.methods), 'method')}",
         memory=processes * dry.memory_of(ready.predictions, ready.plausibilities),
         write=[*([folder / REPORT] if reported and can_report() else []), *targets_of(ready)],
         into=folder,

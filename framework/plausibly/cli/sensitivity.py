@@ -6,8 +6,9 @@ from typing import Annotated
 
 import typer
 
-from plausibly.cli import asked, common, dry, values
+from plausibly.cli import completion, dry, layout, options
 from plausibly.cli.output import Output
+from plausibly.config.load import Draft, component_value
 
 HELP = """Judge the same prediction sets by the plausibilities of several aggregators.
 
@@ -23,107 +24,105 @@ Examples:
 """
 
 
+FLAGS = {
+    "Files": (
+        options.ANNOTATIONS.needed(),
+        options.PREDICTIONS.needed(),
+        options.EXAMPLES,
+        options.LABELS,
+    ),
+    "Format of the annotations": options.FORMAT,
+    "Method": (
+        options.CALIBRATOR,
+        options.COMBINER,
+        options.ALPHA,
+        options.Flag("--splits", "splits.count", "S"),
+        options.CLUSTER,
+        options.SEED,
+    ),
+}
+
+
 def sensitivity(
     output: Output,
+    loaded: Draft,
     *,
-    annotations: common.RequiredAnnotations,
-    predictions: common.Predictions,
     aggregator: Annotated[
         list[str],
-        common.component(
+        typer.Option(
             "--aggregator",
-            "aggregator",
-            "How responses become plausibilities. Repeatable: two or more.",
+            metavar="NAME",
+            autocompletion=completion.components("aggregator"),
+            help="How answers become plausibilities. Repeatable: two or more.",
         ),
     ],
-    examples: common.Examples = None,
-    labels: common.Labels = None,
     reference: Annotated[
         str | None,
         typer.Option(
             "--reference",
             metavar="NAME",
-            help="The aggregator that others are compared with [default: the first].",
+            help="The aggregator that others are compared with.  [the first]",
         ),
     ] = None,
-    calibrator: Annotated[
-        str | None,
-        common.component("--calibrator", "calibrator", "[default: expected]"),
-    ] = None,
-    score: Annotated[
-        str | None,
-        common.component("--score", "score", "[default: probability]"),
-    ] = None,
-    combiner: Annotated[
-        str | None,
-        common.component("--combiner", "combiner", "[default: average]"),
-    ] = None,
-    splits: Annotated[int, typer.Option("--splits", metavar="S", help="How many.")] = 100,
-    test: Annotated[
-        float, typer.Option("--test", metavar="SHARE", help="Of the examples, to measure on.")
-    ] = 0.5,
-    group: Annotated[
-        str | None,
-        common.column("--group", "Column of -e whose groups, such as patients, stay on one side."),
-    ] = None,
-    alpha: common.Alphas = None,
-    seed: common.Seed = 0,
-    only_common: common.OnlyCommon = False,
-    answers: common.Answers,
-    numbers: common.Numbers,
     dry_run: dry.DryRun = False,
 ) -> None:
     """Declare ``plausibly sensitivity``."""
-    from plausibly.cli import layout, reading
     from plausibly.evaluation.sensitivity import (
         read_aggregators,
         sensitivity as measured,
     )
-    from plausibly.io import read_annotations
+    from plausibly.study.reading import (
+        annotation_facts,
+        label_names,
+        read_model,
+        read_table,
+        shape_text,
+        summary_of,
+        telling_of_swaps,
+    )
 
-    opinions = asked.opinions(annotations, answers, seed=seed)
-    asked_model = asked.model(predictions, numbers, examples=examples)
-    components = [values.component(one, "--aggregator") for one in aggregator]
-    asked_for = [one for one in components if one is not None]
-    read_aggregators(asked_for)  # a slip is said before anything is read
-    whose = opinions.path.name
-    naming = asked.naming(labels, common.Renaming())
-    with reading.told_of_swaps(opinions, asked_model):
-        model = reading.read_model(asked_model, naming, output)
-        declared = labels if labels is not None else reading.label_names(model.predictions)
-        with output.working(f"reading {whose}"):
-            table = read_annotations(opinions.path, opinions.reader, declared, **opinions.options)
+    settings, files = loaded.settings, options.inputs(FLAGS, loaded)
+    path, labels, method = files["-a"], settings.labels.path, settings.chosen_method
+    components = [component_value(one, "--aggregator") for one in aggregator]
+    read_aggregators(components)  # a slip is refused before anything is read
+    splits = settings.splits.count
+    with telling_of_swaps(settings):
+        model = read_model(
+            settings, labels=labels, examples=settings.examples.path, working=output.working
+        )
+        declared = labels if labels is not None else label_names(model.predictions)
+        table = read_table(settings, declared, working=output.working)
     with output.working("calibrating") as tick:
         found = measured(
             model.predictions,
             table,
-            asked_for,
-            alphas=tuple(alpha or common.DEFAULT_ALPHAS),
-            calibrator=values.component(calibrator, "--calibrator") or "expected",
-            score=values.component(score, "--score") or "probability",
-            combiner=values.component(combiner, "--combiner") or "average",
+            components,
+            alphas=tuple(str(alpha) for alpha in settings.alphas),
+            calibrator=method.calibrator,
+            score=method.score,
+            combiner=method.combiner,
             splits=min(splits, 1) if dry_run else splits,
-            test=test,
-            group=group,
-            seed=seed,
+            test=settings.splits.test,
+            group=settings.examples.cluster,
+            seed=settings.seed,
             reference=reference,
-            unanswered="drop" if opinions.unanswered == "drop" else "error",
-            only_common=only_common,
+            unanswered=settings.annotations.unanswered,
+            only_common=settings.examples.only_common,
             progress=tick,
         )
     output.document |= {
-        "annotations": reading.annotation_facts(table, opinions.path),
+        "annotations": annotation_facts(table, path),
         "predictions": model.facts,
     }
     rows: list[tuple[str, str | list[str]]] = [
-        ("annotations", reading.summary_of(table, whose)),
-        ("predictions", f"{model.whose}: {reading.shape_text(model.predictions)}"),
+        ("annotations", summary_of(table, path.name)),
+        ("predictions", f"{model.source}: {shape_text(model.predictions)}"),
     ]
     if dry_run:
-        several = len(asked_for)
+        several = len(components)
         dry.show(
             output,
-            read={"-a": opinions.path, "-p": asked_model.path, "--labels": labels},
+            read=files,
             rows=rows,
             would=f"calibrate {splits * several:,} times: {splits:,} splits by "
             f"{several} aggregators (one split was tried)",

@@ -15,10 +15,8 @@ import xarray as xr
 from plausibly.cli import layout
 from plausibly.cli.asks import asked_of_new, next_command
 from plausibly.cli.promise import notes_of, promise_of
-from plausibly.cli.reading import annotation_facts, augmentation_facts, label_names, shape_text
 from plausibly.config.resolved import component_table
 from plausibly.data import names
-from plausibly.data.annotations import describe
 from plausibly.data.names import several
 from plausibly.errors import counted
 from plausibly.evaluation.design import BY_GROUP
@@ -27,6 +25,7 @@ from plausibly.evaluation.study import DRAWS, METHOD, SIZE, SPLIT
 from plausibly.guarantee import bounded
 from plausibly.protocols import AGGREGATOR
 from plausibly.study import Prepared, StudyResult
+from plausibly.study.reading import annotation_facts, model_facts, shape_text, summary_of
 from plausibly.study.run import assumptions
 
 
@@ -36,40 +35,40 @@ def config(ready: Prepared) -> str:
     alphas = [str(alpha) for alpha in study.alphas]
     *most, last = alphas
     rates = f"alphas {', '.join(most)} and {last}" if most else f"alpha {last}"
-    return f"{ready.name} is right: {several(len(study.calibrations), 'calibration')}, {rates}"
+    return f"{ready.name} is right: {several(len(study.methods), 'method')}, {rates}"
 
 
 def blocks(ready: Prepared) -> list[tuple[str, str]]:
     """Return what was read and assumed, before anything is computed."""
     study, model = ready.study, ready.predictions
-    given, table = study.annotations or study.plausibilities, ready.annotations
-    examples, labels = model.sizes[names.EXAMPLE], model.sizes[names.LABEL]
+    (what, path), table = study.answers, ready.annotations
+    source = path.name if path else ""
     rows = [("config", config(ready))]
-    whose = given.path.name if given else ""
-    if table is None:
-        what = f"{several(examples, 'example')}, {several(labels, 'label')}"
-        rows.append(("plausibilities", f"{whose}: {what}"))
-    else:
-        first, *rest = describe(table).split("\n")
-        text = "; ".join([first.partition("  ")[2].strip(), *(line.strip() for line in rest)])
-        rows.append(("annotations", f"{whose} ({table.attrs['reader']}): {text}"))
+    text = f"{source}: {_shape(model)}" if table is None else summary_of(table, source)
+    rows.append((what, text))
     matched = "examples by name" if ready.left_out else "every example matched by name"
-    rows.append(("predictions", f"{study.predictions.path.name}: {shape_text(model)}; {matched}"))
+    predicted = study.predictions.path.name if study.predictions.path else ""
+    rows.append(("predictions", f"{predicted}: {shape_text(model)}; {matched}"))
     rows.append(("left out", layout.counts(ready.left_out)))
-    if study.aggregator is not None:
-        component = layout.component(component_table(AGGREGATOR, study.aggregator))
-        origin = ready.origin("aggregator.name")
+    if study.annotations.aggregator is not None:
+        component = layout.component(component_table(AGGREGATOR, study.annotations.aggregator))
+        origin = ready.origin("annotations.aggregator.name")
         by_default = f" (the {origin})" if origin.startswith("default for") else ""
         rows.append(("aggregator", f"{component}{by_default}"))
-    rows.append(("assumptions", "; ".join(assumptions(model, study.splits.group))))
+    rows.append(("assumptions", "; ".join(assumptions(model, study.examples.cluster))))
     return rows
+
+
+def _shape(model: xr.DataArray) -> str:
+    examples, labels = model.sizes[names.EXAMPLE], model.sizes[names.LABEL]
+    return f"{several(examples, 'example')}, {several(labels, 'label')}"
 
 
 def design(ready: Prepared) -> str:
     """Return what is done to measure the calibrations."""
-    splits = ready.study.splits
+    splits, cluster = ready.study.splits, ready.study.examples.cluster
     share = f"{100 * splits.test:g} %"
-    by = f" by {splits.group}" if splits.group else ""
+    by = f" by {cluster}" if cluster else ""
     strata = f" and of each {splits.stratify}" if splits.stratify else ""
     parts = [
         f"{several(splits.count, 'random split')}{by}, {share} of the examples{strata} to test"
@@ -90,23 +89,16 @@ def _numbers(numbers: Sequence[int]) -> str:
 def before(ready: Prepared) -> dict[str, object]:
     """Return the same as data."""
     study, model = ready.study, ready.predictions
-    given = study.annotations or study.plausibilities
-    facts: dict[str, object] = {"file": given.path if given else None}
-    if ready.annotations is not None and given is not None:
-        facts = annotation_facts(ready.annotations, given.path)
+    what, path = study.answers
+    facts: dict[str, object] = {"file": path}
+    if ready.annotations is not None and path is not None:
+        facts = annotation_facts(ready.annotations, path)
     return {
         "study": as_data(ready.tables()),
-        "annotations" if study.annotations else "plausibilities": facts,
-        "predictions": {
-            "file": study.predictions.path,
-            "examples": model.sizes[names.EXAMPLE],
-            "labels": label_names(model),
-            **augmentation_facts(model),
-            "dtype": str(model.dtype),
-            "scale": str(model.attrs[names.SCALE]),
-        },
+        what: facts,
+        "predictions": model_facts(model, study.predictions.path),
         "left_out": dict(ready.left_out),
-        "assumptions": assumptions(model, study.splits.group),
+        "assumptions": assumptions(model, study.examples.cluster),
     }
 
 
@@ -150,7 +142,11 @@ def outcome(
     )
     rows.append(("asks for", asked_of_new(result.predictor)))
     command = next_command(
-        result.predictor, predictor, study.alphas[0], "new_sets.csv", view=study.predictions.view
+        result.predictor,
+        predictor,
+        study.alphas[0],
+        "new_sets.csv",
+        view=study.predictions.augmentation,
     )
     title = "next" if report is None else "predict"
     rows.append((title, layout.command_line(command, indent=16)))

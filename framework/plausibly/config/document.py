@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from decimal import Decimal
 from functools import reduce
+from pathlib import Path as FilePath
 from typing import Any
 
 import attrs
@@ -32,7 +33,7 @@ class _Lost(Exception):
 
 
 def path_text(parts: Sequence[str | int]) -> str:
-    """Return a path as messages write it: ``calibrations[0].combiner.delta``."""
+    """Return a path as messages write it: ``methods[0].combiner.delta``."""
     return reduce(lambda inner, part: joined(part, inner), reversed(parts), "")
 
 
@@ -167,15 +168,16 @@ _BACKSLASH = re.compile(r'"[^"]*\\[^"]*"')
 
 @attrs.frozen(kw_only=True)
 class Document:
-    """What a study file says."""
+    """The tables of a settings file, with the line of each key."""
 
     name: str
     tables: Mapping[str, object]
+    path: FilePath | None = None
     lines: Mapping[str, int] = attrs.field(factory=dict)
 
 
-def parse(text: str, name: str) -> Document:
-    """Return what the text of a study file says."""
+def parse(text: str, name: str, path: FilePath | None = None) -> Document:
+    """Return the tables of the text of a settings file."""
     try:
         tables = tomllib.loads(text, parse_float=Decimal)
     except tomllib.TOMLDecodeError as error:
@@ -197,7 +199,7 @@ def parse(text: str, name: str) -> Document:
             whose=name,
             details={"line": number},
         ) from None
-    return Document(name=name, tables=tables, lines=lines_of(text))
+    return Document(name=name, tables=tables, path=path, lines=lines_of(text))
 
 
 Note = Callable[[str], str]

@@ -10,7 +10,7 @@ import attrs
 
 from plausibly import registry
 from plausibly.config.document import Document, Note, path_text
-from plausibly.config.study import AnnotationFile, Study, with_paths
+from plausibly.config.settings import Annotations, Settings, with_paths
 from plausibly.errors import ComponentError
 from plausibly.protocols import AGGREGATOR, CALIBRATOR, COMBINER, READER, SCORE, Kind
 
@@ -22,10 +22,24 @@ _KINDS: Mapping[str, Kind[Any]] = {  # Any: each has its own Protocol
 }
 
 
-def resolved(study: Study, path: Callable[[Path], Path] = Path) -> dict[str, object]:
-    """Return the tables from which an equal study is made."""
-    changed = with_paths(study, path)
-    tables = _table(changed) if isinstance(changed, Study) else {}
+_OF_STUDIES = (
+    *("seed", "alphas", "annotations", "plausibilities", "predictions", "examples", "labels"),
+    *("plugins", "methods", "splits", "evaluation", "report", "output"),
+)
+
+
+def resolved(
+    settings: Settings, path: Callable[[Path], Path] = Path, *, whole: bool = False
+) -> dict[str, object]:
+    """Return the tables from which an equal study is made, or those of all settings."""
+    changed = with_paths(settings, path)
+    tables = _table(changed) if isinstance(changed, Settings) else {}
+    if not whole:
+        tables = {name: tables[name] for name in _OF_STUDIES}
+        other = {"annotations", "plausibilities"} - {settings.answers[0]}
+        tables = {name: table for name, table in tables.items() if name not in other}
+        if isinstance(output := tables["output"], dict):
+            tables["output"] = {"folder": output["folder"]}
     return {name: table for name, table in tables.items() if table is not None}
 
 
@@ -42,7 +56,7 @@ def _table(part: attrs.AttrsInstance) -> dict[str, object]:
         name, value = field.name, getattr(part, field.name)
         if value is None:
             table[name] = None
-        elif isinstance(value, AnnotationFile):
+        elif isinstance(value, Annotations):
             table[name] = _annotations(value)
         elif name in _KINDS:
             table[name] = component_table(_KINDS[name], value)
@@ -57,7 +71,7 @@ def _table(part: attrs.AttrsInstance) -> dict[str, object]:
     return table
 
 
-def _annotations(part: AnnotationFile) -> dict[str, object]:
+def _annotations(part: Annotations) -> dict[str, object]:
     own = _table(attrs.evolve(part, reader=None))
     options = own.pop("options")
     reader: dict[str, object] = {"reader": own.pop("reader")}
@@ -65,7 +79,7 @@ def _annotations(part: AnnotationFile) -> dict[str, object]:
         given = component_table(READER, part.reader)
         name = given.pop("name")
         # A parameter that is called like a key of ours stands in a table of the reader's own.
-        clash = given.keys() & {field.name for field in attrs.fields(AnnotationFile)}
+        clash = given.keys() & {field.name for field in attrs.fields(Annotations)}
         reader = {"reader": {"name": name, **given}} if clash else {"reader": name, **given}
     path = own.pop("path")
     rest = dict(options) if isinstance(options, Mapping) else {}

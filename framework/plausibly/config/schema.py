@@ -1,4 +1,4 @@
-"""Study files as a JSON schema, for editors: every component that is installed, every parameter."""
+"""Settings files as a JSON schema for editors, with every component that is installed."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Any, Literal
 import attrs
 
 from plausibly import registry
-from plausibly.config.study import AnnotationFile, Study
+from plausibly.config.settings import Annotations, Settings
 from plausibly.errors import ComponentError, InputError
 from plausibly.protocols import ANNOTATION, KINDS, READER, Kind
 from plausibly.registry.listing import helps
@@ -38,9 +38,9 @@ _BOUNDS = {
 
 
 def schema() -> Schema:
-    """Return the JSON schema of study files, draft 2020-12."""
-    study = _object(Study)
-    # How rates, counts and responses are read, no type says: see `plausibly.config.study`.
+    """Return the JSON schema of settings files, draft 2020-12."""
+    study = _object(Settings)
+    # How rates, counts and responses are read, no type says: see `plausibly.config.settings`.
     study["properties"]["alphas"] |= {
         "minItems": 1,
         "uniqueItems": True,
@@ -58,18 +58,16 @@ def schema() -> Schema:
     study["properties"]["annotations"] = _annotations()
     if described is not None:
         study["properties"]["annotations"]["description"] = described
-    study["properties"]["calibrations"] |= {"minItems": 1}
-    study["properties"]["calibrations"]["items"]["properties"]["name"] = {
+    study["properties"]["methods"] |= {"minItems": 1}
+    study["properties"]["methods"]["items"]["properties"]["name"] = {
         "type": "string",
         "minLength": 1,
         "description": "What the results call it; else it is made from the components.",
     }
     return {
         "$schema": DIALECT,
-        "title": "A study of plausibly",
+        "title": "Settings of plausibly",
         **study,
-        "oneOf": [{"required": ["annotations"]}, {"required": ["plausibilities"]}],
-        "dependentSchemas": {"aggregator": {"required": ["annotations"]}},
         "$defs": {kind.name: _component(kind) for kind in KINDS if kind is not ANNOTATION},
     }
 
@@ -174,7 +172,7 @@ def _offered(kind: Kind[Any]) -> Iterator[tuple[list[str], Schema | None]]:  # A
 
 def _annotations() -> Schema:
     """Return the schema of ``[annotations]``, where parameters stand beside the reader's name."""
-    found = _object(AnnotationFile, without={"options"})
+    found = _object(Annotations, without={"options"})
     names: list[str] = []
     tables: list[Schema] = []
     options: dict[str, list[Schema]] = {}

@@ -153,23 +153,23 @@ def study_text(subject: Subject, splits: int, seed: int) -> str:
     source: dict[str, object] = {"plausibilities": {"path": answers}}
     if answers == VOTES:
         source = {"annotations": {"path": answers, "reader": "counts"}}
-    calibrations: list[dict[str, object]] = []
+    methods: list[dict[str, object]] = []
     # The first calibration makes the predictor, which should be the one to start with.
     for name in sorted(METHODS, key=lambda name: name != EXPECTED):
         table = dict(METHODS[name])
         if "draws" in table:
             table["calibrator"] = {"name": table["calibrator"], "draws": table.pop("draws")}
-        calibrations.append({"name": name, **table})
-    group, source["predictions"] = {}, {"path": PREDICTIONS}
+        methods.append({"name": name, **table})
+    source["predictions"] = {"path": PREDICTIONS}
     if subject.group is not None:
-        group, source["examples"] = {"group": subject.group}, {"path": f"{subject.group}s.csv"}
+        source["examples"] = {"path": f"{subject.group}s.csv", "cluster": subject.group}
     return toml_text(
         {
             "seed": seed,
             "alphas": [Decimal(ALPHA)],
             **source,
-            "calibrations": calibrations,
-            "splits": {"count": splits, "test": TEST, **group},
+            "methods": methods,
+            "splits": {"count": splits, "test": TEST},
             "output": {"folder": "study"},
         }
     )

@@ -14,15 +14,14 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from plausibly.calibration.alphas import AlphaLike, Alphas, read_alphas
-from plausibly.config.study import Study, without_plugins
+from plausibly.config.settings import Settings, without_plugins
 from plausibly.conformal.aggregate import aggregate
 from plausibly.conformal.calibrate import calibrate
 from plausibly.conformal.inputs import FINGERPRINT, GUARANTEES, LABEL_ORDER, OVERLAP
 from plausibly.conformal.load import load_predictor
 from plausibly.conformal.predictor import ConformalPredictor
 from plausibly.data import align, names
-from plausibly.data.annotations import rebuilt
-from plausibly.data.names import name_texts, positions, several, text_array
+from plausibly.data.names import name_texts, positions, several
 from plausibly.data.plausibilities import mean_over_draws
 from plausibly.data.states import read_left_out, with_left_out
 from plausibly.data.validate import Predictions
@@ -218,39 +217,33 @@ class Compared(Reported):
 
 def compared(ready: Prepared, result: xr.Dataset) -> Compared:
     study = ready.study
-    table, part = ready.annotations, study.annotations
-    if table is not None and part is not None and (part.strip or part.rename):
-        given = name_texts(table.indexes[names.LABEL])
-        stripped = [label.strip() if part.strip else label for label in given]
-        labels = text_array([(part.rename or {}).get(label, label) for label in stripped])
-        table = rebuilt(table.assign_coords({names.LABEL: (names.LABEL, labels)}))
     return Compared(
         predictions=ready.predictions,
         plausibilities=ready.plausibilities,
-        annotations=table,
+        annotations=ready.annotations,
         methods=methods(ready),
         alphas=[str(alpha) for alpha in study.alphas],
-        cluster=study.splits.group,
+        cluster=study.examples.cluster,
         stratify=study.splits.stratify,
-        true=study.evaluation.true,
-        groups=study.evaluation.by,
+        true=study.evaluation.true_label,
+        groups=study.evaluation.columns,
         ties=study.evaluation.ties,
         seed=study.seed,
         compared=result,
     )
 
 
-def study_facts(study: Study) -> list[tuple[str, str]]:
+def study_facts(study: Settings) -> list[tuple[str, str]]:
+    what, answers = study.answers
     files = {
-        "annotations" if study.annotations else "plausibilities": study.annotations
-        or study.plausibilities,
-        "predictions": study.predictions,
-        "examples": study.examples,
-        "labels": study.labels,
+        what: answers,
+        "predictions": study.predictions.path,
+        "examples": study.examples.path,
+        "labels": study.labels.path,
     }
-    rows = {what: file.path.name if file and file.path else "" for what, file in files.items()}
-    if study.aggregator is not None:
-        rows["aggregator"] = called(AGGREGATOR, study.aggregator)
+    rows = {name: _name(path) for name, path in files.items()}
+    if study.annotations.aggregator is not None:
+        rows["aggregator"] = called(AGGREGATOR, study.annotations.aggregator)
     return facts_of(rows)
 
 
@@ -538,11 +531,11 @@ def study_subject(
     folder = ready.study.examples.path.parent if ready.study.examples.path else options.folder
     merged = attrs.evolve(
         options,
-        title=options.title or said.title or default_title(ready.study.predictions.path.name),
+        title=options.title or said.title or default_title(_name(ready.study.predictions.path)),
         words=words_of(said.words) if options.words == Words() else options.words,
         text=options.text or said.text or "",
         thumbnail=options.thumbnail or said.thumbnail or "",
-        annotator_names=options.annotator_names or said.annotator_names,
+        annotator_names=options.annotator_names and not said.anonymous,
         folder=folder,
         facts=study_facts(ready.study),
         command="\n".join(filter(None, ["plausibly run resolved.toml", options.command])),
@@ -553,6 +546,10 @@ def study_subject(
     if by is not None or examples is not None:
         study = attrs.evolve(study, groups=by)
     return subject_of_study(study, merged, disabled=ready.study.plugins.disable)
+
+
+def _name(path: Path | None) -> str:
+    return "" if path is None else path.name
 
 
 def default_title(file: str) -> str:

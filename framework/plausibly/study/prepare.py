@@ -2,155 +2,46 @@
 
 from __future__ import annotations
 
-import contextlib
 import re
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Literal, TypeAlias, TypeVar, cast
+from typing import Any, TypeAlias, TypeVar, cast
 
 import attrs
 import numpy as np
 import xarray as xr
 
 from plausibly import registry
-from plausibly.config.document import Document, Note, key_text, parse, value_text
-from plausibly.config.draft import Draft, StudyError, draft, located
+from plausibly.config.document import Document, Note, parse
+from plausibly.config.hints import in_words_of_the_file
+from plausibly.config.load import Draft, draft, load, study_mistakes
 from plausibly.config.resolved import origins, resolved, without_unset
-from plausibly.config.study import (
-    AnnotationFile,
-    Calibration,
-    Evaluation,
-    Examples,
-    Labels,
-    Output,
-    PlausibilityFile,
-    Plugins,
-    PredictionFile,
-    Study,
-    without_plugins,
-)
-from plausibly.conformal.aggregate import aggregate, default_aggregator
+from plausibly.config.settings import Method, Settings, without_plugins
 from plausibly.conformal.calibrate import calibrate
-from plausibly.data import align, names
-from plausibly.data.labels import called
-from plausibly.data.names import check_names, name_texts, near, not_among, quoted, text_array
-from plausibly.data.states import read_left_out, with_left_out
-from plausibly.errors import (
-    IncompatibleComponents,
-    InputError,
-    MissingExtra,
-    PlausiblyWarning,
-    listed,
-)
+from plausibly.data import names
+from plausibly.data.names import name_texts, near, quoted
+from plausibly.data.plausibilities import unpack
+from plausibly.data.states import with_left_out
+from plausibly.errors import IncompatibleComponents, InputError, MissingExtra
 from plausibly.evaluation.inputs import example_values, true_codes
-from plausibly.io import (
-    files,
-    read_annotations,
-    read_examples,
-    read_labels,
-    read_plausibilities,
-    read_predictions,
-    with_coordinates,
-    with_known_labels,
-)
-from plausibly.io.annotations import names_change
+from plausibly.io import files, read_examples, read_labels
 from plausibly.io.delimited import decode
 from plausibly.io.predictions import files_swapped
 from plausibly.kernels.random import Keys, hash_names
-from plausibly.protocols import AGGREGATOR, READER, Aggregator
+from plausibly.protocols import READER
 from plausibly.registry.mistakes import Mistake, mistakes_in, written
-
-Form = Literal["text", "switch", "list", "pairs"]
-
-_KEYS: Mapping[str, tuple[str, str, Form]] = {
-    "reader": ("annotations", "reader", "text"),
-    "columns": ("annotations", "columns", "pairs"),
-    "kind": ("annotations", "kind", "text"),
-    "missing": ("annotations", "missing", "list"),
-    "unanswered": ("annotations", "unanswered", "text"),
-    "aggregator": ("aggregator", "name", "text"),
-    "labels": ("labels", "path", "text"),
-    "examples": ("examples", "path", "text"),
-    "only-common": ("examples", "only_common", "switch"),
-    "example": ("predictions", "example", "text"),
-    "variable": ("predictions", "variable", "text"),
-    "view": ("predictions", "view", "text"),
-    "scale": ("predictions", "scale", "text"),
-    "normalise": ("predictions", "normalise", "switch"),
-    "bad-rows": ("predictions", "bad_rows", "text"),
-    "by": ("evaluation", "by", "list"),
-    "true": ("evaluation", "true", "text"),
-    "ties": ("evaluation", "ties", "text"),
-    "strip": ("", "strip", "switch"),
-    "rename": ("", "rename", "pairs"),
-}
-"""Table, key and form of the value of each flag; no table: that of the file at fault."""
-
-_VALUE = r"\"[^\"]*\"|'[^']*'|[^\s,;()\"'-][^\s;()]*"
-_FLAG = re.compile(
-    rf"(?P<command>plausibly [^;]*)|--(?P<flag>{'|'.join(_KEYS)})\b"
-    rf"(?:[ ](?P<value>{_VALUE}))?(?:[ ]\(\w+=[^()]*\))?"
+from plausibly.study.reading import (
+    Answers,
+    Model,
+    check_renames,
+    label_names,
+    left_out_of,
+    matched,
+    read_answers,
+    read_model,
 )
-
-
-def as_keys(do: str, table: str) -> str:
-    """Return what to do, with keys of a study file instead of flags."""
-    parts: list[str] = []
-    at, last = 0, ""
-    for found in _FLAG.finditer(do):
-        if found["command"]:
-            continue
-        home, key, form = _KEYS[found["flag"]]
-        home = home or table
-        value, end = found["value"] or "", found.end()
-        if form == "switch":
-            end = found.end("flag") if value else end
-            value = ""
-        rest = value.rstrip(",")
-        if rest != value:
-            end = found.end("value") - (len(value) - len(rest))
-        between = do[at : found.start()]
-        pair = f"{key} = {_written(rest, form)}" if rest or form == "switch" else key
-        beside = between == " " and home == last
-        parts += [", " if beside else between, pair if beside else f"[{home}] {pair}"]
-        at, last = end, home
-    return "".join([*parts, do[at:]])
-
-
-def _written(value: str, form: Form) -> str:
-    if form == "switch":
-        return "true"
-    if value[:1] in "\"'" and value[-1:] == value[:1]:
-        value = value[1:-1]
-    if value.startswith("{"):
-        return value
-    if form == "list":
-        return value_text(value.split(","))
-    if form == "pairs":
-        pairs = (pair.partition("=") for pair in value.split(","))
-        return f"{{ {', '.join(f'{key_text(a)} = {value_text(b)}' for a, _, b in pairs)} }}"
-    return value_text(value)
-
-
-@contextlib.contextmanager
-def in_words_of_the_file(table: str) -> Iterator[None]:
-    """Say what goes wrong in this block, and what is warned of, with keys instead of flags."""
-    heard: list[warnings.WarningMessage] = []
-    try:
-        with warnings.catch_warnings(record=True) as heard:
-            warnings.simplefilter("always", PlausiblyWarning)
-            yield
-    except InputError as error:
-        error.do = as_keys(error.do, table)
-        raise
-    finally:
-        for one in heard:
-            if isinstance(one.message, PlausiblyWarning):
-                one.message.do = as_keys(one.message.do, table)
-            warnings.warn_explicit(one.message, one.category, one.filename, one.lineno)
-
 
 MOST_GROUPS = 30
 """Coordinates with more values than this are not looked through for the weakest group."""
@@ -175,8 +66,10 @@ def coordinates(*arrays: xr.DataArray | xr.Dataset | None) -> list[str]:
 
 def check_coordinates(draft: Draft, read: Read) -> list[Mistake]:
     """Return the keys that name a coordinate which the examples do not have."""
-    arrays = [array for array in (read.predictions, read.plausibilities) if array is not None]
-    if read.predictions is None and read.examples is None:
+    arrays = [read.model.predictions] if read.model else []
+    if read.answers and isinstance(read.answers.plausibilities, xr.DataArray):
+        arrays.append(read.answers.plausibilities)
+    if read.model is None and read.examples is None:
         return []
     there = coordinates(*arrays, read.examples)
     found = []
@@ -185,7 +78,7 @@ def check_coordinates(draft: Draft, read: Read) -> list[Mistake]:
             found.append(_absent(path, name, there))
             continue
         try:
-            if path == "evaluation.true" and len(arrays) > 1:
+            if path == "evaluation.true_label" and len(arrays) > 1:
                 labels = name_texts(arrays[0][names.LABEL].values)
                 true_codes(name, arrays, labels)
             elif name in coordinates(*arrays):
@@ -197,13 +90,14 @@ def check_coordinates(draft: Draft, read: Read) -> list[Mistake]:
 
 def _named(draft: Draft) -> list[tuple[str, str]]:
     """Return each key that names a coordinate, with the name."""
-    evaluation = draft.part("evaluation", Evaluation) or Evaluation()
-    by = [(f"evaluation.by[{place}]", name) for place, name in enumerate(evaluation.by or ())]
+    found = draft.settings.evaluation.by or ()
+    columns = draft.settings.evaluation.columns or ()
+    by = [(f"evaluation.by[{n}]", name) for n, name in enumerate(found) if name in columns]
     keys = (
         ("examples", "one_per"),
-        ("splits", "group"),
+        ("examples", "cluster"),
         ("splits", "stratify"),
-        ("evaluation", "true"),
+        ("evaluation", "true_label"),
         ("report", "text"),
         ("report", "thumbnail"),
     )
@@ -279,50 +173,50 @@ _OF_DATA = frozenset(
 _ADVICE = {
     "examples": "[examples] path, a table with such a column",
     "labels": "[labels] path, a table with such a column",
-    "augmentations-missing": '[predictions] view = "COLUMN", where a table has a row for each view',
+    "augmentations-missing": '[predictions] augmentation = "COLUMN", of a table with them in rows',
     "augmentations-unread": 'calibrator = "augmentation", or a file with one row an example',
 }
 
 
-def check_pairs(calibrations: Iterable[Calibration]) -> list[Mistake]:
-    """Return the calibrations whose components work alone but not together."""
+def check_pairs(methods: Iterable[Method]) -> list[Mistake]:
+    """Return the methods whose components work alone but not together."""
     found: list[Mistake] = []
     data = _made()
-    for number, one in enumerate(calibrations):
+    for number, one in enumerate(methods):
         error = _tried(one, *data)
         if isinstance(error, IncompatibleComponents):
-            # A key of the calibration, where the command line has a flag.
+            # A key of the method, where the command line has a flag.
             error.do = error.do.replace(
                 "allow_no_guarantee=True (--allow-no-guarantee)", "allow_no_guarantee = true"
             )
-            found += [m.below(number).below("calibrations") for m in mistakes_in(error)]
+            found += [m.below(number).below("methods") for m in mistakes_in(error)]
     return found
 
 
 def check_data(
-    calibrations: Iterable[Calibration], predictions: xr.DataArray, plausibilities: xr.DataArray
+    methods: Iterable[Method], predictions: xr.DataArray, plausibilities: xr.DataArray
 ) -> list[Mistake]:
-    """Return the calibrations that ask for what these examples or labels do not have."""
+    """Return the methods that ask for what these examples or labels do not have."""
     few = {names.EXAMPLE: slice(_EXAMPLES)}
     found: list[Mistake] = []
-    for number, one in enumerate(calibrations):
-        alone = Calibration(calibrator=one.calibrator, allow_no_guarantee=True)
+    for number, one in enumerate(methods):
+        alone = Method(calibrator=one.calibrator, allow_no_guarantee=True)
         error = _tried(alone, predictions.isel(few), plausibilities.isel(few))
         if isinstance(error, InputError) and error.name in _OF_DATA:
             error.do = _advice(error)
             below = [mistake.below("calibrator") for mistake in mistakes_in(error)]
-            found += [mistake.below(number).below("calibrations") for mistake in below]
+            found += [mistake.below(number).below("methods") for mistake in below]
     return found
 
 
 def _tried(
-    calibration: Calibration, predictions: xr.DataArray, plausibilities: xr.DataArray
+    method: Method, predictions: xr.DataArray, plausibilities: xr.DataArray
 ) -> Exception | None:
     """Return what a calibration raises: these examples may be too few, the study itself tells."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            calibrate(predictions, plausibilities, **calibration.asked())
+            calibrate(predictions, plausibilities, **method.arguments())
     except Exception as error:  # noqa: BLE001  # whoever asked knows which of them counts
         return error
     return None
@@ -369,48 +263,52 @@ class Read:
 
     labels: xr.Dataset | None = None
     examples: xr.Dataset | None = None
-    annotations: xr.Dataset | None = None
-    aggregator: Aggregator | None = None
-    plausibilities: xr.DataArray | None = None
-    predictions: xr.DataArray | None = None
+    answers: Answers | None = None
+    model: Model | None = None
     problems: list[Problem] = attrs.field(factory=list)
 
     def attempt(self, table: str, place: Place, body: Callable[[], T]) -> T | None:
         """Return what `body` gives, or note what goes wrong as a problem of a key."""
         try:
-            with in_words_of_the_file(table):
+            with in_words_of_the_file():
                 return body()
         except InputError as error:
             key = place if isinstance(place, str) else place(error)
-            self.problems.append(Problem(f"{table}.{key}", error))
+            self.problems.append(Problem(key if "." in key else f"{table}.{key}", error))
             return None
 
 
 def read_files(draft: Draft) -> Read:
     """Return what the files of a study hold."""
     read = Read()
-    if labels := draft.part("labels", Labels):
-        path = labels.path
+    settings = draft.settings
+    what, answered = settings.answers
+    if (path := settings.labels.path) is not None:
         read.labels = read.attempt("labels", "path", lambda: read_labels(path))
-    examples = draft.part("examples", Examples)
-    if examples and examples.path:
-        place = examples.path
+    if (place := settings.examples.path) is not None:
         read.examples = read.attempt("examples", "path", lambda: read_examples(place))
-    if predictions := draft.part("predictions", PredictionFile):
-        _read_predictions(read, predictions)
-    if annotations := draft.part("annotations", AnnotationFile):
-        _read_annotations(read, annotations, draft)
-    elif plausibilities := draft.part("plausibilities", PlausibilityFile):
-        given = plausibilities
-
-        def body() -> xr.DataArray:
-            lam = _renamed(read_plausibilities(given.path), given, read.labels)
-            return lam if read.labels is None else with_known_labels(lam, read.labels)
-
-        read.plausibilities = read.attempt("plausibilities", _renaming, body)
-    if predictions and annotations and read.problems:
+    if settings.predictions.path is not None:
+        read.model = read.attempt(
+            "predictions",
+            partial(_place_of_predictions, settings),
+            lambda: read_model(settings, labels=read.labels, examples=read.examples),
+        )
+    if answered is not None:
+        read.answers = read.attempt(
+            what,
+            partial(_place_of_answers, settings),
+            lambda: read_answers(settings, labels=read.labels),
+        )
+    if read.model and read.answers:
+        unknown = (read.model.unknown, read.answers.unknown)
+        labels = label_names(read.model.predictions)
+        read.attempt(
+            "labels", "rename", lambda: check_renames(settings.labels, *unknown, labels=labels)
+        )
+    annotated, predicted = settings.annotations.path, settings.predictions.path
+    if annotated and predicted and read.problems:
         keys = ("annotations.path = ", "predictions.path = ")
-        swapped = files_swapped(annotations.path, predictions.path, keys)
+        swapped = files_swapped(annotated, predicted, keys)
         if swapped is not None:
             read.problems[:] = [Problem("annotations.path", swapped)]
     for table in ("labels", "examples", "predictions", "annotations", "plausibilities"):
@@ -423,121 +321,30 @@ def read_files(draft: Draft) -> Read:
     return read
 
 
-def _renaming(error: InputError) -> str:
-    """Return the key of an error about names that are to change, or about the file."""
-    return "rename" if error.what.endswith("to rename") else "path"
+def _place_of_predictions(settings: Settings, error: InputError) -> str:
+    """Return the key of an error about predictions, or about the table of their examples."""
+    if settings.examples.path is not None and error.whose == str(settings.examples.path.name):
+        return "examples.path"
+    if error.name == "option-unfit":
+        options = {"view": "augmentation", "variable": "variable", "example": "example"}
+        fit = (key for name, key in options.items() if f": {name} has no meaning" in error.what)
+        return next(fit, "path")
+    missing = error.details.get("missing")
+    if error.name == "columns-missing" and missing == [settings.predictions.augmentation]:
+        return "augmentation"
+    keys = {"columns-missing": "example", "variable-missing": "variable"}
+    return keys.get(error.name, "path")
 
 
-def _read_predictions(read: Read, part: PredictionFile) -> None:
-    options = {field.name: getattr(part, field.name) for field in attrs.fields(type(part))}
-    call: Callable[..., xr.DataArray] = read_predictions  # options are its own, by name
-    named = False
-
-    def place(error: InputError) -> str:
-        if error.name == "option-unfit":
-            fit = (name for name in options if f": {name} has no meaning" in error.what)
-            return next(fit, "path")
-        if error.name == "columns-missing" and error.details.get("missing") == [part.view]:
-            return "view"
-        keys = {"columns-missing": "example", "variable-missing": "variable"}
-        return keys.get(error.name) or _renaming(error)
-
-    def body() -> xr.DataArray:
-        nonlocal named
-        try:
-            # The table names the examples of a file that does not; else it adds coordinates.
-            return call(**options, labels=read.labels, examples=read.examples)
-        except InputError as error:
-            if error.name != "examples-named":
-                raise
-        named = True
-        return call(**options, labels=read.labels)
-
-    read.predictions = read.attempt("predictions", place, body)
-    bare, table = read.predictions, read.examples
-    if named and bare is not None and table is not None:
-        read.predictions = read.attempt("examples", "path", lambda: with_coordinates(bare, table))
+def _place_of_answers(settings: Settings, error: InputError) -> str:
+    """Return the key of an error about answers."""
+    part = settings.annotations
+    columns = part.options.get("columns") or getattr(part.reader, "columns", None)
+    return "columns" if error.name.startswith("columns-") and columns else "path"
 
 
-def _read_annotations(read: Read, part: AnnotationFile, draft: Draft) -> None:
-    def place(error: InputError) -> str:
-        columns = part.options.get("columns") or getattr(part.reader, "columns", None)
-        return "columns" if error.name.startswith("columns-") and columns else _renaming(error)
-
-    call: Callable[..., xr.Dataset] = read_annotations  # options are the reader's, by name
-    # Names that are about to change are not those that were declared.
-    declared = None if part.strip or part.rename else read.labels
-    with names_change(part.strip or bool(part.rename)):
-        table = read.attempt(
-            "annotations", place, lambda: call(part.path, part.reader, declared, **part.options)
-        )
-    if table is None or ("aggregator" in draft.tables and "aggregator" not in draft.parts):
-        return
-
-    def plausibilities() -> xr.DataArray:
-        chosen = draft.parts.get("aggregator") or default_aggregator(str(table.attrs[names.KIND]))
-        read.aggregator = registry.resolve(AGGREGATOR, cast("Aggregator | str", chosen))
-        seed = cast("int", draft.parts.get("seed", 0))
-        renamed = table
-        if part.strip or part.rename:
-            renamed = called(table, _new_names(table, part), whose=part.path.name)
-        lam = aggregate(renamed, read.aggregator, seed=seed, unanswered=part.unanswered)
-        return _with_unsaid(lam, part, read.labels)
-
-    read.annotations = table
-    read.plausibilities = read.attempt("annotations", place, plausibilities)
-
-
-def _renamed(
-    lam: xr.DataArray, part: AnnotationFile | PlausibilityFile, declared: xr.Dataset | None
-) -> xr.DataArray:
-    """Return plausibilities under the labels' new names, with those that nobody said."""
-    if not part.strip and not part.rename:
-        return lam
-    labels = _new_names(lam, part)
-    check_names(labels, names.LABEL, whose=part.path.name)
-    lam = lam.assign_coords({names.LABEL: (names.LABEL, text_array(labels))})
-    return _with_unsaid(lam, part, declared)
-
-
-def _new_names(
-    labelled: xr.DataArray | xr.Dataset, part: AnnotationFile | PlausibilityFile
-) -> list[str]:
-    """Return what each label is to be called."""
-    whose, rename = part.path.name, part.rename or {}
-    labels = name_texts(labelled[names.LABEL].values)
-    labels = [label.strip() for label in labels] if part.strip else labels
-    unknown = [old for old in rename if old not in labels]
-    if unknown:
-        guess = near(unknown[0], labels)
-        raise InputError(
-            "label-unknown",
-            f"{whose} has no label {quoted(unknown[0])} to rename",
-            expected="a label of the file",
-            got=listed(labels),
-            do=f"did you mean {quoted(guess)}?" if guess else "name one of those",
-            whose=whose,
-            details={"unknown": unknown, "labels": labels},
-        )
-    return [rename.get(label, label) for label in labels]
-
-
-def _with_unsaid(
-    lam: xr.DataArray, part: AnnotationFile | PlausibilityFile, declared: xr.Dataset | None
-) -> xr.DataArray:
-    """Return plausibilities also of declared labels that nobody said, where names changed."""
-    if declared is None or not (part.strip or part.rename):
-        return lam
-    labels = name_texts(lam[names.LABEL].values)
-    unsaid = not_among(name_texts(declared[names.LABEL].values), labels)
-    wider = lam.reindex({names.LABEL: [*labels, *unsaid]}, fill_value=0)
-    return wider.astype(lam.dtype)
-
-
-StudyLike: TypeAlias = "Study | Mapping[str, object] | Path | str"
-"""A study, its tables as plain data, or the path of its file."""
-
-_UNNAMED = "the study"
+StudyLike: TypeAlias = "Draft | Settings | Mapping[str, object] | Path | str"
+"""A study: its settings, its tables as plain data, or the path of its file."""
 
 
 @attrs.frozen(kw_only=True, eq=False)
@@ -546,87 +353,84 @@ class Prepared:
 
     name: str
     file: Path | None
-    study: Study
+    study: Settings
     predictions: xr.DataArray
     plausibilities: xr.DataArray
     annotations: xr.Dataset | None
     left_out: Mapping[str, int]
     origin: Note
 
-    def tables(self) -> dict[str, object]:
+    def tables(self, *, whole: bool = False) -> dict[str, object]:
         """Return the study as plain data, complete; see `plausibly.config.resolved`."""
         with without_plugins(self.study.plugins.disable):
-            return resolved(self.study)
+            return resolved(self.study, whole=whole)
 
 
 def prepare(source: StudyLike, *, folder: Path | str | None = None) -> Prepared:
     """Read and check a study and every file that it names."""
-    file = Path(source) if isinstance(source, str | Path) else None
-    document, parts = _drafted(source, file)
+    parts = _drafted(source)
     if folder is not None:
-        parts = parts.having(output=Output(folder=Path(folder)))
-    with without_plugins((parts.part("plugins", Plugins) or Plugins()).disable):
+        output = attrs.evolve(parts.settings.output, folder=Path(folder))
+        typed = {**parts.typed, "output.folder": ("-o", folder)}
+        parts = attrs.evolve(parts.having(output=output), typed=typed)
+    settings = parts.settings
+    with without_plugins(settings.plugins.disable):
         read = read_files(parts)
-        mistakes = [*parts.mistakes, *check_coordinates(parts, read)]
-        calibrations = cast("Sequence[Calibration]", parts.parts.get("calibrations", ()))
-        mistakes += check_pairs(calibrations)
-        matched = _matched(parts, read)
-        if matched is not None:
-            mistakes += check_data(calibrations, *matched)
-        _refuse(document, file, mistakes, read.problems)
+        mistakes = [*parts.mistakes, *study_mistakes(parts), *check_coordinates(parts, read)]
+        mistakes += check_pairs(settings.methods)
+        data = _matched(parts, read)
+        if data is not None:
+            mistakes += check_data(settings.methods, *data)
+        _refuse(parts, mistakes, read.problems)
         # Nothing is wrong, so both are there.
-        model, lam = cast("tuple[xr.DataArray, xr.DataArray]", matched)
-        return _completed(document, file, parts, read, model, lam, to=folder)
+        model, lam = cast("tuple[xr.DataArray, xr.DataArray]", data)
+        return _completed(parts, read, model, lam)
 
 
-def _drafted(source: StudyLike, file: Path | None) -> tuple[Document, Draft]:
+def settings_file(path: Path, content: str = "settings") -> Document:
+    """Return what a settings file says."""
+    return parse(decode(files.contents(path, content), path.name), path.name, path)
+
+
+def _drafted(source: StudyLike) -> Draft:
     """Return what was written, and what it means before any other file is read."""
-    if file is not None:
-        document = parse(decode(files.contents(file, "study"), file.name), file.name)
-        return document, draft(document.tables).rooted(file.parent)
-    tables = _tables(source) if isinstance(source, Study) else cast("Mapping[str, object]", source)
-    return Document(name=_UNNAMED, tables=tables), draft(tables)
-
-
-def _tables(study: Study) -> dict[str, object]:
-    tables: dict[str, object] = without_unset(resolved(study))
-    for calibration in cast("list[dict[str, object]]", tables["calibrations"]):
-        if not calibration["name"]:
-            del calibration["name"]
-    return tables
+    if isinstance(source, Draft):
+        return source
+    if isinstance(source, str | Path):
+        return load(settings_file(Path(source), "study"))
+    tables: Mapping[str, object] = {}
+    if isinstance(source, Settings):
+        tables = without_unset(resolved(source))
+        for method in cast("list[dict[str, object]]", tables["methods"]):
+            if not method["name"]:
+                del method["name"]
+    else:
+        tables = source
+    return draft(tables, Document(name="the study", tables=tables))
 
 
 def _matched(parts: Draft, read: Read) -> tuple[xr.DataArray, xr.DataArray] | None:
     """Return predictions and plausibilities of the same labels and examples."""
-    model, lam = read.predictions, read.plausibilities
-    if model is None or lam is None:
+    model, answers = read.model, read.answers
+    if model is None or answers is None:
         return None
-    table = "annotations" if "annotations" in parts.parts else "plausibilities"
-    said = parts.part("annotations", AnnotationFile) or parts.part(table, PlausibilityFile)
-    predicted = parts.part("predictions", PredictionFile)
-    whose = said.path.name if said else table
-    other = predicted.path.name if predicted else "predictions"
-    examples = parts.part("examples", Examples) or Examples()
-    labels = name_texts(model[names.LABEL].values)
-    hint = ""
-    if set(name_texts(lam[names.LABEL].values)) < set(labels) and read.labels is None:
-        hint = "name a file with every label on a line of its own, if nobody happened to say the "
-        hint += "others: [labels] path"
 
     def match() -> tuple[xr.DataArray, xr.DataArray]:
-        named = align.match_labels(lam, labels, whose=whose, other=other, do=hint)
-        return align.match_examples(
-            model, named, only_common=examples.only_common, whose=other, other=whose
+        predictions, lam, _ = matched(
+            model.predictions,
+            answers,
+            source=model.source,
+            only_common=parts.settings.examples.only_common,
+            declared=read.labels is not None,
         )
+        return predictions, lam if isinstance(lam, xr.DataArray) else unpack(lam)
 
-    return read.attempt(table, "path", match)
+    return read.attempt(parts.settings.answers[0], "path", match)
 
 
-def _refuse(
-    document: Document, file: Path | None, mistakes: list[Mistake], problems: list[Problem]
-) -> None:
+def _refuse(parts: Draft, mistakes: list[Mistake], problems: list[Problem]) -> None:
     """Raise what is wrong: one error of a file as it is, everything else as one list."""
-    problems = [_of_this_file(problem, document, file) for problem in problems]
+    problems = [_of_this_file(problem, parts.document) for problem in problems]
     if not mistakes and len(problems) == 1:
         raise problems[0].error
     for problem in problems:
@@ -636,12 +440,12 @@ def _refuse(
             found = mistakes_in(error)
         mistakes += [attrs.evolve(one, path=problem.path) for one in found]
     if mistakes:
-        raise StudyError.about(document.name, located(mistakes, document.lines))
+        raise parts.error(mistakes)
 
 
-def _of_this_file(problem: Problem, document: Document, file: Path | None) -> Problem:
+def _of_this_file(problem: Problem, document: Document) -> Problem:
     """Return the problem of a file that is not there as seen from the study file."""
-    error = problem.error
+    error, file = problem.error, document.path
     path = Path(str(error.details.get("path", "")))
     if error.name != "file-missing" or file is None or path.parent != file.parent:
         return problem
@@ -658,51 +462,43 @@ def _of_this_file(problem: Problem, document: Document, file: Path | None) -> Pr
     return Problem(problem.path, missing)
 
 
-def _completed(
-    document: Document,
-    file: Path | None,
-    parts: Draft,
-    read: Read,
-    model: xr.DataArray,
-    lam: xr.DataArray,
-    *,
-    to: Path | str | None,
-) -> Prepared:
-    """Return the study with what was left to us, and its data in the order of their names."""
-    made = {} if to is None else {"output.folder": "-o"}
-    study = parts.study()
-    for place, table in enumerate(cast("Sequence[object]", document.tables["calibrations"])):
+def _completed(parts: Draft, read: Read, model: xr.DataArray, lam: xr.DataArray) -> Prepared:
+    """Return the study with every default, and its data in the order of their names."""
+    made = {path: source for path, (source, _) in parts.typed.items()}
+    study = parts.settings
+    for place, table in enumerate(cast("Sequence[object]", parts.tables["methods"])):
         if isinstance(table, Mapping) and "name" not in table:
-            made[f"calibrations[{place}].name"] = "made from the components"
-    if read.annotations is not None and study.annotations is not None:
-        kind = str(read.annotations.attrs[names.KIND])
+            made[f"methods[{place}].name"] = "made from the components"
+    answers = cast("Answers", read.answers)
+    table = answers.table
+    if table is not None:
+        changes: dict[str, object] = {}
         if study.annotations.reader is None:
-            like = {"name": str(read.annotations.attrs["reader"]), **study.annotations.options}
-            reader = registry.resolve(READER, like)
-            annotations = attrs.evolve(study.annotations, reader=reader, options={})
-            study = attrs.evolve(study, annotations=annotations)
+            like = {"name": str(table.attrs["reader"]), **study.annotations.options}
+            changes |= {"reader": registry.resolve(READER, like), "options": {}}
             made["annotations.reader"] = "recognised"
-        if study.aggregator is None:
-            study = attrs.evolve(study, aggregator=read.aggregator)
-            made["aggregator.name"] = f"default for {kind}"
+        if study.annotations.aggregator is None:
+            changes["aggregator"] = answers.aggregator
+            made["annotations.aggregator.name"] = f"default for {table.attrs[names.KIND]}"
+        values = cast("dict[str, Any]", changes)  # Any: each has its own type
+        annotations = attrs.evolve(study.annotations, **values)
+        study = attrs.evolve(study, annotations=annotations)
+    predictions = attrs.evolve(study.predictions, scale=model.attrs[names.SCALE])
+    study = attrs.evolve(study, predictions=predictions)
     model, lam = _one_per(_sorted(_with_coordinates(model, lam)), _sorted(lam), study)
     if study.evaluation.by is None:
         by = tuple(_few_groups(model, study))
         study = attrs.evolve(study, evaluation=attrs.evolve(study.evaluation, by=by))
         made["evaluation.by"] = f"every coordinate of 2 to {MOST_GROUPS} groups"
-    left_out: dict[str, int] = {}
-    for array in (model, lam):
-        for reason, count in read_left_out(array.attrs).items():
-            left_out[reason] = left_out.get(reason, 0) + count
     return Prepared(
-        name=document.name,
-        file=file,
+        name=parts.document.name,
+        file=parts.document.path,
         study=study,
         predictions=model,
         plausibilities=lam,
-        annotations=read.annotations,
-        left_out=left_out,
-        origin=origins(document, made),
+        annotations=table,
+        left_out=left_out_of(model, lam),
+        origin=origins(parts.document, made),
     )
 
 
@@ -723,7 +519,7 @@ def _sorted(array: xr.DataArray) -> xr.DataArray:
 
 
 def _one_per(
-    model: xr.DataArray, lam: xr.DataArray, study: Study
+    model: xr.DataArray, lam: xr.DataArray, study: Settings
 ) -> tuple[xr.DataArray, xr.DataArray]:
     """Return one example of each group, drawn by the examples' keys, where that was asked for."""
     name = study.examples.one_per
@@ -738,12 +534,12 @@ def _one_per(
     return model, lam.isel({names.EXAMPLE: kept})
 
 
-def _few_groups(model: xr.DataArray, study: Study) -> list[str]:
+def _few_groups(model: xr.DataArray, study: Settings) -> list[str]:
     """Return the coordinates among whose groups a weak one can be looked for."""
     shown = (study.report.text, study.report.thumbnail)
     known = {
-        study.splits.group,
-        study.evaluation.true,
+        study.examples.cluster,
+        study.evaluation.true_label,
         *shown,
         *(one.name for one in owners(model)),
     }

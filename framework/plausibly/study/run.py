@@ -16,7 +16,7 @@ import xarray as xr
 from plausibly.atomic import check_ours, holds, together
 from plausibly.config.document import toml_text
 from plausibly.config.resolved import resolved, without_unset
-from plausibly.config.study import with_paths, without_plugins
+from plausibly.config.settings import with_paths, without_plugins
 from plausibly.conformal.calibrate import calibrate
 from plausibly.conformal.files import is_predictor
 from plausibly.conformal.predictor import ConformalPredictor
@@ -98,7 +98,7 @@ def warn_of_groups(
                 f"{counted(both.size)} {one.plural} are in calibration and in test",
                 expected=f"each {one.name} on one side",
                 got=f"{counted(shared)} of {several(one.examples, 'example')} shared",
-                do=f'[splits] group = "{one.name}"',
+                do=f'[examples] cluster = "{one.name}"',
                 whose=one.name,
                 details={"group": one.name, "groups": both.size, "examples": shared},
                 stacklevel=3,
@@ -232,7 +232,10 @@ def _check_output(prepared: Prepared, targets: list[Path], text: str) -> None:
         read[os.path.realpath(path)] = path
         return path
 
-    with_paths(prepared.study, note)
+    study = prepared.study
+    for part in (study.annotations, study.plausibilities, study.predictions, study.examples):
+        with_paths(part, note)
+    with_paths((study.labels, study.methods), note)
     file = prepared.file
     if file is not None:
         note(file)
@@ -305,7 +308,7 @@ class StudyResult:
     @property
     def first(self) -> str:
         """Name of the first calibration."""
-        return self.prepared.study.calibrations[0].name
+        return self.prepared.study.methods[0].name
 
 
 def run_study(
@@ -326,20 +329,20 @@ def run_study(
             alphas=study.alphas,
             splits=study.splits.count,
             test=study.splits.test,
-            group=study.splits.group,
+            group=study.examples.cluster,
             stratify=study.splits.stratify,
             draws=study.splits.draws,
             sizes=study.splits.sizes,
             seed=study.seed,
             ties=study.evaluation.ties,
-            true=study.evaluation.true,
+            true=study.evaluation.true_label,
             processes=processes,
             checkpoint=checkpoint,
             progress=progress,
         )
         groups, strata = (
             None if name is None else example_values(name, [ready.predictions])
-            for name in (study.splits.group, study.splits.stratify)
+            for name in (study.examples.cluster, study.splits.stratify)
         )
         test = split(
             hash_names(ready.predictions[names.EXAMPLE].values),
@@ -348,8 +351,8 @@ def run_study(
             groups=groups,
             strata=strata,
         )
-        grouped = _grouped(ready, study.splits.group)
-        warn_of_groups(ready.predictions, test, study.splits.group, grouped=grouped)
+        grouped = _grouped(ready, study.examples.cluster)
+        warn_of_groups(ready.predictions, test, study.examples.cluster, grouped=grouped)
         # Copies share all augmentations of an example, the first as well.
         first = {names.AUGMENTATION: 0} if names.AUGMENTATION in ready.predictions.dims else {}
         warn_of_copies(ready.predictions.isel(first, drop=True), groups, stacklevel=3)
@@ -362,15 +365,15 @@ def run_study(
             groups=coverage_by_group(
                 sets,
                 ready.plausibilities.isel({names.EXAMPLE: test}),
-                study.evaluation.by or (),
-                cluster=study.splits.group,
+                study.evaluation.columns or (),
+                cluster=study.examples.cluster,
             ),
         )
 
 
 def methods(ready: Prepared) -> dict[str, MethodTable]:
     """Return the calibrations as `plausibly.compare` takes them, with every parameter."""
-    tables = cast("list[dict[str, object]]", ready.tables()["calibrations"])
+    tables = cast("list[dict[str, object]]", ready.tables()["methods"])
     return {str(table.pop("name")): table for table in tables}
 
 
@@ -393,7 +396,7 @@ def _first_sets(ready: Prepared, test: Bools) -> xr.DataArray:
         new = as_asked(predictor, ready.predictions.isel({names.EXAMPLE: test}), keys)
         sets = predictor.predict(new, alphas if len(alphas) > 1 else alphas[0])
     about = {
-        "calibration": study.calibrations[0].name,
+        "calibration": study.methods[0].name,
         "examples_are": f"the test examples of split {FIRST} of a study of {study.splits.count}",
     }
     return sets.assign_attrs(about)
@@ -404,9 +407,9 @@ def _calibrated(ready: Prepared, which: Bools, *, seed: int) -> ConformalPredict
     return calibrate(
         ready.predictions.isel({names.EXAMPLE: which}),
         ready.plausibilities.isel({names.EXAMPLE: which}),
-        **ready.study.calibrations[0].asked(),
+        **ready.study.methods[0].arguments(),
         seed=seed,
-        group=ready.study.splits.group,
+        group=ready.study.examples.cluster,
     )
 
 
@@ -414,7 +417,7 @@ def first_predictor(ready: Prepared) -> ConformalPredictor:
     """Return the first calibration, on all examples, with the name of the aggregator."""
     everything = np.ones(ready.predictions.sizes[names.EXAMPLE], dtype=np.bool_)
     predictor = _calibrated(ready, everything, seed=ready.study.seed)
-    if ready.study.aggregator is None:
+    if ready.study.annotations.aggregator is None:
         return predictor
-    name = called(AGGREGATOR, ready.study.aggregator)
+    name = called(AGGREGATOR, ready.study.annotations.aggregator)
     return attrs.evolve(predictor, metadata=attrs.evolve(predictor.metadata, aggregator=name))

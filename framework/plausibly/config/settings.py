@@ -1,4 +1,4 @@
-"""Settings of a study as classes whose fields are the keys of its file."""
+"""Every setting: classes whose fields are the keys of a settings file, with type and meaning."""
 
 from __future__ import annotations
 
@@ -141,11 +141,11 @@ def _unquoted(value: object) -> object:
     return alpha if alpha.is_finite() and 0 < alpha < 1 else None
 
 
-def read_annotations(strict: Strict, value: object) -> AnnotationFile:
+def read_annotations(strict: Strict, value: object) -> Annotations:
     """Return where annotations are, with their reader, whose parameters stand beside its name."""
     if not isinstance(value, Mapping):
-        raise Wrong(expected(AnnotationFile), value)
-    own = {p.name: p for p in parameters_of(AnnotationFile, typed=True)}
+        raise Wrong(expected(Annotations), value)
+    own = {p.name: p for p in parameters_of(Annotations, typed=True)}
     for name in _OF_READER:
         del own[name]
     found: list[Mistake] = []
@@ -171,7 +171,7 @@ def read_annotations(strict: Strict, value: object) -> AnnotationFile:
     if found:
         raise Mistakes(found)
     checked = cast("dict[str, Any]", made)  # Any: each by its type
-    return AnnotationFile(**checked, reader=reader, options=options)
+    return Annotations(**checked, reader=reader, options=options)
 
 
 def _as_reader(
@@ -210,44 +210,6 @@ def _options_of_readers() -> Iterator[str]:
         yield from names
 
 
-@attrs.frozen(kw_only=True)
-class Report:
-    """What the report of the study shows besides its figures.
-
-    Attributes
-    ----------
-    title : str or None
-        Heading; None: made from the names of the files.
-    words : mapping of str to str, or None
-        What to call an example and an annotator: ``{example = "nodule"}``.
-    text : str or None
-        Coordinate of the examples with a text to show.
-    thumbnail : str or None
-        Coordinate of the examples with the path of a small picture, from their table on.
-    annotator_names : bool
-        Whether annotators appear under their own names instead of r01, r02, ...
-    """
-
-    title: str | None = None
-    words: Mapping[str, str] | None = None
-    text: str | None = None
-    thumbnail: str | None = None
-    annotator_names: bool = False
-
-
-@attrs.frozen(kw_only=True)
-class Output:
-    """Where the results go.
-
-    Attributes
-    ----------
-    folder : Path
-        It is made where it is not there.
-    """
-
-    folder: Path = Path("plausibly-out")
-
-
 _Named: TypeAlias = Any  # a default is a name, which the converter makes a component of
 
 
@@ -276,87 +238,94 @@ def _decimals(alphas: Iterable[object]) -> tuple[Decimal, ...]:
 
 
 @attrs.frozen(kw_only=True)
-class AnnotationFile:
-    """What the experts said, as they said it.
+class Annotations:
+    """Answers of the annotators on the calibration set, and how answers are read.
+
+    Parameters of a reader, such as `columns` and `missing`, stand beside its name.
 
     Attributes
     ----------
-    path : Path
-        The file.
+    path : Path or None
+        Answers of the annotators.
     reader : Reader or None
-        Its syntax; None asks every reader whether it recognises the file.
+        File format. None: recognised from the file.
     options : mapping
-        Parameters for the reader that recognises it; a reader that is named has its own.
+        Parameters of a reader that is recognised; a reader that is named has its own.
     unanswered : {"error", "drop"}
-        What to do with examples that nobody answered; dropped ones are counted.
-    strip : bool
-        Take blanks off both ends of the label names.
-    rename : mapping of str to str, or None
-        New names of labels by their old ones.
+        Examples without an answer: raise an error, or drop and count them.
+    aggregator : Aggregator or None
+        How answers become plausibilities. None: by kind of answer.
     """
 
-    path: Path
+    path: Path | None = None
     reader: Reader | None = attrs.field(default=None, converter=_reader)
     options: Mapping[str, object] = attrs.field(factory=dict)
     unanswered: Literal["error", "drop"] = "error"
-    strip: bool = False
-    rename: Mapping[str, str] | None = None
+    aggregator: Aggregator | None = attrs.field(default=None, converter=_aggregator)
 
 
 @attrs.frozen(kw_only=True)
-class PlausibilityFile:
-    """What the experts said, aggregated already.
+class ReaderOptions:
+    """Parameters that most readers of annotations have; the others are known to each reader.
 
     Attributes
     ----------
-    path : Path
-        The file.
-    strip : bool
-        Take blanks off both ends of the label names.
-    rename : mapping of str to str, or None
-        New names of labels by their old ones.
+    columns : mapping of str to str
+        Column names: annotator=rater,label=answer.
+    missing : tuple of str
+        A label that means "no answer". Repeatable.
+    kind : str
+        Kind of answer: single-label or label-set.
     """
 
-    path: Path
-    strip: bool = False
-    rename: Mapping[str, str] | None = None
+    columns: Mapping[str, str] = attrs.field(factory=dict)
+    missing: tuple[str, ...] = ()
+    kind: str = ""
 
 
 @attrs.frozen(kw_only=True)
-class PredictionFile:
-    """What the model said; the other keys are those of `plausibly.read_predictions`.
+class Plausibilities:
+    """Answers that are aggregated already.
 
     Attributes
     ----------
-    path : Path
-        The file.
+    path : Path or None
+        Aggregated answers, instead of --annotations.
+    """
+
+    path: Path | None = None
+
+
+@attrs.frozen(kw_only=True)
+class Predictions:
+    """Predictions of the model on the calibration set, and how predictions are read.
+
+    Attributes
+    ----------
+    path : Path or None
+        Model probabilities for the same examples.
     example : str
         Column of a table that names the examples.
-    scale : {"probability", "logit", "independent", "any"}
-        What the numbers are.
+    scale : {"probability", "logit", "independent", "any"} or None
+        Rows sum to 1, are logits, labels on their own, or any numbers. None: as the predictor
+        remembers, or probability.
     normalise : bool
         Divide each row by its sum.
     bad_rows : {"error", "drop"}
-        What to do with examples that have a number which is not finite; dropped ones are counted.
-    strip : bool
-        Take blanks off both ends of the label names.
-    rename : mapping of str to str, or None
-        New names of labels by their old ones.
+        Examples with a number that is not finite: raise an error, or drop and count them.
     variable : str or None
         Variable of a netCDF file, where several have the dims.
-    view : str or None
-        Column of a table that names the view of each row, where an example has several.
+    augmentation : str or None
+        Column of a table that names the augmentation of each row, where an example has several.
     """
 
-    path: Path
+    path: Path | None = None
     example: str = "example"
-    scale: Literal["probability", "logit", "independent", "any"] = "probability"
+    scale: Literal["probability", "logit", "independent", "any"] | None = None
     normalise: bool = False
     bad_rows: Literal["error", "drop"] = "error"
-    strip: bool = False
-    rename: Mapping[str, str] | None = None
     variable: str | None = None
-    view: str | None = None
+    augmentation: str | None = None
 
 
 @attrs.frozen(kw_only=True)
@@ -366,30 +335,38 @@ class Examples:
     Attributes
     ----------
     path : Path or None
-        Table with a column ``example``, then one column a coordinate, such as the patient.
+        Columns about the examples: patient, site.
+    cluster : str or None
+        Column of examples that belong together, such as patient.
     only_common : bool
-        Leave out the examples that only predictions or annotations have; they are counted.
+        Leave out and count the examples that only one file has.
     one_per : str or None
-        Coordinate of which each value keeps one example, drawn by name; the others are counted.
+        Column of which each value keeps one example, drawn by name; the others are counted.
     """
 
     path: Path | None = None
+    cluster: str | None = None
     only_common: bool = False
     one_per: str | None = None
 
 
 @attrs.frozen(kw_only=True)
 class Labels:
-    """The labels in order, and what is known about them.
+    """The labels in order, what is known about them, and their names in all files.
 
     Attributes
     ----------
-    path : Path
-        Table with a column ``label`` (and ``alias``, ``parent``, ``order``, ``risk``), or a text
-        file of one name a line.
+    path : Path or None
+        Labels in order, with aliases, parents or risks.
+    strip : bool
+        Remove spaces at both ends of the label names.
+    rename : mapping of str to str, or None
+        New names of labels by their old ones.
     """
 
-    path: Path
+    path: Path | None = None
+    strip: bool = False
+    rename: Mapping[str, str] | None = None
 
 
 @attrs.frozen(kw_only=True)
@@ -406,21 +383,21 @@ class Plugins:
 
 
 @attrs.frozen(kw_only=True)
-class Calibration:
-    """One method to calibrate by; the other keys are those of `plausibly.calibrate`.
+class Method:
+    """A method to calibrate by; the keys are parameters of `plausibly.calibrate`.
 
     Attributes
     ----------
     name : str
-        What the results call it; empty: made from the components.
+        Name in the results; empty: made from the components.
     calibrator : Calibrator
-        Which scores a test score is compared with.
+        Calibration method.
     score : ScoreFunction
-        How well a label fits what the model said.
+        Conformity score of a label.
     combiner : PValueCombiner
-        How the p-values of a label become one.
+        How p-values of draws are combined.
     allow_no_guarantee : bool
-        Whether to go on where calibrator and combiner have no guarantee together.
+        Calibrate also where calibrator and combiner have no guarantee together.
     """
 
     name: str = ""
@@ -429,8 +406,8 @@ class Calibration:
     combiner: PValueCombiner = attrs.field(default=cast("_Named", "average"), converter=_combiner)
     allow_no_guarantee: bool = False
 
-    def asked(self) -> dict[str, Any]:  # Any: each parameter has its own type
-        """Return what `plausibly.calibrate` is called with."""
+    def arguments(self) -> dict[str, Any]:  # Any: each parameter has its own type
+        """Return the arguments of `plausibly.calibrate`."""
         return {
             name: getattr(self, name) for name in attrs.fields_dict(type(self)) if name != "name"
         }
@@ -438,105 +415,324 @@ class Calibration:
 
 @attrs.frozen(kw_only=True)
 class Splits:
-    """Random splits into calibration and test examples.
+    """Random splits into calibration and test examples; clusters stay on one side.
 
     Attributes
     ----------
     count : int
-        How many.
+        Number of splits.
     test : float
         Share of the examples to measure on.
-    group : str or None
-        Coordinate of the examples whose groups stay on one side, such as the patient.
     stratify : str or None
-        Coordinate of the examples of which each value has the same share on both sides.
+        Column of which each value has the same share on both sides.
     draws : tuple of int, or None
-        Numbers of draws to measure with, in the place of the calibrators' own.
+        Numbers of draws to measure with, instead of the calibrators' own.
     sizes : tuple of int, or None
-        Numbers of calibration examples to measure with; None: all that a split has.
+        Numbers of calibration examples to measure with. None: all that a split has.
     """
 
     count: int = attrs.field(default=100, validator=validators.ge(1))
     test: float = attrs.field(
         default=0.5, validator=validators.and_(validators.gt(0.0), validators.lt(1.0))
     )
-    group: str | None = None
     stratify: str | None = None
     draws: Counts = attrs.field(default=None, validator=counts)
     sizes: Counts = attrs.field(default=None, validator=counts)
 
 
 @attrs.frozen(kw_only=True)
-class Evaluation:
-    """How the sets are judged.
+class New:
+    """Files of new examples, for predict, evaluate and a report on a predictor.
 
     Attributes
     ----------
-    ties : {"first", "random", "fractional", "any", "all"}
-        What covers a vote that is tied.
-    true : str or None
-        Coordinate of the examples with a known label.
-    by : tuple of str, or None
-        Coordinates among whose groups the weakest is looked for; None: every one with few groups.
+    predictions : Path or None
+        Model probabilities for new examples.
+    annotations : Path or None
+        Answers of annotators on new examples.
+    plausibilities : Path or None
+        Aggregated answers on new examples, instead of --annotations.
+    examples : Path or None
+        Columns about the new examples: patient, site.
     """
 
-    ties: Literal["first", "random", "fractional", "any", "all"] = "first"
-    true: str | None = None
-    by: tuple[str, ...] | None = None
+    predictions: Path | None = None
+    annotations: Path | None = None
+    plausibilities: Path | None = None
+    examples: Path | None = None
+
+
+NO_COLUMNS = ("label", "set-size", "ambiguity")
+"""What every set can be measured by."""
 
 
 @attrs.frozen(kw_only=True)
-class Study:
-    """A study of several calibrations on the same data, as its file says it.
+class Evaluation:
+    """How sets are measured.
+
+    Attributes
+    ----------
+    by : tuple of str, or None
+        Measure by a column, label, set-size or ambiguity; site:device for both.
+    true_label : str or None
+        Column of --examples with a known label.
+    ties : {"first", "random", "fractional", "any", "all"}
+        How a tied majority vote is covered.
+    interval : {"auto", "wilson", "t", "betting"}
+        Method of the intervals.
+    at_least : int
+        Leave out smaller combinations of groups.
+    risk : str or None
+        Column of --labels with their risk: measure what each level misses.
+    fail_under : float or None
+        Exit with 3 if coverage is lower, at any alpha.
+    """
+
+    by: tuple[str, ...] | None = None
+    true_label: str | None = None
+    ties: Literal["first", "random", "fractional", "any", "all"] = "first"
+    interval: Literal["auto", "wilson", "t", "betting"] = "auto"
+    at_least: int = attrs.field(default=20, validator=validators.ge(1))
+    risk: str | None = None
+    fail_under: float | None = None
+
+    @property
+    def columns(self) -> tuple[str, ...] | None:
+        """What to measure by that is a column, and none of several columns at once."""
+        if self.by is None:
+            return None
+        return tuple(dict.fromkeys(n for n in self.by if n not in NO_COLUMNS and ":" not in n))
+
+
+@attrs.frozen(kw_only=True)
+class Report:
+    """What the report shows besides its figures.
+
+    Attributes
+    ----------
+    title : str or None
+        Heading. None: made from the names of the files.
+    words : mapping of str to str, or None
+        Words for an example and an annotator: {example = "nodule"}.
+    text : str or None
+        Column of --examples with a text to show.
+    thumbnail : str or None
+        Column of --examples with the path of a small picture, relative to their table.
+    anonymous : bool
+        Show annotators as r01, r02, ... instead of their names.
+    """
+
+    title: str | None = None
+    words: Mapping[str, str] | None = None
+    text: str | None = None
+    thumbnail: str | None = None
+    anonymous: bool = False
+
+
+@attrs.frozen(kw_only=True)
+class Output:
+    """Where results are written.
+
+    Attributes
+    ----------
+    folder : Path
+        Folder of the results of a study.
+    predictor : Path
+        The predictor.
+    sets : Path
+        The prediction sets.
+    report : Path
+        The report.
+    plausibilities : Path or None
+        The plausibilities.
+    form : {"wide", "long", "packed"} or None
+        Form of plausibilities: a number for each label, or only what is not 0.
+    keep_names : bool
+        Keep hashes of the examples' names in the predictor.
+    """
+
+    folder: Path = Path("plausibly-out")
+    predictor: Path = Path("predictor.nc")
+    sets: Path = Path("sets.csv")
+    report: Path = Path("report.html")
+    plausibilities: Path | None = None
+    form: Literal["wide", "long", "packed"] | None = None
+    keep_names: bool = True
+
+
+@attrs.frozen(kw_only=True)
+class Compute:
+    """How arrays larger than memory are computed.
+
+    Attributes
+    ----------
+    chunks : int or None
+        Examples to read at a time: Zarr, netCDF, npy, Parquet.
+    scheduler : str or None
+        Dask scheduler of chunks: its address, local or threads. None: threads.
+    """
+
+    chunks: int | None = None
+    scheduler: str | None = None
+
+
+@attrs.frozen(kw_only=True)
+class Plan:
+    """How many examples, answers and draws to compare; the keys are parameters of `plausibly.plan`.
+
+    Attributes
+    ----------
+    within : float or None
+        Largest distance of coverage from 1 - alpha.
+    confidence : float
+        Share of calibrations that should be as close.
+    n : tuple of int
+        Numbers of calibration examples to compare.
+    draws : tuple of str
+        Numbers of draws to compare, or expected.
+    answers : tuple of int
+        Numbers of answers per example to compare.
+    one_sided : bool
+        Count only coverage below 1 - alpha.
+    delta : float
+        Chance to fail of the combiners pac and ecdf.
+    resamples : int
+        Resamples of the bootstrap; 0 for none.
+    """
+
+    within: float | None = None
+    confidence: float = 0.9
+    n: tuple[int, ...] = ()
+    draws: tuple[int | str, ...] = ()
+    answers: tuple[int, ...] = ()
+    one_sided: bool = False
+    delta: float = 1e-4
+    resamples: int = 200
+
+
+@attrs.frozen(kw_only=True)
+class Agreement:
+    """How agreement is measured; the keys are parameters of `plausibly.agreement`.
+
+    Attributes
+    ----------
+    annotators : bool
+        Compare each annotator with the others.
+    order : tuple of str
+        The labels from one end to the other: low,medium,high.
+    by : str or None
+        Column of --examples: measure each group.
+    risk : str or None
+        Column of --labels: how certain its level is; needs agreement.draws.
+    confidence : float
+        Confidence of the intervals.
+    depth : int or None
+        Places of rankings to compare. None: those of the longest ranking.
+    draws : int or None
+        Resample the answers, too: how certain the most plausible label is.
+    resamples : int
+        Resamples behind the intervals; 0 for none.
+    """
+
+    annotators: bool = False
+    order: tuple[str, ...] = ()
+    by: str | None = None
+    risk: str | None = None
+    confidence: float = 0.95
+    depth: int | None = None
+    draws: int | None = None
+    resamples: int = 1000
+
+
+@attrs.frozen(kw_only=True)
+class Settings:
+    """Every setting; a study is a file of settings with `methods`.
 
     Attributes
     ----------
     seed : int
-        Of everything that is drawn.
+        Random seed.
     alphas : tuple of Decimal
-        Miscoverage rates, exactly as typed: 0.1 for 90 % sets.
-    annotations, plausibilities : AnnotationFile or PlausibilityFile, or None
-        What the experts said; one of them.
-    predictions : PredictionFile
-        What the model said.
+        Miscoverage rates: 0.1 for 90% sets.
+    annotations : Annotations
+        Answers of the annotators, and how answers are read.
+    plausibilities : Plausibilities
+        Answers that are aggregated already.
+    predictions : Predictions
+        Predictions of the model, and how predictions are read.
     examples : Examples
         Which examples take part, and what is known about them.
-    labels : Labels or None
-        The labels in order.
+    labels : Labels
+        The labels in order, and their names.
     plugins : Plugins
         Which plugins take part.
-    aggregator : Aggregator or None
-        How responses become plausibilities; None: the default for the kind of annotation.
-    calibrations : tuple of Calibration
-        The methods that are compared; the first also makes the predictor.
+    method : Method or None
+        The method of `calibrate`. None: the first of `methods`.
+    methods : tuple of Method
+        Methods that a study compares; the first also makes the predictor.
     splits : Splits
-        How often, and how, examples are split.
+        Random splits of a study.
+    new : New
+        Files of new examples.
     evaluation : Evaluation
-        How the sets are judged.
+        How sets are measured.
     report : Report
         What the report shows.
     output : Output
-        Where the results go.
+        Where results are written.
+    compute : Compute
+        How arrays larger than memory are computed.
+    plan : Plan
+        What `plan` compares.
+    agreement : Agreement
+        How agreement is measured.
     """
 
     seed: int = 0
     alphas: tuple[Decimal, ...] = attrs.field(default=("0.1",), converter=_decimals)
-    annotations: AnnotationFile | None = None
-    plausibilities: PlausibilityFile | None = None
-    predictions: PredictionFile
+    annotations: Annotations = Annotations()
+    plausibilities: Plausibilities = Plausibilities()
+    predictions: Predictions = Predictions()
     examples: Examples = Examples()
-    labels: Labels | None = None
+    labels: Labels = Labels()
     plugins: Plugins = Plugins()
-    aggregator: Aggregator | None = attrs.field(default=None, converter=_aggregator)
-    calibrations: tuple[Calibration, ...]
+    method: Method | None = None
+    methods: tuple[Method, ...] = ()
     splits: Splits = Splits()
+    new: New = New()
     evaluation: Evaluation = Evaluation()
-    report: Report = attrs.field(factory=Report)
-    output: Output = attrs.field(factory=Output)
+    report: Report = Report()
+    output: Output = Output()
+    compute: Compute = Compute()
+    plan: Plan = Plan()
+    agreement: Agreement = Agreement()
+
+    @property
+    def answers(self) -> tuple[str, Path | None]:
+        """Table and path of the answers: annotations, or plausibilities."""
+        if self.annotations.path is None and self.plausibilities.path is not None:
+            return "plausibilities", self.plausibilities.path
+        return "annotations", self.annotations.path
+
+    @property
+    def chosen_method(self) -> Method:
+        """The method of `calibrate`: `method`, else the first of `methods`."""
+        return self.method or (self.methods[0] if self.methods else Method())
+
+    def on_new_examples(self) -> Settings:
+        """Return the settings with the files of new examples as those to read."""
+        new = self.new
+        return attrs.evolve(
+            self,
+            annotations=attrs.evolve(self.annotations, path=new.annotations),
+            plausibilities=Plausibilities(path=new.plausibilities),
+            predictions=attrs.evolve(self.predictions, path=new.predictions),
+            examples=attrs.evolve(self.examples, path=new.examples),
+        )
 
 
 def with_paths(value: object, change: Callable[[Path], Path]) -> object:
-    """Return a study, or a part of one, with each path changed, also those inside components."""
+    """Return settings, or a part of them, with each path changed, also those inside components."""
     if isinstance(value, Path):
         return change(value)
     if isinstance(value, tuple | list):

@@ -1,0 +1,179 @@
+"""Flags of commands, each with the key that it sets; its type, default and help are the key's."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from decimal import Decimal
+from pathlib import Path
+from typing import Annotated, Any, Literal, TypeAlias, get_args, get_origin
+
+import attrs
+import typer
+
+from plausibly.cli import completion
+from plausibly.config.load import Draft, Key, key
+from plausibly.errors import InputError
+
+
+@attrs.frozen
+class Flag:
+    """A flag, or an argument where the name has no dash."""
+
+    names: str
+    key: str
+    metavar: str = ""
+    offer: Callable[..., object] | None = None
+    required: bool = False
+
+    @property
+    def long(self) -> str:
+        """The long name."""
+        return self.names.split()[0]
+
+    @property
+    def parameter(self) -> str:
+        """Name of the parameter that Typer reads."""
+        return self.long.lstrip("-").replace("-", "_").lower()
+
+    def needed(self) -> Flag:
+        """Return the flag of a command that cannot do without the key."""
+        return attrs.evolve(self, required=True)
+
+    def option(self) -> Any:  # Any: as Typer declares it
+        """Return the declaration that Typer reads."""
+        known = key(self.key)
+        more: dict[str, Any] = {  # Any: what Typer takes
+            "metavar": self.metavar or None,
+            "help": _help(known),
+            "autocompletion": self.offer or _choices(known),
+            "show_default": False,
+        }
+        if not self.long.startswith("-"):
+            return Annotated[_type(known), typer.Argument(**more)]
+        return Annotated[_type(known), typer.Option(*self.names.split(), **more)]
+
+
+def _type(known: Key) -> Any:  # Any: a type is known at run time only
+    if known.many or known.pairs:
+        return list[str] | None
+    return (bool if bool in known.arms else str) | None
+
+
+def _choices(known: Key) -> Callable[..., object] | None:
+    values = [v for arm in known.arms if get_origin(arm) is Literal for v in get_args(arm)]
+    return completion.choices(values) if values else None
+
+
+def _help(known: Key) -> str:
+    """Return the meaning of a key with its default: ``Random seed.  [0]``."""
+    text, _, otherwise = known.help.partition(" None: ")
+    default = known.default
+    if isinstance(default, tuple):
+        default = ", ".join(map(str, default))
+    if default is None or default is attrs.NOTHING or default is False:
+        default = otherwise.rstrip(".")
+    shown = str(default) if isinstance(default, str | int | float | Decimal | Path) else ""
+    return f"{text}  [{shown}]" if shown else text
+
+
+def _column(names: str, path: str) -> Flag:
+    return Flag(names, path, "COLUMN", completion.columns("examples"))
+
+
+def _component(name: str, kind: str, path: str) -> Flag:
+    return Flag(name, path, "NAME", completion.components(kind))
+
+
+ANNOTATIONS = Flag("--annotations -a", "annotations.path", "FILE")
+PREDICTIONS = Flag("--predictions -p", "predictions.path", "FILE")
+EXAMPLES = Flag("--examples -e", "examples.path", "FILE")
+PLAUSIBILITIES = Flag("--plausibilities", "plausibilities.path", "FILE")
+NEW_ANNOTATIONS = Flag("--annotations -a", "new.annotations", "FILE")
+NEW_PREDICTIONS = Flag("--predictions -p", "new.predictions", "FILE")
+NEW_EXAMPLES = Flag("--examples -e", "new.examples", "FILE")
+NEW_PLAUSIBILITIES = Flag("--plausibilities", "new.plausibilities", "FILE")
+LABELS = Flag("--labels", "labels.path", "FILE")
+PREDICTOR = Flag("--predictor", "output.predictor", "FILE")
+READER = _component("--reader", "reader", "annotations.reader")
+COLUMNS = Flag("--columns", "annotations.columns", "MAP")
+MISSING = Flag("--missing", "annotations.missing", "LABEL")
+CALIBRATOR = _component("--calibrator", "calibrator", "method.calibrator")
+COMBINER = _component("--combiner", "combiner", "method.combiner")
+SCORE = _component("--score", "score", "method.score")
+AGGREGATOR = _component("--aggregator", "aggregator", "annotations.aggregator")
+ALPHA = Flag("--alpha", "alphas", "RATE,...")
+SEED = Flag("--seed", "seed", "N")
+CHUNKS = Flag("--chunks", "compute.chunks", "N")
+BY = _column("--by", "evaluation.by")
+BY_GROUP = _column("--by", "agreement.by")
+LABEL_COLUMNS = completion.columns("labels")
+TRUE_LABEL = _column("--true-label", "evaluation.true_label")
+CLUSTER = _column("--cluster", "examples.cluster")
+FORMAT = (READER, COLUMNS, MISSING)
+
+Groups: TypeAlias = Mapping[str, tuple[Flag, ...]]
+"""Flags of a command by the titles under which the help shows them."""
+
+
+def out(path: str, metavar: str = "FILE") -> Flag:
+    """Return the flag of the output."""
+    return Flag("--out -o", path, metavar)
+
+
+def every(groups: Groups) -> list[Flag]:
+    """Return the flags of all groups."""
+    return [flag for flags in groups.values() for flag in flags]
+
+
+def check_required(groups: Groups, loaded: Draft, command: str) -> None:
+    """Raise ``usage`` where a key that the command needs is not set."""
+    for flag in every(groups):
+        if flag.required and not loaded.has(flag.key):
+            names = " / ".join(f"'{name}'" for name in flag.names.split())
+            raise InputError(
+                "usage",
+                f"plausibly {command}: missing option {names}",
+                do=f"plausibly {command} --help",
+                whose=f"plausibly {command}",
+            )
+
+
+def check_answers(loaded: Draft, *, new: bool = False) -> None:
+    """Raise where answers are missing, named twice, or read with options of another form."""
+    annotations = "new.annotations" if new else "annotations.path"
+    plausibilities = "new.plausibilities" if new else "plausibilities.path"
+    there = [loaded.has(annotations), loaded.has(plausibilities)]
+    if sum(there) != 1:
+        raise InputError(
+            "opinions-missing",
+            f"{'two files say' if there[0] else 'no file says'} what the experts said",
+            expected="annotations (-a) or plausibilities (--plausibilities)",
+            got="both" if there[0] else "neither",
+            do="leave one out" if there[0] else "-a votes.csv",
+        )
+    typed = [path for path in loaded.typed if path.startswith("annotations.")]
+    if there[1] and typed:
+        source = loaded.typed[typed[0]][0]
+        unfit = f"--set {typed[0]}" if source == "--set" else source
+        raise InputError(
+            "option-unfit",
+            f"{unfit} has no meaning with --plausibilities",
+            expected="an option of annotations with -a",
+            got=unfit,
+            do=f"leave {unfit} out, or read annotations: -a FILE",
+            whose=unfit,
+        )
+
+
+def inputs(groups: Groups, loaded: Draft) -> dict[str, Path]:
+    """Return the files that a command reads, by their flags."""
+    found: dict[str, Path] = {}
+    for flag in every(groups):
+        if flag.metavar == "FILE" and flag.parameter not in ("out", "sets"):
+            value: object = loaded.settings
+            for part in flag.key.split("."):
+                value = getattr(value, part)
+            if isinstance(value, Path):
+                short = flag.names.split()[-1]
+                found[short] = value
+    return found

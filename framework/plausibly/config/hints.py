@@ -1,0 +1,140 @@
+"""Hints of messages, written with flags, in the form of the interface in use."""
+
+from __future__ import annotations
+
+import contextlib
+import re
+import warnings
+from collections.abc import Callable, Collection, Iterator, Mapping
+from typing import Literal
+
+from plausibly.config.document import key_text, value_text
+from plausibly.errors import InputError, PlausiblyWarning
+
+Form = Literal["text", "switch", "list", "pairs"]
+
+KEYS: Mapping[str, tuple[str, Form]] = {
+    "reader": ("annotations.reader", "text"),
+    "columns": ("annotations.columns", "pairs"),
+    "kind": ("annotations.kind", "text"),
+    "missing": ("annotations.missing", "list"),
+    "unanswered": ("annotations.unanswered", "text"),
+    "aggregator": ("annotations.aggregator", "text"),
+    "labels": ("labels.path", "text"),
+    "strip": ("labels.strip", "switch"),
+    "rename": ("labels.rename", "pairs"),
+    "examples": ("examples.path", "text"),
+    "only-common": ("examples.only_common", "switch"),
+    "example": ("predictions.example", "text"),
+    "variable": ("predictions.variable", "text"),
+    "view": ("predictions.augmentation", "text"),
+    "scale": ("predictions.scale", "text"),
+    "normalise": ("predictions.normalise", "switch"),
+    "bad-rows": ("predictions.bad_rows", "text"),
+    "allow-no-guarantee": ("method.allow_no_guarantee", "switch"),
+    "by": ("evaluation.by", "list"),
+    "true": ("evaluation.true_label", "text"),
+    "ties": ("evaluation.ties", "text"),
+    "at-least": ("evaluation.at_least", "text"),
+    "risk": ("evaluation.risk", "text"),
+    "draws": ("method.calibrator.draws", "text"),
+    "chunks": ("compute.chunks", "text"),
+    "delta": ("plan.delta", "text"),
+    "responses": ("plan.answers", "text"),
+    "resamples": ("{command}.resamples", "text"),
+    "depth": ("agreement.depth", "text"),
+    "thumbnail": ("report.thumbnail", "text"),
+    "words": ("report.words", "pairs"),
+}
+"""Key and form of the value of each flag that a hint may name."""
+
+_VALUE = r"\"[^\"]*\"|'[^']*'|[^\s,;()\"'-][^\s;()]*"
+_FLAG = re.compile(
+    rf"(?P<command>plausibly [^;]*)|--(?P<flag>{'|'.join(KEYS)})\b"
+    rf"(?:[ ](?P<value>{_VALUE}))?(?P<python>[ ]\(\w+=[^()]*\))?"
+)
+
+Written = Callable[[str, Form, str, bool], str]
+"""Writes a key, the form of its value, the value, and whether the last key was beside it."""
+
+
+def as_keys(do: str) -> str:
+    """Return a hint with keys of a settings file instead of flags."""
+
+    def write(path: str, form: Form, value: str, beside: bool) -> str:
+        table, _, key = path.partition(".")
+        pair = f"{key} = {_toml(value, form)}" if value or form == "switch" else key
+        return f", {pair}" if beside else f"[{table}] {pair}"
+
+    return _rewritten(do, write)
+
+
+def as_options(do: str, flags: Collection[str], command: str = "") -> str:
+    """Return a hint with ``--set`` for each flag that a command does not have."""
+
+    def write(path: str, form: Form, value: str, beside: bool) -> str:
+        text = "true" if form == "switch" else value or "VALUE"
+        if form == "pairs" and value:
+            text = _toml(value, form).replace(" ", "")
+        if form == "text":
+            text = text.strip('"')
+        option = f"{path.format(command=command)}={text}"
+        shown = f"'{option}'" if re.search(r"[\s{\"]", option) else option
+        return f"{' ' * beside}--set {shown}"
+
+    return _rewritten(do, write, flags)
+
+
+def _rewritten(do: str, write: Written, flags: Collection[str] = ()) -> str:
+    parts: list[str] = []
+    at, last = 0, ""
+    for found in _FLAG.finditer(do):
+        if found["command"] or f"--{found['flag']}" in flags:
+            continue
+        path, form = KEYS[found["flag"]]
+        value, end = found["value"] or "", found.end()
+        if form == "switch":
+            end = found.end("flag") if value else end
+            value = ""
+        rest = value.rstrip(",")
+        if rest != value:
+            end = found.end("value") - (len(value) - len(rest))
+        between = do[at : found.start()]
+        home = path.partition(".")[0]
+        beside = between == " " and home == last
+        parts += ["" if beside else between, write(path, form, rest, beside)]
+        at, last = end, home
+    return "".join([*parts, do[at:]])
+
+
+def _toml(value: str, form: Form) -> str:
+    if form == "switch":
+        return "true"
+    if value[:1] in "\"'" and value[-1:] == value[:1]:
+        value = value[1:-1]
+    if value.startswith("{"):
+        return value
+    if form == "list":
+        return value_text(value.split(","))
+    if form == "pairs":
+        pairs = (pair.partition("=") for pair in value.split(","))
+        return f"{{ {', '.join(f'{key_text(a)} = {value_text(b)}' for a, _, b in pairs)} }}"
+    return value_text(value)
+
+
+@contextlib.contextmanager
+def in_words_of_the_file() -> Iterator[None]:
+    """Write the hints of errors and warnings of this block with keys instead of flags."""
+    heard: list[warnings.WarningMessage] = []
+    try:
+        with warnings.catch_warnings(record=True) as heard:
+            warnings.simplefilter("always", PlausiblyWarning)
+            yield
+    except InputError as error:
+        error.do = as_keys(error.do)
+        raise
+    finally:
+        for one in heard:
+            if isinstance(one.message, PlausiblyWarning):
+                one.message.do = as_keys(one.message.do)
+            warnings.warn_explicit(one.message, one.category, one.filename, one.lineno)

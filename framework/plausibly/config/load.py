@@ -1,0 +1,606 @@
+"""One table of settings from a file, flags and --set, and its mistakes all at once."""
+
+from __future__ import annotations
+
+import copy
+import textwrap
+import tomllib
+import types
+import typing
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from decimal import Decimal
+from pathlib import Path
+from typing import Any, Literal, TypeVar, cast
+
+import attrs
+
+from plausibly import registry
+from plausibly.config.document import Document
+from plausibly.config.settings import (
+    Method,
+    Output,
+    ReaderOptions,
+    Settings,
+    component,
+    read_alphas,
+    read_annotations,
+    with_paths,
+    without_plugins,
+)
+from plausibly.errors import InputError, counted, render, visible
+from plausibly.protocols import KINDS, Kind
+from plausibly.registry.listing import helps
+from plausibly.registry.mistakes import Mistake, Mistakes, said, unknown_key, written
+from plausibly.registry.parameters import Parameter, Strict, below, parameters_of
+
+_WITH_PATH = ("annotations", "plausibilities", "predictions", "examples", "labels")
+_NO_METHOD = "is required: one [[methods]] or more; an empty one is the default"
+NAME = "plausibly.toml"
+"""The settings file of a folder."""
+
+
+@attrs.frozen(kw_only=True)
+class Draft:
+    """Settings before any other file is read: the tables that are right, and all mistakes."""
+
+    parts: Mapping[str, object]
+    mistakes: tuple[Mistake, ...]
+    tables: Mapping[str, object]
+    document: Document
+    typed: Mapping[str, tuple[str, object]] = attrs.field(factory=dict)
+
+    @property
+    def folder(self) -> Path:
+        """Folder that relative paths start from."""
+        return Path() if self.document.path is None else self.document.path.parent
+
+    @property
+    def settings(self) -> Settings:
+        """The settings, with the default for each table that is missing or has a mistake."""
+        return Settings(**cast("dict[str, Any]", dict(self.parts)))  # Any: each was checked
+
+    def check(self) -> Settings:
+        """Return the settings; raise `SettingsError` with every mistake."""
+        if self.mistakes:
+            raise self.error(self.mistakes)
+        return self.settings
+
+    def error(self, mistakes: Iterable[Mistake]) -> SettingsError:
+        """Return the error about mistakes, each with its flag or line."""
+        return SettingsError.about(
+            self.document.name, located(mistakes, self.document.lines, self.typed)
+        )
+
+    def has(self, key: str) -> bool:
+        """Return whether a key was set, by the file, a flag or --set."""
+        value: object = self.tables
+        for part in key.split("."):
+            if not isinstance(value, Mapping) or part not in value:
+                return False
+            value = value[part]
+        return True
+
+    def text(self, table: str, key: str) -> str | None:
+        """Return the text that was written for a key, also where its table is not right."""
+        found = self.tables.get(table)
+        value = found.get(key) if isinstance(found, Mapping) else None
+        return value if isinstance(value, str) else None
+
+    def having(self, **parts: object) -> Draft:
+        """Return the draft with these parts in the place of what was written."""
+        return attrs.evolve(self, parts={**self.parts, **parts})
+
+
+def draft(
+    tables: Mapping[str, object],
+    document: Document | None = None,
+    typed: Mapping[str, tuple[str, object]] | None = None,
+) -> Draft:
+    """Return the settings of tables, and what is wrong with them."""
+    parameters = {p.name: p for p in parameters_of(Settings, typed=True)}
+    found = [
+        unknown_key(key, value, parameters, noun="key")
+        for key, value in tables.items()
+        if key not in parameters
+    ]
+    parts: dict[str, object] = {}
+    strict = Strict(component, noun="key")
+    own: dict[str, Callable[[Any], object]] = {  # Any: each checks what it gets
+        "alphas": read_alphas,
+        "annotations": lambda value: read_annotations(strict, value),
+        "methods": lambda value: _methods(strict, parameters["methods"], value),
+    }
+    disabled: tuple[str, ...] = ()
+    # Plugins first: the others may ask for their components.
+    for name in sorted(parameters, key=lambda name: name != "plugins"):
+        if name not in tables:
+            continue
+        value = tables[name] if name == "alphas" else _floats(tables[name])
+        with below(name, found), without_plugins(disabled):
+            if name in _WITH_PATH and isinstance(value, str):
+                advice = f"write [{name}], and below it path = {written(value)}"
+                text = f"expected a table, got {said(value)}"
+                raise Mistakes([Mistake("", text, advice=advice)])
+            made = own[name](value) if name in own else strict.value(parameters[name], value)
+            parts[name] = made
+            disabled = getattr(made, "disable", disabled)
+    made = Draft(
+        parts=parts,
+        mistakes=tuple(found),
+        tables=tables,
+        document=document or Document(name="the settings", tables=tables),
+        typed=typed or {},
+    )
+    if made.folder == Path():
+        return made
+    # Also the defaults of what is written lie beside the file.
+    whole = {"output": Output(), **parts}
+    folder = made.folder
+    return made.having(
+        **{name: with_paths(part, lambda path: folder / path) for name, part in whole.items()}
+    )
+
+
+def _floats(value: object) -> object:
+    """Return plain data with decimals as floats: only alphas are read as they were typed."""
+    if isinstance(value, Decimal):
+        return float(value)
+    if isinstance(value, Mapping):
+        return {key: _floats(item) for key, item in value.items()}
+    return [_floats(item) for item in value] if isinstance(value, list | tuple) else value
+
+
+def _methods(strict: Strict, parameter: Parameter, value: object) -> object:
+    if isinstance(value, Mapping):
+        advice = "write [[methods]], with two brackets"
+        raise Mistakes([Mistake("", "expected a list of tables, got a table", advice=advice)])
+    made = cast("tuple[Method, ...]", strict.value(parameter, value))
+    if not made:
+        raise Mistakes([Mistake("", _NO_METHOD)])
+    named: list[Method] = []
+    places: dict[str, int] = {}
+    found: list[Mistake] = []
+    for number, (method, table) in enumerate(
+        zip(made, cast("Iterable[object]", value), strict=True)
+    ):
+        name = method.name
+        if not name and isinstance(table, Mapping):
+            if "name" in table:
+                text = "expected a name, got an empty text"
+                found.append(Mistake("name", text, advice="leave it out").below(number))
+                continue
+            name = made_name(table)
+        if name in places:
+            where = "name" if method.name else ""
+            text = f'methods[{places[name]}] is called "{name}" too'
+            found.append(Mistake(where, text, advice="give it another name").below(number))
+        places.setdefault(name, number)
+        named.append(attrs.evolve(method, name=name))
+    if found:
+        raise Mistakes(found)
+    return tuple(named)
+
+
+def made_name(table: Mapping[str, object]) -> str:
+    """Return the name of a method without one: its components, as they were written."""
+    parts = [_as_written(table.get("calibrator", "expected"))]
+    if "combiner" in table:
+        parts.append(_as_written(table["combiner"]))
+    score = _as_written(table.get("score", "probability"))
+    return ", ".join(parts if score == "probability" else [*parts, score])
+
+
+def _as_written(like: object) -> str:
+    if isinstance(like, Mapping):
+        given = [
+            f"{key}={_as_written(value) if _is_component(value) else value}"
+            for key, value in like.items()
+            if key != "name"
+        ]
+        name = str(like.get("name", ""))
+        return f"{name}({', '.join(given)})" if given else name
+    return like if isinstance(like, str) else type(like).__name__
+
+
+def _is_component(value: object) -> bool:
+    return isinstance(value, Mapping) and "name" in value
+
+
+def study_mistakes(draft: Draft) -> list[Mistake]:
+    """Return what a study must have and does not, and what cannot be there together."""
+    found: list[Mistake] = []
+    answers = [name for name in ("annotations", "plausibilities") if name in draft.tables]
+    if not answers:
+        text = "is required: [annotations] with the path of a file, or [plausibilities]"
+        found.append(Mistake("annotations", text))
+    elif not any(draft.has(f"{name}.path") or name not in draft.parts for name in answers):
+        found.append(Mistake(f"{answers[0]}.path", "is required: a path"))
+    if all(draft.has(f"{name}.path") for name in ("annotations", "plausibilities")):
+        text = "there are annotations already, and only one of them can be calibrated on"
+        found.append(Mistake("plausibilities", text, advice="leave one of them out"))
+    if "predictions" in draft.parts and not draft.has("predictions.path"):
+        found.append(Mistake("predictions.path", "is required: a path"))
+    if "predictions" not in draft.tables:
+        found.append(Mistake("predictions", "is required: [predictions] with the path of a file"))
+    if "methods" not in draft.tables:
+        found.append(Mistake("methods", _NO_METHOD))
+    return found
+
+
+@attrs.frozen(kw_only=True)
+class Key:
+    """Type, default and meaning of a key."""
+
+    type: object = object
+    default: object = None
+    help: str = ""
+
+    @property
+    def arms(self) -> tuple[object, ...]:
+        """The types that a value may have."""
+        arms = typing.get_args(self.type) if _is_union(self.type) else (self.type,)
+        return tuple(arm for arm in arms if arm is not types.NoneType)
+
+    @property
+    def kind(self) -> Kind[Any] | None:  # Any: each kind has its own Protocol
+        """The kind of component that the key takes."""
+        return next((kind for kind in KINDS if kind.protocol in self.arms), None)
+
+    @property
+    def many(self) -> bool:
+        """Whether the key takes a list."""
+        return any(typing.get_origin(arm) is tuple for arm in self.arms)
+
+    @property
+    def pairs(self) -> bool:
+        """Whether the key takes a table of texts."""
+        return any(typing.get_origin(arm) is Mapping for arm in self.arms)
+
+
+def _is_union(wanted: object) -> bool:
+    return typing.get_origin(wanted) in (typing.Union, types.UnionType)
+
+
+def key(path: str) -> Key:
+    """Return what is known of a key; one that only its component knows takes any value."""
+    target: object = Settings
+    found = Key(type=Settings)
+    for part in path.split("."):
+        if not isinstance(target, type) or not attrs.has(target):
+            return Key()
+        known = {p.name: p for p in parameters_of(target, typed=True)}
+        if part not in known and path.startswith("annotations."):
+            target = ReaderOptions
+            known = {p.name: p for p in parameters_of(target, typed=True)}
+        if part not in known:
+            return Key()
+        found = Key(
+            type=known[part].type, default=known[part].default, help=helps(target).get(part, "")
+        )
+        target = next(iter(found.arms))
+    return found
+
+
+def load(
+    document: Document | None = None,
+    flags: Mapping[str, tuple[str, object]] | None = None,
+    sets: Sequence[str] = (),
+) -> Draft:
+    """Return the settings of a file, of flags and of ``--set KEY=VALUE``, merged into one table.
+
+    Parameters
+    ----------
+    document
+        What the settings file says, where there is one.
+    flags
+        By key: the flag, and its value, or the text or texts that were typed.
+    sets
+        Texts such as ``predictions.scale=logit``; a value is TOML, else text.
+
+    Raises
+    ------
+    InputError
+        ``option-malformed``, where a value cannot be read; ``option-unfit``, where a key is set
+        twice.
+    """
+    document = document or Document(name="the options", tables={})
+    typed: dict[str, tuple[str, object]] = dict(flags or {})
+    for text in sets:
+        path, equals, value = text.partition("=")
+        path = path.strip()
+        if not (path and equals):
+            raise malformed("--set", text, "KEY=VALUE", f'"{text}"', "predictions.scale=logit")
+        if path in typed:
+            raise InputError(
+                "option-unfit",
+                f"{typed[path][0]} and --set {path} set the same key",
+                expected="each key once",
+                got=f"{typed[path][0]} and --set {text}",
+                do="leave one out",
+                whose="--set",
+            )
+        typed[path] = ("--set", value)
+    tables = copy.deepcopy(dict(document.tables))
+    _one_of(tables, typed)
+    if any(path.startswith("method.") for path in typed):
+        tables.setdefault("method", _first_method(tables))
+    away = document.path is not None and document.path.parent != Path()
+    for path, (source, given) in typed.items():
+        put(tables, path, typed_value(path, given, source, absolute=away))
+    return draft(tables, document, typed)
+
+
+def _one_of(tables: dict[str, object], typed: Mapping[str, object]) -> None:
+    """Remove the file's answers of one form where the other form was typed."""
+    pairs = (("annotations.path", "plausibilities.path"), ("new.annotations", "new.plausibilities"))
+    for one, other in (*pairs, *((other, one) for one, other in pairs)):
+        name, _, last = other.partition(".")
+        table = tables.get(name)
+        if one in typed and isinstance(table, dict):
+            table.pop(last, None)
+
+
+def _first_method(tables: Mapping[str, object]) -> dict[str, object]:
+    methods = tables.get("methods")
+    first = methods[0] if isinstance(methods, list) and methods else {}
+    return copy.deepcopy(first) if isinstance(first, dict) else {}
+
+
+def put(tables: dict[str, object], path: str, value: object) -> None:
+    """Set a key; a component that is written as its name becomes a table."""
+    *above, last = path.split(".")
+    table: dict[str, Any] = tables  # Any: plain data of any shape
+    for number, part in enumerate(above, 1):
+        inner = table.get(part)
+        if not isinstance(inner, dict):
+            known = key(".".join(above[:number]))
+            default = known.default if isinstance(known.default, str) else None
+            name = inner if isinstance(inner, str) else default
+            inner = {"name": name} if known.kind is not None and name else {}
+            table[part] = inner
+        table = inner
+    table[last] = value
+
+
+_EXAMPLES = {
+    "annotations.columns": "task=item,worker=rater,label=answer",
+    "labels.rename": "old=new",
+}
+
+
+def typed_value(path: str, value: object, source: str, *, absolute: bool = False) -> object:
+    """Return the value of a key from what was typed."""
+    known = key(path)
+    flag = source if source != "--set" else f"--set {path}="
+    if path == "alphas":
+        return [_decimal(text) for text in split(value)]
+    if path == "evaluation.fail_under":
+        return share(str(value), flag)
+    if known.kind is not None:
+        made = component_value(str(value), flag)
+        if path.count(".") == 1:
+            registry.resolve(known.kind, made)  # its own message says what is wrong
+        return made
+    if known.pairs:
+        return mapping(value, flag, _EXAMPLES.get(path, "example=nodule"))
+    if known.many:
+        item = typing.get_args(next(arm for arm in known.arms if typing.get_origin(arm) is tuple))
+        if isinstance(value, str) and value.lstrip().startswith("["):
+            return toml_value(value)
+        return [text if item[0] is str else toml_value(text) for text in split(value)]
+    if Path in known.arms:
+        path_ = Path(str(value))
+        return str(path_.absolute() if absolute else path_)
+    if not isinstance(value, str) or str in known.arms or typing.get_origin(known.type) is Literal:
+        return value
+    return toml_value(value)
+
+
+def _decimal(text: str) -> object:
+    try:
+        return Decimal(text)
+    except ArithmeticError:
+        return text
+
+
+def toml_value(text: str) -> object:
+    """Return a TOML value; anything else is text."""
+    try:
+        tables = tomllib.loads(f"value = {text}")
+    except tomllib.TOMLDecodeError:
+        return text
+    return tables["value"] if len(tables) == 1 else text
+
+
+def split(value: object) -> list[str]:
+    """Return the texts of a repeatable option, each of which may hold several, with commas."""
+    texts = value if isinstance(value, list | tuple) else [value]
+    return [part for text in texts for part in str(text).strip("[] ").split(",")]
+
+
+def component_value(text: str, flag: str) -> str | dict[str, object]:
+    """Return a component as its name, or as the table that an inline TOML table stands for."""
+    if not text.lstrip().startswith("{"):
+        return text
+    return _inline(text, flag, do=f"""{flag} '{{name = "NAME", parameter = 0.5}}'""")
+
+
+def mapping(value: object, flag: str, example: str) -> dict[str, str]:
+    """Return the pairs of ``a=b,c=d``, of an inline TOML table, or of several of them."""
+    found: dict[str, str] = {}
+    for text in value if isinstance(value, list | tuple) else [value]:
+        if str(text).lstrip().startswith("{"):
+            table = _inline(str(text), flag, do=f"{flag} {example}")
+            found |= {name: str(item) for name, item in table.items()}
+            continue
+        for part in str(text).split(","):
+            name, equals, item = part.partition("=")
+            if not (name and equals and item):
+                raise malformed(flag, str(text), example, f'no NAME=NAME in "{part}"', example)
+            found[name] = item
+    return found
+
+
+def share(text: str, flag: str) -> float:
+    """Return a share of 0 to 1."""
+    try:
+        value = float(text)
+    except ValueError:
+        value = -1.0
+    if not 0 <= value <= 1:
+        meant = f"{value / 100:g}" if 1 < value <= 100 else "0.89"
+        raise InputError(
+            "share-range",
+            f"{flag} {text} is not a share",
+            expected="a number from 0 to 1",
+            got=text,
+            do=f"{flag} {meant}",
+            whose=flag,
+        )
+    return value
+
+
+def _inline(text: str, flag: str, *, do: str) -> dict[str, object]:
+    try:
+        tables = tomllib.loads(f"value = {text}")
+    except tomllib.TOMLDecodeError as error:
+        # The position in the line counts the text that stands before what was typed.
+        reason = str(error).partition(" (at")[0].lower()
+        raise malformed(flag, text, "an inline TOML table", reason, do, whole=True) from error
+    table = tables.pop("value")
+    if tables:  # lines behind the table
+        raise malformed(flag, text, "an inline TOML table", f'"{text}"', do, whole=True)
+    return {str(name): value for name, value in table.items()}
+
+
+def malformed(
+    flag: str, text: str, expected: str, got: str, example: str, *, whole: bool = False
+) -> InputError:
+    """Return the error about an option that cannot be read."""
+    typed = flag if flag.endswith("=") else f"{flag} "
+    return InputError(
+        "option-malformed",
+        f"{typed}{text} cannot be read",
+        expected=expected,
+        got=got,
+        do=example if whole else f"{typed}{example}",
+        whose=flag.rstrip("="),
+    )
+
+
+_WIDTH = 80
+
+
+T = TypeVar("T")
+
+
+@attrs.frozen
+class Located:
+    """A mistake and the line of the file on which it stands."""
+
+    mistake: Mistake
+    line: int | None
+    flag: str = ""
+
+    @property
+    def text(self) -> str:
+        """Path, what is wrong, and what to do about it, in one line."""
+        text = f"{self.where}: {self.mistake.text}" if self.where else self.mistake.text
+        do = "" if self.mistake.unknown else self.do
+        if not do or do in text:
+            return text
+        if text.endswith("?") and do.startswith("all: "):
+            return f"{text} A{do[1:]}"
+        return f"{text}; {do}"
+
+    @property
+    def where(self) -> str:
+        """The flag that was typed, else the path of the key."""
+        return (
+            f"--set {self.mistake.path}" if self.flag == "--set" else self.flag or self.mistake.path
+        )
+
+    @property
+    def do(self) -> str:
+        """What can be typed instead."""
+        if not self.mistake.value:
+            return self.mistake.advice
+        key = self.mistake.key.rpartition(".")[2]
+        # An item of a list has no name to write it under.
+        shown = f"{key} = " if key and not key.endswith("]") else ""
+        return f"write {shown}{self.mistake.value}"
+
+    def fields(self) -> dict[str, object]:
+        """Return the same as plain data."""
+        return {"path": self.mistake.path, "line": self.line, "text": self.text, "do": self.do}
+
+
+def located(
+    mistakes: Iterable[Mistake],
+    lines: Mapping[str, int],
+    typed: Mapping[str, tuple[str, object]] | None = None,
+) -> list[Located]:
+    """Return mistakes with flag or line, in file order; those without a line last."""
+    found = []
+    for mistake in mistakes:
+        below = (one for path, one in (typed or {}).items() if path.startswith(f"{mistake.path}."))
+        flag, _ = _nearest(mistake.path, typed or {}) or next(below, ("", None))
+        found.append(Located(mistake, None if flag else _nearest(mistake.path, lines), flag))
+    return sorted(found, key=lambda one: (one.line is None, one.line or 0))
+
+
+def _nearest(path: str, known: Mapping[str, T]) -> T | None:
+    """Return what is known of a path, or of the nearest one above it."""
+    while path and path not in known:
+        path = path[: max(path.rfind("."), path.rfind("["), 0)]
+    return known.get(path)
+
+
+class SettingsError(InputError):
+    """Settings with mistakes: ``config-key``."""
+
+    @classmethod
+    def about(cls, whose: str, mistakes: Iterable[Located]) -> SettingsError:
+        """Return the error about all mistakes of a file."""
+        those = list(mistakes)
+        first, count = those[0], len(those)
+        mistake = first.mistake
+        where = whose if first.line is None else f"{whose} line {counted(first.line)}"
+        at = first.flag and first.where
+        parts = mistake.expected and mistake.got
+        more = f"(mistake 1 of {counted(count)}, all are listed)" if count > 1 else ""
+        what = at or f"{where}: {mistake.path}"
+        if not parts:
+            what = f"{at}: {mistake.text}" if at else f"{where}: {mistake}"
+        got = mistake.got if parts else ""
+        return cls(
+            "config-key",
+            what if parts or not more else f"{what} {more}",
+            expected=mistake.expected if parts else "",
+            got=f"{got} {more}".strip() if parts else "",
+            do=first.do,
+            whose=whose,
+            details={"file": whose, "mistakes": [one.fields() for one in those]},
+        )
+
+    def listing(self) -> str:
+        """Return a line a mistake under the name of the file, in 80 columns."""
+        found = cast("list[dict[str, object]]", self.details["mistakes"])
+        lines = ["" if one["line"] is None else f" line {one['line']}" for one in found]
+        width = max(2, *(len(line) + 2 for line in lines))
+        count = len(found)
+        rows = [f"{self.whose}: {counted(count)} mistake{'s' * (count > 1)}, nothing was run"]
+        for line, one in zip(lines, found, strict=True):
+            rows += textwrap.wrap(
+                visible(str(one["text"])),
+                _WIDTH,
+                initial_indent=line.ljust(width),
+                subsequent_indent=" " * width,
+                break_on_hyphens=False,
+                break_long_words=False,
+            )
+        return "\n".join(rows)
+
+    def __str__(self) -> str:
+        alone = len(cast("list[object]", self.details["mistakes"])) == 1
+        return render(self) if alone else f"{self.listing()}\n{render(self)}"

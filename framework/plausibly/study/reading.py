@@ -1,0 +1,416 @@
+"""The files that settings name: read, their labels named alike, and matched by name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from pathlib import Path
+from typing import TypeAlias, TypeVar, cast
+
+import attrs
+import xarray as xr
+
+from plausibly import registry
+from plausibly.config.settings import Labels, Settings
+from plausibly.conformal.aggregate import aggregated, default_aggregator
+from plausibly.data import align, names
+from plausibly.data.annotations import Rows, describe, not_counted
+from plausibly.data.labels import called
+from plausibly.data.names import check_names, name_texts, near, quoted, several, text_array
+from plausibly.data.plausibilities import label_dim
+from plausibly.data.states import read_left_out, read_merged
+from plausibly.errors import InputError, counted, listed
+from plausibly.io import (
+    read_annotations,
+    read_examples,
+    read_labels,
+    read_plausibilities,
+    read_predictions,
+    with_coordinates,
+    with_known_labels,
+)
+from plausibly.io.annotations import names_change
+from plausibly.io.predictions import files_swapped
+from plausibly.protocols import AGGREGATOR, Aggregator, Kind
+from plausibly.registry.components import described
+
+P = TypeVar("P")
+
+Table: TypeAlias = "Path | xr.Dataset | None"
+"""A table of labels or examples: its path, or what was read."""
+
+Working: TypeAlias = Callable[[str], AbstractContextManager[object]]
+"""Shows what is being done while a block runs."""
+
+
+@attrs.frozen(kw_only=True, eq=False)
+class Answers:
+    """Plausibilities, and the annotations that they were made of."""
+
+    plausibilities: xr.DataArray | xr.Dataset
+    aggregator: Aggregator | None
+    by_default: bool
+    path: Path
+    unknown: frozenset[str]
+    table: xr.Dataset | None = None
+
+    @property
+    def source(self) -> str:
+        """Name of the file."""
+        return self.path.name
+
+    @property
+    def what(self) -> str:
+        """Content of the file."""
+        return "plausibilities" if self.table is None else "annotations"
+
+    @property
+    def component(self) -> dict[str, object] | None:
+        """Name and parameters of the aggregator."""
+        return None if self.aggregator is None else table_of(AGGREGATOR, self.aggregator)
+
+    @property
+    def text(self) -> str:
+        """Content of the file in one line."""
+        if self.table is not None:
+            return summary_of(self.table, self.source)
+        lam = self.plausibilities
+        draws = lam.sizes.get(names.DRAW)
+        return (
+            f"{self.source}: plausibilities of {several(lam.sizes[names.EXAMPLE], 'example')}, "
+            f"{several(lam.sizes[label_dim(lam)], 'label')}"
+            + ("" if draws is None else f", {several(draws, 'draw')} of each")
+        )
+
+    @property
+    def facts(self) -> dict[str, object]:
+        """Content of the file as data."""
+        if self.table is not None:
+            return annotation_facts(self.table, self.path)
+        draws = self.plausibilities.sizes.get(names.DRAW)
+        return {
+            "file": self.path,
+            "examples": self.plausibilities.sizes[names.EXAMPLE],
+            "labels": label_names(self.plausibilities),
+            **({} if draws is None else {"draws": draws}),
+        }
+
+
+@attrs.frozen(kw_only=True, eq=False)
+class Model:
+    """Predictions; the fields are those of `Answers`."""
+
+    predictions: xr.DataArray
+    path: Path
+    unknown: frozenset[str]
+
+    @property
+    def source(self) -> str:
+        """Name of the file."""
+        return self.path.name
+
+    @property
+    def facts(self) -> dict[str, object]:
+        """Content of the file as data."""
+        return model_facts(self.predictions, self.path)
+
+
+def read_answers(
+    settings: Settings,
+    *,
+    labels: Table = None,
+    declared: list[str] | None = None,
+    working: Working = nullcontext,
+) -> Answers:
+    """Return plausibilities: aggregated from annotations, or read; `declared` are labels."""
+    what, path = settings.answers
+    if path is None:
+        raise ValueError("no file of answers")  # callers check
+    naming = settings.labels
+    changes = bool(naming.strip or naming.rename)
+    if what == "plausibilities":
+        with working(f"reading {path.name}"):
+            lam = read_plausibilities(path, packed=None)
+            lam, unknown = _named(lam, naming, path.name)
+            if labels is not None:
+                known = labels if isinstance(labels, xr.Dataset) else read_labels(labels)
+                lam = with_known_labels(lam, known)
+        return Answers(
+            plausibilities=lam, aggregator=None, by_default=False, path=path, unknown=unknown
+        )
+    part = settings.annotations
+    known_labels = declared if labels is None and not changes else labels
+    with names_change(changes):
+        table = read_table(settings, known_labels, working=working)
+    unknown = _unknown(table, naming)
+    if changes:
+        table = called(table, _new_names(table, naming), whose=path.name)
+    with working(f"aggregating {path.name}"):
+        default = default_aggregator(str(table.attrs[names.KIND]))
+        component = registry.resolve(AGGREGATOR, part.aggregator or default)
+        made = aggregated(table, component, seed=settings.seed, unanswered=part.unanswered)
+        lam = made.to_xarray()
+    return Answers(
+        plausibilities=lam,
+        aggregator=component,
+        by_default=part.aggregator is None,
+        path=path,
+        unknown=unknown,
+        table=table,
+    )
+
+
+def read_table(
+    settings: Settings,
+    labels: Table | list[str] = None,
+    *,
+    working: Working = nullcontext,
+) -> xr.Dataset:
+    """Return the annotation table as it was read."""
+    part = settings.annotations
+    path = cast("Path", part.path)  # callers check
+    call: Callable[..., xr.Dataset] = read_annotations  # options are the reader's, by name
+    with working(f"reading {path.name}"):
+        known = settings.labels.path if labels is None else labels
+        return call(path, part.reader, known, **part.options)
+
+
+def read_model(
+    settings: Settings,
+    *,
+    labels: Table = None,
+    examples: Table = None,
+    scale: str | None = None,
+    chunks: int | None = None,
+    working: Working = nullcontext,
+) -> Model:
+    """Return predictions, with the coordinates of the examples where they are known.
+
+    `scale` is the default of the scale.
+    """
+    part, naming = settings.predictions, settings.labels
+    if part.path is None:
+        raise ValueError("no file of predictions")  # callers check
+    path = part.path
+    rename = dict(naming.rename or {})
+    options: dict[str, object] = {
+        "example": part.example,
+        "scale": part.scale or scale,
+        "normalise": part.normalise,
+        "bad_rows": part.bad_rows,
+        "variable": part.variable,
+        "view": part.augmentation,
+        "chunks": chunks,
+    }
+    options = {name: value for name, value in options.items() if value not in (None, False)}
+    call: Callable[..., xr.DataArray] = read_predictions  # options are checked by name
+
+    def read(table: xr.Dataset | None) -> xr.DataArray:
+        def once() -> xr.DataArray:
+            return call(
+                path, labels=labels, examples=table, strip=naming.strip, rename=rename, **options
+            )
+
+        try:
+            return once()
+        except InputError as error:
+            unknown = error.details.get("unknown")
+            if error.name != "label-unknown" or not isinstance(unknown, list):
+                raise
+            # Names that only the other file has: what neither has is refused by check_renames.
+            for old in unknown:
+                rename.pop(str(old), None)
+            return once()
+
+    with working(f"reading {path.name}"):
+        table = read_examples(examples) if isinstance(examples, Path) else examples
+        try:
+            predictions = read(table)
+        except InputError as error:
+            if table is None or error.name != "examples-named":
+                raise
+            # The file names its examples itself: the table only adds coordinates.
+            predictions = with_coordinates(read(None), table)
+    return Model(
+        predictions=predictions,
+        path=path,
+        unknown=frozenset(naming.rename or ()) - frozenset(rename),
+    )
+
+
+def check_renames(naming: Labels, *unknown: frozenset[str], labels: list[str]) -> None:
+    """Raise ``label-unknown`` where a name to be changed is in none of the files."""
+    rename = naming.rename or {}
+    nowhere = sorted(frozenset(rename).intersection(*unknown))
+    if nowhere:
+        guess = near(nowhere[0], labels)
+        raise InputError(
+            "label-unknown",
+            f"no file has a label {quoted(nowhere[0])} to rename",
+            expected="a label of one of the files",
+            got=", ".join(map(quoted, nowhere)),
+            do=f'--rename "{guess}={rename[nowhere[0]]}"' if guess else "leave it out",
+            whose="--rename",
+            details={"unknown": nowhere, "labels": labels},
+        )
+
+
+@contextmanager
+def telling_of_swaps(settings: Settings) -> Iterator[None]:
+    """Raise ``files-swapped`` where reading fails because each file holds what the other should."""
+    try:
+        yield
+    except InputError:
+        answers, predictions = settings.annotations.path, settings.predictions.path
+        swapped = files_swapped(answers, predictions) if answers and predictions else None
+        if swapped is None:
+            raise
+        raise swapped from None
+
+
+def matched(
+    model: xr.DataArray,
+    answers: Answers,
+    *,
+    source: str,
+    only_common: bool,
+    declared: bool,
+) -> tuple[xr.DataArray, xr.DataArray | xr.Dataset, dict[str, int]]:
+    """Return predictions or sets, and plausibilities, of the same labels and examples."""
+    lam, other = answers.plausibilities, answers.source
+    labels = label_names(model)
+    hint = "--labels FILE, every label on a line of its own, if nobody happened to say the others"
+    do = hint if set(label_names(lam)) < set(labels) and not declared else ""
+    lam = align.match_labels(lam, labels, whose=other, other=source, do=do)
+    model, lam = align.match_examples(
+        model, lam, only_common=only_common, whose=source, other=other
+    )
+    return model, lam, left_out_of(model, lam)
+
+
+def left_out_of(*arrays: xr.DataArray | xr.Dataset) -> dict[str, int]:
+    """Return how many examples were left out, by reason."""
+    found: dict[str, int] = {}
+    for array in arrays:
+        for reason, count in read_left_out(array.attrs).items():
+            found[reason] = found.get(reason, 0) + count
+    return found
+
+
+def table_of(kind: Kind[P], component: P) -> dict[str, object]:
+    """Return name and parameters of a component."""
+    table = described(kind, component)
+    return {"name": type(component).__name__} if table is None else dict(table)
+
+
+def _named(
+    array: xr.DataArray | xr.Dataset, naming: Labels, source: str
+) -> tuple[xr.DataArray | xr.Dataset, frozenset[str]]:
+    """Return the array with its labels renamed, and the old names that it does not have."""
+    unknown = _unknown(array, naming)
+    if not (naming.strip or naming.rename):
+        return array, unknown
+    labels = _new_names(array, naming)
+    check_names(labels, names.LABEL, whose=source)
+    on = label_dim(array)
+    return array.assign_coords({on: (on, text_array(labels))}), unknown
+
+
+def _unknown(array: xr.DataArray | xr.Dataset, naming: Labels) -> frozenset[str]:
+    """Return the old names that are none of its labels."""
+    labels = label_names(array)
+    return frozenset(naming.rename or ()) - {n.strip() if naming.strip else n for n in labels}
+
+
+def _new_names(array: xr.DataArray | xr.Dataset, naming: Labels) -> list[str]:
+    """Return the new name of each label."""
+    labels = label_names(array)
+    stripped = (label.strip() if naming.strip else label for label in labels)
+    return [(naming.rename or {}).get(label, label) for label in stripped]
+
+
+def label_names(array: xr.DataArray | xr.Dataset) -> list[str]:
+    """Return the names of the labels of an array or a table, in order."""
+    return name_texts(array[label_dim(array)].values)
+
+
+def summary_of(table: xr.Dataset, source: str) -> str:
+    """Return the content of a file of annotations in one line."""
+    first, *rest = describe(table).split("\n")
+    about = "; ".join([first.partition("  ")[2].strip(), *(line.strip() for line in rest)])
+    return f"{source} ({table.attrs.get('reader', 'reader')}): {about}"
+
+
+def shape_text(predictions: xr.DataArray) -> str:
+    """Return how many examples, labels and views there are, and the type of the numbers."""
+    shape = (
+        f"{counted(predictions.sizes[names.EXAMPLE])} x {counted(predictions.sizes[names.LABEL])}"
+    )
+    views = ""
+    if names.AUGMENTATION in predictions.dims:
+        found = name_texts(predictions[names.AUGMENTATION].values)
+        views = f" in {several(len(found), 'view')} ({listed(found)})"
+    return f"{shape} {predictions.dtype}{views}"
+
+
+def model_facts(predictions: xr.DataArray, path: Path | None) -> dict[str, object]:
+    """Return the content of a file of predictions as data."""
+    augmentations = {}
+    if names.AUGMENTATION in predictions.dims:
+        augmentations["augmentations"] = name_texts(predictions[names.AUGMENTATION].values)
+    return {
+        "file": path,
+        "examples": predictions.sizes[names.EXAMPLE],
+        "labels": label_names(predictions),
+        **augmentations,
+        "dtype": str(predictions.dtype),
+        "scale": str(predictions.attrs[names.SCALE]),
+    }
+
+
+def annotation_facts(table: xr.Dataset, path: Path) -> dict[str, object]:
+    """Return the content of an annotation table as data."""
+    rows = Rows.of(table)
+    responses = float(rows.votes.sum())
+    return {
+        "file": path,
+        "reader": table.attrs.get("reader"),
+        "kind": table.attrs[names.KIND],
+        "examples": rows.n,
+        "annotators": table.sizes[names.ANNOTATOR],
+        "responses": int(responses) if responses.is_integer() else responses,
+        "labels": label_names(table),
+        "not_counted": not_counted(table),
+        "merged": read_merged(table.attrs),
+    }
+
+
+def read_both(
+    settings: Settings,
+    *,
+    scale: str | None = None,
+    chunks: int | None = None,
+    check: Callable[[Model], None] = lambda model: None,
+    working: Working = nullcontext,
+) -> tuple[Model, Answers, xr.DataArray, xr.DataArray | xr.Dataset, dict[str, int]]:
+    """Return predictions and plausibilities as they were read, then matched, and what is left out.
+
+    `check` looks at predictions before answers are read.
+    """
+    labels, examples = settings.labels.path, settings.examples.path
+    with telling_of_swaps(settings):
+        model = read_model(
+            settings, labels=labels, examples=examples, scale=scale, chunks=chunks, working=working
+        )
+        check(model)
+        answers = read_answers(settings, labels=labels, working=working)
+    names_there = label_names(model.predictions)
+    check_renames(settings.labels, model.unknown, answers.unknown, labels=names_there)
+    predictions, lam, left_out = matched(
+        model.predictions,
+        answers,
+        source=model.source,
+        only_common=settings.examples.only_common,
+        declared=labels is not None,
+    )
+    return model, answers, predictions, lam, left_out
