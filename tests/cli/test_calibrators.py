@@ -189,7 +189,7 @@ def test_a_share_of_what_experts_say(world: World) -> None:
     calibrated(MASS)
     assert predicted().code == 0
     text = typed("evaluate s.csv -a new_votes.csv").text
-    assert "promised .90 of sets with .80 of what experts said, measured" in text
+    assert "0.90 of sets with 0.80 of the answers on average" in text
 
 
 def test_switches_are_said_where_they_are_on(world: World) -> None:
@@ -222,7 +222,7 @@ def test_views_with_p_values_of_their_own(world: World) -> None:
     assert len(world.path("s.csv").read_text().splitlines()) == 21
     evaluated = typed("evaluate s.csv -a new_votes.csv")
     assert evaluated.code == 0
-    assert "promised .80, measured" in evaluated.out
+    assert ": 0.80 on average, measured" in evaluated.out
 
 
 def test_views_with_one_mean_score(world: World) -> None:

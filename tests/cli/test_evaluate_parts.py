@@ -33,29 +33,30 @@ def blocks(ran: Ran) -> list[str]:
 def test_strata(world: World) -> None:
     assert blocks(evaluated("--by", "set-size", "--by", "ambiguity", "--by", "label")) == [
         """\
-by size of the set                 coverage   95 % interval
-  1 label                         4   1.000   .510 to 1.000
-  2 labels                       10    .867    .558 to .971
-  3 labels                        6   1.000   .609 to 1.000""",
+by set size          examples  coverage  95% interval
+  1 label                   4     1.000  0.510 to 1.000
+  2 labels                 10     0.867  0.558 to 0.971
+  3 labels                  6     1.000  0.609 to 1.000""",
         """\
-by entropy of the plausibilities   coverage   95 % interval   set size
-  below 0.6365                    6   1.000   .609 to 1.000       1.33
-  0.6365 and more                14    .905    .655 to .980       2.43""",
+by entropy of the plausibilities
+                     examples  coverage  95% interval      set size
+  below 0.6365              6     1.000  0.609 to 1.000        1.33
+  0.6365 and more          14     0.905  0.655 to 0.980        2.43""",
         """\
-by label, of what is said for it    covered   95 % interval    in sets
-  cat                           6.7    .900    .543 to .986       .700
-  dog                           7.3   1.000   .701 to 1.000       .800
-  fox                           6.0    .889    .489 to .986       .600""",
+by label              answers   covered  95% interval       in sets
+  cat                     6.7     0.900  0.543 to 0.986       0.700
+  dog                     7.3     1.000  0.701 to 1.000       0.800
+  fox                     6.0     0.889  0.489 to 0.986       0.600""",
     ]
 
 
 def test_risk(world: World) -> None:
     assert blocks(evaluated("--set", "evaluation.risk=risk", "--labels", "labels.csv")) == [
         """\
-by risk, of what is said for it      missed   95 % interval     of all
-  low                           6.7    .100    .014 to .457       .333
-  medium                        6.0    .111    .014 to .511       .300
-  high                          7.3    .000    .000 to .299       .367"""
+by risk               answers    missed  95% interval        of all
+  low                     6.7     0.100  0.014 to 0.457       0.333
+  medium                  6.0     0.111  0.014 to 0.511       0.300
+  high                    7.3     0.000  0.000 to 0.299       0.367"""
     ]
 
 
@@ -63,19 +64,20 @@ def test_subgroups_say_that_they_are_many(world: World) -> None:
     words = "-e new_patients.csv --by site:diagnosis --set evaluation.at_least=3"
     (block,) = blocks(evaluated(*words.split()))
     lines = block.splitlines()
-    assert lines[0] == "subgroups                          coverage   95 % interval   set size"
-    assert lines[1] == "  site south                      7    .905    .387 to .994       2.14"
+    assert lines[0] == "by group             examples  coverage  95% interval      set size"
+    assert lines[1] == "  site south                7     0.905  0.387 to 0.994        2.14"
     # A name that is too long stands on a line of its own.
     assert lines[4:6] == [
         "  site south, diagnosis cat",
-        "                                  3    .889    .218 to .996       2.00",
+        "                            3     0.889  0.218 to 0.996        2.00",
     ]
-    assert lines[-1] == "Intervals hold for all 10 together; the least of many is too low."
+    assert " ".join(lines[-2:]) == (
+        "The 8 of 10 groups with the lowest coverage. Intervals hold for all 10 groups together."
+    )
     words = "-e new_patients.csv --by site:diagnosis --set evaluation.at_least=5 --cluster patient"
     (block,) = blocks(evaluated(*words.split()))
     assert block.endswith(
-        "Intervals hold for all 4 together; the least of many is too low. Left out: 6 of\n"
-        "fewer than 5 clusters."
+        "Intervals hold for all 4 groups together. Left out: 6 of fewer than 5 clusters."
     )
 
 
@@ -90,22 +92,20 @@ def test_the_model_in_doubt_the_worst_slab_and_p_values(world: World) -> None:
     assert (
         doubt
         == """\
-by entropy of the predictions      coverage   95 % interval   set size
-  below 0.8865                   10    .933    .634 to .992       1.60
-  0.8865 and more                10    .933    .634 to .992       2.60"""
+by entropy of the predictions
+                     examples  coverage  95% interval      set size
+  below 0.8865             10     0.933  0.634 to 0.992        1.60
+  0.8865 and more          10     0.933  0.634 to 0.992        2.60"""
     )
     head, line = slab.splitlines()
-    assert head == "worst slab of 10 % or more         coverage   95 % interval  elsewhere"
-    assert line.startswith("  found on other examples  ")
+    assert head == "worst slab           examples  coverage  95% interval     elsewhere"
+    assert line.startswith("  other examples  ")
     assert p_values.splitlines()[0] == (
-        "p-values of the                          D+       p      D-   promised"
+        "p-values of the            D+         p        D-  guaranteed"
     )
-    assert [row.split()[0] for row in p_values.splitlines()[1:3]] == ["voted", "drawn"]
+    assert [row.split()[0] for row in p_values.splitlines()[1:3]] == ["majority", "drawn"]
     assert [row.split()[-1] for row in p_values.splitlines()[1:3]] == ["no", "yes"]
-    assert p_values.splitlines()[3:] == [
-        "D+: by how much more p-values are at most t than t promises, p of it by chance;",
-        "D-: by how much fewer, which breaks nothing.",
-    ]
+    assert p_values.splitlines()[3].startswith("D+: the largest excess of the share of p-values")
     assert len(blocks(evaluated("-p", "new.csv"))) == 2
     words = "-p new.csv --predictor predictor.nc -e new_patients.csv --true-label diagnosis"
     assert "\n  true label " in evaluated(*words.split(), "--cluster", "patient").out
@@ -114,8 +114,8 @@ by entropy of the predictions      coverage   95 % interval   set size
 def test_several_alphas_have_a_block_each(world: World) -> None:
     typed(f"{PREDICT} --alpha 0.1 --alpha 0.25")
     ran = typed(f"{EVALUATE} --by set-size")
-    assert "\n\nalpha 0.1\nby size of the set " in ran.out
-    assert "\nalpha 0.25\nby size of the set " in ran.out
+    assert "\n\nalpha 0.1\nby set size " in ran.out
+    assert "\nalpha 0.25\nby set size " in ran.out
 
 
 def test_json_holds_what_python_gives(world: World) -> None:

@@ -78,8 +78,8 @@ def test_fail_under(sets: World) -> None:
     assert typed(EVALUATE, "--fail-under", ".93").code == 0
     ran = typed(EVALUATE, "--fail-under", ".95")
     assert (ran.code, ran.out) == (3, typed(EVALUATE).out)
-    assert ran.err.startswith("error coverage-below: sets.csv: at alpha 0.1 the sets cover .933")
-    assert "0.95 or more (--fail-under); got 0.93333, interval .741 to .986\n" in ran.err
+    assert ran.err.startswith("error coverage-below: sets.csv: at alpha 0.1 the sets cover 0.933")
+    assert "0.95 or more (--fail-under); got 0.93333, interval 0.741 to 0.986\n" in ran.err
     document = typed(EVALUATE, "--fail-under", ".95", "--json").document
     assert document["error"]["exit"] == 3
     assert document["results"][0]["aggregated_coverage"]["mean"] == pytest.approx(14 / 15)

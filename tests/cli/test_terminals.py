@@ -163,17 +163,18 @@ def test_a_terminal_that_has_ascii_alone(world: World) -> None:
 
 def test_heads_of_tables_are_told_from_their_rows() -> None:
     lines = [
-        "alpha 0.1, 20 examples             coverage   95 % interval   set size",
-        "aggregated: what experts said          .933    .869 to .997       2.10",
-        "  .5 to .8                       12    .889    .785 to .993       2.33",
-        "promised .90, measured .933: consistent with the guarantee.",
+        "alpha 0.1            examples  coverage  95% interval      set size",
+        "all answers                20     0.933  0.869 to 0.997        2.10",
+        "  0.5 to 0.8               12     0.889  0.785 to 0.993        2.33",
+        "verdict      Consistent with the guarantee: 0.90 on average, measured 0.933.",
         "saved  sets.csv",
     ]
     stream = io.StringIO()
     terminal.print_styled("\n".join(lines), stream)
     head, *rest = stream.getvalue().splitlines()
     assert head == f"{ESCAPE}1m{lines[0]}{ESCAPE}0m"
-    assert rest[:-1] == lines[1:-1]
+    assert rest[0] == lines[1].replace("all answers", f"{ESCAPE}1mall answers{ESCAPE}0m")
+    assert rest[1] == lines[2]
     assert rest[-1] == f"{ESCAPE}1msaved{ESCAPE}0m  sets.csv"
 
 

@@ -72,6 +72,21 @@ def test_the_only_reader_that_recognises_a_file_reads_it(tmp_path: Path) -> None
     assert (read.attrs["reader"], read.attrs["kind"]) == ("selectors", "partial-ranking")
 
 
+@pytest.mark.parametrize("name", ["votes.json", "votes.xml", "votes.soc", "votes", "votes.CSV"])
+def test_a_name_that_misleads_changes_no_result(tmp_path: Path, name: str) -> None:
+    table = plausibly.read_annotations(written(tmp_path, name, VOTES))
+    assert table.attrs["reader"] == "crowd-table"
+
+
+def test_of_a_file_without_a_known_ending_every_reader_is_asked(
+    tmp_path: Path, own: registry.Registry
+) -> None:
+    own.register(READER, "lines", Lines)
+    path = written(tmp_path, "votes.bar", VOTES)
+    error = refusal(lambda: plausibly.read_annotations(path))
+    assert (error.name, error.details["readers"]) == ("format-ambiguous", ["crowd-table", "lines"])
+
+
 def test_a_reader_is_a_name_a_table_or_an_object(tmp_path: Path, own: registry.Registry) -> None:
     own.register(READER, "lines", Lines)
     path = written(tmp_path, "votes.bar", "t1|a|cat\nt1|b|dog\n")
@@ -171,7 +186,7 @@ def test_a_reader_that_fails_stops_nobody(tmp_path: Path, own: registry.Registry
     assert warned(lambda: plausibly.read_annotations(path)) == (
         "warning reader-failed: reader broken cannot tell whether it reads votes.csv "
         "expected yes or no; got ZeroDivisionError: of course "
-        "do mend its recognises; the other readers were asked"
+        "do fix its recognises; the other readers were asked"
     )
 
 

@@ -98,7 +98,7 @@ def test_calibrate_predict_and_evaluate(world: World) -> None:
     )
     assert 'under another name: 8 (8 as "feline")' in ran.text
     assert "0.2" in ran.out
-    assert "risk left out, a mean example" in ran.out
+    assert "mean risk per example" in ran.out
     plain = done("evaluate", "sets.csv", "-a", "new_votes.csv", "--json").document
     same = done("evaluate", "sets.csv", "-a", "new_said.csv", *LABELS, "--json").document
     assert _without_files(same) == _without_files(plain)

@@ -125,14 +125,10 @@ def test_other_results_are_refused_with_what_has_the_figure(figure: str) -> None
 def test_the_refusal_says_what_to_call() -> None:
     with pytest.raises(InputError) as caught:
         plots.strata(made("uniformity"))
-    assert str(caught.value) == (
-        "error figure-unsuitable: figure strata cannot be drawn of this Dataset\n"
-        "  expected  what plausibly.evaluate or plausibly.evaluation.coverage_by_strata\n"
-        "            or plausibly.evaluation.coverage_by_size returns; got variables\n"
-        "            p_value, ks_above, ks_below, … (11 in all), which has the figure\n"
-        "            uniformity, p_values\n"
-        "  do        plausibly.plots.strata(plausibly.evaluate(sets, plausibilities).data)"
-    )
+    assert caught.value.name == "figure-unsuitable"
+    assert "by=ByRange(...)" in caught.value.expected
+    assert caught.value.got.endswith("which has the figure uniformity, p_values")
+    assert caught.value.do == "plausibly.plots.strata(plausibly.evaluate(sets, plausibilities))"
 
 
 def test_without_matplotlib(monkeypatch: pytest.MonkeyPatch) -> None:

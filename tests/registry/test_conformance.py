@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Any, ClassVar, Literal, Protocol
+from types import SimpleNamespace
+from typing import Any, ClassVar, Literal, Protocol, cast
 
 import attrs
 import pytest
@@ -28,14 +29,14 @@ class Scored:
 
 
 def test_members() -> None:
-    assert set(members(PValueCombiner)) == {"held_out", "combine", "guarantee"}
+    assert set(members(PValueCombiner)) == {"held_out", "needs", "combine", "guarantee"}
     assert all(members(kind.protocol) for kind in KINDS)
 
     class Wider(ScoreFunction, Protocol):
         def more(self) -> int:
             """Return more."""
 
-    assert set(members(Wider)) == {"randomised", "reads", "score", "more"}
+    assert set(members(Wider)) == {"randomised", "reads", "score", "identity", "more"}
 
 
 @pytest.mark.parametrize(
@@ -319,3 +320,19 @@ def test_an_optional_member_must_be_of_its_form_where_it_is_there() -> None:
         "joint: bool / joint = 'yes'",
         "reliability(annotations) / reliability()",
     ]
+
+
+def test_a_class_that_takes_no_members_is_told_what_to_inherit() -> None:
+    frequency = Frequency()
+    loose = SimpleNamespace(accepts=frequency.accepts, aggregate=frequency.aggregate)
+    with pytest.raises(ComponentError) as caught:
+        Registry().create(AGGREGATOR, cast("Aggregator", loose))
+    assert caught.value.name == "component-invalid"
+    assert "joint, or a class that inherits Aggregator" in caught.value.expected
+
+
+def test_what_has_no_required_member_is_no_component() -> None:
+    with pytest.raises(ComponentError) as caught:
+        Registry().create(AGGREGATOR, cast("Aggregator", object()))
+    assert caught.value.what.startswith("this is no aggregator: ")
+    assert caught.value.expected.endswith("an object that has accepts, aggregate")

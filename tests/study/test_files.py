@@ -10,6 +10,7 @@ import pytest
 from cli_world import World, run
 from plausibly.conformal.predictor import ConformalPredictor
 from plausibly.errors import InputError, PlausiblyWarning
+from plausibly.evaluation import Study
 from plausibly.study import StudyResult, run as files, run_study, write_study
 from study_world import written
 
@@ -57,9 +58,13 @@ def test_the_old_files_stay_where_new_ones_cannot_be_written(
     write_study(found)
     world.write("out/mine.txt", "kept")
     first = written(world.path("out"))
-    for function in ("save_study", "write_sets", "resolved_text"):
+    for owner, function in (
+        (Study, "save"),
+        (files, "write_sets"),
+        (files, "resolved_text"),
+    ):
         with monkeypatch.context() as patch:
-            patch.setattr(files, function, full)
+            patch.setattr(owner, function, full)
             with pytest.raises((InputError, OSError)):
                 write_study(found)
         assert written(world.path("out")) == first

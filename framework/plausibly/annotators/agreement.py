@@ -306,7 +306,9 @@ def _again(found: xr.Dataset) -> list[str]:
     # No-break spaces keep a label and its number on one line.
     cells = [f"{labels[place]}: {decimal(float(again[place]), 2)}" for place in known]
     text = f"agreement by label{some}   {'   '.join(cell.replace(' ', _HARD) for cell in cells)}"
-    lines = textwrap.wrap(text, 80, subsequent_indent=" " * 21)
+    lines = textwrap.wrap(
+        text, 80, subsequent_indent=" " * 21, expand_tabs=False, replace_whitespace=False
+    )
     return [line.replace(_HARD, " ") for line in lines]
 
 

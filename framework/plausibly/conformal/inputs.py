@@ -22,7 +22,7 @@ from plausibly.conformal.aggregate import aggregated, default_aggregator
 from plausibly.conformal.array_predictor import Scoring
 from plausibly.data import align, names
 from plausibly.data.annotations import is_annotations
-from plausibly.data.names import is_lazy, not_among, with_values
+from plausibly.data.names import Names, is_lazy, not_among, with_values
 from plausibly.data.plausibilities import Form, Plausibilities
 from plausibly.data.validate import (
     Predictions,
@@ -72,7 +72,7 @@ class NewExamples:
 
 def read_test(
     predictions: xr.DataArray,
-    labels: Sequence[str],
+    labels: Names,
     scale: str,
     dtype: FloatType,
     *,
@@ -86,7 +86,9 @@ def read_test(
         raise _without_augmentations(augmentations)
     if not augmentations and is_augmented(predictions):
         check_predictions(predictions)  # refuses them
-    test = Predictions.from_xarray(predictions, whose=whose, scale=scale, whole=whole)
+    test = Predictions.from_xarray(
+        predictions, whose=whose, scale=scale, whole=whole, known=(labels,)
+    )
     checked = test.array
     if augmentations:
         every = match_augmentations(checked, augmentations)
@@ -94,7 +96,7 @@ def read_test(
         source: Floats = every.values
     else:
         source = checked.values
-    order = label_order(test.labels.texts, labels)
+    order = label_order(test.labels, labels)
     if isinstance(order, slice):
         values = source.astype(dtype, copy=False)
     else:
@@ -123,10 +125,11 @@ def check_scale(predictions: xr.DataArray, scale: str) -> None:
         )
 
 
-def label_order(given: Sequence[str], labels: Sequence[str]) -> NDArray[np.intp] | slice:
+def label_order(test: Names, predictor: Names) -> NDArray[np.intp] | slice:
     """Return the position among a predictor's labels of each label of the predictions."""
-    if list(given) == list(labels):
+    if test.same(predictor):
         return slice(None)
+    given, labels = test.texts, predictor.texts
     lacking, excess = not_among(labels, given), not_among(given, labels)
     if lacking or excess:
         what = f'lack the label "{lacking[0]}"' if lacking else f'have the label "{excess[0]}"'
@@ -361,7 +364,8 @@ def _plausibilities(
             do="leave aggregator= out, or pass the annotation table",
             whose="aggregator",
         )
-    return Plausibilities.from_xarray(given, known=model), "plausibilities as given"
+    known = (model.examples, model.labels)
+    return Plausibilities.from_xarray(given, known=known), "plausibilities as given"
 
 
 def calibration_data(inputs: Inputs, scoring: Scoring) -> CalibrationData:

@@ -99,7 +99,7 @@ def joint_rank(
     model, scale = inputs.predictions, inputs.predictions.scale
     values: Floats = model.array.values
     labels = tuple(model.labels.texts)
-    test = read_test(new, labels, scale, values.dtype, augmentations=model.augmentations)
+    test = read_test(new, model.labels, scale, values.dtype, augmentations=model.augmentations)
     examples = Examples(model.examples, model.numbered)
 
     scoring = Scoring(component=component, called=name, scale=scale, seed=seed)

@@ -36,7 +36,7 @@ from plausibly.conformal.inputs import (
     warn_of_weights,
 )
 from plausibly.data import names
-from plausibly.data.names import is_lazy
+from plausibly.data.names import Names, is_lazy
 from plausibly.kernels.types import Bools, Floats, Ints
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ def _of_chunk(
     columns = {name: (names.EXAMPLE, column) for name, column in asked.coordinates.items()}
     test = read_test(
         asked.part.array(values, labels, columns),
-        predictor.labels,
+        predictor._label_names,
         predictor.metadata.scale,
         predictor.pools.dtype,
         whose=asked.part.whose,
@@ -86,7 +86,7 @@ def _lazy(
     known = predictions_in_chunks(predictions, scale)
     check_scale(predictions, scale)
     checked, labels = known.array, tuple(known.labels.texts)
-    label_order(labels, predictor.labels)  # each label is one of the predictor's
+    label_order(known.labels, predictor._label_names)  # each label is one of the predictor's
     wanted = [name for name in (calibration.by_examples, calibration.claim.weights) if name]
     whose = f"calibrator {predictor.metadata.calibrator}"
     columns = {name: new_values(checked, name, whose=whose) for name in wanted}
@@ -128,6 +128,10 @@ class ConformalPredictor(ArrayPredictor):
 
     What it holds, and what it answers to plain arrays, is in `ArrayPredictor`.
     """
+
+    @cached_property
+    def _label_names(self) -> Names:
+        return Names.of(self.labels, names.LABEL)
 
     @cached_property
     def _about(self) -> Callable[[tuple[Fraction, ...]], dict[str, object]]:
@@ -222,7 +226,7 @@ class ConformalPredictor(ArrayPredictor):
     def _read(self, predictions: xr.DataArray) -> NewExamples:
         return read_test(
             predictions,
-            self.labels,
+            self._label_names,
             self.metadata.scale,
             self.pools.dtype,
             augmentations=self.metadata.augmentations,

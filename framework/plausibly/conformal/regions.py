@@ -31,7 +31,7 @@ from plausibly.conformal.array_predictor import Scoring
 from plausibly.conformal.inputs import NewExamples, read_test, sets_array, sets_attrs
 from plausibly.data import align, names
 from plausibly.data.annotations import is_annotations
-from plausibly.data.names import Named, several
+from plausibly.data.names import Named, Names, several
 from plausibly.data.plausibilities import Plausibilities, check_plausibilities
 from plausibly.data.validate import Predictions
 from plausibly.errors import InputError, counted, warn
@@ -356,7 +356,8 @@ class PlausibilityRegion:
 
     def read(self, predictions: xr.DataArray) -> tuple[NewExamples, Floats]:
         """Return new predictions, matched by name, and their scores (example, label)."""
-        new = read_test(predictions, self.labels, self.scoring.scale, self.dtype)
+        labels = Names.of(self.labels, names.LABEL)
+        new = read_test(predictions, labels, self.scoring.scale, self.dtype)
         return new, self.scoring.scores(new.values, new.examples)
 
     def p_values(self, predictions: xr.DataArray, plausibilities: xr.DataArray) -> xr.DataArray:

@@ -433,7 +433,7 @@ def is_lazy(array: object) -> bool:
 
 
 def named_floats(
-    array: object, whose: str, what: str, *, draws: bool = False, known: Named | None = None
+    array: object, whose: str, what: str, *, draws: bool = False, known: Sequence[Names] = ()
 ) -> Named:
     """Return ([draw,] example, label) floats under text names, contiguous."""
     found = named_array(array, whose, what, draws=draws, known=known)
@@ -480,11 +480,11 @@ def float_type(dtype: np.dtype[Any]) -> FloatType:  # Any: any real numbers
 
 
 def named_array(
-    array: object, whose: str, what: str, *, draws: bool = False, known: Named | None = None
+    array: object, whose: str, what: str, *, draws: bool = False, known: Sequence[Names] = ()
 ) -> Named:
     """Return ([draw,] example, label) real numbers under text names; the numbers are not read.
 
-    Names that equal those of `known` are not checked again.
+    Names in an index that equals one of `known` are not checked again.
     """
     if not isinstance(array, xr.DataArray):
         raise InputError(
@@ -559,16 +559,14 @@ def _unnamed(array: xr.DataArray, dim: str, whose: str, what: str) -> InputError
 
 
 def _with_names(
-    array: xr.DataArray, dim: str, whose: str, known: Named | None
+    array: xr.DataArray, dim: str, whose: str, known: Sequence[Names]
 ) -> tuple[xr.DataArray, Names]:
     """Return the array with checked names along a dim, as text, and these."""
     found = Names(array.get_index(dim))
-    sound = None
-    if known is not None:
-        sound = known.examples if dim == EXAMPLE else known.labels
-    if sound is not None and sound.equals(found):
-        found = sound
-    elif not found.usable:
+    for one in known:
+        if one.equals(found):
+            found = one
+    if not found.usable:
         check_names(found.texts, dim, whose=whose)
     if array.coords.variables[dim].dtype.kind == "U":
         return array, found

@@ -85,11 +85,11 @@ class Plausibilities:
 
     @classmethod
     def from_xarray(
-        cls, array: Form, *, whose: str = "plausibilities", known: Named | None = None
+        cls, array: Form, *, whose: str = "plausibilities", known: Sequence[Names] = ()
     ) -> Plausibilities:
         """Return plausibilities as the framework reads them; the caller's are not changed.
 
-        Names that equal those of `known` are not checked again.
+        Names in an index that equals one of `known` are not checked again.
         """
         if is_sparse(array):
             return cls.of(check_sparse(array, whose))
@@ -343,7 +343,7 @@ def check_plausibilities(
 
 
 def _checked_dense(
-    plausibilities: Form, whose: str, *, draws: bool, known: Named | None = None
+    plausibilities: Form, whose: str, *, draws: bool, known: Sequence[Names] = ()
 ) -> Named:
     found = named_floats(plausibilities, whose, "plausibilities", draws=draws, known=known)
     if not are_distributions(found.array.values, _WITHIN):

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from plausibly.data import names
 from plausibly.data.names import (
     Named,
+    Names,
     contiguous,
     name_texts,
     named_array,
@@ -45,14 +46,16 @@ class Predictions(Named):
         whose: str = "predictions",
         scale: str | None = None,
         whole: bool = True,
+        known: Sequence[Names] = (),
     ) -> Predictions:
         """Return predictions as the framework reads them; the caller's array is not changed.
 
         Some rows of a larger array are not `whole`: what many rows would show is not warned of.
+        Names in an index that equals one of `known` are not checked again.
         """
         if is_augmented(predictions):
-            return _of_augmentations(predictions, whose, scale)
-        return _plain(predictions, whose, scale, whole=whole)
+            return _of_augmentations(predictions, whose, scale, known)
+        return _plain(predictions, whose, scale, whole=whole, known=known)
 
     @property
     def augmentations(self) -> tuple[str, ...]:
@@ -113,7 +116,9 @@ def is_augmented(predictions: object) -> bool:
     return isinstance(predictions, xr.DataArray) and names.AUGMENTATION in predictions.dims
 
 
-def _of_augmentations(predictions: xr.DataArray, whose: str, scale: str | None) -> Predictions:
+def _of_augmentations(
+    predictions: xr.DataArray, whose: str, scale: str | None, known: Sequence[Names]
+) -> Predictions:
     """Return checked predictions of augmentations, each of which is checked by itself."""
     count = predictions.sizes[names.AUGMENTATION]
     if not count:
@@ -130,14 +135,16 @@ def _of_augmentations(predictions: xr.DataArray, whose: str, scale: str | None) 
     called = names.name_texts(found)
     names.check_names(called, names.AUGMENTATION, whose=whose)
     planes: list[Predictions] = []
+    known = list(known)
     for place, name in enumerate(called):
         plane = predictions.isel({names.AUGMENTATION: place}, drop=True)
         try:
-            planes.append(_plain(plane, whose, scale, known=planes[0] if planes else None))
+            planes.append(_plain(plane, whose, scale, known=known))
         except InputError as error:
             error.what = f"{error.what}, in augmentation {names.quoted(name)}"
             error.details["augmentation"] = name
             raise
+        known += [planes[-1].examples, planes[-1].labels]
     first = planes[0].array
     array = xr.DataArray(
         np.stack([plane.array.values for plane in planes]),
@@ -194,7 +201,7 @@ def _plain(
     scale: str | None,
     *,
     whole: bool = True,
-    known: Named | None = None,
+    known: Sequence[Names] = (),
 ) -> Predictions:
     """Return checked predictions (example, label)."""
     named = named_array(predictions, whose, "predictions", known=known)

@@ -133,6 +133,8 @@ def wrapped(sentences: str, title: str = "") -> list[str]:
         subsequent_indent=indent,
         break_on_hyphens=False,
         break_long_words=False,
+        expand_tabs=False,  # names of labels are shown as they are
+        replace_whitespace=False,
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TypeAlias, cast
@@ -253,7 +253,7 @@ def _recognised(path: Path, options: dict[str, object]) -> _Candidate:
         raise files.empty(path.name, "responses")
     registry.default().tell()
     entries = registry.default().entries(READER)
-    likely = [entry for entry in entries if _fits(entry, path)]
+    likely = _likely(entries, path)
     candidates, refusals = _candidates(likely, options)
     found = [one for one in candidates.values() if _recognises(one, path, head)]
     if not found:  # the name of the file may mislead
@@ -271,10 +271,11 @@ def _recognised(path: Path, options: dict[str, object]) -> _Candidate:
     raise _ambiguous(path, names) if found else _unknown(path, head, names, refusals)
 
 
-def _fits(entry: Entry, path: Path) -> bool:
-    """Return whether a file may be a reader's by the ending of its name, packed or not."""
+def _likely(entries: Sequence[Entry], path: Path) -> list[Entry]:
+    """Return the readers of files with this ending, packed or not; all where it is unknown."""
     name = path.name.lower().removesuffix(".gz")
-    return not entry.suffixes or name.endswith(entry.suffixes)
+    fit = {entry for entry in entries if entry.suffixes and name.endswith(entry.suffixes)}
+    return [entry for entry in entries if entry in fit or not (fit and entry.suffixes)]
 
 
 def _candidates(
@@ -321,7 +322,7 @@ def _recognises(candidate: _Candidate, path: Path, head: bytes) -> bool:
         raise
     except BaseException as reason:  # noqa: BLE001  # a stranger's reader must not stop ours
         what = f"cannot tell whether it reads {path.name}"
-        _warn_of(candidate.name, what, reason, "mend its recognises; the other readers were asked")
+        _warn_of(candidate.name, what, reason, "fix its recognises; the other readers were asked")
         return False
 
 
@@ -336,7 +337,7 @@ def _options_unfit(
     reasons = [f"{name}: {reason_of(why)}" for name, why in (meant or refusals).items()]
     return InputError(
         "options-unfit",
-        f"{path.name}: no reader takes {names} with these values",
+        f"{path.name}: no reader takes {names} as given",
         expected="options of one reader",
         got=listed(reasons),
         do="name the reader, reader=..., to see what it takes",

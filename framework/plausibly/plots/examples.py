@@ -71,11 +71,11 @@ def example(
     --------
     >>> axes = plots.example(plausibilities, predictions, sets)
     """
-    asked = sets if isinstance(sets, Mapping) else {} if sets is None else {"": sets}
-    said = {"plausibilities": plausibilities, "predictions": predictions}
-    said |= {f"sets {key}".strip(): one for key, one in asked.items()}
-    given = {key: _over_examples(one, key) for key, one in said.items() if one is not None}
-    if not given:
+    by_name = sets if isinstance(sets, Mapping) else {} if sets is None else {"": sets}
+    arrays = {"plausibilities": plausibilities, "predictions": predictions}
+    arrays |= {f"sets {key}".strip(): one for key, one in by_name.items()}
+    known = {key: _over_examples(one, key) for key, one in arrays.items() if one is not None}
+    if not known:
         raise InputError(
             "example-nothing",
             "there is nothing to draw of an example",
@@ -83,31 +83,27 @@ def example(
             got="none of them",
             do="plausibly.plots.example(plausibilities, predictions, sets)",
         )
-    first = next(iter(given.values()))
-    called = str(first[names.EXAMPLE].values[0]) if name is None else name
-    labels = [str(one) for one in first[names.LABEL].values]
-    rows = {key: _row(one, key, called, labels) for key, one in given.items()}
+    any_of = next(iter(known.values()))
+    called = str(any_of[names.EXAMPLE].values[0]) if name is None else name
+    labels = [str(one) for one in any_of[names.LABEL].values]
+    rows = {key: _row(one, key, called, labels) for key, one in known.items()}
     marks: list[Marked] = []
-    for key in asked:
+    for key in by_name:
         row = rows[f"sets {key}".strip()]
         planes = [row] if names.ALPHA not in row.dims else list(row.transpose(names.ALPHA, ...))
         for plane in planes:
             at = f" at alpha {float(plane[names.ALPHA]):g}" if names.ALPHA in plane.coords else ""
-            said_of = f"in the {key} set{at}" if key else f"in the set{at}"
+            label = f"in the {key} set{at}" if key else f"in the set{at}"
             look = style.OTHERS[(len(marks) + 2) % len(style.OTHERS)]
-            marks.append(Marked(name=said_of, inside=plane.values.astype(bool), look=look))
+            marks.append(Marked(name=label, inside=plane.values.astype(bool), look=look))
     lam, model = (
         rows[key].values if key in rows else None for key in ("plausibilities", "predictions")
     )
     kept = _kept(lam, model, [mark.inside for mark in marks], len(labels), most)
     axes = style.axes_of(axes, "example", height=1.9 + 0.42 * len(kept))
-    draw_bars(
-        axes,
-        [labels[place] for place in kept],
-        None if lam is None else lam[kept],
-        None if model is None else model[kept],
-        [attrs.evolve(mark, inside=mark.inside[kept]) for mark in marks],
-    )
+    first, second = (None if values is None else values[kept] for values in (lam, model))
+    shown = [attrs.evolve(mark, inside=mark.inside[kept]) for mark in marks]
+    draw_bars(axes, [labels[place] for place in kept], first, second, shown)
     which, covered = "in a set, or the most plausible", ""
     if lam is not None:
         held = ((float(lam[mark.inside].sum()), mark.name) for mark in marks)

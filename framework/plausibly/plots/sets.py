@@ -560,7 +560,7 @@ def sizes(result: xr.Dataset, *, alpha: float | None = None, axes: Axes | None =
     Parameters
     ----------
     result : Dataset
-        From `plausibly.evaluate` or `plausibly.evaluation.coverage_by_size`: a bar per size, in
+        From `plausibly.evaluate` or ``coverage_by(..., by="set-size")``: a bar per size, in
         examples; many sizes in ranges. From `plausibly.compare`: a row per method, with a dot per
         split.
     alpha, axes
@@ -638,7 +638,7 @@ def strata(result: xr.Dataset, *, alpha: float | None = None, axes: Axes | None 
     ----------
     result : Dataset
         From `plausibly.evaluate` (strata of the largest plausibility), from
-        `plausibly.evaluation.coverage_by_strata`, or `coverage_by_size`.
+        `plausibly.evaluation.coverage_by` with ``ByRange`` or ``"set-size"``.
     alpha, axes
         As for `coverage`.
 
@@ -666,7 +666,7 @@ def groups(
     Parameters
     ----------
     result : Dataset
-        From ``plausibly.evaluate(..., by=...)`` or `plausibly.evaluation.coverage_by_subgroup`.
+        From ``plausibly.evaluate(..., by=...)`` or `plausibly.evaluation.coverage_by`.
     most : int
         Groups that are shown: those whose interval ends lowest, so that a group is not weak for
         having few examples. How many there are is said.
@@ -720,7 +720,7 @@ def labels(
     Parameters
     ----------
     result : Dataset
-        From `plausibly.evaluation.coverage_by_label`.
+        From `plausibly.evaluation.coverage_by` with ``by="label"``.
     most : int
         Labels that are shown: those that experts name most, in the order of the sets where all
         are. How much of the plausibility the others hold is said.
@@ -735,8 +735,8 @@ def labels(
 
     Examples
     --------
-    >>> from plausibly.evaluation import coverage_by_label
-    >>> axes = plots.labels(coverage_by_label(sets, plausibilities), most=5)
+    >>> from plausibly.evaluation import coverage_by
+    >>> axes = plots.labels(coverage_by(sets, plausibilities, by="label"), most=5)
     """
     _, one = reading.opened(result, "labels", alpha)
     mass = one["mass"].values
@@ -761,7 +761,7 @@ def risk(result: xr.Dataset, *, alpha: float | None = None, axes: Axes | None = 
     Parameters
     ----------
     result : Dataset
-        From `plausibly.evaluation.coverage_by_risk`.
+        From `plausibly.evaluation.coverage_by` with ``ByRisk``.
     alpha, axes
         As for `coverage`.
 
@@ -772,8 +772,8 @@ def risk(result: xr.Dataset, *, alpha: float | None = None, axes: Axes | None = 
 
     Examples
     --------
-    >>> from plausibly.evaluation import coverage_by_risk
-    >>> axes = plots.risk(coverage_by_risk(sets, plausibilities, risk))
+    >>> from plausibly.evaluation import ByRisk, coverage_by
+    >>> axes = plots.risk(coverage_by(sets, plausibilities, by=ByRisk(risk)))
     """
     _, one = reading.opened(result, "risk", alpha)
     rows = []

@@ -27,11 +27,20 @@ class Problem:
     got: str
 
 
-def complete(component: object, protocol: type[Any]) -> None:
-    """Give the class of a component the optional members that it lacks, as inheriting would."""
+def complete(component: object, protocol: type[Any]) -> tuple[Problem, ...]:
+    """Give the class of a component the optional members that it lacks, as inheriting would.
+
+    Returns those that the class, such as one of the standard library, does not take.
+    """
+    lacking = []
     for name, default in members(protocol).items():
         if _is_optional(default) and _static(component, name) is _MISSING:
-            setattr(type(component), name, default)
+            try:
+                setattr(type(component), name, default)
+            except TypeError:
+                inherit = f"{name}, or a class that inherits {protocol.__name__}"
+                lacking.append(Problem(name, inherit, _absent(component, name)))
+    return tuple(lacking)
 
 
 def _static(component: object, name: str) -> object:
@@ -51,6 +60,12 @@ def members(protocol: type[Any]) -> dict[str, object]:
         if getattr(base, "_is_protocol", False) and base is not typing.Protocol:
             found |= {name: value for name, value in vars(base).items() if name[0] != "_"}
     return found
+
+
+# Any: as above
+def required_members(protocol: type[Any]) -> list[str]:
+    """Return the names of the members of a Protocol that have no default."""
+    return [name for name, declared in members(protocol).items() if not _is_optional(declared)]
 
 
 def problems(component: object, protocol: type[Any]) -> tuple[Problem, ...]:

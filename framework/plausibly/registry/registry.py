@@ -16,7 +16,13 @@ import attrs
 
 from plausibly.errors import ComponentError, InputError, counted, listed
 from plausibly.protocols import KIND_BY_NAME, ComponentLike, Kind
-from plausibly.registry.conformance import Problem, class_problems, complete, members, problems
+from plausibly.registry.conformance import (
+    Problem,
+    class_problems,
+    complete,
+    problems,
+    required_members,
+)
 from plausibly.registry.discovery import (
     OURS,
     Declared,
@@ -454,11 +460,10 @@ class Registry:
 
     def _checked(self, kind: Kind[P], component: object, whose: str, source: Source) -> P:
         found = problems(component, kind.protocol)
-        if isinstance(component, type) or len(found) == len(members(kind.protocol)):
+        if isinstance(component, type) or len(found) >= len(required_members(kind.protocol)):
             raise _no_component(kind, component, found)
-        if found:
+        if found := found or complete(component, kind.protocol):
             raise _invalid(kind, whose, source, found)
-        complete(component, kind.protocol)
         return cast("P", component)
 
     def _shortest(self, kind: Kind[Any], entry: Entry) -> str:
@@ -679,7 +684,7 @@ def _no_component(kind: Kind[Any], component: object, found: Sequence[Problem]) 
     else:
         got = repr(component) if len(repr(component)) < 40 else f"{an(type(component).__name__)}"
         do = f"plausibly plugins list --kind {kind.name}"
-    needed = listed(members(kind.protocol), most=9)
+    needed = listed(required_members(kind.protocol), most=9)
     return ComponentError(
         "component-invalid",
         f"this is no {kind.name}: {got}",

@@ -24,7 +24,7 @@ from plausibly.data.states import read_left_out
 from plausibly.errors import InputError, counted
 from plausibly.evaluation.design import Methods
 from plausibly.evaluation.evaluate import STRATA
-from plausibly.evaluation.study import METHOD
+from plausibly.evaluation.study import METHOD, Study as Compared
 from plausibly.extras import require
 from plausibly.kernels.coverage import Ties
 from plausibly.plots.style import picture
@@ -371,6 +371,8 @@ def _opened(source: Source) -> tuple[Prepared, xr.Dataset] | ConformalPredictor 
         return source.prepared, source.compared
     if isinstance(source, ConformalPredictor):
         return source
+    if isinstance(source, Compared):
+        return source.data
     if isinstance(source, xr.Dataset):
         if METHOD in source.dims:
             return source

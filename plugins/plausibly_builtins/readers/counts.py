@@ -119,10 +119,6 @@ class Counts(LabelColumns):
             and all(isinstance(n, JsonNumber) and COUNT.fullmatch(n) for n in found.values())
         )
 
-    def array_name(self) -> str:
-        """Return the name of the array in an npz file."""
-        return self.array
-
     def array_content(
         self, path: Path, found: NamedArray, labels: Sequence[str] | None
     ) -> Content | AnnotationTable:

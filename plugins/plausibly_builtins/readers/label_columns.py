@@ -51,10 +51,7 @@ class LabelColumns(TableExport):
 
     example: str | None = None
     ignore: tuple[str, ...] = ()
-
-    def array_name(self) -> str:
-        """Return the name of the array in an npz file."""
-        raise NotImplementedError(type(self).__name__)
+    array: str = ""
 
     def array_content(
         self, path: Path, found: NamedArray, labels: Sequence[str] | None
@@ -72,7 +69,7 @@ class LabelColumns(TableExport):
         if ending == ".npy":
             return self.array_content(path, from_npy(path, "annotations"), labels)
         if ending == ".npz":
-            found = from_npz(path, "annotations", (self.array_name(),))
+            found = from_npz(path, "annotations", (self.array,))
             return self.array_content(path, found, labels)
         if is_lines(path) and not is_flat(file_opening(path, "annotations")):
             return self.lines_content(path, labels)

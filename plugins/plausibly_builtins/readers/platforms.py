@@ -35,17 +35,18 @@ class _Platform:
     golden: str = ""
 
 
-_ACCEPTED = dict.fromkeys(("accepted", "approved", "submitted"), states.ANSWERED)
+def _roles(task: str, worker: str, time: str, state: str, start: str = "") -> dict[str, str]:
+    names = {"task": task, "worker": worker, "time": time, "state": state}
+    return {role: f"{start}{name}" for role, name in names.items()}
+
+
+_ACCEPTED = dict.fromkeys(("approved", "submitted"), states.ANSWERED)
 PLATFORMS: Mapping[str, _Platform] = {
     "toloka": _Platform(
-        columns={
-            "task": "ASSIGNMENT:task_id",
-            "worker": "ASSIGNMENT:worker_id",
-            "time": "ASSIGNMENT:submitted",
-            "state": "ASSIGNMENT:status",
-        },
+        columns=_roles("task_id", "worker_id", "submitted", "status", start="ASSIGNMENT:"),
         words={
             **_ACCEPTED,
+            "accepted": states.ANSWERED,
             "rejected": states.REJECTED,
             "skipped": states.SKIPPED,
             "active": states.UNFINISHED,
@@ -55,26 +56,12 @@ PLATFORMS: Mapping[str, _Platform] = {
         golden="GOLDEN:",
     ),
     "mturk": _Platform(
-        columns={
-            "task": "HITId",
-            "worker": "WorkerId",
-            "time": "SubmitTime",
-            "state": "AssignmentStatus",
-        },
-        words={
-            "approved": states.ANSWERED,
-            "submitted": states.ANSWERED,
-            "rejected": states.REJECTED,
-        },
+        columns=_roles("HITId", "WorkerId", "SubmitTime", "AssignmentStatus"),
+        words={**_ACCEPTED, "rejected": states.REJECTED},
         answers="Answer.",
     ),
     "figure-eight": _Platform(
-        columns={
-            "task": "_unit_id",
-            "worker": "_worker_id",
-            "time": "_created_at",
-            "state": "_tainted",
-        },
+        columns=_roles("_unit_id", "_worker_id", "_created_at", "_tainted"),
         words={"false": states.ANSWERED, "true": states.REJECTED},
         answers="Answer.",
         golden="_golden",

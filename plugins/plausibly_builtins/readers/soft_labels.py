@@ -106,10 +106,6 @@ class SoftLabels(LabelColumns):
         ]
         return all(map(_NUMBER.fullmatch, cells)) and not all(map(COUNT.fullmatch, cells))
 
-    def array_name(self) -> str:
-        """Return the name of the array in an npz file."""
-        return self.array
-
     def array_content(self, path: Path, found: NamedArray, labels: Sequence[str] | None) -> Content:
         """Return the weights in an array."""
         columns = labels_of(found, labels)
