@@ -22,11 +22,20 @@ MODULES = (
 
 
 def undocumented(value: type | FunctionType) -> list[str]:
-    """Return what lacks a docstring: a function or class, or a public method or property of it."""
-    parts = vars(value).values() if inspect.isclass(value) else ()
-    methods = [getattr(part, "fget", part) for part in parts]
-    own = [one for one in methods if inspect.isfunction(one) and not one.__name__.startswith("_")]
-    return [one.__qualname__ for one in (value, *own) if not one.__doc__]
+    """Return what lacks a docstring: a function or class, or a public method or property of it.
+
+    A method may inherit the docstring of the one that it overrides.
+    """
+    parts = vars(value) if inspect.isclass(value) else {}
+    own = [name for name, part in parts.items() if _is_code(part) and not name.startswith("_")]
+    lacking = [name for name in own if not inspect.getdoc(getattr(value, name))]
+    return [value.__qualname__] * (not value.__doc__) + [
+        f"{value.__qualname__}.{name}" for name in lacking
+    ]
+
+
+def _is_code(part: object) -> bool:
+    return inspect.isfunction(getattr(part, "fget", part))
 
 
 def test_every_public_name_has_a_docstring() -> None:

@@ -318,7 +318,7 @@ def test_one_example_that_was_taken_out() -> None:
     assert one.get_title("left") == same.get_title("left")
 
 
-def test_a_region_is_drawn_as_it_draws_itself() -> None:
+def test_a_region_is_drawn() -> None:
     predictions, lam = world(40, LABELS[:3])
     region = plausibly.calibrate_region(predictions + 1e-3, lam)
     one = (predictions + 1e-3).isel(example=[4])

@@ -12,6 +12,7 @@ import xarray as xr
 
 import plausibly
 from conformal_world import world
+from plausibly import plots
 from plausibly.conformal.regions import PlausibilityRegion
 from plausibly.guarantee import Guarantee
 from plausibly.plugin import SCORE, Floats, ScoreFunction, ScoreInput
@@ -222,7 +223,7 @@ def drawn(labels: int, alphas: list[float], axes: Any = None) -> Any:  # Any: ma
     predictions, lam = (a / a.sum("label") for a in (predictions, lam))
     region = plausibly.calibrate_region(predictions, lam)
     one = predictions.isel(example=[4]), lam.isel(example=[4])
-    return region.draw(one[0], alphas, plausibilities=one[1], axes=axes)
+    return plots.region(region, one[0], alphas, plausibilities=one[1], axes=axes)
 
 
 @pytest.mark.parametrize("labels", [2, 3, 4])
@@ -251,14 +252,14 @@ def test_a_region_that_is_empty_is_said_to_be() -> None:
     predictions.attrs["scale"] = "any"
     region = plausibly.calibrate_region(predictions, xr.zeros_like(lam) + np.eye(3)[0])
     vague = predictions.isel(example=[0]) * 0 + 0.3
-    axes = region.draw(vague.assign_attrs(scale="any"), 0.1)
+    axes = plots.region(region, vague.assign_attrs(scale="any"), 0.1)
     legend = [text.get_text() for text in axes.get_legend().get_texts()]
     assert legend == ["region, 90 %: no vector conforms"]
 
 
 def test_what_cannot_be_drawn_is_refused(region: PlausibilityRegion, fresh: Pair) -> None:
     with refused("examples-several", 'got 12 do predictions.sel(example=["NAME"])'):
-        region.draw(fresh[0], 0.1)
+        plots.region(region, fresh[0], 0.1)
     predictions, lam = world(30)
     wide = predictions.assign_coords(label=["a", "b", "c", "d"])
     more = xr.concat([predictions, 0 * wide], "label")
@@ -266,4 +267,4 @@ def test_what_cannot_be_drawn_is_refused(region: PlausibilityRegion, fresh: Pair
         more, xr.concat([lam, 0 * lam.assign_coords(label=["a", "b", "c", "d"])], "label")
     )
     with refused("region-undrawable", "got 8"):
-        region.draw(more.isel(example=[0]), 0.1)
+        plots.region(region, more.isel(example=[0]), 0.1)

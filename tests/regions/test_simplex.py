@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from scipy.optimize import linprog
 
 from plausibly.conformal import regions as simplex
-from plausibly.conformal.regions_draw import vertices
+from plausibly.plots.regions import vertices
 
 Array = NDArray[np.float64]
 few = settings(max_examples=25)

@@ -8,7 +8,7 @@ from fractions import Fraction
 from functools import cached_property
 from hashlib import blake2b
 from itertools import combinations
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import attrs
 import numpy as np
@@ -166,7 +166,6 @@ _CLAIM = Claim(
     reference="Stutz et al., arXiv 2307.09302, version 1",
 )
 _MOST_POINTS = 1_000_000
-_DRAWABLE = (2, 3, 4)
 
 
 def _claim_of_label_sets(alpha: Fraction, leave_out: Fraction) -> Claim:
@@ -256,28 +255,6 @@ def check_grid(parts: object, labels: int, examples: int) -> None:
         + "; bounds(), label_sets(), vote_sets() and contains() need no grid",
         whose="parts",
     )
-
-
-def check_drawable(labels: int, examples: int) -> None:
-    """Raise `InputError` ``examples-several`` or ``region-undrawable``."""
-    if examples != 1:
-        raise InputError(
-            "examples-several",
-            f"one region is drawn at a time, and there are {counted(examples)} examples",
-            expected="one example",
-            got=counted(examples),
-            do='predictions.sel(example=["NAME"])',
-            whose="predictions",
-        )
-    if labels not in _DRAWABLE:
-        raise InputError(
-            "region-undrawable",
-            f"a simplex of {several(labels, 'label')} has no picture",
-            expected="2, 3 or 4 labels",
-            got=counted(labels),
-            do="bounds(), which says how plausible each label can be",
-            whose="region",
-        )
 
 
 def over_alphas(alpha: Alphas, found: list[Labelled]) -> Labelled:
@@ -387,9 +364,9 @@ class PlausibilityRegion:
         """Return an array over the examples, and the numerators of their p-values."""
         new, scores = self.read(predictions)
         asked = new.checked.isel({names.LABEL: 0}, drop=True).drop_attrs()
-        return asked, self._counts(expected_scores(scores, self._beside(new, plausibilities)))
+        return asked, self._counts(expected_scores(scores, self.match(new, plausibilities)))
 
-    def _beside(self, new: NewExamples, plausibilities: xr.DataArray) -> Floats:
+    def match(self, new: NewExamples, plausibilities: xr.DataArray) -> Floats:
         """Return the plausibilities of new examples, (example, label)."""
         lam = Plausibilities.of(check_plausibilities(plausibilities, draws=False))
         lam = align.with_labels(lam, self.labels, whose="plausibilities", other="the region")
@@ -555,52 +532,6 @@ class PlausibilityRegion:
         alphas = read_alphas(alpha)
         inside = [found["p_values"].copy(data=self._inside(counts, one)) for one in alphas]
         return found.assign(inside=over_alphas(alpha, inside).transpose(names.EXAMPLE, POINT, ...))
-
-    def draw(
-        self,
-        predictions: xr.DataArray,
-        alpha: Alphas,
-        *,
-        plausibilities: xr.DataArray | None = None,
-        axes: Any = None,  # Any: matplotlib axes, which may not be installed
-    ) -> Any:  # Any: as above
-        """Draw the region of one example with two, three or four labels.
-
-        Two labels give a line, three a triangle, four a tetrahedron seen from one side.
-
-        Parameters
-        ----------
-        predictions : DataArray, (example, label)
-            Of one example, ``predictions.sel(example=["case 3"])``; probabilities are marked.
-        alpha : number, text, or a sequence of them
-        plausibilities : DataArray, (example, label), optional
-            What experts said of it, to be marked.
-        axes : matplotlib axes, optional
-            By default those of a new figure, ``axes.figure``.
-
-        Returns
-        -------
-        matplotlib axes
-
-        Raises
-        ------
-        InputError
-            ``region-undrawable`` for other numbers of labels; ``examples-several``.
-        MissingExtra
-            ``extra-missing`` without matplotlib.
-        """
-        from plausibly.conformal.regions_draw import draw
-
-        new, scores = self.read(predictions)
-        check_drawable(len(self.labels), len(scores))
-        marks: dict[str, Floats] = {}
-        if self.scoring.scale == "probability":
-            marks["model"] = new.values[0] / new.values[0].sum()
-        if plausibilities is not None:
-            marks["experts"] = self._beside(new, plausibilities)[0]
-        thresholds = {one: self.warned(one) for one in sorted(read_alphas(alpha))}
-        example = str(new.checked[names.EXAMPLE].values[0])
-        return draw(example, self.labels, scores[0], thresholds, marks, axes)
 
     def __repr__(self) -> str:
         metadata = f"score {self.scoring.called}, n {self.n:,}, {len(self.labels)} labels"

@@ -132,6 +132,7 @@ class ByLabel:
     simultaneous: bool = attrs.field(default=False, kw_only=True)
 
     def measure(self, prepared: EvaluationInputs, ties: Ties) -> xr.Dataset:
+        """Return coverage by group."""
         averaging = prepared.averaging
         named = np.array([np.count_nonzero(lam) for lam, _ in prepared.columns()])
         among = max(1, int((named > 0).sum())) if self.simultaneous else 1
@@ -179,6 +180,7 @@ class BySetSize:
     starts: Sequence[int] | None = None
 
     def measure(self, prepared: EvaluationInputs, ties: Ties) -> xr.Dataset:
+        """Return coverage by group."""
         begins = _starts(len(prepared.labels), self.starts)
         last = [*(begin - 1 for begin in begins[1:]), len(prepared.labels)]
         titles = [str(a) if a == b else f"{a}-{b}" for a, b in zip(begins, last, strict=True)]
@@ -231,6 +233,7 @@ class ByRange:
     quantiles: int | Sequence[float] | None = attrs.field(default=None, kw_only=True)
 
     def measure(self, prepared: EvaluationInputs, ties: Ties) -> xr.Dataset:
+        """Return coverage by group."""
         values, called = _number_of_each(self.of, prepared)
         cuts = _cuts(values, self.edges, self.quantiles)
         codes = np.digitize(values + _SLACK * max(1.0, float(np.abs(values).max())), cuts)
@@ -298,6 +301,7 @@ class ByCoordinate:
             )
 
     def measure(self, prepared: EvaluationInputs, ties: Ties) -> xr.Dataset:
+        """Return coverage by group."""
         self._check()
         every = list(_subgroups(prepared, self.coordinates, self.crossed))
         clusters = prepared.averaging.clusters
@@ -370,6 +374,7 @@ class ByRisk:
     order: Sequence[object] | None = attrs.field(default=None, kw_only=True)
 
     def measure(self, prepared: EvaluationInputs, ties: Ties) -> xr.Dataset:
+        """Return coverage by group."""
         averaging = prepared.averaging
         levels, codes = in_order(levels_of(self.risk, prepared.labels, prepared.arrays), self.order)
         risks = None

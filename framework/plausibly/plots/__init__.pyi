@@ -5,10 +5,8 @@ from plausibly.plots.answers import (
     disagreement as disagreement,
     sensitivity as sensitivity,
 )
-from plausibly.plots.examples import (
-    example as example,
-    region as region,
-)
+from plausibly.plots.examples import example as example
+from plausibly.plots.regions import region as region
 from plausibly.plots.sets import (
     alphas as alphas,
     coverage as coverage,

@@ -9,8 +9,6 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from plausibly.calibration.alphas import Alphas
-from plausibly.conformal.regions import PlausibilityRegion
 from plausibly.data import names
 from plausibly.errors import InputError, counted, listed
 from plausibly.kernels.types import Bools, Floats
@@ -187,44 +185,3 @@ def _kept(
     inside = np.any(sets, axis=0) if sets else nothing
     keys = (nothing if model is None else model, nothing if lam is None else lam, inside)
     return np.lexsort(tuple(-np.asarray(key, dtype=np.float64) for key in keys))[:most]
-
-
-def region(
-    region: PlausibilityRegion,
-    predictions: xr.DataArray,
-    alpha: Alphas,
-    *,
-    plausibilities: xr.DataArray | None = None,
-    axes: Axes | None = None,
-) -> Axes:
-    """Draw the plausibility region of one example of two to four labels.
-
-    Parameters
-    ----------
-    region : PlausibilityRegion
-        From `plausibly.calibrate_region`.
-    predictions : DataArray, (example, label)
-        Of one example.
-    alpha : number, text, or a sequence of them
-    plausibilities : DataArray, (example, label), optional
-        What experts said of it.
-    axes
-        As for `coverage`.
-
-    Returns
-    -------
-    matplotlib Axes
-
-    Raises
-    ------
-    InputError
-        As `PlausibilityRegion.draw`, which this is.
-
-    Examples
-    --------
-    >>> region = plausibly.calibrate_region(predictions, plausibilities)
-    >>> axes = plots.region(region, predictions[:1], 0.1)
-    """
-    tall = 1.8 if len(region.labels) == 2 else 5.4
-    axes = style.axes_of(axes, "region", width=6, height=tall)
-    return region.draw(predictions, alpha, plausibilities=plausibilities, axes=axes)

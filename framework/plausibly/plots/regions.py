@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from fractions import Fraction
 from itertools import combinations
-from typing import Any
 
 import numpy as np
+import xarray as xr
 from numpy.typing import NDArray
 
-from plausibly.extras import require
+from plausibly.calibration.alphas import Alphas, read_alphas
+from plausibly.conformal.regions import PlausibilityRegion
+from plausibly.data import names
+from plausibly.data.names import several
+from plausibly.errors import InputError, counted
 from plausibly.kernels.types import Floats
 from plausibly.palette import BLUE, INK, VERMILION
+from plausibly.plots import style
+from plausibly.plots.style import Axes
 
 _FAINT = "0.75"
 # Marks differ in shape as well as in colour.
@@ -31,29 +36,64 @@ _CORNERS: Mapping[int, NDArray[np.float64]] = {
 _STEPS = (0.25, 0.5, 0.75)
 
 
-def draw(
-    example: str,
-    labels: Sequence[str],
-    scores: Floats,
-    thresholds: Mapping[Fraction, float],
-    marks: Mapping[str, Floats],
-    axes: Any,  # Any: matplotlib axes, which may not be installed
-) -> Any:  # Any: as above
-    """Draw the region of one example at each alpha; see `PlausibilityRegion.draw`."""
-    if axes is None:
-        figure = require("matplotlib.figure", extra="plots", whose="a drawn region")
-        axes = figure.Figure(
-            figsize=(6, 1.8 if len(labels) == 2 else 5.4), layout="constrained"
-        ).subplots()
+def region(
+    region: PlausibilityRegion,
+    predictions: xr.DataArray,
+    alpha: Alphas,
+    *,
+    plausibilities: xr.DataArray | None = None,
+    axes: Axes | None = None,
+) -> Axes:
+    """Draw the plausibility region of one example of two to four labels.
+
+    Two labels give a line, three a triangle, four a tetrahedron seen from one side.
+
+    Parameters
+    ----------
+    region : PlausibilityRegion
+        From `plausibly.calibrate_region`.
+    predictions : DataArray, (example, label)
+        Of one example, ``predictions.sel(example=["case 3"])``; probabilities are marked.
+    alpha : number, text, or a sequence of them
+    plausibilities : DataArray, (example, label), optional
+        What experts said of it, to be marked.
+    axes
+        As for `coverage`.
+
+    Returns
+    -------
+    matplotlib Axes
+
+    Raises
+    ------
+    InputError
+        ``region-undrawable`` for other numbers of labels; ``examples-several``.
+
+    Examples
+    --------
+    >>> region = plausibly.calibrate_region(predictions, plausibilities)
+    >>> axes = plots.region(region, predictions[:1], 0.1)
+    """
+    labels = region.labels
+    new, every = region.read(predictions)
+    _check_drawable(len(labels), len(every))
+    axes = style.axes_of(axes, "region", width=6, height=1.8 if len(labels) == 2 else 5.4)
+    marks: dict[str, Floats] = {}
+    if region.scoring.scale == "probability":
+        marks["model"] = new.values[0] / new.values[0].sum()
+    if plausibilities is not None:
+        marks["experts"] = region.match(new, plausibilities)[0]
+    scores, alphas = every[0], sorted(read_alphas(alpha))
     corners = _CORNERS[len(labels)]
     _frame(axes, corners, labels)
-    for place, (alpha, tau) in enumerate(thresholds.items()):
+    for place, one in enumerate(alphas):
+        tau = region.warned(one)
         within = _outline(vertices(scores, tau) @ corners)
-        name = f"region, {100 * float(1 - alpha):g} %"
+        name = f"region, {100 * float(1 - one):g} %"
         if not len(within):
             axes.plot([], [], linestyle="", label=f"{name}: no vector conforms")
             continue
-        shade = 0.25 + 0.25 * place / max(1, len(thresholds) - 1) if len(thresholds) > 1 else 0.35
+        shade = 0.25 + 0.25 * place / max(1, len(alphas) - 1) if len(alphas) > 1 else 0.35
         line = {"color": BLUE, "label": name}
         if len(labels) == 2:
             axes.plot(*within.T, linewidth=10, alpha=shade, solid_capstyle="butt", **line)
@@ -65,9 +105,33 @@ def draw(
     for name, vector in marks.items():
         axes.plot(*(vector @ corners)[:, None], linestyle="", markersize=9, zorder=5,
                   **_MARKS[name])  # fmt: skip
-    axes.set_title(f"plausibilities of {example}", loc="left", parse_math=False)
+    axes.set_title(
+        f"plausibilities of {new.checked[names.EXAMPLE].values[0]}", loc="left", parse_math=False
+    )
     axes.legend(loc="upper left", bbox_to_anchor=(0, -0.02), frameon=False, ncols=2)
     return axes
+
+
+def _check_drawable(labels: int, examples: int) -> None:
+    """Raise `InputError` ``examples-several`` or ``region-undrawable``."""
+    if examples != 1:
+        raise InputError(
+            "examples-several",
+            f"one region is drawn at a time, and there are {counted(examples)} examples",
+            expected="one example",
+            got=counted(examples),
+            do='predictions.sel(example=["NAME"])',
+            whose="predictions",
+        )
+    if labels not in _CORNERS:
+        raise InputError(
+            "region-undrawable",
+            f"a simplex of {several(labels, 'label')} has no picture",
+            expected="2, 3 or 4 labels",
+            got=counted(labels),
+            do="bounds(), which says how plausible each label can be",
+            whose="region",
+        )
 
 
 def vertices(scores: Floats, tau: float) -> NDArray[np.float64]:
@@ -116,7 +180,7 @@ def _turn(first: Sequence[float], second: Sequence[float], third: Sequence[float
 
 
 def _frame(
-    axes: Any,  # Any: as above
+    axes: Axes,
     corners: NDArray[np.float64],
     labels: Sequence[str],
 ) -> None:
@@ -154,7 +218,7 @@ def _frame(
     axes.axis("off")
 
 
-def _levels(axes: Any, corners: NDArray[np.float64]) -> None:  # Any: as above
+def _levels(axes: Axes, corners: NDArray[np.float64]) -> None:
     """Draw where each label has a plausibility of 25, 50 and 75 %, named along one edge."""
     for k in range(3):
         left, right = corners[(k + 1) % 3], corners[(k + 2) % 3]
