@@ -21,6 +21,7 @@ MODULES = (
     "plausibly.huggingface",
     "plausibly.plots",
     "plausibly.plugin",
+    "plausibly.plugin.readers",
     "plausibly.sklearn",
     "plausibly.testing",
     "plausibly.torch",

@@ -15,6 +15,7 @@ MODULES = (
     "plausibly.planning",
     "plausibly.plots",
     "plausibly.plugin",
+    "plausibly.plugin.readers",
     "plausibly.sklearn",
     "plausibly.testing",
     "plausibly.torch",

@@ -11,6 +11,7 @@ import pytest
 import cut_docs
 from cut_docs import PAGES
 from plausibly import plugin, testing
+from plausibly.plugin import readers
 from plausibly.protocols import KINDS
 from plausibly.registry import Registrar, Registry, discovery
 from plausibly.registry.conformance import members
@@ -120,4 +121,4 @@ def test_what_an_author_can_import_is_listed() -> None:
     table = PAGE["index"].partition("## What `plausibly.plugin` offers")[2]
     listed = set(re.findall(r"`(\w+)`", table))
     protocols = {kind.protocol.__name__ for kind in KINDS}
-    assert set(dir(plugin)) - listed == protocols
+    assert {*dir(plugin), *dir(readers)} - listed == protocols

@@ -61,5 +61,7 @@ def test_there_is_something_to_find() -> None:
 def test_the_types_are_those_of_the_wheel(installed: Environment, tmp_path: Path) -> None:
     (tmp_path / "where.py").write_text("import plausibly\nimport plausibly.plugin\n")
     ran = installed.mypy("--strict", "--config-file=", "-v", "where.py", cwd=tmp_path)
-    (found,) = set(re.findall(r"(\S+plausibly.plugin\.pyi?)\b", ran.err.replace("\\", "/")))
+    (found,) = set(
+        re.findall(r"(\S+plausibly.plugin.__init__\.pyi?)\b", ran.err.replace("\\", "/"))
+    )
     assert Path(found).is_relative_to(installed.folder)

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import attrs
 
-from plausibly.plugin import AnnotationTable, Reader, is_annotation_file, read_annotation_file
+from plausibly.plugin import AnnotationTable, Reader
+from plausibly.plugin.readers import is_annotation_file, read_annotation_file
 
 
 @attrs.frozen(kw_only=True)

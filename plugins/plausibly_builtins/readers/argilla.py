@@ -8,18 +8,15 @@ from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 import attrs
 
-from plausibly.plugin import (
+from plausibly.plugin import counted, listed, quoted, several
+from plausibly.plugin.readers import (
     JsonNumber,
     NamedPrediction,
     Response,
-    counted,
     file_opening,
     from_named,
     json_shown,
-    listed,
-    quoted,
     read_json,
-    several,
     states,
 )
 from plausibly_builtins.readers.base import (

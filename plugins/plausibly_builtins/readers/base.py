@@ -36,22 +36,24 @@ import attrs
 
 from plausibly.plugin import (
     AnnotationTable,
-    Duplicates,
     InputError,
+    counted,
+    listed,
+    near,
+    quoted,
+    several,
+    warn,
+)
+from plausibly.plugin.readers import (
+    Duplicates,
     JsonNumber,
     Response,
     ResponseOptions,
     TextTable,
-    counted,
     json_head,
     json_shown,
-    listed,
-    near,
-    quoted,
     read_json_lines,
     read_table,
-    several,
-    warn,
 )
 
 Entry: TypeAlias = Mapping[str, object]

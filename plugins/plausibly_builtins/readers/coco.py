@@ -8,18 +8,8 @@ from typing import Literal
 
 import attrs
 
-from plausibly.plugin import (
-    InputError,
-    Response,
-    counted,
-    json_head,
-    json_shown,
-    listed,
-    quoted,
-    read_json,
-    several,
-    states,
-)
+from plausibly.plugin import InputError, counted, listed, quoted, several
+from plausibly.plugin.readers import Response, json_head, json_shown, read_json, states
 from plausibly_builtins.readers.base import (
     CONSOLIDATED,
     Content,

@@ -13,20 +13,8 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from plausibly.plugin import (
-    AnnotationTable,
-    JsonNumber,
-    NamedArray,
-    Response,
-    TextTable,
-    build_table,
-    counted,
-    json_shown,
-    listed,
-    quoted,
-    several,
-    states,
-)
+from plausibly.plugin import AnnotationTable, build_table, counted, listed, quoted, several
+from plausibly.plugin.readers import JsonNumber, NamedArray, Response, TextTable, json_shown, states
 from plausibly_builtins.readers.base import (
     Content,
     Entry,

@@ -13,18 +13,20 @@ import attrs
 from plausibly.plugin import (
     AnnotationTable,
     InputError,
-    Response,
-    TextTable,
-    columns_hint,
     counted,
-    first_row,
     listed,
     near,
     quoted,
-    read_table,
     several,
-    states,
     table_from_codes,
+)
+from plausibly.plugin.readers import (
+    Response,
+    TextTable,
+    columns_hint,
+    first_row,
+    read_table,
+    states,
 )
 from plausibly_builtins.readers.base import (
     MISSING_WORDS,

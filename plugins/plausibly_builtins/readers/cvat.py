@@ -9,16 +9,8 @@ from pathlib import Path
 
 import attrs
 
-from plausibly.plugin import (
-    Response,
-    XmlElement,
-    counted,
-    listed,
-    quoted,
-    read_xml,
-    several,
-    states,
-)
+from plausibly.plugin import counted, listed, quoted, several
+from plausibly.plugin.readers import Response, XmlElement, read_xml, states
 from plausibly_builtins.readers.base import (
     CONSOLIDATED,
     Content,

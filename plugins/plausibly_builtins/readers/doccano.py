@@ -16,19 +16,15 @@ from typing import Final, TypeGuard
 
 import attrs
 
-from plausibly.plugin import (
-    InputError,
+from plausibly.plugin import InputError, counted, listed, quoted, several
+from plausibly.plugin.readers import (
     JsonNumber,
     Response,
-    counted,
     decode_text,
     file_contents,
     file_opening,
     json_shown,
-    listed,
     parse_json,
-    quoted,
-    several,
     states,
 )
 from plausibly_builtins.readers.base import (

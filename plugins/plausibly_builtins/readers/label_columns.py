@@ -10,21 +10,16 @@ from typing import Final, Literal
 
 import attrs
 
-from plausibly.plugin import (
-    AnnotationTable,
+from plausibly.plugin import AnnotationTable, counted, listed, near, quoted, several
+from plausibly.plugin.readers import (
     NamedArray,
     TextTable,
-    counted,
     file_opening,
     from_npy,
     from_npz,
     json_head,
     json_shown,
-    listed,
     names_examples,
-    near,
-    quoted,
-    several,
 )
 from plausibly_builtins.readers.base import (
     Content,

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Literal
 
 import attrs
 
-from plausibly.plugin import (
-    InputError,
+from plausibly.plugin import InputError, listed, quoted, several
+from plausibly.plugin.readers import (
     JsonNumber,
     NamedPrediction,
     Response,
@@ -18,10 +18,7 @@ from plausibly.plugin import (
     from_named,
     json_head,
     json_shown,
-    listed,
-    quoted,
     read_json,
-    several,
     states,
 )
 from plausibly_builtins.readers.base import (

@@ -8,7 +8,8 @@ from typing import Final, Literal, TypeAlias
 
 import attrs
 
-from plausibly.plugin import InputError, JsonNumber, json_shown, listed, near, quoted, several
+from plausibly.plugin import InputError, listed, near, quoted, several
+from plausibly.plugin.readers import JsonNumber, json_shown
 from plausibly_builtins.readers.base import Entry, refused
 
 NAMING: Final = ("choices", "taxonomy", "ranker", "pairwise")

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import attrs
 
-from plausibly.plugin import JsonNumber, json_head, json_shown, listed, quoted, read_json
+from plausibly.plugin import listed, quoted
+from plausibly.plugin.readers import JsonNumber, json_head, json_shown, read_json
 from plausibly_builtins.readers.base import Content, Entry, refused, text_of
 from plausibly_builtins.readers.label_studio import LabelStudioOptions, Result, Task, Tasks
 from plausibly_builtins.readers.label_studio_controls import (

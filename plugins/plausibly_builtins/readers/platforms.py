@@ -9,7 +9,8 @@ from datetime import UTC, datetime, timedelta, timezone
 
 import attrs
 
-from plausibly.plugin import InputError, TextTable, listed, near, parse_json, quoted, states
+from plausibly.plugin import InputError, listed, near, quoted
+from plausibly.plugin.readers import TextTable, parse_json, states
 from plausibly_builtins.readers.base import ZONES, as_typed, choose, from_iso, refused, short
 
 NEEDED = ("task", "worker", "label")

@@ -10,17 +10,8 @@ from typing import Final, Literal, TypeAlias
 
 import attrs
 
-from plausibly.plugin import (
-    InputError,
-    Response,
-    counted,
-    decode_text,
-    file_contents,
-    listed,
-    near,
-    quoted,
-    several,
-)
+from plausibly.plugin import InputError, counted, listed, near, quoted, several
+from plausibly.plugin.readers import Response, decode_text, file_contents
 from plausibly_builtins.readers.base import (
     Content,
     Export,

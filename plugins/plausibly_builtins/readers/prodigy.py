@@ -9,16 +9,13 @@ from typing import TYPE_CHECKING
 
 import attrs
 
-from plausibly.plugin import (
-    InputError,
+from plausibly.plugin import InputError, counted, listed, quoted
+from plausibly.plugin.readers import (
     JsonNumber,
     NamedPrediction,
     Response,
-    counted,
     from_named,
     json_shown,
-    listed,
-    quoted,
     states,
 )
 from plausibly_builtins.readers.base import (

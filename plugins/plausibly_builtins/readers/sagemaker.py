@@ -7,16 +7,13 @@ from pathlib import Path
 
 import attrs
 
-from plausibly.plugin import (
-    InputError,
+from plausibly.plugin import InputError, counted, listed, quoted
+from plausibly.plugin.readers import (
     Response,
-    counted,
     file_contents,
     json_head,
     json_shown,
-    listed,
     parse_json,
-    quoted,
     read_json,
     read_json_lines,
     states,

@@ -9,16 +9,8 @@ from pathlib import Path
 import attrs
 import numpy as np
 
-from plausibly.plugin import (
-    AnnotationTable,
-    JsonNumber,
-    Reader,
-    build_table,
-    json_shown,
-    quoted,
-    read_json,
-    several,
-)
+from plausibly.plugin import AnnotationTable, Reader, build_table, quoted, several
+from plausibly.plugin.readers import JsonNumber, json_shown, read_json
 from plausibly_builtins.readers.base import about, refused
 
 _START = re.compile(rb"\s*\[\s*\[\s*\[\s*\[")

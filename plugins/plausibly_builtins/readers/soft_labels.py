@@ -9,17 +9,14 @@ from pathlib import Path
 
 import attrs
 
-from plausibly.plugin import (
+from plausibly.plugin import counted, listed, quoted, several
+from plausibly.plugin.readers import (
     JsonNumber,
     NamedArray,
     Response,
     TextTable,
-    counted,
     first_rows,
     json_shown,
-    listed,
-    quoted,
-    several,
 )
 from plausibly_builtins.readers.base import (
     Content,

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import attrs
 
-from plausibly.plugin import Response, counted, json_shown, listed, quoted
+from plausibly.plugin import counted, listed, quoted
+from plausibly.plugin.readers import Response, json_shown
 from plausibly_builtins.readers.base import (
     Content,
     Entry,

@@ -13,17 +13,13 @@ import numpy as np
 from plausibly.plugin import (
     AnnotationTable,
     InputError,
-    Response,
-    TextTable,
     build_table,
     counted,
-    first_rows,
     listed,
-    names_examples,
     quoted,
-    read_table,
     several,
 )
+from plausibly.plugin.readers import Response, TextTable, first_rows, names_examples, read_table
 from plausibly_builtins.readers.base import (
     Content,
     TableExport,

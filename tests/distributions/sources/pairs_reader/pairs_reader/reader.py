@@ -8,7 +8,8 @@ from pathlib import Path
 
 import attrs
 
-from plausibly.plugin import AnnotationTable, Reader, first_row, read_table
+from plausibly.plugin import AnnotationTable, Reader
+from plausibly.plugin.readers import first_row, read_table
 
 from .annotation import Pairwise
 

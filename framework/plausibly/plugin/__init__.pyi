@@ -1,4 +1,6 @@
-from plausibly.calibration.coordinates import group_names as group_names
+from plausibly.calibration.coordinates import (
+    group_names as group_names,
+)
 from plausibly.calibration.data import (
     CalibrationData as CalibrationData,
     check_weights as check_weights,
@@ -20,7 +22,6 @@ from plausibly.conformal.aggregate import (
 )
 from plausibly.data import (
     names as names,
-    states as states,
 )
 from plausibly.data.annotations import (
     AnnotationTable as AnnotationTable,
@@ -29,7 +30,9 @@ from plausibly.data.annotations import (
     build_table as build_table,
     check_table as check_table,
 )
-from plausibly.data.labels import Hierarchy as Hierarchy
+from plausibly.data.labels import (
+    Hierarchy as Hierarchy,
+)
 from plausibly.data.names import (
     is_missing as is_missing,
     is_name as is_name,
@@ -58,8 +61,9 @@ from plausibly.data.select import (
     select as select,
     take_responses as take_responses,
 )
-from plausibly.data.states import with_left_out as with_left_out
-from plausibly.data.text_table import TextTable as TextTable
+from plausibly.data.states import (
+    with_left_out as with_left_out,
+)
 from plausibly.errors import (
     ComponentError as ComponentError,
     IncompatibleComponents as IncompatibleComponents,
@@ -70,7 +74,9 @@ from plausibly.errors import (
     listed as listed,
     warn as warn,
 )
-from plausibly.extras import require as require
+from plausibly.extras import (
+    require as require,
+)
 from plausibly.guarantee import (
     BY_LABEL as BY_LABEL,
     DRAWN_LABELS as DRAWN_LABELS,
@@ -82,52 +88,12 @@ from plausibly.guarantee import (
     Needs as Needs,
     bounded as bounded,
 )
-from plausibly.io.annotation_files import (
-    is_annotation_file as is_annotation_file,
-    read_annotation_file as read_annotation_file,
+from plausibly.kernels.draws import (
+    ragged_uniforms as ragged_uniforms,
 )
-from plausibly.io.arrays import (
-    NamedArray as NamedArray,
-    from_npy as from_npy,
-    from_npz as from_npz,
+from plausibly.kernels.masses import (
+    settle as settle,
 )
-from plausibly.io.delimited import decode
-from plausibly.io.files import (
-    contents,
-    opening,
-)
-from plausibly.io.hints import (
-    columns_hint as columns_hint,
-    names_examples as names_examples,
-)
-from plausibly.io.json import (
-    JsonNumber as JsonNumber,
-    json_head as json_head,
-    json_shown as json_shown,
-    parse_json as parse_json,
-    read_json as read_json,
-    read_json_lines as read_json_lines,
-)
-from plausibly.io.predictions import (
-    NamedPrediction as NamedPrediction,
-    from_named as from_named,
-)
-from plausibly.io.responses import (
-    Duplicates as Duplicates,
-    Response as Response,
-    ResponseOptions as ResponseOptions,
-)
-from plausibly.io.text import (
-    first_row as first_row,
-    first_rows as first_rows,
-    read_table as read_table,
-)
-from plausibly.io.xml import (
-    Element,
-    read_xml as read_xml,
-)
-from plausibly.kernels.draws import ragged_uniforms as ragged_uniforms
-from plausibly.kernels.masses import settle as settle
 from plausibly.kernels.random import (
     Keys as Keys,
     hash_names as hash_names,
@@ -170,10 +136,8 @@ from plausibly.registry import (
     hookimpl as hookimpl,
     resolve as resolve,
 )
-from plausibly.registry.components import called as called
+from plausibly.registry.components import (
+    called as called,
+)
 
 responses_by_name = by_name
-decode_text = decode
-file_contents = contents
-file_opening = opening
-XmlElement = Element
