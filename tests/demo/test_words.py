@@ -98,7 +98,7 @@ def test_groups_are_the_condition() -> None:
     assert condition == (
         "Guaranteed: on average over new scans, if scans are exchangeable. 2 of 4 patients have "
         "several, which may be alike: no patient is on two sides, and with one scan a patient "
-        "expected covers .888. The promise is for the models of the folds: one refitted to all "
+        "expected covers 0.888. The promise is for the models of the folds: one refitted to all "
         "scans is another, to be calibrated on scans that it has not seen."
     )
 

@@ -32,7 +32,7 @@ UNDECIDED = {
 NOT_SO = {
     "ecdf-coverage": {"Algorithm 2 at 0.95"},
     "coverage": {"ECDF Monte Carlo at 0.73"},
-    "procedures": {"Algorithm 2 at .8999"},
+    "procedures": {"Algorithm 2 at 0.8999"},
 }
 
 
@@ -109,13 +109,18 @@ def test_a_line_says_all() -> None:
 
 
 def test_numbers_in_claims() -> None:
-    assert [decimal(x) for x in (0.95, 1.0, -0.02, float("nan"))] == [".950", "1.000", "-.020", "-"]
-    assert decimal(0.89991, 4) == ".8999"
+    assert [decimal(x) for x in (0.95, 1.0, -0.02, float("nan"))] == [
+        "0.950",
+        "1.000",
+        "-0.020",
+        "-",
+    ]
+    assert decimal(0.89991, 4) == "0.8999"
     assert close(0.909, 0.9)
     assert not close(0.9101, 0.9)
     values = np.array([0.9, 0.92])
-    assert mean_spread(values) == ".910 (spread .014)"  # sd with one degree of freedom less
-    assert mean_spread(values[:1]) == ".900"
+    assert mean_spread(values) == "0.910 (spread 0.014)"  # sd with one degree of freedom less
+    assert mean_spread(values[:1]) == "0.900"
 
 
 def test_the_gap_of_the_toy_is_large() -> None:
