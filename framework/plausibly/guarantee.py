@@ -358,6 +358,8 @@ class CalibrationSummary:
         Whether each replicate has p-values of its own.
     shared_score : bool
         Whether all replicates compare the same test score.
+    calibrator : str
+        Its name, for messages.
     """
 
     n: int
@@ -367,6 +369,7 @@ class CalibrationSummary:
     equal_masses: bool = True
     separate: bool = True
     shared_score: bool = True
+    calibrator: str = ""
 
     def no_guarantee(
         self,

@@ -153,7 +153,7 @@ def test_flags_in_messages_exist() -> None:
     [
         ("plausibly/io/arrays.py", READS_PREDICTIONS),
         ("plausibly/data/validate.py", READS_PREDICTIONS),
-        ("plausibly/data/rows.py", READS_ANNOTATIONS),
+        ("plausibly/data/annotations.py", READS_ANNOTATIONS),
         ("plausibly/io/annotations.py", READS_ANNOTATIONS),
         ("plausibly/io/hints.py", READS_ANNOTATIONS),
         ("plausibly_builtins/readers/", READS_ANNOTATIONS),

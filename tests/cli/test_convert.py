@@ -91,7 +91,7 @@ def test_a_long_table(world: World) -> None:
     )
     ran = typed("aggregate -a votes.csv -o long.npz --form long")
     assert ran.code == 2
-    assert ran.err.startswith("error option-unfit: long.npz: plausibilities are not written in")
+    assert ran.err.startswith("error option-unfit: long.npz")
 
 
 def test_a_study_of_draws(world: World) -> None:

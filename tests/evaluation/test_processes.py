@@ -81,18 +81,18 @@ def test_the_error_is_that_of_the_first_split_that_fails() -> None:
     assert isinstance(one, InputError)
     assert several.fields() == one.fields()
     assert several.details == {"a": 1}
-    assert "in replicates" in several.__notes__[0]
+    assert "in calibrate" in several.__notes__[0]
 
 
 def test_what_cannot_be_sent_is_told_of_in_words() -> None:
     made = design({"failing": {"calibrator": Failing(how="unsent")}})
     error, trace = processes._tried(made, 0)
     assert repr(error) == "RuntimeError('not to be sent')"
-    assert "in replicates" in trace
+    assert "in calibrate" in trace
     error, trace = processes._tried(design({"failing": {"calibrator": Failing(how="broken")}}), 0)
     assert isinstance(error, ComponentError)  # sent without the error inside, which the trace has
     assert error.got == "_Broken: not to be sent"
-    assert "in replicates" in trace
+    assert "in calibrate" in trace
     outcome, _ = processes._tried(design({"voted": METHODS["voted"]}), 0)
     assert isinstance(outcome, Outcome)
     kinds = {type(one.message) for one in outcome.warnings}

@@ -263,6 +263,7 @@ class Half:
     """A combiner that cannot combine."""
 
     held_out: ClassVar[float] = 0.0
+    needs: ClassVar[str] = "mean"
 
     def guarantee(self, claim: object, summary: object, alpha: object) -> object:
         return None

@@ -37,7 +37,7 @@ def found(shared: Path) -> xr.Dataset:
 
 def test_the_page_shows_it(found: xr.Dataset, project: Path) -> None:
     page = (project / "docs" / "sensitivity.md").read_text(encoding="utf-8")
-    shown = re.findall(r"^```text\n( 1  inverse-rank: .*?)^```$", page, re.M | re.S)
+    shown = re.findall(r"^```text\n(Sensitivity: [^`]*inverse-rank[^`]*?)^```$", page, re.M | re.S)
     assert shown == ["\n".join(Sensitivity(found).lines()) + "\n"]
 
 

@@ -136,6 +136,7 @@ class Agreement(Result):
     title: ClassVar[str] = "agreement"
 
     def lines(self) -> list[str]:
+        """Return all lines of text, of 80 columns."""
         lines = [self._head(), *_measure_lines(self.data), *_again(self.data)]
         for text in (_in_words(self.data), *_reasons(self.data)):
             lines += wrapped(text)
@@ -146,6 +147,7 @@ class Agreement(Result):
         return _annotators(self.data)
 
     def to_json(self) -> dict[str, object]:
+        """Return plain data, for programs; figures that do not exist are None."""
         found = self.data
         data: dict[str, object] = {
             **{name: value for name, value in self.attrs.items() if name != names.LEFT_OUT},

@@ -175,7 +175,7 @@ class CalibrationScores:
         """Coordinate by which groups of examples are kept apart; empty where none is."""
         return "" if self.claim.by == BY_LABEL else self.claim.by
 
-    def summary(self, n_held_out: int = 0) -> CalibrationSummary:
+    def summary(self, calibrator: str, n_held_out: int = 0) -> CalibrationSummary:
         """Return the numbers on which a guarantee depends."""
         largest = self.examples
         if self.group is not None and not self.of_atoms:
@@ -188,6 +188,7 @@ class CalibrationScores:
             equal_masses=self.counting,
             separate=self.separate,
             shared_score=self.augmentation != "separate",
+            calibrator=calibrator,
         )
 
     def plain(self) -> dict[str, object]:

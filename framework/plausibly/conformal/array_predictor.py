@@ -161,7 +161,8 @@ class ArrayPredictor:
     def summary(self) -> CalibrationSummary:
         """Numbers of the calibration on which guarantees depend."""
         held_out = self.held_out_scores
-        return self.pools.calibration.summary(0 if held_out is None else held_out.shape[-1])
+        count = 0 if held_out is None else held_out.shape[-1]
+        return self.pools.calibration.summary(self.metadata.calibrator, count)
 
     @cached_property
     def fingerprint(self) -> str:

@@ -376,7 +376,7 @@ def calibrate(
     )
     calibration = attrs.evolve(calibration, claim=claim)
     # A pair without a guarantee is refused before anything is made of it.
-    summary, tried = calibration.summary(aside.size), Fraction(1, 10)
+    summary, tried = calibration.summary(called["calibrator"], aside.size), Fraction(1, 10)
     stated = guarantee_of(the_combiner, called["combiner"], claim, summary, tried)
     if stated.level is None and not allow_no_guarantee:
         raise IncompatibleComponents(

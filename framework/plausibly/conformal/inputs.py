@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
+from typing import TypeVar
 
 import attrs
 import numpy as np
@@ -37,6 +38,8 @@ from plausibly.kernels.random import Keys
 from plausibly.kernels.types import Bools, Floats, FloatType, Ints
 from plausibly.protocols import AGGREGATOR, Aggregator, ComponentLike
 from plausibly.registry.components import called as called_as
+
+Labelled = TypeVar("Labelled", xr.DataArray, xr.Dataset)
 
 GUARANTEES = "guarantees"
 FINGERPRINT = "fingerprint"
@@ -190,11 +193,14 @@ def sets_array(
         test.like_input(one, "prediction_sets", float(alpha), attrs)
         for one, alpha in zip(sets, alphas, strict=True)
     ]
-    return (
-        xr.concat(arrays, dim=names.ALPHA, coords="different", compat="equals", join="exact")
-        if several
-        else arrays[0]
-    )
+    return along_alphas(arrays, several)
+
+
+def along_alphas(arrays: list[Labelled], several: bool) -> Labelled:
+    """Return arrays that have one alpha each as one, along ``alpha`` where there are several."""
+    if not several:
+        return arrays[0]
+    return xr.concat(arrays, dim=names.ALPHA, coords="different", compat="equals", join="exact")
 
 
 def sets_attrs(

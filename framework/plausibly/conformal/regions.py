@@ -8,7 +8,6 @@ from fractions import Fraction
 from functools import cached_property
 from hashlib import blake2b
 from itertools import combinations
-from typing import TypeVar
 
 import attrs
 import numpy as np
@@ -28,7 +27,14 @@ from plausibly.calibration.alphas import (
 from plausibly.calibration.examples import Examples
 from plausibly.conformal.aggregate import aggregate
 from plausibly.conformal.array_predictor import Scoring
-from plausibly.conformal.inputs import NewExamples, read_test, sets_array, sets_attrs
+from plausibly.conformal.inputs import (
+    Labelled,
+    NewExamples,
+    along_alphas,
+    read_test,
+    sets_array,
+    sets_attrs,
+)
 from plausibly.data import align, names
 from plausibly.data.annotations import is_annotations
 from plausibly.data.names import Named, Names, several
@@ -152,8 +158,6 @@ def grid(labels: int, parts: int) -> NDArray[np.float64]:
     return counts / parts
 
 
-Labelled = TypeVar("Labelled", xr.DataArray, xr.Dataset)
-
 _CLAIM = Claim(
     covers="the plausibilities of a new example, as one vector",
     event="lambda in R(X)",
@@ -263,11 +267,7 @@ def over_alphas(alpha: Alphas, found: list[Labelled]) -> Labelled:
     named = [
         one.assign_coords({names.ALPHA: value}) for one, value in zip(found, alphas, strict=True)
     ]
-    return (
-        xr.concat(named, dim=names.ALPHA, coords="different", compat="equals", join="exact")
-        if is_several(alpha)
-        else named[0]
-    )
+    return along_alphas(named, is_several(alpha))
 
 
 POINT = "point"
@@ -367,7 +367,24 @@ class PlausibilityRegion:
         return asked, self._counts(expected_scores(scores, self.match(new, plausibilities)))
 
     def match(self, new: NewExamples, plausibilities: xr.DataArray) -> Floats:
-        """Return the plausibilities of new examples, (example, label)."""
+        """Return plausibilities of new examples, matched to them by name.
+
+        Parameters
+        ----------
+        new : NewExamples
+            From `read`.
+        plausibilities : DataArray, (example, label)
+
+        Returns
+        -------
+        ndarray, (example, label)
+            Labels in the order of `labels`.
+
+        Raises
+        ------
+        InputError
+            Where examples or labels differ.
+        """
         lam = Plausibilities.of(check_plausibilities(plausibilities, draws=False))
         lam = align.with_labels(lam, self.labels, whose="plausibilities", other="the region")
         return align.same_examples(Named.of(new.checked), lam)[1].stored.dense()

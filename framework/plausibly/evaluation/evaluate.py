@@ -77,10 +77,12 @@ class Evaluation(Result):
         return self.data[f"{SET_SIZE}_mean"]
 
     def lines(self) -> list[str]:
+        """Return all lines of text, of 80 columns."""
         blocks = ("\n".join(_block(plane)) for plane in planes(self.data))
         return "\n\n".join(blocks).split("\n")
 
     def summary(self) -> list[str]:
+        """Return the lines that `print` shows: at most 25."""
         return self.lines() if len(planes(self.data)) == 1 else _overview(self.data)
 
     def verdict(self) -> str:
@@ -102,6 +104,7 @@ class Evaluation(Result):
         return "\n".join(_verdict(plane) for plane in planes(self.data))
 
     def to_json(self) -> dict[str, object]:
+        """Return plain data, for programs; figures that do not exist are None."""
         attributes = self.attrs
         attributes.pop(GUARANTEES, None)  # each result has its own
         if names.LEFT_OUT in attributes:

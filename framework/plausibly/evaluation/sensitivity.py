@@ -245,12 +245,14 @@ class Sensitivity(Result):
         return [str(name) for name in self.data[JUDGED_BY].values]
 
     def lines(self) -> list[str]:
+        """Return all lines of text, of 80 columns."""
         blocks = [*self._in_words(), "", *self._aggregators()]
         for plane in planes(self.data):
             blocks += ["", *self._coverage(plane)]
         return [*blocks, "", *self._distances()]
 
     def to_json(self) -> dict[str, object]:
+        """Return plain data, for programs; figures that do not exist are None."""
         square = (CALIBRATED_WITH, JUDGED_BY)
 
         def by_name(values: Iterable[T]) -> dict[str, T]:

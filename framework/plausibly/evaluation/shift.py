@@ -403,7 +403,7 @@ def warn_of_copies(
             do="drop one of each pair: shared examples flatter coverage",
             whose="predictions",
             details={"pairs": [list(pair) for pair in pairs]},
-            stacklevel=stacklevel + 1,
+            stacklevel=stacklevel,
         )
     return copies
 

@@ -95,9 +95,11 @@ class Study(Result):
             whole.to_netcdf(part, engine="scipy", format="NETCDF3_64BIT")
 
     def lines(self) -> list[str]:
+        """Return all lines of text, of 80 columns."""
         return [self._head(), *self._tables(), *self._verdict()]
 
     def summary(self) -> list[str]:
+        """Return the lines that `print` shows: at most 25."""
         head, tables, verdict = self._head(), self._tables(), self._verdict()
         room = MOST_LINES - 1 - len(verdict)
         if len(tables) > room:
@@ -105,6 +107,7 @@ class Study(Result):
         return [head, *tables, *verdict]
 
     def to_json(self) -> dict[str, object]:
+        """Return plain data, for programs; figures that do not exist are None."""
         results = []
         for plane in planes(self.data):
             for name, one in cells(plane):

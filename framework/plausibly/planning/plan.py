@@ -341,10 +341,12 @@ class Plan(Result):
     title: ClassVar[str] = "plan"
 
     def lines(self) -> list[str]:
+        """Return all lines of text, of 80 columns."""
         blocks = ["\n".join(_block(one)) for one in planes(self.data)]
         return "\n\n".join(blocks).split("\n")
 
     def to_json(self) -> dict[str, object]:
+        """Return plain data, for programs; figures that do not exist are None."""
         return {**self.attrs, "results": [_as_data(one) for one in planes(self.data)]}
 
 

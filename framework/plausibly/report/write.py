@@ -191,7 +191,7 @@ def _provenance(subject: Subject) -> model.Provenance:
     )
 
 
-Source: TypeAlias = "StudyResult | ConformalPredictor | xr.Dataset | Path | str"
+Source: TypeAlias = "StudyResult | ConformalPredictor | Compared | xr.Dataset | Path | str"
 """What a report is about: a study, its folder or file, what `compare` gave, or a predictor."""
 
 Data: TypeAlias = "xr.DataArray | xr.Dataset | Path | str"

@@ -84,7 +84,7 @@ class EValue:
         if not summary.equal_masses:
             raise IncompatibleComponents(
                 "pair-incompatible",
-                "combiner e-value does not go with this calibrator",
+                f"combiner e-value does not go with calibrator {summary.calibrator}",
                 expected="atoms that all weigh the same",
                 got="masses or weights that differ",
                 do="combiner average, or calibrator monte-carlo",
