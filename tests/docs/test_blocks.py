@@ -86,7 +86,7 @@ def test_the_way_from_mapie_compares() -> None:
 def test_the_study_of_labels_and_its_policies() -> None:
     page = (DOCS / "labels.md").read_text(encoding="utf-8")
     (study,) = _STUDY.findall(page)
-    spread = draft(tomllib.loads(study)).parts["aggregator"]
+    spread = draft(tomllib.loads(study)).settings.annotations.aggregator
     assert isinstance(spread, Spread)
     assert (spread.parents, type(spread.inner).__name__) == ("frequency", "InverseRank")
     rows = re.findall(r'^\| `"(\w+)"`', page, re.M)

@@ -228,7 +228,7 @@ def test_defaults_of_a_study_are_those_of_the_functions() -> None:
     for name in ("labels", "examples", "strip", "rename"):
         assert not reading.pop(name)
     assert predictions.pop("augmentation") is reading.pop("view") is None
-    assert {**predictions, "scale": "probability"} == reading
+    assert predictions == reading
     comparing = defaults(plausibly.compare)
     splits, evaluation = Splits(), Evaluation()
     keys = attrs.asdict(splits)

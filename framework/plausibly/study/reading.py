@@ -146,8 +146,8 @@ def read_answers(
     if changes:
         table = called(table, _new_names(table, naming), whose=path.name)
     with working(f"aggregating {path.name}"):
-        default = default_aggregator(str(table.attrs[names.KIND]))
-        component = registry.resolve(AGGREGATOR, part.aggregator or default)
+        chosen = part.aggregator or default_aggregator(str(table.attrs[names.KIND]))
+        component = registry.resolve(AGGREGATOR, chosen)
         made = aggregated(table, component, seed=settings.seed, unanswered=part.unanswered)
         lam = made.to_xarray()
     return Answers(
