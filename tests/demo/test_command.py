@@ -17,9 +17,10 @@ from plausibly.demo import subjects
 
 SPLITS = 3
 TABLE = """\
-                             aggregated coverage   voted    set   guaranteed
-calibrated                      mean    spread  coverage   size  (aggregated)
+{head}, alpha 0.1
+method                   all answers  spread  majority vote  set size  guarantee
 {rows}
+{verdict}
 
 Aggregated coverage: the share of {share} that its set contains.
 """
@@ -56,7 +57,7 @@ def ran_demo(*words: str) -> Ran:
 
 
 def decimals(value: float) -> str:
-    return f"{value:.3f}".removeprefix("0")
+    return f"{value:.3f}"
 
 
 def percent(share: float) -> str:
@@ -66,21 +67,32 @@ def percent(share: float) -> str:
 def line(method: dict[str, Any]) -> str:  # Any: a method of the document
     """Return a method's line of the table, from the document's numbers."""
     promise = method["guarantee"]
-    level = {"9/10": ".90", "89991/100000": ".8999"}[promise["level"]]
+    level = {"9/10": "0.90", "89991/100000": "0.8999"}[promise["level"]]
     if method["vacuous_splits"] == SPLITS:
-        level += ", vacuous"
+        level += f",\n{'':71}vacuous"
     of_patients = promise.get("cluster") == "patient"
-    unguaranteed = of_patients or method["calibrator"] == "voted"
-    mark = "✗" if unguaranteed and method["aggregated_coverage"] < 0.89 else " "
+    name = method["name"] if len(method["name"]) <= 23 else f"{method['name'][:22]}…"
     row = (
-        f"{method['name']:<28}{decimals(method['aggregated_coverage']):>8} {mark}"
-        f"{decimals(method['spread']):>8}{decimals(method['voted_coverage']):>10}"
-        f"{method['set_size']:>7.2f}   {'nothing' if unguaranteed else level}"
+        f"{name:<25}{decimals(method['aggregated_coverage']):>11}{decimals(method['spread']):>8}"
+        f"{decimals(method['voted_coverage']):>15}{method['set_size']:>10.2f}  "
+        f"{'none' if of_patients or method['calibrator'] == 'voted' else level}"
     )
     if not of_patients:
         return row
     title = '  per "patient"'
-    return f"{row}\n{title:<28}{decimals(method['group_coverage']):>8}{'':30}{level}"
+    return f"{row}\n{title:<25}{decimals(method['group_coverage']):>11}{'':35}{level}"
+
+
+def verdict(document: dict[str, Any], least: str) -> str:  # Any: JSON
+    """Return the verdict of the study, from the document's numbers; `least` covers least."""
+    voted = document["methods"][0]
+    (other,) = (one for one in document["methods"] if one["name"] == least)
+    return textwrap.fill(
+        f'Verdict: with "{voted["name"]}", sets cover '
+        f"{100 * voted['aggregated_coverage']:.0f}% of the answers, without a guarantee; with "
+        f'"{least}", {100 * other["aggregated_coverage"]:.0f}%.',
+        80,
+    )
 
 
 def wrapped(title: str, text: str) -> str:
@@ -128,7 +140,12 @@ def test_the_whole_of_it_on_nodules() -> None:
             "10 draws, seed 1",
         )
         + "\n\n"
-        + TABLE.format(rows="\n".join(map(line, found["methods"])), share="a nodule's ratings")
+        + TABLE.format(
+            head="Study: 3 splits of 1,378 examples by patient",
+            rows="\n".join(map(line, found["methods"])),
+            verdict=verdict(found, "expected (default)"),
+            share="a nodule's ratings",
+        )
         + textwrap.fill(f"{voted} Start with expected.", 80, break_on_hyphens=False)
         + "\n"
         + textwrap.fill(condition, 80, break_on_hyphens=False)
@@ -160,7 +177,12 @@ def test_the_whole_of_it_on_the_toy() -> None:
             "draws, seed 1",
         )
         + "\n\n"
-        + TABLE.format(rows="\n".join(map(line, found["methods"])), share="a point's posterior")
+        + TABLE.format(
+            head="Study: 3 splits of 3,000 examples",
+            rows="\n".join(map(line, found["methods"])),
+            verdict=verdict(found, "monte-carlo, held-out-rank"),
+            share="a point's posterior",
+        )
         + textwrap.fill(told, 80, break_on_hyphens=False)
         + "\n"
         + textwrap.fill(condition, 80, break_on_hyphens=False)
@@ -178,10 +200,11 @@ def test_what_comes_next_works(data: str, in_a_folder: Path) -> None:
     following = run(*words[1:])
     assert following.code == 0, following.err
     # The study of the file is the study of the demo.
-    ours, theirs = (text.out.partition("\ncalibrated ")[2] for text in (ran, following))
-    rows = [line for line in ours.split("\n\n")[0].splitlines()[1:] if line]
-    assert len(rows) == (8 if data == "nodules" else 6)  # two promise for a new patient
-    assert sorted(rows) == sorted(theirs.split("\n\n")[0].splitlines()[1:])
+    ours, theirs = (text.out.partition("\nmethod ")[2] for text in (ran, following))
+    rows = ours.partition("\nVerdict")[0].splitlines()[1:]
+    # Two methods have a guarantee for a new patient, one of them on two lines.
+    assert len(rows) == (9 if data == "nodules" else 6)
+    assert sorted(rows) == sorted(theirs.partition("\nVerdict")[0].splitlines()[1:])
     written = ran.out.partition("\nwritten ")[2].partition("\nnext ")[0].replace("data:", "")
     names = [word for word in written.split() if "." in word]
     assert {path.name for path in (in_a_folder / "out").iterdir()} == {*names, "study"}

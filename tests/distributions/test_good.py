@@ -175,13 +175,10 @@ alphas = [0.2]
 
 [annotations]
 path = "votes.csv"
+aggregator = { name = "ranked-choice", rounds = 20 }
 
 [predictions]
 path = "probabilities.csv"
-
-[aggregator]
-name = "ranked-choice"
-rounds = 20
 
 [[methods]]
 calibrator = { name = "expected" }
@@ -197,7 +194,8 @@ def test_from_a_study_file(good: Environment, world: World) -> None:
     assert ran.code == 0, ran.err
     assert "thesis:ranked-choice (rounds 20, prior 0.5)" in " ".join(ran.out.split())
     resolved = tomllib.loads(world.path("plausibly-out/resolved.toml").read_text("utf-8"))
-    assert resolved["aggregator"] == {"name": "thesis:ranked-choice", "rounds": 20, "prior": 0.5}
+    named = {"name": "thesis:ranked-choice", "rounds": 20, "prior": 0.5}
+    assert resolved["annotations"]["aggregator"] == named
     again = good.plausibly("run", "plausibly-out/resolved.toml", "-o", "again", folder=world.folder)
     assert again.code == 0, again.err
     first, second = world.path("plausibly-out/sets.csv"), world.path("again/sets.csv")
@@ -210,8 +208,8 @@ def test_disabled_by_a_study_file(good: Environment, world: World) -> None:
     assert ran.code == 2
     said = " ".join((ran.out + ran.err).split())
     assert (
-        'aggregator.name: no aggregator "ranked-choice"; 1 plugin that is off (thesis), which '
-        "may have it"
+        'annotations.aggregator.name: no aggregator "ranked-choice"; 1 plugin that is off '
+        "(thesis), which may have it"
     ) in said
     world.edit("study.toml", '"ranked-choice"', '"thesis:ranked-choice"')
     ran = good.plausibly("config", "check", "study.toml", folder=world.folder)

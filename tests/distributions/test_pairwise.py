@@ -44,7 +44,7 @@ def test_on_the_command_line(good: Environment, world: World) -> None:
     about = json.loads(world.path("sets.json").read_text("utf-8"))
     assert [promise["level"] for promise in about["guarantees"]] == ["9/10"]
     said = well(run("evaluate", "sets.csv", "-a", "new_pairs.csv", *by))
-    assert said.startswith("alpha 0.1, 20 examples coverage 95 % interval set size aggregated:")
+    assert said.startswith("alpha 0.1 examples coverage 95% interval set size all answers 20 ")
 
 
 def test_without_an_aggregator(good: Environment, world: World) -> None:
@@ -97,7 +97,8 @@ def test_in_a_study(good: Environment, world: World) -> None:
     world.write(
         "study.toml",
         'alphas = [0.2]\n[annotations]\npath = "pairs.csv"\nreader = "pairwise"\n'
-        '[predictions]\npath = "probabilities.csv"\n[aggregator]\nname = "bradley-terry"\n'
+        'aggregator = "bradley-terry"\n'
+        '[predictions]\npath = "probabilities.csv"\n'
         '[[methods]]\ncalibrator = { name = "expected" }\n[splits]\ncount = 3\n',
     )
     ran = good.plausibly("run", "study.toml", folder=world.folder)

@@ -171,7 +171,8 @@ class TestWorkGoesOn:
         table = world.write(
             "study.toml",
             'alphas = [0.2]\n[annotations]\npath = "votes.csv"\nreader = "crowd-table"\n'
-            '[predictions]\npath = "probabilities.csv"\n[aggregator]\nname = "ranked-choice"\n'
+            'aggregator = "ranked-choice"\n'
+            '[predictions]\npath = "probabilities.csv"\n'
             '[[methods]]\ncalibrator = { name = "expected" }\n[splits]\ncount = 2\n',
         )
         assert wild.plausibly("run", table, folder=world.folder).code == 0

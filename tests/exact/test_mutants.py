@@ -91,20 +91,20 @@ searched = np.searchsorted
 SLIPS = (
     Slip(
         "plausibly.calibration.pools._counting",
-        lambda scores, own: counting(scores, 1),
+        lambda scores, test_mass: counting(scores, 1),
         average_by_p,
         "own mass 1: decisions",
     ),
     Slip(
         "plausibly.calibration.pools._counting",
-        lambda scores, own: counting(scores, 1),
+        lambda scores, test_mass: counting(scores, 1),
         average_in_bags,
         "own mass 1: enumeration",
     ),
     Slip(
         "plausibly.calibration.pools.Pool.numerators",
         lambda self, scores: (
-            self.cumulative[searched(self.ordered, scores, side="left")] + self.own
+            self.cumulative[searched(self.ordered, scores, side="left")] + self.test_mass
         ),
         average_by_p,
         "ties of scores not counted: decisions",

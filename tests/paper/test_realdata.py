@@ -63,7 +63,7 @@ def test_the_table_of_procedures(name: str, shared: Path, tmp_path: Path) -> Non
     )
     assert np.isnan(float(numbers["proved_level"].sel({"method": "voted"})))
     # The paper's level of Algorithm 2 is not what its band gives.
-    assert one.claim.parts["Algorithm 2 at .8999"] is False
+    assert one.claim.parts["Algorithm 2 at 0.8999"] is False
     assert (
         (tmp_path / "procedures.csv").read_text(encoding="utf-8").splitlines()[1].startswith(name)
     )

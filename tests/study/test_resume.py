@@ -59,7 +59,7 @@ def test_an_interrupted_run_goes_on(
     told = run("run", "study.toml")
     assert told.code == 0
     assert computed == [4, 5]
-    assert "kept         4 of 6 splits, from an interrupted run\n\nalpha 0.1\n" in told.out
+    assert "kept         4 of 6 splits, from an interrupted run\n\nStudy: 6 splits " in told.out
     resumed = written(world.path("out"))
     computed = stopping(None)
     told = run("run", "study.toml", "-o", "whole", "--json")

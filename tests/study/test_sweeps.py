@@ -68,13 +68,14 @@ def test_what_is_told(world: World) -> None:
         "study        4 random splits, 50 % of the examples and of each site to test; 10\n"
         "             and 15 calibration examples (n); 1 and 5 draws (m); seed 1\n"
     ) in told.out
-    names = [line[:33].rstrip() for line in told.out.splitlines() if ", n 1" in line]
-    assert [name.split("  ")[0] for name in names] == [
+    _, _, table = told.out.partition("\nmethod ")
+    rows = table.partition("\nVerdict")[0].splitlines()[1:]
+    assert [row.split("  ")[0] for row in rows] == [
         "everyone, n 10",
         "everyone, n 15",
         "voted, n 10",
         "voted, n 15",
-        *(f"monte-carlo(dr…, n {n}, m {m}" for n in (10, 15) for m in (1, 5)),
+        *(f"monte-carlo…, n {n}, m {m}" for n in (10, 15) for m in (1, 5)),
     ]
     assert max(map(len, told.out.splitlines())) <= 80
     # The sets and the predictor are those of all calibration examples.
@@ -83,7 +84,6 @@ def test_what_is_told(world: World) -> None:
     assert document["study"]["splits"] == {
         "count": 4,
         "test": 0.5,
-        "group": None,
         "stratify": "site",
         "draws": [1, 5],
         "sizes": [10, 15],

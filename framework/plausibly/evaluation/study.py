@@ -61,7 +61,7 @@ _INT32 = range(-(2**31), 2**31)
 _SEED = "seed"
 _DIMS = (METHOD, SPLIT, names.ALPHA)
 _LETTERS = {SIZE: "n", DRAWS: "m"}
-_NAME_WIDTH = 26
+_NAME_WIDTH = 23
 _LAST = re.compile(r"(, [nm] [\d,]+)+$")
 
 
