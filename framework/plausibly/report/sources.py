@@ -566,7 +566,7 @@ def words_of(said: Mapping[str, str] | None) -> Words:
             f'no word of a report is called "{key}"',
             expected=f"some of {', '.join(known)}",
             got=key,
-            do='words={"example": "nodule"} (--words example=nodule)',
+            do='words={"example": "nodule"} (--set report.words=example=nodule)',
             whose="words",
         )
     plurals = {f"{key}s": f"{word}s" for key, word in words.items()}
