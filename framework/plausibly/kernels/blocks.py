@@ -17,7 +17,7 @@ from plausibly.kernels.types import Floats
 Made = TypeVar("Made")
 
 _CELLS = 1 << 16  # a block of this many cells, as float64, stays within the second-level cache
-_WORTH = 1 << 18  # cells that are worth a thread
+_WORTH = 1 << 20  # cells that are worth a thread
 
 
 def cores() -> int:
