@@ -1,4 +1,4 @@
-"""Each command's whole output for a small made world, as people and pipes see it."""
+"""Output of the commands for a small made world; whole screens are in `test_screens`."""
 
 from __future__ import annotations
 
@@ -17,59 +17,8 @@ def plain(ran: Ran) -> str:
     return re.sub(r"\(\d+\.\d [kM]B", "(SIZE", ran.out)
 
 
-AGGREGATED = """\
-annotations     votes.csv (crowd-table): 30 examples, 3 annotators, 90 responses
-                (3 each), 3 labels seen; single-label; 70 % of examples disputed
-chosen          aggregator label-frequency (the default for single-label)
-plausibilities  30 examples x 3 labels; 30 % have one certain label, 10 % a tie
-                for the first place
-saved           lam.csv (SIZE)
-next            plausibly calibrate --plausibilities lam.csv -p PREDICTIONS \\
-                  -o predictor.nc
-"""
-CALIBRATED = """\
-annotations  votes.csv (crowd-table): 30 examples, 3 annotators, 90 responses (3
-             each), 3 labels seen; single-label; 70 % of examples disputed
-predictions  probabilities.csv: 30 x 3 float64; every example matched by name
-chosen       calibrator monte-carlo (draws 4), combiner maximum; aggregator
-             label-frequency, score probability, seed 0 (defaults)
-guarantee    alpha 0.1: on average .90 of what experts say is covered, if
-             calibration and new examples are exchangeable and the model saw
-             none of them. Needs 9 calibration examples, has 30; any alpha from
-             .033.
-saved        predictor.nc (SIZE, format 4): scores and name hashes, no
-             examples
-next         plausibly predict predictor.nc -p NEW --alpha 0.1 -o sets.csv
-"""
-PREDICTED = """\
-alpha  threshold  size 1     2     3   mean  empty
-0.1           .2    20 %  50 %  30 %   2.10      0
-0.25         .34    80 %  20 %     -   1.20      0
-saved  sets.csv: example, alpha, size, labels ("cat | dog"), a column each;
-       sets.json: the guarantee, predictor fingerprint and versions travel along
-next   plausibly evaluate sets.csv -a VOTES
-"""
-EVALUATED = """\
-alpha 0.1            examples  coverage  95% interval      set size
-all answers                20     0.933  0.741 to 0.986        2.10
-majority vote              20     1.000  0.838 to 1.000        2.10
-by ambiguity (share of the most frequent answer)
-  below 0.5                 2     1.000  0.342 to 1.000        3.00
-  0.5 to 0.8               12     0.889  0.613 to 0.976        2.33
-  0.8 and above             6     1.000  0.609 to 1.000        1.33
-sets         0% are empty, 20% have one label; 10% of the majority votes are
-             tied (ties: first)
-verdict      Consistent with the guarantee: 0.90 on average, measured 0.933; too
-             few examples to tell.
-annotations  new_votes.csv (crowd-table): 20 examples, 3 annotators, 60
-             responses (3 each), 3 labels; single-label; 70 % of examples
-             disputed
-chosen       aggregator label-frequency (default)
-"""
-
-
 def test_aggregate(world: World) -> None:
-    assert plain(typed("aggregate -a votes.csv -o lam.csv")) == AGGREGATED
+    assert typed("aggregate -a votes.csv -o lam.csv").code == 0
     lines = world.path("lam.csv").read_text().splitlines()
     assert lines[:3] == [
         "example,denominator,cat,dog,fox",
@@ -78,24 +27,13 @@ def test_aggregate(world: World) -> None:
     ]
 
 
-def test_calibrate(world: World) -> None:
-    ran = typed(
-        f"{CALIBRATE} --calibrator monte-carlo --set method.calibrator.draws=4 --combiner maximum"
-    )
-    assert plain(ran) == CALIBRATED
-
-
 def test_predict(world: World) -> None:
     typed(CALIBRATE)
-    assert plain(typed(f"{PREDICT} --alpha 0.1 --alpha 0.25")) == PREDICTED
+    assert typed(f"{PREDICT} --alpha 0.1 --alpha 0.25").code == 0
     lines = world.path("sets.csv").read_text().splitlines()
     assert lines[:2] == ["example,alpha,size,labels,cat,dog,fox", "n00,0.1,1,cat,1,0,0"]
     about = json.loads(world.path("sets.json").read_text())
     assert [promise["level"] for promise in about["guarantees"]] == ["9/10", "3/4"]
-
-
-def test_evaluate(sets: World) -> None:
-    assert plain(typed(EVALUATE)) == EVALUATED
 
 
 def test_evaluate_by_group_and_true_label(sets: World) -> None:

@@ -1,0 +1,58 @@
+"""The screens of each command for a small made world, one file per command in ``screens``.
+
+A file holds command lines after ``$``, each with its exit code where that is not 0 and with what it
+prints; command lines after ``#`` run before them. Sizes of files, versions and times depend on the
+machine and are replaced. With ``PLAUSIBLY_WRITE_NETS`` set the files are written instead.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+
+import pytest
+
+from cli_world import World, typed
+
+SCREENS = sorted((Path(__file__).parent / "screens").glob("*.txt"))
+VARIES = {
+    r"\d+(\.\d+)? [kM]?B\b": "SIZE",
+    r"\b\d+\.\d+ s\b": "TIME",
+    r"\b\d+\.\d+\.\d+\S*": "VERSION",
+}
+
+
+def screen(text: str) -> str:
+    """Return a file of screens with its commands run again."""
+    shown: list[str] = []
+    for line in text.splitlines():
+        if line.startswith("# plausibly "):
+            ran = typed(line.removeprefix("# plausibly "))
+            assert ran.code == 0, ran.err
+            shown.append(line)
+        elif line.startswith("$ plausibly"):
+            ran = typed(line.removeprefix("$ plausibly"))
+            printed = ran.out + ran.err
+            for pattern, name in VARIES.items():
+                printed = re.sub(pattern, name, printed)
+            code = [f"exit code {ran.code}"] if ran.code else []
+            shown += [line, *code, *(one.rstrip() for one in printed.rstrip().splitlines()), ""]
+    return "\n".join(shown).rstrip() + "\n"
+
+
+@pytest.mark.filterwarnings("ignore::plausibly.errors.PlausiblyWarning")
+@pytest.mark.parametrize("path", SCREENS, ids=lambda path: path.stem)
+def test_screens_are_as_recorded(world: World, path: Path) -> None:
+    recorded = path.read_text(encoding="utf-8")
+    found = screen(recorded)
+    if os.environ.get("PLAUSIBLY_WRITE_NETS"):
+        path.write_text(found, encoding="utf-8")
+    assert found.splitlines() == path.read_text(encoding="utf-8").splitlines()
+
+
+def test_every_command_has_its_screens() -> None:
+    assert {path.stem for path in SCREENS} == {
+        *("aggregate", "agreement", "calibrate", "config", "convert", "evaluate", "info"),
+        *("plan", "plausibly", "plugins", "predict", "report", "run", "sensitivity"),
+    }
