@@ -13,8 +13,8 @@ import plausibly
 from crowd_models_oracles import Votes
 from crowd_models_worlds import crowd, quiet, table_of
 from plausibly.annotators.reliability import ReliabilityTable
-from plausibly.errors import PlausiblyWarning
-from plausibly.plugin import ANNOTATION, ComponentError, InputError, resolve
+from plausibly.errors import ComponentError, PlausiblyWarning
+from plausibly.plugin import ANNOTATION, InputError, resolve
 from plausibly_builtins.single_label.label_frequency import LabelFrequency
 
 NAMES = ("dawid-skene", "one-coin", "worker-agreement")

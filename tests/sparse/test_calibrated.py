@@ -9,13 +9,14 @@ import pytest
 import xarray as xr
 
 import plausibly
+from plausibly import pack, unpack
 from plausibly.conformal.array_predictor import Scoring
 from plausibly.conformal.inputs import calibration_data, matched_inputs
 from plausibly.conformal.predictor import ConformalPredictor
 from plausibly.errors import IncompatibleComponents, PlausiblyWarning
 from plausibly.kernels.random import Keys
 from plausibly.kernels.sparse import Sparse
-from plausibly.plugin import CALIBRATOR, COMBINER, SCORE, pack, resolve, unpack
+from plausibly.plugin import CALIBRATOR, COMBINER, SCORE, resolve
 from plausibly.registry import default
 from refusals import refused
 from sparse_world import mentions, plausibilities, predictions, shuffled

@@ -7,6 +7,7 @@ import pytest
 import xarray as xr
 
 import plausibly
+from plausibly import pack
 from plausibly.data.plausibilities import Plausibilities
 from plausibly.evaluation import (
     ByLabel,
@@ -20,7 +21,6 @@ from plausibly.evaluation import (
 from plausibly.evaluation.inputs import prepare
 from plausibly.kernels import coverage
 from plausibly.kernels.sparse import Sparse
-from plausibly.plugin import pack
 from sparse_world import label_names, mentions, plausibilities, shuffled
 
 LABELS, EXAMPLES = 45, 50

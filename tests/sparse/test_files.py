@@ -9,9 +9,9 @@ import pytest
 import xarray as xr
 
 import plausibly
+from plausibly import pack, unpack
 from plausibly.errors import InputError
 from plausibly.io.plausibilities import check_output, read_plausibilities, write_plausibilities
-from plausibly.plugin import pack, unpack
 from refusals import refused
 from sparse_world import mentions, plausibilities, shuffled
 

@@ -41,10 +41,6 @@ from plausibly.data.names import (
     quoted as quoted,
     several as several,
 )
-from plausibly.data.plausibilities import (
-    pack as pack,
-    unpack as unpack,
-)
 from plausibly.data.records import (
     Answer as Answer,
     AnswerRefused as AnswerRefused,
@@ -65,11 +61,8 @@ from plausibly.data.states import (
     with_left_out as with_left_out,
 )
 from plausibly.errors import (
-    ComponentError as ComponentError,
     IncompatibleComponents as IncompatibleComponents,
     InputError as InputError,
-    MissingExtra as MissingExtra,
-    PlausiblyWarning as PlausiblyWarning,
     counted as counted,
     listed as listed,
     warn as warn,
@@ -111,7 +104,6 @@ from plausibly.kernels.types import (
     Floats as Floats,
     Hashes as Hashes,
     Ints as Ints,
-    Masses as Masses,
 )
 from plausibly.protocols import (
     AGGREGATOR as AGGREGATOR,
@@ -124,7 +116,6 @@ from plausibly.protocols import (
     Annotation as Annotation,
     Calibrator as Calibrator,
     ComponentLike as ComponentLike,
-    Kind as Kind,
     PValueCombiner as PValueCombiner,
     Reader as Reader,
     ScoreFunction as ScoreFunction,
