@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from cli_world import World, typed
+from study_world import WHOLE
 
 SCREENS = sorted((Path(__file__).parent / "screens").glob("*.txt"))
 VARIES = {
@@ -44,6 +45,7 @@ def screen(text: str) -> str:
 @pytest.mark.filterwarnings("ignore::plausibly.errors.PlausiblyWarning")
 @pytest.mark.parametrize("path", SCREENS, ids=lambda path: path.stem)
 def test_screens_are_as_recorded(world: World, path: Path) -> None:
+    world.write("study.toml", WHOLE)
     recorded = path.read_text(encoding="utf-8")
     found = screen(recorded)
     if os.environ.get("PLAUSIBLY_WRITE_NETS"):

@@ -153,13 +153,13 @@ def test_the_table_has_a_row_for_each_size_and_number_of_draws() -> None:
     assert rows == [
         "voted, n 20",
         "voted, n 30",
-        "monte-carlo, a…, n 20, m 1",
-        "monte-carlo, a…, n 20, m 5",
-        "monte-carlo, a…, n 30, m 1",
-        "monte-carlo, a…, n 30, m 5",
+        "monte-carlo…, n 20, m 1",
+        "monte-carlo…, n 20, m 5",
+        "monte-carlo…, n 30, m 1",
+        "monte-carlo…, n 30, m 5",
     ]
     one = study.isel(draws=[0], size=[1])
-    assert [line.split()[0] for line in Study(one).lines()[2:4]] == ["voted,", "monte-carlo,"]
+    assert [line.split()[0] for line in Study(one).lines()[2:4]] == ["voted,", "monte-carlo…,"]
 
 
 @attrs.frozen(kw_only=True)
