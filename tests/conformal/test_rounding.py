@@ -134,3 +134,17 @@ def test_each_systematic_draw_follows_the_plausibilities() -> None:
         # Four standard deviations of a binomial count.
         assert np.abs(counts - 200).max() <= 4 * np.sqrt(600 * 2 / 9)
     assert (np.sort(made.label, axis=0) == np.arange(3)[:, None]).mean() > 0.6
+
+
+def test_the_mass_of_all_examples_is_rounded_down_next_to_a_whole_number() -> None:
+    bits = WeightedSums.of(np.array([1.0, 2.0**-70]), 1, 1, whole=True).bits
+    weight = np.array([1.0, np.nextafter(2.0**-bits, 0.0)])
+    sums = WeightedSums.of(weight, 1, 1, whole=True)
+    exact = sum(Fraction(float(one)) for one in weight)
+    assert (sums.bits, sums.exact) == (bits, False)
+    assert sums.base * Fraction(1, 2**bits) <= exact
+
+
+def test_the_smallest_weight_counts_beside_the_largest() -> None:
+    sums = WeightedSums.of(np.array([1e-300, 1e300]), 1, 1, whole=True)
+    assert sums.cumulative(np.ones(2, np.int64), np.arange(2))[1] >= 1
