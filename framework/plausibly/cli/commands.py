@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import importlib
 import inspect
+import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Annotated, Any, TypeAlias, get_type_hints
@@ -57,8 +58,13 @@ class Grouped(TyperCommand):
 
     def format_options(self, ctx: Any, formatter: Any) -> None:  # Any: Typer exports no types
         """Write the options of each group, and then the shared ones."""
-        shown = [(each.name, each.get_help_record(ctx)) for each in self.get_params(ctx)]
-        records = {name: record for name, record in shown if record is not None}
+        shown = [(each, each.get_help_record(ctx)) for each in self.get_params(ctx)]
+        records = {
+            # Typer appends the type to the name of an argument.
+            each.name: (re.sub(r" <\w+>$", "", record[0]), record[1])
+            for each, record in shown
+            if record is not None
+        }
         own = [name for names in self.groups.values() for name in names]
         groups = {**self.groups, "Options": [name for name in records if name not in own]}
         for title, names in groups.items():

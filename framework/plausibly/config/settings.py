@@ -149,13 +149,7 @@ def read_annotations(strict: Strict, value: object) -> Annotations:
     for name in _OF_READER:
         del own[name]
     found: list[Mistake] = []
-    made: dict[str, object] = {}
-    for name, parameter in own.items():
-        if name in value:
-            with below(name, found):
-                made[name] = strict.value(parameter, value[name])
-        elif parameter.required:
-            found.append(Mistake(name, f"is required: {expected(parameter.type)}"))
+    made = strict.values(own, value, found)
     options = {key: item for key, item in value.items() if key not in (*own, "reader")}
     reader = None
     if "reader" in value:

@@ -149,12 +149,9 @@ class Study(Result):
         others = [(float(cell[AGGREGATED].mean()), name) for name, cell in rows if not short(cell)]
         levels = one["guaranteed"].values.ravel().tolist()
         if not low and all(level != "nothing" for level in levels):
-            covered = [float(cell[AGGREGATED].mean()) for _, cell in rows]
-            text = (
-                f"the sets cover {percent(min(covered))} to {percent(max(covered))} of the answers."
-            )
-            if len(covered) == 1:
-                text = f"the sets cover {percent(covered[0])} of the answers."
+            covered = sorted(float(cell[AGGREGATED].mean()) for _, cell in rows)
+            ends = dict.fromkeys(map(percent, (covered[0], covered[-1])))
+            text = f"the sets cover {' to '.join(ends)} of the answers."
         elif not low:
             wanted = percent(1 - float(one[names.ALPHA]))
             text = f"no method without a guarantee covers clearly less than {wanted} on average."

@@ -7,7 +7,6 @@ the NA of pandas, null) an empty cell; text such as ``nan`` stays text.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping, Sequence
 from types import ModuleType
 from typing import Any, Protocol
@@ -79,11 +78,6 @@ class FrameColumn(Column):
             do="mend the features of the data set",
             whose=_DATA_SET,
         )
-
-
-def is_frame(source: object) -> bool:
-    """Return whether annotations or predictions are given in memory instead of by a path."""
-    return not isinstance(source, (str, os.PathLike))
 
 
 def columns_of(frame: object) -> tuple[str, list[FrameColumn]]:

@@ -29,10 +29,6 @@ class Kind:
     variable: str
     dims: tuple[str, ...] = ()
 
-    @property
-    def made_by(self) -> str:
-        return f"plausibly.{self.call}"
-
 
 KINDS: Mapping[str, Kind] = {
     "evaluation": Kind("evaluate(sets, plausibilities)", _COVERED, ("example",)),

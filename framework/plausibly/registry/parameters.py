@@ -149,6 +149,19 @@ class Strict:
         where(_is_union, self._union)
         where(lambda wanted: _kind_of(wanted) is not None, self._component)
 
+    def values(
+        self, known: Mapping[str, Parameter], given: Mapping[str, object], found: list[Mistake]
+    ) -> dict[str, object]:
+        """Return the values of known parameters, converted; what is wrong is added to `found`."""
+        values: dict[str, object] = {}
+        for name, parameter in known.items():
+            if name in given:
+                with below(name, found):
+                    values[name] = self.value(parameter, given[name])
+            elif parameter.required:
+                found.append(Mistake(name, f"is required: {expected(parameter.type)}"))
+        return values
+
     def build(self, target: Callable[..., T], parameters: Mapping[str, object]) -> T:
         """Return what `target` makes of `parameters`."""
         typed = bool(parameters) or any(p.required for p in parameters_of(target))
@@ -158,13 +171,7 @@ class Strict:
             for key, value in parameters.items()
             if key not in known
         ]
-        values: dict[str, object] = {}
-        for name, parameter in known.items():
-            if name in parameters:
-                with below(name, found):
-                    values[name] = self.value(parameter, parameters[name])
-            elif parameter.required:
-                found.append(Mistake(name, f"is required: {expected(parameter.type)}"))
+        values = self.values(known, parameters, found)
         if found:
             raise Mistakes(found)
         try:
