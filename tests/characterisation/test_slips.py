@@ -19,7 +19,14 @@ SLIPS: list[dict[str, str]] = tomllib.loads(
 )["slip"]
 # Folders that may notice a slip, the quickest first.
 NOTICED_BY = {
-    "framework/plausibly/kernels": ("kernels", "conformal", "combiners", "evaluation", "exact"),
+    "framework/plausibly/kernels": (
+        "kernels",
+        "data",
+        "conformal",
+        "combiners",
+        "evaluation",
+        "exact",
+    ),
     "framework/plausibly/calibration": ("conformal", "combiners", "calibrators", "exact"),
     "plugins/plausibly_builtins/calibrators": ("conformal", "calibrators", "exact"),
     "plugins/plausibly_builtins/combiners": ("combiners", "conformal", "exact"),

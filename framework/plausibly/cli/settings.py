@@ -32,10 +32,11 @@ def load(
     document = None
     if reads and config != NONE and (config is not None or file.exists()):
         document = settings_file(file)
-        output.document["settings"] = str(file)
-        output.show(layout.fields([("settings   ", str(file))]))
     if "alphas" in typed:
         read_alphas(split(typed["alphas"][1]))  # a slip is refused before anything is read
     loaded = merged(document, typed, sets)
     loaded.check()
+    if document is not None:
+        output.document["settings"] = str(file)
+        output.show(layout.fields([("settings   ", str(file))]))
     return loaded

@@ -525,6 +525,8 @@ class Located:
         """What can be typed instead."""
         if not self.mistake.value:
             return self.mistake.advice
+        if self.flag == "--set" and self.mistake.unknown:
+            return f"write {self.mistake.key} in place of {self.mistake.path}"
         key = self.mistake.key.rpartition(".")[2]
         # An item of a list has no name to write it under.
         shown = f"{key} = " if key and not key.endswith("]") else ""
