@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -11,12 +9,13 @@ import xarray as xr
 from hypothesis import given, strategies as st
 
 import plausibly
-from plausibly.data import names, validate
+from plausibly.data import validate
 from plausibly.data.names import Named, Names, with_values
 from plausibly.errors import InputError
-from plausibly.kernels.random import hash_names
+from plausibly.kernels.random import hash_names, quick_hashes
 
-TEXTS = st.lists(st.text("ab\0", max_size=2), max_size=6)
+LONG = st.sampled_from(["", "example 10", "an example beyond two words "])
+TEXTS = st.lists(st.builds(str.__add__, LONG, st.text("ab\0", max_size=2)), max_size=6)
 
 
 def array(examples: list[str], labels: str = "ab") -> xr.DataArray:
@@ -35,21 +34,28 @@ def test_names_are_what_they_are_one_by_one(texts: list[str]) -> None:
     assert names.distinct == frozenset(texts)
 
 
-def test_names_that_two_arrays_share_are_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Plausibilities under the names of the predictions, and labels that are new each time."""
-    model, lam = array([f"e{row}" for row in range(40)]), array([f"e{row}" for row in range(40)])
-    asked: list[int] = []
-    read = names.name_texts
+@given(TEXTS, TEXTS)
+def test_common_names_are_counted_once_each(here: list[str], there: list[str]) -> None:
+    assert Names.of(here).common(Names.of(there)) == len(set(here) & set(there))
 
-    def counting(values: Iterable[object]) -> list[str]:
-        found = read(values)
-        asked.append(len(found))
-        return found
 
-    with monkeypatch.context() as patched:
-        patched.setattr(names, "name_texts", counting)
-        plausibly.calibrate(model, lam)
-    assert asked.count(40) == 1
+def test_quick_hashes_depend_on_nothing_but_the_text() -> None:
+    """Texts of 0 to 70 bytes among other neighbours; a repeated text keeps its number."""
+    texts = [("x" * size + end)[-size:] for size in range(70) for end in "abcdefgh"] * 2
+    order = np.random.default_rng(0).permutation(len(texts))
+
+    def hashed(texts: list[str]) -> dict[str, set[int]]:
+        data = np.frombuffer("".join(texts).encode(), np.uint8)
+        ends = np.cumsum([0, *map(len, texts)])
+        numbers: dict[str, set[int]] = {}
+        for text, number in zip(texts, quick_hashes(data, ends).tolist(), strict=True):
+            numbers.setdefault(text, set()).add(number)
+        return numbers
+
+    straight, mixed = hashed(texts), hashed([texts[place] for place in order])
+    assert straight == mixed
+    assert all(len(numbers) == 1 for numbers in straight.values())
+    assert len(set.union(*straight.values())) == len(set(texts))
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import Literal, TypeAlias, get_type_hints
+from typing import Literal, TypeAlias
 
 import attrs
 import numpy as np
@@ -113,9 +113,9 @@ class CalibrationScores:
     def contents(self) -> str:
         """Return what contents are expected instead, or nothing: asked once, by calibration."""
         for record in (self, self.claim):
-            for name, wanted in get_type_hints(type(record)).items():
-                if not fits(getattr(record, name), wanted):
-                    return f"{name}: {spelled(wanted)}"
+            for field in attrs.fields(attrs.resolve_types(type(record))):
+                if not fits(getattr(record, field.name), field.type):
+                    return f"{field.name}: {spelled(field.type)}"
         if not self.scores.size:
             return "one atom or more"
         if np.isnan(self.scores.max()) or self.scores.max() == np.inf:

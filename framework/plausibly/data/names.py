@@ -10,6 +10,7 @@ import unicodedata
 from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from difflib import get_close_matches
 from functools import cached_property
+from importlib import import_module
 from itertools import islice
 from typing import Any, Self, TypeVar
 
@@ -21,7 +22,7 @@ from numpy.typing import NDArray
 from xarray.indexes import PandasIndex
 
 from plausibly.errors import InputError, counted, listed, warn
-from plausibly.kernels.random import hash_names, name_text as name_text
+from plausibly.kernels.random import hash_names, name_text as name_text, quick_hashes
 from plausibly.kernels.types import Floats, FloatType, Hashes, Ints
 
 DRAW = "draw"
@@ -331,6 +332,9 @@ def positions(names: Sequence[str], wanted: Collection[str]) -> NDArray[np.int64
     return np.fromiter(found, dtype=np.int64, count=len(wanted))
 
 
+_QUICK = 64  # bytes of a text up to which its quick hash is worth its passes
+
+
 @attrs.frozen(eq=False)
 class Names:
     """The names along a dim, as text; what is derived from them is computed once."""
@@ -358,6 +362,8 @@ class Names:
     @cached_property
     def usable(self) -> bool:
         """Whether none is there twice, empty, or with a NUL in it, which files cannot keep."""
+        if self._ordered is not None and np.all(self._ordered[1:] != self._ordered[:-1]):
+            return True
         known = self.distinct
         return len(known) == len(self) and "" not in known and "\0" not in "".join(self.texts)
 
@@ -376,8 +382,33 @@ class Names:
         """Return whether the names are the same in the same order."""
         return self.equals(other) or self.texts == other.texts
 
+    @cached_property
+    def _ordered(self) -> Hashes | None:
+        """Quick hashes, sorted, of usable texts in Arrow's memory: a set of them takes long."""
+        dtype = self.index.dtype
+        if not (isinstance(dtype, pd.StringDtype) and dtype.storage == "pyarrow" and len(self)):
+            return None
+        arrow = import_module("pyarrow")
+        column = arrow.chunked_array([arrow.array(self.index.array)]).cast(arrow.large_string())
+        texts = column.combine_chunks()
+        if texts.null_count:
+            return None
+        _, places, content = texts.buffers()
+        ends = np.frombuffer(places, np.int64)[texts.offset : texts.offset + len(texts) + 1]
+        data = np.frombuffer(content, np.uint8)[ends[0] : ends[-1]]
+        size = np.diff(ends)
+        if size.min() == 0 or size.max() > _QUICK or np.any(data == 0):
+            return None
+        hashes: Hashes = np.sort(quick_hashes(data, ends - ends[0]))
+        return hashes
+
     def common(self, other: Names) -> int:
         """Return how many different names both have."""
+        here, there = self._ordered, other._ordered
+        if here is not None and there is not None:
+            places = np.minimum(np.searchsorted(here, there), len(here) - 1)
+            if not np.any(here[places] == there):
+                return 0
         return len(self.distinct & other.distinct)
 
     def take(self, rows: Ints | slice) -> Names:
