@@ -33,8 +33,17 @@ def aggregated(sets: Bools, plausibilities: Floats | Dense) -> NDArray[np.float6
 
     def fill(rows: slice) -> None:
         some = stored.take(rows)
-        held = some.inside(sets[rows])
-        covered[rows] = _summed(np.multiply(some.weight, held, dtype=np.float64), _UNITS)
+        held = some.inside(sets[rows]) & (some.weight > 0)
+        if 4 * np.count_nonzero(held) > held.size:
+            terms = np.multiply(some.weight, held, dtype=np.float64)
+            covered[rows] = _summed(terms, _UNITS)
+            return
+        # Most sets hold few labels: the sums of rows are differences of cumulative whole numbers.
+        place = np.flatnonzero(held)
+        terms = some.weight.ravel()[place].astype(np.float64) * _UNITS
+        sums = np.append(0, np.cumsum(np.rint(terms).astype(np.int64)))
+        ends = np.searchsorted(place, np.arange(len(held) + 1) * held.shape[1])
+        covered[rows] = np.diff(sums[ends]) / _UNITS
 
     map_blocks(fill, stored.weight.shape)
     return np.minimum(covered, 1.0, out=covered)
