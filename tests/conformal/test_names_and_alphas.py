@@ -54,6 +54,8 @@ def test_quick_hashes_depend_on_nothing_but_the_text() -> None:
 
     straight, mixed = hashed(texts), hashed([texts[place] for place in order])
     assert straight == mixed
+    short = [text for text in texts if len(text) < 20]
+    assert all(straight[text] == numbers for text, numbers in hashed(short).items())
     assert all(len(numbers) == 1 for numbers in straight.values())
     assert len(set.union(*straight.values())) == len(set(texts))
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pickle
 import tracemalloc
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -67,9 +68,14 @@ def test_what_travels_does_not_grow_with_the_number_of_chunks(
     for n in (200, 2000):
         asked.clear()
         with dask.config.set(scheduler="synchronous"):
-            studied(*stored(tmp_path, n))
-        assert [len(each) for each in asked] == [n // 50] * 2
-        sizes.append([max(len(pickle.dumps(one)) for one in each) for each in asked])
+            sets = studied(*stored(tmp_path, n))
+        assert [len(each) for each in asked] == [n // 50]
+        cloudpickle = import_module("cloudpickle")
+        graph = dict(sets.data.__dask_graph__())
+        tasks = [task for key, task in graph.items() if str(key).startswith("('of_chunk")]
+        assert len(tasks) == n // 50
+        travelling = [map(pickle.dumps, asked[0]), map(cloudpickle.dumps, tasks)]
+        sizes.append([max(map(len, each)) for each in travelling])
     few, many = np.array(sizes)
     assert (many <= few + 64).all()
 

@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 from plausibly.calibration.examples import Examples
 from plausibly.conformal.array_predictor import Scoring
-from plausibly.conformal.chunks import Chunk, Part, chunks_of, mapped, named_chunks, reduced
-from plausibly.data import names, validate
+from plausibly.conformal.chunks import Chunk, Part, chunks_of, map_chunks, named_chunks, reduced
+from plausibly.data import validate
 from plausibly.data.names import Names, float_type
 from plausibly.data.plausibilities import Form, check_plausibilities, sparse_dataset
 from plausibly.data.validate import Predictions
@@ -24,45 +24,31 @@ from plausibly.kernels.sparse import Dense, Sparse, gather
 from plausibly.kernels.types import Floats, FloatType, Ints
 
 
-@attrs.frozen(eq=False)
-class _Checking:
-    """How one chunk is checked."""
-
-    labels: tuple[str, ...]
-
-    def __call__(self, values: Floats, part: Part) -> Floats:
-        """Return the plausibilities of one chunk, or raise what is wrong with them."""
-        array = part.array(values, self.labels)
-        checked: Floats = check_plausibilities(array, whose=part.whose).values
-        return checked
-
-    def above_zero(self, values: Floats, part: Part) -> Sparse:
-        """Return what is above zero in one chunk, checked."""
-        return Dense(self(values, part)).above_zero()
-
-
-def _read(
-    plausibilities: xr.DataArray, whose: str
-) -> tuple[xr.DataArray, _Checking, list[tuple[Chunk, Part]]]:
-    """Return plausibilities under text names, how chunks are checked, and what each is called."""
-    named = named_chunks(plausibilities, whose, "plausibilities")
-    asks = [(chunk, Part.of(named.examples, chunk, whose)) for chunk in chunks_of(named.array)]
-    return named.array, _Checking(tuple(named.labels.texts)), asks
+def _checked(array: xr.DataArray, whose: str) -> Floats:
+    """Return the plausibilities of one chunk, or raise what is wrong with them."""
+    checked: Floats = check_plausibilities(array, whose=whose).values
+    return checked
 
 
 def checked_chunks(plausibilities: xr.DataArray, *, whose: str = "plausibilities") -> xr.DataArray:
     """Return plausibilities in the same chunks, each of which is checked when it is read."""
-    array, checking, asks = _read(plausibilities, whose)
-    found = mapped(checking, [array], asks, array.dtype, (array.sizes[names.LABEL],))
-    return array.copy(data=found)
+    named = named_chunks(plausibilities, whose, "plausibilities")
+    array = named.array
+    return array.copy(data=map_chunks(_checked, array, named.examples, array.dtype, whose=whose))
 
 
 def gathered(plausibilities: Form, *, whose: str = "plausibilities") -> xr.Dataset:
     """Return the sparse form of plausibilities in chunks, which are read once."""
     if isinstance(plausibilities, xr.Dataset):
         return plausibilities.compute()
-    array, checking, asks = _read(plausibilities, whose)
-    slots = gather(reduced(checking.above_zero, array, asks))
+    named = named_chunks(plausibilities, whose, "plausibilities")
+    array, labels = named.array, named.labels.texts
+
+    def above_zero(values: Floats, part: Part) -> Sparse:
+        return Dense(_checked(part.array(values, labels), part.whose)).above_zero()
+
+    asks = [(chunk, chunk.part(named.examples, whose)) for chunk in chunks_of(array)]
+    slots = gather(reduced(above_zero, array, asks))
     return sparse_dataset(slots, array.coords.to_dataset(), array.attrs)
 
 
@@ -183,7 +169,7 @@ class ChunkedScores:
         for chunk, wanted in zip(chunks, of_chunk, strict=True):
             if not wanted.size and chunk.place in self._seen.hard:
                 continue
-            part = Part.of(self.examples, chunk, self.whose)
+            part = chunk.part(self.examples, self.whose)
             asks.append((chunk, Ask(part, places[wanted] - chunk.start, codes[wanted])))
             slots.append(wanted)
         found = np.empty(len(places), dtype=self.dtype)

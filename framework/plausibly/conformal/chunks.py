@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import attrs
@@ -15,6 +15,7 @@ from plausibly.data.names import (
     Named,
     Names,
     float_type,
+    name_texts,
     named_array,
     read_coordinates,
     several,
@@ -32,15 +33,6 @@ T = TypeVar("T")
 A = TypeVar("A")
 
 _SHOWN = 4
-
-
-@attrs.frozen
-class Chunk:
-    """Consecutive examples, [start, stop), in one chunk."""
-
-    place: int
-    start: int
-    stop: int
 
 
 def named_chunks(array: xr.DataArray, whose: str, what: str) -> Named:
@@ -89,14 +81,6 @@ def whole_rows(array: xr.DataArray, whose: str, what: str) -> xr.DataArray:
     return array
 
 
-def chunks_of(array: xr.DataArray) -> list[Chunk]:
-    """Return the chunks over ``example`` that have any."""
-    sizes = array.variable.chunksizes[names.EXAMPLE]
-    ends = np.cumsum(sizes).tolist()
-    spans = zip(sizes, ends, strict=True)
-    return [Chunk(k, end - size, end) for k, (size, end) in enumerate(spans) if size]
-
-
 @attrs.frozen(eq=False)
 class Part:
     """The examples of one chunk, and what messages call it."""
@@ -105,41 +89,52 @@ class Part:
     whose: str
 
     @classmethod
-    def of(cls, examples: Names, chunk: Chunk, whose: str) -> Part:
-        """Return the examples of one chunk."""
-        some = examples.take(slice(chunk.start, chunk.stop))
-        if len(some) == len(examples):
-            return cls(some, whose)
-        return cls(some, f"{whose}, {some.texts[0]} to {some.texts[-1]}")
+    def of(cls, some: Names, total: int, whose: str) -> Part:
+        """Return some of all examples."""
+        part = "" if len(some) == total else f", {some.texts[0]} to {some.texts[-1]}"
+        return cls(some, whose + part)
 
-    def array(
-        self,
-        values: Numbers,
-        labels: Sequence[str],
-        columns: Mapping[str, object] | None = None,
-    ) -> xr.DataArray:
+    def array(self, values: Numbers, labels: Sequence[str]) -> xr.DataArray:
         """Return values (example, label) of the chunk under their names."""
-        coords: dict[str, object] = {
+        coords = {
             names.EXAMPLE: text_array(self.examples.texts),
             names.LABEL: text_array(labels),
-            **(columns or {}),
         }
         return xr.DataArray(values, coords, (names.EXAMPLE, names.LABEL))
+
+
+@attrs.frozen
+class Chunk:
+    """Consecutive examples, [start, stop), in one chunk."""
+
+    place: int
+    start: int
+    stop: int
+
+    def part(self, examples: Names, whose: str) -> Part:
+        """Return those of all examples that are in the chunk."""
+        return Part.of(examples.take(slice(self.start, self.stop)), len(examples), whose)
+
+
+def chunks_of(array: xr.DataArray) -> list[Chunk]:
+    """Return the chunks over ``example`` that have any."""
+    sizes = array.variable.chunksizes[names.EXAMPLE]
+    ends = np.cumsum(sizes).tolist()
+    spans = zip(sizes, ends, strict=True)
+    return [Chunk(k, end - size, end) for k, (size, end) in enumerate(spans) if size]
 
 
 def each_chunk(
     work: Callable[..., object],
     arrays: Sequence[xr.DataArray],
     asks: Iterable[tuple[Chunk, object]],
-    shared: object = None,
 ) -> list[Any]:  # Any: Dask says nothing of what it delays
-    """Return ``work(*values, asked[, shared])`` of each of some chunks, computed when needed."""
+    """Return ``work(*values, asked)`` of each of some chunks, computed when needed."""
     dask = require("dask", extra="dask", whose="an array in chunks")
     # As they are: optimised by themselves they would be read again by what else needs them.
     blocks = [array.data.to_delayed(optimize_graph=False).ravel() for array in arrays]
     call = dask.delayed(work, pure=False, traverse=False)
-    more = [] if shared is None else [dask.delayed(shared, pure=False, traverse=False)]
-    return [call(*(each[chunk.place] for each in blocks), asked, *more) for chunk, asked in asks]
+    return [call(*(each[chunk.place] for each in blocks), asked) for chunk, asked in asks]
 
 
 def reduced(
@@ -155,24 +150,49 @@ def reduced(
     return found
 
 
-def mapped(
+def map_chunks(
     work: Callable[..., NDArray[Any]],  # Any: flags or numbers
-    arrays: Sequence[xr.DataArray],
-    asks: Sequence[tuple[Chunk, object]],
+    array: xr.DataArray,
+    examples: Names,
     dtype: np.dtype[Any] | type[np.generic],  # Any: as above
-    shape: tuple[int, ...],
-    *,
-    axis: int = 0,
-    shared: object = None,
+    *columns: NDArray[np.generic],
+    whose: str,
+    planes: int | None = None,
+    **shared: object,
 ) -> dask.array.Array:
-    """Return what is made of each chunk along an axis, computed when it is asked for.
+    """Return ``work(part, whose, *columns, **shared)`` of each chunk, computed when it is needed.
 
-    The part of a chunk has the dims `shape`, with its examples at `axis`.
+    A chunk gets its examples of `array` (example, label) and of each column (example,). With
+    `planes` the result has a dim of that size before the others.
     """
     da = require("dask.array", extra="dask", whose="an array in chunks")
-    parts = []
-    for (chunk, _), made in zip(asks, each_chunk(work, arrays, asks, shared), strict=True):
-        size = (*shape[:axis], chunk.stop - chunk.start, *shape[axis:])
-        parts.append(da.from_delayed(made, shape=size, dtype=dtype))
-    found: dask.array.Array = da.concatenate(parts, axis=axis)
+    delayed = require("dask", extra="dask", whose="an array in chunks").delayed
+    labels, total = name_texts(array.indexes[names.LABEL]), len(examples)
+    more = () if planes is None else (planes,)
+
+    def of_chunk(
+        values: Numbers, texts: NDArray[np.str_], *some: NDArray[np.generic], **rest: object
+    ) -> NDArray[Any]:  # Any: as above
+        if not len(values):
+            return np.empty((*more, *values.shape), dtype)
+        part = Part.of(Names.of(texts.tolist()), total, whose)
+        made: NDArray[Any] = work(
+            part.array(values, labels), part.whose, *some, **rest
+        )  # Any: as above
+        return made
+
+    cut = (array.variable.chunksizes[names.EXAMPLE],)
+    along = (text_array(examples.texts), *columns)
+    found: dask.array.Array = da.blockwise(
+        of_chunk,
+        "pel" if more else "el",
+        array.data,
+        "el",
+        *(item for one in along for item in (da.from_array(one, cut, name=False), "e")),
+        new_axes={"p": planes} if more else {},
+        dtype=dtype,
+        meta=np.empty((0,) * (2 + len(more)), dtype),
+        # Delayed, so that they travel once and not with each chunk.
+        **{name: delayed(one, pure=False, traverse=False) for name, one in shared.items()},
+    )
     return found

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from fractions import Fraction
-from functools import cached_property, lru_cache, partial
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -19,7 +19,7 @@ from plausibly.calibration.examples import Examples
 from plausibly.calibration.pvalues import TestScores, combined
 from plausibly.calibration.threshold import REMEMBERED, Metadata as Metadata
 from plausibly.conformal.array_predictor import ArrayPredictor
-from plausibly.conformal.chunks import Part, chunks_of, mapped, predictions_in_chunks
+from plausibly.conformal.chunks import map_chunks, predictions_in_chunks
 from plausibly.conformal.inputs import (
     OVERLAP,
     NewExamples,
@@ -43,32 +43,22 @@ if TYPE_CHECKING:
     import dask.array
 
 
-_WHOSE = "predictions"
-
-
-@attrs.frozen(kw_only=True, eq=False)
-class _Asked:
-    """What is known of the examples of one chunk."""
-
-    part: Part
-    coordinates: Mapping[str, NDArray[np.generic]]
-
-
 def _of_chunk(
-    labels: tuple[str, ...],
+    array: xr.DataArray,
+    whose: str,
+    *columns: NDArray[np.generic],
+    wanted: Sequence[str],
     alphas: Sequence[Fraction] | None,
-    values: Floats,
-    asked: _Asked,
     predictor: ConformalPredictor,
 ) -> NDArray[Any]:  # Any: flags or numbers
     """Return the sets of one chunk, (alpha, example, label); its p-values where alphas is None."""
-    columns = {name: (names.EXAMPLE, column) for name, column in asked.coordinates.items()}
+    over = {name: (names.EXAMPLE, column) for name, column in zip(wanted, columns, strict=True)}
     test = read_test(
-        asked.part.array(values, labels, columns),
+        array.assign_coords(over),
         predictor._label_names,
         predictor.metadata.scale,
         predictor.pools.dtype,
-        whose=asked.part.whose,
+        whose=whose,
         whole=False,
     )
     if alphas is None:
@@ -85,36 +75,26 @@ def _lazy(
     scale, calibration = predictor.metadata.scale, predictor.pools.calibration
     known = predictions_in_chunks(predictions, scale)
     check_scale(predictions, scale)
-    checked, labels = known.array, tuple(known.labels.texts)
     label_order(known.labels, predictor._label_names)  # each label is one of the predictor's
     wanted = [name for name in (calibration.by_examples, calibration.claim.weights) if name]
     whose = f"calibrator {predictor.metadata.calibrator}"
-    columns = {name: new_values(checked, name, whose=whose) for name in wanted}
-    asks = [
-        (
-            chunk,
-            _Asked(
-                part=Part.of(known.examples, chunk, _WHOSE),
-                coordinates={name: of[chunk.start : chunk.stop] for name, of in columns.items()},
-            ),
-        )
-        for chunk in chunks_of(checked)
-    ]
-    planes = () if alphas is None else (len(alphas),)
-    found = mapped(
-        partial(_of_chunk, labels, alphas),
-        [checked],
-        asks,
+    found = map_chunks(
+        _of_chunk,
+        known.array,
+        known.examples,
         np.float64 if alphas is None else np.bool_,
-        (*planes, len(labels)),
-        axis=len(planes),
+        *(new_values(known.array, name, whose=whose) for name in wanted),
+        whose="predictions",
+        planes=None if alphas is None else len(alphas),
+        wanted=wanted,
+        alphas=alphas,
         # What answers, without what only says where it came from.
-        shared=attrs.evolve(predictor, examples=None, reference=None),
+        predictor=attrs.evolve(predictor, examples=None, reference=None),
     )
     test = NewExamples(
         # Numbers come chunk by chunk, in the order in which the labels were given.
-        values=np.empty((0, len(labels)), dtype=predictor.pools.dtype),
-        checked=checked,
+        values=np.empty((0, len(known.labels)), dtype=predictor.pools.dtype),
+        checked=known.array,
         examples=Examples(known.examples, known.numbered),
         order=slice(None),
         dims=tuple(map(str, predictions.dims)),

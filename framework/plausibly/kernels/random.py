@@ -106,8 +106,9 @@ def quick_hashes(data: NDArray[np.uint8], ends: NDArray[np.int64]) -> Hashes:
     for place in range(8, int(size.max(initial=0)) + 8, 8):
         word = before[start + np.minimum(size, place)]  # the last one overlaps the one before it
         if short:
-            word = np.where(size == 0, np.uint64(0), word >> foreign)
-        hashes = _mix(hashes ^ word)
+            word = word >> foreign
+        # Words that a text does not have must not change its hash: other lists have longer texts.
+        hashes = np.where(size > place - 8, _mix(hashes ^ word), hashes)
     return hashes
 
 
