@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TypeAlias
 
@@ -249,31 +250,17 @@ def check_once(columns: Records) -> None:
     )
 
 
-def in_order(example: Ints, annotator: Ints, answer: Ints) -> tuple[Ints, Ints, Ints]:
+def in_order(example: Ints, annotator: Ints, answer: Ints) -> tuple[Ints, ...]:
     """Return the codes of responses by example, annotator and answer."""
-    by, said = _bits(annotator), _bits(answer)
-    if _bits(example) + by + said > _MOST:
-        order = np.lexsort((answer, annotator, example))
-        return example[order], annotator[order], answer[order]
-    joint = example.astype(np.int64)
-    joint <<= by
-    joint += annotator + 1
-    joint <<= said
-    joint |= answer
-    joint.sort()
-    second = ((joint >> said) & ((1 << by) - 1)) - 1
-    return (
-        (joint >> (by + said)).astype(np.int32),
-        second.astype(np.int32),
-        (joint & ((1 << said) - 1)).astype(np.int32),
-    )
-
-
-_MOST = 63  # bits of a number
-
-
-def _bits(codes: Ints) -> int:
-    return int(codes.max(initial=0) + 1).bit_length()
+    columns: tuple[Ints, ...] = (example, annotator + 1, answer)
+    shape = tuple(int(codes.max(initial=0)) + 1 for codes in columns)
+    if math.prod(shape) <= np.iinfo(np.int64).max:
+        joint = np.sort(np.ravel_multi_index(columns, shape))  # several times as fast as by three
+        columns = np.unravel_index(joint, shape)
+    else:
+        order = np.lexsort(columns[::-1])
+        columns = example[order], columns[1][order], answer[order]
+    return columns[0], columns[1] - 1, columns[2]
 
 
 def sorted_names(texts: Sequence[str], codes: Ints) -> tuple[list[str], Ints]:
@@ -282,25 +269,6 @@ def sorted_names(texts: Sequence[str], codes: Ints) -> tuple[list[str], Ints]:
     rank = np.full(len(texts) + 1, -1, np.int64)
     rank[order] = np.arange(len(texts))
     return [texts[place] for place in order], rank[codes]
-
-
-@attrs.frozen(eq=False)
-class Ordered:
-    """Names in their order, and the responses by example, annotator and answer."""
-
-    examples: Sequence[str]
-    annotators: Sequence[str]
-    example: Ints
-    annotator: Ints
-    answer: Ints
-
-
-def by_names(columns: Records, answer: Ints) -> Ordered:
-    """Return records in their order."""
-    examples, example = sorted_names(columns.examples, columns.example)
-    annotators, annotator = sorted_names(columns.annotators, columns.annotator)
-    ordered = in_order(example, annotator, answer)
-    return Ordered(examples, annotators, *ordered)
 
 
 Mention: TypeAlias = tuple[str, int, float]
@@ -385,7 +353,7 @@ def table_from_records(
     return _table(
         kind,
         columns,
-        by_names(columns, answer),
+        answer,
         distinct,
         known,
         blocks=blocks,
@@ -431,7 +399,7 @@ def table_from_codes(
     return _table(
         kind,
         columns,
-        by_names(columns, code),
+        code,
         distinct,
         known,
         blocks=False,
@@ -569,7 +537,7 @@ def _label_unknown(
 def _table(
     kind: str,
     columns: Records,
-    ordered: Ordered,
+    answer: Ints,
     distinct: Sequence[Answer],
     labels: Sequence[str],
     *,
@@ -579,7 +547,9 @@ def _table(
     labels_declared: bool,
     left_out: Mapping[str, int] | None,
 ) -> AnnotationTable:
-    example, annotator, answer = ordered.example, ordered.annotator, ordered.answer
+    examples, example = sorted_names(columns.examples, columns.example)
+    annotators, annotator = sorted_names(columns.annotators, columns.annotator)
+    example, annotator, answer = in_order(example, annotator, answer)
     # Asked here, where it costs nothing, for whoever has not asked before.
     again = example[1:] == example[:-1]
     again &= annotator[1:] == annotator[:-1]
@@ -604,8 +574,8 @@ def _table(
     weight = np.array([item[2] for item in flat], np.float64)
     return build_table(
         kind,
-        examples=ordered.examples,
-        annotators=ordered.annotators,
+        examples=examples,
+        annotators=annotators,
         labels=labels,
         response_example=example,
         response_annotator=annotator,
