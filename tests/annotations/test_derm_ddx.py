@@ -11,7 +11,8 @@ import pytest
 import xarray as xr
 
 import labelled_records as lr
-from plausibly.data import AnnotationTable, to_frame
+from plausibly.data.annotations import AnnotationTable
+from plausibly.data.select import to_frame
 from plausibly.plugin import Floats, Keys
 from plausibly_builtins.partial_ranking.annotation import PartialRanking
 from plausibly_builtins.partial_ranking.inverse_rank import InverseRank

@@ -10,7 +10,7 @@ import pytest
 import xarray as xr
 
 import labelled_records as lr
-from plausibly.data import to_frame
+from plausibly.data.select import to_frame
 from plausibly.errors import InputError
 from plausibly.plugin import (
     AGGREGATOR,

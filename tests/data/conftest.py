@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 import xarray as xr
 
-from plausibly.data import AnnotationTable, build_table
+from plausibly.data.annotations import AnnotationTable, build_table
 
 
 @pytest.fixture

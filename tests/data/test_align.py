@@ -9,7 +9,7 @@ import pytest
 import xarray as xr
 from hypothesis import given, strategies as st
 
-from plausibly.data import match_examples, match_labels
+from plausibly.data.align import match_examples, match_labels
 from plausibly.data.names import difference, near, near_pair
 from plausibly.data.states import read_left_out, with_left_out
 from refusals import refused

@@ -12,7 +12,7 @@ from hypothesis import given, strategies as st
 
 import plausibly
 from io_files import refusal, written
-from plausibly.data import match_examples, match_labels
+from plausibly.data.align import match_examples, match_labels
 from plausibly.data.labels import called
 from plausibly.data.names import alike, name_texts
 from plausibly.errors import InputError

@@ -10,7 +10,8 @@ import pytest
 import xarray as xr
 from numpy.typing import ArrayLike, DTypeLike
 
-from plausibly.data import check_plausibilities, check_predictions
+from plausibly.data.plausibilities import check_plausibilities
+from plausibly.data.validate import check_predictions
 from refusals import refused, warned
 
 Check = Callable[..., xr.DataArray]

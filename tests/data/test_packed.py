@@ -9,7 +9,7 @@ from hypothesis import given, strategies as st
 from hypothesis.extra import numpy as hnp
 from numpy.typing import NDArray
 
-from plausibly.data import check_packed, check_plausibilities, pack, unpack
+from plausibly.data.plausibilities import check_packed, check_plausibilities, pack, unpack
 from plausibly.errors import InputError
 from refusals import refused
 from tables import labelled

@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
-from plausibly.data import AnnotationTable, Rows, ordered_sum
+from plausibly.data.annotations import AnnotationTable, Rows
 from plausibly.kernels import blocks
-from plausibly.kernels.sums import sums_by_label, whole
+from plausibly.kernels.sums import ordered_sum, sums_by_label, whole
 
 
 @given(

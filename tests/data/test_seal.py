@@ -9,8 +9,8 @@ import pytest
 import xarray as xr
 from hypothesis import given, settings, strategies as st
 
-from plausibly.data import AnnotationTable, build_table, check_table, concat, select, to_frame
-from plausibly.data.select import answered
+from plausibly.data.annotations import AnnotationTable, build_table, check_table
+from plausibly.data.select import answered, concat, select, to_frame
 from plausibly.errors import InputError
 from refusals import refused
 

@@ -14,8 +14,8 @@ from hypothesis import given, settings, strategies as st
 from numpy.typing import NDArray
 
 import labelled_records as lr
-from plausibly.data import AnnotationTable, build_table, check_table, table_from_records
-from plausibly.data.records import Answer
+from plausibly.data.annotations import AnnotationTable, build_table, check_table
+from plausibly.data.records import Answer, table_from_records
 from plausibly.errors import InputError
 from refusals import refused
 

@@ -11,18 +11,9 @@ import xarray as xr
 from hypothesis import given, settings, strategies as st
 
 import labelled_records as lr
-from plausibly.data import (
-    AnnotationTable,
-    answered,
-    check_answered,
-    check_table,
-    concat,
-    select,
-    table_from_records,
-    to_frame,
-)
-from plausibly.data.annotations import rebuilt
-from plausibly.data.records import Answer
+from plausibly.data.annotations import AnnotationTable, Rows, check_answered, check_table, rebuilt
+from plausibly.data.records import Answer, table_from_records
+from plausibly.data.select import answered, concat, select, to_frame
 from plausibly.errors import InputError
 from refusals import refused
 
@@ -172,10 +163,10 @@ def test_answered_names_those_with_an_answer_that_counts() -> None:
     assert answered(select(table, annotator="q")) == []
     part = select(table, example=answered(table))
     assert part["example"].values.tolist() == ["e", "g"]
-    check_answered(part)
+    check_answered(Rows.of(part))
     got = "got 0 (1 skipped by all, 0 never assigned)"
     with refused("example-unanswered", "votes.csv: 1 of 3 examples", got) as caught:
-        check_answered(table, whose="votes.csv")
+        check_answered(Rows.of(table), whose="votes.csv")
     assert caught.value.details == {"examples": ["f"], "skipped": 1, "never": 0}
 
 

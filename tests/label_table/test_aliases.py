@@ -15,9 +15,10 @@ import labelled_records as lr
 import plausibly
 from io_files import csv_text, refusal, written
 from labelled_records import Records
-from plausibly.data import build_table, to_frame
+from plausibly.data.annotations import build_table
 from plausibly.data.labels import aliases_of, merge_aliases, split_aliases
 from plausibly.data.names import name_texts
+from plausibly.data.select import to_frame
 from plausibly.data.states import read_merged
 from plausibly.errors import InputError, PlausiblyWarning
 from plausibly.plugin import ANNOTATION, Reader, resolve, warn

@@ -13,7 +13,7 @@ from hypothesis import given, settings, strategies as st
 import plausibly
 import plausibly.data.annotations
 from io_files import refusal, said
-from plausibly.data import match_labels
+from plausibly.data.align import match_labels
 from plausibly.data.labels import Hierarchy
 from plausibly.data.names import name_texts
 from plausibly.data.states import read_left_out

@@ -11,8 +11,7 @@ import xarray as xr
 import plausibly
 from plausibly import pack, unpack
 from plausibly.conformal.aggregate import aggregated
-from plausibly.data import check_packed
-from plausibly.data.plausibilities import FEW_LABELS
+from plausibly.data.plausibilities import FEW_LABELS, check_packed
 from plausibly.plugin import AGGREGATOR, Aggregator, Keys, answered_rows, resolve
 from refusals import refused
 from sparse_world import label_names, mentions

@@ -8,8 +8,7 @@ import xarray as xr
 from hypothesis import given, settings, strategies as st
 from numpy.typing import NDArray
 
-from plausibly.data import check_packed, pack, unpack
-from plausibly.data.plausibilities import Plausibilities
+from plausibly.data.plausibilities import Plausibilities, check_packed, pack, unpack
 from plausibly.kernels import coverage, draws
 from plausibly.kernels.sparse import Dense, Sparse
 from plausibly.kernels.types import Floats

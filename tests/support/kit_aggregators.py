@@ -10,7 +10,7 @@ import numpy as np
 import xarray as xr
 
 from kit_mutants import Mutant, changed, common
-from plausibly.data import pack
+from plausibly.data.plausibilities import pack
 from plausibly.kernels.types import Floats
 from plausibly.plugin import Aggregator, Keys, Rows, answered_rows
 

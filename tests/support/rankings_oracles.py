@@ -10,8 +10,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from plausibly.data import AnnotationTable
-from plausibly.data.annotations import build_table
+from plausibly.data.annotations import AnnotationTable, build_table
 
 Ranking = Sequence[Sequence[str]]
 Column = NDArray[np.float64]

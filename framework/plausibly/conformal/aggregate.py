@@ -10,7 +10,7 @@ import xarray as xr
 
 from plausibly import registry
 from plausibly.data import names
-from plausibly.data.annotations import check_answered, check_table, lent
+from plausibly.data.annotations import Rows, check_answered, check_table, lent
 from plausibly.data.labels import without_parents
 from plausibly.data.names import several
 from plausibly.data.plausibilities import FEW_LABELS, Plausibilities, is_sparse, pack, unpack
@@ -172,7 +172,7 @@ def _aggregated(
         table = select(table, example=kept) if dropped else table
     keys, name = Keys(seed, "aggregator"), called(AGGREGATOR, component)
     whose, table = f"aggregator {name}", lent(table)
-    check_answered(table)
+    check_answered(Rows.of(table))
     found: object = None
     if sparse:
         method = "aggregate_packed"

@@ -286,18 +286,13 @@ class ArrayPredictor:
         self, predictions: ArrayLike, alpha: AlphaLike, *, uniform: Floats | None = None
     ) -> Bools:
         """Return sets of one row or a batch of plain arrays."""
-        # As `_rows` does it: on this path even a call counts.
-        values: Floats = asarray(predictions, self._dtype)
-        batch = values.shape != self._row
-        if batch or isnan(values.item(values.argmax())):
-            self._rows(values)
-        thresholds = self._thresholds(alpha)
+        values, thresholds = self._rows(predictions), self._thresholds(alpha)
         if not self._direct:
             scores = self._scores(values, uniform)
             return self._rule.at_least(scores, np.atleast_1d(thresholds), None).reshape(
                 values.shape
             )
-        kept: Bools = at_least(values, thresholds) if batch else values >= thresholds
+        kept: Bools = at_least(values, thresholds) if values.ndim > 1 else values >= thresholds
         return kept
 
     def p_values_array(
@@ -310,16 +305,8 @@ class ArrayPredictor:
         return combined(self.pools, test_scores, self._combine).reshape(values.shape)
 
     def _rows(self, predictions: ArrayLike) -> Floats:
-        values: Floats = np.asarray(predictions, self._dtype)
-        if values.shape != self._row:
-            self._check_batch(values)
-        # The first NaN counts as the largest: one pass, at a third of the cost of `isnan`.
-        elif isnan(values.item(values.argmax())):
-            raise self._not_numbers(values)
-        return values
-
-    def _check_batch(self, values: Floats) -> None:
-        if values.ndim != 2 or values.shape[1] != len(self.labels):
+        values: Floats = asarray(predictions, self._dtype)
+        if values.shape != self._row and (values.ndim != 2 or values.shape[1:] != self._row):
             raise InputError(
                 "array-shape",
                 f"predictions have shape {values.shape}",
@@ -329,8 +316,10 @@ class ArrayPredictor:
                 do="pass one row or a batch of rows",
                 whose="predictions",
             )
+        # The first NaN counts as the largest: one pass, at a third of the cost of `isnan`.
         if values.size and isnan(values.item(values.argmax())):
             raise self._not_numbers(values)
+        return values
 
     @cached_property
     def _thresholds(self) -> Callable[[AlphaLike], Floats]:

@@ -452,7 +452,7 @@ class PlausibilityRegion:
         A label is in the set where some vector of the region gives it more than `leave_out`. Every
         vector of the region then has at least ``1 - leave_out`` on the set: outside it no label
         can have more than `leave_out`, and labels outside it together have no more than the one of
-        them that can have most (`regions_simplex.most`). Hence, with the region's guarantee,
+        them that can have most (`simplex_maximum`). Hence, with the region's guarantee,
         ``P(lambda(C) >= 1 - leave_out) >= 1 - alpha``, and aggregated coverage of at least
         ``(1 - leave_out)(1 - alpha)``.
 

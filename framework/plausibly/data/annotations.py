@@ -30,7 +30,7 @@ from plausibly.data.states import STATES, count_states, describe_merged, read_le
 from plausibly.errors import InputError, counted, listed
 from plausibly.kernels.sparse import Sparse
 from plausibly.kernels.sums import Number, ones, ordered_sum, sums_by_label, whole
-from plausibly.kernels.types import Bools, Floats, Ints, still, unwritable
+from plausibly.kernels.types import Floats, Ints, still, unwritable
 
 Table = TypeVar("Table", bound=xr.Dataset)
 
@@ -351,16 +351,6 @@ def _column(table: xr.Dataset, name: str, size: int, dtype: type[Number]) -> NDA
     return values
 
 
-def answered_mask(rows: Rows) -> Bools:
-    """Return which examples (example,) have a response that names a label and counts."""
-    return rows.votes > 0
-
-
-def check_answered(table: xr.Dataset, *, whose: str = "annotations") -> None:
-    """Raise `InputError` ``example-unanswered`` where an example has no answer to aggregate."""
-    _check_answered(Rows.of(table), whose)
-
-
 def answered_rows(
     table: xr.Dataset, accepts: frozenset[str], *, whose: str = "annotations"
 ) -> Rows:
@@ -382,12 +372,13 @@ def answered_rows(
         names a label.
     """
     rows = Rows.of(check_table(table, accepts, whose=whose))
-    _check_answered(rows, whose)
+    check_answered(rows, whose=whose)
     return rows
 
 
-def _check_answered(rows: Rows, whose: str) -> None:
-    unanswered = np.flatnonzero(~answered_mask(rows))
+def check_answered(rows: Rows, *, whose: str = "annotations") -> None:
+    """Raise `InputError` ``example-unanswered`` where an example has no answer to aggregate."""
+    unanswered = np.flatnonzero(rows.votes <= 0)
     if not unanswered.size:
         return
     asked = np.bincount(rows.example, minlength=rows.n)[unanswered] > 0
@@ -517,7 +508,6 @@ Extra: TypeAlias = Mapping[str, xr.Variable]
 
 _WHOSE = "the annotation table"
 _UNLISTED = ("excluded", "unknown")
-_DIMS = (names.EXAMPLE, names.LABEL, names.ANNOTATOR)
 
 
 class AnnotationTable(xr.Dataset):  # type: ignore[no-untyped-call]  # xarray lacks the hint

@@ -131,13 +131,16 @@ def merge_aliases(
     place = {name: code for code, name in reversed([*enumerate(called)])}
     place |= {name: code for code, name in enumerate(before)}
     source = [place[name] for name in known]
-    once = _kept_once(rows, label) if _is_plain(table) else _all_kept(rows)
-    part = table.isel({names.LABEL: source, names.MENTION: once.kept})
+    # A mention that is more than label, block and weight stays as it is.
+    over = {str(n) for n, variable in table.variables.items() if names.MENTION in variable.dims}
+    every: tuple[Ints, Ints, Floats] = (np.arange(rows.label.size), rows.block, rows.share)
+    kept, block, share = _kept_once(rows, label) if over <= _KNOWN else every
+    part = table.isel({names.LABEL: source, names.MENTION: kept})
     part = part.assign_coords({names.LABEL: (names.LABEL, text_array(known))})
     columns = {
-        names.MENTION_LABEL: label[once.kept],
-        names.MENTION_BLOCK: once.block,
-        names.MENTION_WEIGHT: once.share,
+        names.MENTION_LABEL: label[kept],
+        names.MENTION_BLOCK: block,
+        names.MENTION_WEIGHT: share,
     }
     part = part.assign(
         {name: (names.MENTION, data) for name, data in columns.items() if name in table.variables}
@@ -161,27 +164,11 @@ def called(table: xr.Dataset, labels: Sequence[str], *, whose: str) -> xr.Datase
     return table
 
 
-def _is_plain(table: xr.Dataset) -> bool:
-    """Return whether a mention is no more than label, block and weight."""
-    over = {str(n) for n, variable in table.variables.items() if names.MENTION in variable.dims}
-    return over <= _KNOWN
+def _kept_once(rows: Rows, label: Ints) -> tuple[Ints, Ints, Floats]:
+    """Return the mentions with each label once a response, at its better place.
 
-
-@attrs.frozen(eq=False)
-class _Kept:
-    """Mentions that stay: their places, and their blocks and weights."""
-
-    kept: Ints
-    block: Ints
-    share: Floats
-
-
-def _all_kept(rows: Rows) -> _Kept:
-    return _Kept(np.arange(rows.label.size), rows.block, rows.share)
-
-
-def _kept_once(rows: Rows, label: Ints) -> _Kept:
-    """Return the mentions with each label once a response, at its better place."""
+    Their places, their blocks and their weights.
+    """
     pair = rows.response.astype(np.int64) * rows.labels + label
     # Mentions of a response stand by block: the first of a pair is the better one.
     _, first, of = np.unique(pair, return_index=True, return_inverse=True)
@@ -193,7 +180,7 @@ def _kept_once(rows: Rows, label: Ints) -> _Kept:
     above = np.searchsorted(emptied, block[kept]) - np.searchsorted(
         emptied, rows.response[kept].astype(np.int64) << _BLOCK_BITS
     )
-    return _Kept(kept, rows.block[kept] - above, share)
+    return kept, rows.block[kept] - above, share
 
 
 def renamed_columns(array: xr.DataArray, table: xr.Dataset, *, whose: str) -> xr.DataArray:

@@ -10,7 +10,7 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from plausibly.data import names
-from plausibly.data.annotations import AnnotationTable, Rows, answered_mask, check_table, rebuilt
+from plausibly.data.annotations import AnnotationTable, Rows, check_table, rebuilt
 from plausibly.data.names import (
     check_names,
     is_name,
@@ -95,7 +95,7 @@ def select(
 def answered(table: xr.Dataset) -> list[str]:
     """Return the names of the examples with a response that names a label."""
     rows = Rows.of(check_table(table))
-    return name_texts(table.indexes[names.EXAMPLE][answered_mask(rows)])
+    return name_texts(table.indexes[names.EXAMPLE][rows.votes > 0])
 
 
 def _recoding(size: int, chosen: NDArray[np.intp]) -> NDArray[np.int32]:

@@ -20,9 +20,7 @@ from plausibly.conformal.aggregate import (
     default_aggregator as default_aggregator,
     default_kinds as default_kinds,
 )
-from plausibly.data import (
-    names as names,
-)
+from plausibly.data import names as names
 from plausibly.data.annotations import (
     AnnotationTable as AnnotationTable,
     Rows as Rows,

@@ -1,6 +1,4 @@
-from plausibly.data import (
-    states as states,
-)
+from plausibly.data import states as states
 from plausibly.data.text_table import (
     TextTable as TextTable,
 )
