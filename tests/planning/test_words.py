@@ -52,7 +52,7 @@ def test_without_anything() -> None:
     assert first.startswith(
         "Plan: with 50 calibration examples (1 draw), 9 of 10 calibrations cover"
     )
-    assert "--within (within=) says how many examples are enough." in " ".join(first.split())
+    assert "Set within, such as 0.02, for the number of examples that is enough." in " ".join(first.split())
     assert "(alpha 0.05)" in second
     assert "180 held out (pac), 1,981 held out (ecdf)" in " ".join(second.split())
 

@@ -23,10 +23,25 @@ Values = NDArray[np.generic]
 """A coordinate of the examples: groups, or strata."""
 
 
-def is_whole(value: object, *, least: int = 1) -> bool:
+def is_whole(value: object, *, minimum: int = 1) -> bool:
     if isinstance(value, bool) or not isinstance(value, int | np.integer):
         return False
-    return int(value) >= least
+    return int(value) >= minimum
+
+
+def out_of_range(argument: str, found: object, *, expected: str, do: str) -> InputError:
+    """Return the error ``ARGUMENT-range``: an argument has a value that means nothing."""
+    what = f"{argument} is out of range"
+    return InputError(
+        f"{argument}-range", what, expected=expected, got=str(found), do=do, whose=argument
+    )
+
+
+def check_count(argument: str, value: object, *, usual: int) -> None:
+    """Raise `InputError` ``ARGUMENT-range`` unless it is a whole number from 1 on."""
+    if not is_whole(value):
+        expected, do = "a whole number from 1 on", f"{argument}={usual}"
+        raise out_of_range(argument, repr(value), expected=expected, do=do)
 
 
 def check_share(test: object) -> None:
@@ -70,14 +85,15 @@ def split(
 ) -> Bools:
     """Return which examples are test examples; the others calibrate."""
     check_share(test)
+    share = exact(test) or Fraction(0)
     own = keys.child("test")
     if strata is None:
-        chosen = keyed_share(_share(test), hashes, own, groups)
+        chosen = keyed_share(share, hashes, own, groups)
     else:
         units, member = units_of(hashes, groups)
         of_unit = np.empty(len(units), dtype=strata.dtype)
         of_unit[member] = strata
-        chosen = _stratified(_share(test), units, own, of_unit)[member]
+        chosen = _stratified(share, units, own, of_unit)[member]
     if not 0 < chosen.sum() < len(hashes):
         whole = "" if groups is None else f" in {several(len(np.unique(groups)), 'group')}"
         raise InputError(
@@ -98,25 +114,25 @@ def units_of(hashes: Hashes, groups: Values | None) -> tuple[Hashes, NDArray[np.
     return hash_names(distinct), member
 
 
-def _share(test: float) -> Fraction:
-    """Return the share that was typed; `check_share` has seen it."""
-    return exact(test) or Fraction(0)
-
-
 def _stratified(share: Fraction, hashes: Hashes, keys: Keys, strata: Values) -> Bools:
     """Return the test examples of strata, with the exact share of each but for one example."""
     distinct, codes = np.unique(strata, return_inverse=True)
     quotas = [share * int(size) for size in np.bincount(codes)]
     numbers = np.array([math.floor(quota) for quota in quotas])
     numbers += _one_more([quota % 1 for quota in quotas], distinct, keys)
-    order = np.lexsort((hashes, keys.uniform(hashes)[:, 0]))
-    # The place of each example among those of its stratum, in the order of their keys.
-    place = np.empty(len(hashes), dtype=np.int64)
-    for code in range(len(distinct)):
+    chosen: Bools = (
+        _places(np.lexsort((hashes, keys.uniform(hashes)[:, 0])), codes) < numbers[codes]
+    )
+    return chosen
+
+
+def _places(order: Ints, codes: Ints) -> Ints:
+    """Return the place of each example among those of its stratum, in this order."""
+    place = np.empty(len(order), dtype=np.int64)
+    for code in np.unique(codes):
         rows = order[codes[order] == code]
         place[rows] = np.arange(len(rows))
-    chosen: Bools = place < numbers[codes]
-    return chosen
+    return place
 
 
 def _one_more(remainders: Sequence[Fraction], distinct: Values, keys: Keys) -> Ints:
@@ -151,10 +167,7 @@ def nested(
     order = np.lexsort((units, uniform))
     of_unit = np.empty(len(units), dtype=np.int64)
     of_unit[member] = np.unique(strata, return_inverse=True)[1]
-    middle = np.empty(len(units), dtype=np.float64)
-    for code in range(of_unit.max() + 1):
-        inside = order[of_unit[order] == code]
-        middle[inside] = (np.arange(len(inside)) + 0.5) / len(inside)
+    middle = (_places(order, of_unit) + 0.5) / np.bincount(of_unit)[of_unit]
     order = np.lexsort((units, uniform, middle))
     return [np.isin(member, order[: size * len(units) // len(hashes)]) for size in sizes]
 

@@ -42,6 +42,11 @@ class Shares:
         """Return how much of an example's mass stands at one score: ``(1 + (m - 1) atom) / m``."""
         return self.atom if math.isinf(draws) else (1.0 + (draws - 1.0) * self.atom) / draws
 
+    @classmethod
+    def mean(cls, several: Sequence[Shares]) -> Shares:
+        fields = [attrs.asdict(one) for one in several]
+        return cls(**{name: float(np.mean([one[name] for one in fields])) for name in fields[0]})
+
 
 ONE_DRAW = Shares(between=0.0, within=1.0)
 """What is known without a pilot: one draw, whatever the data."""
@@ -157,14 +162,20 @@ def examples_to_speak(
     combiners: Sequence[ComponentLike[PValueCombiner]], alphas: Sequence[Fraction]
 ) -> xr.Dataset:
     """Return from how many examples on sets are not every label."""
-    predictions, plausibilities = _made()
+    first = (np.arange(_EXAMPLES) + 1.0) / (_EXAMPLES + 1)
+    predictions = xr.DataArray(
+        np.stack([first, 1 - first], axis=1),
+        dims=(names.EXAMPLE, names.LABEL),
+        coords={names.EXAMPLE: np.arange(_EXAMPLES).astype(np.str_), names.LABEL: ["a", "b"]},
+        attrs={names.SCALE: "probability"},
+    )
+    plausibilities = predictions.copy(data=np.full((_EXAMPLES, 2), 0.5))
     made = [registry.resolve(COMBINER, combiner) for combiner in combiners]
     needed = np.zeros((len(alphas), len(made)), dtype=np.int64)
     counts: list[str] = []
     for place, combiner in enumerate(made):
         with warnings.catch_warnings():
-            # That so few examples are too few is what is asked here.
-            warnings.simplefilter("ignore")
+            warnings.simplefilter("ignore")  # of so few examples
             predictor = calibrate(
                 predictions,
                 plausibilities,
@@ -180,25 +191,5 @@ def examples_to_speak(
             "needed": ((names.ALPHA, "combiner"), needed),
             "needed_counts": ("combiner", np.array(counts, dtype=np.str_)),
         },
-        coords={names.ALPHA: _decimals(alphas), "combiner": titles},
+        coords={names.ALPHA: [float(alpha) for alpha in alphas], "combiner": titles},
     )
-
-
-def _decimals(alphas: Sequence[Fraction]) -> Doubles:
-    return np.array([float(alpha) for alpha in alphas])
-
-
-def _made() -> tuple[xr.DataArray, xr.DataArray]:
-    """Return predictions and plausibilities of a handful of examples."""
-    first = (np.arange(_EXAMPLES) + 1.0) / (_EXAMPLES + 1)
-    coords = {
-        names.EXAMPLE: np.arange(_EXAMPLES).astype(np.str_),
-        names.LABEL: np.array(["a", "b"]),
-    }
-    predictions = xr.DataArray(
-        np.stack([first, 1 - first], axis=1),
-        dims=(names.EXAMPLE, names.LABEL),
-        coords=coords,
-        attrs={names.SCALE: "probability"},
-    )
-    return predictions, predictions.copy(data=np.full((_EXAMPLES, 2), 0.5))

@@ -66,20 +66,16 @@ class Responses:
 
     def thinned(self, most: int) -> xr.Dataset:
         """Return the table with at most so many responses an example."""
-        times = np.bincount(self.place[self.order < most], minlength=self.size)
+        size = self.table.sizes[names.RESPONSE]
+        times = np.bincount(self.place[self.order < most], minlength=size)
         kept = np.flatnonzero(times)
         weighted = names.RESPONSE_WEIGHT in self.table.variables
         return take_responses(self.table, kept, times[kept].astype(float) if weighted else None)
 
-    @property
-    def size(self) -> int:
-        return int(self.table.sizes[names.RESPONSE])
-
     def steps(self) -> list[int]:
         """Return the numbers of responses to look at: a ladder up to what nearly all have."""
         most = int(np.quantile(self.counts, _MOST_HAVE, method="lower"))
-        steps = [step for step in LADDER if step < most]
-        return [*steps, most]
+        return [*(step for step in LADDER if step < most), most]
 
     def check(self, wanted: Sequence[int]) -> list[int]:
         """Return the numbers of responses that were asked for, or say that nobody has so many."""
@@ -92,7 +88,7 @@ class Responses:
                     f"no example of the pilot has {several(number, 'response')}",
                     expected=f"1 to {counted(most)}, which {who} has",
                     got=counted(number),
-                    do=f"responses=[1, {most}] (--responses 1 --responses {most})"
+                    do=f"responses=[1, {most}]"
                     if most > 1
                     else "leave responses out: a single response cannot be thinned",
                     whose="responses",
@@ -102,7 +98,7 @@ class Responses:
 
 @attrs.frozen(kw_only=True, eq=False)
 class ReadPilot:
-    """A pilot that was read, and what there is to say of it."""
+    """A pilot that was read, with its settings for the result."""
 
     atoms: Pilot
     predictions: xr.DataArray
@@ -111,7 +107,7 @@ class ReadPilot:
     aggregator: Aggregator | None
     score: ScoreFunction
     clusters: Ints | None
-    about: dict[str, object]
+    settings: dict[str, object]
 
 
 def read_pilot(
@@ -151,35 +147,33 @@ def read_pilot(
                 do="leave cluster out, or a pilot of several",
                 whose="pilot",
             )
-    the_score = registry.resolve(SCORE, score)
-    about: dict[str, object] = {
-        "pilot_examples": model.sizes[names.EXAMPLE],
-        "score": called(SCORE, the_score),
-        "aggregator": "" if component is None else called(AGGREGATOR, component),
-    }
-    if cluster is not None and clusters is not None:
-        about |= {"cluster": cluster, "clusters": int(clusters.max()) + 1}
+    function = registry.resolve(SCORE, score)
     return ReadPilot(
-        atoms=Pilot.of(model, lam, the_score, seed, clusters),
+        atoms=Pilot.of(model, lam, function, seed, clusters),
         predictions=model,
         plausibilities=lam,
         table=table,
         aggregator=component,
-        score=the_score,
+        score=function,
         clusters=clusters,
-        about=about,
+        settings={
+            "pilot_examples": model.sizes[names.EXAMPLE],
+            "score": called(SCORE, function),
+            "aggregator": "" if component is None else called(AGGREGATOR, component),
+            **({} if clusters is None else {"cluster": cluster, "clusters": len(values)}),
+        },
     )
 
 
 def pilot_half(lacks: str) -> InputError:
     """Return the error about a pilot without predictions, or without annotations."""
-    has, flag = ("annotations", "-p") if lacks == "predictions" else ("predictions", "-a")
+    has = "annotations" if lacks == "predictions" else "predictions"
     return InputError(
         "pilot-half",
         f"the pilot has no {lacks}",
         expected="predictions and annotations (or plausibilities) of the same examples",
         got=f"{has} alone",
-        do=f"pass {lacks} too ({flag}), or neither, for one draw without a pilot",
+        do=f"pass {lacks} too, or neither, for one draw without a pilot",
         whose="pilot",
     )
 
@@ -194,8 +188,8 @@ def warn_if_certain(pilot: ReadPilot) -> None:
         f"each of the {counted(len(largest))} examples of the pilot has one certain label",
         expected="several responses an example, which may differ",
         got="one label each: what more draws or annotators gain cannot be seen",
-        do="ask two or more annotators about each, and pass every response (-a); until then plan "
-        "for one draw",
+        do="annotate each example twice or more, and pass every answer; until then plan for one "
+        "draw",
         whose="pilot",
         stacklevel=3,
     )
@@ -254,9 +248,19 @@ class Pilot:
 
     def shares(self, alpha: Fraction) -> Shares:
         """Return the shares of variance at `alpha`."""
-        self._check_size(alpha)
+        size = len(self)
+        least = max(math.ceil(1 / alpha), 2)  # one whole vote of the pilot may then be missed
+        if size < least:
+            raise InputError(
+                "pilot-too-small",
+                f"a pilot of {several(size, 'example')} says nothing at alpha {float(alpha):g}",
+                expected=f"{counted(least)} examples or more",
+                got=counted(size),
+                do=f"annotate {counted(least - size)} more, alpha 0{rounded_up(1 / max(size, 2))}, "
+                "or plan without a pilot: one draw, exactly",
+                whose="pilot",
+            )
         missed = self.missed(alpha)
-        size = len(missed)
         if float(missed.sum()) <= 0.0:
             raise InputError(
                 "pilot-flat",
@@ -282,21 +286,6 @@ class Pilot:
         near = (share >= float(alpha) / 2) & (share <= 2 * float(alpha))
         masses = atoms.masses[near] if near.any() else atoms.masses
         return float(masses @ masses) / float(masses.sum())
-
-    def _check_size(self, alpha: Fraction) -> None:
-        # One whole vote of the pilot may then be missed.
-        least = max(math.ceil(1 / alpha), 2)
-        if len(self) < least:
-            raise InputError(
-                "pilot-too-small",
-                f"a pilot of {several(len(self), 'example')} says nothing at alpha "
-                f"{float(alpha):g}",
-                expected=f"{counted(least)} examples or more",
-                got=counted(len(self)),
-                do=f"annotate {counted(least - len(self))} more, alpha "
-                f"0{rounded_up(1 / max(len(self), 2))}, or plan without a pilot: one draw, exactly",
-                whose="pilot",
-            )
 
     @cached_property
     def _atoms(self) -> _Atoms:
@@ -365,12 +354,11 @@ class Pilot:
     def _draw(self, examples: Ints, draws: int, keys: Keys) -> Floats:
         """Return the values (example, draw) of labels drawn from the plausibilities."""
         slots = self.values.shape[1]
-        # By draws: a draw does not depend on how many there are.
-        streams = (keys.child(f"draw-{draw}") for draw in range(draws))
         one = hash_names(["labels"])
         drawn = np.empty((len(examples), draws))
-        for draw, stream in enumerate(streams):
-            uniforms = stream.uniform(one, len(examples))[0]
+        for draw in range(draws):
+            # A stream for each draw: it does not depend on how many there are.
+            uniforms = keys.child(f"draw-{draw}").uniform(one, len(examples))[0]
             place = np.searchsorted(self._ends, examples + uniforms, side="right")
             drawn[:, draw] = self.values.ravel()[np.minimum(place, examples * slots + slots - 1)]
         return drawn

@@ -7,6 +7,7 @@ import textwrap
 from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
 from functools import partial
+from itertools import product
 from typing import ClassVar, TypeAlias
 
 import attrs
@@ -21,7 +22,6 @@ from plausibly.data.names import several
 from plausibly.errors import InputError, counted
 from plausibly.evaluation import inputs
 from plausibly.evaluation.inputs import few_rows
-from plausibly.evaluation.intervals import Doubles
 from plausibly.evaluation.result import (
     Result,
     decimal,
@@ -31,7 +31,7 @@ from plausibly.evaluation.result import (
     with_zeros,
     wrapped,
 )
-from plausibly.evaluation.splits import is_whole
+from plausibly.evaluation.splits import is_whole, out_of_range
 from plausibly.guarantee import bounded
 from plausibly.kernels.coverage import row_sums
 from plausibly.kernels.random import Keys
@@ -64,48 +64,33 @@ _FIRST, _MOST_ROWS, _LARGEST = 100, 8, 10**9
 
 def read_draws(draws: Sequence[Draws] | None, *, pilot: bool) -> list[float]:
     """Return the numbers of draws, infinite for expected."""
-    if draws is None:
-        return list(DEFAULT_DRAWS) if pilot else [1]
-    found: list[float] = []
-    for one in draws:
+    found: set[float] = set()
+    for one in draws or ():
         value = math.inf if one == EXPECTED else one
         if value != math.inf and not is_whole(value):
-            raise InputError(
-                "draws-range",
-                f"{one!r} is no number of draws",
-                expected="1, 2, 3, … or expected",
-                got=repr(one),
-                do='draws=[1, 10, "expected"] (--draws 1 --draws 10 --draws expected)',
-                whose="draws",
-            )
-        found.append(math.inf if value == math.inf else int(value))
-    found = sorted(set(found)) or list(DEFAULT_DRAWS)
-    if not pilot and found != [1]:
+            do = 'draws=[1, 10, "expected"]'
+            raise out_of_range("draws", repr(one), expected="1, 2, 3, … or expected", do=do)
+        found.add(math.inf if value == math.inf else int(value))
+    if not pilot and found - {1}:
         raise InputError(
             "pilot-missing",
-            "what several draws gain depends on how experts disagree",
+            "the effect of several draws depends on how annotators disagree",
             expected="a pilot: predictions and annotations",
             got="neither",
-            do="pass a pilot (-p and -a), or plan for one draw: draws=[1] (--draws 1)",
+            do="pass a pilot, or plan for one draw: draws=[1]",
             whose="draws",
         )
-    return found
+    return sorted(found) or (list(DEFAULT_DRAWS) if pilot else [1])
 
 
 def read_n(n: Sequence[int] | int) -> list[int]:
     """Return the numbers of calibration examples in ascending order."""
-    given = list(n) if isinstance(n, Iterable) else [n]
-    for one in given:
+    numbers = list(n) if isinstance(n, Iterable) else [n]
+    for one in numbers:
         if not is_whole(one) or one > _LARGEST:
-            raise InputError(
-                "n-range",
-                f"{one!r} is no number of calibration examples",
-                expected=f"a whole number from 1 to {counted(_LARGEST)}",
-                got=repr(one),
-                do="n=[100, 1000] (--n 100 --n 1000)",
-                whose="n",
-            )
-    return sorted({int(one) for one in given})
+            expected = f"whole numbers from 1 to {counted(_LARGEST)}"
+            raise out_of_range("n", repr(one), expected=expected, do="n=[100, 1000]")
+    return sorted({int(one) for one in numbers})
 
 
 def ladder(pilot: int, needed: Sequence[int]) -> list[int]:
@@ -124,38 +109,20 @@ def ladder(pilot: int, needed: Sequence[int]) -> list[int]:
     return sorted({*steps, *([pilot] if pilot else [last])})
 
 
-def check_share(value: object, name: str, most: Fraction, do: str) -> float:
-    """Return a number between 0 and `most`, or raise ``NAME-range``."""
+def check_share(argument: str, value: object, usual: float, most: Fraction = Fraction(1)) -> float:
+    """Return a number between 0 and `most`, or raise ``ARGUMENT-range``."""
     number = exact(value)
     if number is None or not 0 < number < most:
-        raise InputError(
-            f"{name}-range",
-            f"{name} {value} is out of range",
-            expected=f"0 < {name} < {float(most):g}",
-            got=str(value),
-            do=do,
-            whose=name,
-        )
+        expected, do = f"0 < {argument} < {float(most):g}", f"{argument}={usual:g}"
+        raise out_of_range(argument, value, expected=expected, do=do)
     return float(number)
-
-
-def check_width(value: object, alphas: Sequence[Fraction]) -> float:
-    """Return the width within which coverage should be, less than the coverage asked for."""
-    usual = float(min(alphas)) / 5
-    return check_share(value, "within", 1 - max(alphas), f"within={usual:g} (--within {usual:g})")
 
 
 def check_resamples(value: object) -> int:
     """Return the number of resamples, or raise ``resamples-range``."""
-    if not isinstance(value, int | np.integer) or not is_whole(value, least=0) or value == 1:
-        raise InputError(
-            "resamples-range",
-            f"{value!r} resamples show no spread",
-            expected="2 or more, or 0 for none",
-            got=repr(value),
-            do="resamples=200 (--resamples 200)",
-            whose="resamples",
-        )
+    if not isinstance(value, int | np.integer) or not is_whole(value, minimum=0) or value == 1:
+        expected, do = "2 or more, or 0 for none", "resamples=200"
+        raise out_of_range("resamples", repr(value), expected=expected, do=do)
     return int(value)
 
 
@@ -167,7 +134,7 @@ Variables = dict[str, tuple[tuple[str, ...], Floats]]
 
 @attrs.frozen(kw_only=True, eq=False)
 class Goal:
-    """What is asked of every part of a plan."""
+    """Settings of every part of a plan."""
 
     alphas: list[Fraction]
     draws: list[float]
@@ -226,14 +193,6 @@ class Goal:
         )
 
 
-def variances(shares: list[Shares]) -> dict[str, tuple[str, list[float]]]:
-    return {
-        "between": (names.ALPHA, [one.between for one in shares]),
-        "within_examples": (names.ALPHA, [one.within for one in shares]),
-        "design_effect": (names.ALPHA, [one.design_effect for one in shares]),
-    }
-
-
 def bootstrapped(pilot: Pilot, goal: Goal, resamples: int, seed: int) -> Variables:
     """Return how coverage spreads over resamples of the pilot; NaN where n exceeds it."""
     shape = (len(goal.alphas), len(goal.n), len(goal.draws))
@@ -255,33 +214,39 @@ def bootstrapped(pilot: Pilot, goal: Goal, resamples: int, seed: int) -> Variabl
 
 
 def thinned(pilot: ReadPilot, goal: Goal, responses: Sequence[int] | None, seed: int) -> xr.Dataset:
-    """Return the spread with fewer responses per example; nothing if there are none to drop."""
+    """Return the spread with fewer answers per example; nothing where there are none to drop."""
     if responses is not None and not len(responses):
         return xr.Dataset()
-    said = _responses(pilot, seed, 0)
-    if said is None:
-        if responses is None:
-            return xr.Dataset()
+    thinnings = [Keys(seed).child(f"plan/thinning-{number}") for number in range(_THINNINGS)]
+    read = [None if pilot.table is None else Responses.of(pilot.table, keys) for keys in thinnings]
+    answers = [one for one in read if one is not None]
+    if responses is None and (not answers or int(answers[0].counts.max()) < 2):
+        return xr.Dataset()
+    if not answers:
         raise InputError(
             "responses-unknown",
-            "the pilot has no single responses to take out",
-            expected="an annotation table whose responses count whole numbers of times",
+            "the pilot has no single answers to leave out",
+            expected="an annotation table whose answers count whole numbers of times",
             got="plausibilities" if pilot.table is None else "weights that are not whole",
-            do="pass every response (-a), or leave responses out",
+            do="pass an annotation table with every answer, or leave responses out",
             whose="responses",
         )
-    steps = said.steps() if responses is None else said.check(responses)
-    if responses is None and int(said.counts.max()) < 2:
-        return xr.Dataset()
+    steps = answers[0].steps() if responses is None else answers[0].check(responses)
+    found = np.empty((len(steps), len(goal.alphas), _THINNINGS), dtype=object)
+    distance = np.zeros(len(steps))
     try:
-        shares, distance = _averaged(pilot, goal, said, steps, seed)
+        for (number, one), (place, most) in product(enumerate(answers), enumerate(steps)):
+            atoms, apart = _with(pilot, one.thinned(most), seed)
+            distance[place] += apart / _THINNINGS
+            found[place, :, number] = [atoms.shares(alpha) for alpha in goal.alphas]
     except InputError as error:
-        # Fewer responses are more alike than all are; nobody asked for them.
+        # Fewer answers are more alike than all are; without `responses`, they are left out.
         if responses is None and error.name == "pilot-flat":
             return xr.Dataset()
         raise
+    shares = [[Shares.mean(thinned) for thinned in row] for row in found]
     spread = [[[law.spread() for law in row] for row in goal.laws(one)] for one in shares]
-    found = xr.Dataset(
+    result = xr.Dataset(
         {
             "responses_spread": ((RESPONSES, names.ALPHA, DRAWS, N), np.array(spread)),
             "responses_distance": (RESPONSES, distance),
@@ -290,36 +255,8 @@ def thinned(pilot: ReadPilot, goal: Goal, responses: Sequence[int] | None, seed:
     ).transpose(names.ALPHA, RESPONSES, N, DRAWS)
     if goal.within is not None:
         enough = [goal.enough(one) for one in shares]
-        found["responses_n_within"] = ((names.ALPHA, RESPONSES, DRAWS), np.stack(enough, axis=1))
-    return found
-
-
-def _averaged(
-    pilot: ReadPilot, goal: Goal, said: Responses, steps: Sequence[int], seed: int
-) -> tuple[list[list[Shares]], Doubles]:
-    """Return shares by responses and alpha, and distances by responses, over several thinnings."""
-    each: list[list[list[Shares]]] = [[[] for _ in goal.alphas] for _ in steps]
-    distance = np.zeros(len(steps))
-    for number in range(_THINNINGS):
-        said = said if number == 0 else _responses(pilot, seed, number) or said
-        for place, most in enumerate(steps):
-            atoms, far = _with(pilot, said.thinned(most), seed)
-            distance[place] += far / _THINNINGS
-            for row, alpha in enumerate(goal.alphas):
-                each[place][row].append(atoms.shares(alpha))
-    return [[_mean(thinnings) for thinnings in by_alpha] for by_alpha in each], distance
-
-
-def _mean(shares: Sequence[Shares]) -> Shares:
-    fields = [field.name for field in attrs.fields(Shares)]
-    means = np.mean([attrs.astuple(one) for one in shares], axis=0).tolist()
-    return Shares(**dict(zip(fields, means, strict=True)))
-
-
-def _responses(pilot: ReadPilot, seed: int, number: int) -> Responses | None:
-    if pilot.table is None:
-        return None
-    return Responses.of(pilot.table, Keys(seed).child(f"plan/thinning-{number}"))
+        result["responses_n_within"] = ((names.ALPHA, RESPONSES, DRAWS), np.stack(enough, axis=1))
+    return result
 
 
 def _with(pilot: ReadPilot, table: xr.Dataset, seed: int) -> tuple[Pilot, float]:
@@ -342,8 +279,11 @@ class Plan(Result):
 
     def lines(self) -> list[str]:
         """Return all lines of text, of 80 columns."""
-        blocks = ["\n".join(_block(one)) for one in planes(self.data)]
-        return "\n\n".join(blocks).split("\n")
+        lines: list[str] = []
+        for one in planes(self.data):
+            lines += ["", *textwrap.wrap(f"Plan: {_answer(one)}", 80, subsequent_indent="  ")]
+            lines += [*_table(one), *wrapped(" ".join(_sentences(one)))]
+        return lines[1:]
 
     def to_json(self) -> dict[str, object]:
         """Return plain data, for programs; figures that do not exist are None."""
@@ -360,18 +300,11 @@ def _share(confidence: float) -> str:
     return f"{share.numerator} of {share.denominator}"
 
 
-def _block(plan: xr.Dataset) -> list[str]:
-    lines = textwrap.wrap(f"Plan: {_answer(plan)}", 80, subsequent_indent="  ")
-    lines += _table(plan)
-    return [*lines, *wrapped(" ".join(_sentences(plan)))]
-
-
 def _table(plan: xr.Dataset) -> list[str]:
     """Return the coverage between whose bounds most calibrations lie."""
-    heads = [EXPECTED if math.isinf(m) else several(int(m), "draw") for m in plan["draws"].values]
+    heads = "".join(f"{_by(m):<18}" for m in plan["draws"].values)
     share = f"range of coverage in {_share(plan.attrs['confidence'])} calibrations"
-    lines = [f"examples   {share}, by draws"]
-    lines.append(" " * 11 + "".join(f"{head:<18}" for head in heads).rstrip())
+    lines = [f"examples   {share}, by draws", f"{'':<11}{heads}".rstrip()]
     enough = None if "n_within" not in plan else plan["n_within"].values[-1]
     for row, n in enumerate(plan["n"].values.tolist()):
         bounds = [" to ".join(map(decimal, two)) for two in plan["coverage"].values[row].tolist()]
@@ -435,7 +368,7 @@ def _sentences(plan: xr.Dataset) -> Iterator[str]:
             "the calibrator expected, need fewer."
         )
     if "n_within" not in plan:
-        yield "--within (within=) says how many examples are enough."
+        yield "Set within, such as 0.02, for the number of examples that is enough."
 
 
 def _check(plan: xr.Dataset) -> Iterator[str]:
@@ -616,9 +549,11 @@ def plan(
     Vovk, Conditional validity of inductive conformal predictors, ACML 2012 (the beta law).
     """
     alphas = read_alphas(alpha)
-    check_share(confidence, "confidence", Fraction(1), "confidence=0.9 for 9 of 10 calibrations")
-    check_share(delta, "delta", Fraction(1), "delta=0.01 (--delta 0.01)")
-    width = None if within is None else check_width(within, alphas)
+    check_share("confidence", confidence, 0.9)
+    check_share("delta", delta, 0.01)
+    width = None
+    if within is not None:
+        width = check_share("within", within, float(min(alphas)) / 5, 1 - max(alphas))
     wanted_resamples = check_resamples(resamples)
     piloted = predictions is not None or plausibilities is not None
     counts = read_draws(draws, pilot=piloted)
@@ -643,7 +578,11 @@ def plan(
     result = goal.expected(shares, enough)
     result = result.assign(examples_to_speak(combiners or default_combiners(delta), alphas))
     if pilot is not None:
-        result = result.assign(variances(shares))
+        result = result.assign(
+            between=(names.ALPHA, [one.between for one in shares]),
+            within_examples=(names.ALPHA, [one.within for one in shares]),
+            design_effect=(names.ALPHA, [one.design_effect for one in shares]),
+        )
         if wanted_resamples:
             result = result.assign(bootstrapped(pilot.atoms, goal, wanted_resamples, seed))
         result = result.assign(thinned(pilot, goal, responses, seed))
@@ -655,7 +594,7 @@ def plan(
             "seed": seed,
             "resamples": wanted_resamples if pilot else 0,
             **({} if width is None else {"within": width}),
-            **({} if pilot is None else pilot.about),
+            **({} if pilot is None else pilot.settings),
         }
     )
     return Plan(result if is_several(alpha) else result.isel({names.ALPHA: 0}))
