@@ -16,6 +16,7 @@ from plausibly.evaluation import inputs, intervals
 from plausibly.evaluation.intervals import Averaging, Doubles, Interval
 from plausibly.evaluation.result import ENDS
 from plausibly.evaluation.risk import LEVEL, Risk, in_order, levels_of
+from plausibly.evaluation.splits import out_of_range
 from plausibly.kernels.coverage import row_sums
 from plausibly.kernels.random import Keys, hash_names
 from plausibly.kernels.types import Bools, Floats, Hashes, Ints
@@ -244,15 +245,8 @@ def _drawn(plausibilities: xr.DataArray) -> xr.DataArray:
 def _check_top(tops: Sequence[int], labels: int) -> None:
     bad = [one for one in tops if not 1 <= one <= labels]
     if bad or not tops:
-        got = str(bad[0]) if bad else "none"
-        raise InputError(
-            "top-range",
-            f"top {got} of {labels} labels",
-            expected=f"1 to {labels}",
-            got=got,
-            do="top=1 for the most plausible label",
-            whose="top",
-        )
+        found = bad[0] if bad else "none"
+        raise out_of_range("top", found, expected=f"1 to {labels}", do="top=1")
 
 
 def _leading(values: Floats) -> Doubles:

@@ -28,6 +28,7 @@ from plausibly.annotators.answers import (
 from plausibly.data.names import text_array
 from plausibly.errors import InputError, counted, listed
 from plausibly.evaluation.intervals import Doubles
+from plausibly.evaluation.splits import out_of_range
 from plausibly.kernels.types import Bools, Floats, Ints
 
 _STEP = 100_000
@@ -153,14 +154,7 @@ def average_overlap(
 def check_depth(depth: int, labels: int) -> int:
     """Return the depth, at most the number of labels, or raise ``depth-range``."""
     if depth < 1:
-        raise InputError(
-            "depth-range",
-            f"depth {depth}: no place of a ranking is compared",
-            expected="1 or more",
-            got=str(depth),
-            do="depth=3 (--depth 3) for the first three places",
-            whose="depth",
-        )
+        raise out_of_range("depth", depth, expected="1 or more", do="depth=3")
     return max(1, min(depth, labels))
 
 

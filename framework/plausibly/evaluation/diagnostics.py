@@ -28,7 +28,7 @@ from plausibly.evaluation.intervals import (
     check_method,
     variables,
 )
-from plausibly.evaluation.splits import Values, check_share, split, units_of
+from plausibly.evaluation.splits import Values, check_share, out_of_range, split, units_of
 from plausibly.kernels import coverage
 from plausibly.kernels.random import Keys, hash_names
 from plausibly.kernels.types import Floats, Hashes, Ints
@@ -194,14 +194,7 @@ def _check(draws: Sequence[int], seeds: int) -> None:
             whose="draws",
         )
     if seeds < 2:
-        raise InputError(
-            "seeds-range",
-            "one seed shows no spread",
-            expected="2 seeds or more",
-            got=str(seeds),
-            do="seeds=20",
-            whose="seeds",
-        )
+        raise out_of_range("seeds", seeds, expected="2 or more", do="seeds=20")
 
 
 def leave_one_annotator_out(
@@ -454,13 +447,10 @@ def _parts(hashes: Hashes, groups: Values | None, folds: int, keys: Keys) -> Int
     unit, member = units_of(hashes, groups)
     units = len(unit)
     if not 2 <= folds <= units:
-        raise InputError(
-            "folds-range",
-            f"{folds} parts of {counted(units)} {'examples' if groups is None else 'groups'}",
-            expected="2 parts or more, and one or more in each",
-            got=str(folds),
-            do="folds=2 for halves",
+        expected = (
+            f"2 to {counted(units)}, the number of {'examples' if groups is None else 'groups'}"
         )
+        raise out_of_range("folds", folds, expected=expected, do="folds=2")
     part = np.empty(units, dtype=np.int64)
     part[np.lexsort((unit, keys.uniform(unit)[:, 0]))] = np.arange(units) * folds // units
     return part[member]

@@ -17,9 +17,9 @@ from plausibly.conformal.inputs import GUARANTEES, OVERLAP
 from plausibly.data import names
 from plausibly.data.names import is_lazy, text_array
 from plausibly.data.states import read_left_out, with_left_out
-from plausibly.errors import counted
+from plausibly.errors import InputError, counted
 from plausibly.evaluation import inputs, intervals
-from plausibly.evaluation.inputs import EvaluationInputs, check_dim, prepare
+from plausibly.evaluation.inputs import EvaluationInputs, prepare
 from plausibly.evaluation.intervals import (
     AMBIGUITY,
     CELL,
@@ -213,7 +213,14 @@ def evaluate(
         parts.append((by, "group_", *groups))
     result = _merged(result, averaging.overall(outcomes))
     for dim, prefix, titles, of in parts:
-        check_dim(result, dim)
+        if dim in result.variables or dim in result.dims:
+            raise InputError(
+                "coordinate-reserved",
+                f'the result has a variable of its own called "{dim}"',
+                expected="a coordinate with another name",
+                got=dim,
+                do=f'rename it: assign_coords({{"example_{dim}": ...}})',
+            )
         rows = groups_of(of, len(titles))
         found = averaging.grouped(outcomes, rows, titles, dim=dim, prefix=prefix)
         result = _merged(result, found)

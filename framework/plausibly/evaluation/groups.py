@@ -317,7 +317,7 @@ class ByCoordinate:
                 f"no subgroup by {listed(self.coordinates)} has {self.at_least} {noun}",
                 expected=f"{self.at_least} {noun} or more in one subgroup",
                 got=f"at most {max(units)}",
-                do=f"--at-least {fewer} (at_least={fewer}), or fewer coordinates",
+                do=f"at_least={fewer}, or fewer coordinates",
             )
         outcomes = prepared.outcomes(prepared.measured())
         titles, depths, rows = zip(*kept, strict=True)
@@ -422,48 +422,19 @@ def _merged(first: xr.Dataset, second: xr.Dataset) -> xr.Dataset:
 
 def _number_of_each(of: str | xr.DataArray, prepared: EvaluationInputs) -> tuple[Doubles, str]:
     """Return the number of each example in the caller's order, and what it is called."""
-    if isinstance(of, str):
-        called, values = of, inputs.example_values(of, prepared.arrays)
-    else:
-        called = "values" if of.name is None else str(of.name)
-        values = _looked_up(of, prepared.sets[names.EXAMPLE].values, called)
+    name = of if isinstance(of, str) else of.name
+    title = "values" if name is None else str(name)
+    values = inputs.values_by_name(of, prepared.arrays, "values", title)
     if values.dtype.kind not in "biuf":
         raise InputError(
             "strata-of-text",
-            f'"{called}" is text, and strata are ranges of numbers',
+            f'"{title}" is text, and strata are ranges of numbers',
             expected="a number for each example",
             got=listed(sorted(set(name_texts(values.tolist())))),
-            do=f'groups of equal texts: by="{called}" (--by {called})',
-            whose=called,
+            do=f'groups of equal texts: by="{title}"',
+            whose=title,
         )
-    return values.astype(np.float64), called
-
-
-def _looked_up(
-    values: xr.DataArray, examples: NDArray[np.str_], called: str
-) -> NDArray[np.generic]:
-    places = inputs.places_of(
-        values,
-        examples,
-        "values-malformed",
-        f'the numbers "{called}"',
-        do="name the examples: assign_coords(example=...)",
-        source=called,
-    )
-    found: NDArray[np.generic] = values.values[places]
-    lacking = places < 0
-    if found.dtype.kind == "f":
-        lacking |= np.isnan(found)
-    if lacking.any():
-        raise inputs.without(
-            "values-missing",
-            f'"{called}"',
-            examples[lacking],
-            len(places),
-            expected="a number for each example of the sets",
-            source=called,
-        )
-    return found
+    return values.astype(np.float64), title
 
 
 def _cuts(

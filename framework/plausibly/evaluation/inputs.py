@@ -191,13 +191,13 @@ def example_values(
     coordinate: str, arrays: Sequence[xr.DataArray | xr.Dataset], *, what: str = "the examples"
 ) -> NDArray[np.generic]:
     """Return a coordinate of the examples, from the first array that has it."""
-    given: object = coordinate
-    if not isinstance(given, str):
+    name: object = coordinate
+    if not isinstance(name, str):
         raise InputError(
             "coordinate-missing",
-            "a coordinate of the examples is asked for by its name",
+            "a coordinate of the examples is chosen by its name",
             expected="text",
-            got=type(given).__name__,
+            got=type(name).__name__,
             do='sets.assign_coords({"site": ("example", values)}), and then "site"',
         )
     for array in arrays:
@@ -209,7 +209,7 @@ def example_values(
         f'{what} have no coordinate "{coordinate}"',
         expected="a coordinate over example",
         got=listed(there) or "none",
-        do=_meant(coordinate, there) or "assign_coords, or an example table (-e)",
+        do=_meant(coordinate, there) or "assign_coords, or a table of examples",
         details={"coordinates": there},
     )
 
@@ -220,72 +220,58 @@ def _meant(name: str, there: Sequence[str]) -> str:
     return f'did you mean "{close[0]}"?' if close else ""
 
 
-def _filled(coordinate: str, values: xr.DataArray) -> NDArray[np.generic]:
-    """Return the values of a coordinate, each of which must be there."""
+def _filled(
+    title: str, values: xr.DataArray, name: str = "coordinate-empty"
+) -> NDArray[np.generic]:
+    """Return the values of the examples, each of which must be there."""
     found: NDArray[np.generic] = values.values
     complete = as_values(found)
     if complete is None:
-        raise without(
-            "coordinate-empty",
-            f'"{coordinate}"',
-            values[names.EXAMPLE].values[emptiness(found)],
-            len(found),
-            expected="a value for each example",
-            do=f'fill "{coordinate}" in',
-        )
+        lacking = values[names.EXAMPLE].values[emptiness(found)]
+        raise without(name, f'"{title}"', lacking, len(found))
     return complete
 
 
 def without(
-    name: str,
-    what: str,
-    lacking: Sequence[str] | NDArray[np.str_],
-    total: int,
-    *,
-    expected: str,
-    do: str = "add them",
-    source: str = "",
+    name: str, what: str, lacking: Sequence[str] | NDArray[np.str_], total: int
 ) -> InputError:
     """Return the error that some examples have nothing of a kind."""
     return InputError(
         name,
         f"{counted(len(lacking))} of {counted(total)} examples have no {what}",
-        expected=expected,
+        expected="a value for each example",
         got=f"none for {listed(lacking)}",
-        do=f"{do}, or leave these examples out with sel(example=...)",
-        whose=source,
+        do="add them, or leave these examples out with sel(example=...)",
         details={"examples": list(map(str, lacking))},
     )
 
 
-def places_of(
-    array: object,
-    examples: NDArray[np.str_],
-    name: str,
-    what: str,
-    *,
-    do: str,
-    source: str = "",
-    expected: str = "a DataArray over example, with names, or the name of a coordinate",
-) -> Ints:
-    """Return where an array has these examples, by name, -1 where it has not."""
-    if (
-        not isinstance(array, xr.DataArray)
-        or array.dims != (names.EXAMPLE,)
-        or names.EXAMPLE not in array.coords
-    ):
-        dims = getattr(array, "dims", None)
+def values_by_name(
+    values: object, arrays: Sequence[xr.DataArray | xr.Dataset], name: str, title: str
+) -> NDArray[np.generic]:
+    """Return a coordinate of the examples, or values by name, in the order of the first array."""
+    if isinstance(values, str):
+        return example_values(values, arrays)
+    if not isinstance(values, xr.DataArray) or values.dims != (names.EXAMPLE,):
+        dims = getattr(values, "dims", None)
+        found = f"a {type(values).__name__}" if dims is None else f"dims {listed(dims) or 'none'}"
+    else:
+        found = "" if names.EXAMPLE in values.coords else f"dims {names.EXAMPLE}"
+    if found or not isinstance(values, xr.DataArray):
         raise InputError(
-            name,
-            f"{what} are not named by example",
-            expected=expected,
-            got=f"an object of type {type(array).__name__}"
-            if dims is None
-            else f"dims {listed(map(str, dims)) or 'none'}",
-            do=do,
-            whose=source,
+            f"{name}-malformed",
+            f'"{title}" is not named by example',
+            expected="a DataArray over example, with names, or the name of a coordinate",
+            got=found,
+            do="name the examples: assign_coords(example=...)",
+            whose=title,
         )
-    return positions(names.name_texts(array[names.EXAMPLE].values), list(map(str, examples)))
+    examples = arrays[0][names.EXAMPLE].values
+    places = positions(names.name_texts(values[names.EXAMPLE].values), list(map(str, examples)))
+    if (places < 0).any():
+        raise without(f"{name}-missing", f'"{title}"', examples[places < 0], len(examples))
+    ordered = values.isel({names.EXAMPLE: places}).assign_coords({names.EXAMPLE: examples})
+    return _filled(title, ordered, f"{name}-missing")
 
 
 def known_values(
@@ -315,11 +301,7 @@ def true_codes(
 ) -> Ints:
     """Return the code of the true label of each example."""
     name = true if isinstance(true, str) else "true label"
-    if isinstance(true, str):
-        values = example_values(true, arrays)
-    else:
-        values = _filled(name, _true_labels(true, arrays[0][names.EXAMPLE].values))
-    written = names.name_texts(values)
+    written = names.name_texts(values_by_name(true, arrays, "true", name))
     # A column of numbers has lost whether it wrote 1 or 1.0; where both are labels, that matters.
     known = list(map(names.number_text, labels))
     if len(set(known)) == len(known):
@@ -338,21 +320,6 @@ def true_codes(
             details={"labels": unknown},
         )
     return codes
-
-
-def _true_labels(true: xr.DataArray, examples: NDArray[np.str_]) -> xr.DataArray:
-    places = places_of(
-        true,
-        examples,
-        "true-malformed",
-        "the true labels",
-        do='true="COLUMN" of an example table, or name the examples',
-    )
-    if (places < 0).any():
-        lacking = examples[places < 0]
-        expected = "one for each example of the sets"
-        raise without("true-missing", "true label", lacking, len(examples), expected=expected)
-    return true.isel({names.EXAMPLE: places}).assign_coords({names.EXAMPLE: examples})
 
 
 _CARRIED = (GUARANTEES, FINGERPRINT, OVERLAP)
@@ -598,18 +565,6 @@ def as_typed(alphas: Alphas) -> list[AlphaLike]:
     return given
 
 
-def check_dim(found: xr.Dataset, name: str) -> None:
-    """Raise ``coordinate-reserved`` where a coordinate is called like a part of the result."""
-    if name in found.variables or name in found.dims:
-        raise InputError(
-            "coordinate-reserved",
-            f'the result has a variable of its own called "{name}"',
-            expected="a coordinate with another name",
-            got=name,
-            do=f'rename it: assign_coords({{"example_{name}": ...}})',
-        )
-
-
 def warn_of_overlap(
     overlap: int, examples: int, what: str, *, expected: str, do: str, source: str, stacklevel: int
 ) -> None:
@@ -625,9 +580,6 @@ def warn_of_overlap(
             details={"overlap": overlap, "examples": examples},
             stacklevel=stacklevel,
         )
-
-
-_CELLS = 1 << 18  # of what is in hand at once
 
 
 def as_predictions(predictions: xr.DataArray) -> xr.DataArray:
@@ -653,14 +605,7 @@ def p_value_rows(
         start, end = end, end + size
         part = predictions.isel({names.EXAMPLE: slice(start, end)})
         part = part.load() if lazy else part
-        for rows in few_rows((size, len(labels))):
+        for rows in row_blocks((size, len(labels))):
             found = predictor.p_values(part.isel({names.EXAMPLE: rows}))
             values: Floats = found.transpose(names.EXAMPLE, names.LABEL).values
             yield slice(start + rows.start, start + rows.stop), values[:, code]
-
-
-def few_rows(shape: tuple[int, int]) -> Iterator[slice]:
-    """Yield slices of the rows of an array of this shape that hold about `_CELLS` cells each."""
-    step = max(1, _CELLS // max(1, shape[1]))
-    for start in range(0, shape[0], step):
-        yield slice(start, min(start + step, shape[0]))

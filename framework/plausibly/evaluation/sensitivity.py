@@ -45,8 +45,15 @@ from plausibly.evaluation.result import (
     planes,
     wrapped,
 )
-from plausibly.evaluation.splits import Values, check_share, split, split_keys, split_seed
-from plausibly.evaluation.study import TOLERATED, check_count
+from plausibly.evaluation.splits import (
+    Values,
+    check_count,
+    check_share,
+    split,
+    split_keys,
+    split_seed,
+)
+from plausibly.evaluation.study import TOLERATED
 from plausibly.kernels.coverage import row_sums
 from plausibly.kernels.random import hash_names
 from plausibly.kernels.types import Bools, Floats
@@ -464,7 +471,7 @@ def sensitivity(
     components = read_aggregators(aggregators)
     chosen = read_reference(reference, list(components))
     check_share(test)
-    check_count("splits", splits, do="splits=100")
+    check_count("splits", splits, usual=100)
     exact = read_alphas(alphas)
     method = Method(calibrator=calibrator, score=score, combiner=combiner, draws=draws)
     table = check_table(annotations)

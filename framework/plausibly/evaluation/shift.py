@@ -18,6 +18,7 @@ from plausibly.data.names import does, name_texts, positions, several, text_arra
 from plausibly.errors import InputError, counted, listed, warn
 from plausibly.evaluation import inputs
 from plausibly.evaluation.intervals import Doubles
+from plausibly.evaluation.splits import out_of_range
 from plausibly.extras import require
 from plausibly.kernels.types import Bools, Floats, Ints
 
@@ -265,14 +266,8 @@ def _check_apart(features: xr.DataArray, fitting: xr.DataArray, whose: str) -> N
 def _check_clip(clip: object) -> None:
     numeric = isinstance(clip, int | float) and not isinstance(clip, bool)
     if not numeric or not 1 < float(str(clip)) < math.inf:
-        raise InputError(
-            "clip-range",
-            f"clip {clip!r} bounds no ratio",
-            expected="a number above 1: ratios stay within 1 / clip to clip",
-            got=repr(clip),
-            do="clip=100.0",
-            whose="clip",
-        )
+        expected = "a number above 1: ratios stay within 1 / clip to clip"
+        raise out_of_range("clip", repr(clip), expected=expected, do="clip=100.0")
 
 
 def _check_probabilities(probabilities: Doubles, rows: int) -> None:

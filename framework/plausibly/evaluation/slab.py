@@ -237,14 +237,8 @@ def _features(features: xr.DataArray, prepared: EvaluationInputs) -> xr.DataArra
     values = table.values[places]
     lacking = (places < 0) | ~np.isfinite(values.astype(np.float64)).all(axis=1)
     if lacking.any():
-        raise inputs.without(
-            "features-missing",
-            "features",
-            np.array(examples)[lacking],
-            len(examples),
-            expected="finite numbers for each example of the sets",
-            source="features",
-        )
+        few = np.array(examples)[lacking]
+        raise inputs.without("features-missing", "finite features", few, len(examples))
     # In the order of their names, so that no sum depends on the order in which they came.
     columns = name_texts(table[others[0]].values)
     order = np.argsort(text_array(columns), kind="stable")

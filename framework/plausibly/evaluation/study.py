@@ -49,7 +49,13 @@ from plausibly.evaluation.result import (
     with_zeros,
     wrapped,
 )
-from plausibly.evaluation.splits import Values, check_share, check_strata, is_whole
+from plausibly.evaluation.splits import (
+    check_count,
+    check_share,
+    check_strata,
+    is_whole,
+    out_of_range,
+)
 from plausibly.io import arrays
 from plausibly.kernels.coverage import Ties
 from plausibly.kernels.types import Bools
@@ -274,15 +280,17 @@ def compare(
     wanted = read_methods(methods)
     policy = inputs.check_ties(ties)
     check_share(test)
-    check_count("splits", splits, do="splits=100")
-    check_count("processes", processes, do="processes=2")
+    check_count("splits", splits, usual=100)
+    check_count("processes", processes, usual=2)
     numbers = read_numbers("draws", draws), read_numbers("sizes", sizes)
     model = Predictions.from_xarray(predictions).array
     model, lam = inputs.matched(model, inputs.as_plausibilities(plausibilities))
     labels = name_texts(model[names.LABEL].values)
     model, groups = inputs.with_groups(model, group, lam)
     stratum = stratify if isinstance(stratify, str) else "stratify"
-    strata = None if stratify is None else strata_of(stratify, (model, lam))
+    strata = None
+    if stratify is not None:
+        strata = inputs.values_by_name(stratify, (model, lam), "stratify", stratum)
     if groups is not None and strata is not None:
         check_strata(groups, strata, group=str(group), stratify=stratum)
 
@@ -328,71 +336,18 @@ def compare(
     return assembled(design, found, [float(alpha) for alpha in exact], attributes)
 
 
-_WHAT = {
-    "splits": "a study of {} splits",
-    "processes": "a study in {} processes",
-    "draws": "draws {} of a study",
-    "sizes": "calibration sizes {} of a study",
-}
-
-
-def _out_of_range(name: str, value: object, *, expected: str, got: str, do: str) -> InputError:
-    what = _WHAT[name].format(repr(value))
-    return InputError(f"{name}-range", what, expected=expected, got=got, do=do)
-
-
-def check_count(name: str, value: object, *, do: str) -> None:
-    """Raise `InputError` ``splits-range`` or ``processes-range`` unless it is a count."""
-    if not is_whole(value):
-        expected = "a whole number from 1 on"
-        raise _out_of_range(name, value, expected=expected, got=repr(value), do=do)
-
-
-def read_numbers(name: str, value: int | Sequence[int] | None) -> tuple[int, ...] | None:
+def read_numbers(argument: str, value: int | Sequence[int] | None) -> tuple[int, ...] | None:
     """Return one number or several, each once."""
     if value is None:
         return None
-    alone = np.ndim(value) == 0  # a text too
-    numbers: list[object] = [value] if alone else list(value)  # type: ignore[arg-type]  # as ndim says
-    wrong = [value for value in numbers if not is_whole(value)]
-    if wrong or not numbers:
-        do = f"{name}=[1, 5, 10]" if name == "draws" else f"{name}=[50, 100, 200]"
-        got = listed(map(repr, wrong)) or "none"
-        raise _out_of_range(name, value, expected="whole numbers from 1 on", got=got, do=do)
-    found = [int(value) for value in numbers if isinstance(value, int | np.integer)]
-    twice = sorted({value for value in found if found.count(value) > 1})
-    if twice:
-        do = f"{name}={list(dict.fromkeys(found))}"
-        got = f"{listed(twice)} more than once"
-        raise _out_of_range(name, value, expected="each number once", got=got, do=do)
-    return tuple(found)
-
-
-def strata_of(stratify: str | xr.DataArray, arrays: Sequence[xr.DataArray]) -> Values:
-    if isinstance(stratify, str):
-        return inputs.example_values(stratify, arrays)
-    examples = arrays[0][names.EXAMPLE].values
-    places = inputs.places_of(
-        stratify,
-        examples,
-        "stratify-malformed",
-        "the strata",
-        expected="the name of a coordinate, or a DataArray over example",
-        do='stratify="COLUMN" of an example table, or plausibilities.idxmax("label")',
-        source="stratify",
-    )
-    if (places < 0).any():
-        raise inputs.without(
-            "stratify-missing",
-            "stratum",
-            examples[places < 0],
-            len(examples),
-            expected="a value for each example of the predictions",
-            source="stratify",
-        )
-    values = stratify.isel({names.EXAMPLE: places}).values
-    whole = arrays[0].assign_coords(stratify=(names.EXAMPLE, values))
-    return inputs.example_values("stratify", (whole,))
+    numbers = np.asarray(value, dtype=object).ravel().tolist()
+    found = listed(repr(one) for one in numbers if not is_whole(one))
+    twice = sorted({one for one in numbers if numbers.count(one) > 1}) if not found else []
+    if found or twice or not numbers:
+        found = f"{listed(twice)} more than once" if twice else found or "none"
+        expected, do = "whole numbers from 1 on, each once", f"{argument}=[50, 100, 200]"
+        raise out_of_range(argument, found, expected=expected, do=do)
+    return tuple(map(int, numbers))
 
 
 def _run(

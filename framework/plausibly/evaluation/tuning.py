@@ -27,7 +27,7 @@ from plausibly.errors import InputError, PlausiblyWarning, counted, listed
 from plausibly.evaluation.design import exact_mean
 from plausibly.evaluation.inputs import example_values
 from plausibly.evaluation.intervals import Doubles
-from plausibly.evaluation.splits import is_whole, split, split_keys
+from plausibly.evaluation.splits import check_count, split, split_keys
 from plausibly.guarantee import rounded
 from plausibly.kernels import coverage
 from plausibly.kernels.random import Keys, hash_names
@@ -310,15 +310,7 @@ def _check(
             do='goal="set-size"',
             whose="goal",
         )
-    if not is_whole(splits):
-        raise InputError(
-            "splits-range",
-            f"tuning over {splits!r} splits",
-            expected="a whole number from 1 on",
-            got=repr(splits),
-            do="splits=10",
-            whose="splits",
-        )
+    check_count("splits", splits, usual=10)
     for values, name in ((penalties, "penalties"), (free_ranks, "free_ranks")):
         if values is not None and not len(values):
             raise InputError(

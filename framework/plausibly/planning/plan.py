@@ -21,7 +21,6 @@ from plausibly.data import names
 from plausibly.data.names import several
 from plausibly.errors import InputError, counted
 from plausibly.evaluation import inputs
-from plausibly.evaluation.inputs import few_rows
 from plausibly.evaluation.result import (
     Result,
     decimal,
@@ -33,6 +32,7 @@ from plausibly.evaluation.result import (
 )
 from plausibly.evaluation.splits import is_whole, out_of_range
 from plausibly.guarantee import bounded
+from plausibly.kernels.blocks import row_blocks
 from plausibly.kernels.coverage import row_sums
 from plausibly.kernels.random import Keys
 from plausibly.kernels.types import Floats
@@ -265,7 +265,7 @@ def _with(pilot: ReadPilot, table: xr.Dataset, seed: int) -> tuple[Pilot, float]
     _, lam = inputs.matched_with(pilot.predictions, found, only_common=True)
     some, all_said = lam.stored, pilot.plausibilities.stored
     apart = np.empty(len(all_said.weight))
-    for rows in few_rows(all_said.shape):
+    for rows in row_blocks(all_said.shape):
         less, whole = some.take(rows).dense(), all_said.take(rows).dense()
         apart[rows] = row_sums(np.abs(less.astype(np.float64) - whole), most=2.0)
     atoms = Pilot.of(pilot.predictions, lam, pilot.score, seed, pilot.clusters)
