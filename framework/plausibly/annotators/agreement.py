@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import math
 import textwrap
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import ClassVar
 
 import numpy as np
 import xarray as xr
-from numpy.typing import NDArray
 
 from plausibly.annotators import measures
 from plausibly.annotators.answers import (
@@ -78,19 +77,32 @@ def label_disagreement(answers: xr.DataArray | xr.Dataset) -> xr.Dataset:
     few answers behind the plausibilities look more agreed than they are.
     """
     if is_annotations(answers) and answers.attrs.get(names.KIND) == SINGLE:
-        return _of_answers(Answers.of(answers))
-    lam = as_plausibilities(answers)
-    # The order of the rows must not reach the last bits of the sums.
-    order = np.argsort(hash_names(lam[names.EXAMPLE].values), kind="stable")
-    values = lam.values[order].astype(np.float64)
-    said = (values > 0).astype(np.float64)
-    labels = list(map(str, lam[names.LABEL].values))
-    n = len(values)
-    return _result(labels, values.T @ values / n, said.T @ said, n, n, "draws")
+        single = Answers.of(answers)
+        labels, n, compared, pairs = single.labels, single.n, int(single.paired.sum()), "answers"
+        together, both = _pairs_of_answers(single)
+    else:
+        lam = as_plausibilities(answers)
+        # The order of the rows must not reach the last bits of the sums.
+        order = np.argsort(hash_names(lam[names.EXAMPLE].values), kind="stable")
+        values = lam.values[order].astype(np.float64)
+        there = (values > 0).astype(np.float64)
+        n = compared = len(values)
+        labels, pairs = name_texts(lam[names.LABEL].values), "draws"
+        together, both = values.T @ values / n, there.T @ there
+    named = text_array(labels)
+    return xr.Dataset(
+        {
+            TOGETHER: ((names.LABEL, OTHER), together),
+            "share": (names.LABEL, together.sum(axis=1)),
+            "examples": ((names.LABEL, OTHER), np.rint(both).astype(np.int64)),
+        },
+        coords={names.LABEL: named, OTHER: named},
+        attrs={"n": n, "compared": compared, "pairs": pairs},
+    )
 
 
-def _of_answers(answers: Answers) -> xr.Dataset:
-    """Return the shares of pairs of different answers to the same example."""
+def _pairs_of_answers(answers: Answers) -> tuple[Doubles, Doubles]:
+    """Return shares of pairs of answers to the same example, and how many examples have both."""
     compared = int(answers.paired.sum())
     if not compared:
         raise InputError(
@@ -110,24 +122,8 @@ def _of_answers(answers: Answers) -> xr.Dataset:
     shares = matrix(counts / (each * (each - 1)), example, label, shape)
     # An answer makes no pair with itself.
     together = (shares.T @ some).toarray() - np.diag(np.asarray(shares.sum(axis=0)).ravel())
-    said = matrix(np.ones(len(counts)), example, label, shape)
-    both = (said.T @ said).toarray()
-    return _result(answers.labels, together / compared, both, answers.n, compared, "answers")
-
-
-def _result(
-    labels: list[str], together: Doubles, both: Doubles, n: int, compared: int, pairs: str
-) -> xr.Dataset:
-    named = text_array(labels)
-    return xr.Dataset(
-        {
-            TOGETHER: ((names.LABEL, OTHER), together),
-            "share": (names.LABEL, together.sum(axis=1)),
-            "examples": ((names.LABEL, OTHER), np.rint(both).astype(np.int64)),
-        },
-        coords={names.LABEL: named, OTHER: named},
-        attrs={"n": n, "compared": compared, "pairs": pairs},
-    )
+    there = matrix(np.ones(len(counts)), example, label, shape)
+    return together / compared, (there.T @ there).toarray()
 
 
 class Agreement(Result):
@@ -440,13 +436,12 @@ def _rows(found: xr.Dataset, shown: Sequence[int]) -> list[str]:
 
 
 LEAST_COMPARED = 10  # answers of an annotator before anything is made of them
-_LEVEL = 0.05  # chance that somebody is noted where nobody differs
+_LEVEL = 0.05  # chance that an annotator is noted where none differs
 
 
-def example_measures(answers: Answers) -> tuple[list[Measure], dict[str, Doubles]]:
-    """Return what is known of each example with two answers, as means and one by one."""
-    paired = answers.paired
-    why = "no example has two answers"
+def example_measures(answers: Answers) -> tuple[list[Measure], Doubles]:
+    """Return means over the examples with two answers, and the entropy of each example."""
+    paired, why = answers.paired, "no example has two answers"
     cells = np.bincount(answers.cell_example, minlength=answers.n)
     tops = np.bincount(answers.support_example[answers.leading], minlength=answers.n)
     total = np.bincount(answers.support_example, weights=answers.mass, minlength=answers.n)
@@ -460,7 +455,7 @@ def example_measures(answers: Answers) -> tuple[list[Measure], dict[str, Doubles
         mean("tied", (tops > 1).astype(np.float64), paired, why),
         mean("entropy", entropy, paired, why),
     ]
-    return found, {"entropy": np.where(answers.answers > 0, entropy, np.nan)}
+    return found, np.where(answers.answers > 0, entropy, np.nan)
 
 
 def left_out_votes(answers: Answers) -> Doubles:
@@ -476,20 +471,10 @@ def left_out_votes(answers: Answers) -> Doubles:
     return np.where(answers.paired[answers.cell_example], above / np.maximum(below, 1), np.nan)
 
 
-def left_out_measure(answers: Answers, votes: Doubles) -> Measure:
-    """Return how often a real annotator says what the others vote for, the mean over examples."""
-    mine = (answers.annotator >= 0) & answers.paired[answers.owner]
-    owner = answers.owner[mine]
-    n = np.bincount(owner, minlength=answers.n)
-    agreed = np.bincount(owner, votes[answers.cell[mine]], answers.n)
-    why = measures.NO_PAIRS
-    if answers.paired.any():
-        why = "no example with two answers says who gave one of them"
-    return mean("left-out-vote", agreed / np.maximum(n, 1), n > 0, why)
-
-
 def by_annotator(answers: Answers, likeness: Likeness, votes: Doubles) -> xr.Dataset:
-    """Return what there is to say of each known annotator: unknown ones only count as others."""
+    """Return measures of each known annotator; unknown ones only count as others."""
+    from scipy.special import ndtri
+
     who, owner, cell = answers.annotator, answers.owner, answers.cell
     count = len(answers.annotators)
     known = who >= 0
@@ -514,9 +499,8 @@ def by_annotator(answers: Answers, likeness: Likeness, votes: Doubles) -> xr.Dat
     square = average(away**2, thrice)
     error = np.sqrt(ratio(square, np.maximum(n - 1, 0)))
     tested = n >= LEAST_COMPARED
-    limit = _limit(int(tested.sum()))
-    low = np.zeros(count, dtype=bool)
-    low[tested] = (gap[tested] < -limit * error[tested]) & (gap[tested] < 0)
+    limit = float(-ndtri(_LEVEL / max(int(tested.sum()), 1)))
+    low = tested & (gap < -limit * error) & (gap < 0)
     says = _says_too_much(answers, mine)
     dim = names.ANNOTATOR
     return xr.Dataset(
@@ -536,13 +520,6 @@ def by_annotator(answers: Answers, likeness: Likeness, votes: Doubles) -> xr.Dat
         },
         coords={dim: text_array(answers.annotators)},
     )
-
-
-def _limit(tested: int) -> float:
-    """Return how many standard errors below the others one must lie to be noted."""
-    from scipy.special import ndtri
-
-    return float(-ndtri(_LEVEL / tested)) if tested else 0.0
 
 
 def _says_too_much(answers: Answers, mine: Bools) -> tuple[list[int], Doubles, Doubles]:
@@ -713,31 +690,55 @@ def agreement(
     intervals.check_method("auto", confidence)
     answers = Answers.of(annotations)
     position = order_positions(annotations, answers, order)
-    deep = _depth(answers, depth)
+    if depth is not None and answers.kind != RANKINGS:
+        raise InputError(
+            "depth-unfit",
+            f"depth {depth} has no meaning for {answers.kind} answers",
+            expected=f"{RANKINGS} answers",
+            got=answers.kind,
+            do="leave depth out",
+            whose="depth",
+        )
+    deep = measures.longest(answers)
+    deep = deep if depth is None else measures.check_depth(depth, len(answers.labels))
     drawn = check_resamples(resamples)
     keys = Keys(seed).child("agreement")
     place = positions(answers.examples.tolist(), name_texts(annotations.indexes[names.EXAMPLE]))
-    about = xr.Dataset(coords=_over_examples(annotations)).isel({names.EXAMPLE: np.argsort(place)})
+    coords = {k: v for k, v in annotations.coords.items() if v.dims == (names.EXAMPLE,)}
+    about = xr.Dataset(coords=coords).isel({names.EXAMPLE: np.argsort(place)})
     clusters = None
     if cluster is not None:
         clusters = group_names(inputs.example_values(cluster, (about,)))
 
-    def resampling(wanted: Bools, stream: Keys) -> Resampling:
-        return _resampling(answers, clusters, wanted, stream, drawn, confidence)
+    def resampling(wanted: Bools, keys: Keys) -> Resampling:
+        """Return how examples are resampled: those that can be compared, or their clusters."""
+        compared = answers.paired[wanted]
+        if clusters is None:
+            units, codes = answers.examples[wanted][compared], np.arange(int(compared.sum()))
+        else:
+            units, codes = np.unique(clusters[wanted][compared], return_inverse=True)
+        hashes = hash_names(units.tolist())
+        place = np.argsort(hashes, kind="stable")
+        # -1, the last unit, is that of all examples in which nothing can be compared.
+        of = np.full(len(compared), -1, dtype=np.int64)
+        of[compared] = np.argsort(place, kind="stable")[codes]
+        return Resampling(
+            hashes=hashes[place], of=of, resamples=drawn, keys=keys, confidence=confidence
+        )
 
     plan = resampling(np.ones(answers.n, dtype=bool), keys)
     alike, votes = likenesses(answers, deep), left_out_votes(answers)
-    asked, of_examples = _measures(answers, alike, votes, position)
+    found, entropies = _measures(answers, alike, votes, position)
     shares = np.where(answers.paired, measures.pair_shares(alike[-1]), np.nan)
     result = xr.Dataset(
         {
-            **{name: (MEASURE, column) for name, column in measures.measured(asked, plan).items()},
+            **{name: (MEASURE, column) for name, column in measures.measured(found, plan).items()},
             "example_answers": (names.EXAMPLE, answers.answers[place]),
             "example_agreement": (names.EXAMPLE, shares[place]),
-            "example_entropy": (names.EXAMPLE, of_examples["entropy"][place]),
+            "example_entropy": (names.EXAMPLE, entropies[place]),
         },
         coords={
-            MEASURE: text_array([one.name for one in asked]),
+            MEASURE: text_array([one.name for one in found]),
             names.EXAMPLE: answers.examples[place],
         },
         attrs={
@@ -776,66 +777,25 @@ def agreement(
 
 def _measures(
     answers: Answers, likenesses: Sequence[Likeness], votes: Doubles, position: Ints | None
-) -> tuple[list[Measure], dict[str, Doubles]]:
-    """Return the measures in the order in which they are told, and numbers of the examples."""
+) -> tuple[list[Measure], Doubles]:
+    """Return the measures in the order in which they are printed, and entropies of the examples."""
     of_order = [] if position is None else measures.ordered_measures(answers, position)
-    of_examples, values = example_measures(answers)
+    of_examples, entropy = example_measures(answers)
+    # How often a known annotator names what the others vote for, the mean over examples.
+    mine = (answers.annotator >= 0) & answers.paired[answers.owner]
+    owner = answers.owner[mine]
+    n = np.bincount(owner, minlength=answers.n)
+    agreed = np.bincount(owner, votes[answers.cell[mine]], answers.n) / np.maximum(n, 1)
+    why = measures.NO_PAIRS
+    if answers.paired.any():
+        why = "no example with two answers says who gave one of them"
     found = [
         *map(measures.pair_mean, likenesses),
         *of_order[:1],
         *(measures.krippendorff(one) for one in likenesses if one.alpha),
         *of_order[1:],
         *([measures.fleiss_kappa(likenesses[0])] if answers.kind == SINGLE else []),
-        left_out_measure(answers, votes),
+        mean("left-out-vote", agreed, n > 0, why),
         *of_examples,
     ]
-    return found, values
-
-
-def _over_examples(annotations: xr.Dataset) -> dict[Hashable, xr.DataArray]:
-    return {
-        name: values
-        for name, values in annotations.coords.items()
-        if values.dims == (names.EXAMPLE,)
-    }
-
-
-def _resampling(
-    answers: Answers,
-    clusters: NDArray[np.str_] | None,
-    wanted: Bools,
-    keys: Keys,
-    resamples: int,
-    confidence: float,
-) -> Resampling:
-    """Return how some examples are resampled: those that can be compared, or their clusters."""
-    compared = answers.paired[wanted]
-    if clusters is None:
-        texts, codes = answers.examples[wanted][compared], np.arange(int(compared.sum()))
-    else:
-        texts, codes = np.unique(clusters[wanted][compared], return_inverse=True)
-    hashes = hash_names(texts.tolist())
-    place = np.argsort(hashes, kind="stable")
-    rank = np.empty(len(place), dtype=np.int64)
-    rank[place] = np.arange(len(place))
-    # the last unit is that of all examples that nothing can be compared in
-    of = np.full(len(compared), -1, dtype=np.int64)
-    of[compared] = rank[codes]
-    return Resampling(
-        hashes=hashes[place], of=of, resamples=resamples, keys=keys, confidence=confidence
-    )
-
-
-def _depth(answers: Answers, depth: int | None) -> int:
-    if depth is None:
-        return measures.longest(answers)
-    if answers.kind != RANKINGS:
-        raise InputError(
-            "depth-unfit",
-            f"depth {depth} has no meaning for {answers.kind} answers",
-            expected="partial-ranking answers",
-            got=answers.kind,
-            do="leave depth (--depth) out",
-            whose="depth",
-        )
-    return measures.check_depth(depth, len(answers.labels))
+    return found, entropy

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from typing import Any
 
-import attrs
 import numpy as np
 import xarray as xr
 
-from plausibly.calibration.alphas import AlphaLike, Alphas, read_alphas
+from plausibly.calibration.alphas import Alphas, read_alphas
 from plausibly.conformal.aggregate import DEFAULT_AGGREGATORS, aggregate
 from plausibly.conformal.calibrate import calibrate
 from plausibly.conformal.predictor import ConformalPredictor
@@ -287,20 +285,37 @@ def leave_one_annotator_out(
     asked = _asked(table, annotators)
     groups = None if group is None else inputs.example_values(group, (model,))
     hashes = hash_names(model[names.EXAMPLE].values)
-    study = _Study(
-        predictions=model,
-        part=_parts(hashes, groups, folds, Keys(seed).child("left-out-annotator")),
-        calibration={
-            "calibrator": calibrator,
-            "score": score,
-            "combiner": combiner,
-            "seed": seed,
-            "group": group,
-        },
-        alphas=inputs.as_typed(alphas),
-    )
-    covered = np.full((len(asked), *study.shape), np.nan)
+    part, typed = _parts(hashes, groups, folds, seed), inputs.as_typed(alphas)
+    covered = np.full((len(asked), len(hashes), len(exact)), np.nan)
     others = np.full_like(covered, np.nan)
+
+    def measure(place: int, own: xr.DataArray, rest: xr.DataArray) -> None:
+        """Fill in the coverage of the answers of one annotator, and of the others."""
+        own_rows, own_lam = _lined_up(own, model)
+        rest_rows, rest_lam = _lined_up(rest, model)
+        for fold in range(folds):
+            test = np.flatnonzero((part == fold) & (own_rows >= 0))
+            chosen = np.flatnonzero((part != fold) & (rest_rows >= 0))
+            if not test.size or not chosen.size:
+                continue
+            predictor = calibrate(
+                model.isel({names.EXAMPLE: chosen}),
+                rest.isel({names.EXAMPLE: rest_rows[chosen]}),
+                calibrator=calibrator,
+                score=score,
+                combiner=combiner,
+                seed=seed,
+                group=group,
+            )
+            sets = predictor.predict(model.isel({names.EXAMPLE: test}), typed)
+            shared = rest_rows[test] >= 0
+            both = test[shared]
+            for at, plane in enumerate(inputs.planes_of(sets)):
+                covered[place, test, at] = coverage.aggregated(plane, own_lam[own_rows[test]])
+                others[place, both, at] = coverage.aggregated(
+                    plane[shared], rest_lam[rest_rows[both]]
+                )
+
     with ticking(progress, "leaving annotators out") as tick:
         for place, name in enumerate(asked):
             own = aggregate(
@@ -310,7 +325,7 @@ def leave_one_annotator_out(
             with warnings.catch_warnings():
                 if place:  # every calibration warns of the same: once is enough
                     warnings.simplefilter("ignore", PlausiblyWarning)
-                covered[place], others[place] = study.measure(own, rest)
+                measure(place, own, rest)
             tick(place + 1, len(asked))
 
     # Rows in the order of their keys, so that no sum depends on the caller's order.
@@ -346,51 +361,12 @@ def leave_one_annotator_out(
     )
 
 
-@attrs.frozen(kw_only=True, eq=False)
-class _Study:
-    """What stays the same whoever is left out."""
-
-    predictions: xr.DataArray
-    part: Ints
-    calibration: dict[str, Any]  # Any: arguments of calibrate, by name
-    alphas: list[AlphaLike]
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        """Examples and alphas."""
-        return self.predictions.sizes[names.EXAMPLE], len(self.alphas)
-
-    def measure(self, own: xr.DataArray, rest: xr.DataArray) -> tuple[Doubles, Doubles]:
-        """Return what is covered of one annotator's answers, and of the others', NaN for none."""
-        covered, others = np.full(self.shape, np.nan), np.full(self.shape, np.nan)
-        (own_rows, own_lam), (rest_rows, rest_lam) = map(self._lined_up, (own, rest))
-        for fold in range(int(self.part.max()) + 1):
-            test = np.flatnonzero((self.part == fold) & (own_rows >= 0))
-            chosen = np.flatnonzero((self.part != fold) & (rest_rows >= 0))
-            if not test.size or not chosen.size:
-                continue
-            predictor = calibrate(
-                self.predictions.isel({names.EXAMPLE: chosen}),
-                rest.isel({names.EXAMPLE: rest_rows[chosen]}),
-                **self.calibration,
-            )
-            sets = predictor.predict(self.predictions.isel({names.EXAMPLE: test}), self.alphas)
-            heard = rest_rows[test] >= 0
-            for place, plane in enumerate(inputs.planes_of(sets)):
-                covered[test, place] = coverage.aggregated(plane, own_lam[own_rows[test]])
-                others[test[heard], place] = coverage.aggregated(
-                    plane[heard], rest_lam[rest_rows[test[heard]]]
-                )
-        return covered, others
-
-    def _lined_up(self, lam: xr.DataArray) -> tuple[Ints, Floats]:
-        """Return the row of each example, -1 for none, and values in the predictions' labels."""
-        examples, labels = (
-            name_texts(self.predictions[dim].values) for dim in (names.EXAMPLE, names.LABEL)
-        )
-        dense = inputs.as_plausibilities(lam)
-        dense = align.match_labels(dense, labels, whose="annotations", other="predictions")
-        return positions(name_texts(dense[names.EXAMPLE].values), examples), dense.values
+def _lined_up(lam: xr.DataArray, predictions: xr.DataArray) -> tuple[Ints, Floats]:
+    """Return the row of each example, -1 for none, and values in the predictions' labels."""
+    examples, labels = (name_texts(predictions[dim].values) for dim in (names.EXAMPLE, names.LABEL))
+    dense = inputs.as_plausibilities(lam)
+    dense = align.match_labels(dense, labels, whose="annotations", other="predictions")
+    return positions(name_texts(dense[names.EXAMPLE].values), examples), dense.values
 
 
 def _asked(table: xr.Dataset, wanted: Sequence[str] | None) -> list[str]:
@@ -442,8 +418,9 @@ def _without(table: xr.Dataset, name: str) -> xr.Dataset:
     )
 
 
-def _parts(hashes: Hashes, groups: Values | None, folds: int, keys: Keys) -> Ints:
+def _parts(hashes: Hashes, groups: Values | None, folds: int, seed: int) -> Ints:
     """Return the part of each example, 0 to `folds` - 1; whole groups, in the order of keys."""
+    keys = Keys(seed).child("left-out-annotator")
     unit, member = units_of(hashes, groups)
     units = len(unit)
     if not 2 <= folds <= units:

@@ -8,12 +8,11 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from importlib.metadata import version
 from typing import ClassVar, Literal, TypeAlias, TypeVar
 
-import attrs
 import numpy as np
 import xarray as xr
 
 from plausibly import registry
-from plausibly.calibration.alphas import AlphaLike, Alphas, read_alphas
+from plausibly.calibration.alphas import Alphas, read_alphas
 from plausibly.conformal.aggregate import aggregate
 from plausibly.data import names, validate
 from plausibly.data.annotations import check_table
@@ -80,15 +79,6 @@ Aggregators: TypeAlias = (
 """Aggregators by name, or called after themselves and their parameters."""
 
 
-@attrs.frozen(kw_only=True, eq=False)
-class Aggregated:
-    """Annotations by one aggregator."""
-
-    given: xr.DataArray
-    mean: Floats
-    notes: dict[str, object]
-
-
 def read_aggregators(aggregators: Aggregators) -> dict[str, Aggregator]:
     if isinstance(aggregators, str) or not isinstance(aggregators, Mapping | Sequence):
         aggregators = [aggregators]
@@ -112,99 +102,42 @@ def read_aggregators(aggregators: Aggregators) -> dict[str, Aggregator]:
             "there is nothing to compare",
             expected="two aggregators or more",
             got=listed(texts) or "none",
-            do="--aggregator twice or more (aggregators=[...]); all: plausibly plugins list "
-            "--kind aggregator",
+            do='aggregators=["label-frequency", "dawid-skene"]',
         )
     return {str(name): registry.resolve(AGGREGATOR, like) for name, like in named}
 
 
-def read_reference(reference: str | None, known: list[str]) -> str:
-    """Return the aggregator with whose sets others are compared, or ``reference-unknown``."""
-    if reference is None:
-        return known[0]
-    if reference not in known:
-        meant = near(reference, known)
-        raise InputError(
-            "reference-unknown",
-            f"no aggregator of the comparison is called {reference}",
-            expected=f"one of {listed(known, most=len(known))}",
-            got=reference,
-            do=f"did you mean {meant}?" if meant else f'--reference "{known[0]}"',
-            whose="reference",
-        )
-    return reference
-
-
-def of_plausibilities(lam: xr.DataArray) -> Aggregated:
-    """Return what plausibilities ([draw,] example, label) are to calibrators and to sets."""
-    notes: dict[str, object] = {}
-    if read_left_out(lam.attrs):
-        notes["left_out"] = read_left_out(lam.attrs)
-    if names.JOINT in lam.attrs:
-        notes["joint"] = True
-    mean: Floats = mean_over_draws(lam).values
-    return Aggregated(given=lam, mean=mean.astype(np.float64, copy=False), notes=notes)
-
-
-@attrs.frozen(kw_only=True, eq=False)
-class Run:
-    """What is the same on every split."""
-
-    model: xr.DataArray
-    versions: Mapping[str, Aggregated]
-    method: Method
-    alphas: Sequence[AlphaLike]
-    group: str | None
-    groups: Values | None
-    seed: int
-
-    def split(
-        self, number: int, test: Bools, reference: int, recorded: list[Recorded]
-    ) -> tuple[dict[str, Doubles], list[list[Stated]]]:
-        """Return means over the test examples, and what is guaranteed, by calibration and alpha."""
-        sets: list[list[Bools]] = []
-        stated = []
-        for name, one in self.versions.items():
-            with record_warnings(recorded, split=number, method=name):
-                predictor = self.method.calibrated(
-                    self.model,
-                    one.given,
-                    ~test,
-                    seed=split_seed(self.seed, number),
-                    group=self.group,
-                )
-                new = self.model.isel({names.EXAMPLE: test})
-                sets.append(sets_of(predictor, new, self.alphas))
-                stated.append([Stated.by(predictor.guarantee(alpha)) for alpha in self.alphas])
-        groups = None if self.groups is None else self.groups[test]
-        pairs = [AGGREGATED, "voted_coverage"]
-        size, alphas = len(sets), len(self.alphas)
-        found = {name: np.empty((size, size, alphas)) for name in pairs}
-        found |= {name: np.empty((size, alphas)) for name in (SET_SIZE, "sets_changed")}
-        if groups is not None:
-            pairs.append(BY_GROUP)
-            found[BY_GROUP] = np.empty((size, size, alphas))
-        for row, at in np.ndindex(size, alphas):
-            plane = sets[row][at]
-            found["sets_changed"][row, at] = exact_mean((plane != sets[reference][at]).any(axis=1))
-            for column, one in enumerate(self.versions.values()):
-                means = exact_means(plane, Targets(one.mean[test]), groups=groups)
-                found[SET_SIZE][row, at] = means[SET_SIZE]
-                for name in pairs:
-                    found[name][row, column, at] = means[name]
-        return found, stated
+def measured(
+    sets: Sequence[Sequence[Bools]],
+    plausibilities: Sequence[Floats],
+    reference: int,
+    groups: Values | None,
+) -> dict[str, Doubles]:
+    """Return means over test examples, by the aggregators of sets and plausibilities, and alpha."""
+    size, alphas = len(sets), len(sets[0])
+    pairs = [AGGREGATED, "voted_coverage", *([] if groups is None else [BY_GROUP])]
+    found = {name: np.empty((size, size, alphas)) for name in pairs}
+    found |= {name: np.empty((size, alphas)) for name in (SET_SIZE, "sets_changed")}
+    for row, at in np.ndindex(size, alphas):
+        plane = sets[row][at]
+        found["sets_changed"][row, at] = exact_mean((plane != sets[reference][at]).any(axis=1))
+        for column, lam in enumerate(plausibilities):
+            means = exact_means(plane, Targets(lam), groups=groups)
+            found[SET_SIZE][row, at] = means[SET_SIZE]
+            for name in pairs:
+                found[name][row, column, at] = means[name]
+    return found
 
 
 def assembled(
-    versions: Mapping[str, Aggregated],
+    plausibilities: Mapping[str, Floats],
     found: Sequence[Mapping[str, Doubles]],
     stated: Sequence[Sequence[Stated]],
     alphas: list[float],
 ) -> xr.Dataset:
     """Return means of the splits and distances of the aggregators, under their names."""
-    called = text_array(list(versions))
+    called, means = text_array(list(plausibilities)), list(plausibilities.values())
     square, kept = (CALIBRATED_WITH, JUDGED_BY), (CALIBRATED_WITH, names.ALPHA)
-    means = [one.mean for one in versions.values()]
     tops = [mean >= mean.max(axis=1, keepdims=True) - _SAME for mean in means]
     apart = [[row_sums(np.abs(one - other), most=2.0) for other in means] for one in means]
     shorts = text_array([one.short for row in stated for one in row])
@@ -469,41 +402,56 @@ def sensitivity(
         What splits warn of, once, at the end.
     """
     components = read_aggregators(aggregators)
-    chosen = read_reference(reference, list(components))
+    known = list(components)
+    chosen = known[0] if reference is None else reference
+    if chosen not in known:
+        meant = near(chosen, known)
+        raise InputError(
+            "reference-unknown",
+            f"no aggregator of the comparison is called {chosen}",
+            expected=f"one of {listed(known, most=len(known))}",
+            got=chosen,
+            do=f"did you mean {meant}?" if meant else f'reference="{known[0]}"',
+            whose="reference",
+        )
     check_share(test)
     check_count("splits", splits, usual=100)
     exact = read_alphas(alphas)
     method = Method(calibrator=calibrator, score=score, combiner=combiner, draws=draws)
+    made = method.made()
     table = check_table(annotations)
     model = validate.check_predictions(predictions)
     if unanswered == "drop":
         table, model = _answered(table, model)
-    versions: dict[str, Aggregated] = {}
+    versions: dict[str, xr.DataArray] = {}
+    means: dict[str, Floats] = {}
+    notes: dict[str, dict[str, object]] = {}
     for name, component in components.items():
         lam = aggregate(table, component, seed=seed)
         model, lam = inputs.matched(model, lam, only_common)
-        versions[name] = of_plausibilities(lam)
+        versions[name], left_out = lam, read_left_out(lam.attrs)
+        means[name] = mean_over_draws(lam).values.astype(np.float64, copy=False)
+        notes[name] = {"left_out": left_out} if left_out else {}
+        notes[name] |= {"joint": True} if names.JOINT in lam.attrs else {}
     model, groups = inputs.with_groups(model, group, lam)
-    run = Run(
-        model=model,
-        versions=versions,
-        method=method.made(),
-        alphas=inputs.as_typed(alphas),
-        group=group,
-        groups=groups,
-        seed=seed,
-    )
+    typed = inputs.as_typed(alphas)
     recorded: list[Recorded] = []
     hashes = hash_names(model[names.EXAMPLE].values)
     found: list[dict[str, Doubles]] = []
-    stated: list[list[Stated]] = []
     with ticking(progress, "comparing aggregators") as tick:
         for number in range(splits):
             chosen_test = split(hashes, split_keys(seed, number), test=test, groups=groups)
-            measured, stated = run.split(
-                number, chosen_test, list(components).index(chosen), recorded
-            )
-            found.append(measured)
+            new, sets, stated = model.isel({names.EXAMPLE: chosen_test}), [], []
+            for name, lam in versions.items():
+                with record_warnings(recorded, split=number, method=name):
+                    predictor = made.calibrated(
+                        model, lam, ~chosen_test, seed=split_seed(seed, number), group=group
+                    )
+                    sets.append(sets_of(predictor, new, typed))
+                    stated.append([Stated.by(predictor.guarantee(alpha)) for alpha in typed])
+            judges = [mean[chosen_test] for mean in means.values()]
+            of_test = None if groups is None else groups[chosen_test]
+            found.append(measured(sets, judges, known.index(chosen), of_test))
             tick(number + 1, splits)
     issue(recorded, splits)
     attributes: dict[str, object] = {
@@ -513,11 +461,11 @@ def sensitivity(
         "test": float(test),
         "reference": chosen,
         "method": json.dumps(method.table()),
-        "notes": json.dumps({name: one.notes for name, one in versions.items()}),
+        "notes": json.dumps(notes),
         "version": version("plausibly"),
         **({} if group is None else {"group": group}),
     }
-    result = assembled(versions, found, stated, [float(alpha) for alpha in exact])
+    result = assembled(means, found, stated, [float(alpha) for alpha in exact])
     result = result.assign_attrs(attributes)
     return Sensitivity(with_left_out(result, read_left_out(model.attrs)))
 
