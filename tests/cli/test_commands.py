@@ -160,7 +160,6 @@ def test_flags_in_messages_exist() -> None:
         ("plausibly/data/align.py", ("calibrate", "evaluate")),
         ("plausibly/conformal/array_predictor.py", READS_PREDICTIONS),
         ("plausibly/calibration/alphas.py", READS_PREDICTIONS),
-        ("plausibly/evaluation/evaluate.py", ("evaluate",)),
     ],
 )
 def test_flags_exist_where_the_message_comes_up(place: str, where: tuple[str, ...]) -> None:

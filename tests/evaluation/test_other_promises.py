@@ -63,6 +63,6 @@ def test_a_risk_is_not_judged_by_coverage() -> None:
     found = evaluated({"name": "risk", "by": "risk"})
     covered = f"{float(found.aggregated_coverage_mean):.3f}"
     assert Evaluation(found).verdict() == (
-        "Guaranteed: E[risk left out] <= 0.20; coverage_by with ByRisk (--risk) measures it. "
+        "Guaranteed: E[risk left out] <= 0.20; coverage_by with ByRisk measures it. "
         f"Coverage is not guaranteed: {covered} of the answers."
     )

@@ -19,6 +19,7 @@ SAID = {
     'rename = { "melanoma " = "melanoma" }',
     "mend the names, or --only-common (only_common=True), which keeps 2,888": "mend the names, or "
     "[examples] only_common = true, which keeps 2,888",
+    "at_least=10, or fewer coordinates": "[evaluation] at_least = 10, or fewer coordinates",
     '--unanswered drop (unanswered="drop")': '[annotations] unanswered = "drop"',
     '--scale logit (scale="logit"), if they are': '[predictions] scale = "logit", if they are',
     '--bad-rows drop (bad_rows="drop")': '[predictions] bad_rows = "drop"',

@@ -335,7 +335,7 @@ def order_positions(
             f"an order of labels has no meaning for {answers.kind} answers",
             expected="single-label answers",
             got=answers.kind,
-            do="leave order (--order) out",
+            do="leave order out",
             whose="order",
         )
     place = positions(wanted, answers.labels)
@@ -353,7 +353,7 @@ def order_positions(
             f"{'missing' if said else 'repeated'}",
             do=f"{quoted(said[0])} instead of {quoted(guess)} in the order"
             if guess
-            else f"order={answers.labels} (--order {','.join(answers.labels)}), in their order",
+            else f"order={answers.labels}, in their order",
             whose="order",
             details={"missing": said, "repeated": twice},
         )
@@ -382,7 +382,7 @@ def _of_table(annotations: xr.Dataset, answers: Answers) -> list[str]:
             f"({listed(map(quoted, without))})",
             expected="a number in the column order for each label that is said",
             got="agreement without the measures that know an order",
-            do=f"number them, or --missing {without[0]}, if it means no answer",
+            do=f'number them, or missing=["{without[0]}"], if it means no answer',
             whose=ORDER,
             stacklevel=4,
         )

@@ -11,7 +11,7 @@ from typing import Literal
 from plausibly.config.document import key_text, value_text
 from plausibly.errors import InputError, PlausiblyWarning
 
-Form = Literal["text", "switch", "list", "pairs"]
+Form = Literal["text", "number", "switch", "list", "pairs"]
 
 KEYS: Mapping[str, tuple[str, Form]] = {
     "reader": ("annotations.reader", "text"),
@@ -35,19 +35,31 @@ KEYS: Mapping[str, tuple[str, Form]] = {
     "by": ("evaluation.by", "list"),
     "true": ("evaluation.true_label", "text"),
     "ties": ("evaluation.ties", "text"),
-    "at-least": ("evaluation.at_least", "text"),
+    "at-least": ("evaluation.at_least", "number"),
     "risk": ("evaluation.risk", "text"),
-    "draws": ("method.calibrator.draws", "text"),
+    "draws": ("method.calibrator.draws", "number"),
     "chunks": ("compute.chunks", "text"),
-    "delta": ("plan.delta", "text"),
-    "responses": ("plan.answers", "text"),
-    "resamples": ("{command}.resamples", "text"),
-    "depth": ("agreement.depth", "text"),
+    "delta": ("plan.delta", "number"),
+    "responses": ("plan.answers", "number"),
+    "resamples": ("{command}.resamples", "number"),
+    "depth": ("agreement.depth", "number"),
     "thumbnail": ("report.thumbnail", "text"),
     "words": ("report.words", "pairs"),
 }
 """Key and form of the value of each flag that a hint may name."""
 
+ARGUMENTS: Mapping[str, str] = {
+    **{name: name for name in ("by", "delta", "depth", "draws", "missing", "n", "order")},
+    **{name: name for name in ("reference", "resamples", "splits", "within")},
+    "at_least": "at-least",
+    "responses": "answers",
+}
+"""Flag of each argument of Python that a hint may name."""
+
+_ARGUMENT = re.compile(
+    rf"(?<![\w.(])(?P<name>{'|'.join(ARGUMENTS)})="
+    r"(?P<value>\[[^\]]*\]|\"[^\"]*\"|'[^']*'|\d[\d.]*\d|\d)"
+)
 _VALUE = r"\"[^\"]*\"|'[^']*'|[^\s,;()\"'-][^\s;()]*"
 _FLAG = re.compile(
     rf"(?P<command>plausibly [^;]*)|--(?P<flag>{'|'.join(KEYS)})\b"
@@ -58,19 +70,33 @@ Written = Callable[[str, Form, str, bool], str]
 """Writes a key, the form of its value, the value, and whether the last key was beside it."""
 
 
+def _with_flags(do: str, flags: Collection[str]) -> str:
+    """Return a hint with flags instead of arguments of Python, where there are such flags."""
+
+    def write(found: re.Match[str]) -> str:
+        flag = ARGUMENTS[found["name"]]
+        if f"--{flag}" not in flags and flag not in KEYS:
+            return found[0]
+        items = (item.strip(" \"'") for item in found["value"].strip("[]").split(","))
+        value = ",".join(items)
+        return f"--{flag} {value_text(value) if re.search('[^0-9A-Za-z_.,-]', value) else value}"
+
+    return _ARGUMENT.sub(write, do)
+
+
 def as_keys(do: str) -> str:
-    """Return a hint with keys of a settings file instead of flags."""
+    """Return a hint with keys of a settings file instead of flags and arguments."""
 
     def write(path: str, form: Form, value: str, beside: bool) -> str:
         table, _, key = path.partition(".")
         pair = f"{key} = {_toml(value, form)}" if value or form == "switch" else key
         return f", {pair}" if beside else f"[{table}] {pair}"
 
-    return _rewritten(do, write)
+    return _rewritten(_with_flags(do, ()), write)
 
 
 def as_options(do: str, flags: Collection[str], command: str = "") -> str:
-    """Return a hint with ``--set`` for each flag that a command does not have."""
+    """Return a hint with flags, or ``--set`` for each flag that a command does not have."""
 
     def write(path: str, form: Form, value: str, beside: bool) -> str:
         text = "true" if form == "switch" else value or "VALUE"
@@ -82,7 +108,7 @@ def as_options(do: str, flags: Collection[str], command: str = "") -> str:
         shown = f"'{option}'" if re.search(r"[\s{\"]", option) else option
         return f"{' ' * beside}--set {shown}"
 
-    return _rewritten(do, write, flags)
+    return _rewritten(_with_flags(do, flags), write, flags)
 
 
 def _rewritten(do: str, write: Written, flags: Collection[str] = ()) -> str:
@@ -110,6 +136,8 @@ def _rewritten(do: str, write: Written, flags: Collection[str] = ()) -> str:
 def _toml(value: str, form: Form) -> str:
     if form == "switch":
         return "true"
+    if form == "number":
+        return value
     if value[:1] in "\"'" and value[-1:] == value[:1]:
         value = value[1:-1]
     if value.startswith("{"):

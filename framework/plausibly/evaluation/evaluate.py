@@ -339,6 +339,7 @@ _AGAINST: dict[Standing, str] = {
     "in line": "consistent with the guarantee",
     "kept": "at or above the guarantee",
 }
+ROUGHNESS = "fewer than ten clusters, or nearly all outcomes equal"
 _ROUNDING = 1e-9
 _WIDE = 0.1  # an interval this wide tells little
 _STRATUM, _GROUP = "stratum_", "group_"
@@ -354,10 +355,12 @@ class Figure:
     low: float
     high: float
     set_size: float
+    rough: bool
 
     def line(self) -> list[str]:
         size = decimal(self.set_size, 2) if self.n else "-"
-        return figure_line(self.title, counted(self.n), (self.mean, self.low, self.high), size)
+        ends = self.mean, self.low, self.high
+        return figure_line(self.title, counted(self.n), ends, size, rough=self.rough)
 
 
 def _figure(plane: xr.Dataset, quantity: str, title: str, prefix: str = "") -> Figure:
@@ -365,7 +368,8 @@ def _figure(plane: xr.Dataset, quantity: str, title: str, prefix: str = "") -> F
     guaranteed = prefix == GUARANTEED
     size = math.nan if guaranteed else float(plane[f"{prefix}{SET_SIZE}_mean"])
     n = int(plane[f"{GUARANTEED}_n" if guaranteed else f"{prefix}n"])
-    return Figure(title, n, *figures(plane, f"{prefix}{quantity}"), size)
+    rough = bool(plane.get(f"{prefix}{quantity}_{ROUGH}", False))
+    return Figure(title, n, *figures(plane, f"{prefix}{quantity}"), size, rough)
 
 
 def _parts(plane: xr.Dataset, dim: str, prefix: str, indent: str = "") -> list[Figure]:
@@ -384,47 +388,54 @@ def _promise(plane: xr.Dataset) -> Guarantee | None:
 
 def _block(plane: xr.Dataset) -> list[str]:
     alpha = alpha_of(plane)
-    head = "" if alpha is None else f"alpha {alpha:g}"
-    lines = [head_line(head, plane, "examples", "coverage", "set size")]
-    for quantity, title in QUANTITIES.items():
-        if f"{quantity}_mean" in plane:
-            lines += _figure(plane, quantity, title).line()
+    whole = [
+        _figure(plane, quantity, title)
+        for quantity, title in QUANTITIES.items()
+        if f"{quantity}_mean" in plane
+    ]
+    tables = [("", whole)]
     if "by" in plane.attrs:
-        by = str(plane.attrs["by"])
-        groups = _parts(plane, by, _GROUP, "  ")
-        title = f"by {by}"
+        title = f"by {plane.attrs['by']}"
+        groups = _parts(plane, str(plane.attrs["by"]), _GROUP, "  ")
         if len(groups) > MOST_GROUPS:
             title += f": the {MOST_GROUPS} of {counted(len(groups))} with the lowest coverage"
             groups = sorted(groups, key=lambda one: one.mean)[:MOST_GROUPS]
-        lines += [title, *(line for one in groups for line in one.line())]
-    lines.append("by ambiguity (share of the most frequent answer)")
-    lines += [line for one in _parts(plane, AMBIGUITY, _STRATUM, "  ") for line in one.line()]
-    lines += wrapped(_sets_in_words(plane), "sets")
-    return [*lines, *wrapped(_verdict(plane), "verdict")]
+        tables.append((title, groups))
+    strata = _parts(plane, AMBIGUITY, _STRATUM, "  ")
+    tables.append(("by ambiguity (share of the most frequent answer)", strata))
+    head = "" if alpha is None else f"alpha {alpha:g}"
+    lines = [head_line(head, plane, "examples", "coverage", "set size")]
+    for title, rows in tables:
+        lines += [*([title] if title else []), *(line for one in rows for line in one.line())]
+    text = _sets_in_words(plane)
+    if any(one.rough for _, rows in tables for one in rows):
+        text += f"; * marks a rough interval: {ROUGHNESS}"
+    elif f"{GUARANTEED}_{ROUGH}" in plane and bool(plane[f"{GUARANTEED}_{ROUGH}"].any()):
+        text += f"; the interval of the guarantee is rough: {ROUGHNESS}"
+    return [*lines, *wrapped(text, "sets"), *wrapped(_verdict(plane), "verdict")]
 
 
 def _overview(data: xr.Dataset) -> list[str]:
     """Return the lines of several alphas: main figures and verdict of each."""
     shown = planes(data)[:MOST_GROUPS]
     lines = [head_line("", data, "examples", "coverage", "set size")]
+    rows = [_figure(plane, AGGREGATED, f"alpha {alpha_of(plane):g}") for plane in shown]
+    lines += [line for one in rows for line in one.line()]
+    if any(one.rough for one in rows):
+        lines.append(f"* a rough interval: {ROUGHNESS}")
     for plane in shown:
-        lines += _figure(plane, AGGREGATED, f"alpha {alpha_of(plane):g}").line()
-    verdicts: list[str] = []
-    for plane in shown:
-        verdicts += wrapped(_verdict(plane, short=True), f"alpha {alpha_of(plane):g}")
+        lines += wrapped(_verdict(plane, short=True), f"alpha {alpha_of(plane):g}")
     rest = len(planes(data)) - len(shown)
-    return [*lines, *verdicts, *([f"{rest} more values of alpha in data"] if rest else [])]
+    return [*lines, *([f"{rest} more values of alpha in data"] if rest else [])]
 
 
 def _sets_in_words(plane: xr.Dataset) -> str:
-    """Return how many sets are empty or have one label, and what limits the intervals."""
+    """Return how many sets are empty or have one label, and how many majority votes are tied."""
     empty, single = (float(plane[f"share_{name}"]) for name in ("empty", "singleton"))
     text = f"{percent(empty)} are empty, {percent(single)} have one label"
     tied = float(plane.attrs[TIED_SHARE])
     if tied:
         text += f"; {percent(tied)} of the majority votes are tied (ties: {plane.attrs['ties']})"
-    if any(bool(plane[name].any()) for name in plane if str(name).endswith(f"_{ROUGH}")):
-        text += "; intervals are rough: fewer than ten clusters, or nearly all outcomes equal"
     return text
 
 
@@ -436,8 +447,8 @@ def _verdict(plane: xr.Dataset, *, short: bool = False) -> str:
         text = f"No guarantee; the sets cover {answers} of the answers."
     elif promise.target == "risk":
         text = (
-            f"Guaranteed: {with_zeros(promise.statement())}; coverage_by with ByRisk (--risk) "
-            f"measures it. Coverage is not guaranteed: {answers} of the answers."
+            f"Guaranteed: {with_zeros(promise.statement())}; coverage_by with ByRisk measures it. "
+            f"Coverage is not guaranteed: {answers} of the answers."
         )
     elif f"{COVERAGE[promise.target]}_mean" not in plane:
         text = (
@@ -561,10 +572,7 @@ def _remark(stands: Standing, covered: Figure, has: float) -> str:
 def _not_checked(promise: Guarantee, by: str) -> str:
     """Return that a guarantee was not checked, and what would check it."""
     if promise.by not in ("", BY_LABEL, by):
-        return (
-            f'not checked, as the guarantee is for {promise.per} (by="{promise.by}", '
-            f"--by {promise.by})"
-        )
+        return f'not checked, as the guarantee is for {promise.per} (by="{promise.by}")'
     if promise.cluster:
         return (
             f'not checked, as the guarantee is for a new "{promise.cluster}", and the examples '

@@ -145,14 +145,16 @@ def head_line(left: str, one: xr.Dataset, *columns: str) -> str:
     return f"{left:<21}{count:>8}{figure:>10}  {level:<16}{last:>10}".rstrip()
 
 
-def figure_line(left: str, count: str, one: Sequence[float], last: str) -> list[str]:
-    """Return a line of a table: name, count, mean, interval and one more figure."""
+def figure_line(
+    left: str, count: str, one: Sequence[float], last: str, *, rough: bool = False
+) -> list[str]:
+    """Return a line of a table: name, count, mean, interval (* where rough), one more figure."""
     before = []
     if len(left) > 20:  # a line of its own
         before = [left if len(left) <= WIDTH else f"{left[: WIDTH - 1]}…"]
         left = ""
     mean, low, high = one
-    between = "-" if math.isnan(mean) else ends(low, high)
+    between = "-" if math.isnan(mean) else f"{ends(low, high)}{' *' * rough}"
     return [*before, f"{left:<21}{count:>8}{decimal(mean):>10}  {between:<16}{last:>10}".rstrip()]
 
 

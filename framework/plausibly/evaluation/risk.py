@@ -51,7 +51,7 @@ def levels_of(
             f"{counted(len(lacking))} of {counted(len(labels))} labels have no risk level",
             expected="a level for each label of the sets",
             got=f"none for {listed(map(quoted, lacking))}",
-            do="add them to the table of labels (--labels), or to the mapping",
+            do="add them to the table of labels, or to the mapping",
             whose="risk",
             details={"labels": lacking},
         )
@@ -71,7 +71,7 @@ def label_coordinate(name: str, arrays: Sequence[xr.DataArray | xr.Dataset]) -> 
         f'the labels have no coordinate "{name}"',
         expected="a coordinate over label",
         got=listed(there) or "none",
-        do=f'did you mean "{guess}"?' if guess else "a table of labels that has it (--labels)",
+        do=f'did you mean "{guess}"?' if guess else "a table of labels that has it",
         whose="risk",
         details={"coordinates": there},
     )
