@@ -194,7 +194,7 @@ def evaluate(
     )
     codes = None if true is None else inputs.true_codes(true, prepared.arrays, prepared.labels)
     groups = None if by is None else inputs.codes_of(prepared.coordinate(by))
-    measured = prepared.measured_with_ties(policy, codes, _shares(prepared))
+    measured = prepared.measured(policy, codes, _shares(prepared))
     result = xr.Dataset(coords={names.EXAMPLE: prepared.sets[names.EXAMPLE].values})
     if names.ALPHA in prepared.sets.coords:
         result = result.assign_coords({names.ALPHA: prepared.sets[names.ALPHA].variable})
@@ -204,14 +204,14 @@ def evaluate(
         result[name] = (dims, kept if prepared.alpha_dims else kept[:, 0])
     result["largest_plausibility"] = (names.EXAMPLE, measured.largest)
     result["n"] = ((), np.int64(len(prepared.order)))
-    averaging, outcomes = prepared.averaging, prepared.outcomes(measured.outcomes)
+    averaging, outcomes = prepared.averaging, prepared.outcomes(measured)
     strata = stratum_of(measured.largest)[prepared.order]
     parts: list[tuple[str, str, NDArray[np.generic], Ints]] = [
         (AMBIGUITY, "stratum_", np.array(STRATA), strata)
     ]
     if by is not None and groups is not None:
         parts.append((by, "group_", *groups))
-    result = _merged(result, averaging.overall(outcomes))
+    result = merged(result, averaging.overall(outcomes))
     for dim, prefix, titles, of in parts:
         if dim in result.variables or dim in result.dims:
             raise InputError(
@@ -223,8 +223,8 @@ def evaluate(
             )
         rows = groups_of(of, len(titles))
         found = averaging.grouped(outcomes, rows, titles, dim=dim, prefix=prefix)
-        result = _merged(result, found)
-    result = _merged(result, _guaranteed(prepared, outcomes, by, groups))
+        result = merged(result, found)
+    result = merged(result, _guaranteed(prepared, outcomes, by, groups))
     result.attrs = {
         **prepared.attrs,
         "ties": policy,
@@ -241,7 +241,7 @@ def stratum_of(largest: Doubles) -> NDArray[np.intp]:
     return np.digitize(largest + _SLACK, STRATA_FROM)
 
 
-def _merged(first: xr.Dataset, second: xr.Dataset) -> xr.Dataset:
+def merged(first: xr.Dataset, second: xr.Dataset) -> xr.Dataset:
     return first.merge(second, join="exact", compat="no_conflicts")
 
 
@@ -407,7 +407,10 @@ def _block(plane: xr.Dataset) -> list[str]:
     lines = [head_line(head, plane, "examples", "coverage", "set size")]
     for title, rows in tables:
         lines += [*([title] if title else []), *(line for one in rows for line in one.line())]
-    text = _sets_in_words(plane)
+    empty, single = (float(plane[f"share_{name}"]) for name in ("empty", "singleton"))
+    text = f"{percent(empty)} are empty, {percent(single)} have one label"
+    if tied := float(plane.attrs[TIED_SHARE]):
+        text += f"; {percent(tied)} of the majority votes are tied (ties: {plane.attrs['ties']})"
     if any(one.rough for _, rows in tables for one in rows):
         text += f"; * marks a rough interval: {ROUGHNESS}"
     elif f"{GUARANTEED}_{ROUGH}" in plane and bool(plane[f"{GUARANTEED}_{ROUGH}"].any()):
@@ -427,16 +430,6 @@ def _overview(data: xr.Dataset) -> list[str]:
         lines += wrapped(_verdict(plane, short=True), f"alpha {alpha_of(plane):g}")
     rest = len(planes(data)) - len(shown)
     return [*lines, *([f"{rest} more values of alpha in data"] if rest else [])]
-
-
-def _sets_in_words(plane: xr.Dataset) -> str:
-    """Return how many sets are empty or have one label, and how many majority votes are tied."""
-    empty, single = (float(plane[f"share_{name}"]) for name in ("empty", "singleton"))
-    text = f"{percent(empty)} are empty, {percent(single)} have one label"
-    tied = float(plane.attrs[TIED_SHARE])
-    if tied:
-        text += f"; {percent(tied)} of the majority votes are tied (ties: {plane.attrs['ties']})"
-    return text
 
 
 def _verdict(plane: xr.Dataset, *, short: bool = False) -> str:
@@ -469,8 +462,9 @@ def _verdict(plane: xr.Dataset, *, short: bool = False) -> str:
 
 def _against(plane: xr.Dataset, promise: Guarantee) -> str:
     found = judgement(plane, promise)
+    words = f"{found.words[0].upper()}{found.words[1:]}"
     if promise.vacuous:
-        return f"{found.words[0].upper()}{found.words[1:]}."
+        return f"{words}."
     of = {
         "voted": " of the majority votes",
         "mass": f" of sets with {with_zeros(bounded(promise.share or 1))} of the answers",
@@ -482,7 +476,6 @@ def _against(plane: xr.Dataset, promise: Guarantee) -> str:
     if promise.confidence is not None:
         how = f"with probability {with_zeros(bounded(promise.confidence))} over the calibration"
     level = with_zeros(promise.bound())
-    words = f"{found.words[0].upper()}{found.words[1:]}"
     return f"{words}: {level}{of} {how}, measured {decimal(measured.mean)}{found.remark}."
 
 
@@ -506,9 +499,10 @@ def judgement(evaluation: xr.Dataset | Evaluation, promise: Guarantee) -> Judgem
     elif f"{GUARANTEED}_mean" not in plane:
         return Judgement(None, None, _not_checked(promise, str(plane.attrs.get("by", ""))))
     else:
+        parts = each(plane, CELL) if CELL in plane.dims else [plane]
+        titles = [str(part[CELL].item()) if CELL in part.coords else "" for part in parts]
         cells = [
-            _figure(part, "", str(part[CELL].item()) if CELL in part.coords else "", GUARANTEED)
-            for part in _cells(plane)
+            _figure(one, "", title, GUARANTEED) for one, title in zip(parts, titles, strict=True)
         ]
     there = [cell for cell in cells if not math.isnan(cell.mean)]
     if not there:
@@ -537,6 +531,8 @@ def judgement(evaluation: xr.Dataset | Evaluation, promise: Guarantee) -> Judgem
 
 def _standing(promise: Guarantee, covered: Figure, has: float, among: int) -> Standing:
     """Return how one of `among` measured coverages compares with the level of a guarantee."""
+    from scipy.special import ndtr, ndtri
+
     level = float(promise.level or 0)
     if covered.low >= level - _ROUNDING:
         return "kept"
@@ -544,16 +540,10 @@ def _standing(promise: Guarantee, covered: Figure, has: float, among: int) -> St
         return "in line"
     spread = 0.0
     if promise.confidence is None and has:
-        times = 2.0 if among == 1 else _beyond(among)
+        # Two deviations for one coverage, and as unlikely a distance for the lowest of several.
+        times = 2.0 if among == 1 else -float(ndtri(ndtr(-2.0) / among))
         spread = times * math.sqrt(float(promise.alpha * (1 - promise.alpha)) / has)
     return "short" if covered.high + spread >= level else "broken"
-
-
-def _beyond(among: int) -> float:
-    """Return how many deviations one of several may be off, where two are meant for one."""
-    from scipy.special import ndtr, ndtri
-
-    return -float(ndtri(ndtr(-2.0) / among))
 
 
 def _remark(stands: Standing, covered: Figure, has: float) -> str:
@@ -583,7 +573,7 @@ def _not_checked(promise: Guarantee, by: str) -> str:
 
 def _lowest(plane: xr.Dataset, level: float) -> str:
     """Return where the sets cover clearly less than the guaranteed average."""
-    text, shown = "", f"{level:.2f}"
+    text = ""
     if "by" in plane.attrs:
         by = str(plane.attrs["by"])
         lowest = min(_parts(plane, by, _GROUP), key=lambda one: one.mean)
@@ -593,7 +583,7 @@ def _lowest(plane: xr.Dataset, level: float) -> str:
                 f"({ends(lowest.low, lowest.high)}, {names.several(lowest.n, 'example')})."
             )
         else:
-            text = f" No {by} is shown to be below {shown}; the lowest is {lowest.title}."
+            text = f" No {by} is shown to be below {level:.2f}; the lowest is {lowest.title}."
     strata = [one for one in _parts(plane, AMBIGUITY, _STRATUM) if one.n]
     if len(strata) > 1 and strata[0].high < level:
         text += (
@@ -613,12 +603,13 @@ def _as_data(plane: xr.Dataset) -> dict[str, object]:
         result["groups"] = _by(plane, str(plane.attrs["by"]), _GROUP)
     result["guarantee"] = None if promise is None else promise.to_json()
     if f"{GUARANTEED}_mean" in plane:
+        cells = each(plane, CELL) if CELL in plane.dims else [plane]
         result[GUARANTEED] = [
             {
                 **({"cell": part[CELL].item()} if CELL in part.coords else {}),
                 **_ends(part, GUARANTEED, ("n", *ENDS)),
             }
-            for part in _cells(plane)
+            for part in cells
         ]
     result["verdict"] = _verdict(plane)
     return result
@@ -644,7 +635,3 @@ def _by(plane: xr.Dataset, dim: str, prefix: str) -> list[dict[str, object]]:
         {dim: part[dim].item(), "n": int(part[f"{prefix}n"]), **_figures(part, prefix)}
         for part in each(plane, dim)
     ]
-
-
-def _cells(plane: xr.Dataset) -> list[xr.Dataset]:
-    return each(plane, CELL) if CELL in plane.dims else [plane]

@@ -17,7 +17,7 @@ from plausibly.data.names import name_text, name_texts, text_array
 from plausibly.errors import InputError, counted, listed
 from plausibly.evaluation import inputs
 from plausibly.evaluation.ambiguity import largest
-from plausibly.evaluation.evaluate import STRATA_FROM
+from plausibly.evaluation.evaluate import STRATA_FROM, merged
 from plausibly.evaluation.inputs import EvaluationInputs, prepare
 from plausibly.evaluation.intervals import (
     Averaging,
@@ -184,7 +184,7 @@ class BySetSize:
         begins = _starts(len(prepared.labels), self.starts)
         last = [*(begin - 1 for begin in begins[1:]), len(prepared.labels)]
         titles = [str(a) if a == b else f"{a}-{b}" for a, b in zip(begins, last, strict=True)]
-        measured = prepared.measured(ties)
+        measured = prepared.measured(ties).outcomes
         alone = attrs.evolve(prepared.averaging, alpha_dims=[])
         by_alpha = []
         for place, sizes in enumerate(measured.pop(SET_SIZE).T):
@@ -197,7 +197,7 @@ class BySetSize:
                 by_alpha, dim=names.ALPHA, coords="different", compat="equals", join="exact"
             ).transpose(SIZE, names.ALPHA)
         found = found.assign_coords(size_from=(SIZE, begins), size_to=(SIZE, last))
-        return _merged(prepared.result(ties=ties), found)
+        return merged(prepared.result(ties=ties), found)
 
 
 @attrs.frozen(eq=False)
@@ -237,13 +237,13 @@ class ByRange:
         values, called = _number_of_each(self.of, prepared)
         cuts = _cuts(values, self.edges, self.quantiles)
         codes = np.digitize(values + _SLACK * max(1.0, float(np.abs(values).max())), cuts)
-        measured = prepared.measured(ties)
+        measured = prepared.measured(ties).outcomes
         found = _averages(prepared, prepared.averaging, measured, codes, _titles(cuts), STRATUM)
         bounds = [-np.inf, *cuts, np.inf]
         found = found.assign_coords(
             stratum_from=(STRATUM, bounds[:-1]), stratum_to=(STRATUM, bounds[1:])
         )
-        return _merged(prepared.result(of=called, ties=ties), found)
+        return merged(prepared.result(of=called, ties=ties), found)
 
 
 @attrs.frozen(init=False)
@@ -336,7 +336,7 @@ class ByCoordinate:
             at_least=self.at_least,
             note=MULTIPLICITY,
         )
-        result = _merged(attributes, found.assign_coords(depth=(SUBGROUP, list(depths))))
+        result = merged(attributes, found.assign_coords(depth=(SUBGROUP, list(depths))))
         high, mean = (
             result[f"{AGGREGATED}_{end}"].values.reshape(len(kept), -1) for end in ("high", "mean")
         )
@@ -412,12 +412,8 @@ def _averages(
 ) -> xr.Dataset:
     """Return averages of the groups that codes of the examples, in the caller's order, make."""
     parts = groups_of(codes[prepared.order], len(titles))
-    outcomes = prepared.outcomes(measured)
+    outcomes = {name: values[prepared.order] for name, values in measured.items()}
     return averaging.grouped(outcomes, parts, np.array(titles), dim=dim, count="count")
-
-
-def _merged(first: xr.Dataset, second: xr.Dataset) -> xr.Dataset:
-    return first.merge(second, join="exact", compat="no_conflicts")
 
 
 def _number_of_each(of: str | xr.DataArray, prepared: EvaluationInputs) -> tuple[Doubles, str]:
@@ -573,7 +569,7 @@ def sorted_coverage(
     Stutz et al., TMLR 2023, the figures of realised coverage of the main text and the appendix.
     """
     prepared = prepare(sets, plausibilities, only_common=only_common)
-    first, tied = prepared.measured_with_ties("first"), prepared.measured("fractional")
+    first, tied = prepared.measured("first"), prepared.measured("fractional").outcomes
     result = prepared.result(tied_share=float(first.tied.mean()))
     n = result.attrs["n"]
     result = result.assign_coords({SHARE: np.arange(1, n + 1) / n})
@@ -606,32 +602,33 @@ def describe_coverage(found: xr.Dataset) -> list[str]:
 
 def _lines(one: xr.Dataset) -> list[str]:
     if STRATUM in one.dims:
-        head = head_line(f"by {one.attrs['of']}", one, "examples", "coverage", "set size")
-        if len(str(one.attrs["of"])) > 17:
-            head = f"by {one.attrs['of']}\n{head_line('', one, 'examples', 'coverage', 'set size')}"
-        return [*head.split("\n"), *_covered(one, STRATUM, SET_SIZE)]
+        title, columns = f"by {one.attrs['of']}", ("examples", "coverage", "set size")
+        head = [head_line(title, one, *columns)]
+        if len(title) > 20:
+            head = [title, head_line("", one, *columns)]
+        return [*head, *_rows(one, STRATUM, AGGREGATED, "count", _SIZE)]
     if SIZE in one.dims:
         there = one.isel({SIZE: one["count"].values > 0})
         titles = [_SIZES.get(size, f"{size} labels") for size in map(str, there[SIZE].values)]
-        titled = there.assign_coords({SIZE: titles})
-        head = head_line("by set size", one, "examples", "coverage", "")
-        return [head, *_covered(titled, SIZE, "")]
+        rows = _rows(there.assign_coords({SIZE: titles}), SIZE, AGGREGATED, "count")
+        return [head_line("by set size", one, "examples", "coverage", ""), *rows]
     if SUBGROUP in one.dims:
         return _subgroup_lines(one)
     if LEVEL in one.dims:
-        head = head_line(f"by {one.attrs['risk']}", one, "answers", "missed", "of all")
-        lines = [head, *_of_mass(one, LEVEL, "missed", "mass_share")]
+        head = [head_line(f"by {one.attrs['risk']}", one, "answers", "missed", "of all")]
+        lines = [*head, *_rows(one, LEVEL, "missed", "mass", "mass_share")]
         if "risk_missed_mean" in one:
             mean, low, high = figures(one, "risk_missed")
             lines.append(f"mean risk per example: {decimal(mean)} ({ends(low, high)})")
         return lines
     if "slab_share" in one:
         count, others = counted(int(one["count"])), decimal(float(one["others_mean"]))
-        head = head_line("worst slab", one, "examples", "coverage", "elsewhere")
-        return [head, *figure_line("  other examples", count, figures(one, AGGREGATED), others)]
+        line = figure_line("  other examples", count, figures(one, AGGREGATED), others)
+        return [head_line("worst slab", one, "examples", "coverage", "elsewhere"), *line]
     return _label_lines(one)
 
 
+_SIZE = f"{SET_SIZE}_mean"
 _SIZES = {"0": "empty", "1": "1 label"}
 _MOST_LABELS = 12
 
@@ -642,7 +639,7 @@ def _subgroup_lines(one: xr.Dataset) -> list[str]:
     shown = one.isel({SUBGROUP: order[:MOST_GROUPS]})
     count = one.sizes[SUBGROUP]
     lines = [head_line("by group", one, "examples", "coverage", "set size")]
-    lines += _covered(shown, SUBGROUP, SET_SIZE)
+    lines += _rows(shown, SUBGROUP, AGGREGATED, "count", _SIZE)
     note = f"Intervals hold for all {counted(count)} groups together."
     if count > MOST_GROUPS:
         note = f"The {MOST_GROUPS} of {counted(count)} groups with the lowest coverage. {note}"
@@ -663,25 +660,15 @@ def _label_lines(one: xr.Dataset) -> list[str]:
         title += f": {_MOST_LABELS} of {counted(many)}"
         named = named.isel({names.LABEL: order})
     lines = [head_line(title, one, "answers", "covered", "in sets")]
-    lines += _of_mass(named, names.LABEL, "covered", "in_sets_mean")
+    lines += _rows(named, names.LABEL, "covered", "mass", "in_sets_mean")
     return [*lines, *([f"  {counted(silent)} labels without an answer"] if silent else [])]
 
 
-def _covered(one: xr.Dataset, dim: str, last: str) -> list[str]:
-    """Return a line per group with its coverage, and the mean of something else."""
+def _rows(one: xr.Dataset, dim: str, figure: str, count: str, last: str = "") -> list[str]:
+    """Return a line per group: its size, a figure with its interval, and one more figure."""
     lines = []
     for part in each(one, dim):
-        count = int(part["count"])
-        end = f"{float(part[f'{last}_mean']):.2f}" if last and count else "-" if last else ""
-        title = f"  {part[dim].item()}"
-        lines += figure_line(title, counted(count), figures(part, AGGREGATED), end)
-    return lines
-
-
-def _of_mass(one: xr.Dataset, dim: str, figure: str, last: str) -> list[str]:
-    """Return a line per group with its mass, a share of it, and one more figure."""
-    lines = []
-    for part in each(one, dim):
-        mass, end = f"{float(part['mass']):,.1f}", decimal(float(part[last]))
-        lines += figure_line(f"  {part[dim].item()}", mass, figures(part, figure), end)
+        size = f"{part[count].item():{',' if count == 'count' else ',.1f'}}"
+        end = decimal(float(part[last]), 2 if last == _SIZE else 3) if last else ""
+        lines += figure_line(f"  {part[dim].item()}", size, figures(part, figure), end)
     return lines

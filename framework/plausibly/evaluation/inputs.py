@@ -392,14 +392,8 @@ class EvaluationInputs:
 
     def measured(
         self, ties: str = "first", true: Ints | None = None, shares: Doubles | None = None
-    ) -> Measures:
-        """Return coverage and size of each set, (example, alpha), in the caller's order."""
-        return self.measured_with_ties(ties, true, shares).outcomes
-
-    def measured_with_ties(
-        self, ties: str = "first", true: Ints | None = None, shares: Doubles | None = None
     ) -> Measured:
-        """Return the same with largest plausibilities; arrays in chunks are read in one pass."""
+        """Return coverage and size of each set; arrays in chunks are read in one pass."""
         policy = check_ties(ties)
         targets = self.targets(policy, true)
         if not is_lazy(self.sets) and not self.plausibilities.in_chunks:
@@ -408,9 +402,9 @@ class EvaluationInputs:
             return Measured(outcomes=outcomes, largest=largest, tied=tied)
         return _in_chunks(self.sets, self.plausibilities.array, targets, policy, shares)
 
-    def outcomes(self, measured: Measures) -> Measures:
-        """Return what `measured` gave in `order`, ready to be averaged."""
-        return {name: values[self.order] for name, values in measured.items()}
+    def outcomes(self, measured: Measured) -> Measures:
+        """Return outcomes in `order`, ready to be averaged."""
+        return {name: values[self.order] for name, values in measured.outcomes.items()}
 
     def result(self, **attributes: object) -> xr.Dataset:
         """Return a Dataset without variables, with alpha, and the attributes of every result."""
