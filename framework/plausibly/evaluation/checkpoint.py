@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from fractions import Fraction
 from hashlib import blake2b
 from importlib.metadata import version
@@ -92,8 +92,8 @@ def manifest(design: Design) -> dict[str, Any]:  # Any: what JSON holds
         "test": str(design.test),
         "group": design.group,
         "ties": design.ties,
-        "draws": _listed(design.draws),
-        "sizes": _listed(design.sizes),
+        "draws": design.draws,
+        "sizes": design.sizes,
         "methods": {name: _described(name, method) for name, method in design.methods.items()},
         "coordinates": coordinates,
         "predictions": _digest(predictions.values, str(predictions.attrs.get(names.SCALE))),
@@ -103,20 +103,15 @@ def manifest(design: Design) -> dict[str, Any]:  # Any: what JSON holds
     }
 
 
-def _listed(numbers: Sequence[int] | None) -> list[int] | None:
-    return None if numbers is None else list(numbers)
-
-
 def _digest(values: NDArray[np.generic], *more: str) -> str:
     """Return 128 bits of what an array holds."""
     digest = blake2b("\0".join([str(values.shape), *more]).encode(), digest_size=16)
     if values.dtype.kind in "biuf":
-        plain = np.ascontiguousarray(values)
-        digest.update(plain.astype(plain.dtype.newbyteorder("<")).dtype.str.encode())
-        digest.update(plain.astype(plain.dtype.newbyteorder("<")).tobytes())
+        plain = values.astype(values.dtype.newbyteorder("<"))
+        digest.update(plain.dtype.str.encode())
+        digest.update(plain.tobytes())
     else:
-        texts = name_texts(values.ravel().tolist())
-        digest.update(json.dumps(texts).encode())
+        digest.update(json.dumps(name_texts(values.ravel().tolist())).encode())
     return digest.hexdigest()
 
 
@@ -152,7 +147,8 @@ def differences(written: Mapping[str, Any], asked: Mapping[str, Any]) -> list[st
     for key, value in asked.items():
         old = written.get(key)
         # As they look in a file; methods also in their order, which is that of the results.
-        if _written(value, sort=key != "methods") == _written(old, sort=key != "methods"):
+        new, before = (json.dumps(one, sort_keys=key != "methods") for one in (value, old))
+        if new == before:
             continue
         if key in _DATA:
             found.append(f"other {_DATA[key]}")
@@ -165,12 +161,8 @@ def differences(written: Mapping[str, Any], asked: Mapping[str, Any]) -> list[st
     return found
 
 
-def _written(value: object, *, sort: bool) -> str:
-    return json.dumps(value, sort_keys=sort)
-
-
 def _in_words(value: object) -> str:
-    if isinstance(value, list):
+    if isinstance(value, list | tuple):
         return ", ".join(map(str, value))
     return "none" if value is None else str(value)
 
@@ -188,11 +180,6 @@ class Checkpoint:
     _about: dict[str, Any] = attrs.field(factory=dict, init=False)  # Any: what JSON holds
     _unsaved: list[Outcome] = attrs.field(factory=list, init=False)
     _since: float = attrs.field(factory=time.monotonic, init=False)
-
-    @classmethod
-    def of(cls, given: str | Path | Checkpoint | None) -> Checkpoint | None:
-        """Return what a user named."""
-        return given if given is None or isinstance(given, Checkpoint) else cls(folder=given)
 
     def finished(self, splits: int) -> int:
         """Return how many of the first `splits` splits there are, of whatever study."""

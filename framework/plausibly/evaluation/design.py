@@ -24,7 +24,6 @@ from plausibly.data.names import several
 from plausibly.data.validate import seen_in_one
 from plausibly.errors import InputError, listed
 from plausibly.evaluation.inputs import Targets, measure, planes_of
-from plausibly.evaluation.intervals import Doubles
 from plausibly.evaluation.recorded import Recorded, record_warnings
 from plausibly.evaluation.result import AGGREGATED, SET_SIZE
 from plausibly.evaluation.splits import Values, nested, split, split_keys, split_seed
@@ -143,17 +142,13 @@ def component_name(kind: Kind[Any], component: object) -> str:  # Any: one funct
         return component
     if isinstance(component, Mapping):
         given = [
-            f"{key}={component_name(kind, value) if _is_component(value) else value}"
+            f"{key}={component_name(kind, value) if isinstance(value, Mapping) else value}"
             for key, value in component.items()
             if key != "name"
         ]
         name = str(component.get("name", ""))
         return f"{name}({', '.join(given)})" if given else name
     return called(kind, component)
-
-
-def _is_component(value: object) -> bool:
-    return isinstance(value, Mapping) and "name" in value
 
 
 def with_draws(calibrator: T, draws: int) -> T | None:
@@ -320,7 +315,7 @@ class Design:
         stated = np.empty(self.shape, dtype=object)
         guarantees: dict[str, list[dict[str, object]]] = {}
         recorded: list[Recorded] = []
-        most, largest = _last(self.draws), _last(self.sizes)
+        most, largest = (int(np.argmax(one or (0,))) for one in (self.draws, self.sizes))
         cells = product(enumerate(self.methods), enumerate(subsets))
         for (place, name), (at, subset) in cells:
             size = None if self.sizes is None else self.sizes[at]
@@ -388,32 +383,23 @@ class Design:
             strict=True,
         ):
             if size > len(rows) or not inside.any():
-                raise self._unfit(number, size, len(rows))
+                there = several(len(rows), "example")
+                whole = "" if self.group is None else f', and whole values of "{self.group}"'
+                raise InputError(
+                    "sizes-range",
+                    f"split {number} has no {size:,} calibration examples",
+                    expected=f"sizes that every split has{whole}",
+                    got=f"{there} on the calibration side of split {number}",
+                    do=f"sizes up to {len(rows):,}, or a smaller test share"
+                    if size > len(rows)
+                    else "larger sizes",
+                    whose="sizes",
+                    details={"size": size, "split": number, "examples": len(rows)},
+                )
             subset = np.zeros(len(hashes), dtype=np.bool_)
             subset[rows[inside]] = True
             found.append(subset)
         return found
-
-    def _unfit(self, number: int, size: int, there: int) -> InputError:
-        more = size > there
-        got = f"{several(there, 'example')} on the calibration side of split {number}"
-        whole = "" if self.group is None else f', and whole values of "{self.group}"'
-        return InputError(
-            "sizes-range",
-            f"there are no {size:,} calibration examples in split {number}"
-            if more
-            else f"{size:,} calibration examples of split {number} are less than one value of "
-            f'"{self.group}"',
-            expected=f"sizes that every split has{whole}",
-            got=got if more else f"a share of less than one group; {got}",
-            do=f"sizes up to {there:,}, or a smaller test share" if more else "larger sizes",
-            whose="sizes",
-            details={"size": size, "split": number, "examples": there},
-        )
-
-
-def _last(numbers: Sequence[int] | None) -> int:
-    return 0 if numbers is None else max(range(len(numbers)), key=numbers.__getitem__)
 
 
 def as_asked(predictor: ConformalPredictor, predictions: xr.DataArray, keys: Keys) -> xr.DataArray:
@@ -442,16 +428,11 @@ def exact_means(
     outcomes["share_empty"] = 1.0 * (outcomes[SET_SIZE] == 0)
     found = {name: exact_mean(values) for name, values in outcomes.items()}
     if groups is not None:
-        found[BY_GROUP] = mean_by_group(outcomes[AGGREGATED], groups)
+        _, code = np.unique(groups, return_inverse=True)
+        sizes = np.bincount(code)
+        found[BY_GROUP] = math.fsum(outcomes[AGGREGATED] / sizes[code]) / len(sizes)
     return found
 
 
 def exact_mean(values: NDArray[Any]) -> float:  # Any: numbers or flags
     return math.fsum(values.tolist()) / len(values)
-
-
-def mean_by_group(values: Doubles, groups: Values) -> float:
-    """Return the mean over groups of the means within, summed exactly."""
-    _, code = np.unique(groups, return_inverse=True)
-    sizes = np.bincount(code)
-    return math.fsum(values / sizes[code]) / len(sizes)

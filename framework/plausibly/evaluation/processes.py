@@ -34,40 +34,34 @@ def outcomes(
         yield from map(design.run, numbers)
         return
     parcel = _packed(design)
+    left = deque(numbers)
     workers: list[_Worker] = []
+    failed: dict[int, BaseException] = {}
     try:
         for _ in range(min(processes, len(numbers))):
             workers.append(_Worker.started())
         # The first is ready to read about when the last was started.
         for worker in workers:
             worker.send(parcel)
-        yield from _handed_out(workers, deque(numbers))
+            worker.send(left.popleft())
+        busy = {worker.connection: worker for worker in workers}
+        while busy:
+            for ready in wait(list(busy)):
+                worker = busy[ready]  # type: ignore[index]  # one of these connections
+                number, found = worker.receive()
+                if isinstance(found, BaseException):
+                    # Splits that come later than one that failed have nothing to add.
+                    failed[number] = found
+                    left.clear()
+                if left:
+                    worker.send(left.popleft())
+                else:
+                    del busy[worker.connection]
+                if isinstance(found, Outcome) and not failed:
+                    yield found
     finally:
         for worker in workers:
             worker.end()
-
-
-def _handed_out(workers: Sequence[_Worker], left: deque[int]) -> Iterator[Outcome]:
-    """Yield the outcomes of splits that are handed to idle processes."""
-    busy: dict[Connection, _Worker] = {}
-    failed: dict[int, BaseException] = {}
-    for worker in workers:
-        worker.send(left.popleft())
-        busy[worker.connection] = worker
-    while busy:
-        for ready in wait(list(busy)):
-            worker = busy[ready]  # type: ignore[index]  # those that were handed in
-            number, found = worker.receive()
-            if isinstance(found, BaseException):
-                # Splits that come later than one that failed have nothing to add.
-                failed[number] = found
-                left.clear()
-            if left:
-                worker.send(left.popleft())
-            else:
-                del busy[worker.connection]
-            if isinstance(found, Outcome) and not failed:
-                yield found
     if failed:
         raise failed[min(failed)]
 

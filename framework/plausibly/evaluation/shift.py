@@ -106,21 +106,52 @@ def likelihood_ratios(
         whose: _matched(array, wanted, whose)
         for whose, array in (("source", source), ("target", target), ("features", features))
     }
-    _check_clip(clip)
+    limit: object = clip
+    if isinstance(limit, bool) or not (isinstance(limit, int | float) and 1 < limit < math.inf):
+        expected = "a number above 1: ratios stay within 1 / clip to clip"
+        raise out_of_range("clip", repr(clip), expected=expected, do="clip=100.0")
     for whose in ("source", "target"):
-        _check_apart(rows["features"], rows[whose], whose)
+        both = np.intersect1d(rows["features"][names.EXAMPLE], rows[whose][names.EXAMPLE])
+        if both.size:
+            raise InputError(
+                "ratios-own-examples",
+                f"{several(both.size, 'example')} to weigh are in {whose} as well ({listed(both)})",
+                expected=f"{whose} examples that neither calibrate nor are predicted",
+                got=f"{counted(both.size)} of {counted(len(rows['features']))}",
+                do=f"fit on others: {whose}.drop_sel(example=[...])",
+                whose=whose,
+                details={"examples": [str(name) for name in both]},
+            )
     fitting = np.concatenate([rows[whose].values for whose in ("source", "target")])
     sides = np.repeat([SOURCE, TARGET], [len(rows["source"]), len(rows["target"])])
     fitted = _fitted(classifier, fitting, sides, seed)
     probabilities = np.asarray(fitted.predict_proba(rows["features"].values), dtype=np.float64)
-    _check_probabilities(probabilities, len(rows["features"]))
+    wanted_shape = (len(rows["features"]), 2)
+    if (
+        probabilities.shape != wanted_shape
+        or not ((probabilities >= 0) & (probabilities <= 1)).all()
+    ):
+        shape = f"shape {probabilities.shape}"
+        raise _no_classifier(
+            "the classifier gives no two probabilities for each example",
+            f"numbers from 0 to 1 of shape {wanted_shape}",
+            shape if probabilities.shape != wanted_shape else "numbers outside",
+        )
     scale = len(rows["source"]) / len(rows["target"])
     with np.errstate(divide="ignore"):
         raw = scale * probabilities[:, TARGET] / probabilities[:, SOURCE]
     ratios = np.clip(raw, 1 / clip, clip)
     size = effective_size(ratios)
     if len(ratios) >= _FROM and size < max(_FEW, len(ratios) / 10):
-        _warn_uneven(ratios, size, clip)
+        share = np.sort(ratios)[::-1][: max(1, len(ratios) // 100)].sum() / ratios.sum()
+        warn(
+            "weights-uneven",
+            f"the weights of {counted(len(ratios))} examples are worth {size:.1f} equal ones",
+            expected=f"{max(_FEW, len(ratios) / 10):.0f} or more",
+            got=f"the heaviest hundredth with {100 * share:.0f} % of the weight",
+            do=f"clip={clip / 10:g}, fewer features, or more examples like the target",
+            whose="weights",
+        )
     here = features[names.EXAMPLE].values
     return xr.DataArray(
         ratios,
@@ -248,39 +279,6 @@ def _matched(array: xr.DataArray, wanted: Sequence[str], whose: str) -> xr.DataA
     return matched.isel({names.EXAMPLE: np.argsort(called, kind="stable")})
 
 
-def _check_apart(features: xr.DataArray, fitting: xr.DataArray, whose: str) -> None:
-    """Raise `InputError` where examples to weigh are among those that are fitted."""
-    both = np.intersect1d(features[names.EXAMPLE].values, fitting[names.EXAMPLE].values)
-    if both.size:
-        raise InputError(
-            "ratios-own-examples",
-            f"{several(both.size, 'example')} to weigh are in {whose} as well ({listed(both)})",
-            expected=f"{whose} examples that neither calibrate nor are predicted",
-            got=f"{counted(both.size)} of {counted(len(features))}",
-            do=f"fit on others: {whose}.drop_sel(example=[...])",
-            whose=whose,
-            details={"examples": [str(name) for name in both]},
-        )
-
-
-def _check_clip(clip: object) -> None:
-    numeric = isinstance(clip, int | float) and not isinstance(clip, bool)
-    if not numeric or not 1 < float(str(clip)) < math.inf:
-        expected = "a number above 1: ratios stay within 1 / clip to clip"
-        raise out_of_range("clip", repr(clip), expected=expected, do="clip=100.0")
-
-
-def _check_probabilities(probabilities: Doubles, rows: int) -> None:
-    """Raise `InputError` where a classifier answers with anything but two probabilities a row."""
-    shape = probabilities.shape
-    if shape != (rows, 2) or not ((probabilities >= 0) & (probabilities <= 1)).all():
-        raise _no_classifier(
-            "the classifier gives no two probabilities for each example",
-            f"numbers from 0 to 1 of shape {(rows, 2)}",
-            f"shape {shape}" if shape != (rows, 2) else "numbers outside",
-        )
-
-
 def _no_classifier(what: str, expected: str, got: str) -> InputError:
     return InputError(
         "classifier-malformed",
@@ -289,19 +287,6 @@ def _no_classifier(what: str, expected: str, got: str) -> InputError:
         got=got,
         do="classifier=sklearn.linear_model.LogisticRegression()",
         whose="classifier",
-    )
-
-
-def _warn_uneven(ratios: Doubles, size: float, clip: float) -> None:
-    share = np.sort(ratios)[::-1][: max(1, len(ratios) // 100)].sum() / ratios.sum()
-    warn(
-        "weights-uneven",
-        f"the weights of {counted(len(ratios))} examples are worth {size:.1f} equal ones",
-        expected=f"{max(_FEW, len(ratios) / 10):.0f} or more",
-        got=f"the heaviest hundredth with {100 * share:.0f} % of the weight",
-        do=f"clip={clip / 10:g}, fewer features, or more examples like the target",
-        whose="weights",
-        stacklevel=3,
     )
 
 

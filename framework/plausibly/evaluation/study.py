@@ -30,7 +30,6 @@ from plausibly.evaluation.design import (
     Design,
     Methods,
     Outcome,
-    Stated,
     per,
     read_methods,
 )
@@ -358,7 +357,7 @@ def _run(
     progress: Tick,
 ) -> list[Outcome]:
     """Return what the splits give, in their order, whatever the order in which they end."""
-    store = Checkpoint.of(checkpoint)
+    store = Checkpoint(folder=checkpoint) if isinstance(checkpoint, str | Path) else checkpoint
     found = {} if store is None else store.open(design, splits)
     if found:
         progress(len(found), splits)
@@ -423,23 +422,17 @@ def assembled(
 
 def _guaranteed(found: Sequence[Outcome], vacuous: Bools) -> tuple[Doubles, NDArray[np.str_]]:
     """Return level and text of what is guaranteed of the aggregated coverage, in each cell."""
-    least = [min(cell, key=_order) for cell in zip(*(one.stated for one in found), strict=True)]
-    often = vacuous.sum(axis=1).ravel().tolist()
-    texts = [_text(one, count, len(found)) for one, count in zip(least, often, strict=True)]
-    return np.array([one.value for one in least]), np.array(texts)
-
-
-def _order(stated: Stated) -> float:
-    """Return by what the weakest of the guarantees that the splits gave is found."""
-    return -1 if stated.level is None else float(stated.level)
-
-
-def _text(stated: Stated, often: int, splits: int) -> str:
-    """Return the level as tables print it, and in how many splits it is kept by saying nothing."""
-    if stated.level is None or stated.short == "nothing" or not often:
-        return stated.short
-    kept = "vacuous" if often == splits else f"vacuous in {often} of {splits}"
-    return f"{stated.short}, {kept}"
+    levels, texts = [], []
+    every = zip(*(one.stated for one in found), strict=True)
+    for stated, often in zip(every, vacuous.sum(axis=1).ravel().tolist(), strict=True):
+        # The weakest guarantee of all splits, and in how many of them it is vacuous.
+        weakest = min(stated, key=lambda one: -1 if one.level is None else one.level)
+        levels.append(weakest.value)
+        text = weakest.short
+        if weakest.level is not None and text != "nothing" and often:
+            text += ", vacuous" if often == len(found) else f", vacuous in {often} of {len(found)}"
+        texts.append(text)
+    return np.array(levels), np.array(texts)
 
 
 def load_study(path: str | Path) -> Study:
@@ -473,17 +466,15 @@ def load_study(path: str | Path) -> Study:
     study = xr.Dataset(
         {name: found[name].variable for name in stored.data_vars},
         coords={name: found[name].variable for name in stored.coords},
-        attrs={str(name): _plain(value) for name, value in stored.attrs.items()},
+        attrs={
+            str(name): value.item() if isinstance(value, np.generic) else value
+            for name, value in stored.attrs.items()
+        },
     ).drop_encoding()
     seed = study.attrs.get(_SEED)
     if isinstance(seed, str) and re.fullmatch(r"-?\d+", seed):
         study.attrs[_SEED] = int(seed)
     return Study(study)
-
-
-def _plain(value: object) -> object:
-    """Return an attribute as it was before netCDF made a number of numpy of it."""
-    return value.item() if isinstance(value, np.generic) else value
 
 
 def _check(study: xr.Dataset, source: str) -> None:

@@ -6,7 +6,7 @@ import math
 import warnings
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
-from typing import Any, Literal, TypeAlias, overload
+from typing import Any, Literal, TypeAlias, cast
 
 import attrs
 import numpy as np
@@ -21,7 +21,7 @@ from plausibly.conformal.predictor import ConformalPredictor
 from plausibly.data import names, validate
 from plausibly.data.plausibilities import Plausibilities
 from plausibly.data.select import select
-from plausibly.data.states import with_left_out
+from plausibly.data.states import Labelled, with_left_out
 from plausibly.data.validate import is_augmented
 from plausibly.errors import InputError, PlausiblyWarning, counted, listed
 from plausibly.evaluation.design import exact_mean
@@ -55,28 +55,17 @@ class TunedScore:
     goal: Goal
     splits: int
 
-    @overload
-    def rest(self, array: xr.DataArray) -> xr.DataArray: ...
-
-    @overload
-    def rest(self, array: xr.Dataset) -> xr.Dataset: ...
-
-    def rest(self, array: xr.DataArray | xr.Dataset) -> xr.DataArray | xr.Dataset:
+    def rest(self, array: Labelled) -> Labelled:
         """Return predictions, plausibilities or annotations without the examples that tuned."""
         here = names.name_texts(array[names.EXAMPLE].values)
         used = set(self.tuned_on)
         kept = [place for place, name in enumerate(here) if name not in used]
         less = {_REASON: len(here) - len(kept)}
-        if not isinstance(array, xr.Dataset):
-            return with_left_out(array.isel({names.EXAMPLE: kept}), less)
-        # Rows of an annotation table are cut by its verb, with their responses.
-        table = names.RESPONSE_EXAMPLE in array
-        rest = (
-            select(array, example=[here[k] for k in kept])
-            if table
-            else array.isel({names.EXAMPLE: kept})
-        )
-        return with_left_out(rest, less)
+        if isinstance(array, xr.Dataset) and names.RESPONSE_EXAMPLE in array:
+            # Rows of an annotation table are cut with their answers.
+            table = select(array, example=[here[place] for place in kept])
+            return cast("Labelled", with_left_out(table, less))
+        return with_left_out(array.isel({names.EXAMPLE: kept}), less)
 
     def check(self, array: xr.DataArray | xr.Dataset, *, source: str = "predictions") -> None:
         """Raise `InputError` ``examples-tuned`` where examples of `array` chose the score."""
@@ -204,7 +193,18 @@ def tune_raps(
     groups = None if group is None else example_values(group, (model, lam.about))
     hashes = hash_names(model[names.EXAMPLE].values)
     chosen = split(hashes, Keys(seed).child("tuning"), test=share, groups=groups)
-    _check_enough(int(chosen.sum()), len(chosen), level)
+    tuning, needed = int(chosen.sum()), 2 * (math.ceil(1 / level) - 1)
+    if tuning < needed:  # half of them would calibrate vacuous sets only
+        enough = Fraction(needed, len(chosen))
+        do = f"share={rounded(math.ceil(100 * enough) / 100)}, or " if 2 * enough <= 1 else ""
+        raise InputError(
+            "tuning-too-small",
+            f"{names.several(tuning, 'example')} are too few to tune on at alpha {float(level):g}",
+            expected=f"{counted(needed)} or more, half of which calibrate each candidate",
+            got=f"{counted(tuning)} of {counted(len(chosen))}",
+            do=f"{do}more examples, or a larger alpha",
+            whose="share",
+        )
     # By name, so that sums do not depend on the order of rows.
     rows = np.flatnonzero(chosen)
     rows = rows[np.argsort(model[names.EXAMPLE].values[rows])]
@@ -321,20 +321,3 @@ def _check(
                 do=f"leave {name} out for the default",
                 whose=name,
             )
-
-
-def _check_enough(tuning: int, examples: int, alpha: Fraction) -> None:
-    """Raise `InputError` where half of the tuning examples calibrate nothing but every label."""
-    needed = 2 * (math.ceil(1 / alpha) - 1)
-    if tuning >= needed:
-        return
-    share = Fraction(needed, examples)
-    do = f"share={rounded(math.ceil(100 * share) / 100)}, or " if 2 * share <= 1 else ""
-    raise InputError(
-        "tuning-too-small",
-        f"{names.several(tuning, 'example')} are too few to tune on at alpha {float(alpha):g}",
-        expected=f"{counted(needed)} or more, half of which calibrate each candidate",
-        got=f"{counted(tuning)} of {counted(examples)}",
-        do=f"{do}more examples, or a larger alpha",
-        whose="share",
-    )
