@@ -231,8 +231,7 @@ def _annotators(found: xr.Dataset) -> list[str]:
         else:
             text = "No annotator answered an example that another one answered, too."
         return wrapped(text)
-    low = [place for place in known.tolist() if found["annotator_low"].values[place]]
-    low.sort(key=lambda place: (agreed[place], place))
+    low = sorted(np.flatnonzero(found["annotator_low"].values).tolist(), key=agreed.__getitem__)
     shown = low[:_MOST_ROWS]
     lines = _rows(found, shown)
     rest = not_among(known.tolist(), shown)
@@ -273,19 +272,18 @@ def describe_certainty(certainty: xr.Dataset) -> list[str]:
     return lines
 
 
-def _of(found: xr.Dataset, measure: str, variable: str = "value") -> float:
-    if measure not in found[MEASURE].values:
-        return math.nan
-    return float(found[variable].sel(measure=measure))
+def _value(found: xr.Dataset, measure: str) -> float:
+    known = measure in found[MEASURE].values
+    return float(found["value"].sel(measure=measure)) if known else math.nan
 
 
 def _measure_lines(found: xr.Dataset) -> Iterator[str]:
     """Yield one line per measure."""
-    answer = _ANSWERS[found.attrs["kind"]]
-    for name in map(str, found[MEASURE].values):
-        if name in _TITLES and not math.isnan(_of(found, name)):
-            value = [_of(found, name, figure) for figure in _FIGURES[:3]]
-            yield _line(_TITLES[name].format(answer=answer), value)
+    titles = measure_titles(found.attrs["kind"])
+    for one in each(found, MEASURE):
+        name, figures = one[MEASURE].item(), [float(one[figure]) for figure in _FIGURES[:3]]
+        if name in _TITLES and not math.isnan(figures[0]):
+            yield _line(titles[name], figures)
 
 
 def _line(title: str, measured: Sequence[float]) -> str:
@@ -312,10 +310,9 @@ def _again(found: xr.Dataset) -> list[str]:
 
 def _frequent(found: xr.Dataset) -> tuple[list[int], int]:
     """Return the labels that are said most, in their order, and how many are said with company."""
-    again, said = found["label_again"].values, found["label_answers"].values
-    known = np.flatnonzero(~np.isnan(again)).tolist()
-    often = sorted(known, key=lambda place: (-int(said[place]), place))
-    return sorted(often[:_MOST_LABELS]), len(known)
+    known = np.flatnonzero(~np.isnan(found["label_again"].values))
+    often = np.argsort(-found["label_answers"].values[known], kind="stable")
+    return sorted(known[often[:_MOST_LABELS]].tolist()), len(known)
 
 
 def _reasons(found: xr.Dataset) -> Iterator[str]:
@@ -335,7 +332,7 @@ def _in_words(found: xr.Dataset) -> str:
     if not compared:
         return f"None of {several(every, 'example')} has answers of two annotators."
     parts = []
-    same = _of(found, "percent")
+    same = _value(found, "percent")
     again, labels = found["label_again"].values, found[names.LABEL].values.tolist()
     known = _frequent(found)[0]
     if len(known) > 1:
@@ -350,14 +347,14 @@ def _in_words(found: xr.Dataset) -> str:
     if compared < every:
         among = f"{several(compared, 'example')} with two answers or more, of {counted(every)}"
     parts.append(
-        f"All annotators agree on {percent(_of(found, 'unanimous'))} of {among}; "
-        f"{percent(_of(found, 'tied'))} have a tied majority vote."
+        f"All annotators agree on {percent(_value(found, 'unanimous'))} of {among}; "
+        f"{percent(_value(found, 'tied'))} have a tied majority vote."
     )
-    near = _of(found, "neighbouring")
+    near = _value(found, "neighbouring")
     if same < 1 and not math.isnan(near):
         share = (near - same) / (1 - same)
         parts.append(f"{percent(share)} of disagreement is by one step of the order.")
-    alpha = _of(found, "krippendorff-nominal")
+    alpha = _value(found, "krippendorff-nominal")
     if found.attrs["kind"] == SINGLE and same >= 0.8 and alpha < 0.4:
         top = int(np.nanargmax(found["label_share"].values))
         parts.append(
@@ -699,8 +696,9 @@ def agreement(
             do="leave depth out",
             whose="depth",
         )
-    deep = measures.longest(answers)
-    deep = deep if depth is None else measures.check_depth(depth, len(answers.labels))
+    deep = int(np.bincount(answers.mention_value).max(initial=1))  # of the longest ranking
+    if depth is not None:
+        deep = measures.check_depth(depth, len(answers.labels))
     drawn = check_resamples(resamples)
     keys = Keys(seed).child("agreement")
     place = positions(answers.examples.tolist(), name_texts(annotations.indexes[names.EXAMPLE]))

@@ -189,17 +189,23 @@ def uncertainty_adjusted_accuracy(
     place = np.argsort(hashes, kind="stable")
     draw_accuracy = np.empty((lam.sizes[names.DRAW], len(tops)))
     first = np.zeros(held.shape[:2])
+
+    def accuracies(leading: Doubles) -> Doubles:
+        """Return means over examples, added in an order of their names."""
+        found: Doubles = np.ascontiguousarray(_credited(leading, held)[place]).mean(axis=0)
+        return found
+
     for draw, plane in enumerate(lam.values):
         leading = _leading(plane)
         first += leading
-        draw_accuracy[draw] = _mean_over_examples(_credited(leading, held), place)
+        draw_accuracy[draw] = accuracies(leading)
     first /= len(draw_accuracy)
     accuracy = _credited(first, held)
-    vote = _leading(mean_over_draws(lam).values.astype(np.float64))
+    vote = accuracies(_leading(mean_over_draws(lam).values.astype(np.float64)))
     result = xr.Dataset(
         {
             **intervals.variables("accuracy", list(map(means, accuracy.T)), (TOP,)),
-            "voted": (TOP, _mean_over_examples(_credited(vote, held), place)),
+            "voted": (TOP, vote),
             "draw_accuracy": ((names.DRAW, TOP), draw_accuracy),
             "example_accuracy": ((names.EXAMPLE, TOP), accuracy),
         },
@@ -297,12 +303,6 @@ def _agreeing(members: Bools) -> Doubles:
 
 def _by_level(first: Doubles, codes: NDArray[np.intp], levels: int) -> Doubles:
     return np.stack([row_sums(first[:, codes == code]) for code in range(levels)], axis=1)
-
-
-def _mean_over_examples(values: Doubles, order: NDArray[np.intp]) -> Doubles:
-    """Return means over examples, added in an order of their names."""
-    found: Doubles = np.ascontiguousarray(values[order]).mean(axis=0)
-    return found
 
 
 def _means(

@@ -158,10 +158,6 @@ def check_depth(depth: int, labels: int) -> int:
     return max(1, min(depth, labels))
 
 
-def longest(answers: Answers) -> int:
-    return int(np.bincount(answers.mention_value).max(initial=1)) if answers.values else 1
-
-
 def first_choices(answers: Answers) -> Features:
     """Return features by which s is the chance that labels of the two first ranks are the same."""
     first = answers.mention_block == 1

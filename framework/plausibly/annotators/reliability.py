@@ -13,7 +13,6 @@ from plausibly.data.annotations import Rows, check_table, lent
 from plausibly.data.names import name_texts, quoted, several, text_array
 from plausibly.data.select import answered, select
 from plausibly.errors import ComponentError, InputError, counted
-from plausibly.evaluation.intervals import Doubles
 from plausibly.kernels.sums import ordered_sum
 from plausibly.kernels.types import Floats, Ints
 from plausibly.protocols import AGGREGATOR, Aggregator, ComponentLike
@@ -105,9 +104,12 @@ def reliability(
         )
     found = _checked(told, table, whose)
     rows = Rows.of(table)
-    responses = _responses(rows)
+    # The total weight of the answers of each annotator; the last are unknown ones.
+    size, answers = table.sizes[names.ANNOTATOR], rows.mentions > 0
+    annotator = np.where(rows.annotator < 0, size, rows.annotator)
+    responses = ordered_sum(annotator[answers], rows.weight[answers], size + 1)
     known = responses[:-1]
-    notes = _notes(rows, responses, found[names.WEIGHT].values)
+    notes = _notes(rows, annotator, responses, found[names.WEIGHT].values)
     further = {name: found[name].variable for name in found.data_vars if name != names.WEIGHT}
     made = ReliabilityTable(
         {
@@ -146,19 +148,11 @@ def _checked(found: object, table: xr.Dataset, whose: str) -> xr.Dataset:
     return found.reindex({names.ANNOTATOR: wanted})
 
 
-def _responses(rows: Rows) -> Doubles:
-    """Return the total weight of the answers of each annotator; the last are unknown ones."""
-    size = rows.table.sizes[names.ANNOTATOR]
-    answers = rows.mentions > 0
-    who = np.where(rows.annotator < 0, size, rows.annotator)[answers]
-    return ordered_sum(who, rows.weight[answers], size + 1)
-
-
-def _notes(rows: Rows, responses: Floats, weight: Floats) -> list[str]:
+def _notes(rows: Rows, owner: Ints, responses: Floats, weight: Floats) -> list[str]:
     """Return what is odd about each annotator, or nothing."""
     labels = name_texts(rows.table.indexes[names.LABEL])
     size = rows.table.sizes[names.ANNOTATOR]
-    who: Ints = np.where(rows.annotator < 0, size, rows.annotator)[rows.response].astype(np.int64)
+    who = owner[rows.response].astype(np.int64)
     said = ordered_sum(
         who * rows.labels + rows.label, rows.weight[rows.response], (size + 1) * rows.labels
     ).reshape(size + 1, rows.labels)

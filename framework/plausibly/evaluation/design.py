@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import is_dataclass, replace
@@ -23,7 +22,7 @@ from plausibly.data import names
 from plausibly.data.names import several
 from plausibly.data.validate import seen_in_one
 from plausibly.errors import InputError, listed
-from plausibly.evaluation.inputs import Targets, measure, planes_of
+from plausibly.evaluation.inputs import Targets, meant, measure, planes_of
 from plausibly.evaluation.recorded import Recorded, record_warnings
 from plausibly.evaluation.result import AGGREGATED, SET_SIZE
 from plausibly.evaluation.splits import Values, nested, split, split_keys, split_seed
@@ -195,13 +194,12 @@ def _read(name: str, entry: object) -> Method:
     table = _table(entry)
     unknown = [str(key) for key in table if key not in _KEYS]
     if unknown:
-        close = difflib.get_close_matches(unknown[0], _KEYS, n=1)
         raise InputError(
             "method-key",
             f'method "{name}" has the unknown key "{unknown[0]}"',
             expected=f"some of {', '.join(_KEYS)}",
             got=listed(unknown),
-            do=f'did you mean "{close[0]}"?' if close else "leave it out",
+            do=meant(unknown[0], _KEYS) or "leave it out",
             details={"method": name, "keys": unknown},
         )
     return Method(**cast("dict[str, Any]", dict(table)))  # Any: calibrate checks each of them

@@ -56,27 +56,17 @@ def monte_carlo_error(
 
     Parameters
     ----------
-    predictions : DataArray, (example, label)
-    plausibilities : DataArray or Dataset, (example, label)
-        Of the same examples; dense, packed, or an annotation table.
-    alphas : number or text, or a sequence of them
-        Miscoverage rates.
+    predictions, plausibilities, alphas, test, group, progress
+        See `plausibly.compare`.
     draws : sequence of int
         Numbers of draws m.
     seeds : int
         How many times labels are drawn anew, 2 or more, on the same calibration examples.
     score : str, mapping or ScoreFunction
-    test : float
-        Share of the examples to measure coverage on; the others calibrate.
-    group : str, optional
-        Coordinate of the examples whose groups stay on one side.
     confidence : float
         Of the intervals of mean differences over seeds.
     seed : int
         Of the split; draw number r uses seed ``seed + r``.
-    progress : bool or callable, optional
-        True for a bar on a terminal or in a notebook, silent elsewhere. A function is called with
-        the number of finished calibrations, and of all.
 
     Returns
     -------
@@ -217,13 +207,11 @@ def leave_one_annotator_out(
 
     Parameters
     ----------
-    predictions : DataArray, (example, label)
-        Of a model that saw none of these examples, or not those of the fold that it predicts.
+    predictions, alphas, progress
+        See `plausibly.compare`.
     annotations : Dataset
         An annotation table. Responses of unknown annotators count among the others, and are never
         left out.
-    alphas : number or text, or a sequence of them
-        Miscoverage rates.
     aggregator, calibrator, score, combiner
         See `plausibly.calibrate`.
     annotators : sequence of str, optional
@@ -239,9 +227,6 @@ def leave_one_annotator_out(
         Of the parts, and of what is drawn in calibration.
     only_common : bool
         Leave out the examples that only one side has, instead of refusing.
-    progress : bool or callable, optional
-        True for a bar on a terminal or in a notebook, silent elsewhere. A function is called with
-        the number of finished annotators, and of all.
 
     Returns
     -------

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import json
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cached_property
@@ -153,7 +152,11 @@ def as_sets(sets: object) -> xr.DataArray:
         found = names.name_texts(sets[dim].values)
         names.check_names(found, dim, whose=SETS)
         named[dim] = names.text_array(found)
-    return _in_calibration_order(sets.transpose(*order).assign_coords(named))
+    ordered = sets.transpose(*order).assign_coords(named)
+    # Labels in the order of the calibration, so that ties break as they did there.
+    labels = json.loads(str(sets.attrs.get(LABEL_ORDER, "[]")))
+    same = isinstance(labels, list) and sorted(labels) == sorted(ordered[names.LABEL].values)
+    return ordered.sel({names.LABEL: labels}) if same else ordered
 
 
 def unnamed(array: xr.DataArray, wanted: set[str], more: Collection[str] = ()) -> str:
@@ -163,15 +166,6 @@ def unnamed(array: xr.DataArray, wanted: set[str], more: Collection[str] = ()) -
         return f"dims {listed(map(str, array.dims)) or 'none'}"
     lacking = [dim for dim in sorted(dims) if dim not in array.coords]
     return f"no names along {listed(lacking)}" if lacking else ""
-
-
-def _in_calibration_order(sets: xr.DataArray) -> xr.DataArray:
-    """Return sets with labels as the predictor had them, so that ties break as they did there."""
-    stated = sets.attrs.get(LABEL_ORDER)
-    order = json.loads(stated) if isinstance(stated, str) else None
-    if not isinstance(order, list) or sorted(order) != sorted(sets[names.LABEL].values):
-        return sets
-    return sets.sel({names.LABEL: order})
 
 
 def check_ties(ties: str) -> Ties:
@@ -209,15 +203,15 @@ def example_values(
         f'{what} have no coordinate "{coordinate}"',
         expected="a coordinate over example",
         got=listed(there) or "none",
-        do=_meant(coordinate, there) or "assign_coords, or a table of examples",
+        do=meant(coordinate, there) or "assign_coords, or a table of examples",
         details={"coordinates": there},
     )
 
 
-def _meant(name: str, there: Sequence[str]) -> str:
+def meant(name: str, known: Collection[str]) -> str:
     """Return a question for the name that was probably meant, or nothing."""
-    close = difflib.get_close_matches(name, there, n=1)
-    return f'did you mean "{close[0]}"?' if close else ""
+    close = names.near(name, known)
+    return "" if close is None else f'did you mean "{close}"?'
 
 
 def _filled(
@@ -310,7 +304,7 @@ def true_codes(
         codes = positions(labels, written)
     if (codes < 0).any():
         unknown = sorted({label for label, code in zip(written, codes, strict=True) if code < 0})
-        hint = _meant(unknown[0], labels)
+        hint = meant(unknown[0], labels)
         raise InputError(
             "label-unknown",
             f'{counted(int((codes < 0).sum()))} examples have a "{name}" that the sets do not know',

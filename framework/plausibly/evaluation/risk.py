@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 
 from plausibly.calibration.coordinates import coordinates_over
 from plausibly.data import names
-from plausibly.data.names import is_missing, name_text, name_texts, near, quoted, text_array
+from plausibly.data.names import is_missing, name_text, name_texts, quoted, text_array
 from plausibly.errors import InputError, counted, listed
+from plausibly.evaluation.inputs import meant
 
 LEVEL = "level"
 Risk: TypeAlias = "str | Mapping[str, object] | xr.DataArray"
@@ -65,13 +66,12 @@ def label_coordinate(name: str, arrays: Sequence[xr.DataArray | xr.Dataset]) -> 
             here = map(str, array[names.LABEL].values)
             return dict(zip(here, array[name].values.tolist(), strict=True))
     there = sorted(coordinates_over(names.LABEL, arrays))
-    guess = near(name, there)
     raise InputError(
         "risk-missing",
         f'the labels have no coordinate "{name}"',
         expected="a coordinate over label",
         got=listed(there) or "none",
-        do=f'did you mean "{guess}"?' if guess else "a table of labels that has it",
+        do=meant(name, there) or "a table of labels that has it",
         whose="risk",
         details={"coordinates": there},
     )

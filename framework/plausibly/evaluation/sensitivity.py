@@ -16,7 +16,7 @@ from plausibly.calibration.alphas import Alphas, read_alphas
 from plausibly.conformal.aggregate import aggregate
 from plausibly.data import names, validate
 from plausibly.data.annotations import check_table
-from plausibly.data.names import name_texts, near, several, text_array
+from plausibly.data.names import name_texts, several, text_array
 from plausibly.data.plausibilities import mean_over_draws
 from plausibly.data.select import answered, select
 from plausibly.data.states import read_left_out, with_left_out
@@ -344,24 +344,16 @@ def sensitivity(
 
     Parameters
     ----------
-    predictions : DataArray, (example, label)
-        Of a model that saw none of these examples.
+    predictions, alphas, splits, test, group, progress
+        See `plausibly.compare`.
     annotations : Dataset
         An annotation table. Matched with the predictions by name.
     aggregators : sequence or mapping
         Two or more: names, tables such as ``{"name": "dirichlet", "temperature": 3.0}``, or
         objects; by a name of your own in a mapping. Where one draws plausibilities, sets are judged
         by their mean.
-    alphas : number or text, or a sequence of them
-        Miscoverage rates.
     calibrator, score, combiner, draws
         See `plausibly.calibrate`.
-    splits : int
-        How many; the first ones do not depend on it.
-    test : float
-        Share of the examples to measure on; the others calibrate.
-    group : str, optional
-        Coordinate of the examples whose groups stay on one side, such as the patient.
     seed : int
         Of aggregators that draw, of the splits, and of what calibrators draw.
     reference : str, optional
@@ -371,9 +363,6 @@ def sensitivity(
         See `plausibly.aggregate`; predictions of dropped examples are left out as well.
     only_common : bool
         Leave out the examples that only one side has, instead of refusing.
-    progress : bool or callable, optional
-        True for a bar on a terminal or in a notebook, silent elsewhere. A function is called with
-        the number of finished splits, and of all.
 
     Returns
     -------
@@ -405,13 +394,12 @@ def sensitivity(
     known = list(components)
     chosen = known[0] if reference is None else reference
     if chosen not in known:
-        meant = near(chosen, known)
         raise InputError(
             "reference-unknown",
             f"no aggregator of the comparison is called {chosen}",
             expected=f"one of {listed(known, most=len(known))}",
             got=chosen,
-            do=f"did you mean {meant}?" if meant else f'reference="{known[0]}"',
+            do=inputs.meant(chosen, known) or f'reference="{known[0]}"',
             whose="reference",
         )
     check_share(test)

@@ -140,8 +140,7 @@ def tune_raps(
     predictions : DataArray, (example, label)
         Of all examples that there are for tuning and calibration.
     plausibilities : DataArray or Dataset, (example, label)
-        Plausibilities, dense or packed, or an annotation table, which is aggregated by the default
-        of its kind. Aligned with the predictions by name.
+        See `plausibly.compare`.
     alpha : number or text
         The miscoverage rate that the score is tuned for. It can be used at others.
     share : float
