@@ -157,22 +157,20 @@ def test_another_study_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     assert str(error) == (
         "error checkpoint-other: kept keeps splits of another study\n"
         "  expected  the same data, methods and settings, with any number of splits; got\n"
-        "            seed 5, was 4, group none, was patient\n"
+        '            seed 5, was 4, group null, was "patient"\n'
         "  do        another folder for the checkpoint, or delete this one"
     )
-    assert error.details == {"differences": ["seed 5, was 4", "group none, was patient"]}
+    assert error.details == {"differences": ["seed 5, was 4", 'group null, was "patient"']}
 
 
 @pytest.mark.parametrize(
     ("changes", "told"),
     [
-        ({"alphas": ["0.10", 0.25]}, ["alphas 0.10, 0.25, was 0.1, 0.25"]),
-        ({"sizes": [12]}, ["sizes 12, was 12, 20"]),
-        ({"draws": None}, ["draws none, was 1, 3"]),
-        ({"ties": "any"}, ["ties any, was first"]),
-        ({"test": 0.4}, ["test 0.4, was 0.5"]),
-        ({"stratify": None}, ["other strata"]),
-        ({"true": "known"}, ["other known labels"]),
+        ({"sizes": [12]}, ["sizes [12], was [12, 20]"]),
+        ({"draws": None}, ["draws null, was [1, 3]"]),
+        ({"ties": "any"}, ['ties "any", was "first"']),
+        ({"stratify": None}, ["strata"]),
+        ({"true": "known"}, ["known labels"]),
     ],
 )
 def test_what_differs_is_told(tmp_path: Path, changes: dict[str, object], told: list[str]) -> None:
@@ -201,42 +199,36 @@ def test_other_data_and_methods_are_told(tmp_path: Path) -> None:
         return refused.value.details["differences"]
 
     compare(predictions, lam, methods, splits=1, alphas=0.2, checkpoint=tmp_path)
-    assert told(predictions.copy(data=predictions.values[:, ::-1]), lam) == ["other predictions"]
-    assert told(predictions, lam.copy(data=lam.values[:, ::-1])) == ["other plausibilities"]
+    assert told(predictions.copy(data=predictions.values[:, ::-1]), lam) == ["predictions"]
+    assert told(predictions, lam.copy(data=lam.values[:, ::-1])) == ["plausibilities"]
     assert told(predictions[:-1], lam[:-1]) == [
         'coordinate "example"',
         'coordinate "patient"',
         'coordinate "site"',
-        "other predictions",
-        "other plausibilities",
+        "predictions",
+        "plausibilities",
     ]
     elsewhere = predictions.assign_coords(site=("example", ["west"] * 60))
     assert told(elsewhere, lam) == ['coordinate "site"']
     more = {**methods, "b": {"calibrator": {"name": "monte-carlo", "draws": 4}}, "c": {}}
-    assert told(predictions, lam, methods=more) == ['method "b"', 'method "c"']
-    assert told(predictions, lam, methods={"a": methods["a"]}) == ['method "b"']
+    assert told(predictions, lam, methods=more) == [
+        'methods ["a", "b", "c"], was ["a", "b"]',
+        'method "b"',
+        'method "c"',
+    ]
     assert told(predictions, lam, methods=dict(reversed(methods.items()))) == [
-        "methods in another order"
+        'methods ["b", "a"], was ["a", "b"]'
     ]
 
 
 def test_splits_of_another_version_are_refused(tmp_path: Path) -> None:
     study(tmp_path, 1)
     about = json.loads((tmp_path / MANIFEST).read_text())
-    assert (
-        about["methods"]["drawn"]["calibrator"]
-        == {
-            "name": "monte-carlo",
-            "draws": 10,
-            "systematic": False,
-            "from": "calibrators (plausibly 0.1.0)",
-        }
-        or about["methods"]["drawn"]["calibrator"]["name"] == "monte-carlo"
-    )
+    assert about['method "drawn"']["calibrator"]["name"] == "monte-carlo"
     (tmp_path / MANIFEST).write_text(json.dumps({**about, "plausibly": "0.0.9", "format": 0}))
     with pytest.raises(InputError) as refused:
         study(tmp_path, 1)
-    assert refused.value.got == f"format 1, was 0, plausibly {about['plausibly']}, was 0.0.9"
+    assert refused.value.got == f'format 1, was 0, plausibly "{about["plausibly"]}", was "0.0.9"'
 
 
 @pytest.mark.parametrize(

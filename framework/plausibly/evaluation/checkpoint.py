@@ -64,13 +64,7 @@ def from_json(plain: Mapping[str, Any]) -> Outcome:  # Any: what JSON holds
 
 
 FORMAT = 1
-
-_DATA = {
-    "predictions": "predictions",
-    "plausibilities": "plausibilities",
-    "true": "known labels",
-    "strata": "strata",
-}
+_DIGEST = "blake2b:"
 
 
 def manifest(design: Design) -> dict[str, Any]:  # Any: what JSON holds
@@ -78,12 +72,6 @@ def manifest(design: Design) -> dict[str, Any]:  # Any: what JSON holds
     order = np.argsort(design.predictions[names.EXAMPLE].values.astype(np.str_), kind="stable")
     predictions = design.predictions.isel({names.EXAMPLE: order})
     plausibilities = design.plausibilities.isel({names.EXAMPLE: order})
-    coordinates = {
-        str(name): _digest(values.values)
-        for array in (plausibilities, predictions)
-        for name, values in array.coords.items()
-        if values.ndim
-    }
     return {
         "format": FORMAT,
         "plausibly": version("plausibly"),
@@ -94,17 +82,23 @@ def manifest(design: Design) -> dict[str, Any]:  # Any: what JSON holds
         "ties": design.ties,
         "draws": design.draws,
         "sizes": design.sizes,
-        "methods": {name: _described(name, method) for name, method in design.methods.items()},
-        "coordinates": coordinates,
+        "methods": list(design.methods),
+        **{f'method "{name}"': _described(name, one) for name, one in design.methods.items()},
+        **{
+            f'coordinate "{name}"': _digest(values.values)
+            for array in (plausibilities, predictions)
+            for name, values in array.coords.items()
+            if values.ndim
+        },
         "predictions": _digest(predictions.values, str(predictions.attrs.get(names.SCALE))),
         "plausibilities": _digest(plausibilities.values),
-        "true": None if design.true is None else _digest(design.true[order]),
+        "known labels": None if design.true is None else _digest(design.true[order]),
         "strata": None if design.strata is None else _digest(design.strata[order]),
     }
 
 
 def _digest(values: NDArray[np.generic], *more: str) -> str:
-    """Return 128 bits of what an array holds."""
+    """Return 128 bits of the values of an array."""
     digest = blake2b("\0".join([str(values.shape), *more]).encode(), digest_size=16)
     if values.dtype.kind in "biuf":
         plain = values.astype(values.dtype.newbyteorder("<"))
@@ -112,7 +106,7 @@ def _digest(values: NDArray[np.generic], *more: str) -> str:
         digest.update(plain.tobytes())
     else:
         digest.update(json.dumps(name_texts(values.ravel().tolist())).encode())
-    return digest.hexdigest()
+    return f"{_DIGEST}{digest.hexdigest()}"
 
 
 def _described(name: str, method: Method) -> dict[str, Any]:  # Any: as above
@@ -141,30 +135,18 @@ def _described(name: str, method: Method) -> dict[str, Any]:  # Any: as above
     return tables
 
 
-def differences(written: Mapping[str, Any], asked: Mapping[str, Any]) -> list[str]:  # Any: as above
-    """Return in words what two studies do not have in common."""
+def differences(
+    written: Mapping[str, Any], wanted: Mapping[str, Any]
+) -> list[str]:  # Any: as above
+    """Return what two studies do not have in common, with settings that differ."""
     found: list[str] = []
-    for key, value in asked.items():
-        old = written.get(key)
-        # As they look in a file; methods also in their order, which is that of the results.
-        new, before = (json.dumps(one, sort_keys=key != "methods") for one in (value, old))
-        if new == before:
-            continue
-        if key in _DATA:
-            found.append(f"other {_DATA[key]}")
-        elif key in ("methods", "coordinates") and isinstance(old, dict):
-            noun = "method" if key == "methods" else "coordinate"
-            different = [f'{noun} "{n}"' for n in {**old, **value} if old.get(n) != value.get(n)]
-            found += different or ["methods in another order"]
-        else:
-            found.append(f"{key} {_in_words(value)}, was {_in_words(old)}")
+    for key in {**wanted, **written}:
+        # As they look in a file.
+        new, old = (json.dumps(one.get(key), sort_keys=True) for one in (wanted, written))
+        if new != old:
+            described = _DIGEST in new + old or "{" in new + old
+            found.append(key if described else f"{key} {new}, was {old}")
     return found
-
-
-def _in_words(value: object) -> str:
-    if isinstance(value, list | tuple):
-        return ", ".join(map(str, value))
-    return "none" if value is None else str(value)
 
 
 MANIFEST = "study.json"

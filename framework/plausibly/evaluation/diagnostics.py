@@ -90,7 +90,17 @@ def monte_carlo_error(
     all seeds give the same, and only there, they have no width. Thresholds that are infinite (every
     label, or none) have no difference: NaN.
     """
-    _check(draws, seeds)
+    if not len(draws) or any(int(m) != m or m < 1 for m in draws) or len(set(draws)) < len(draws):
+        raise InputError(
+            "draws-malformed",
+            "these are no numbers of draws to compare",
+            expected="whole numbers from 1 on, each once",
+            got=listed(draws) or "none",
+            do="draws=(1, 2, 5, 10, 20, 50)",
+            whose="draws",
+        )
+    if seeds < 2:
+        raise out_of_range("seeds", seeds, expected="2 or more", do="seeds=20")
     check_method("t", confidence)
     check_share(test)
     exact = [float(alpha) for alpha in read_alphas(alphas)]
@@ -169,20 +179,6 @@ def _compared(
         f"{name}_difference_high": (by, mean + reach),
         f"{name}_sd": (by, spread),
     }
-
-
-def _check(draws: Sequence[int], seeds: int) -> None:
-    if not len(draws) or any(int(m) != m or m < 1 for m in draws) or len(set(draws)) < len(draws):
-        raise InputError(
-            "draws-malformed",
-            "these are no numbers of draws to compare",
-            expected="whole numbers from 1 on, each once",
-            got=listed(draws) or "none",
-            do="draws=(1, 2, 5, 10, 20, 50)",
-            whose="draws",
-        )
-    if seeds < 2:
-        raise out_of_range("seeds", seeds, expected="2 or more", do="seeds=20")
 
 
 def leave_one_annotator_out(
@@ -271,6 +267,8 @@ def leave_one_annotator_out(
     groups = None if group is None else inputs.example_values(group, (model,))
     hashes = hash_names(model[names.EXAMPLE].values)
     part, typed = _parts(hashes, groups, folds, seed), inputs.as_typed(alphas)
+    # Single answers are aggregated by the default of their kind, if there is one.
+    alone = None if table.attrs[names.KIND] in DEFAULT_AGGREGATORS else aggregator
     covered = np.full((len(asked), len(hashes), len(exact)), np.nan)
     others = np.full_like(covered, np.nan)
 
@@ -303,9 +301,7 @@ def leave_one_annotator_out(
 
     with ticking(progress, "leaving annotators out") as tick:
         for place, name in enumerate(asked):
-            own = aggregate(
-                select(table, annotator=[name]), _plain(table, aggregator), unanswered="drop"
-            )
+            own = aggregate(select(table, annotator=[name]), alone, unanswered="drop")
             rest = aggregate(_without(table, name), aggregator, seed=seed, unanswered="drop")
             with warnings.catch_warnings():
                 if place:  # every calibration warns of the same: once is enough
@@ -381,13 +377,6 @@ def _asked(table: xr.Dataset, wanted: Sequence[str] | None) -> list[str]:
             details={"annotators": lost},
         )
     return asked
-
-
-def _plain(
-    table: xr.Dataset, aggregator: ComponentLike[Aggregator] | None
-) -> ComponentLike[Aggregator] | None:
-    """Return the aggregator of single responses: the default of the kind, if any."""
-    return None if table.attrs[names.KIND] in DEFAULT_AGGREGATORS else aggregator
 
 
 def _without(table: xr.Dataset, name: str) -> xr.Dataset:

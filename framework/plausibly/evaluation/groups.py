@@ -282,27 +282,18 @@ class ByCoordinate:
     def __init__(self, *coordinates: str, crossed: int = 2, at_least: int = 20) -> None:
         self.__attrs_init__(coordinates, crossed, at_least)
 
-    def _check(self) -> None:
-        wanted = list(self.coordinates)
-        expected = ""
-        if not wanted or len(set(wanted)) < len(wanted):
-            expected, found = "one or more coordinates, each once", listed(wanted) or "none"
-        elif self.crossed < 1:
-            expected, found = "crossed from 1 on", str(self.crossed)
-        elif self.at_least < 1:
-            expected, found = "at_least from 1 on", str(self.at_least)
-        if expected:
+    def measure(self, prepared: EvaluationInputs, ties: Ties) -> xr.Dataset:
+        """Return coverage by group."""
+        wanted, least = list(self.coordinates), min(self.crossed, self.at_least)
+        unclear = not wanted or len(set(wanted)) < len(wanted)
+        if unclear or least < 1:
             raise InputError(
                 "subgroups-malformed",
                 "these are no subgroups of the examples",
-                expected=expected,
-                got=found,
+                expected="coordinates, each once, with crossed and at_least from 1 on",
+                got=listed(wanted) or "none" if unclear else str(least),
                 do='by=ByCoordinate("site", "sex", crossed=2, at_least=20)',
             )
-
-    def measure(self, prepared: EvaluationInputs, ties: Ties) -> xr.Dataset:
-        """Return coverage by group."""
-        self._check()
         every = list(_subgroups(prepared, self.coordinates, self.crossed))
         clusters = prepared.averaging.clusters
         units = [

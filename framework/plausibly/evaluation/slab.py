@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import attrs
 import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
@@ -85,7 +84,17 @@ def worst_slab_coverage(
     Cauchois, Gupta & Duchi, Knowing what you know, JMLR 2021; Romano, Sesia & Candes,
     Classification with valid and adaptive coverage, 2020 (search and measure on two halves).
     """
-    _check(least, directions, search)
+    shares = {"least": least, "search": search}
+    wrong = [f"{name} {share}" for name, share in shares.items() if not 0 < share < 1]
+    wrong += [f"directions {directions}"] * (directions < 1)
+    if wrong:
+        raise InputError(
+            "slab-range",
+            "no slab can be searched in this way",
+            expected="least and search between 0 and 1, and one direction or more",
+            got=listed(wrong),
+            do="least=0.1, directions=1000, search=0.5",
+        )
     prepared = prepare(sets, plausibilities, cluster, interval, confidence, seed, only_common)
     table = _features(features, prepared)
     named = name_texts(table[FEATURE].values)
@@ -100,9 +109,9 @@ def worst_slab_coverage(
     row, places = row.reshape(-1), rows @ vectors
     slabs = [_least_slab(places, row[searched], one[searched], least) for one in covered.T]
     insides, counts, measured, others = [], [], [], []
-    for slab, one in zip(slabs, covered.T, strict=True):
-        place = places[row, slab.direction]
-        inside = (place >= slab.low) & (place <= slab.high)
+    for (direction, low, high, _), one in zip(slabs, covered.T, strict=True):
+        place = places[row, direction]
+        inside = (place >= low) & (place <= high)
         within = np.flatnonzero(inside & ~searched)
         outside = np.flatnonzero(~inside & ~searched)
         insides.append(inside)
@@ -125,12 +134,12 @@ def worst_slab_coverage(
         {
             "searched": (names.EXAMPLE, searched[back]),
             "in_slab": by_alpha([one[back] for one in insides], names.EXAMPLE),
-            "direction": by_alpha([vectors[:, one.direction] for one in slabs], FEATURE),
+            "direction": by_alpha([vectors[:, direction] for direction, *_ in slabs], FEATURE),
             "centre": (FEATURE, centre),
             "scale": (FEATURE, scale),
-            "slab_from": by_alpha([one.low for one in slabs]),
-            "slab_to": by_alpha([one.high for one in slabs]),
-            "searched_coverage": by_alpha([one.coverage for one in slabs]),
+            "slab_from": by_alpha([low for _, low, _, _ in slabs]),
+            "slab_to": by_alpha([high for _, _, high, _ in slabs]),
+            "searched_coverage": by_alpha([found for *_, found in slabs]),
             "others_mean": by_alpha([one.mean for one in others]),
             "slab_share": by_alpha([count / left for count in counts]),
             "count": by_alpha(counts),
@@ -139,20 +148,12 @@ def worst_slab_coverage(
     )
 
 
-@attrs.frozen
-class _Slab:
-    """A slab, and what the search measured inside."""
-
-    direction: int
-    low: float
-    high: float
-    coverage: float
-
-
-def _least_slab(places: Floats, row: NDArray[np.intp], covered: Doubles, least: float) -> _Slab:
-    """Return the slab of least mean coverage that holds enough of these examples."""
+def _least_slab(
+    places: Floats, row: NDArray[np.intp], covered: Doubles, least: float
+) -> tuple[int, float, float, float]:
+    """Return direction, both ends and coverage of the slab that is covered least."""
     needed = max(1, int(np.ceil(least * len(covered) - 1e-9)))
-    best = _Slab(0, -np.inf, np.inf, np.inf)
+    best = 0, -np.inf, np.inf, np.inf
     step = max(1, _BLOCK // len(covered))
     for start in range(0, places.shape[1], step):
         block = places[row, start : start + step]
@@ -161,9 +162,9 @@ def _least_slab(places: Floats, row: NDArray[np.intp], covered: Doubles, least: 
         values = covered[order]
         means, first, last = _least_means(values, ordered, needed)
         place = int(np.argmin(means))
-        if means[place] < best.coverage:
+        if means[place] < best[-1]:
             low, high = ordered[first[place], place], ordered[last[place], place]
-            best = _Slab(start + place, float(low), float(high), float(means[place]))
+            best = start + place, float(low), float(high), float(means[place])
     return best
 
 
@@ -247,21 +248,3 @@ def _features(features: xr.DataArray, prepared: EvaluationInputs) -> xr.DataArra
         dims=(names.EXAMPLE, FEATURE),
         coords={FEATURE: text_array([columns[place] for place in order])},
     )
-
-
-def _check(least: float, directions: int, search: float) -> None:
-    problem = ""
-    if not 0 < least < 1:
-        problem, got = "0 < least < 1", f"least {least}"
-    elif directions < 1:
-        problem, got = "one direction or more", str(directions)
-    elif not 0 < search < 1:
-        problem, got = "0 < search < 1", f"search {search}"
-    if problem:
-        raise InputError(
-            "slab-range",
-            "no slab can be searched in this way",
-            expected=problem,
-            got=got,
-            do="least=0.1, directions=1000, search=0.5",
-        )

@@ -108,6 +108,8 @@ def p_value_uniformity(
     Stutz et al., TMLR 2023, appendix: histograms of p-values. Bates et al., Testing for outliers
     with conformal p-values, 2023: the dependence through the calibration set.
     """
+    from scipy.stats import kstwo  # slow to import, and this is all that needs it
+
     intervals.check_method(interval_method, confidence)
     exact = read_alphas(alphas)
     p = as_predictions(predictions)
@@ -145,7 +147,11 @@ def p_value_uniformity(
         weights = 1.0 / np.bincount(clusters)[clusters]
     above, below = np.array([distances(row, weights) for row in chosen]).T
     larger = np.maximum(above, below)
-    effective = np.array([_effective(predictor, clusters, weights, row) for row in chosen])
+    # How many examples a test against the uniform distribution may count on.
+    tested = np.full(len(chosen), float(len(hashes) if weights is None else weights.sum()))
+    if clusters is not None and weights is None:
+        tested /= [max(1.0, _design_effect(row, clusters)) for row in chosen]
+    effective = 1.0 / (1.0 / tested + 1.0 / (predictor.summary.n_held_out or predictor.n))
     promised = _promised(predictor, exact) if units is not None or not about_new else ""
     of = list(codes)
     result = xr.Dataset(
@@ -155,7 +161,7 @@ def p_value_uniformity(
             "ks_below": (OF, below),
             "ks": (OF, larger),
             "p_super_uniform": (OF, np.exp(-2.0 * effective * np.square(above))),
-            "p_uniform": (OF, _two_sided(larger, effective)),
+            "p_uniform": (OF, kstwo.sf(larger, np.maximum(1, np.floor(effective)))),
             "effective": (OF, effective),
             "promised": (OF, [name == promised for name in of]),
         },
@@ -204,17 +210,6 @@ def _promised(predictor: ConformalPredictor, alphas: Sequence[Fraction]) -> str:
     return {"aggregated": DRAWN, "voted": VOTED}.get(claim.target, "")
 
 
-def _effective(
-    predictor: ConformalPredictor, clusters: Ints | None, weights: Doubles | None, values: Doubles
-) -> float:
-    """Return how many examples a test against the uniform distribution may count on."""
-    tested = float(len(values)) if weights is None else float(weights.sum())
-    if clusters is not None and weights is None:
-        tested /= max(1.0, _design_effect(values, clusters))
-    calibrated = predictor.summary.n_held_out or predictor.n
-    return 1.0 / (1.0 / tested + 1.0 / calibrated)
-
-
 def _design_effect(values: Doubles, clusters: Ints) -> float:
     """Return by how much more the distribution function varies than that of unrelated examples."""
     below = values[:, None] <= np.quantile(values, _QUANTILES)[None, :]
@@ -223,13 +218,6 @@ def _design_effect(values: Doubles, clusters: Ints) -> float:
     sums = np.stack([np.bincount(clusters, weights=column) for column in residuals.T])
     expected = float((len(values) * share * (1.0 - share)).sum())
     return float(np.square(sums).sum()) / expected if expected else float("inf")
-
-
-def _two_sided(found: Doubles, effective: Doubles) -> Doubles:
-    from scipy.stats import kstwo  # slow to import, and this is all that needs it
-
-    counts = np.maximum(1, np.floor(effective))
-    return np.asarray(kstwo.sf(found, counts), dtype=np.float64)
 
 
 def describe_uniformity(found: xr.Dataset) -> list[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from fractions import Fraction
 
 import attrs
@@ -147,15 +147,6 @@ def examples_needed(
 
 
 _EXAMPLES = 20
-
-
-def default_combiners(delta: float) -> list[Mapping[str, object]]:
-    return [
-        {"name": "average"},
-        {"name": "held-out-rank"},
-        {"name": "pac", "delta": delta},
-        {"name": "ecdf", "delta": delta},
-    ]
 
 
 def examples_to_speak(

@@ -20,7 +20,7 @@ from plausibly.data.annotations import Rows, check_table, is_annotations
 from plausibly.data.names import name_texts, several
 from plausibly.data.plausibilities import Plausibilities
 from plausibly.data.select import by_name, take_responses
-from plausibly.errors import InputError, counted, warn
+from plausibly.errors import InputError, counted
 from plausibly.evaluation import inputs
 from plausibly.evaluation.inputs import as_predictions, p_value_rows
 from plausibly.evaluation.intervals import Doubles
@@ -175,23 +175,6 @@ def pilot_half(lacks: str) -> InputError:
         got=f"{has} alone",
         do=f"pass {lacks} too, or neither, for one draw without a pilot",
         whose="pilot",
-    )
-
-
-def warn_if_certain(pilot: ReadPilot) -> None:
-    """Warn where the pilot shows no disagreement: more draws then seem useless."""
-    largest = pilot.atoms.slots.weight.max(axis=1)
-    if float(largest.min()) < 1.0:
-        return
-    warn(
-        "pilot-certain",
-        f"each of the {counted(len(largest))} examples of the pilot has one certain label",
-        expected="several responses an example, which may differ",
-        got="one label each: what more draws or annotators gain cannot be seen",
-        do="annotate each example twice or more, and pass every answer; until then plan for one "
-        "draw",
-        whose="pilot",
-        stacklevel=3,
     )
 
 

@@ -19,7 +19,7 @@ from plausibly.calibration.alphas import Alphas, exact, is_several, read_alphas
 from plausibly.conformal.aggregate import aggregated
 from plausibly.data import names
 from plausibly.data.names import several
-from plausibly.errors import InputError, counted
+from plausibly.errors import InputError, counted, warn
 from plausibly.evaluation import inputs
 from plausibly.evaluation.result import (
     Result,
@@ -40,7 +40,6 @@ from plausibly.planning.law import (
     ONE_DRAW,
     Law,
     Shares,
-    default_combiners,
     examples_needed,
     examples_to_speak,
 )
@@ -49,7 +48,6 @@ from plausibly.planning.pilot import (
     ReadPilot,
     Responses,
     read_pilot,
-    warn_if_certain,
 )
 from plausibly.protocols import Aggregator, ComponentLike, PValueCombiner, ScoreFunction
 
@@ -317,14 +315,6 @@ def _table(plan: xr.Dataset) -> list[str]:
     return lines
 
 
-def _goal(plan: xr.Dataset) -> str:
-    level = with_zeros(bounded(1 - Fraction(str(float(plan[names.ALPHA])))))
-    width = f"{plan.attrs['within']:g}"
-    if plan.attrs["one_sided"]:
-        return f"{level} less {width}, or more"
-    return f"within {width} of {level}"
-
-
 def _answer(plan: xr.Dataset) -> str:
     """Return how many examples are enough, or what the largest number gives."""
     share = _share(plan.attrs["confidence"])
@@ -340,7 +330,12 @@ def _answer(plan: xr.Dataset) -> str:
     others = [f"{counted(int(n))} ({_by(float(m))})" for m, n in enough[1:]]
     numbers = f"{counted(int(enough[0][1]))} calibration examples ({_by(float(enough[0][0]))})"
     numbers += f", or {', '.join(others)}," if others else ""
-    return f"{numbers} for coverage {_goal(plan)} in {share} calibrations ({method})."
+    level = with_zeros(bounded(1 - Fraction(str(float(plan[names.ALPHA])))))
+    width = f"{plan.attrs['within']:g}"
+    goal = f"within {width} of {level}"
+    if plan.attrs["one_sided"]:
+        goal = f"{level} less {width}, or more"
+    return f"{numbers} for coverage {goal} in {share} calibrations ({method})."
 
 
 def _sentences(plan: xr.Dataset) -> Iterator[str]:
@@ -561,7 +556,17 @@ def plan(
     pilot = read_pilot(predictions, plausibilities, score, aggregator, cluster, seed, only_common)
     shares = [ONE_DRAW if pilot is None else pilot.atoms.shares(one) for one in alphas]
     if pilot is not None:
-        warn_if_certain(pilot)
+        largest = pilot.atoms.slots.weight.max(axis=1)
+        if float(largest.min()) >= 1.0:  # more draws then seem useless
+            warn(
+                "pilot-certain",
+                f"each of the {counted(len(largest))} examples of the pilot has one certain label",
+                expected="several answers per example, which may differ",
+                got="one label each: what more draws or annotators gain cannot be seen",
+                do="annotate each example twice or more, and pass every answer; until then plan "
+                "for one draw",
+                whose="pilot",
+            )
     goal = Goal(
         alphas=alphas,
         draws=counts,
@@ -576,7 +581,11 @@ def plan(
         steps = ladder(size, [] if enough is None else enough.ravel().tolist())
         goal = attrs.evolve(goal, n=np.array(steps, dtype=np.int64))
     result = goal.expected(shares, enough)
-    result = result.assign(examples_to_speak(combiners or default_combiners(delta), alphas))
+    default: list[ComponentLike[PValueCombiner]] = [
+        *({"name": name} for name in ("average", "held-out-rank")),
+        *({"name": name, "delta": delta} for name in ("pac", "ecdf")),
+    ]
+    result = result.assign(examples_to_speak(combiners or default, alphas))
     if pilot is not None:
         result = result.assign(
             between=(names.ALPHA, [one.between for one in shares]),
