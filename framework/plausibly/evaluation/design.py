@@ -114,15 +114,18 @@ _KEYS = tuple(field.name for field in attrs.fields(Method))
 def read_methods(methods: Methods) -> dict[str, Method]:
     """Return the methods of a study by name."""
     if isinstance(methods, Mapping):
-        return {str(name): _read(str(name), table) for name, table in methods.items()}
+        # A text would be the key of one table.
+        wrong = [table for table in methods.values() if isinstance(table, str)]
+        if wrong:
+            raise _malformed(wrong[0])
+        return {str(name): _read(str(name), _table(one)) for name, one in methods.items()}
     if isinstance(methods, str) or not len(methods):
         raise _malformed(methods)
     found: dict[str, Method] = {}
     for entry in methods:
-        table = _table(entry)
-        rest = {key: value for key, value in table.items() if key != "name"}
-        name = str(table.get("name", "")) or _named(rest)
-        method = _read(name, rest)
+        table = dict(_table(entry))
+        name = str(table.pop("name", "")) or _named(table)
+        method = _read(name, table)
         if name in found:
             raise InputError(
                 "method-twice",
@@ -187,11 +190,8 @@ def _table(entry: object) -> MethodTable:
     return entry
 
 
-def _read(name: str, entry: object) -> Method:
-    """Return the method that a table describes; a text would be the key of one table."""
-    if isinstance(entry, str):
-        raise _malformed(entry)
-    table = _table(entry)
+def _read(name: str, table: MethodTable) -> Method:
+    """Return the method that a table describes."""
     unknown = [str(key) for key in table if key not in _KEYS]
     if unknown:
         raise InputError(

@@ -88,19 +88,21 @@ def planes_of(sets: xr.DataArray) -> list[Bools]:
     return list(sets.transpose(names.ALPHA, names.EXAMPLE, names.LABEL).values)
 
 
-def disagreement(plausibilities: Dense) -> tuple[Doubles, Bools]:
-    """Return the largest plausibility of each example, and whether several labels have it."""
-    largest = np.asarray(plausibilities.weight.max(axis=1), dtype=np.float64)
-    return largest, coverage.tie_counts(plausibilities) > 1
-
-
 @attrs.frozen(kw_only=True, eq=False)
 class Measured:
-    """Outcomes of sets in the caller's order, and how much their annotators disagree."""
+    """Outcomes of sets, largest plausibilities, and whether several labels have these."""
 
     outcomes: Measures
     largest: Doubles
     tied: Bools
+
+
+def measured(values: Bools, targets: Targets, ties: Ties, shares: Doubles | None) -> Measured:
+    """Return outcomes and disagreement of sets in memory."""
+    lam = targets.plausibilities
+    largest = np.asarray(lam.weight.max(axis=1), dtype=np.float64)
+    outcomes = measure(values, targets, ties, shares)
+    return Measured(outcomes=outcomes, largest=largest, tied=coverage.tie_counts(lam) > 1)
 
 
 SETS = "the prediction sets"
@@ -391,9 +393,7 @@ class EvaluationInputs:
         policy = check_ties(ties)
         targets = self.targets(policy, true)
         if not is_lazy(self.sets) and not self.plausibilities.in_chunks:
-            outcomes = measure(self.sets.values, targets, policy, shares)
-            largest, tied = disagreement(self.weights)
-            return Measured(outcomes=outcomes, largest=largest, tied=tied)
+            return measured(self.sets.values, targets, policy, shares)
         return _in_chunks(self.sets, self.plausibilities.array, targets, policy, shares)
 
     def outcomes(self, measured: Measured) -> Measures:
@@ -434,9 +434,7 @@ def _in_chunks(
     def of_chunk(values: Bools, *read: Any) -> Measured:  # Any: plausibilities, then targets
         *lam, some = read
         here = attrs.evolve(some, plausibilities=lam[0]) if lam else some
-        largest, tied = disagreement(here.plausibilities)
-        outcomes = measure(values, here, ties, shares)
-        return Measured(outcomes=outcomes, largest=largest, tied=tied)
+        return measured(values, here, ties, shares)
 
     asks = [(chunk, targets[chunk.start : chunk.stop]) for chunk in chunks_of(sets)]
     dask = require("dask", extra="dask", whose="an array in chunks")

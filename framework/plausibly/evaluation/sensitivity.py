@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 import textwrap
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from importlib.metadata import version
-from typing import ClassVar, Literal, TypeAlias, TypeVar
+from typing import Any, ClassVar, Literal, TypeAlias, TypeVar
 
 import numpy as np
 import xarray as xr
@@ -172,6 +172,7 @@ def assembled(
 CROSS = "✗"
 _AT_ONCE = 4  # columns of a table
 _NAME = 26
+_SQUARE = (CALIBRATED_WITH, JUDGED_BY)
 
 
 class Sensitivity(Result):
@@ -193,13 +194,12 @@ class Sensitivity(Result):
 
     def to_json(self) -> dict[str, object]:
         """Return plain data, for programs; figures that do not exist are None."""
-        square = (CALIBRATED_WITH, JUDGED_BY)
 
         def by_name(values: Iterable[T]) -> dict[str, T]:
             return dict(zip(self.names, values, strict=True))
 
         def plain(table: xr.DataArray) -> dict[str, object]:
-            rows = table.transpose(*(dim for dim in square if dim in table.dims)).values.tolist()
+            rows = table.transpose(*(dim for dim in _SQUARE if dim in table.dims)).values.tolist()
             return by_name(rows if table.ndim == 1 else map(by_name, rows))
 
         found = self.data
@@ -225,15 +225,14 @@ class Sensitivity(Result):
 
     def _aggregators(self) -> Iterator[str]:
         """Yield the numbers by which the tables call the aggregators, with notes."""
-        notes: Mapping[str, Mapping[str, object]] = json.loads(self.data.attrs["notes"])
+        notes: dict[str, dict[str, Any]] = json.loads(self.data.attrs["notes"])  # Any: as stored
         largest = self.data["largest_plausibility"].values.tolist()
         for place, (name, value) in enumerate(zip(self.names, largest, strict=True), start=1):
             parts = [f"largest plausibility {decimal(value)}"]
             if notes[name].get("joint"):
                 parts.append("learns from all examples")
-            left_out = notes[name].get("left_out")
-            if isinstance(left_out, Mapping):
-                parts += [f"left out: {counted(n)} {reason}" for reason, n in left_out.items()]
+            left_out = notes[name].get("left_out", {})
+            parts += [f"left out: {counted(n)} {reason}" for reason, n in left_out.items()]
             if name == self.data.attrs["reference"]:
                 parts.append("the reference")
             head = f"{place:>2}  {name}: "
@@ -248,62 +247,60 @@ class Sensitivity(Result):
     def _coverage(self, plane: xr.Dataset) -> Iterator[str]:
         """Yield coverage of the sets of each aggregator on the answers of each, at one alpha."""
         alpha, name = float(plane[names.ALPHA]), self._measure()
-        means = plane[name].mean(SPLIT).transpose(CALIBRATED_WITH, JUDGED_BY).values
+        means = plane[name].mean(SPLIT).transpose(*_SQUARE).values
         sizes, changed = (plane[one].mean(SPLIT).values for one in (SET_SIZE, "sets_changed"))
         of = " (mean of groups)" if name == BY_GROUP else ""
-
-        def cell(row: int, column: int) -> str:
-            mark = CROSS if means[row, column] < 1 - alpha - TOLERATED else " "
-            return f"{decimal(means[row, column]):>6}{mark}"
-
+        cells = [
+            [f"{decimal(mean):>6}{CROSS if mean < 1 - alpha - TOLERATED else ' '}" for mean in row]
+            for row in means
+        ]
         last = [
             f"{size:>7.2f}{percent(some) if some else '-':>9}"
             for size, some in zip(sizes, changed, strict=True)
         ]
         head = f"{f'alpha {alpha:g}':<{_NAME}}   coverage{of}, evaluated with"
-        for rows in self._squares(f"{'calibrated with':<{_NAME}}", "{:>6} ", cell, last):
+        for rows in self._squares(f"{'calibrated with':<{_NAME}}", "{:>6} ", cells, last):
             yield from (head, *rows)
 
     def _distances(self) -> Iterator[str]:
         """Yield how far plausibilities differ, and how often the first label is another."""
-        square = (CALIBRATED_WITH, JUDGED_BY)
-        variation = self.data["total_variation"].transpose(*square).values
-        changed = self.data["top_changed"].transpose(*square).values
-
-        def cell(row: int, other: int) -> str:
-            if row == other:
-                return f"{'-':>12}"
-            return f"{decimal(variation[row, other]):>6}{f'({percent(changed[row, other])})':>6}"
-
+        variation, changed = (
+            self.data[name].transpose(*_SQUARE).values
+            for name in ("total_variation", "top_changed")
+        )
+        cells = [
+            [
+                f"{decimal(far):>6}{f'({percent(share)})':>6}"
+                for far, share in zip(*row, strict=True)
+            ]
+            for row in zip(variation, changed, strict=True)
+        ]
+        for place, row in enumerate(cells):
+            row[place] = f"{'-':>12}"
         title = f"{'distance (first label)':<{_NAME + 2}}"
-        for rows in self._squares(title, "{:>12}", cell):
+        for rows in self._squares(title, "{:>12}", cells):
             yield from rows
 
     def _squares(
-        self,
-        title: str,
-        heading: str,
-        cell: Callable[[int, int], str],
-        last: Sequence[str] = (),
+        self, title: str, heading: str, cells: Sequence[Sequence[str]], last: Sequence[str] = ()
     ) -> Iterator[list[str]]:
         """Yield a table of each aggregator by each, a few columns at a time; `last` ends it."""
-        every = len(self.names)
-        for start in range(0, every, _AT_ONCE):
-            columns = range(start, min(start + _AT_ONCE, every))
+        for start in range(0, len(cells), _AT_ONCE):
+            columns = range(len(cells))[start : start + _AT_ONCE]
             rows = [title + "".join(heading.format(column + 1) for column in columns)]
-            for row, name in enumerate(self.names):
-                shown = f"{row + 1:>2}  {name}"
+            for place, name in enumerate(self.names):
+                shown = f"{place + 1:>2}  {name}"
                 shown = shown if len(shown) < _NAME else shown[: _NAME - 2] + "…"
-                cells = "".join(cell(row, column) for column in columns)
-                rows.append(f"{shown:<{len(title)}}{cells}")
-            if last and columns.stop == every:
+                row = cells[place][start : start + _AT_ONCE]
+                rows.append(f"{shown:<{len(title)}}{''.join(row)}")
+            if last and columns.stop == len(cells):
                 ends = ["   size  changed", *last]
                 rows = ["".join(line) for line in zip(rows, ends, strict=True)]
             yield [line.rstrip() for line in rows]
 
     def _in_words(self) -> list[str]:
         one = self.data.isel({names.ALPHA: 0})
-        means = one[self._measure()].mean(SPLIT).transpose(CALIBRATED_WITH, JUDGED_BY).values
+        means = one[self._measure()].mean(SPLIT).transpose(*_SQUARE).values
         row = self.names.index(str(self.data.attrs["reference"]))
         low, high = int(means[row].argmin()), int(means[row].argmax())
         sizes = one[SET_SIZE].mean(SPLIT).values

@@ -125,6 +125,7 @@ def check_resamples(value: object) -> int:
 
 
 N, DRAWS, BOUND, RESPONSES = "n", "draws", "bound", "responses"
+_OF_RESPONSES = ("responses_distance", "responses_spread", "responses_n_within")
 _THINNINGS = 3
 
 Variables = dict[str, tuple[tuple[str, ...], Floats]]
@@ -417,19 +418,14 @@ def _as_data(plan: xr.Dataset) -> dict[str, object]:
     if "n_within" in plan:
         needed = zip(draws, plan["n_within"].values.tolist(), strict=True)
         data["n_within"] = [{"draws": m, "n": n} for m, n in needed]
-    for name in ("between", "within_examples", "design_effect"):
-        if name in plan:
-            data[name] = float(plan[name])
+    shares = ("between", "within_examples", "design_effect")
+    data |= {name: float(plan[name]) for name in shares if name in plan}
     if RESPONSES in plan.dims:
-        of = ("distance", "spread", "n_within")
         data["by_responses"] = [
             {
-                RESPONSES: one[RESPONSES].item(),
-                **{
-                    name: one[f"responses_{name}"].values.tolist()
-                    for name in of
-                    if f"responses_{name}" in plan
-                },
+                str(name).removeprefix("responses_"): one[name].values.tolist()
+                for name in (RESPONSES, *_OF_RESPONSES)
+                if name in one
             }
             for one in each(plan, RESPONSES)
         ]
