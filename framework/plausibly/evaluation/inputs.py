@@ -198,7 +198,7 @@ def example_values(
         )
     for array in arrays:
         if coordinate in array.coords and array[coordinate].dims == (names.EXAMPLE,):
-            return _filled(coordinate, array[coordinate])
+            return _filled(array[coordinate], "coordinate", coordinate)
     there = sorted(coordinates_over(names.EXAMPLE, arrays))
     raise InputError(
         "coordinate-missing",
@@ -216,25 +216,23 @@ def meant(name: str, known: Collection[str]) -> str:
     return "" if close is None else f'did you mean "{close}"?'
 
 
-def _filled(
-    title: str, values: xr.DataArray, name: str = "coordinate-empty"
-) -> NDArray[np.generic]:
+def _filled(array: xr.DataArray, kind: str, title: str) -> NDArray[np.generic]:
     """Return the values of the examples, each of which must be there."""
-    found: NDArray[np.generic] = values.values
-    complete = as_values(found)
+    values: NDArray[np.generic] = array.values
+    complete = as_values(values)
     if complete is None:
-        lacking = values[names.EXAMPLE].values[emptiness(found)]
-        raise without(name, f'"{title}"', lacking, len(found))
+        lacking = array[names.EXAMPLE].values[emptiness(values)]
+        raise without(kind, title, lacking, len(values))
     return complete
 
 
 def without(
-    name: str, what: str, lacking: Sequence[str] | NDArray[np.str_], total: int
+    kind: str, title: str, lacking: Sequence[str] | NDArray[np.str_], total: int
 ) -> InputError:
-    """Return the error that some examples have nothing of a kind."""
+    """Return the error that some examples have no value of a kind."""
     return InputError(
-        name,
-        f"{counted(len(lacking))} of {counted(total)} examples have no {what}",
+        "coordinate-empty" if kind == "coordinate" else f"{kind}-missing",
+        f'{counted(len(lacking))} of {counted(total)} examples have no "{title}"',
         expected="a value for each example",
         got=f"none for {listed(lacking)}",
         do="add them, or leave these examples out with sel(example=...)",
@@ -243,7 +241,7 @@ def without(
 
 
 def values_by_name(
-    values: object, arrays: Sequence[xr.DataArray | xr.Dataset], name: str, title: str
+    values: object, arrays: Sequence[xr.DataArray | xr.Dataset], kind: str, title: str
 ) -> NDArray[np.generic]:
     """Return a coordinate of the examples, or values by name, in the order of the first array."""
     if isinstance(values, str):
@@ -255,7 +253,7 @@ def values_by_name(
         found = "" if names.EXAMPLE in values.coords else f"dims {names.EXAMPLE}"
     if found or not isinstance(values, xr.DataArray):
         raise InputError(
-            f"{name}-malformed",
+            f"{kind}-malformed",
             f'"{title}" is not named by example',
             expected="a DataArray over example, with names, or the name of a coordinate",
             got=found,
@@ -265,9 +263,9 @@ def values_by_name(
     examples = arrays[0][names.EXAMPLE].values
     places = positions(names.name_texts(values[names.EXAMPLE].values), list(map(str, examples)))
     if (places < 0).any():
-        raise without(f"{name}-missing", f'"{title}"', examples[places < 0], len(examples))
+        raise without(kind, title, examples[places < 0], len(examples))
     ordered = values.isel({names.EXAMPLE: places}).assign_coords({names.EXAMPLE: examples})
-    return _filled(title, ordered, f"{name}-missing")
+    return _filled(ordered, kind, title)
 
 
 def known_values(

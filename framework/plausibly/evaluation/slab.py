@@ -239,7 +239,7 @@ def _features(features: xr.DataArray, prepared: EvaluationInputs) -> xr.DataArra
     lacking = (places < 0) | ~np.isfinite(values.astype(np.float64)).all(axis=1)
     if lacking.any():
         few = np.array(examples)[lacking]
-        raise inputs.without("features-missing", "finite features", few, len(examples))
+        raise inputs.without("features", "features", few, len(examples))
     # In the order of their names, so that no sum depends on the order in which they came.
     columns = name_texts(table[others[0]].values)
     order = np.argsort(text_array(columns), kind="stable")
