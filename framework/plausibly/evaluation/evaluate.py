@@ -76,14 +76,43 @@ class Evaluation(Result):
         """Mean number of labels per set, ([alpha])."""
         return self.data[f"{SET_SIZE}_mean"]
 
-    def lines(self) -> list[str]:
-        """Return all lines of text, of 80 columns."""
-        blocks = ("\n".join(_block(plane)) for plane in planes(self.data))
-        return "\n\n".join(blocks).split("\n")
-
     def summary(self) -> list[str]:
         """Return the lines that `print` shows: at most 25."""
         return self.lines() if len(planes(self.data)) == 1 else _overview(self.data)
+
+    def block(self, plane: xr.Dataset) -> list[str]:
+        """Return the lines of text at one alpha."""
+        alpha = alpha_of(plane)
+        whole = [
+            _figure(plane, quantity, title)
+            for quantity, title in QUANTITIES.items()
+            if f"{quantity}_mean" in plane
+        ]
+        tables = [("", whole)]
+        if "by" in plane.attrs:
+            title = f"by {plane.attrs['by']}"
+            groups = _parts(plane, str(plane.attrs["by"]), _GROUP, "  ")
+            if len(groups) > MOST_GROUPS:
+                title += f": the {MOST_GROUPS} of {counted(len(groups))} with the lowest coverage"
+                groups = sorted(groups, key=lambda one: one.mean)[:MOST_GROUPS]
+            tables.append((title, groups))
+        strata = _parts(plane, AMBIGUITY, _STRATUM, "  ")
+        tables.append(("by ambiguity (share of the most frequent answer)", strata))
+        head = "" if alpha is None else f"alpha {alpha:g}"
+        lines = [head_line(head, plane, "examples", "coverage", "set size")]
+        for title, rows in tables:
+            lines += [*([title] if title else []), *(line for one in rows for line in one.line())]
+        empty, single = (float(plane[f"share_{name}"]) for name in ("empty", "singleton"))
+        text = f"{percent(empty)} are empty, {percent(single)} have one label"
+        if tied := float(plane.attrs[TIED_SHARE]):
+            text += (
+                f"; {percent(tied)} of the majority votes are tied (ties: {plane.attrs['ties']})"
+            )
+        if any(one.rough for _, rows in tables for one in rows):
+            text += f"; * marks a rough interval: {ROUGHNESS}"
+        elif f"{GUARANTEED}_{ROUGH}" in plane and bool(plane[f"{GUARANTEED}_{ROUGH}"].any()):
+            text += f"; the interval of the guarantee is rough: {ROUGHNESS}"
+        return [*lines, *wrapped(text, "sets"), *wrapped(_verdict(plane), "verdict")]
 
     def verdict(self) -> str:
         """Return one paragraph per alpha: whether the sets cover what is guaranteed.
@@ -384,38 +413,6 @@ def _promise(plane: xr.Dataset) -> Guarantee | None:
     if alpha is None:
         return stated[0] if len(stated) == 1 else None
     return next((promise for promise in stated if float(promise.alpha) == alpha), None)
-
-
-def _block(plane: xr.Dataset) -> list[str]:
-    alpha = alpha_of(plane)
-    whole = [
-        _figure(plane, quantity, title)
-        for quantity, title in QUANTITIES.items()
-        if f"{quantity}_mean" in plane
-    ]
-    tables = [("", whole)]
-    if "by" in plane.attrs:
-        title = f"by {plane.attrs['by']}"
-        groups = _parts(plane, str(plane.attrs["by"]), _GROUP, "  ")
-        if len(groups) > MOST_GROUPS:
-            title += f": the {MOST_GROUPS} of {counted(len(groups))} with the lowest coverage"
-            groups = sorted(groups, key=lambda one: one.mean)[:MOST_GROUPS]
-        tables.append((title, groups))
-    strata = _parts(plane, AMBIGUITY, _STRATUM, "  ")
-    tables.append(("by ambiguity (share of the most frequent answer)", strata))
-    head = "" if alpha is None else f"alpha {alpha:g}"
-    lines = [head_line(head, plane, "examples", "coverage", "set size")]
-    for title, rows in tables:
-        lines += [*([title] if title else []), *(line for one in rows for line in one.line())]
-    empty, single = (float(plane[f"share_{name}"]) for name in ("empty", "singleton"))
-    text = f"{percent(empty)} are empty, {percent(single)} have one label"
-    if tied := float(plane.attrs[TIED_SHARE]):
-        text += f"; {percent(tied)} of the majority votes are tied (ties: {plane.attrs['ties']})"
-    if any(one.rough for _, rows in tables for one in rows):
-        text += f"; * marks a rough interval: {ROUGHNESS}"
-    elif f"{GUARANTEED}_{ROUGH}" in plane and bool(plane[f"{GUARANTEED}_{ROUGH}"].any()):
-        text += f"; the interval of the guarantee is rough: {ROUGHNESS}"
-    return [*lines, *wrapped(text, "sets"), *wrapped(_verdict(plane), "verdict")]
 
 
 def _overview(data: xr.Dataset) -> list[str]:

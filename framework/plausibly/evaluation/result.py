@@ -44,9 +44,13 @@ class Result:
         """Settings and guarantees, by name."""
         return {str(name): value for name, value in self.data.attrs.items()}
 
+    def block(self, plane: xr.Dataset) -> list[str]:
+        """Return the lines of text at one alpha."""
+        raise NotImplementedError
+
     def lines(self) -> list[str]:
         """Return all lines of text, of 80 columns."""
-        raise NotImplementedError
+        return [line for plane in planes(self.data) for line in ("", *self.block(plane))][1:]
 
     def summary(self) -> list[str]:
         """Return the lines that `print` shows: at most 25."""

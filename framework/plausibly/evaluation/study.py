@@ -149,24 +149,26 @@ class Study(Result):
     def _verdict(self) -> list[str]:
         """Return which methods cover less than 1 - alpha of the answers, at the first alpha."""
         one = planes(self.data)[0]
-        rows = cells(one)
-        low = [(float(cell[AGGREGATED].mean()), name) for name, cell in rows if bool(short(cell))]
-        others = [(float(cell[AGGREGATED].mean()), name) for name, cell in rows if not short(cell)]
-        levels = one["guaranteed"].values.ravel().tolist()
-        if not low and all(level != "nothing" for level in levels):
-            covered = sorted(float(cell[AGGREGATED].mean()) for _, cell in rows)
-            ends = dict.fromkeys(map(percent, (covered[0], covered[-1])))
-            text = f"the sets cover {' to '.join(ends)} of the answers."
-        elif not low:
-            wanted = percent(1 - float(one[names.ALPHA]))
-            text = f"no method without a guarantee covers clearly less than {wanted} on average."
+        level = 1.0 - float(one[names.ALPHA])
+        low: list[tuple[float, str]] = []
+        others: list[tuple[float, str]] = []
+        for name, cell in cells(one):
+            mean = float(cell[AGGREGATED].mean())
+            short = mean < level - TOLERATED and bool(np.isnan(cell["guaranteed_level"]))
+            (low if short else others).append((mean, name))
+        if low:
+            text = (
+                f'with "{min(low)[1]}", sets cover {percent(min(low)[0])} of the answers, without '
+            )
+            text += "a guarantee"
+            text += f'; with "{min(others)[1]}", {percent(min(others)[0])}' if others else ""
+        elif "nothing" in one["guaranteed"].values:
+            wanted = percent(level)
+            text = f"no method without a guarantee covers clearly less than {wanted} on average"
         else:
-            share, name = min(low)
-            text = f'with "{name}", sets cover {percent(share)} of the answers, without a guarantee'
-            if others:
-                text += f'; with "{min(others)[1]}", {percent(min(others)[0])}'
-            text += "."
-        return wrapped(f"Verdict: {text}")
+            ends = dict.fromkeys(percent(share) for share, _ in (min(others), max(others)))
+            text = f"the sets cover {' to '.join(ends)} of the answers"
+        return wrapped(f"Verdict: {text}.")
 
 
 def is_study(path: Path) -> bool:
@@ -488,12 +490,6 @@ def _check(study: xr.Dataset, source: str) -> None:
             do="pass what plausibly.compare returns, or results.nc of plausibly run",
             whose=source,
         )
-
-
-def short(study: xr.Dataset) -> xr.DataArray:
-    """Return where sets cover less than 1 - alpha of the answers, and nothing is guaranteed."""
-    mean = study[AGGREGATED].mean(SPLIT)
-    return (mean < 1.0 - study[names.ALPHA] - TOLERATED) & np.isnan(study["guaranteed_level"])
 
 
 def cells(study: xr.Dataset) -> list[tuple[str, xr.Dataset]]:

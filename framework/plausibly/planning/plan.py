@@ -276,13 +276,10 @@ class Plan(Result):
 
     title: ClassVar[str] = "plan"
 
-    def lines(self) -> list[str]:
-        """Return all lines of text, of 80 columns."""
-        lines: list[str] = []
-        for one in planes(self.data):
-            lines += ["", *textwrap.wrap(f"Plan: {_answer(one)}", 80, subsequent_indent="  ")]
-            lines += [*_table(one), *wrapped(" ".join(_sentences(one)))]
-        return lines[1:]
+    def block(self, plane: xr.Dataset) -> list[str]:
+        """Return the lines of text at one alpha."""
+        answer = textwrap.wrap(f"Plan: {_answer(plane)}", 80, subsequent_indent="  ")
+        return [*answer, *_table(plane), *wrapped(" ".join(_sentences(plane)))]
 
     def to_json(self) -> dict[str, object]:
         """Return plain data, for programs; figures that do not exist are None."""
