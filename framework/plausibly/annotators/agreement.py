@@ -35,7 +35,17 @@ from plausibly.errors import InputError, counted
 from plausibly.evaluation import inputs, intervals
 from plausibly.evaluation.inputs import as_plausibilities
 from plausibly.evaluation.intervals import Doubles
-from plausibly.evaluation.result import ENDS, Result, decimal, each, ends, percent, wrapped
+from plausibly.evaluation.result import (
+    ENDS,
+    Result,
+    decimal,
+    each,
+    ends,
+    figure_line,
+    head_line,
+    percent,
+    wrapped,
+)
 from plausibly.kernels.random import Keys, hash_names
 from plausibly.kernels.types import Bools, Ints
 from plausibly.planning.plan import check_resamples
@@ -383,28 +393,18 @@ def _lowest(found: xr.Dataset) -> Iterator[str]:
 
 
 def _groups(found: xr.Dataset) -> list[str]:
-    """Return a line a group: all of a few, or those that agree least."""
-    by = str(found.attrs["by"])
-    rows = []
-    for one in each(found, GROUP):
+    """Return a line per group: all of a few, or those with the lowest agreement."""
+    title, parts = f"by {found.attrs['by']}", each(found, GROUP)
+    if len(parts) > 2 * _MOST_ROWS:
+        title += f": the {_MOST_ROWS} of {counted(len(parts))} with the lowest agreement"
+        order = np.argsort(found["group_value"].sel(measure="percent").values, kind="stable")
+        parts = [parts[place] for place in order[:_MOST_ROWS]]
+    lines = [head_line("", found, "examples", "agreement", "alpha"), title]
+    for one in parts:
         same, alpha = one.sel(measure="percent"), one.sel(measure="krippendorff-nominal")
         figures = [float(same[f"group_{figure}"]) for figure in _FIGURES[:3]]
-        title, count = str(one[GROUP].item()), counted(int(one["group_examples"]))
-        rows.append((title, count, figures, decimal(float(alpha["group_value"]))))
-    shown = rows
-    if len(rows) > 2 * _MOST_ROWS:
-        known = (row for row in rows if not math.isnan(row[2][0]))
-        shown = sorted(known, key=lambda row: row[2][0])[:_MOST_ROWS]
-    width = max(map(len, (by, *(row[0] for row in shown)))) + 2
-    level = f"{100 * found.attrs['confidence']:g}% interval"
-    lines = [f"{by:<{width}}{'examples':>8}   same answer   {level:<15}{'alpha':>7}"]
-    for title, count, (value, low, high), beyond in shown:
-        between = "" if math.isnan(low) else ends(low, high)
-        lines.append(
-            f"{title:<{width}}{count:>8}   {decimal(value):>11}   {between:<15}{beyond:>7}"
-        )
-    if len(shown) < len(rows):
-        lines.append(f"the {len(shown)} of {counted(len(rows))} with the lowest agreement")
+        name, count = f"  {one[GROUP].item()}", counted(int(one["group_examples"]))
+        lines += figure_line(name, count, figures, decimal(float(alpha["group_value"])))
     return lines
 
 

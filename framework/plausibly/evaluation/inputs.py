@@ -462,15 +462,8 @@ def prepare(
     intervals.check_method(interval, confidence)
     inside = as_sets(sets)
     examples = inside.sizes[names.EXAMPLE]
-    warn_of_overlap(
-        min(int(sets.attrs.get(OVERLAP, 0)), examples),
-        examples,
-        f" of {SETS} calibrated their predictor",
-        expected="new examples; this coverage is no evidence",
-        do="evaluate on others, or plausibly.compare for repeated splits",
-        source=SETS,
-        stacklevel=4,
-    )
+    overlap = min(int(sets.attrs.get(OVERLAP, 0)), examples)
+    warn_of_overlap(overlap, examples, source=SETS, stacklevel=4)
     lam = read_plausibilities(plausibilities, in_chunks=in_chunks)
     inside, lam = matched_with(inside, lam, only_common, SETS)
     hashes = hash_names(inside[names.EXAMPLE].values)
@@ -549,17 +542,15 @@ def as_typed(alphas: Alphas) -> list[AlphaLike]:
     return given
 
 
-def warn_of_overlap(
-    overlap: int, examples: int, what: str, *, expected: str, do: str, source: str, stacklevel: int
-) -> None:
-    """Say that the examples calibrated what is measured on them."""
+def warn_of_overlap(overlap: int, examples: int, *, source: str, stacklevel: int) -> None:
+    """Warn where examples calibrated the predictor that is measured on them."""
     if overlap:
         share = "all" if overlap == examples else f"{counted(overlap)} of"
         warn(
             "evaluated-on-calibration",
-            f"{share} {counted(examples)} examples{what}",
-            expected=expected,
-            do=do,
+            f"{share} {counted(examples)} examples of {source} calibrated their predictor",
+            expected="new examples; what is measured on these is no evidence",
+            do="evaluate on others, or plausibly.compare for repeated splits",
             whose=source,
             details={"overlap": overlap, "examples": examples},
             stacklevel=stacklevel,

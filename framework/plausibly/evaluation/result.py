@@ -158,7 +158,7 @@ def figure_line(
         before = [left if len(left) <= WIDTH else f"{left[: WIDTH - 1]}…"]
         left = ""
     mean, low, high = one
-    between = "-" if math.isnan(mean) else f"{ends(low, high)}{' *' * rough}"
+    between = "-" if math.isnan(low) else f"{ends(low, high)}{' *' * rough}"
     return [*before, f"{left:<21}{count:>8}{decimal(mean):>10}  {between:<16}{last:>10}".rstrip()]
 
 

@@ -157,10 +157,8 @@ class Study(Result):
             short = mean < level - TOLERATED and bool(np.isnan(cell["guaranteed_level"]))
             (low if short else others).append((mean, name))
         if low:
-            text = (
-                f'with "{min(low)[1]}", sets cover {percent(min(low)[0])} of the answers, without '
-            )
-            text += "a guarantee"
+            share, name = min(low)
+            text = f'with "{name}", sets cover {percent(share)} of the answers, without a guarantee'
             text += f'; with "{min(others)[1]}", {percent(min(others)[0])}' if others else ""
         elif "nothing" in one["guaranteed"].values:
             wanted = percent(level)

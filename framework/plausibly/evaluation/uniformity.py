@@ -119,15 +119,9 @@ def p_value_uniformity(
     lam = align.with_labels(lam, labels, whose="plausibilities", other="the predictor")
     p = named.array
     hashes = hash_names(p[names.EXAMPLE].values)
-    inputs.warn_of_overlap(
-        0 if predictor.hashes is None else int(np.isin(hashes, predictor.hashes).sum()),
-        len(hashes),
-        " calibrated the predictor",
-        expected="new examples; their p-values are no evidence",
-        do="p-values of others",
-        source="predictions",
-        stacklevel=3,
-    )
+    known = predictor.hashes
+    overlap = 0 if known is None else int(np.isin(hashes, known).sum())
+    inputs.warn_of_overlap(overlap, len(hashes), source="the predictions", stacklevel=3)
     uniform = Keys(seed).child("uniformity/drawn").uniform(hashes)
     stored, about = lam.stored, (p, lam.about)
     codes: dict[str, Ints] = {VOTED: stored.argmax(), DRAWN: draw_labels(stored, uniform)[0]}
