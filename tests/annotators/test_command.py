@@ -77,9 +77,7 @@ def test_a_file_without_annotators(world: World) -> None:
 
 def test_where_nothing_can_be_compared() -> None:
     found = plausibly.agreement(table([("e", "x", "a"), ("f", "x", "b")])).data
-    assert "\n".join(Agreement(found).lines()).splitlines()[1] == (
-        "None of 2 examples has answers of two annotators."
-    )
+    assert Agreement(found).lines()[1] == ("None of 2 examples has answers of two annotators.")
     assert "\n".join(Agreement(found).annotator_lines()) == (
         "No annotator answered an example that another one answered, too."
     )

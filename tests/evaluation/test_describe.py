@@ -11,7 +11,7 @@ import xarray as xr
 
 from eval_said import check, said
 from plausibly import registry
-from plausibly.evaluation import Evaluation, evaluate
+from plausibly.evaluation import evaluate
 from plausibly.evaluation.result import decimal
 from plausibly.guarantee import Guarantee, Target
 from plausibly.protocols import ANNOTATION
@@ -57,12 +57,8 @@ def certain(examples: int = 400) -> xr.DataArray:
 
 def test_the_verdict_on_calibration_examples() -> None:
     with pytest.warns(match="calibrated their predictor"):
-        found = evaluate(judged(364, overlap=40), certain()).data
-    assert (
-        Evaluation(found)
-        .verdict()
-        .endswith("40 of the examples calibrated the predictor: no evidence.")
-    )
+        found = evaluate(judged(364, overlap=40), certain())
+    assert found.verdict().endswith("40 of the examples calibrated the predictor: no evidence.")
 
 
 def split_experts() -> tuple[xr.DataArray, xr.DataArray]:
@@ -79,7 +75,7 @@ def split_experts() -> tuple[xr.DataArray, xr.DataArray]:
 def test_many_groups_show_the_weakest() -> None:
     sets, lam = split_experts()
     sets = sets.assign_coords(ward=("example", np.arange(400) // 25))
-    lines = "\n".join(Evaluation(evaluate(sets, lam, by="ward").data).lines()).splitlines()
+    lines = evaluate(sets, lam, by="ward").lines()
     start = lines.index("by ward: the 8 of 16 with the lowest coverage")
     assert [line.split()[0] for line in lines[start + 1 : start + 5]] == ["12", "13", "14", "15"]
     parts = [line for line in lines if line.startswith("  ") and not line.startswith("   ")]
@@ -92,34 +88,32 @@ def test_several_alphas_have_a_block_each_and_ties_are_said() -> None:
     lam = certain()
     lam[:100] = [0.5, 0.5, 0]
     both = xr.concat([sets, ~sets], dim=xr.Variable("alpha", [0.1, 0.25])).assign_attrs(sets.attrs)
-    text = "\n".join(Evaluation(evaluate(both, lam, ties="fractional").data).lines())
+    text = "\n".join(evaluate(both, lam, ties="fractional").lines())
     first, second = text.split("\n\n")
     assert first.startswith("alpha 0.1  ")
     assert second.startswith("alpha 0.25  ")
     flat = " ".join(first.split())
     assert "0% are empty, 100% have one label; 25% of the majority votes are tied" in flat
     assert " ".join(second.split()).endswith("No guarantee; the sets cover 0.125 of the answers.")
-    assert Evaluation(evaluate(both, lam).data).verdict().count("\n") == 1
+    assert evaluate(both, lam).verdict().count("\n") == 1
 
 
 def test_without_alpha_and_with_another_confidence() -> None:
     sets = judged(364).drop_vars("alpha")
-    lines = "\n".join(
-        Evaluation(evaluate(sets, certain(), confidence=0.9).data).lines()
-    ).splitlines()
+    lines = evaluate(sets, certain(), confidence=0.9).lines()
     assert lines[0].startswith(" ")
     assert "90% interval" in lines[0]
     assert " ".join(lines[-1].split()) == (
         "verdict Consistent with the guarantee: 0.90 on average, measured 0.910."
     )
-    bare = "\n".join(Evaluation(evaluate(sets.drop_attrs(), certain()).data).lines())
-    assert bare.endswith("No guarantee; the sets cover 0.910 of the answers.")
+    bare = evaluate(sets.drop_attrs(), certain()).lines()
+    assert bare[-1].endswith("No guarantee; the sets cover 0.910 of the answers.")
 
 
 def test_the_same_as_plain_data() -> None:
     sets, lam = split_experts()
-    found = evaluate(sets.assign_attrs(left_out='{"x": 1}'), lam, by="site").data
-    data = json.loads(json.dumps(Evaluation(found).to_json(), allow_nan=False))
+    found = evaluate(sets.assign_attrs(left_out='{"x": 1}'), lam, by="site")
+    data = json.loads(json.dumps(found.to_json(), allow_nan=False))
     assert (data["n"], data["ties"], data["left_out"]) == (400, "first", {"x": 1})
     (one,) = data["results"]
     assert one["alpha"] == 0.1
@@ -148,12 +142,22 @@ def test_decimals() -> None:
 
 def test_no_group_is_called_weak_that_may_keep_the_promise() -> None:
     sets = judged(364).assign_coords(site=("example", np.resize(["a", "b"], 400)))
-    found = evaluate(sets, certain(), by="site").data
-    assert (
-        Evaluation(found).verdict()
-        == "Consistent with the guarantee: 0.90 on average, measured 0.910. No site is shown to be "
+    assert evaluate(sets, certain(), by="site").verdict() == (
+        "Consistent with the guarantee: 0.90 on average, measured 0.910. No site is shown to be "
         "below 0.90; the lowest is a."
     )
+
+
+def test_a_rough_interval_is_marked_where_it_stands() -> None:
+    rows = np.arange(400)
+    places = np.where(rows < 392, "north", "south")
+    sets = judged(360).assign_coords(
+        site=("example", places), patient=("example", np.where(rows < 392, rows, rows // 2))
+    )
+    lines = evaluate(sets, certain(), by="site", cluster="patient").lines()
+    marked = [line.split()[0] for line in lines if line.rstrip("0123456789. ").endswith(" *")]
+    assert marked == ["south"]
+    assert "* marks a rough interval" in " ".join(" ".join(lines).split())
 
 
 def test_annotations_are_aggregated_by_default() -> None:

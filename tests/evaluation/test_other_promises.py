@@ -45,11 +45,7 @@ def test_mass_coverage_is_measured_as_it_is_promised() -> None:
 def test_the_table_and_the_verdict_say_so() -> None:
     found = evaluated({"name": "mass-coverage", "leave_out": 0.25})
     held = float(found.mass_coverage_mean)
-    line = next(
-        line
-        for line in "\n".join(Evaluation(found).lines()).splitlines()
-        if line.startswith("enough answers")
-    )
+    line = next(line for line in Evaluation(found).lines() if line.startswith("enough answers"))
     assert f"{held:.3f}" in line
     assert "0.80 of sets with 0.75 of the answers on average" in Evaluation(found).verdict()
 

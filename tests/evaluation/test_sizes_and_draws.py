@@ -149,7 +149,7 @@ def test_a_warning_of_some_sizes_says_of_which() -> None:
 def test_the_table_has_a_row_for_each_size_and_number_of_draws() -> None:
     predictions, lam = world(60)
     study = quiet(predictions, lam, METHODS[:2], splits=2, alphas=0.2, sizes=[20, 30], draws=[1, 5])
-    rows = [line.partition("  ")[0] for line in "\n".join(Study(study).lines()).splitlines()[2:8]]
+    rows = [line.partition("  ")[0] for line in Study(study).lines()[2:8]]
     assert rows == [
         "voted, n 20",
         "voted, n 30",

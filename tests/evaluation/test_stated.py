@@ -87,7 +87,7 @@ def test_each_site_is_set_beside_what_calibrations_of_its_own_size_vary() -> Non
 def test_without_the_sites_a_guarantee_for_each_is_not_judged() -> None:
     sets, lam = certain(HELD, [0] * 430, site=SITES)
     sets = promised(sets, predictor(MONDRIAN, {"north": 30, "south": 30, "west": 30}))
-    said = Evaluation(evaluate(sets, lam).data).verdict()
+    said = evaluate(sets, lam).verdict()
     assert "Not checked" in said
     assert 'by="site"' in said
     assert "guaranteed_mean" not in evaluate(sets, lam).data
@@ -137,7 +137,7 @@ def test_in_chunks_the_same_is_judged() -> None:
     sets = promised(sets, of)
     with dask.config.set(scheduler="synchronous"):
         later = evaluate(sets.chunk({"example": 70}), lam).data
-    assert Evaluation(later).verdict() == Evaluation(evaluate(sets, lam).data).verdict()
+    assert Evaluation(later).verdict() == evaluate(sets, lam).verdict()
 
 
 def world_of_patients(n: int = 120) -> tuple[xr.DataArray, xr.DataArray]:
@@ -174,7 +174,7 @@ def test_a_study_sets_the_level_beside_the_mean_over_patients() -> None:
     covered = evaluate(predictor.predict(model[test], 0.2), lam[test]).data
     assert float(named["group_coverage"][0, 0]) == pytest.approx(float(covered["guaranteed_mean"]))
     mean = float(named["group_coverage"].mean())
-    row, below = "\n".join(Study(study).lines()).splitlines()[2:4]
+    row, below = Study(study).lines()[2:4]
     assert row.split()[0::5] == ["new", "none"]
     assert below.split() == ["per", '"patient"', f"{mean:.3f}", "0.80"]
     assert below.index("0.80") == row.index("none")
