@@ -16,7 +16,7 @@ from plausibly.calibration.coordinates import group_names
 from plausibly.conformal.inputs import GUARANTEES, OVERLAP
 from plausibly.data import names
 from plausibly.data.names import is_lazy, text_array
-from plausibly.data.states import read_left_out, with_left_out
+from plausibly.data.states import read_left_out
 from plausibly.errors import InputError, counted
 from plausibly.evaluation import inputs, intervals
 from plausibly.evaluation.inputs import EvaluationInputs, prepare
@@ -224,15 +224,15 @@ def evaluate(
     codes = None if true is None else inputs.true_codes(true, prepared.arrays, prepared.labels)
     groups = None if by is None else inputs.codes_of(prepared.coordinate(by))
     measured = prepared.measured(policy, codes, _shares(prepared))
-    result = xr.Dataset(coords={names.EXAMPLE: prepared.sets[names.EXAMPLE].values})
-    if names.ALPHA in prepared.sets.coords:
-        result = result.assign_coords({names.ALPHA: prepared.sets[names.ALPHA].variable})
+    chosen = {"ties": policy, TIED_SHARE: float(measured.tied.mean())}
+    result = prepared.result(**chosen, **({} if by is None else {"by": by}))
+    result = result.assign_coords({names.EXAMPLE: prepared.sets[names.EXAMPLE].values})
     dims = [names.EXAMPLE, *prepared.alpha_dims]
     for name, values in measured.outcomes.items():
         kept = values.astype(np.int64) if name == SET_SIZE else values
         result[name] = (dims, kept if prepared.alpha_dims else kept[:, 0])
     result["largest_plausibility"] = (names.EXAMPLE, measured.largest)
-    result["n"] = ((), np.int64(len(prepared.order)))
+    result["n"] = ((), np.int64(result.attrs.pop("n")))
     averaging, outcomes = prepared.averaging, prepared.outcomes(measured)
     strata = stratum_of(measured.largest)[prepared.order]
     parts: list[tuple[str, str, NDArray[np.generic], Ints]] = [
@@ -254,14 +254,6 @@ def evaluate(
         found = averaging.grouped(outcomes, rows, titles, dim=dim, prefix=prefix)
         result = merged(result, found)
     result = merged(result, _guaranteed(prepared, outcomes, by, groups))
-    result.attrs = {
-        **prepared.attrs,
-        "ties": policy,
-        TIED_SHARE: float(measured.tied.mean()),
-        **({} if by is None else {"by": by}),
-    }
-    for array in (prepared.sets, prepared.plausibilities.array):
-        result = with_left_out(result, read_left_out(array.attrs))
     return Evaluation(result)
 
 

@@ -379,41 +379,31 @@ def assembled(
 ) -> Study:
     """Return the result of a study: see `plausibly.compare`."""
     wanted = {DRAWS: design.draws, SIZE: design.sizes}
-    further = {dim: np.array(values) for dim, values in wanted.items() if values is not None}
-    cells = (METHOD, names.ALPHA, *further)
-    dims = (METHOD, SPLIT, names.ALPHA, *further)
-    shape = tuple(
-        length
-        for length, values in zip(design.shape, (0, 0, *wanted.values()), strict=True)
-        if values is not None
-    )
-
-    def over(arrays: Sequence[NDArray[np.generic]]) -> NDArray[np.generic]:
-        return np.stack([one.reshape(shape) for one in arrays], axis=1)
-
+    cells = (METHOD, names.ALPHA, *wanted)
+    dims = (METHOD, SPLIT, names.ALPHA, *wanted)
+    vacuous = np.stack([one.vacuous for one in found], axis=1)
+    levels, texts = _guaranteed(found, vacuous)
     study = xr.Dataset(
-        {name: (dims, over([one.measures[name] for one in found])) for name in design.measured},
+        {
+            **{
+                name: (dims, np.stack([one.measures[name] for one in found], axis=1))
+                for name in design.measured
+            },
+            "vacuous": (dims, vacuous),
+            "n_test": (SPLIT, np.array([one.n_test for one in found])),
+            "n_calibration": ((SPLIT, SIZE), np.stack([one.n_calibration for one in found])),
+        },
         coords={
             METHOD: np.array(list(design.methods)),
             SPLIT: np.arange(len(found)),
             names.ALPHA: list(alphas),
-            **further,
+            **{dim: np.array(values) for dim, values in wanted.items() if values is not None},
+            "guaranteed_level": (cells, levels.reshape(design.shape)),
+            "guaranteed": (cells, texts.reshape(design.shape)),
         },
-    )
-    vacuous = np.stack([one.vacuous for one in found], axis=1)
+    ).isel({dim: 0 for dim, values in wanted.items() if values is None})
     if BY_GROUP in study:
         study[BY_GROUP].attrs["group"] = design.group
-    levels, texts = _guaranteed(found, vacuous)
-    study = study.assign_coords(
-        guaranteed_level=(cells, levels.reshape(shape)), guaranteed=(cells, texts.reshape(shape))
-    )
-    study["vacuous"] = (dims, over([one.vacuous for one in found]))
-    study["n_test"] = (SPLIT, np.array([one.n_test for one in found]))
-    calibrated = np.stack([one.n_calibration for one in found])
-    if design.sizes is None:
-        study["n_calibration"] = (SPLIT, calibrated[:, 0])
-    else:
-        study["n_calibration"] = ((SPLIT, SIZE), calibrated)
     if design.draws is not None:
         uses = [design.uses_draws(name) for name in design.methods]
         study = study.assign_coords(uses_draws=(METHOD, uses))
