@@ -688,14 +688,7 @@ def agreement(
     answers = Answers.of(annotations)
     position = order_positions(annotations, answers, order)
     if depth is not None and answers.kind != RANKINGS:
-        raise InputError(
-            "depth-unfit",
-            f"depth {depth} has no meaning for {answers.kind} answers",
-            expected=f"{RANKINGS} answers",
-            got=answers.kind,
-            do="leave depth out",
-            whose="depth",
-        )
+        raise answers.unfit("depth", RANKINGS)
     deep = int(np.bincount(answers.mention_value).max(initial=1))  # of the longest ranking
     if depth is not None:
         deep = measures.check_depth(depth, len(answers.labels))

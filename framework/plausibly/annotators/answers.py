@@ -120,6 +120,17 @@ class Answers:
             weight=self.weight[kept],
         )
 
+    def unfit(self, argument: str, kind: str) -> InputError:
+        """Return the error that an argument is for another kind of answers."""
+        return InputError(
+            f"{argument}-unfit",
+            f"{argument} has no meaning for {self.kind} answers",
+            expected=f"{kind} answers",
+            got=self.kind,
+            do=f"leave {argument} out",
+            whose=argument,
+        )
+
     @property
     def n(self) -> int:
         return len(self.examples)
@@ -330,14 +341,7 @@ def order_positions(
     else:
         wanted = name_texts(order)
     if answers.kind != SINGLE:
-        raise InputError(
-            "order-unfit",
-            f"an order of labels has no meaning for {answers.kind} answers",
-            expected="single-label answers",
-            got=answers.kind,
-            do="leave order out",
-            whose="order",
-        )
+        raise answers.unfit("order", SINGLE)
     place = positions(wanted, answers.labels)
     said = [answers.labels[k] for k in answers.mention_label.tolist() if place[k] < 0]
     if said or len(set(wanted)) < len(wanted):

@@ -13,9 +13,9 @@ from plausibly.conformal.aggregate import DEFAULT_AGGREGATORS, aggregate
 from plausibly.conformal.calibrate import calibrate
 from plausibly.conformal.predictor import ConformalPredictor
 from plausibly.data import align, names, validate
-from plausibly.data.annotations import check_table, rebuilt
+from plausibly.data.annotations import check_table
 from plausibly.data.names import name_texts, not_among, positions, text_array
-from plausibly.data.select import select
+from plausibly.data.select import select, take_responses
 from plausibly.errors import InputError, PlausiblyWarning, counted, listed
 from plausibly.evaluation import inputs
 from plausibly.evaluation.intervals import (
@@ -302,7 +302,10 @@ def leave_one_annotator_out(
     with ticking(progress, "leaving annotators out") as tick:
         for place, name in enumerate(asked):
             own = aggregate(select(table, annotator=[name]), alone, unanswered="drop")
-            rest = aggregate(_without(table, name), aggregator, seed=seed, unanswered="drop")
+            code = name_texts(table[names.ANNOTATOR].values).index(name)
+            kept = np.flatnonzero(table[names.RESPONSE_ANNOTATOR].values != code)
+            others_only = take_responses(table, kept)
+            rest = aggregate(others_only, aggregator, seed=seed, unanswered="drop")
             with warnings.catch_warnings():
                 if place:  # every calibration warns of the same: once is enough
                     warnings.simplefilter("ignore", PlausiblyWarning)
@@ -356,40 +359,21 @@ def _asked(table: xr.Dataset, wanted: Sequence[str] | None) -> list[str]:
     codes = np.unique(table[names.RESPONSE_ANNOTATOR].values)
     there = [every[code] for code in codes[codes >= 0]]
     asked = there if wanted is None else name_texts(wanted)
-    if not there:
-        raise InputError(
-            "annotators-unknown",
-            "annotations do not say who answered: nobody can be left out",
-            expected="an annotator for each response, or for some",
-            got=f"{counted(table.sizes[names.RESPONSE])} responses of unknown annotators",
-            do="a file of single votes (task, worker, label) instead of counts",
-            whose="annotations",
-        )
     lost = not_among(asked, there)
-    if lost:
+    if lost or not there:
+        unknown = f"{counted(table.sizes[names.RESPONSE])} responses of unknown annotators"
         raise InputError(
             "annotators-unknown",
-            f"annotations have no response of {listed(lost)}",
-            expected=f"some of {listed(there)}",
-            got=listed(lost),
-            do="annotators=None for everybody",
+            "the annotators to leave out have no answer",
+            expected=f"some of {listed(there)}"
+            if there
+            else "an annotator for each answer, or some",
+            got=listed(lost) if there else unknown,
+            do="annotators=None for all" if there else "read a file of single answers, not counts",
             whose="annotations",
             details={"annotators": lost},
         )
     return asked
-
-
-def _without(table: xr.Dataset, name: str) -> xr.Dataset:
-    """Return the table without the responses of one annotator; unknown annotators stay."""
-    code = name_texts(table[names.ANNOTATOR].values).index(name)
-    kept = table[names.RESPONSE_ANNOTATOR].values != code
-    mentions = kept[table[names.MENTION_RESPONSE].values]
-    place = np.cumsum(kept) - 1
-    part = table.isel({names.RESPONSE: kept, names.MENTION: mentions})
-    renumbered = place[part[names.MENTION_RESPONSE].values]
-    return rebuilt(
-        part.assign({names.MENTION_RESPONSE: (names.MENTION, renumbered.astype(np.int32))})
-    )
 
 
 def _parts(hashes: Hashes, groups: Values | None, folds: int, seed: int) -> Ints:

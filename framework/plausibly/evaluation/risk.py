@@ -82,10 +82,8 @@ def in_order(
 ) -> tuple[NDArray[np.generic], NDArray[np.intp]]:
     """Return the levels from the least on, and the code of each label's level."""
     numbers = all(isinstance(level, int | float) for level in given)
-    if numbers:
-        levels, codes = np.unique(np.array(given), return_inverse=True)
-        if order is None:
-            return levels, codes
+    if numbers and order is None:
+        return np.unique(np.array(given), return_inverse=True)
     texts = name_texts(given)
     known = sorted(set(texts))
     if order is not None:
@@ -100,8 +98,7 @@ def in_order(
                 do="name every level in order=[...], from the least on",
                 whose="risk",
             )
-        there = set(texts)
-        known = [level for level in known_order if level in there]
+        known = [level for level in known_order if level in known]
     else:
         words = _WORDS.split(", ")
         if all(level.casefold() in words for level in known):
