@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import textwrap
 from collections.abc import Iterator, Sequence
-from typing import ClassVar
 
 import numpy as np
 import xarray as xr
@@ -138,8 +137,6 @@ def _pairs_of_answers(answers: Answers) -> tuple[Doubles, Doubles]:
 
 class Agreement(Result):
     """Agreement of annotators, from `plausibly.agreement`: prints measures and verdict."""
-
-    title: ClassVar[str] = "agreement"
 
     def lines(self) -> list[str]:
         """Return all lines of text, of 80 columns."""

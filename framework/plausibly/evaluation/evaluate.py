@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterator, Sequence
-from typing import ClassVar, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
 import attrs
 import numpy as np
@@ -63,8 +63,6 @@ _SLACK = 1e-6  # Tolerance for sums of decimals: 0.1 + 0.7 == 0.7999999999999999
 
 class Evaluation(Result):
     """Coverage and size of prediction sets, from `plausibly.evaluate`: prints table and verdict."""
-
-    title: ClassVar[str] = "evaluation"
 
     @property
     def coverage(self) -> xr.DataArray:

@@ -6,7 +6,6 @@ import math
 import re
 import textwrap
 from collections.abc import Sequence
-from typing import ClassVar
 
 import attrs
 import numpy as np
@@ -34,7 +33,6 @@ class Result:
     """
 
     data: xr.Dataset
-    title: ClassVar[str] = ""
 
     def __getitem__(self, name: str) -> xr.DataArray:
         return self.data[name]
@@ -68,7 +66,7 @@ class Result:
 
     def _repr_html_(self) -> str:
         variables = text.unfolded("variables", text.Html(self.data._repr_html_()))
-        return text.framed(self.title, text.preformatted(self), variables)
+        return text.framed(type(self).__name__.lower(), text.preformatted(self), variables)
 
 
 def data_of(result: xr.Dataset | Result) -> xr.Dataset:

@@ -6,7 +6,7 @@ import json
 import textwrap
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from importlib.metadata import version
-from typing import Any, ClassVar, Literal, TypeAlias, TypeVar
+from typing import Any, Literal, TypeAlias, TypeVar
 
 import numpy as np
 import xarray as xr
@@ -177,8 +177,6 @@ _SQUARE = (CALIBRATED_WITH, JUDGED_BY)
 
 class Sensitivity(Result):
     """The same sets under several aggregators, from `plausibly.sensitivity`: prints its tables."""
-
-    title: ClassVar[str] = "sensitivity"
 
     @property
     def names(self) -> list[str]:

@@ -11,7 +11,6 @@ from contextlib import closing
 from importlib.metadata import version
 from itertools import product
 from pathlib import Path
-from typing import ClassVar
 
 import numpy as np
 import xarray as xr
@@ -72,8 +71,6 @@ _LAST = re.compile(r"(, [nm] [\d,]+)+$")
 
 class Study(Result):
     """Several methods on the same random splits, from `plausibly.compare`: prints its table."""
-
-    title: ClassVar[str] = "study"
 
     def save(self, path: str | Path) -> None:
         """Write the study as netCDF-3, whole or not at all.

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
 from functools import partial
 from itertools import product
-from typing import ClassVar, TypeAlias
+from typing import TypeAlias
 
 import attrs
 import numpy as np
@@ -273,8 +273,6 @@ def _with(pilot: ReadPilot, table: xr.Dataset, seed: int) -> tuple[Pilot, float]
 
 class Plan(Result):
     """Numbers of examples, annotators and draws, from `plausibly.plan`: prints table and answer."""
-
-    title: ClassVar[str] = "plan"
 
     def block(self, plane: xr.Dataset) -> list[str]:
         """Return the lines of text at one alpha."""
