@@ -248,15 +248,15 @@ def values_by_name(
         return example_values(values, arrays)
     if not isinstance(values, xr.DataArray) or values.dims != (names.EXAMPLE,):
         dims = getattr(values, "dims", None)
-        found = f"a {type(values).__name__}" if dims is None else f"dims {listed(dims) or 'none'}"
+        problem = f"a {type(values).__name__}" if dims is None else f"dims {listed(dims) or 'none'}"
     else:
-        found = "" if names.EXAMPLE in values.coords else f"dims {names.EXAMPLE}"
-    if found or not isinstance(values, xr.DataArray):
+        problem = "" if names.EXAMPLE in values.coords else f"dims {names.EXAMPLE}"
+    if problem or not isinstance(values, xr.DataArray):
         raise InputError(
             f"{kind}-malformed",
             f'"{title}" is not named by example',
             expected="a DataArray over example, with names, or the name of a coordinate",
-            got=found,
+            got=problem,
             do="name the examples: assign_coords(example=...)",
             whose=title,
         )

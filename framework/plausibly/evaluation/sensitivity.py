@@ -116,17 +116,17 @@ def measured(
     """Return means over test examples, by the aggregators of sets and plausibilities, and alpha."""
     size, alphas = len(sets), len(sets[0])
     pairs = [AGGREGATED, "voted_coverage", *([] if groups is None else [BY_GROUP])]
-    found = {name: np.empty((size, size, alphas)) for name in pairs}
-    found |= {name: np.empty((size, alphas)) for name in (SET_SIZE, "sets_changed")}
+    result = {name: np.empty((size, size, alphas)) for name in pairs}
+    result |= {name: np.empty((size, alphas)) for name in (SET_SIZE, "sets_changed")}
     for row, at in np.ndindex(size, alphas):
         plane = sets[row][at]
-        found["sets_changed"][row, at] = exact_mean((plane != sets[reference][at]).any(axis=1))
+        result["sets_changed"][row, at] = exact_mean((plane != sets[reference][at]).any(axis=1))
         for column, lam in enumerate(plausibilities):
             means = exact_means(plane, Targets(lam), groups=groups)
-            found[SET_SIZE][row, at] = means[SET_SIZE]
+            result[SET_SIZE][row, at] = means[SET_SIZE]
             for name in pairs:
-                found[name][row, column, at] = means[name]
-    return found
+                result[name][row, column, at] = means[name]
+    return result
 
 
 def assembled(

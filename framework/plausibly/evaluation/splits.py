@@ -29,11 +29,11 @@ def is_whole(value: object, *, minimum: int = 1) -> bool:
     return int(value) >= minimum
 
 
-def out_of_range(argument: str, found: object, *, expected: str, do: str) -> InputError:
+def out_of_range(argument: str, value: object, *, expected: str, do: str) -> InputError:
     """Return the error ``ARGUMENT-range``: an argument has a value that means nothing."""
     what = f"{argument} is out of range"
     return InputError(
-        f"{argument}-range", what, expected=expected, got=str(found), do=do, whose=argument
+        f"{argument}-range", what, expected=expected, got=str(value), do=do, whose=argument
     )
 
 

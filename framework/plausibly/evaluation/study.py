@@ -337,12 +337,12 @@ def read_numbers(argument: str, value: int | Sequence[int] | None) -> tuple[int,
     if value is None:
         return None
     numbers = np.asarray(value, dtype=object).ravel().tolist()
-    found = listed(repr(one) for one in numbers if not is_whole(one))
-    twice = sorted({one for one in numbers if numbers.count(one) > 1}) if not found else []
-    if found or twice or not numbers:
-        found = f"{listed(twice)} more than once" if twice else found or "none"
+    wrong = listed(repr(one) for one in numbers if not is_whole(one))
+    twice = sorted({one for one in numbers if numbers.count(one) > 1}) if not wrong else []
+    if wrong or twice or not numbers:
+        wrong = f"{listed(twice)} more than once" if twice else wrong or "none"
         expected, do = "whole numbers from 1 on, each once", f"{argument}=[50, 100, 200]"
-        raise out_of_range(argument, found, expected=expected, do=do)
+        raise out_of_range(argument, wrong, expected=expected, do=do)
     return tuple(map(int, numbers))
 
 

@@ -1,4 +1,4 @@
-"""The spread of coverage over calibrations of n examples, and the smallest n that says anything."""
+"""The spread of coverage over calibrations of n examples, and the smallest useful n."""
 
 from __future__ import annotations
 
@@ -149,10 +149,10 @@ def examples_needed(
 _EXAMPLES = 20
 
 
-def examples_to_speak(
+def needed_by_combiner(
     combiners: Sequence[ComponentLike[PValueCombiner]], alphas: Sequence[Fraction]
 ) -> xr.Dataset:
-    """Return from how many examples on sets are not every label."""
+    """Return the number of examples from which on sets do not contain all labels."""
     first = (np.arange(_EXAMPLES) + 1.0) / (_EXAMPLES + 1)
     predictions = xr.DataArray(
         np.stack([first, 1 - first], axis=1),

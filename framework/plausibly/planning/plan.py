@@ -41,7 +41,7 @@ from plausibly.planning.law import (
     Law,
     Shares,
     examples_needed,
-    examples_to_speak,
+    needed_by_combiner,
 )
 from plausibly.planning.pilot import (
     Pilot,
@@ -62,14 +62,14 @@ _FIRST, _MOST_ROWS, _LARGEST = 100, 8, 10**9
 
 def read_draws(draws: Sequence[Draws] | None, *, pilot: bool) -> list[float]:
     """Return the numbers of draws, infinite for expected."""
-    found: set[float] = set()
+    numbers: set[float] = set()
     for one in draws or ():
         value = math.inf if one == EXPECTED else one
         if value != math.inf and not is_whole(value):
             do = 'draws=[1, 10, "expected"]'
             raise out_of_range("draws", repr(one), expected="1, 2, 3, … or expected", do=do)
-        found.add(math.inf if value == math.inf else int(value))
-    if not pilot and found - {1}:
+        numbers.add(math.inf if value == math.inf else int(value))
+    if not pilot and numbers - {1}:
         raise InputError(
             "pilot-missing",
             "the effect of several draws depends on how annotators disagree",
@@ -78,7 +78,7 @@ def read_draws(draws: Sequence[Draws] | None, *, pilot: bool) -> list[float]:
             do="pass a pilot, or plan for one draw: draws=[1]",
             whose="draws",
         )
-    return sorted(found) or (list(DEFAULT_DRAWS) if pilot else [1])
+    return sorted(numbers) or (list(DEFAULT_DRAWS) if pilot else [1])
 
 
 def read_n(n: Sequence[int] | int) -> list[int]:
@@ -231,19 +231,19 @@ def thinned(pilot: ReadPilot, goal: Goal, responses: Sequence[int] | None, seed:
             whose="responses",
         )
     steps = answers[0].steps() if responses is None else answers[0].check(responses)
-    found = np.empty((len(steps), len(goal.alphas), _THINNINGS), dtype=object)
+    by_thinning = np.empty((len(steps), len(goal.alphas), _THINNINGS), dtype=object)
     distance = np.zeros(len(steps))
     try:
         for (number, one), (place, most) in product(enumerate(answers), enumerate(steps)):
             atoms, apart = _with(pilot, one.thinned(most), seed)
             distance[place] += apart / _THINNINGS
-            found[place, :, number] = [atoms.shares(alpha) for alpha in goal.alphas]
+            by_thinning[place, :, number] = [atoms.shares(alpha) for alpha in goal.alphas]
     except InputError as error:
         # Fewer answers are more alike than all are; without `responses`, they are left out.
         if responses is None and error.name == "pilot-flat":
             return xr.Dataset()
         raise
-    shares = [[Shares.mean(thinned) for thinned in row] for row in found]
+    shares = [[Shares.mean(thinned) for thinned in row] for row in by_thinning]
     spread = [[[law.spread() for law in row] for row in goal.laws(one)] for one in shares]
     result = xr.Dataset(
         {
@@ -576,7 +576,7 @@ def plan(
         *({"name": name} for name in ("average", "held-out-rank")),
         *({"name": name, "delta": delta} for name in ("pac", "ecdf")),
     ]
-    result = result.assign(examples_to_speak(combiners or default, alphas))
+    result = result.assign(needed_by_combiner(combiners or default, alphas))
     if pilot is not None:
         result = result.assign(
             between=(names.ALPHA, [one.between for one in shares]),
