@@ -122,9 +122,9 @@ def _pairs_of_answers(answers: Answers) -> tuple[Doubles, Doubles]:
             do='plausibly.aggregate(annotations, "dawid-skene"), and what that gives',
             whose="annotations",
         )
-    kept = answers.paired[answers.support_example]
-    example, label = answers.support_example[kept], answers.support_label[kept]
-    counts = answers.named[kept].astype(np.float64)
+    kept = answers.paired[answers.support.example]
+    example, label = answers.support.example[kept], answers.support.label[kept]
+    counts = answers.support.named[kept].astype(np.float64)
     shape = (answers.n, len(answers.labels))
     each = answers.answers[example].astype(np.float64)
     some = matrix(counts, example, label, shape)
@@ -437,11 +437,11 @@ def example_measures(answers: Answers) -> tuple[list[Measure], Doubles]:
     """Return means over the examples with two answers, and the entropy of each example."""
     paired, why = answers.paired, "no example has two answers"
     cells = np.bincount(answers.cell_example, minlength=answers.n)
-    tops = np.bincount(answers.support_example[answers.leading], minlength=answers.n)
-    total = np.bincount(answers.support_example, weights=answers.mass, minlength=answers.n)
-    share = answers.mass / total[answers.support_example]
+    tops = np.bincount(answers.support.example[answers.leading], minlength=answers.n)
+    total = np.bincount(answers.support.example, weights=answers.support.mass, minlength=answers.n)
+    share = answers.support.mass / total[answers.support.example]
     spread = np.bincount(
-        answers.support_example, weights=-share * np.log(share), minlength=answers.n
+        answers.support.example, weights=-share * np.log(share), minlength=answers.n
     )
     entropy = np.maximum(spread, 0.0)
     found = [
@@ -545,10 +545,10 @@ def _says_too_much(answers: Answers, mine: Bools) -> tuple[list[int], Doubles, D
 
 def by_label(answers: Answers, resampling: Resampling) -> xr.Dataset:
     """Return how often a label is named, and named by another where one names it."""
-    paired = answers.paired[answers.support_example]
+    paired = answers.paired[answers.support.example]
     # Of the labels that are named alone: there may be a million others.
-    codes, label = np.unique(answers.support_label[paired], return_inverse=True)
-    example, named = answers.support_example[paired], answers.named[paired]
+    codes, label = np.unique(answers.support.label[paired], return_inverse=True)
+    example, named = answers.support.example[paired], answers.support.named[paired]
     shape = (answers.n, len(codes))
     both = named * (named - 1) / (answers.answers[example] - 1)
     features = {
@@ -577,7 +577,7 @@ def by_label(answers: Answers, resampling: Resampling) -> xr.Dataset:
         "label_again_high": high,
         "label_kappa": ratio(again - share, np.maximum(1 - share, 0.0)),
     }
-    said = np.bincount(answers.support_label, answers.named, len(answers.labels))
+    said = np.bincount(answers.support.label, answers.support.named, len(answers.labels))
     found = xr.Dataset(
         {"label_answers": (dim, said.astype(np.int64))}, coords={dim: text_array(answers.labels)}
     )

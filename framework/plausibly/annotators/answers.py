@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import attrs
 import numpy as np
@@ -28,6 +28,15 @@ if TYPE_CHECKING:
 SINGLE, SETS, RANKINGS = "single-label", "label-set", "partial-ranking"
 KINDS = (SINGLE, SETS, RANKINGS)
 TIED = 1e-9  # relative: sums of 1 / (rank x ties) that should be equal are closer than this
+
+
+class Support(NamedTuple):
+    """Pairs of an example and a label that an answer names, by example: answers, and masses."""
+
+    example: Ints
+    label: Ints
+    named: NDArray[np.int64]
+    mass: Doubles
 
 
 @attrs.frozen(kw_only=True, eq=False)
@@ -177,44 +186,19 @@ class Answers:
         return np.bincount(self.cell, self.weight, len(self._cells[0])).astype(np.int64)
 
     @cached_property
-    def named(self) -> NDArray[np.int64]:
-        """Answers to each example that name a label: (support,), see `support`."""
-        return self._support[1]
-
-    @cached_property
-    def mass(self) -> Doubles:
-        """What a label got from all answers to an example: (support,)."""
-        return self._support[2]
-
-    @property
-    def support_example(self) -> Ints:
-        """Example of each pair of an example and a label that somebody named, ascending."""
-        return self._support[0] // len(self.labels)
-
-    @property
-    def support_label(self) -> Ints:
-        """Label of each such pair: (support,)."""
-        return self._support[0] % len(self.labels)
-
-    @cached_property
-    def _support(self) -> tuple[Ints, NDArray[np.int64], Doubles]:
+    def support(self) -> Support:
         cell, mention = self.spread(self.cell_value)
         joint = self.cell_example[cell] * len(self.labels) + self.mention_label[mention]
         pairs, where = np.unique(joint, return_inverse=True)
         count = self.cell_count[cell]
         named = np.bincount(where, count, len(pairs)).astype(np.int64)
         mass = np.bincount(where, count * self.mention_mass[mention], len(pairs))
-        return pairs, named, mass.astype(np.float64)
+        example, label = pairs // len(self.labels), pairs % len(self.labels)
+        return Support(example, label, named, mass.astype(np.float64))
 
     def spread(self, values: Ints) -> tuple[Ints, Ints]:
         """Return one row for each label that values name: which of `values`, and the mention."""
-        size = np.bincount(self.mention_value, minlength=self.values)
-        return ranges((np.cumsum(size) - size)[values], size[values])
-
-    def spread_support(self, examples: Ints) -> tuple[Ints, Ints]:
-        """Return one row for each label that the examples have: which, and the support."""
-        size = np.bincount(self.support_example, minlength=self.n)
-        return ranges((np.cumsum(size) - size)[examples], size[examples])
+        return items_of(self.mention_value, self.values, values)
 
     def left(self, examples: Ints, values: Ints) -> tuple[Ints, Ints, Doubles, Ints, Ints]:
         """Return what the others give the labels of examples, each without one value.
@@ -222,19 +206,18 @@ class Answers:
         That is the row, the label and what is left of each label, and of those that the value names
         the place among them and the mention.
         """
-        row, support = self.spread_support(examples)
+        row, support = items_of(self.support.example, self.n, examples)
         own, mention = self.spread(values)
-        labels, label = len(self.labels), self.support_label[support]
+        labels, label = len(self.labels), self.support.label[support]
         # Both run through the same pairs of a row and a label.
         where = np.searchsorted(row * labels + label, own * labels + self.mention_label[mention])
-        left = self.mass[support]
+        left = self.support.mass[support]
         left[where] -= self.mention_mass[mention]
         return row, label, left, where, mention
 
     def cell_pairs(self) -> tuple[Ints, Ints]:
         """Return each pair of cells, or of one and itself, of the same example."""
-        size = np.bincount(self.cell_example, minlength=self.n)
-        return ranges((np.cumsum(size) - size)[self.cell_example], size[self.cell_example])
+        return items_of(self.cell_example, self.n, self.cell_example)
 
     def counts(self) -> Matrix:
         """Return how many answers of each value a paired example has: (example, value)."""
@@ -246,8 +229,8 @@ class Answers:
     def leading(self) -> Bools:
         """Which labels of `support` have the most of their example, ties included."""
         most = np.zeros(self.n)
-        np.maximum.at(most, self.support_example, self.mass)
-        return self.mass >= most[self.support_example] * (1 - TIED)
+        np.maximum.at(most, self.support.example, self.support.mass)
+        return self.support.mass >= most[self.support.example] * (1 - TIED)
 
 
 def ranges(starts: Ints, sizes: Ints) -> tuple[Ints, Ints]:
@@ -255,6 +238,12 @@ def ranges(starts: Ints, sizes: Ints) -> tuple[Ints, Ints]:
     owner = np.repeat(np.arange(len(sizes)), sizes)
     within = np.arange(len(owner)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
     return owner, starts[owner] + within
+
+
+def items_of(owner: Ints, owners: int, chosen: Ints) -> tuple[Ints, Ints]:
+    """Return the items, in the order of their owners, of chosen owners: which, and the item."""
+    size = np.bincount(owner, minlength=owners)
+    return ranges((np.cumsum(size) - size)[chosen], size[chosen])
 
 
 def _check(rows: Rows, kind: str) -> None:

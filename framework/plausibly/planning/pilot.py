@@ -223,9 +223,9 @@ class Pilot:
 
     def missed(self, alpha: Fraction) -> Doubles:
         """Return the plausibility (example,) that sets of the whole pilot at `alpha` miss."""
-        atoms = self._atoms
-        places = np.searchsorted(atoms.values, self.values.ravel(), side="right")
-        share = (atoms.cumulative[places] / len(self)).reshape(self.values.shape)
+        values, _, cumulative, _ = self._atoms
+        places = np.searchsorted(values, self.values.ravel(), side="right")
+        share = (cumulative[places] / len(self)).reshape(self.values.shape)
         out = share <= float(alpha) + _ROUNDING
         return row_sums(np.where(out, self.slots.weight, 0.0))
 
@@ -264,29 +264,26 @@ class Pilot:
 
     def _atom(self, alpha: Fraction) -> float:
         """Return the mean plausibility of the labels around the threshold, by plausibility."""
-        atoms = self._atoms
-        share = atoms.cumulative[1:] / len(self)
+        _, masses, cumulative, _ = self._atoms
+        share = cumulative[1:] / len(self)
         near = (share >= float(alpha) / 2) & (share <= 2 * float(alpha))
-        masses = atoms.masses[near] if near.any() else atoms.masses
+        masses = masses[near] if near.any() else masses
         return float(masses @ masses) / float(masses.sum())
 
     @cached_property
-    def _atoms(self) -> _Atoms:
+    def _atoms(self) -> tuple[Floats, Floats, Floats, Ints]:
+        """Values, masses, cumulative masses and rows of all plausible labels, by value."""
         order = np.argsort(self.values, axis=None, kind="stable")
         order = order[self.slots.weight.ravel()[order] > 0]
         masses = self.slots.weight.ravel()[order]
-        return _Atoms(
-            values=self.values.ravel()[order],
-            masses=masses,
-            cumulative=np.concatenate(([0.0], np.cumsum(masses))),
-            row=order // self.values.shape[1],
-        )
+        cumulative = np.concatenate(([0.0], np.cumsum(masses)))
+        return self.values.ravel()[order], masses, cumulative, order // self.values.shape[1]
 
     def resampled(
         self, alphas: Sequence[Fraction], n: int, draws: Sequence[float], resamples: int, keys: Keys
     ) -> Doubles:
         """Return the coverage (alpha, draws, resample) of resampled calibrations."""
-        atoms = self._atoms
+        values, _, cumulative, _ = self._atoms
         most = max((int(m) for m in draws if not math.isinf(m)), default=0)
         tau = np.empty((len(alphas), len(draws), resamples))
         for number in range(resamples):
@@ -302,8 +299,8 @@ class Pilot:
                 kept = [rank - 1 for rank in ranks if rank > 0]
                 pool = np.partition(pool, kept) if kept else pool
                 tau[:, column, number] = [pool[k - 1] if k > 0 else -math.inf for k in ranks]
-        below = atoms.cumulative[np.searchsorted(atoms.values, tau, side="left")]
-        found: Doubles = 1.0 - below / atoms.cumulative[-1]
+        below = cumulative[np.searchsorted(values, tau, side="left")]
+        found: Doubles = 1.0 - below / cumulative[-1]
         return found
 
     def _examples(self, n: int, keys: Keys) -> Ints:
@@ -326,13 +323,13 @@ class Pilot:
 
     def _expected(self, examples: Ints, alphas: Sequence[Fraction]) -> list[float]:
         """Return the least value above which all but alpha N - 1 of the mass lies, (alpha,)."""
-        atoms = self._atoms
+        values, masses, _, row = self._atoms
         times = np.bincount(examples, minlength=len(self))
-        cumulative = np.cumsum(atoms.masses * times[atoms.row])
+        cumulative = np.cumsum(masses * times[row])
         limits = [float(alpha * (len(examples) + 1) - 1) for alpha in alphas]
         places = np.searchsorted(cumulative, np.array(limits) + _ROUNDING)
-        values = atoms.values[np.minimum(places, len(cumulative) - 1)]
-        return [-math.inf if c < 0 else float(v) for c, v in zip(limits, values, strict=True)]
+        at = values[np.minimum(places, len(cumulative) - 1)]
+        return [-math.inf if c < 0 else float(v) for c, v in zip(limits, at, strict=True)]
 
     def _draw(self, examples: Ints, draws: int, keys: Keys) -> Floats:
         """Return the values (example, draw) of labels drawn from the plausibilities."""
@@ -352,16 +349,6 @@ class Pilot:
         shares = np.cumsum(self.slots.weight, axis=1)
         ends: Floats = (shares / shares[:, -1:] + np.arange(len(self))[:, None]).ravel()
         return ends
-
-
-@attrs.frozen(kw_only=True, eq=False)
-class _Atoms:
-    """All plausible labels of all examples of a pilot, in ascending order of their values."""
-
-    values: Floats
-    masses: Floats
-    cumulative: Floats
-    row: Ints
 
 
 def _design_effect(off: Doubles, clusters: Ints) -> float:
