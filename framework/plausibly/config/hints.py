@@ -58,7 +58,7 @@ ARGUMENTS: Mapping[str, str] = {
 
 _ARGUMENT = re.compile(
     rf"(?<![\w.(])(?P<name>{'|'.join(ARGUMENTS)})="
-    r"(?P<value>\[[^\]]*\]|\"[^\"]*\"|'[^']*'|\d[\d.]*\d|\d)"
+    r"(?P<value>\[[\"'\d][^\]]*\]|\"[^\"]*\"|'[^']*'|\d[\d.]*\d|\d)"
 )
 _VALUE = r"\"[^\"]*\"|'[^']*'|[^\s,;()\"'-][^\s;()]*"
 _FLAG = re.compile(
@@ -75,7 +75,10 @@ def _with_flags(do: str, flags: Collection[str]) -> str:
 
     def write(found: re.Match[str]) -> str:
         flag = ARGUMENTS[found["name"]]
-        if f"--{flag}" not in flags and flag not in KEYS:
+        form = KEYS[flag][1] if flag in KEYS else ""
+        # A key that holds one number is another one than an argument that takes several.
+        several = form == "number" and found["value"].startswith("[")
+        if f"--{flag}" not in flags and (not form or several):
             return found[0]
         items = (item.strip(" \"'") for item in found["value"].strip("[]").split(","))
         value = ",".join(items)

@@ -292,7 +292,7 @@ class ByCoordinate:
                 "these are no subgroups of the examples",
                 expected="coordinates, each once, with crossed and at_least from 1 on",
                 got=listed(wanted) or "none" if unclear else str(least),
-                do='by=ByCoordinate("site", "sex", crossed=2, at_least=20)',
+                do="different coordinates, with crossed=2 and at_least=20",
             )
         every = list(_subgroups(prepared, self.coordinates, self.crossed))
         clusters = prepared.averaging.clusters

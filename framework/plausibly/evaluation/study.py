@@ -341,7 +341,8 @@ def read_numbers(argument: str, value: int | Sequence[int] | None) -> tuple[int,
     twice = sorted({one for one in numbers if numbers.count(one) > 1}) if not wrong else []
     if wrong or twice or not numbers:
         wrong = f"{listed(twice)} more than once" if twice else wrong or "none"
-        expected, do = "whole numbers from 1 on, each once", f"{argument}=[50, 100, 200]"
+        expected = "whole numbers from 1 on, each once"
+        do = "draws=[1, 5, 10]" if argument == "draws" else "sizes=[50, 100, 200]"
         raise out_of_range(argument, wrong, expected=expected, do=do)
     return tuple(map(int, numbers))
 
