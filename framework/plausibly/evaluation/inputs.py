@@ -246,11 +246,9 @@ def values_by_name(
     """Return a coordinate of the examples, or values by name, in the order of the first array."""
     if isinstance(values, str):
         return example_values(values, arrays)
-    if not isinstance(values, xr.DataArray) or values.dims != (names.EXAMPLE,):
-        dims = getattr(values, "dims", None)
-        problem = f"a {type(values).__name__}" if dims is None else f"dims {listed(dims) or 'none'}"
-    else:
-        problem = "" if names.EXAMPLE in values.coords else f"dims {names.EXAMPLE}"
+    problem = f"a {type(values).__name__}"
+    if isinstance(values, xr.DataArray):
+        problem = unnamed(values, {names.EXAMPLE})
     if problem or not isinstance(values, xr.DataArray):
         raise InputError(
             f"{kind}-malformed",
