@@ -1,7 +1,12 @@
-"""Hints of messages, written with flags, in the form of the interface in use."""
+"""Hints of messages, written as arguments or flags, in the form of the interface in use.
+
+In Python a hint is shown as it is written: ``labels="labels.txt"``. A command shows the flag, or
+``--set`` where it has none, and a study the key of its file.
+"""
 
 from __future__ import annotations
 
+import ast
 import contextlib
 import re
 import warnings
@@ -18,6 +23,8 @@ KEYS: Mapping[str, tuple[str, Form]] = {
     "columns": ("annotations.columns", "pairs"),
     "kind": ("annotations.kind", "text"),
     "missing": ("annotations.missing", "list"),
+    "duplicates": ("annotations.duplicates", "text"),
+    "states": ("annotations.states", "pairs"),
     "unanswered": ("annotations.unanswered", "text"),
     "aggregator": ("annotations.aggregator", "text"),
     "labels": ("labels.path", "text"),
@@ -48,6 +55,12 @@ KEYS: Mapping[str, tuple[str, Form]] = {
 }
 """Key and form of the value of each flag that a hint may name."""
 
+# Calls stay as they are; the comma after an argument is none between flags.
+_ARGUMENT = re.compile(
+    rf"[\w.]+\([^()]*\)|(?P<beside>(?<=[\]}}\"'0-9e]), )?(?<![\w.(\"])"
+    rf"(?P<name>path|{'|'.join(key.replace('-', '_') for key in KEYS)})="
+    r"(?P<value>\"(?:[^\"\\]|\\.)*\"|'[^']*'|\{[^{}.][^{}]*\}|\[[^\[\].][^\[\]]*\]|True|[0-9]+)"
+)
 _VALUE = r"\"[^\"]*\"|'[^']*'|[^\s,;()\"'-][^\s;()]*"
 _FLAG = re.compile(
     rf"(?P<command>plausibly [^;]*)|--(?P<flag>{'|'.join(KEYS)})\b"
@@ -58,31 +71,53 @@ Written = Callable[[str, Form, str, bool], str]
 """Writes a key, the form of its value, the value, and whether the last key was beside it."""
 
 
+def _in_flags(do: str) -> str:
+    """Return a hint with a flag in place of each argument of Python."""
+
+    def flag(found: re.Match[str]) -> str:
+        if found["name"] is None:
+            return found[0]
+        value: object = ast.literal_eval(found["value"])
+        name = found["name"].replace("_", "-")
+        if isinstance(value, dict) and KEYS[name][1] != "pairs":
+            text = f"'{value_text(value)}'"
+        else:
+            if isinstance(value, dict):
+                value = [f"{key}={one}" for key, one in value.items()]
+            text = ",".join(map(str, value)) if isinstance(value, list) else str(value)
+            text = f'"{text}"' if not text or re.search(r"[\s;()]", text) else text
+        option = "-o" if name == "path" else f"--{name}"
+        return f"{' ' * bool(found['beside'])}{option}{'' if value is True else f' {text}'}"
+
+    return _ARGUMENT.sub(flag, do)
+
+
 def as_keys(do: str) -> str:
-    """Return a hint with keys of a settings file instead of flags."""
+    """Return a hint with keys of a settings file instead of arguments and flags."""
 
     def write(path: str, form: Form, value: str, beside: bool) -> str:
         table, _, key = path.partition(".")
         pair = f"{key} = {_toml(value, form)}" if value or form == "switch" else key
         return f", {pair}" if beside else f"[{table}] {pair}"
 
-    return _rewritten(do, write)
+    return _rewritten(_in_flags(do), write)
 
 
 def as_options(do: str, flags: Collection[str], command: str = "") -> str:
-    """Return a hint with ``--set`` for each flag that a command does not have."""
+    """Return a hint with flags, and ``--set`` for each that a command does not have."""
 
     def write(path: str, form: Form, value: str, beside: bool) -> str:
         text = "true" if form == "switch" else value or "VALUE"
         if form == "pairs" and value:
-            text = _toml(value, form).replace(" ", "")
+            # Spaces inside quotation marks are part of a name.
+            text = re.sub(r"(\"[^\"]*\")| ", r"\1", _toml(value, form))
         if form == "text":
             text = text.strip('"')
         option = f"{path.format(command=command)}={text}"
         shown = f"'{option}'" if re.search(r"[\s{\"]", option) else option
         return f"{' ' * beside}--set {shown}"
 
-    return _rewritten(do, write, flags)
+    return _rewritten(_in_flags(do), write, flags)
 
 
 def _rewritten(do: str, write: Written, flags: Collection[str] = ()) -> str:
