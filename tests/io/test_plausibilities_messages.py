@@ -162,13 +162,11 @@ def test_columns_that_do_not_fit_what_a_file_says(tmp_path: Path) -> None:
     write_plausibilities(LAM, path)
     table = parquet.read_table(path)
     parquet.write_table(table.slice(0, 1), path)
-    assert said(lambda: read_plausibilities(path)) == (
-        "error file-damaged: lam.parquet is not a whole file expected what plausibly wrote; got it "
-        "has 1 row of 2 examples do copy it again, or write it again"
-    )
+    error = refusal(lambda: read_plausibilities(path))
+    assert (error.name, error.got) == ("file-damaged", "its examples are not 007, a b")
     renamed = table.rename_columns(["example", "x", "unused", "y"])
     parquet.write_table(renamed.replace_schema_metadata(table.schema.metadata), path)
-    assert refusal(lambda: read_plausibilities(path)).got == "the columns are not of its labels"
+    assert refusal(lambda: read_plausibilities(path)).got.startswith("its labels are not")
 
 
 def test_draws_in_another_order_than_a_file_says(tmp_path: Path) -> None:
@@ -177,7 +175,7 @@ def test_draws_in_another_order_than_a_file_says(tmp_path: Path) -> None:
     table = parquet.read_table(tmp_path / "lam.parquet")
     parquet.write_table(table.take([2, 3, 0, 1]), tmp_path / "lam.parquet")
     assert refusal(lambda: read_plausibilities(tmp_path / "lam.parquet")).got == (
-        "its draws are not 3, 1 of every example"
+        "its draws are not 3, 1"
     )
 
 

@@ -125,8 +125,7 @@ def test_a_column_of_views_that_was_not_named(tmp_path: Path) -> None:
     error = refusal(lambda: plausibly.read_predictions(path))
     assert error.name == "columns-not-numeric"
     assert error.do == (
-        "remove what is no label from the file, or --view COLUMN (view=COLUMN), if it names views "
-        "of an example"
+        'remove what is no label from the file, or view="COLUMN", if it names views of an example'
     )
 
 

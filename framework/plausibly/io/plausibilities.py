@@ -16,6 +16,7 @@ import xarray as xr
 from plausibly.atomic import replacing
 from plausibly.data import names
 from plausibly.data.names import (
+    AUGMENTATION,
     CONVERGENCE,
     DENOMINATOR,
     DRAW,
@@ -42,7 +43,7 @@ from plausibly.data.plausibilities import (
     sparse_dataset,
 )
 from plausibly.data.text_table import TextTable
-from plausibly.errors import InputError, counted, listed, warn
+from plausibly.errors import InputError, listed, warn
 from plausibly.io import arrays, files, pieces, text
 from plausibly.io.arrays import Array
 from plausibly.io.label_tables import as_values
@@ -179,107 +180,52 @@ def _wide(array: xr.DataArray, path: Path) -> _Rows:
     return [*before, *labels], [*before.values(), *np.ascontiguousarray(values.T)], about
 
 
-def _read_parquet(path: Path, about: str) -> xr.DataArray:
-    """Return plausibilities in a wide Parquet file that says of itself what it is."""
+def _read_wide(path: Path, head: bytes, about: str | None) -> xr.DataArray:
+    """Return plausibilities in a table with one column per label."""
     whose = path.name
-    dataset, _ = pieces.understood(about, _KIND, whose)
-    try:
-        labels, examples = (name_texts(dataset.variables[dim].values) for dim in (LABEL, EXAMPLE))
-        columns = text.read_columns(path, _ROLE)
-        before = len(columns) - len(labels)
-        rows = [column.texts() for column in columns[:before] if column.name == EXAMPLE]
-        values = np.stack([column.numbers() for column in columns[before:]], axis=1)
-        times, rest = divmod(len(values), len(examples))
-        drawn = columns[0].name == DRAW
-        draws = _draw_texts(dataset, times)
-        if drawn and columns[0].texts() != [name for name in draws for _ in examples]:
-            raise ValueError(f"its draws are not {listed(draws)} of every example")
-        if rest or rows != [examples * times] or (times != 1 and not drawn):
-            raise ValueError(f"it has {several(len(values), 'row')} of {len(examples)} examples")
-        if [column.name for column in columns[before:]] != labels:
-            raise ValueError("the columns are not of its labels")
-        dims = (DRAW, EXAMPLE, LABEL) if drawn else (EXAMPLE, LABEL)
-        shape = (times, len(examples), len(labels))[-len(dims) :]
-        return _array_of(dataset.assign({PLAUSIBILITIES: (dims, values.reshape(shape))}))
-    except (KeyError, ValueError, ZeroDivisionError) as reason:
-        raise damaged(whose, reason) from reason
-
-
-def _read_wide(path: Path, head: bytes) -> xr.DataArray:
-    """Return plausibilities in a table with one column a label."""
     if head.startswith(b"PAR1"):
         drawn = text.names(path)[:2] == (DRAW, EXAMPLE)
     else:
         drawn = pieces.begins(head, [DRAW, EXAMPLE])
-    if drawn:
-        return _read_draws(text.read_table(path, role=_ROLE, unique=False))
-    found = arrays.from_table(path, _ROLE, EXAMPLE, unique=False)
-    labels = found.labels or []
+    view = DRAW if drawn else None
+    found = arrays.from_table(path, _ROLE, EXAMPLE, ours=about is not None, unique=False, view=view)
+    values, labels = found.values, found.labels or []
+    if about is not None:
+        known, _ = pieces.understood(about, _KIND, whose)
+        first = len(labels) - known.sizes.get(LABEL, 0)
+        here = {EXAMPLE: found.examples, LABEL: labels[first:], DRAW: found.augmentations}
+        try:
+            for dim, size in known.sizes.items():
+                named = _draw_texts(known, size) if dim == DRAW else name_texts(known[dim].values)
+                if here[str(dim)] != named:
+                    raise ValueError(f"its {dim}s are not {listed(named)}")
+            stored = {PLAUSIBILITIES: values[..., first:]}
+            return _array_of(pieces.understood(about, _KIND, whose, stored)[0])
+        except (KeyError, ValueError) as reason:
+            raise damaged(whose, reason) from reason
     first = int(labels[:1] == [DENOMINATOR])
-    text.distinct(labels[first:], path.name)
-    rest = attrs.evolve(found, values=found.values[:, first:], labels=labels[first:])
+    text.distinct(labels[first:], whose)
+    rest = attrs.evolve(found, values=values[..., first:], labels=labels[first:])
     array = arrays.labelled(rest, name=PLAUSIBILITIES)
-    if not first or np.isnan(found.values[:, 0]).all():
+    if drawn:
+        array = array.rename({AUGMENTATION: DRAW}).assign_coords(
+            {DRAW: as_values(found.augmentations or [])}
+        )
+    if not first or np.isnan(values[..., 0]).all():
         return array
     # Read as digits: a float64 would round totals above 2^53.
     table = text.read_table(path, role=_ROLE, unique=False)
-    return _as_single(array, _read_totals(table.column(DENOMINATOR), path.name))
-
-
-def _read_draws(table: TextTable) -> xr.DataArray:
-    """Return ([draw], example, label) of a table with one row a draw of an example."""
-    whose, header = table.whose, table.header
-    named = header[2:3] == (DENOMINATOR,)
-    first = 3 if named else 2
-    labels = header[first:]
-    text.distinct(labels, whose)
-    if not len(table) or not labels:
-        raise files.empty(whose, "one row a draw of an example, one column a label")
-    row_of, again, (draws, examples) = arrays.planes(*table.columns[:2])
-    lacking = int((row_of < 0).sum())
-    if again or lacking:
-        row = again[0][1] if again else 0
-        raise InputError(
-            "draws-incomplete",
-            f"{whose} names draw {table.columns[0][row]} of {table.columns[1][row]} twice "
-            f"(again in {table.unit} {counted(table.lines[row])})"
-            if again
-            else f"{whose} lacks {several(lacking, 'row')}",
-            expected="each draw of each example, once",
-            got=several(len(table), "row"),
-            do="write it again, or remove the draws that are not whole",
-            whose=whose,
-        )
-    rest = "draw and example, then one column of numbers a label and nothing else"
-    values = numbers(
-        table, range(first, len(header)), rest=rest, do="remove what is no label from the file"
-    )
-    array = xr.DataArray(
-        values[row_of],
-        dims=(DRAW, EXAMPLE, LABEL),
-        coords={
-            DRAW: as_values(draws),
-            EXAMPLE: text_array(examples),
-            LABEL: text_array(labels),
-        },
-        name=PLAUSIBILITIES,
-    )
-    if not named or not any(table.columns[2]):
-        return array
-    totals = _read_totals(table.columns[2], whose)[row_of]
-    if (totals != totals[0]).any():
+    pairs = set(zip(table.column(EXAMPLE), table.column(DENOMINATOR), strict=True))
+    if len(pairs) > array.sizes[EXAMPLE]:
         raise _not_totals(whose, "other totals in other draws")
-    return _as_single(array, totals[0])
-
-
-def _as_single(array: xr.DataArray, totals: Ints) -> xr.DataArray:
-    """Return the array with totals, float32 where the written shares were."""
-    values = array.values
+    total = dict(pairs)
+    counts = _read_totals([total[name] for name in found.examples or []], whose)
+    # The shares of float32 that were written are float32 again.
+    single = array.values.astype(np.float32)
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-        single = values.astype(np.float32)
-        shares = np.rint(values * totals[:, None]) / totals[:, None]
-    was_single = (single == values).all() and (shares != values).any()
-    return _with_totals(array.copy(data=single) if was_single else array, totals)
+        shares = np.rint(array.values * counts[:, None]) / counts[:, None]
+    was_single = (single == array.values).all() and (shares != array.values).any()
+    return _with_totals(array.copy(data=single) if was_single else array, counts)
 
 
 # ---- one row a label that is plausible at all
@@ -600,13 +546,12 @@ def _read(path: Path, *, packed: bool | None) -> xr.DataArray | xr.Dataset:
     if head.startswith((*arrays.SIGNATURES, b"PK")) or path.suffix.lower() == ".npz":
         return _read_arrays(path, head)
     about = text.metadata(path, MARK) if parquet else None
-    if about is not None and f'"{_FORM}": "{_LONG}"' not in about[:100]:
-        return _read_parquet(path, about)
-    if parquet or any(pieces.begins(head, names) for names in _HEADERS):
+    long = about is None or f'"{_FORM}": "{_LONG}"' in about[:100]
+    if (parquet and long) or any(pieces.begins(head, names) for names in _HEADERS):
         table = text.read_table(path, role=_ROLE, unique=False)
         if about is not None or _is_long(table):
             about = pieces.said_in(path, table)
             if about is None and not parquet and ABOUT in table.header:
                 raise damaged(table.whose, f'cells of column "{ABOUT}" are lost')
             return _read_long(table, about, packed=packed)
-    return _read_wide(path, head)
+    return _read_wide(path, head, about)

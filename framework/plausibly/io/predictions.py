@@ -121,18 +121,46 @@ def from_named(
             whose=whose,
         )
     name = _model(named, model, whose)
-    mine = _by_example([p for p in named if p.model == name], whose)
-    used = _labels(mine, labels, whose)
-    values = np.zeros((len(mine), len(used)))
-    for row, prediction in enumerate(mine):
+    known: dict[str, NamedPrediction] = {}
+    for prediction in sorted(
+        (p for p in named if p.model == name), key=lambda p: (p.example, p.place)
+    ):
+        first = known.setdefault(prediction.example, prediction)
+        if set(first.scores) != set(prediction.scores):  # a copy is the same prediction
+            places = listed(p for p in (first.place, prediction.place) if p)
+            raise InputError(
+                "prediction-twice",
+                f"{whose}: the model says two things of example {prediction.example}",
+                expected="one prediction per model and example",
+                got=places or "two that differ",
+                do="keep one, or give the versions of the model names of their own",
+                whose=whose,
+                details={"example": prediction.example},
+            )
+    check_names(list(known), EXAMPLE, whose=whose)
+    used = sorted({label for one in known.values() for label, _ in one.scores})
+    if labels is None:
+        check_names(used, LABEL, whose=whose)
+    else:
+        _check_known(used, labels, whose, "predicts")
+        used = list(labels)
+    values = np.zeros((len(known), len(used)))
+    without = sum(score is None for one in known.values() for _, score in one.scores)
+    if 0 < without < sum(len(one.scores) for one in known.values()):
+        raise InputError(
+            "scores-mixed",
+            f"{whose}: the model gives scores for some labels and none for others",
+            expected="a score for each label that it names, or for none",
+            got=f"{several(without, 'label')} without score",
+            do="give each a score, or remove all scores",
+            whose=whose,
+        )
+    for row, prediction in enumerate(known.values()):
         places = positions(used, [label for label, _ in prediction.scores])
         values[row, places] = _numbers(prediction, whose)
-    names = [prediction.example for prediction in mine]
-    array = named_predictions(values, names, used, {"model": name})
-    without = len({*examples}.difference(names))
-    return with_left_out(
-        validate.check_predictions(array, whose=whose, scale="any"), {_WITHOUT: without}
-    )
+    array = named_predictions(values, list(known), used, {"model": name})
+    array = validate.check_predictions(array, whose=whose, scale="any")
+    return with_left_out(array, {_WITHOUT: len({*examples}.difference(known))})
 
 
 def _model(named: Sequence[NamedPrediction], model: str | None, whose: str) -> str:
@@ -141,16 +169,15 @@ def _model(named: Sequence[NamedPrediction], model: str | None, whose: str) -> s
         return models[0] if model is None else model
     if model is None:
         name, what = "models-several", f"holds predictions by {len(models)} models"
-        expected, do = "one model", f'model="{models[-1]}", or another of them'
+        do = f'model="{models[-1]}", or another of them'
     else:
         guess = near(model, models)
         name, what = "model-unknown", f"holds no prediction by {quoted(model)}"
-        expected = "a model of the file"
         do = f'did you mean model="{guess}"?' if guess else "name one of those"
     raise InputError(
         name,
         f"{whose} {what}",
-        expected=expected,
+        expected="one model of the file",
         got=listed(quoted(one) if one else _UNNAMED for one in models),
         do=do,
         whose=whose,
@@ -158,88 +185,46 @@ def _model(named: Sequence[NamedPrediction], model: str | None, whose: str) -> s
     )
 
 
-def _by_example(mine: Sequence[NamedPrediction], whose: str) -> list[NamedPrediction]:
-    """Return one prediction an example, sorted; a copy of one is the same prediction."""
-    known: dict[str, NamedPrediction] = {}
-    for prediction in sorted(mine, key=lambda p: (p.example, p.place)):
-        first = known.setdefault(prediction.example, prediction)
-        if set(first.scores) != set(prediction.scores):
-            places = listed(p for p in (first.place, prediction.place) if p)
-            raise InputError(
-                "prediction-twice",
-                f"{whose}: the model says two things of example {prediction.example}",
-                expected="one prediction a model and example",
-                got=places or "two that differ",
-                do="keep one, or give the versions of the model names of their own",
-                whose=whose,
-                details={"example": prediction.example},
-            )
-    check_names(list(known), EXAMPLE, whose=whose)
-    found = list(known.values())
-    for prediction in found:
-        scores = dict(prediction.scores)
-        unlike = [label for label, score in prediction.scores if scores[label] != score]
-        if unlike:
-            what = f"gives {quoted(unlike[0])} two scores"
-            raise _unfit(prediction, what, "one score a label", whose)
-    without = [p for p in found if any(score is None for _, score in p.scores)]
-    scored = [p for p in found if any(score is not None for _, score in p.scores)]
-    if without and scored:
-        raise InputError(
-            "scores-mixed",
-            f"{whose}: the model gives scores for some labels and none for others",
-            expected="a score for each label that it names, or for none",
-            got=f"{several(len(without), 'prediction')} with labels without score "
-            f"({listed(p.example for p in without)}), {len(scored)} with scores",
-            do="give each a score, or remove all scores",
-            whose=whose,
-        )
-    return found
-
-
-def _unfit(prediction: NamedPrediction, says: str, expected: str, whose: str) -> InputError:
-    where = f"{whose} {prediction.place}" if prediction.place else whose
-    return InputError(
-        "score-unfit",
-        f"{where}: the prediction of example {prediction.example} {says}",
-        expected=expected,
-        got=listed(f"{label} {score}" for label, score in prediction.scores),
-        do="mend it, or drop it",
-        whose=whose,
-    )
-
-
-def _labels(mine: Sequence[NamedPrediction], labels: Sequence[str] | None, whose: str) -> list[str]:
-    named = sorted({label for prediction in mine for label, _ in prediction.scores})
-    if labels is None:
-        check_names(named, LABEL, whose=whose)
-        return named
-    unknown = not_among(named, labels)
+def _check_known(used: Sequence[str], labels: Sequence[str], whose: str, verb: str) -> None:
+    """Raise ``label-unknown`` where a label is not among others."""
+    unknown = not_among(used, labels)
     if unknown:
         guess = near(unknown[0], labels)
         raise InputError(
             "label-unknown",
-            f"{whose} predicts {quoted(unknown[0])}",
-            expected=f"one of {several(len(labels), 'declared label')}",
+            f"{whose} {verb} {quoted(unknown[0])}",
+            expected=f"one of {several(len(labels), 'label')} ({listed(labels)})",
             got=f"{several(len(unknown), 'label')} outside ({listed(unknown)})",
-            do=f"did you mean {quoted(guess)}? mend it" if guess else "declare it, or mend it",
+            do=f"did you mean {quoted(guess)}?" if guess else "declare it, or mend it",
             whose=whose,
             details={"labels": unknown},
         )
-    return list(labels)
 
 
 def _numbers(prediction: NamedPrediction, whose: str) -> list[float]:
     """Return the scores of a prediction; 1 where a label was named without score."""
-    numbers = []
-    for _, score in prediction.scores:
+    numbers: dict[str, float] = {}
+    says, expected = "", "finite numbers"
+    for label, score in prediction.scores:
         try:
-            numbers.append(1.0 if score is None else float(score))
+            number = 1.0 if score is None else float(score)
         except ValueError:
-            numbers.append(math.nan)
-        if not math.isfinite(numbers[-1]):
-            raise _unfit(prediction, f"has the score {score}", "finite numbers", whose)
-    return numbers
+            number = math.nan
+        if not math.isfinite(number):
+            says = f"has the score {score}"
+        elif numbers.setdefault(label, number) != number:
+            says, expected = f"gives {quoted(label)} two scores", "one score per label"
+    if says:
+        where = f"{whose} {prediction.place}" if prediction.place else whose
+        raise InputError(
+            "score-unfit",
+            f"{where}: the prediction of example {prediction.example} {says}",
+            expected=expected,
+            got=listed(f"{label} {score}" for label, score in prediction.scores),
+            do="mend it, or drop it",
+            whose=whose,
+        )
+    return [numbers[label] for label, _ in prediction.scores]
 
 
 def in_export(
@@ -442,18 +427,7 @@ def _renamed(
     labels = name_texts(array[LABEL].values)
     if strip:
         labels = [label.strip() for label in labels]
-    unknown = [old for old in rename if old not in labels]
-    if unknown:
-        guess = near(unknown[0], labels)
-        raise InputError(
-            "label-unknown",
-            f"{whose} has no label {quoted(unknown[0])} to rename",
-            expected="a label of the file",
-            got=listed(labels),
-            do=f"did you mean {quoted(guess)}?" if guess else "name one of those",
-            whose=whose,
-            details={"unknown": unknown, "labels": labels},
-        )
+    _check_known(list(rename), labels, whose, "has no label to rename called")
     labels = [rename.get(label, label) for label in labels]
     check_names(labels, LABEL, whose=whose)
     return array.assign_coords({LABEL: (LABEL, text_array(labels))})
