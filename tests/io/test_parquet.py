@@ -97,7 +97,7 @@ def test_lists_that_nobody_needs_are_not_read(tmp_path: Path) -> None:
     assert refusal(lambda: plausibly.read_annotations(lists)).name == "column-nested"
     other = store(tmp_path / "o.parquet", **more, item=["t"] * 2, rater=["a", "b"], dx=["x", "y"])
     error = refusal(lambda: plausibly.read_annotations(other, "crowd-table"))
-    assert error.do == "--columns task=item,worker=rater,label=dx"
+    assert error.do == 'columns={"task": "item", "worker": "rater", "label": "dx"}'
 
 
 def test_names_may_repeat_only_where_it_is_allowed(tmp_path: Path) -> None:

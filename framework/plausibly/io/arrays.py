@@ -376,7 +376,8 @@ class _Wanted:
         whose, header = table.whose, table.header
         # An unnamed column elsewhere is none, such as the last one where lines end in a comma.
         index = next((name for name in _INDEX if name in header and (name or not header[0])), None)
-        if index not in (None, self.example, self.view) and not self.ours:
+        mine = self.ours or index in (self.example, self.view)
+        if index is not None and not mine:
             at = header.index(index)
             some = f"{listed(table.columns[at][:3])}, … " if table.columns[at] else "a column "
             kind = "parquet" if whose.endswith(".parquet") else "csv"
