@@ -435,7 +435,7 @@ def test_report_4_and_5_other_names_of_columns() -> None:
     )
     frame = pd.DataFrame(VOTES).rename(columns={"worker": "performer", "label": "answer"})
     error = refusal(lambda: plausibly.read_annotations(frame))
-    assert error.do == ('reader="crowd-table", columns={"label": "answer", "worker": "performer"}')
+    assert error.do == ('reader="crowd-table", columns={"worker": "performer", "label": "answer"}')
     error = refusal(lambda: plausibly.read_annotations(frame, "crowd-table"))
     assert (error.name, error.what) == (
         "columns-missing",

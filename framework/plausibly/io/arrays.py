@@ -306,7 +306,7 @@ def stacked(
         )
     missing = row_of < 0
     if missing.any():
-        lacking = list(compress(rows, missing.any(axis=0).tolist()))
+        lacking = list(compress(rows, np.any(missing, axis=0).tolist()))
         without = {
             name: list(compress(rows, row.tolist()))
             for name, row in zip(planes, missing, strict=True)

@@ -156,8 +156,8 @@ def from_named(
             whose=whose,
         )
     for row, prediction in enumerate(known.values()):
-        places = positions(used, [label for label, _ in prediction.scores])
-        values[row, places] = _numbers(prediction, whose)
+        columns = positions(used, [label for label, _ in prediction.scores])
+        values[row, columns] = _numbers(prediction, whose)
     array = named_predictions(values, list(known), used, {"model": name})
     array = validate.check_predictions(array, whose=whose, scale="any")
     return with_left_out(array, {_WITHOUT: len({*examples}.difference(known))})
@@ -197,7 +197,7 @@ def _check_known(used: Sequence[str], labels: Sequence[str], whose: str, verb: s
             got=f"{several(len(unknown), 'label')} outside ({listed(unknown)})",
             do=f"did you mean {quoted(guess)}?" if guess else "declare it, or mend it",
             whose=whose,
-            details={"labels": unknown},
+            details={"unknown": unknown, "labels": list(labels)},
         )
 
 
