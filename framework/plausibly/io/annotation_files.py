@@ -27,12 +27,13 @@ from plausibly.data.annotations import (
 from plausibly.data.names import name_texts, positions, quoted, several, text_array
 from plausibly.data.states import STATES
 from plausibly.data.text_table import TextTable
-from plausibly.errors import InputError, MissingExtra, counted, listed
+from plausibly.errors import InputError, MissingExtra, counted
 from plausibly.io import arrays, files, pieces, text
 from plausibly.io.arrays import Array
+from plausibly.io.label_tables import check_known
 from plausibly.io.pieces import ABOUT, MARK, check_encodable, npz_names
 from plausibly.io.text import plain
-from plausibly.kernels.types import Bools, Ints
+from plausibly.kernels.types import Ints
 from plausibly.protocols import ANNOTATION
 from plausibly.registry.entries import calling
 
@@ -54,11 +55,6 @@ _BLOCK, _WEIGHT, _RESPONSE_WEIGHT, _STATE = "block", "weight", names.RESPONSE_WE
 """Columns of a file: the first ones, and those that are there where the table has them."""
 
 _NUMBER = re.compile("[0-9]{1,15}")
-
-
-def check_output(path: Path) -> None:
-    """Raise ``ending-unknown`` or ``extra-missing`` before anything is written there."""
-    files.check_ending(path, ENDINGS)
 
 
 def write_annotations(table: xr.Dataset, path: Path | str) -> None:
@@ -249,15 +245,7 @@ def _table_of(dataset: xr.Dataset, whose: str, **rows: xr.Variable) -> Annotatio
 
 
 def _as_kind(kind: str) -> str:
-    flags = f"--reader annotation-table --kind {kind}"
-    return f"{flags} (kind={quoted(kind)}), if the rows are such answers"
-
-
-def _looks_like(rows: TextTable) -> str:
-    """Return the kind of answer that the columns suggest."""
-    if _BLOCK in rows.header:
-        return "partial-ranking"
-    return "soft-label" if _WEIGHT in rows.header else "single-label"
+    return f'reader="annotation-table", kind={quoted(kind)}, if the rows are such answers'
 
 
 def _from_rows(path: Path, kind: str | None) -> AnnotationTable:
@@ -265,6 +253,8 @@ def _from_rows(path: Path, kind: str | None) -> AnnotationTable:
     whose = path.name
     about = pieces.said_in(path, rows)
     read = _Read.of(rows)
+    guess = "soft-label" if _WEIGHT in rows.header else "single-label"
+    guess = "partial-ranking" if _BLOCK in rows.header else guess
     if kind is not None:
         return _as_they_stand(read, kind, whose)
     if about is None:
@@ -274,7 +264,7 @@ def _from_rows(path: Path, kind: str | None) -> AnnotationTable:
             expected='the column "about" as plausibly wrote it (Parquet: the metadata), with the '
             "kind of answer, all labels and what else there is",
             got="rows alone",
-            do=f"write it again; or {_as_kind(_looks_like(rows))}, to read them alone",
+            do=f"write it again; or {_as_kind(guess)}, to read them alone",
             whose=whose,
         )
     dataset, more = pieces.understood(about, _KIND, whose)
@@ -327,18 +317,7 @@ def _declared(table: AnnotationTable, labels: Sequence[str], whose: str) -> Anno
     known = name_texts(table.indexes[names.LABEL])
     label: Ints = table[names.MENTION_LABEL].values
     used = [known[code] for code in np.unique(label).tolist()]
-    outside = names.not_among(used, labels)
-    if outside:
-        votes = int(np.isin(label, positions(known, outside)).sum())
-        raise InputError(
-            "label-unknown",
-            f"{whose}: annotators say {listed(map(quoted, outside))}",
-            expected=f"one of {several(len(labels), 'declared label')}",
-            got=f"{several(len(outside), 'label')} outside ({several(votes, 'vote')})",
-            do="declare them in --labels too, or leave --labels out: the file has its own",
-            whose=whose,
-            details={"labels": outside},
-        )
+    check_known(used, labels, whose, "has the label")
     fill = {name: "" for name, item in table.variables.items() if item.dtype.kind in "UO"}
     wider = table.reindex({names.LABEL: list(labels)}, fill_value=fill)
     new = positions(labels, known)[label]
@@ -384,14 +363,7 @@ class _Read:
             codes[dim] = positions(named[dim], texts)
         unnamed = [kept[place] for place in np.flatnonzero(codes[names.EXAMPLE] < 0).tolist()]
         if unnamed:
-            raise InputError(
-                "example-unnamed",
-                f"{table.whose} names no example in {table.places(unnamed)}",
-                expected="the name of an example",
-                got="an empty cell",
-                do="name it, or remove the row",
-                whose=table.whose,
-            )
+            raise text.unnamed(table, names.EXAMPLE, names.EXAMPLE, unnamed)
         mentions = codes[names.LABEL] >= 0
         said = [kept[place] for place in np.flatnonzero(mentions).tolist()]
         columns: dict[str, Array] = {
@@ -411,22 +383,20 @@ class _Read:
             if column in table.header:
                 found[variable] = read(table, column, rows)
         for name, values in of_response.items():
-            _check_one(table, kept, values == values[start][response], numbers)
             columns[name] = values[start]
+            other = np.flatnonzero(values != values[start][response])
+            if other.size:
+                place = int(other[0])
+                raise InputError(
+                    "response-mixed",
+                    f"{table.place(kept[place])} is about another example, annotator, weight or "
+                    "state than the rows before it of response "
+                    f"{counted(int(numbers[place]))}",
+                    expected="rows of one response that differ in what they name alone",
+                    do="give it another number",
+                    whose=table.whose,
+                )
         return cls(named=named, columns=columns)
-
-
-def _check_one(table: TextTable, kept: Sequence[int], same: Bools, numbers: Ints) -> None:
-    if not same.all():
-        place = int(np.flatnonzero(~same)[0])
-        raise InputError(
-            "response-mixed",
-            f"{table.place(kept[place])} is about another example, annotator, weight or state than "
-            f"the rows before it of response {counted(int(numbers[place]))}",
-            expected="rows of one response that differ in what they name alone",
-            do="give it another number",
-            whose=table.whose,
-        )
 
 
 def _whole(table: TextTable, column: str, rows: Sequence[int]) -> Ints:

@@ -22,7 +22,6 @@ from plausibly.data.names import (
     check_names,
     name_texts,
     near,
-    not_among,
     positions,
     quoted,
     several,
@@ -37,6 +36,7 @@ from plausibly.io.files import meaningless
 from plausibly.io.hints import NUMBERS, WORDS, holds
 from plausibly.io.label_tables import (
     Names,
+    check_known,
     named_predictions,
     names_of,
     table_from,
@@ -142,7 +142,7 @@ def from_named(
     if labels is None:
         check_names(used, LABEL, whose=whose)
     else:
-        _check_known(used, labels, whose, "predicts")
+        check_known(used, labels, whose, "predicts")
         used = list(labels)
     values = np.zeros((len(known), len(used)))
     without = sum(score is None for one in known.values() for _, score in one.scores)
@@ -183,22 +183,6 @@ def _model(named: Sequence[NamedPrediction], model: str | None, whose: str) -> s
         whose=whose,
         details={"models": models},
     )
-
-
-def _check_known(used: Sequence[str], labels: Sequence[str], whose: str, verb: str) -> None:
-    """Raise ``label-unknown`` where a label is not among others."""
-    unknown = not_among(used, labels)
-    if unknown:
-        guess = near(unknown[0], labels)
-        raise InputError(
-            "label-unknown",
-            f"{whose} {verb} {quoted(unknown[0])}",
-            expected=f"one of {several(len(labels), 'label')} ({listed(labels)})",
-            got=f"{several(len(unknown), 'label')} outside ({listed(unknown)})",
-            do=f"did you mean {quoted(guess)}?" if guess else "declare it, or mend it",
-            whose=whose,
-            details={"unknown": unknown, "labels": list(labels)},
-        )
 
 
 def _numbers(prediction: NamedPrediction, whose: str) -> list[float]:
@@ -427,7 +411,7 @@ def _renamed(
     labels = name_texts(array[LABEL].values)
     if strip:
         labels = [label.strip() for label in labels]
-    _check_known(list(rename), labels, whose, "has no label to rename called")
+    check_known(list(rename), labels, whose, "has no label to rename called")
     labels = [rename.get(label, label) for label in labels]
     check_names(labels, LABEL, whose=whose)
     return array.assign_coords({LABEL: (LABEL, text_array(labels))})
