@@ -58,11 +58,8 @@ def test_a_file_that_may_not_be_read(tmp_path: Path, monkeypatch: pytest.MonkeyP
         raise PermissionError(13, "Permission denied")
 
     monkeypatch.setattr(Path, "open", refuse)
-    assert said(lambda: opening("votes.csv", "annotations")) == (
-        'error file-unreadable: annotations "votes.csv" cannot be read '
-        'expected a readable file; got "permission denied" '
-        "do name another file, or change the rights of this one"
-    )
+    error = refusal(lambda: opening("votes.csv", "annotations"))
+    assert (error.name, error.got) == ("file-unreadable", '"permission denied"')
     monkeypatch.setattr(Path, "read_bytes", refuse)
     assert refusal(lambda: contents("votes.csv", "annotations")).name == "file-unreadable"
     monkeypatch.setattr(Path, "stat", refuse)
@@ -112,7 +109,7 @@ def test_what_fails_leaves_the_old_file(tmp_path: Path) -> None:
     assert said(fail) == (
         "error output-unwritable: cannot write sets.csv "
         'expected a writable folder; got "no space left on device" '
-        "do -o elsewhere; the old sets.csv is as it was"
+        'do path="elsewhere"; the old sets.csv is as it was'
     )
     assert (tmp_path / "sets.csv").read_text() == "old"
     assert [path.name for path in tmp_path.iterdir()] == ["sets.csv"]
@@ -125,6 +122,6 @@ def test_a_folder_that_is_not_there(tmp_path: Path) -> None:
 
     assert said(write) == (
         "error output-unwritable: cannot write results/sets.csv "
-        'expected a writable folder; got "no such file or directory" do -o elsewhere'
+        'expected a writable folder; got "no such file or directory" do path="elsewhere"'
     )
     assert not list(tmp_path.iterdir())

@@ -105,6 +105,6 @@ def test_endings_that_say_no_format(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     )
     assert said(lambda: write_plausibilities(lam, "lam.txt")) == (
         "error ending-unknown: cannot tell the format of lam.txt "
-        "expected .csv or .parquet or .npz or .nc; got .txt do -o lam.csv"
+        'expected .csv or .parquet or .npz or .nc; got .txt do path="lam.csv"'
     )
     assert refusal(lambda: write_plausibilities(lam, "lam")).got == "no ending"

@@ -120,18 +120,15 @@ def test_a_wide_csv_says_what_it_does_not_keep(tmp_path: Path) -> None:
     assert warned(lambda: write_plausibilities(lam, tmp_path / "lam.csv")) == (
         "warning attributes-lost: lam.csv does not keep joint, convergence: how the plausibilities "
         "were estimated expected a format that does: guarantees then say that they are estimates; "
-        'got a wide CSV do -o lam.parquet, lam.npz or lam.nc (or form="long")'
+        'got a wide CSV do path="lam.parquet", .npz or .nc, or form long'
     )
     assert read_plausibilities(tmp_path / "lam.csv").attrs == {}
 
 
 def test_forms_that_there_are_not(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    assert said(lambda: write_plausibilities(LAM, "lam.nc", form="long")) == (
-        "error option-unfit: lam.nc: form has no meaning here expected form "
-        '"wide", or "long" for .csv and .parquet; got the ending .nc do -o lam.parquet, or form '
-        "wide"
-    )
+    error = refusal(lambda: write_plausibilities(LAM, "lam.nc", form="long"))
+    assert (error.name, error.do) == ("option-unfit", 'path="lam.parquet", or form wide')
     assert said(lambda: write_plausibilities(LAM, "lam.csv", form="tall")) == (  # type: ignore[arg-type]  # what it is about
         "error option-unfit: lam.csv: form has no meaning here expected form "
         '"wide", or "long" for .csv and .parquet; got form "tall" do form="long", or leave it out'

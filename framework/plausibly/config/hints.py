@@ -71,7 +71,7 @@ Written = Callable[[str, Form, str, bool], str]
 """Writes a key, the form of its value, the value, and whether the last key was beside it."""
 
 
-def _in_flags(do: str) -> str:
+def in_flags(do: str) -> str:
     """Return a hint with a flag in place of each argument of Python."""
 
     def flag(found: re.Match[str]) -> str:
@@ -80,7 +80,7 @@ def _in_flags(do: str) -> str:
         value: object = ast.literal_eval(found["value"])
         name = found["name"].replace("_", "-")
         if isinstance(value, dict) and KEYS[name][1] != "pairs":
-            text = f"'{value_text(value)}'"
+            text = f"'{{{value_text(value)[2:-2]}}}'"
         else:
             if isinstance(value, dict):
                 value = [f"{key}={one}" for key, one in value.items()]
@@ -100,7 +100,7 @@ def as_keys(do: str) -> str:
         pair = f"{key} = {_toml(value, form)}" if value or form == "switch" else key
         return f", {pair}" if beside else f"[{table}] {pair}"
 
-    return _rewritten(_in_flags(do), write)
+    return _rewritten(in_flags(do), write)
 
 
 def as_options(do: str, flags: Collection[str], command: str = "") -> str:
@@ -117,7 +117,7 @@ def as_options(do: str, flags: Collection[str], command: str = "") -> str:
         shown = f"'{option}'" if re.search(r"[\s{\"]", option) else option
         return f"{' ' * beside}--set {shown}"
 
-    return _rewritten(_in_flags(do), write, flags)
+    return _rewritten(in_flags(do), write, flags)
 
 
 def _rewritten(do: str, write: Written, flags: Collection[str] = ()) -> str:

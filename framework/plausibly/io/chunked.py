@@ -86,7 +86,7 @@ def from_chunks(
             "chunks",
             path.suffix or "no ending",
             "a file that can be read in parts: .zarr, .nc, .npy or .parquet",
-            f"leave chunks (--chunks) out, or write it as {path.with_suffix('.zarr').name}",
+            f"leave chunks out, or write it as {path.with_suffix('.zarr').name}",
         )
     return NamedArray(values=shaped(values, whose), examples=examples, labels=labels, whose=whose)
 
@@ -106,7 +106,7 @@ def check_chunks(chunks: int) -> None:
             f"chunks of {chunks} examples hold nothing",
             expected="one example a chunk, or more",
             got=str(chunks),
-            do="chunks=50000 (--chunks 50000)",
+            do="chunks=50000",
         )
 
 
@@ -159,9 +159,9 @@ def _parquet(
         raise InputError(
             "columns-missing",
             f"{whose} has no column {quoted(example)} beside columns of numbers",
-            expected="a column of example names, then one column of numbers a label",
+            expected="a column of example names, then one column of numbers per label",
             got=listed(map(quoted, header)),
-            do=f"--example {quoted(guess)}, if that column names the examples",
+            do=f"example={quoted(guess)}, if that column names the examples",
             whose=whose,
         )
     labels = [name for name in header if name != example]

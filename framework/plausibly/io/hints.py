@@ -77,7 +77,7 @@ def readings(rows: Sequence[Sequence[str]]) -> dict[str, str]:
     others = [cell for name, column in cells.items() if name not in free for cell in column]
     if found:
         found["crowd-table"] += ", if each row is one answer"
-    meant = {"soft-labels": "annotators gave these weights (a model: predictions)"}
+    meant = {"soft-labels": "annotators gave these weights; they are predictions, if a model did"}
     if all(map(_WHOLE.fullmatch, others)):
         meant = {"counts": "each column counts votes for a label"}
         if "crowd-table" not in found:

@@ -471,7 +471,10 @@ def _check_form(form: str, path: Path) -> None:
     if form != "long":
         got, do = f'form "{form}"', 'form="long", or leave it out'
     elif path.suffix.lower() not in (".csv", ".parquet"):
-        got, do = f"the ending {path.suffix}", f"-o {path.with_suffix('.parquet')}, or form wide"
+        got, do = (
+            f"the ending {path.suffix}",
+            f'path="{path.with_suffix(".parquet")}", or form wide',
+        )
     else:
         return
     expected = 'form "wide", or "long" for .csv and .parquet'
@@ -487,8 +490,7 @@ def _warn_of_lost(array: xr.DataArray, path: Path) -> None:
             f"{path.name} does not keep {listed(lost)}: how the plausibilities were estimated",
             expected="a format that does: guarantees then say that they are estimates",
             got="a wide CSV",
-            do=f"-o {path.with_suffix('.parquet').name}, {path.with_suffix('.npz').name} or "
-            f'{path.with_suffix(".nc").name} (or form="long")',
+            do=f'path="{path.with_suffix(".parquet").name}", .npz or .nc, or form long',
             whose=path.name,
             details={"attributes": lost},
             stacklevel=3,

@@ -31,6 +31,7 @@ from plausibly.errors import InputError, listed, warn
 from plausibly.io import files, pieces, text
 from plausibly.io.chunked import check_chunks, in_chunks, is_zarr, open_dataset
 from plausibly.io.delimited import decode, line
+from plausibly.io.json import parse_json
 
 GUARANTEES = "guarantees"
 _AS_JSON = (GUARANTEES, LEFT_OUT)
@@ -85,18 +86,12 @@ def read_beside(path: Path, *, table: str) -> dict[str, object]:
         )
         return {}
     content = decode(files.contents(path, "sets"), path.name)
+    expected = f"what plausibly predict wrote beside {table}"
     try:
         facts = json.loads(content)
     except (ValueError, RecursionError) as reason:
-        line = getattr(reason, "lineno", 1)
-        raise InputError(
-            "json-broken",
-            f"{path.name} line {line} is no JSON",
-            expected=f"what plausibly predict wrote beside {table}",
-            got=str(getattr(reason, "msg", reason)),
-            do="predict again, or remove it: the sets then promise nothing",
-            whose=path.name,
-        ) from None
+        parse_json(content, path.name, 1, expected)
+        raise files.damaged(path.name, reason, expected=expected) from None
     if not isinstance(facts, dict):
         raise _mismatch(path.name, table, "another form", "facts by name")
     return {str(name): value for name, value in facts.items()}
@@ -113,29 +108,7 @@ def _mismatch(whose: str, table: str, got: str, expected: str) -> InputError:
     )
 
 
-def _dims(facts: Mapping[str, object], alphas: int) -> tuple[str, ...]:
-    """Return the dims that the sets had; without facts, one alpha is no dim."""
-    dims = facts.get("dims")
-    needed = {EXAMPLE, LABEL} if alphas == 1 else {EXAMPLE, LABEL, ALPHA}
-    if isinstance(dims, list) and needed <= set(dims) <= {EXAMPLE, LABEL, ALPHA}:
-        return tuple(map(str, dims))
-    return (EXAMPLE, LABEL) if alphas == 1 else (EXAMPLE, LABEL, ALPHA)
-
-
 VARIABLE = "prediction_sets"
-
-
-def write_store(sets: xr.DataArray, path: Path) -> None:
-    """Write sets with their names and attributes, whole or not at all."""
-    check_output(path)
-    bare = sets.rename(VARIABLE).drop_encoding()
-    if is_lazy(bare):
-        # A store has chunks of one size.
-        size = max(bare.variable.chunksizes[EXAMPLE])
-        bare = bare.chunk({dim: size if dim == EXAMPLE else -1 for dim in bare.dims})
-    with replacing(path) as part:
-        # An empty chunk is written too: one that is missing later was lost.
-        bare.to_dataset().to_zarr(part, zarr_format=2, consolidated=True, write_empty_chunks=True)
 
 
 def is_sets(path: Path) -> bool:
@@ -151,7 +124,7 @@ def read_store(path: Path, chunks: int | None) -> xr.DataArray:
             "chunks",
             path.suffix or "no ending",
             "a Zarr store of prediction sets",
-            "leave chunks (--chunks) out, or predict into a store: -o sets.zarr",
+            'leave chunks out, or predict into a store: path="sets.zarr"',
         )
     if chunks is not None:
         check_chunks(chunks)
@@ -211,7 +184,7 @@ def check_output(path: Path) -> None:
         check_ours(path, is_sets, "an older store of prediction sets")
         return
     check_ours(path, _is_ours, "older prediction sets")
-    elsewhere = f"-o {path.with_stem(path.stem + '-sets')}"
+    elsewhere = f'path="{path.with_stem(path.stem + "-sets")}"'
     check_ours(path.with_suffix(".json"), is_ours, "an older guarantee", do=elsewhere)
 
 
@@ -244,12 +217,20 @@ def write_sets(sets: xr.DataArray, path: Path | str, *, escape: bool = False) ->
     InputError
         ``ending-unknown``, ``sets-unfit``, ``output-occupied`` or ``output-unwritable``.
     """
-    path = Path(path)
-    if path.suffix.lower() == ".zarr":
-        write_store(_checked(sets), path)
-        return
-    checked = _checked(sets)
+    path, checked = Path(path), _checked(sets)
     check_output(path)
+    if path.suffix.lower() == ".zarr":
+        bare = checked.rename(VARIABLE).drop_encoding()
+        if is_lazy(bare):
+            # A store has chunks of one size.
+            size = max(bare.variable.chunksizes[EXAMPLE])
+            bare = bare.chunk({dim: size if dim == EXAMPLE else -1 for dim in bare.dims})
+        with replacing(path) as part:
+            # An empty chunk is written too: one that is missing later was lost.
+            bare.to_dataset().to_zarr(
+                part, zarr_format=2, consolidated=True, write_empty_chunks=True
+            )
+        return
     rows = checked if ALPHA in checked.dims else checked.expand_dims(ALPHA)
     rows, other = rows.transpose(ALPHA, EXAMPLE, LABEL), path.with_suffix(".json")
     examples, labels = (name_texts(rows[dim].values) for dim in (EXAMPLE, LABEL))
@@ -263,20 +244,25 @@ def write_sets(sets: xr.DataArray, path: Path | str, *, escape: bool = False) ->
         raise unwritable(path, reason) from reason
 
 
-def _escaped(text: str) -> str:
-    return f"'{text}" if text.startswith(("=", "+", "-", "@", "'", "\t", "\r")) else text
+_FORMULA = ("=", "+", "-", "@", "'", "\t", "\r")
 
 
 def _write_table(rows: xr.DataArray, path: Path, *, escape: bool) -> None:
-    cell = _escaped if escape and path.suffix.lower() == ".csv" else str
+    escaped = (
+        ("=", "+", "-", "@", "'", "\t", "\r") if escape and path.suffix.lower() == ".csv" else ()
+    )
+
+    def cell(text: str) -> str:
+        return f"'{text}" if text.startswith(escaped) else text
+
     labels, examples = name_texts(rows[LABEL].values), name_texts(rows[EXAMPLE].values)
     flat: NDArray[np.bool_] = rows.values.reshape(-1, len(labels))
     joined = (" | ".join(labels[code] for code in np.flatnonzero(row)) for row in flat)
     columns = [
-        [cell(name) for name in examples] * rows.sizes[ALPHA],
+        list(map(cell, examples)) * rows.sizes[ALPHA],
         np.repeat(rows[ALPHA].values.astype(np.float64), len(examples)),
         flat.sum(axis=1).astype(np.int32),
-        [cell(names) for names in joined],
+        list(map(cell, joined)),
         *np.ascontiguousarray(flat.astype(np.uint8).T),
     ]
     pieces.write_rows(path, [*COLUMNS, *map(cell, labels)], columns)
@@ -339,7 +325,11 @@ def read_sets(path: Path | str, *, chunks: int | None = None) -> xr.DataArray:
             if name not in _OURS
         },
     )
-    dims = _dims(facts, len(alphas))
+    # Without facts, one alpha is no dim.
+    every = [EXAMPLE, LABEL, ALPHA]
+    needed, dims = every[: 2 + (len(alphas) > 1)], facts.get("dims")
+    if not isinstance(dims, list) or not set(needed) <= set(dims) <= set(every):
+        dims = needed
     return sets.transpose(*dims) if ALPHA in dims else sets.isel({ALPHA: 0}).transpose(*dims)
 
 
