@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Literal, TypeAlias, overload
 
@@ -50,7 +50,7 @@ from plausibly.io.label_tables import as_values
 from plausibly.io.pieces import ABOUT, MARK, check_encodable, damaged
 from plausibly.io.text import numbers, plain, value_of
 from plausibly.kernels.sparse import Sparse
-from plausibly.kernels.types import Floats, FloatType, Ints
+from plausibly.kernels.types import Floats, Ints
 
 VALUE = "plausibility"
 
@@ -231,12 +231,6 @@ def _read_wide(path: Path, head: bytes, about: str | None) -> xr.DataArray:
 # ---- one row a label that is plausible at all
 
 
-def _shell(about: xr.Dataset, sizes: Mapping[str, int], dtype: FloatType) -> xr.DataArray:
-    """Return an array of one number that is as large as it has to look."""
-    zeros = np.broadcast_to(dtype.type(0), tuple(sizes.values()))
-    return _array_of(about.assign({PLAUSIBILITIES: (tuple(sizes), zeros)}))
-
-
 def _long(lam: xr.DataArray | xr.Dataset, path: Path) -> _Rows:
     """Return the rows of a long table; sparse plausibilities are never made dense."""
     if is_sparse(lam):
@@ -296,100 +290,85 @@ def _read_long(
     table: TextTable, about: str | None, *, packed: bool | None
 ) -> xr.DataArray | xr.Dataset:
     """Return plausibilities in a long table, packed where that is asked for."""
-    drawn = table.header[0] == DRAW
+    whose, drawn = table.whose, table.header[0] == DRAW
     dims = (DRAW, EXAMPLE, LABEL) if drawn else (EXAMPLE, LABEL)
     if not {*dims, VALUE} <= {*table.header}:
-        raise damaged(table.whose, f"its columns are {listed(table.header)}")
+        raise damaged(whose, f"its columns are {listed(table.header)}")
     # Rows of which only the last column says something: the rest of what the file says of itself.
     kept = [row for row, cell in enumerate(table.column(EXAMPLE)) if cell]
     column = {name: [table.column(name)[row] for row in kept] for name in dims}
     place = table.header.index(VALUE)
-    values = numbers(table, [place], rest="one plausibility a row", do="mend that column")[kept, 0]
-    shell = _seen(column, values.dtype) if about is None else _described(about, table.whose)
-    if shell.dims != dims:
-        raise damaged(table.whose, f"its columns are not {listed(shell.dims)}")
-    if packed is None:
-        packed = not drawn and shell.sizes[LABEL] > FEW_LABELS
-    known = {dim: name_texts(shell.indexes[dim]) for dim in (EXAMPLE, LABEL)}
-    known[DRAW] = _draw_texts(shell, shell.sizes.get(DRAW, 0))
-    places = tuple(_codes(table, column[dim], known[dim], dim) for dim in dims)
-    _check_once(table, kept, places)
-    if DENOMINATOR in table.header:
-        digits = [table.column(DENOMINATOR)[row] for row in kept]
-        totals, example = _read_totals(digits, table.whose), places[-2]
-        found = np.zeros(shell.sizes[EXAMPLE], np.int64)
-        found[example] = totals
-        if (found[example] != totals).any():
-            raise _not_totals(table.whose, "several totals of one example")
-        shell = _with_totals(shell, found)
-    values = values.astype(shell.dtype)
-    if not packed or drawn:
-        dense = np.zeros(shell.shape, shell.dtype)
-        dense[places] = values
-        return shell.copy(data=dense)
-    example, label = places
-    filled = np.flatnonzero(values)
-    order = filled[np.lexsort((label[filled], example[filled]))]
-    shape = (shell.sizes[EXAMPLE], shell.sizes[LABEL])
-    slots = Sparse.of_pairs(example[order], label[order], values[order], shape)
-    checked_rows(slots.weight, shell, table.whose)
-    return sparse_dataset(slots, shell.coords.to_dataset(), shell.attrs)
-
-
-def _seen(column: Mapping[str, Sequence[str]], dtype: FloatType) -> xr.DataArray:
-    """Return the shell of a table that says nothing of itself: names as they are first seen."""
-    seen = {dim: list(dict.fromkeys(texts)) for dim, texts in column.items()}
-    coords = {
-        dim: as_values(texts) if dim == DRAW else text_array(texts) for dim, texts in seen.items()
-    }
-    sizes = {dim: len(texts) for dim, texts in seen.items()}
-    return _shell(xr.Dataset(coords=coords), sizes, dtype)
-
-
-def _described(about: str, whose: str) -> xr.DataArray:
-    """Return the shell that the file describes."""
-    dataset, more = pieces.understood(about, _KIND, whose)
-    try:
-        sizes = {str(dim): int(size) for dim, size in more["shape"].items()}
-        dtype = np.dtype(str(more["type"]))
-        if dtype.kind != "f":
-            raise ValueError(f"type {dtype}")
-        if not {EXAMPLE, LABEL} <= {*dataset.indexes}:
-            raise ValueError("it does not name its examples and labels")
-        return _shell(dataset, sizes, dtype)
-    except (KeyError, TypeError, ValueError, AttributeError) as reason:
-        raise damaged(whose, reason) from reason
-
-
-def _codes(table: TextTable, cells: Sequence[str], known: Sequence[str], dim: str) -> Ints:
-    codes = positions(known, cells)
-    unknown = list(dict.fromkeys(cells[row] for row in np.flatnonzero(codes < 0).tolist()))
-    if unknown:
-        raise InputError(
-            "table-changed",
-            f"{table.whose} has {several(len(unknown), dim)} that it does not know "
-            f"({listed(map(quoted, unknown))})",
-            expected="the names that it says it has",
-            got=several(len(known), dim),
-            do=f'write it again, or remove the column "{ABOUT}" (Parquet: the metadata)',
-            whose=table.whose,
-        )
-    return codes
-
-
-def _check_once(table: TextTable, kept: Sequence[int], places: tuple[Ints, ...]) -> None:
+    rest = "one plausibility per row"
+    values = numbers(table, [place], rest=rest, do="mend that column")[kept, 0]
+    if about is None:  # names as they are first seen
+        seen = {dim: list(dict.fromkeys(texts)) for dim, texts in column.items()}
+        sizes = {dim: len(texts) for dim, texts in seen.items()}
+        beside = xr.Dataset(coords={dim: text_array(texts) for dim, texts in seen.items()})
+        if drawn:
+            beside = beside.assign_coords({DRAW: as_values(seen[DRAW])})
+    else:
+        beside, more = pieces.understood(about, _KIND, whose)
+        try:
+            sizes = {str(dim): int(size) for dim, size in more["shape"].items()}
+            dtype = np.dtype(str(more["type"]))
+            if dtype.kind != "f" or tuple(sizes) != dims or not {*beside.indexes} >= {*dims[-2:]}:
+                raise ValueError(f"{dtype} over {listed(sizes)}, names of {listed(beside.indexes)}")
+            values = values.astype(dtype)
+        except (KeyError, TypeError, ValueError, AttributeError) as reason:
+            raise damaged(whose, reason) from reason
+    places = []
+    for dim, cells in column.items():
+        known = _draw_texts(beside, sizes[dim]) if dim == DRAW else name_texts(beside.indexes[dim])
+        places.append(positions(known, cells))
+        unknown = list(dict.fromkeys(cells[row] for row in np.flatnonzero(places[-1] < 0)))
+        if unknown:
+            raise InputError(
+                "table-changed",
+                f"{whose} has {several(len(unknown), dim)} that it does not know "
+                f"({listed(map(quoted, unknown))})",
+                expected="the names that it says it has",
+                got=several(len(known), dim),
+                do=f'write it again, or remove the column "{ABOUT}" (Parquet: the metadata)',
+                whose=whose,
+            )
     again = np.flatnonzero(pd.DataFrame(dict(enumerate(places))).duplicated())
     if again.size:
         row = kept[again[0]]
-        names = " of ".join(quoted(table.column(dim)[row]) for dim in (LABEL, EXAMPLE))
         raise InputError(
             "plausibility-twice",
-            f"{table.place(row)} names {names} again",
-            expected="one row a label of an example",
+            f"{table.place(row)} names {quoted(table.column(LABEL)[row])} of "
+            f"{quoted(table.column(EXAMPLE)[row])} again",
+            expected="one row per label of an example",
             got=f"{several(again.size, 'row')} too many",
             do="keep one of them",
-            whose=table.whose,
+            whose=whose,
         )
+    example, label = places[-2:]
+    if DENOMINATOR in table.header:
+        totals = _read_totals([table.column(DENOMINATOR)[row] for row in kept], whose)
+        found = np.zeros(sizes[EXAMPLE], np.int64)
+        found[example] = totals
+        if (found[example] != totals).any():
+            raise _not_totals(whose, "several totals of one example")
+        beside = beside.assign_coords({DENOMINATOR: (EXAMPLE, found)})
+    shape = tuple(sizes.values())
+    if packed is None:
+        packed = sizes[LABEL] > FEW_LABELS
+    # As large as the array has to look, of one number, for what is checked of its coordinates.
+    shell = np.broadcast_to(values.dtype.type(0), shape)
+    try:
+        array = _array_of(beside.assign({PLAUSIBILITIES: (dims, shell)}))
+    except ValueError as reason:
+        raise damaged(whose, reason) from reason
+    if not packed or drawn:
+        dense = np.zeros(shape, values.dtype)
+        dense[tuple(places)] = values
+        return array.copy(data=dense)
+    filled = np.flatnonzero(values)
+    order = filled[np.lexsort((label[filled], example[filled]))]
+    slots = Sparse.of_pairs(example[order], label[order], values[order], (shape[0], shape[1]))
+    checked_rows(slots.weight, array, whose)
+    return sparse_dataset(slots, array.coords.to_dataset(), array.attrs)
 
 
 Form = Literal["wide", "long"]
@@ -405,9 +384,14 @@ PACKED_ENDINGS = (".npz", ".nc")
 
 def check_output(path: Path, form: str = "wide") -> None:
     """Raise ``ending-unknown``, ``option-unfit`` or ``extra-missing`` before writing."""
-    files.check_ending(path, ENDINGS)
-    if form != "wide":
-        _check_form(form, path)
+    ending = files.check_ending(path, ENDINGS)
+    if form == "wide" or (form == "long" and ending not in PACKED_ENDINGS):
+        return
+    got, do = f'form "{form}"', 'form="long", or leave it out'
+    if form == "long":
+        got, do = f"the ending {ending}", f'path="{path.with_suffix(".parquet")}", or form wide'
+    expected = 'form "wide", or "long" for .csv and .parquet'
+    raise files.meaningless(path.name, "form", got, expected, do)
 
 
 def write_plausibilities(
@@ -458,43 +442,22 @@ def write_plausibilities(
             whole = _told(array)
         else:
             rows = _wide(array, path)
-        if path.suffix.lower() == ".csv":
-            _warn_of_lost(array, path)
+        lost = [name for name in (JOINT, CONVERGENCE) if name in array.attrs]
+        if lost and path.suffix.lower() == ".csv":  # guarantees would say less than they should
+            warn(
+                "attributes-lost",
+                f"{path.name} does not keep {listed(lost)}: how the plausibilities were estimated",
+                expected="a format that does: guarantees then say that they are estimates",
+                got="a wide CSV",
+                do=f'path="{path.with_suffix(".parquet").name}", .npz or .nc, or form long',
+                whose=path.name,
+                details={"attributes": lost},
+            )
     with replacing(path) as part:
         if in_arrays:
             pieces.write_arrays(whole, _KIND, part, keys, **more)
         else:
             pieces.write_rows(part, *rows)
-
-
-def _check_form(form: str, path: Path) -> None:
-    if form != "long":
-        got, do = f'form "{form}"', 'form="long", or leave it out'
-    elif path.suffix.lower() not in (".csv", ".parquet"):
-        got, do = (
-            f"the ending {path.suffix}",
-            f'path="{path.with_suffix(".parquet")}", or form wide',
-        )
-    else:
-        return
-    expected = 'form "wide", or "long" for .csv and .parquet'
-    raise files.meaningless(path.name, "form", got, expected, do)
-
-
-def _warn_of_lost(array: xr.DataArray, path: Path) -> None:
-    """Warn of attributes without which a guarantee would say less than it should."""
-    lost = [name for name in (JOINT, CONVERGENCE) if name in array.attrs]
-    if lost:
-        warn(
-            "attributes-lost",
-            f"{path.name} does not keep {listed(lost)}: how the plausibilities were estimated",
-            expected="a format that does: guarantees then say that they are estimates",
-            got="a wide CSV",
-            do=f'path="{path.with_suffix(".parquet").name}", .npz or .nc, or form long',
-            whose=path.name,
-            details={"attributes": lost},
-            stacklevel=3,
-        )
 
 
 @overload
