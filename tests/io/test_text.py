@@ -10,7 +10,7 @@ from hypothesis import given, strategies as st
 from io_files import csv_text, refusal, result_or_refusal, said, written
 from plausibly.data.text_table import TextTable
 from plausibly.io.delimited import sniff
-from plausibly.io.text import first_row, first_rows, read_table, read_text
+from plausibly.io.text import first_row, first_rows, read_table
 
 HEADER = "task,worker,label\n"
 
@@ -175,4 +175,4 @@ def test_missing_columns_of_a_file_without_header(tmp_path: Path) -> None:
 
 def test_columns_of_one_name(tmp_path: Path) -> None:
     path = written(tmp_path, "votes.csv", "a,b,a,b,a\n1,2,3,4,5\n")
-    assert read_text(path, role="sets", unique=False).header == ("a", "b", "a", "b", "a")
+    assert read_table(path, role="sets", unique=False).header == ("a", "b", "a", "b", "a")
