@@ -195,34 +195,45 @@ class _Lock:
 LOCK = _Lock()
 
 
-def opened(path: Path, engine: str, *, lazy: bool = False) -> xr.Dataset:
-    """Return a file or store, read, or for Dask to read."""
-    read = xr.open_dataset if lazy else xr.load_dataset
-    more: dict[str, Any] = {"chunks": {}} if lazy else {}  # Any: arguments of xarray
-    if engine == "netcdf4":
-        more["backend_kwargs"] = {"lock": LOCK}
-    if engine == "zarr":
+def is_zarr(path: Path) -> bool:
+    """Return whether a path is a Zarr store."""
+    return path.suffix.lower() == ".zarr" or (
+        path.is_dir() and any((path / name).exists() for name in ("zarr.json", ".zgroup"))
+    )
+
+
+def load(path: Path | str, role: str, *, lazy: bool = False) -> xr.Dataset:
+    """Return a netCDF file or Zarr store, whole, or in the chunks in which it is stored."""
+    path, what = Path(path), "netCDF file"
+    source: Path | io.BytesIO = path
+    more: dict[str, Any] = {}  # Any: arguments of xarray
+    if lazy:
+        extras.require("dask.array", extra="dask", whose=path.name)
+        more["chunks"] = {}
+    if is_zarr(path):
+        extras.require("zarr", extra="zarr", whose=path.name)
+        if not path.exists():
+            files.existing(path, role)
+        engine, what = "zarr", "Zarr store"
         # One without consolidated metadata would be read all the same, with a warning of xarray's.
         more["consolidated"] = False
-    with LOCK:
-        return decoded(read(path, engine=engine, decode_cf=False, **more))
-
-
-def load(path: Path | str, role: str) -> xr.Dataset:
-    """Return a whole netCDF file."""
-    path = Path(path)
-    data = files.contents(path, role)
+    else:
+        data = files.opening(path, role, 8) if lazy else files.contents(path, role)
+        engine = "scipy" if data.startswith(CLASSIC) else "netcdf4"
+        if engine == "netcdf4":
+            extras.require("netCDF4", extra="netcdf", whose=path.name)
+            more["backend_kwargs"] = {"lock": LOCK}
+        elif not lazy:
+            source = io.BytesIO(data)
+    read = xr.open_dataset if lazy else xr.load_dataset
     try:
-        if data.startswith(CLASSIC):
-            raw = xr.load_dataset(io.BytesIO(data), engine="scipy", decode_cf=False)
-            return decoded(raw).load()  # text that is no UTF-8 would only fail when it is looked at
-        extras.require("netCDF4", extra="netcdf", whose=path.name)
-        return opened(path, "netcdf4").load()
-    except InputError:
-        raise
+        with LOCK:
+            dataset = decoded(read(source, engine=engine, decode_cf=False, **more))
+            # Text that is no UTF-8 would only fail when it is looked at.
+            return dataset if lazy else dataset.load()
     except Exception as reason:  # the parsers raise a dozen kinds on damaged files
-        expected = "a file as xarray's to_netcdf writes it"
-        raise files.damaged(path.name, reason, what="netCDF file", expected=expected) from reason
+        expected = "one as xarray writes it"
+        raise files.damaged(path.name, reason, what=what, expected=expected) from reason
 
 
 def decoded(raw: xr.Dataset) -> xr.Dataset:

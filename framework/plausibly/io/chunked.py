@@ -20,35 +20,6 @@ from plausibly.io import arrays, files, text
 from plausibly.io.arrays import Array, NamedArray, shaped
 
 
-def is_zarr(path: Path) -> bool:
-    """Return whether a path is a Zarr store."""
-    return path.suffix.lower() == ".zarr" or (
-        path.is_dir() and any((path / name).exists() for name in ("zarr.json", ".zgroup"))
-    )
-
-
-def open_dataset(path: Path, role: str, *, lazy: bool = True) -> xr.Dataset:
-    """Return a Zarr store or a netCDF file in the chunks in which it is stored, not read yet."""
-    if lazy:
-        extras.require("dask.array", extra="dask", whose=path.name)
-    engine = "zarr"
-    if is_zarr(path):
-        extras.require("zarr", extra="zarr", whose=path.name)
-        if not path.exists():
-            files.existing(path, role)
-    else:
-        classic = files.opening(path, role, 8)[:4] in arrays.CLASSIC
-        engine = "scipy" if classic else "netcdf4"
-        if not classic:
-            extras.require("netCDF4", extra="netcdf", whose=path.name)
-    try:
-        return arrays.opened(path, engine, lazy=lazy)
-    except Exception as reason:  # the parsers raise a dozen kinds on damaged files
-        what = "Zarr store" if engine == "zarr" else "netCDF file"
-        expected = "one as xarray writes it"
-        raise files.damaged(path.name, reason, what=what, expected=expected) from reason
-
-
 def in_chunks(array: xr.DataArray, chunks: int) -> xr.DataArray:
     """Return an array in chunks of about so many examples, none of which cuts a stored one."""
     stored = array.variable.chunksizes[EXAMPLE][0]
@@ -72,8 +43,8 @@ def from_chunks(
     whose, ending = path.name, path.suffix.lower()
     examples: list[str] | None = None
     labels: list[str] | None = None
-    if is_zarr(path) or files.opening(path, role, 8).startswith(arrays.SIGNATURES):
-        dataset = open_dataset(path, role)
+    if arrays.is_zarr(path) or files.opening(path, role, 8).startswith(arrays.SIGNATURES):
+        dataset = arrays.load(path, role, lazy=True)
         array = in_chunks(arrays.variable_of(dataset, variable, usual, whose), chunks)
         return arrays.of_variable(dataset, read_coordinates(array), whose)
     if ending == ".npy":
@@ -89,13 +60,6 @@ def from_chunks(
             f"leave chunks out, or write it as {path.with_suffix('.zarr').name}",
         )
     return NamedArray(values=shaped(values, whose), examples=examples, labels=labels, whose=whose)
-
-
-def from_store(path: Path, role: str, variable: str | None, usual: tuple[str, ...]) -> NamedArray:
-    """Return a variable over ``example`` and ``label`` of a Zarr store, in memory."""
-    dataset = open_dataset(path, role, lazy=False)
-    array = arrays.variable_of(dataset, variable, usual, path.name)
-    return arrays.of_variable(dataset, array, path.name)
 
 
 def check_chunks(chunks: int) -> None:

@@ -388,7 +388,7 @@ def _read(
     path = Path(path)
     ending = path.suffix.lower()
     if ending == ".zarr":
-        return chunked.from_store(path, _ROLE, variable, _USUAL)
+        return arrays.from_netcdf(path, _ROLE, variable, _USUAL)
     head = files.opening(path, _ROLE, 8)
     if head.startswith(arrays.SIGNATURES):
         found = arrays.from_netcdf(path, _ROLE, variable, _USUAL, augmented=True)

@@ -28,8 +28,8 @@ from plausibly.data.names import (
 )
 from plausibly.data.text_table import TextTable
 from plausibly.errors import InputError, listed, warn
-from plausibly.io import files, pieces, text
-from plausibly.io.chunked import check_chunks, in_chunks, is_zarr, open_dataset
+from plausibly.io import arrays, files, pieces, text
+from plausibly.io.chunked import check_chunks, in_chunks
 from plausibly.io.delimited import decode, line
 from plausibly.io.json import parse_json
 
@@ -118,7 +118,7 @@ def is_sets(path: Path) -> bool:
 
 def read_store(path: Path, chunks: int | None) -> xr.DataArray:
     """Return the sets of a store, in memory, or in chunks of about so many examples."""
-    if not is_zarr(path):
+    if not arrays.is_zarr(path):
         raise files.meaningless(
             path.name,
             "chunks",
@@ -129,7 +129,7 @@ def read_store(path: Path, chunks: int | None) -> xr.DataArray:
     if chunks is not None:
         check_chunks(chunks)
     recover(path.parent, path.name)
-    dataset = open_dataset(path, "sets", lazy=chunks is not None)
+    dataset = arrays.load(path, "sets", lazy=chunks is not None)
     described = path / VARIABLE / ".zarray"
     known = VARIABLE in dataset and ALPHA in dataset[VARIABLE].coords
     if not known or not described.is_file():
