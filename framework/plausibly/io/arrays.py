@@ -343,7 +343,7 @@ _INDEX = ("", "Unnamed: 0", "__index_level_0__")
 
 
 @attrs.frozen
-class _Wanted:
+class Wanted:
     """Which columns of a table are not of labels, whether rows may be views, who wrote it."""
 
     example: str
@@ -356,7 +356,7 @@ class _Wanted:
         self, table: TextTable, values_of: Callable[[list[int], str], Array], empty: str
     ) -> NamedArray:
         """Return rows of numbers under their names, as planes where they are of views."""
-        rest = self._numbers(table)
+        rest = self.number_columns(table)
         if not len(table):
             raise files.empty(table.whose, "one row per example", empty)
         names, views = table.column(self.example), None
@@ -382,7 +382,7 @@ class _Wanted:
             values=values, examples=names, labels=labels, whose=table.whose, augmentations=views
         )
 
-    def _numbers(self, table: TextTable) -> list[int]:
+    def number_columns(self, table: TextTable) -> list[int]:
         """Return the positions of the columns of numbers."""
         whose, header = table.whose, table.header
         # An unnamed column elsewhere is none, such as the last one where lines end in a comma.
@@ -446,7 +446,7 @@ def from_table(
     views_fit: bool = False,
 ) -> NamedArray:
     """Read a CSV, TSV or Parquet file: a column of example names, then a column a label."""
-    wanted = _Wanted(example, view, views_fit, unique, ours)
+    wanted = Wanted(example, view, views_fit, unique, ours)
     if files.opening(path, role, 4) == b"PAR1":
         return _from_columns(path.name, text.read_columns(path, role), wanted)
     table = text.read_table(path, role=role, unique=False)
@@ -457,10 +457,10 @@ def from_table(
 
 def from_frame(frame: object, example: str, *, view: str | None = None) -> NamedArray:
     """Read a data frame; parameters as in `from_table`, errors of `plausibly.io.frames` besides."""
-    return _from_columns(*frames.columns_of(frame), _Wanted(example, view, views_fit=True))
+    return _from_columns(*frames.columns_of(frame), Wanted(example, view, views_fit=True))
 
 
-def _from_columns(whose: str, columns: Sequence[text.Column], wanted: _Wanted) -> NamedArray:
+def _from_columns(whose: str, columns: Sequence[text.Column], wanted: Wanted) -> NamedArray:
     def values_of(rest: list[int], do: str) -> Array:
         some = [columns[position] for position in rest]
         words = [column for column in some if column.content != "number"]

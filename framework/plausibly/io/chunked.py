@@ -14,8 +14,9 @@ import numpy as np
 import xarray as xr
 
 from plausibly import extras
-from plausibly.data.names import EXAMPLE, near, quoted, read_coordinates
-from plausibly.errors import InputError, listed
+from plausibly.data.names import EXAMPLE, read_coordinates
+from plausibly.data.text_table import TextTable
+from plausibly.errors import InputError
 from plausibly.io import arrays, files, text
 from plausibly.io.arrays import Array, NamedArray, shaped
 
@@ -118,17 +119,9 @@ def _parquet(
     files.existing(path, role)
     header, whose = text.names(path), path.name
     text.distinct(header, whose)
-    if example not in header or len(header) == 1:
-        guess = near(example, header) or header[0]
-        raise InputError(
-            "columns-missing",
-            f"{whose} has no column {quoted(example)} beside columns of numbers",
-            expected="a column of example names, then one column of numbers per label",
-            got=listed(map(quoted, header)),
-            do=f"example={quoted(guess)}, if that column names the examples",
-            whose=whose,
-        )
-    labels = [name for name in header if name != example]
+    cells: tuple[list[str], ...] = tuple([] for _ in header)
+    table = TextTable(whose=whose, header=header, columns=cells, lines=(), unit="row")
+    labels = [header[place] for place in arrays.Wanted(example).number_columns(table)]
     with text.parquet_file(path) as file:
         groups = [file.metadata.row_group(k).num_rows for k in range(file.num_row_groups)]
         names = [str(name) for name in file.read(columns=[example])[example].to_pylist()]

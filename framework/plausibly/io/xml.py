@@ -10,9 +10,9 @@ import attrs
 
 from plausibly.errors import InputError, counted
 from plausibly.io import files
+from plausibly.io.delimited import not_text
 
 _DEEPEST = 100
-_PACKED = ((b"PK\x03\x04", "a zip archive"), (b"\x1f\x8b", "a gzip archive"))
 
 
 @attrs.define(kw_only=True, eq=False)
@@ -75,16 +75,8 @@ def read_xml(path: Path | str, role: str) -> Element:
     data = files.contents(path, role)
     if not data.strip():
         raise files.empty(whose, "an XML file")
-    for magic, got in _PACKED:
-        if data.startswith(magic):
-            raise InputError(
-                "text-binary",
-                f"{whose} is not a text file",
-                expected="an XML file",
-                got=got,
-                do="unpack it first",
-                whose=whose,
-            )
+    if data.startswith(b"PK\x03\x04"):
+        raise not_text(whose, "a zip archive", "unpack it first")
     builder = _Builder(whose=whose)
     try:
         builder.parser.Parse(data, True)
