@@ -218,7 +218,9 @@ def predictions(
         _check_order(loader)
     found: list[Floats] = []
     batch_of: dict[str, int] = {}
-    where = device if device is not None else _device_of(module)
+    parameters = getattr(module, "parameters", None)
+    first_of = next(iter(parameters()), None) if callable(parameters) else None
+    where = getattr(first_of, "device", None) if device is None else device
     with _evaluating(module), torch.no_grad():
         for number, batch in enumerate(loader, start=1):
             outputs = _outputs(module, _moved(batch, where), call, number)
@@ -280,12 +282,6 @@ def predictions(
     numbered = {NUMBERED: 1} if examples is None else {}
     array = named_predictions(values, list(batch_of), order, numbered)
     return validate.check_predictions(array, whose=_WHOSE, scale=scale)
-
-
-def _device_of(module: Module) -> object:
-    parameters = getattr(module, "parameters", None)
-    first = next(iter(parameters()), None) if callable(parameters) else None
-    return getattr(first, "device", None)
 
 
 @contextmanager

@@ -220,21 +220,16 @@ def read_annotation_file(
                 "a CSV or Parquet file, whose rows can be read alone",
                 "leave kind out: the file has its own",
             )
-        table = _from_arrays(path, head)
+        about, stored = pieces.read_arrays(path, _ROLE, head)
+        if about is None:
+            raise pieces.damaged(whose, "it does not say that it is an annotation table")
+        dataset, more = pieces.understood(about, _KIND, whose, stored)
+        table = _table_of(dataset, whose)
+        if _digest(table) != more.get(_DIGEST):
+            raise pieces.damaged(whose, "its parts do not fit together")
     else:
         table = _from_rows(path, kind)
     return table if labels is None else _declared(table, labels, whose)
-
-
-def _from_arrays(path: Path, head: bytes) -> AnnotationTable:
-    about, stored = pieces.read_arrays(path, _ROLE, head)
-    if about is None:
-        raise pieces.damaged(path.name, "it does not say that it is an annotation table")
-    dataset, more = pieces.understood(about, _KIND, path.name, stored)
-    table = _table_of(dataset, path.name)
-    if _digest(table) != more.get(_DIGEST):
-        raise pieces.damaged(path.name, "its parts do not fit together")
-    return table
 
 
 def _table_of(dataset: xr.Dataset, whose: str, **rows: xr.Variable) -> AnnotationTable:

@@ -341,28 +341,24 @@ def _check_readable(path: Path, head: bytes, rows: list[tuple[str, ...]]) -> Non
         text.read_table(path, role=_ROLE, unique=False)
 
 
-def _meant(
-    head: bytes, rows: list[tuple[str, ...]], arrays: frozenset[str]
-) -> tuple[dict[str, str], str]:
-    """Return how a file could be read, each reading as it is typed, and what it starts with."""
-    if rows:
-        return (readings(rows) if len(set(map(len, rows))) == 1 else {}), ""
-    if not arrays and not head.startswith(b"\x93NUMPY"):
-        return {}, f"first bytes {head[:8]!r}"
-    meant: dict[str, str] = {}
-    if arrays or any(mark in head[:128] for mark in (b"'<i", b"'|i", b"'<u", b"'|u")):
-        meant["counts"] = 'reader="counts", if each column counts the votes for a label'
-        meant["wide-table"] = 'reader="wide-table" of a CSV file, if the columns are of annotators'
-    meant["soft-labels"] = 'reader="soft-labels", if annotators gave these weights'
-    return meant, f"arrays {listed(sorted(arrays))}" if arrays else "an array"
-
-
 def _unknown(
     path: Path, head: bytes, names: list[str], refusals: dict[str, InputError]
 ) -> InputError:
     rows = text.first_rows(path, head)
     _check_readable(path, head, rows)
-    meant, got = _meant(head, rows, npz_names(path) if head.startswith(b"PK") else frozenset())
+    held = sorted(npz_names(path)) if head.startswith(b"PK") else []
+    meant: dict[str, str] = {}
+    got = f"arrays {listed(held)}" if held else "an array"
+    if rows:
+        meant = readings(rows) if len(set(map(len, rows))) == 1 else {}
+    elif held or head.startswith(b"\x93NUMPY"):
+        if held or any(mark in head[:128] for mark in (b"'<i", b"'|i", b"'<u", b"'|u")):
+            meant["counts"] = 'reader="counts", if each column counts the votes for a label'
+            of_columns = "of a CSV file, if the columns are of annotators"
+            meant["wide-table"] = f'reader="wide-table" {of_columns}'
+        meant["soft-labels"] = 'reader="soft-labels", if annotators gave these weights'
+    else:
+        got = f"first bytes {head[:8]!r}"
     if "counts" in meant:
         raise _ambiguous(
             path,

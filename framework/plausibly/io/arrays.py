@@ -103,11 +103,6 @@ def parse_npy(data: bytes, whose: str) -> Array:
     return native
 
 
-def read_npy(path: Path | str, role: str) -> Array:
-    """Return the array in an ``.npy`` file; errors as of `parse_npy` and `files.contents`."""
-    return parse_npy(files.contents(path, role), Path(path).name)
-
-
 def read_npz(path: Path | str, role: str) -> dict[str, Array]:
     """Return all arrays of an ``.npz`` file by name."""
     whose = Path(path).name
@@ -534,7 +529,7 @@ def shaped(values: Array, whose: str, *, augmented: bool = False) -> Array:
 
 def from_npy(path: Path, role: str) -> NamedArray:
     """Read an ``.npy`` file: numbers without names."""
-    values = shaped(read_npy(path, role), path.name)
+    values = shaped(parse_npy(files.contents(path, role), path.name), path.name)
     return NamedArray(values=values, examples=None, labels=None, whose=path.name)
 
 
@@ -688,7 +683,10 @@ def labelled(
     columns = found.labels
     if columns is None and labels is not None:
         tables.append(table_from(labels, LABEL))
-        columns = _in_columns(tables[-1], size[1])
+        columns = names_of(tables[-1], LABEL)
+        leaves = Hierarchy.of_table(tables[-1]).leaves
+        if len(leaves) == size[1]:  # the labels that stand above no other
+            columns = [columns[code] for code in leaves]
         _check_count(columns, size[1], whose, "labels")
     rows = found.examples
     if examples is not None:
@@ -718,13 +716,6 @@ def labelled(
     for table in tables:
         array = with_coordinates(array, table)
     return array
-
-
-def _in_columns(table: xr.Dataset, columns: int) -> list[str]:
-    """Return the names of unnamed columns: all labels, or those that stand above no other."""
-    labels = names_of(table, LABEL)
-    leaves = Hierarchy.of_table(table).leaves
-    return [labels[code] for code in leaves] if columns == len(leaves) else labels
 
 
 def declared(array: xr.DataArray, labels: Names, whose: str) -> xr.DataArray:

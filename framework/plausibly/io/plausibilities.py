@@ -497,26 +497,25 @@ def read_plausibilities(
         With the name of the file and the rows.
     """
     path = Path(path)
-    found = _read(path, packed=packed)
+    found: xr.DataArray | xr.Dataset | None = None
+    head = files.opening(path, _ROLE)
+    if head.startswith((*arrays.SIGNATURES, b"PK")) or path.suffix.lower() == ".npz":
+        found = _read_arrays(path, head)
+    else:
+        parquet = head.startswith(b"PAR1")
+        about = text.metadata(path, MARK) if parquet else None
+        long = about is None or f'"{_FORM}": "{_LONG}"' in about[:100]
+        if (parquet and long) or any(pieces.begins(head, names) for names in _HEADERS):
+            table = text.read_table(path, role=_ROLE, unique=False)
+            if about is not None or _is_long(table):
+                about = pieces.said_in(path, table)
+                if about is None and not parquet and ABOUT in table.header:
+                    raise damaged(table.whose, f'cells of column "{ABOUT}" are lost')
+                found = _read_long(table, about, packed=packed)
+        if found is None:
+            found = _read_wide(path, head, about)
     if isinstance(found, xr.Dataset):
         checked = Plausibilities.from_xarray(found, whose=path.name).array
         return mean_over_draws(checked) if packed is False else checked
     array = check_plausibilities(found, whose=path.name, draws=not packed)
     return pack(array) if packed else array
-
-
-def _read(path: Path, *, packed: bool | None) -> xr.DataArray | xr.Dataset:
-    head = files.opening(path, _ROLE)
-    parquet = head.startswith(b"PAR1")
-    if head.startswith((*arrays.SIGNATURES, b"PK")) or path.suffix.lower() == ".npz":
-        return _read_arrays(path, head)
-    about = text.metadata(path, MARK) if parquet else None
-    long = about is None or f'"{_FORM}": "{_LONG}"' in about[:100]
-    if (parquet and long) or any(pieces.begins(head, names) for names in _HEADERS):
-        table = text.read_table(path, role=_ROLE, unique=False)
-        if about is not None or _is_long(table):
-            about = pieces.said_in(path, table)
-            if about is None and not parquet and ABOUT in table.header:
-                raise damaged(table.whose, f'cells of column "{ABOUT}" are lost')
-            return _read_long(table, about, packed=packed)
-    return _read_wide(path, head, about)

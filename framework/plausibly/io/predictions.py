@@ -355,18 +355,36 @@ def read_predictions(
         whose = found.whose
         _refuse({"model": model}, whose, 'an export, with reader="..."')
         array = arrays.labelled(found, labels=labels, examples=examples, name=_ROLE)
-        array = _renamed(array, whose, strip=strip, rename=rename or {})
+        known = name_texts(array[LABEL].values)
+        known = [label.strip() for label in known] if strip else known
+        check_known(list(rename or {}), known, whose, "has no label to rename called")
+        known = [(rename or {}).get(label, label) for label in known]
+        check_names(known, LABEL, whose=whose)
+        array = array.assign_coords({LABEL: (LABEL, text_array(known))})
         if labels is not None and found.labels is not None:
             array = arrays.declared(array, labels, whose)
         scale = scale or "probability"
     if bad_rows == "drop":
-        array = _finite_rows(array, whose)
+        # An example stays only with all its views.
+        others = tuple(axis for axis, dim in enumerate(array.dims) if dim != EXAMPLE)
+        finite = np.isfinite(array.values).all(axis=others)
+        dropped = int((~finite).sum())
+        if dropped == finite.size:
+            only = f"{several(dropped, 'bad row')} only"
+            raise files.empty(whose, "a row of finite numbers", only)
+        array = with_left_out(array.isel({EXAMPLE: finite}), {"bad rows": dropped})
     elif bad_rows != "error":
         raise meaningless(whose, "bad_rows", bad_rows, "error or drop")
     if normalise:
         if scale != "probability":
             raise meaningless(whose, "normalise", f"scale {scale}", "scale probability")
-        array = _normalised(array)
+        values = array.values
+        total = values.sum(axis=-1, dtype=np.float64, keepdims=True)
+        # Rows that cannot be divided are left for the check to name.
+        fit = np.isfinite(total) & (total > 0) & (values >= 0).all(axis=-1, keepdims=True)
+        is_float = values.dtype.itemsize > 2 and values.dtype.kind == "f"
+        divided = (values / np.where(fit, total, 1.0)).astype(values.dtype if is_float else float)
+        array = array.copy(data=divided).assign_attrs({NORMALISED: 1})
     if chunks is not None:
         return array.assign_attrs({SCALE: validate.known_scale(array, whose, scale)})
     return Predictions.from_xarray(array, whose=whose, scale=scale).array
@@ -403,38 +421,6 @@ def _read(
     columns = {"example": None if example == _COLUMN else example, "view": view}
     _refuse(columns, path.name, "a table, whose columns have names")
     return found
-
-
-def _renamed(
-    array: xr.DataArray, whose: str, *, strip: bool, rename: Mapping[str, str]
-) -> xr.DataArray:
-    labels = name_texts(array[LABEL].values)
-    if strip:
-        labels = [label.strip() for label in labels]
-    check_known(list(rename), labels, whose, "has no label to rename called")
-    labels = [rename.get(label, label) for label in labels]
-    check_names(labels, LABEL, whose=whose)
-    return array.assign_coords({LABEL: (LABEL, text_array(labels))})
-
-
-def _finite_rows(array: xr.DataArray, whose: str) -> xr.DataArray:
-    # An example stays only with all its views.
-    others = tuple(axis for axis, dim in enumerate(array.dims) if dim != EXAMPLE)
-    finite = np.isfinite(array.values).all(axis=others)
-    dropped = int((~finite).sum())
-    if dropped == finite.size:
-        raise files.empty(whose, "a row of finite numbers", f"{several(dropped, 'bad row')} only")
-    return with_left_out(array.isel({EXAMPLE: finite}), {"bad rows": dropped})
-
-
-def _normalised(array: xr.DataArray) -> xr.DataArray:
-    """Return rows divided by their sum; those that cannot be are left for the check to name."""
-    values = array.values
-    total = values.sum(axis=-1, dtype=np.float64, keepdims=True)
-    fit = np.isfinite(total) & (total > 0) & (values >= 0).all(axis=-1, keepdims=True)
-    divided = values / np.where(fit, total, 1.0)
-    kind = values.dtype if values.dtype.itemsize > 2 and values.dtype.kind == "f" else np.float64
-    return array.copy(data=divided.astype(kind)).assign_attrs({NORMALISED: 1})
 
 
 def files_swapped(

@@ -80,7 +80,9 @@ def _with_state(kind: str, response: Response, none_of_these: Set[str]) -> Respo
     if response.annotator is not None and is_blank(response.annotator):
         response = attrs.evolve(response, annotator=None)
     if response.state == states.ANSWERED:
-        if _says_nothing(response.answer):
+        said = response.answer
+        blank = is_missing(said) or (isinstance(said, str) and is_blank(said))
+        if blank or (isinstance(said, (Sequence, Set, Mapping)) and not len(said)):
             state = states.EMPTY if kind == "label-set" else states.SKIPPED
             return attrs.evolve(response, state=state, answer=None)
         if none_of_these and _named(response.answer) <= none_of_these:
@@ -88,12 +90,6 @@ def _with_state(kind: str, response: Response, none_of_these: Set[str]) -> Respo
         if response.annotator is None:
             return attrs.evolve(response, state=states.UNKNOWN_ANNOTATOR)
     return response
-
-
-def _says_nothing(answer: object) -> bool:
-    if is_missing(answer) or (isinstance(answer, str) and is_blank(answer)):
-        return True
-    return isinstance(answer, (Sequence, Set, Mapping)) and not len(answer)
 
 
 def _named(answer: object) -> set[str]:
@@ -113,12 +109,10 @@ def _with_policy(kind: str, response: Response, policies: Mapping[str, str]) -> 
         plain = response.state == states.UNKNOWN_ANNOTATOR
         return attrs.evolve(response, state=states.ANSWERED) if plain else response
     if said.startswith(states.AS_LABEL):
-        return attrs.evolve(response, answer=_as_answer(kind, said[len(states.AS_LABEL) :]))
+        label = said.removeprefix(states.AS_LABEL)
+        answers: dict[str, object] = {"single-label": label, "soft-label": {label: 1.0}}
+        return attrs.evolve(response, answer=answers.get(kind, [label]))
     return attrs.evolve(response, answer=None)
-
-
-def _as_answer(kind: str, label: str) -> object:
-    return {"single-label": label, "soft-label": {label: 1.0}}.get(kind, [label])
 
 
 def _check_states(

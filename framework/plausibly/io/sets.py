@@ -6,6 +6,7 @@ import json
 import math
 import platform
 from collections.abc import Mapping, Sequence
+from functools import partial
 from hashlib import blake2b
 from importlib.metadata import version
 from pathlib import Path
@@ -111,11 +112,6 @@ def _mismatch(whose: str, table: str, got: str, expected: str) -> InputError:
 VARIABLE = "prediction_sets"
 
 
-def is_sets(path: Path) -> bool:
-    """Return whether a folder is a store of prediction sets, with nothing else in it."""
-    return is_store(path, lambda metadata: f"{VARIABLE}/.zarray" in metadata)
-
-
 def read_store(path: Path, chunks: int | None) -> xr.DataArray:
     """Return the sets of a store, in memory, or in chunks of about so many examples."""
     if not arrays.is_zarr(path):
@@ -181,7 +177,10 @@ ENDINGS = (".csv", ".parquet", ".zarr")
 def check_output(path: Path) -> None:
     """Raise what would keep sets from being written there, before they are made."""
     if files.check_ending(path, ENDINGS) == ".zarr":
-        check_ours(path, is_sets, "an older store of prediction sets")
+        # A store with nothing else in it.
+        found = f"{VARIABLE}/.zarray"
+        ours = partial(is_store, told=lambda metadata: found in metadata)
+        check_ours(path, ours, "an older store of prediction sets")
         return
     check_ours(path, _is_ours, "older prediction sets")
     elsewhere = f'path="{path.with_stem(path.stem + "-sets")}"'
