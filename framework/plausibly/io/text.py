@@ -379,12 +379,19 @@ def _by_arrow(
         )
     except arrow.ArrowInvalid:
         return None
-    coded = [_coded(table[name]) for name in names]
+    coded = []
+    for name in names:
+        column = table[name].dictionary_encode().combine_chunks()
+        texts = column.dictionary.to_numpy(zero_copy_only=False).tolist()
+        coded.append(Coded(texts, np.asarray(column.indices).astype(np.int64)))
     limit = field_size_limit()  # characters, of the strict parser
     empty = [one.codes == (one.names.index("") if "" in one else -1) for one in coded]
     if not len(table) or np.logical_and.reduce(empty).any():
         return None
-    if max(max(map(len, texts), default=0) for texts in (row, *(c.names for c in coded))) > limit:
+    if (
+        max(max(map(len, texts), default=0) for texts in (row, *(one.names for one in coded)))
+        > limit
+    ):
         return None
     return TextTable(
         whose=path.name,
@@ -393,12 +400,6 @@ def _by_arrow(
         lines=range(1 + named, 1 + named + len(table)),
         named=named,
     )
-
-
-def _coded(column: Any) -> Coded:  # Any: pyarrow has no type hints
-    found = column.dictionary_encode().combine_chunks()
-    texts = found.dictionary.to_numpy(zero_copy_only=False).tolist()
-    return Coded(texts, np.asarray(found.indices).astype(np.int64))
 
 
 def read_table(
@@ -424,12 +425,12 @@ def read_table(
     if _records(head):
         return _json_table(path, role, head)
     if head.startswith(b"PAR1"):
-        columns = read_columns(path, role)
-        if not columns:
-            raise files.empty(whose, "a table with one row an entry")
+        typed = read_columns(path, role)
+        if not typed:
+            raise files.empty(whose, "a table with one row per entry")
         if unique:
-            distinct([column.name for column in columns], whose)
-        return table_of(whose, columns, repeats=repeats)
+            distinct([column.name for column in typed], whose)
+        return table_of(whose, typed, repeats=repeats)
     data = files.contents(path, role)
     if repeats and len(data) >= _LARGE and find_spec("pyarrow") is not None:
         table = _by_arrow(data, Path(path), header, delimiter)
@@ -458,7 +459,7 @@ def read_table(
             for index, column in enumerate(columns):
                 column += [row[index] for row in rows]
     if not names:
-        raise files.empty(whose, "a table with one row an entry")
+        raise files.empty(whose, "a table with one row per entry")
     if wrong:
         raise _row_width(wrong, whose, used, names)
     if named and unique:

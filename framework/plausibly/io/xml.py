@@ -80,13 +80,13 @@ def read_xml(path: Path | str, role: str) -> Element:
     builder = _Builder(whose=whose)
     try:
         builder.parser.Parse(data, True)
-    except InputError:
-        raise
     except expat.ExpatError as reason:
         raise _broken(whose, reason.lineno, expat.ErrorString(reason.code) or "") from None
+    except InputError:  # a ValueError too
+        raise
     except (LookupError, UnicodeError, ValueError) as reason:  # of an encoding that it declares
         raise _broken(whose, builder.line, " ".join(str(reason).split())[:80]) from None
-    return builder.outermost
+    return builder.found[0]
 
 
 def _broken(whose: str, line: int, got: str) -> InputError:
@@ -121,10 +121,6 @@ class _Builder:
     @property
     def line(self) -> int:
         return self.parser.CurrentLineNumber
-
-    @property
-    def outermost(self) -> Element:
-        return self.found[0]
 
     def start(self, tag: str, attributes: dict[str, str]) -> None:
         if len(self.open) == _DEEPEST:

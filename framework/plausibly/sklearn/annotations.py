@@ -317,7 +317,15 @@ def _check_declared(given: Annotations, labels: Labels) -> None:
 def _of_frame(given: object, rows: Rows, labels: Labels, kind: str | None) -> Annotations:
     if not isinstance(given, pd.DataFrame):
         _, columns = frames.columns_of(given)
-        given = pd.DataFrame({one.name: _cells_of(one) for one in columns})
+        cells: dict[str, Sequence[object]] = {}
+        for one in columns:
+            if one.content != "number":
+                cells[one.name] = [text or None for text in one.texts()]
+                continue
+            values = one.numbers()
+            whole = one.type.startswith(("Int", "UInt")) and np.isfinite(values).all()
+            cells[one.name] = [int(x) for x in values] if whole else values.tolist()
+        given = pd.DataFrame(cells)
     if kind != COUNTS and set(_LONG) <= set(given.columns):
         long = given[list(_LONG)].astype(object).itertuples(index=False, name=None)
         answers = [(name_text(task), by, label) for task, by, label in long]
@@ -343,17 +351,11 @@ def _of_frame(given: object, rows: Rows, labels: Labels, kind: str | None) -> An
             numbers = numbers.astype(np.int64)
         return _numbers(numbers, called, columns_as, labels, kind)
     _check_kind(kind, "a frame of text", SINGLE)
-    cells = zip(called, given.astype(object).to_numpy(), strict=True)
-    answers = [(n, by, cell) for n, row in cells for by, cell in zip(columns_as, row, strict=True)]
+    answered = zip(called, given.astype(object).to_numpy(), strict=True)
+    answers = [
+        (n, by, cell) for n, row in answered for by, cell in zip(columns_as, row, strict=True)
+    ]
     return _table(SINGLE, answers, labels)
-
-
-def _cells_of(column: frames.FrameColumn) -> Sequence[object]:
-    if column.content != "number":
-        return [text or None for text in column.texts()]
-    cells = column.numbers()
-    whole = column.type.startswith(("Int", "UInt")) and np.isfinite(cells).all()
-    return [int(cell) for cell in cells] if whole else cells.tolist()
 
 
 def _names_of(given: pd.DataFrame | pd.Series, rows: Rows) -> list[str]:
