@@ -141,16 +141,11 @@ def test_rows_that_the_table_does_not_know(tmp_path: Path) -> None:
     write_plausibilities(LAM, path, form="long")
     text = path.read_text(encoding="utf-8")
     path.write_text(text.replace("a b,y", "a b,z"), encoding="utf-8")
-    assert said(lambda: read_plausibilities(path)) == (
-        'error table-changed: l.csv has 1 label that it does not know ("z") expected the names '
-        'that it says it has; got 3 labels do write it again, or remove the column "about" '
-        "(Parquet: the metadata)"
-    )
+    error = refusal(lambda: read_plausibilities(path))
+    assert (error.name, error.got) == ("table-changed", "3 labels")
     path.write_text(text.replace("1/1 {", "1/2 {"), encoding="utf-8")
-    assert said(lambda: read_plausibilities(path)) == (
-        "error file-damaged: l.csv is not a whole file expected what plausibly wrote; got cells of "
-        'column "about" are lost do copy it again, or write it again'
-    )
+    error = refusal(lambda: read_plausibilities(path))
+    assert (error.name, error.got) == ("file-damaged", 'cells of column "about" are lost')
 
 
 def test_columns_that_do_not_fit_what_a_file_says(tmp_path: Path) -> None:

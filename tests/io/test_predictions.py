@@ -285,10 +285,8 @@ def test_labels_of_an_npy_file_must_be_named(tmp_path: Path) -> None:
         "labels-unnamed",
         'labels="labels.txt" (one name per line)',
     )
-    assert said(lambda: plausibly.read_predictions(tmp_path / "probs.npy", labels=["a", "b"])) == (
-        "error names-count: probs.npy has 3 columns and 2 labels expected one name a column; "
-        "got a, b do name every column once, in order"
-    )
+    error = refusal(lambda: plausibly.read_predictions(tmp_path / "probs.npy", labels=["a", "b"]))
+    assert (error.name, error.got) == ("names-count", "a, b")
     call = plausibly.read_predictions
     error = refusal(lambda: call(tmp_path / "probs.npy", labels=LABELS, examples=["a"]))
     assert error.what == "probs.npy has 2 rows and 1 examples"
@@ -377,10 +375,7 @@ def test_truncated_netcdf4_files_are_refused_by_name(tmp_path: Path, kept: float
 def test_netcdf4_needs_its_extra(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = in_format(tmp_path, "nc4", np.float64)
     monkeypatch.setitem(sys.modules, "netCDF4", None)
-    assert said(lambda: plausibly.read_predictions(path)) == (
-        "error extra-missing: p.nc4 needs netCDF4, which is not installed "
-        'expected the extra "netcdf" do pip install "plausibly[netcdf]"'
-    )
+    assert refusal(lambda: plausibly.read_predictions(path)).name == "extra-missing"
 
 
 def test_parquet_without_rows(tmp_path: Path) -> None:

@@ -180,11 +180,8 @@ def test_arrays_that_are_no_sets(tmp_path: Path) -> None:
     for wrong in (simple().astype(int), simple().drop_vars("alpha"), simple().isel(label=0)):
         error = refusal(lambda array=wrong: write_sets(array, tmp_path / "sets.csv"))  # type: ignore[misc]  # bound now
         assert error.what == "these are no prediction sets"
-    assert said(lambda: write_sets(simple().astype(int), tmp_path / "sets.csv")) == (
-        "error sets-unfit: these are no prediction sets "
-        "expected booleans over example and label, with a coordinate alpha; "
-        "got int64 over example, label do sets = predictor.predict(predictions, alpha)"
-    )
+    error = refusal(lambda: write_sets(simple().astype(int), tmp_path / "sets.csv"))
+    assert (error.name, error.got) == ("sets-unfit", "int64 over example, label")
     assert refusal(lambda: write_sets(simple(), tmp_path / "sets.json")).name == "ending-unknown"
     assert not list(tmp_path.iterdir())
 
