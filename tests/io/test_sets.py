@@ -196,7 +196,7 @@ def test_either_both_files_are_written_or_none(
     def fail(*_: object, **__: object) -> None:
         raise PermissionError(13, "Permission denied")
 
-    monkeypatch.setattr("plausibly.io.sets.write_beside", fail)
+    monkeypatch.setattr(Path, "write_text", fail)
     changed = simple(fingerprint="00000000")
     assert said(lambda: write_sets(~changed, "sets.csv")).endswith("is as it was")
     assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == old

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import platform
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import partial
 from hashlib import blake2b
 from importlib.metadata import version
@@ -36,6 +36,8 @@ from plausibly.io.json import parse_json
 
 GUARANTEES = "guarantees"
 _AS_JSON = (GUARANTEES, LEFT_OUT)
+_FORMULA = ("=", "+", "-", "@", "'", "\t", "\r")
+"""With what a text begins that a spreadsheet takes for a formula."""
 TABLE, DIGEST, ESCAPED = "table", "table_digest", "table_escaped"
 _OURS = ("about", "alphas", "dims", "examples", "labels", "versions", TABLE, DIGEST, ESCAPED)
 
@@ -50,27 +52,6 @@ def sets_digest(examples: Sequence[str], labels: Sequence[str], bits: NDArray[np
     """Return 32 hexadecimal digits of a table: its names, and which labels its rows contain."""
     names = json.dumps([list(examples), list(labels)]).encode()
     return blake2b(names + np.packbits(bits).tobytes(), digest_size=16).hexdigest()
-
-
-def write_beside(sets: xr.DataArray, path: Path, about: Mapping[str, object]) -> None:
-    """Write alphas, dims, names, versions, the attributes of the sets, and what is said besides."""
-    facts: dict[str, object] = {
-        "about": "what the prediction sets in the table of the same name promise",
-        "alphas": np.atleast_1d(sets[ALPHA].values).astype(float).tolist(),
-        "dims": [str(dim) for dim in sets.dims],
-        "examples": sets.sizes[EXAMPLE],
-        "labels": name_texts(sets[LABEL].values),
-        "versions": {
-            "plausibly": version("plausibly"),
-            "numpy": np.__version__,
-            "python": platform.python_version(),
-        },
-    }
-    for name, value in sets.attrs.items():
-        plain = value.item() if isinstance(value, np.generic) else value
-        facts[str(name)] = json.loads(str(value)) if name in _AS_JSON else plain
-    content = json.dumps({**facts, **about}, indent=2, ensure_ascii=False, default=str)
-    path.write_text(f"{content}\n", encoding="utf-8")
 
 
 def read_beside(path: Path, *, table: str) -> dict[str, object]:
@@ -231,30 +212,30 @@ def write_sets(sets: xr.DataArray, path: Path | str, *, escape: bool = False) ->
             )
         return
     rows = checked if ALPHA in checked.dims else checked.expand_dims(ALPHA)
-    rows, other = rows.transpose(ALPHA, EXAMPLE, LABEL), path.with_suffix(".json")
+    rows = rows.transpose(ALPHA, EXAMPLE, LABEL)
     examples, labels = (name_texts(rows[dim].values) for dim in (EXAMPLE, LABEL))
-    digest = sets_digest(examples, labels, rows.values)
-    try:
-        with together(path.parent) as part:
-            _write_table(rows, part / path.name, escape=escape)
-            about = {TABLE: path.name, DIGEST: digest, ESCAPED: escape}
-            write_beside(sets, part / other.name, about)
-    except OSError as reason:
-        raise unwritable(path, reason) from reason
-
-
-_FORMULA = ("=", "+", "-", "@", "'", "\t", "\r")
-
-
-def _write_table(rows: xr.DataArray, path: Path, *, escape: bool) -> None:
-    escaped = (
-        ("=", "+", "-", "@", "'", "\t", "\r") if escape and path.suffix.lower() == ".csv" else ()
-    )
+    facts: dict[str, object] = {
+        "about": "what the prediction sets in the table of the same name promise",
+        "alphas": rows[ALPHA].values.astype(float).tolist(),
+        "dims": [str(dim) for dim in sets.dims],
+        "examples": len(examples),
+        "labels": labels,
+        "versions": {
+            "plausibly": version("plausibly"),
+            "numpy": np.__version__,
+            "python": platform.python_version(),
+        },
+    }
+    for name, value in sets.attrs.items():
+        plain = value.item() if isinstance(value, np.generic) else value
+        facts[str(name)] = json.loads(str(value)) if name in _AS_JSON else plain
+    facts |= {TABLE: path.name, DIGEST: sets_digest(examples, labels, rows.values)}
+    content = json.dumps(facts | {ESCAPED: escape}, indent=2, ensure_ascii=False, default=str)
+    escaping = escape and path.suffix.lower() == ".csv"
 
     def cell(text: str) -> str:
-        return f"'{text}" if text.startswith(escaped) else text
+        return f"'{text}" if escaping and text.startswith(_FORMULA) else text
 
-    labels, examples = name_texts(rows[LABEL].values), name_texts(rows[EXAMPLE].values)
     flat: NDArray[np.bool_] = rows.values.reshape(-1, len(labels))
     joined = (" | ".join(labels[code] for code in np.flatnonzero(row)) for row in flat)
     columns = [
@@ -264,7 +245,13 @@ def _write_table(rows: xr.DataArray, path: Path, *, escape: bool) -> None:
         list(map(cell, joined)),
         *np.ascontiguousarray(flat.astype(np.uint8).T),
     ]
-    pieces.write_rows(path, [*COLUMNS, *map(cell, labels)], columns)
+    try:
+        with together(path.parent) as part:
+            pieces.write_rows(part / path.name, [*COLUMNS, *map(cell, labels)], columns)
+            path_beside = part / path.with_suffix(".json").name
+            path_beside.write_text(f"{content}\n", encoding="utf-8")
+    except OSError as reason:
+        raise unwritable(path, reason) from reason
 
 
 def read_sets(path: Path | str, *, chunks: int | None = None) -> xr.DataArray:
