@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import json
-import math
-from collections.abc import Callable, Sequence
-from itertools import product
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from typing import TypeAlias
 
 import attrs
@@ -124,8 +123,16 @@ def guarantee_of(array: xr.DataArray | xr.Dataset, alpha: float | str | None) ->
     )
 
 
+FIGURES = (
+    *("coverage", "sizes", "alphas", "strata", "groups", "labels", "risk", "realised"),
+    *("uniformity", "p_values", "agreement", "annotators", "disagreement", "confusion"),
+    *("planning", "sensitivity"),
+)
+"""Functions of `plausibly.plots` whose first argument is a result."""
+
+
 class DatasetFigures:
-    """Figures of a result; `repr` says which there are."""
+    """Figures of a result: `FIGURES` with their other options; `repr` says which there are."""
 
     def __init__(self, result: xr.Dataset) -> None:
         self._result = result
@@ -134,75 +141,16 @@ class DatasetFigures:
         found = reading.figures_of(self._result)
         return f"figures: {', '.join(found)}" if found else "no figures: no result of plausibly"
 
-    def coverage(self, *, alpha: float | None = None, axes: Axes | None = None) -> Axes:
-        """Draw what the sets cover: `plausibly.plots.coverage`."""
-        return plots.coverage(self._result, alpha=alpha, axes=axes)
+    def __dir__(self) -> Iterable[str]:
+        return [*super().__dir__(), *FIGURES]
 
-    def sizes(self, *, alpha: float | None = None, axes: Axes | None = None) -> Axes:
-        """Draw how large the sets are: `plausibly.plots.sizes`."""
-        return plots.sizes(self._result, alpha=alpha, axes=axes)
-
-    def alphas(self, *, axes: Axes | None = None) -> Axes:
-        """Draw coverage at every alpha: `plausibly.plots.alphas`."""
-        return plots.alphas(self._result, axes=axes)
-
-    def strata(self, *, alpha: float | None = None, axes: Axes | None = None) -> Axes:
-        """Draw coverage in strata: `plausibly.plots.strata`."""
-        return plots.strata(self._result, alpha=alpha, axes=axes)
-
-    def groups(
-        self, *, alpha: float | None = None, most: int = 20, axes: Axes | None = None
-    ) -> Axes:
-        """Draw coverage in groups or subgroups: `plausibly.plots.groups`."""
-        return plots.groups(self._result, alpha=alpha, most=most, axes=axes)
-
-    def labels(
-        self, *, alpha: float | None = None, most: int = 20, axes: Axes | None = None
-    ) -> Axes:
-        """Draw coverage of each label: `plausibly.plots.labels`."""
-        return plots.labels(self._result, alpha=alpha, most=most, axes=axes)
-
-    def risk(self, *, alpha: float | None = None, axes: Axes | None = None) -> Axes:
-        """Draw what sets leave out by risk: `plausibly.plots.risk`."""
-        return plots.risk(self._result, alpha=alpha, axes=axes)
-
-    def realised(self, *, alpha: float | None = None, axes: Axes | None = None) -> Axes:
-        """Draw what sets cover of each example: `plausibly.plots.realised`."""
-        return plots.realised(self._result, alpha=alpha, axes=axes)
-
-    def uniformity(self, *, axes: Axes | None = None) -> Axes:
-        """Draw distribution functions of p-values: `plausibly.plots.uniformity`."""
-        return plots.uniformity(self._result, axes=axes)
-
-    def p_values(self, *, bins: int = 20, axes: Axes | None = None) -> Axes:
-        """Draw histograms of p-values: `plausibly.plots.p_values`."""
-        return plots.p_values(self._result, bins=bins, axes=axes)
-
-    def agreement(self, *, axes: Axes | None = None) -> Axes:
-        """Draw how much annotators agree: `plausibly.plots.agreement`."""
-        return plots.agreement(self._result, axes=axes)
-
-    def annotators(self, *, most: int = 20, axes: Axes | None = None) -> Axes:
-        """Draw how each annotator compares: `plausibly.plots.annotators`."""
-        return plots.annotators(self._result, most=most, axes=axes)
-
-    def disagreement(self, *, most: int = 15, axes: Axes | None = None) -> Axes:
-        """Draw over which labels annotators part: `plausibly.plots.disagreement`."""
-        return plots.disagreement(self._result, most=most, axes=axes)
-
-    def confusion(
-        self, *, annotator: str | None = None, most: int = 15, axes: Axes | None = None
-    ) -> Axes:
-        """Draw what an annotator says for each label: `plausibly.plots.confusion`."""
-        return plots.confusion(self._result, annotator=annotator, most=most, axes=axes)
-
-    def planning(self, *, alpha: float | None = None, axes: Axes | None = None) -> Axes:
-        """Draw where coverage lies by the number of examples: `plausibly.plots.planning`."""
-        return plots.planning(self._result, alpha=alpha, axes=axes)
-
-    def sensitivity(self, *, alpha: float | None = None, axes: Axes | None = None) -> Axes:
-        """Draw coverage by the aggregator: `plausibly.plots.sensitivity`."""
-        return plots.sensitivity(self._result, alpha=alpha, axes=axes)
+    def __getattr__(self, name: str) -> Callable[..., Axes]:
+        if name not in FIGURES:
+            msg = f"{type(self).__name__} has no figure {name}"
+            raise AttributeError(msg)
+        figure = partial(getattr(plots, name), self._result)
+        figure.__doc__ = getattr(plots, name).__doc__
+        return figure
 
 
 class ArrayFigures:
@@ -244,36 +192,31 @@ class ArrayAccessor:
 
     def names(self, most: int = SHOWN) -> Listing:
         """Return the labels in each prediction set, by name."""
-        given = as_sets(self._array)
-        examples = [str(name) for name in given[names.EXAMPLE].values]
         # As they came: the order of the calibration is for ties, not for reading.
         labels = np.array([str(name) for name in self._array[names.LABEL].values], dtype=object)
-        sets = given.sel({names.LABEL: list(labels)})
-        alphas: list[float | None] = [None]
-        if names.ALPHA in sets.coords:
-            alphas = [float(one) for one in np.atleast_1d(sets[names.ALPHA].values)]
+        sets = as_sets(self._array).sel({names.LABEL: list(labels)})
+        examples = [str(name) for name in sets[names.EXAMPLE].values]
         planes = sets.transpose(names.EXAMPLE, ..., names.LABEL)
-        pairs = len(examples) * len(alphas)
+        with_alpha = names.ALPHA in sets.coords
+        alphas = np.atleast_1d(sets[names.ALPHA].values).tolist() if with_alpha else [0.0]
 
         def rows(start: int, end: int) -> Sequence[Row]:
             first, last = start // len(alphas), -(-end // len(alphas))
             part = planes.isel({names.EXAMPLE: slice(first, last)}).values
-            part = part.reshape(last - first, len(alphas), len(labels))
+            inside = part.reshape(-1, len(labels))[start - first * len(alphas) :]
             found: list[Row] = []
-            for place, level in product(range(first, last), range(len(alphas))):
-                inside = tuple(labels[part[place - first, level]])
-                alpha = alphas[level]
-                known = (examples[place],) if alpha is None else (examples[place], alpha)
-                found.append((*known, len(inside), inside))
-            skipped = start - first * len(alphas)
-            return found[skipped : skipped + end - start]
+            for place in range(start, end):
+                row, level = divmod(place, len(alphas))
+                contained = tuple(labels[inside[place - start]])
+                known = (examples[row], alphas[level]) if with_alpha else (examples[row],)
+                found.append((*known, len(contained), contained))
+            return found
 
-        kept = ("example", "labels", "set")
         return Listing(
             title=f"prediction sets of {several(len(examples), 'example')}, "
             f"of {counted(len(labels))} labels",
-            columns=kept if alphas == [None] else ("example", "alpha", *kept[1:]),
-            total=pairs,
+            columns=("example", *(["alpha"] if with_alpha else []), "labels", "set"),
+            total=len(examples) * len(alphas),
             rows=rows,
             most=most,
         )
@@ -320,15 +263,17 @@ class DatasetAccessor:
         one = reading.at_alpha(self._result, alpha)
         missed = 1 - one["aggregated_coverage"].values
         size = one["set_size"].values
-        called = [str(name) for name in one[names.EXAMPLE].values]
-        order = np.lexsort((np.array(called), -size, -missed))
+        largest = one["largest_plausibility"].values
+        called = np.array([str(name) for name in one[names.EXAMPLE].values])
+        order = np.lexsort((called, -size, -missed))
         order = order[missed[order] > _NOTHING]
-        chosen = order[:n]
         columns = ["example", "left out", "labels in set", "largest plausibility"]
-        cells: list[list[object]] = [
-            [called[i], decimal(float(missed[i])), int(size[i]), _largest(one, i)] for i in chosen
-        ]
-        few = [called[place] for place in chosen]
+        cells: list[list[object]] = []
+        for place in order[:n].tolist():
+            most = "-" if np.isnan(largest[place]) else decimal(float(largest[place]))
+            shown = decimal(float(missed[place]))
+            cells.append([str(called[place]), shown, int(size[place]), most])
+        few = [str(row[0]) for row in cells]
         if sets is not None and few:
             columns.append("set")
             for row, inside in zip(cells, _sets(sets, few, one), strict=True):
@@ -338,10 +283,6 @@ class DatasetAccessor:
             for row, said in zip(cells, _said(plausibilities, few), strict=True):
                 row.append(said)
         rows: list[Row] = [tuple(row) for row in cells]
-
-        def part(start: int, end: int) -> Sequence[Row]:
-            return rows[start:end]
-
         return Listing(
             title=reading.with_alpha(
                 f"plausibility is left out of {counted(len(order))} of "
@@ -350,7 +291,7 @@ class DatasetAccessor:
             ),
             columns=tuple(columns),
             total=len(rows),
-            rows=part,
+            rows=lambda start, end: rows[start:end],
             most=len(rows),
         )
 
@@ -367,11 +308,6 @@ class DatasetAccessor:
         return f".plausibly of a Dataset: worst(), guarantee(), plot ({self.plot!r})"
 
 
-def _largest(one: xr.Dataset, place: int) -> str:
-    value = float(one["largest_plausibility"].values[place])
-    return "-" if math.isnan(value) else decimal(value)
-
-
 def _sets(sets: xr.DataArray, few: Sequence[str], one: xr.Dataset) -> list[tuple[str, ...]]:
     """Return the labels in the sets of some examples."""
     chosen = as_sets(sets)
@@ -379,11 +315,8 @@ def _sets(sets: xr.DataArray, few: Sequence[str], one: xr.Dataset) -> list[tuple
         places = np.isclose(chosen[names.ALPHA].values, float(one[names.ALPHA]))
         chosen = chosen.isel({names.ALPHA: int(np.argmax(places))})
     chosen = chosen.sel({names.EXAMPLE: list(few)}).transpose(names.EXAMPLE, names.LABEL)
-    labels = [str(name) for name in chosen[names.LABEL].values]
-    return [
-        tuple(name for name, inside in zip(labels, row, strict=True) if inside)
-        for row in chosen.values.tolist()
-    ]
+    labels = np.array([str(name) for name in chosen[names.LABEL].values], dtype=object)
+    return [tuple(labels[row]) for row in chosen.values]
 
 
 def _said(given: xr.DataArray | xr.Dataset, few: Sequence[str]) -> list[str]:

@@ -37,7 +37,7 @@ def unwritable(path: Path, reason: OSError | ValueError) -> InputError:
         f"cannot write {path}",
         expected="a writable folder",
         got=f'"{why}"',
-        do=f"-o elsewhere{kept}",
+        do=f'path="elsewhere"{kept}',
         whose=str(path),
     )
 
@@ -74,7 +74,7 @@ def check_ours(
         f"{place} is in the way",
         expected=f"nothing there, or {expected}",
         got="a folder with something else" if place.is_dir() else "something else",
-        do=do or f"-o {place.with_stem(place.stem + '-2')}",
+        do=do or f'path="{place.with_stem(place.stem + "-2")}"',
         whose=str(place),
     )
 

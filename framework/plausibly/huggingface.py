@@ -86,20 +86,45 @@ def predictions(
     for place, row in enumerate(rows):
         example = names[place] if names is not None and place < len(names) else str(place)
         scores = _scores(row, example)
-        if order is None:
-            order = sorted(scores)
-        elif labels is None and set(scores) != set(order):
-            unlike = not_among(scores, order) or not_among(order, scores)
+        order = sorted(scores) if order is None else order
+        unknown, lacking = not_among(scores, order), not_among(order, scores)
+        if unknown and labels is not None:
+            guess = near(unknown[0], order)
+            raise _unfit(
+                "label-unknown",
+                example,
+                f"names {quoted(unknown[0])}",
+                expected=f"one of {several(len(order), 'label')}: {listed(map(quoted, order))}",
+                got=listed(map(quoted, unknown)),
+                do=f"did you mean {quoted(guess)}? mend labels=" if guess else "add it to labels=",
+                labels=unknown,
+            )
+        if unknown or lacking:
             raise _unfit(
                 "labels-missing",
                 example,
-                "names other labels than the first row",
-                expected="every label in every row",
-                got=f"{listed(map(quoted, unlike))} in one of them",
+                "names other labels than the first row"
+                if labels is None
+                else f"has no score of {listed(map(quoted, lacking))}",
+                expected=f"all {several(len(order), 'label')} in every row",
+                got=f"{listed(map(quoted, unknown or lacking))} in one of them"
+                if labels is None
+                else f"the first {several(len(scores), 'label')}",
                 do=_EVERY,
-                labels=unlike,
+                labels=unknown or lacking,
             )
-        values.append(_in_order(scores, order, example, scale))
+        values.append([scores[label] for label in order])
+        total = math.fsum(values[-1])
+        if scale == "probability" and abs(total - 1) > _WITHIN:
+            raise _unfit(
+                "scores-do-not-sum",
+                example,
+                f"has scores that sum to {total:.4g}",
+                expected=f"1 within {_WITHIN}, as of a softmax",
+                got=listed(f"{label} {scores[label]:.4g}" for label in order),
+                do='top_k for every label; scale="independent" for a sigmoid (multi_label=True), '
+                'scale="logit" for function_to_apply="none"',
+            )
     if order is None or not values:
         raise InputError(
             "rows-missing",
@@ -225,43 +250,3 @@ def _no_row(row: object, example: str) -> InputError:
         got=shown if len(shown) <= 60 else shown[:59] + "…",
         do="a pipeline for classification of texts, images or audio, or of zero-shot labels",
     )
-
-
-def _in_order(
-    scores: Mapping[str, float], order: Sequence[str], example: str, scale: str
-) -> list[float]:
-    unknown, lacking = not_among(scores, order), not_among(order, scores)
-    if unknown:
-        guess = near(unknown[0], order)
-        raise _unfit(
-            "label-unknown",
-            example,
-            f"names {quoted(unknown[0])}",
-            expected=f"one of {several(len(order), 'label')}: {listed(map(quoted, order))}",
-            got=listed(map(quoted, unknown)),
-            do=f"did you mean {quoted(guess)}? mend labels=" if guess else "add it to labels=",
-            labels=unknown,
-        )
-    if lacking:
-        raise _unfit(
-            "labels-missing",
-            example,
-            f"has no score of {listed(map(quoted, lacking))}",
-            expected=f"all {several(len(order), 'label')}",
-            got=f"the first {several(len(scores), 'label')}",
-            do=_EVERY,
-            labels=lacking,
-        )
-    values = [scores[label] for label in order]
-    total = math.fsum(values)
-    if scale == "probability" and abs(total - 1) > _WITHIN:
-        raise _unfit(
-            "scores-do-not-sum",
-            example,
-            f"has scores that sum to {total:.4g}",
-            expected=f"1 within {_WITHIN}, as of a softmax",
-            got=listed(f"{label} {scores[label]:.4g}" for label in order),
-            do='top_k for every label; scale="independent" for a sigmoid (multi_label=True), '
-            'scale="logit" for function_to_apply="none"',
-        )
-    return values

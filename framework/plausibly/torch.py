@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, Literal, TypeAlias
 
-import attrs
 import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
@@ -153,24 +152,6 @@ def _names_differ(names: Sequence[str], rows: int, of: str) -> InputError:
     )
 
 
-def _check_finite(values: Floats, names: Sequence[str], order: Sequence[str], number: int) -> None:
-    """Raise ``outputs-not-finite``, naming the batch and its examples."""
-    if np.isfinite(values).all():
-        return
-    rows, columns = (places.tolist() for places in np.nonzero(~np.isfinite(values)))
-    bad = list(dict.fromkeys(names[row] for row in rows))
-    raise InputError(
-        "outputs-not-finite",
-        f"the module gives numbers that are not finite for {several(len(bad), 'example')} of "
-        f"batch {number}",
-        expected="numbers",
-        got=f"{values[rows[0], columns[0]]} for {order[columns[0]]} of {listed(bad)}",
-        do="look at these inputs; of half precision try model.float()",
-        whose=_WHOSE,
-        details={"batch": number, "examples": bad},
-    )
-
-
 _WITHIN = 1e-3
 
 
@@ -187,7 +168,7 @@ def predictions(
     """Return what a module says of each example of a loader.
 
     The module is in evaluation mode and without gradients meanwhile; afterwards every part of it
-    is in the mode in which it was. One batch and the result are in memory.
+    is in the mode in which it was. Inputs are in memory one batch at a time.
 
     Parameters
     ----------
@@ -235,18 +216,48 @@ def predictions(
     named = None if examples is None or each else _texts(examples)
     if not each:
         _check_order(loader)
-    rows = _Rows(_length(loader) if named is None else len(named))
-    where = device if device is not None else _device_of(module)
+    found: list[Floats] = []
+    batch_of: dict[str, int] = {}
+    parameters = getattr(module, "parameters", None)
+    first_of = next(iter(parameters()), None) if callable(parameters) else None
+    where = getattr(first_of, "device", None) if device is None else device
     with _evaluating(module), torch.no_grad():
         for number, batch in enumerate(loader, start=1):
             outputs = _outputs(module, _moved(batch, where), call, number)
             values = _values(outputs, order, number)
-            start = len(rows.batch_of)
+            start = len(batch_of)
             these = range(start, start + len(values))
             names = _names(batch, examples, named, these, number)
-            _check_finite(values, names, order, number)
-            rows.add(values, names, number)
-    if not rows.batch_of:
+            if not np.isfinite(values).all():
+                rows, columns = (places.tolist() for places in np.nonzero(~np.isfinite(values)))
+                bad = list(dict.fromkeys(names[row] for row in rows))
+                raise InputError(
+                    "outputs-not-finite",
+                    "the module gives numbers that are not finite for "
+                    f"{several(len(bad), 'example')} of batch {number}",
+                    expected="numbers",
+                    got=f"{values[rows[0], columns[0]]} for {order[columns[0]]} of {listed(bad)}",
+                    do="look at these inputs; of half precision try model.float()",
+                    whose=_WHOSE,
+                    details={"batch": number, "examples": bad},
+                )
+            for name in names:
+                first = batch_of.setdefault(name, number)
+                if len(batch_of) == start:
+                    raise InputError(
+                        "example-twice",
+                        f"the loader gives example {name} twice",
+                        expected="each example once",
+                        got=f"batch {number}"
+                        if first == number
+                        else f"batches {first} and {number}",
+                        do="a sampler without replacement, or names that differ",
+                        whose=_LOADER,
+                        details={"examples": [name]},
+                    )
+                start += 1
+            found.append(values)
+    if not batch_of:
         raise InputError(
             "loader-empty",
             "the loader gave no batch",
@@ -255,62 +266,22 @@ def predictions(
             do="look at its data set; an iterator is empty after it was read once",
             whose=_LOADER,
         )
-    if named is not None and len(named) != len(rows.batch_of):
-        raise _names_differ(named, len(rows.batch_of), "the loader gave")
-    values = rows.values[: len(rows.batch_of)]
-    if scale == "logit":
-        _warn_if_normalised(values)
+    if named is not None and len(named) != len(batch_of):
+        raise _names_differ(named, len(batch_of), "the loader gave")
+    values = np.concatenate(found)
+    sums = np.allclose(values.sum(axis=1), 1, atol=_WITHIN)
+    if scale == "logit" and len(order) > 1 and sums and (values >= 0).all():
+        warn(
+            "logits-look-normalised",
+            "the module's logits are all between 0 and 1, and sum to 1",
+            expected="logits, or another scale: else softmax is taken twice",
+            got="probabilities, it seems",
+            do='scale="probability"',
+            whose=_WHOSE,
+        )
     numbered = {NUMBERED: 1} if examples is None else {}
-    array = named_predictions(values, list(rows.batch_of), order, numbered)
+    array = named_predictions(values, list(batch_of), order, numbered)
     return validate.check_predictions(array, whose=_WHOSE, scale=scale)
-
-
-@attrs.define
-class _Rows:
-    """Rows as they come; where their number is known, they are written where they stay."""
-
-    expected: int
-    values: Floats = attrs.field(factory=lambda: np.empty((0, 0)))
-    batch_of: dict[str, int] = attrs.field(factory=dict)
-
-    def add(self, values: Floats, names: Sequence[str], number: int) -> None:
-        """Add the rows of one batch."""
-        start = len(self.batch_of)
-        for name in names:
-            first = self.batch_of.get(name)
-            if first is not None:
-                raise InputError(
-                    "example-twice",
-                    f"the loader gives example {name} twice",
-                    expected="each example once",
-                    got=f"batch {number}" if first == number else f"batches {first} and {number}",
-                    do="a sampler without replacement, or names that differ",
-                    whose=_LOADER,
-                    details={"examples": [name]},
-                )
-            self.batch_of[name] = number
-        stop, labels = start + len(values), values.shape[1]
-        if not start:
-            self.values = np.empty((max(self.expected, stop), labels), values.dtype)
-        elif stop > len(self.values):
-            grown = np.empty((max(stop, 2 * len(self.values)), labels), self.values.dtype)
-            grown[:start] = self.values[:start]
-            self.values = grown
-        self.values[start:stop] = values
-
-
-def _length(loader: object) -> int:
-    """Return how many rows there will be, if that is known, else 0."""
-    try:
-        return len(loader.dataset)  # type: ignore[attr-defined]  # where it is a DataLoader
-    except (AttributeError, TypeError):
-        return 0
-
-
-def _device_of(module: Module) -> object:
-    parameters = getattr(module, "parameters", None)
-    first = next(iter(parameters()), None) if callable(parameters) else None
-    return getattr(first, "device", None)
 
 
 @contextmanager
@@ -326,17 +297,3 @@ def _evaluating(module: Module) -> Iterator[None]:
     finally:
         for part, mode in modes:
             part.training = mode  # `train` would set all the parts below as well
-
-
-def _warn_if_normalised(values: Floats) -> None:
-    alike = bool((values >= 0).all()) and np.allclose(values.sum(axis=1), 1, atol=_WITHIN)
-    if alike and values.shape[1] > 1:
-        warn(
-            "logits-look-normalised",
-            "the module's logits are all between 0 and 1, and sum to 1",
-            expected="logits, or another scale: else softmax is taken twice",
-            got="probabilities, it seems",
-            do='scale="probability"',
-            whose=_WHOSE,
-            stacklevel=3,
-        )

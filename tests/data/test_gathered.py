@@ -18,7 +18,7 @@ from plausibly.data import names
 from plausibly.data.annotations import AnnotationTable, not_counted
 from plausibly.data.states import read_left_out
 from plausibly.io.responses import Duplicates, Response, ResponseOptions
-from plausibly.protocols import ANNOTATION, READER
+from plausibly.protocols import ANNOTATION
 from refusals import warned
 
 
@@ -97,7 +97,7 @@ class TestTable:
     def test_no_answer_and_no_labels(self) -> None:
         error = refused([said("1", "a", None)])
         assert (error.name, error.got) == ("annotations-empty", "1 response without one")
-        assert error.do.startswith("--labels labels.txt")
+        assert error.do.startswith('labels="labels.txt"')
 
     def test_unlisted(self) -> None:
         found = Answers().gathered(
@@ -142,7 +142,7 @@ class TestStates:
         )
         assert (error.name, error.got) == ("state-refused", "2 such responses, about 2, 3")
         assert error.what.startswith("f.json task 2: b on example 2")
-        assert error.do == 'states = {rejected = "drop"} (count, drop or label:NAME)'
+        assert error.do == 'states={"rejected": "drop"} (count, drop or label:NAME)'
 
     def test_an_empty_set_is_an_error_until_a_word_is_said(self) -> None:
         responses = [said("1", "a", ["cat"]), said("1", "b", [], place="line 3")]
@@ -179,7 +179,7 @@ class TestStates:
             said("1", "a", "dog"),
         ]
         lines = "f.json does not say who gave 2 responses (line 2, line 3)"
-        with warned("annotators-unnamed", lines, 'states = {unknown-annotator = "drop"}'):
+        with warned("annotators-unnamed", lines, 'states={"unknown-annotator": "drop"}'):
             found = gathered(responses, anonymous=False)
         assert np.allclose(plausibly.aggregate(found).values, [[2 / 3, 1 / 3]])
         found = gathered(responses, states={"unknown-annotator": "drop"})
@@ -209,7 +209,7 @@ class TestDuplicates:
         error = refused(TWICE)
         assert (error.name, error.got) == ("response-twice", "up to 2")
         assert "a answered 1 example again (1), first in line 2, line 3" in error.what
-        assert error.do == 'duplicates = "all" (or latest, fractional, first, last)'
+        assert error.do == 'duplicates="all" (or latest, fractional, first, last)'
 
     @pytest.mark.parametrize(
         ("duplicates", "expected"),
@@ -263,16 +263,6 @@ class TestDuplicates:
     def test_unknown_annotators_never_repeat(self) -> None:
         found = gathered([said("1", None, "cat"), said("1", None, "cat")])
         assert found.sizes[names.RESPONSE] == 2
-
-
-def test_what_to_type_names_the_reader() -> None:
-    reader = registry.resolve(READER, "label-studio")
-    assert isinstance(reader, ResponseOptions)
-    with pytest.raises(plausibly.InputError) as caught:
-        reader.gathered("label-set", [said("1", "a", [])], ["x"], whose="f.json")
-    assert caught.value.do == (
-        '--reader \'{name = "label-studio", states = {empty = "drop"}}\' (drop or label:NAME)'
-    )
 
 
 class TestPlaces:

@@ -89,7 +89,7 @@ def test_a_file_is_no_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     assert str(caught.value) == (
         "error output-unwritable: cannot write taken\n"
         '  expected  a writable folder; got "file exists"\n'
-        "  do        -o elsewhere; the old taken is as it was"
+        '  do        path="elsewhere"; the old taken is as it was'
     )
 
 

@@ -215,7 +215,7 @@ def test_a_model_without_probabilities() -> None:
 def test_several_outputs() -> None:
     model = AmbiguousConformalClassifier(DecisionTreeClassifier())
     model.fit(X_TRAIN, np.stack([Y_TRAIN, Y_TRAIN], axis=1))
-    with refused("outputs-several", "got 2 a row"):
+    with refused("outputs-several", "got 2 per row"):
         model.conformalize(X, VOTES)
 
 

@@ -102,7 +102,12 @@ REFUSED: list[tuple[object, dict[str, object], str, str]] = [
         "top-one",
         f"example 0 | got joy 0.9 {EVERY}; of a single input",
     ),
-    (CUT, {"labels": LABELS}, "labels-missing", f"all 3 labels; got the first 1 label {EVERY}"),
+    (
+        CUT,
+        {"labels": LABELS},
+        "labels-missing",
+        f"all 3 labels in every row; got the first 1 label {EVERY}",
+    ),
     (CUT, {"labels": LABELS, "examples": "ab"}, "labels-missing", 'example b has no score of "an'),
     (BEST, {}, "labels-missing", "example 1 names other labels"),
     (BEST, {}, "labels-missing", f'got "joy" in one of them {EVERY}'),

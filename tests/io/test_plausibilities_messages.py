@@ -120,18 +120,15 @@ def test_a_wide_csv_says_what_it_does_not_keep(tmp_path: Path) -> None:
     assert warned(lambda: write_plausibilities(lam, tmp_path / "lam.csv")) == (
         "warning attributes-lost: lam.csv does not keep joint, convergence: how the plausibilities "
         "were estimated expected a format that does: guarantees then say that they are estimates; "
-        'got a wide CSV do -o lam.parquet, lam.npz or lam.nc (or form="long")'
+        'got a wide CSV do path="lam.parquet", .npz or .nc, or form long'
     )
     assert read_plausibilities(tmp_path / "lam.csv").attrs == {}
 
 
 def test_forms_that_there_are_not(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    assert said(lambda: write_plausibilities(LAM, "lam.nc", form="long")) == (
-        "error option-unfit: lam.nc: form has no meaning here expected form "
-        '"wide", or "long" for .csv and .parquet; got the ending .nc do -o lam.parquet, or form '
-        "wide"
-    )
+    error = refusal(lambda: write_plausibilities(LAM, "lam.nc", form="long"))
+    assert (error.name, error.do) == ("option-unfit", 'path="lam.parquet", or form wide')
     assert said(lambda: write_plausibilities(LAM, "lam.csv", form="tall")) == (  # type: ignore[arg-type]  # what it is about
         "error option-unfit: lam.csv: form has no meaning here expected form "
         '"wide", or "long" for .csv and .parquet; got form "tall" do form="long", or leave it out'
@@ -144,16 +141,11 @@ def test_rows_that_the_table_does_not_know(tmp_path: Path) -> None:
     write_plausibilities(LAM, path, form="long")
     text = path.read_text(encoding="utf-8")
     path.write_text(text.replace("a b,y", "a b,z"), encoding="utf-8")
-    assert said(lambda: read_plausibilities(path)) == (
-        'error table-changed: l.csv has 1 label that it does not know ("z") expected the names '
-        'that it says it has; got 3 labels do write it again, or remove the column "about" '
-        "(Parquet: the metadata)"
-    )
+    error = refusal(lambda: read_plausibilities(path))
+    assert (error.name, error.got) == ("table-changed", "3 labels")
     path.write_text(text.replace("1/1 {", "1/2 {"), encoding="utf-8")
-    assert said(lambda: read_plausibilities(path)) == (
-        "error file-damaged: l.csv is not a whole file expected what plausibly wrote; got cells of "
-        'column "about" are lost do copy it again, or write it again'
-    )
+    error = refusal(lambda: read_plausibilities(path))
+    assert (error.name, error.got) == ("file-damaged", 'cells of column "about" are lost')
 
 
 def test_columns_that_do_not_fit_what_a_file_says(tmp_path: Path) -> None:
@@ -162,13 +154,11 @@ def test_columns_that_do_not_fit_what_a_file_says(tmp_path: Path) -> None:
     write_plausibilities(LAM, path)
     table = parquet.read_table(path)
     parquet.write_table(table.slice(0, 1), path)
-    assert said(lambda: read_plausibilities(path)) == (
-        "error file-damaged: lam.parquet is not a whole file expected what plausibly wrote; got it "
-        "has 1 row of 2 examples do copy it again, or write it again"
-    )
+    error = refusal(lambda: read_plausibilities(path))
+    assert (error.name, error.got) == ("file-damaged", "its examples are not 007, a b")
     renamed = table.rename_columns(["example", "x", "unused", "y"])
     parquet.write_table(renamed.replace_schema_metadata(table.schema.metadata), path)
-    assert refusal(lambda: read_plausibilities(path)).got == "the columns are not of its labels"
+    assert refusal(lambda: read_plausibilities(path)).got.startswith("its labels are not")
 
 
 def test_draws_in_another_order_than_a_file_says(tmp_path: Path) -> None:
@@ -177,7 +167,7 @@ def test_draws_in_another_order_than_a_file_says(tmp_path: Path) -> None:
     table = parquet.read_table(tmp_path / "lam.parquet")
     parquet.write_table(table.take([2, 3, 0, 1]), tmp_path / "lam.parquet")
     assert refusal(lambda: read_plausibilities(tmp_path / "lam.parquet")).got == (
-        "its draws are not 3, 1 of every example"
+        "its draws are not 3, 1"
     )
 
 

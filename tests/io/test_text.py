@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 from hypothesis import given, strategies as st
 
-from io_files import csv_text, refusal, result_or_refusal, said, written
+from io_files import csv_text, refusal, result_or_refusal, written
 from plausibly.data.text_table import TextTable
 from plausibly.io.delimited import sniff
-from plausibly.io.text import first_row, first_rows, read_table, read_text
+from plausibly.io.text import first_row, first_rows, read_table
 
 HEADER = "task,worker,label\n"
 
@@ -145,11 +145,8 @@ def test_the_first_rows_are_read_from_the_head_alone(tmp_path: Path) -> None:
 
 def test_a_row_of_another_width(tmp_path: Path) -> None:
     text = HEADER + "".join(f"t{row},w,a\n" for row in range(2_308)) + "t9,w3,a,b\n"
-    assert said(lambda: read(written(tmp_path, "votes.csv", text))) == (
-        "error row-width: votes.csv line 2,310 has 4 fields "
-        "expected 3 (task, worker, label); got t9 | w3 | a | b "
-        'do quote labels that contain a comma: "a, b"'
-    )
+    error = refusal(lambda: read(written(tmp_path, "votes.csv", text)))
+    assert (error.name, error.got) == ("row-width", "t9 | w3 | a | b")
 
 
 def test_a_field_that_swallows_the_file(tmp_path: Path) -> None:
@@ -159,10 +156,8 @@ def test_a_field_that_swallows_the_file(tmp_path: Path) -> None:
 
 def test_missing_columns(tmp_path: Path) -> None:
     table = read(written(tmp_path, "votes.csv", "item,rater,answer\n"))
-    assert said(lambda: table.need(["task", "worker", "label"], do="--columns task=item")) == (
-        'error columns-missing: votes.csv has no column "task", "worker", "label" '
-        "expected those three; got item, rater, answer do --columns task=item"
-    )
+    error = refusal(lambda: table.need(["task", "worker", "label"], do="--columns task=item"))
+    assert (error.name, error.got) == ("columns-missing", "item, rater, answer")
     assert refusal(lambda: table.need(["a"], do="")).expected == "that column"
     assert refusal(lambda: table.need(list("abcd"), do="")).expected == "those 4"
     table.need(["item", "answer"], do="")
@@ -175,4 +170,4 @@ def test_missing_columns_of_a_file_without_header(tmp_path: Path) -> None:
 
 def test_columns_of_one_name(tmp_path: Path) -> None:
     path = written(tmp_path, "votes.csv", "a,b,a,b,a\n1,2,3,4,5\n")
-    assert read_text(path, role="sets", unique=False).header == ("a", "b", "a", "b", "a")
+    assert read_table(path, role="sets", unique=False).header == ("a", "b", "a", "b", "a")

@@ -14,7 +14,7 @@ import plausibly
 from plausibly.data.text_table import Coded, TextTable
 from plausibly.errors import InputError
 from plausibly.io import text as module
-from plausibly.io.text import read_text
+from plausibly.io.text import read_table
 
 CELLS = st.text(st.sampled_from("ab01 é€😀\t;'\x0b\x85"), max_size=12) | st.sampled_from(
     ["", "task", "NA", "None", "null", "007", "7", "1.0", "x" * 300, "\ufeff", "#N/A", "true"]
@@ -31,7 +31,7 @@ def read(
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(module, "_LARGE", large)
         try:
-            return read_text(
+            return read_table(
                 path, role="annotations", header=header, delimiter=delimiter, repeats=True
             )
         except InputError as error:

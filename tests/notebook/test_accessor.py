@@ -14,7 +14,7 @@ import xarray as xr
 import plausibly
 from notebook_pages import HOSTILE, Piece
 from plausibly import accessor, plots
-from plausibly.accessor import DatasetFigures, as_text
+from plausibly.accessor import as_text
 from plausibly.errors import InputError
 from plots_world import FIGURES, LABELS, answers, draw, made, parts, world
 from refusals import refused
@@ -206,15 +206,6 @@ def test_each_figure_is_that_of_plots(figure: str, kind: str) -> None:
     assert asked["axes"] == "mine"
     assert asked["result"] is made(kind)
     assert figure in repr(made(kind).plausibly.plot)
-
-
-def test_there_is_a_door_to_every_figure_with_the_same_options() -> None:
-    from inspect import signature
-
-    for figure in {figure for figure, _ in FIGURES}:
-        door = list(signature(getattr(DatasetFigures, figure)).parameters.values())[1:]
-        house = list(signature(getattr(plots, figure)).parameters.values())[1:]
-        assert [(p.name, p.default) for p in door] == [(p.name, p.default) for p in house]
 
 
 def test_a_figure_through_the_door() -> None:

@@ -41,7 +41,8 @@ def convert(
 ) -> None:
     """Declare ``plausibly convert``."""
     from plausibly.io import write_annotations
-    from plausibly.io.annotation_files import check_output
+    from plausibly.io.annotation_files import ENDINGS
+    from plausibly.io.files import check_ending
     from plausibly.study.reading import annotation_facts, read_table, summary_of
 
     files = options.inputs(FLAGS, loaded)
@@ -49,7 +50,7 @@ def convert(
     path = files["-a"]
     table = read_table(loaded.settings, working=output.working)
     facts = annotation_facts(table, path)
-    check_output(out)
+    check_ending(out, ENDINGS)
     rows: list[tuple[str, str | list[str]]] = [("annotations", summary_of(table, path.name))]
     if dry_run:
         output.document |= {"annotations": facts}

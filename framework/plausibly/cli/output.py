@@ -136,9 +136,11 @@ class Output:
 
     def _in_options(self, message: InputError | PlausiblyWarning) -> None:
         """Write the hint of a message with options that the command has."""
-        if self.flags is not None:
-            from plausibly.config.hints import as_options
+        from plausibly.config.hints import as_options, in_flags
 
+        if self.flags is None:
+            message.do = in_flags(message.do)
+        else:
             message.do = as_options(message.do, self.flags, self.command)
 
     def _check_warnings(self) -> None:

@@ -1,7 +1,12 @@
-"""Hints of messages, written with flags, in the form of the interface in use."""
+"""Hints of messages, written as arguments or flags, in the form of the interface in use.
+
+In Python a hint is shown as it is written: ``labels="labels.txt"``. A command shows the flag, or
+``--set`` where it has none, and a study the key of its file.
+"""
 
 from __future__ import annotations
 
+import ast
 import contextlib
 import re
 import warnings
@@ -18,6 +23,8 @@ KEYS: Mapping[str, tuple[str, Form]] = {
     "columns": ("annotations.columns", "pairs"),
     "kind": ("annotations.kind", "text"),
     "missing": ("annotations.missing", "list"),
+    "duplicates": ("annotations.duplicates", "text"),
+    "states": ("annotations.states", "pairs"),
     "unanswered": ("annotations.unanswered", "text"),
     "aggregator": ("annotations.aggregator", "text"),
     "labels": ("labels.path", "text"),
@@ -48,17 +55,14 @@ KEYS: Mapping[str, tuple[str, Form]] = {
 }
 """Key and form of the value of each flag that a hint may name."""
 
-ARGUMENTS: Mapping[str, str] = {
-    **{name: name for name in ("by", "delta", "depth", "draws", "missing", "n", "order")},
-    **{name: name for name in ("reference", "resamples", "splits", "within")},
-    "at_least": "at-least",
-    "responses": "answers",
-}
-"""Flag of each argument of Python that a hint may name."""
-
+# Arguments with flags of some commands, and no key of a file.
+_WITHOUT_KEY = ("path", "n", "order", "reference", "splits", "within")
+# Calls stay as they are; the comma after an argument is none between flags.
 _ARGUMENT = re.compile(
-    rf"(?<![\w.(])(?P<name>{'|'.join(ARGUMENTS)})="
-    r"(?P<value>\[[\"'\d][^\]]*\]|\"[^\"]*\"|'[^']*'|\d[\d.]*\d|\d)"
+    rf"[\w.]+\([^()]*\)|(?P<beside>(?<=[\]}}\"'0-9e]), )?(?<![\w.(\"])"
+    rf"(?P<name>{'|'.join((*_WITHOUT_KEY, *(key.replace('-', '_') for key in KEYS)))})="
+    r"(?P<value>\"(?:[^\"\\]|\\.)*\"|'[^']*'|\{[^{}.][^{}]*\}|\[[\"'\d][^\[\]]*\]|True"
+    r"|\d+(?:\.\d+)?)"
 )
 _VALUE = r"\"[^\"]*\"|'[^']*'|[^\s,;()\"'-][^\s;()]*"
 _FLAG = re.compile(
@@ -70,48 +74,61 @@ Written = Callable[[str, Form, str, bool], str]
 """Writes a key, the form of its value, the value, and whether the last key was beside it."""
 
 
-def _with_flags(do: str, flags: Collection[str]) -> str:
-    """Return a hint with flags instead of arguments of Python, where there are such flags."""
+def in_flags(do: str, flags: Collection[str] = ()) -> str:
+    """Return a hint with a flag in place of each argument of Python that a command may have."""
 
-    def write(found: re.Match[str]) -> str:
-        flag = ARGUMENTS[found["name"]]
-        form = KEYS[flag][1] if flag in KEYS else ""
-        # A key that holds one number is another one than an argument that takes several.
-        several = form == "number" and found["value"].startswith("[")
-        if f"--{flag}" not in flags and (not form or several):
+    def flag(found: re.Match[str]) -> str:
+        name = found["name"]
+        if name is None:
             return found[0]
-        items = (item.strip(" \"'") for item in found["value"].strip("[]").split(","))
-        value = ",".join(items)
-        return f"--{flag} {value_text(value) if re.search('[^0-9A-Za-z_.,-]', value) else value}"
+        value: object = ast.literal_eval(found["value"])
+        key = name.replace("_", "-")
+        form = KEYS[key][1] if key in KEYS else ""
+        option = "-o" if name == "path" else f"--{key}"
+        if name == "responses" and "--answers" in flags:
+            option = "--answers"
+        # A key that holds one number is another one than an argument that takes several.
+        several = form == "number" and isinstance(value, list)
+        if name != "path" and option not in flags and (not form or several):
+            return found[0]
+        if isinstance(value, dict) and form != "pairs":
+            text = f"'{{{value_text(value)[2:-2]}}}'"
+        else:
+            if isinstance(value, dict):
+                value = [f"{key}={one}" for key, one in value.items()]
+            text = ",".join(map(str, value)) if isinstance(value, list) else str(value)
+            text = f'"{text}"' if not text or re.search(r"[\s;()]", text) else text
+        return f"{' ' * bool(found['beside'])}{option}{'' if value is True else f' {text}'}"
 
-    return _ARGUMENT.sub(write, do)
+    return _ARGUMENT.sub(flag, do)
 
 
 def as_keys(do: str) -> str:
-    """Return a hint with keys of a settings file instead of flags and arguments."""
+    """Return a hint with keys of a settings file instead of arguments and flags."""
 
     def write(path: str, form: Form, value: str, beside: bool) -> str:
         table, _, key = path.partition(".")
         pair = f"{key} = {_toml(value, form)}" if value or form == "switch" else key
         return f", {pair}" if beside else f"[{table}] {pair}"
 
-    return _rewritten(_with_flags(do, ()), write)
+    return _rewritten(in_flags(do), write)
 
 
 def as_options(do: str, flags: Collection[str], command: str = "") -> str:
-    """Return a hint with flags, or ``--set`` for each flag that a command does not have."""
+    """Return a hint with flags, and ``--set`` for each that a command does not have."""
 
     def write(path: str, form: Form, value: str, beside: bool) -> str:
         text = "true" if form == "switch" else value or "VALUE"
         if form == "pairs" and value:
-            text = _toml(value, form).replace(" ", "")
+            # Spaces inside quotation marks are part of a name.
+            text = re.sub(r"(\"[^\"]*\")| ", r"\1", _toml(value, form))
         if form == "text":
             text = text.strip('"')
         option = f"{path.format(command=command)}={text}"
         shown = f"'{option}'" if re.search(r"[\s{\"]", option) else option
         return f"{' ' * beside}--set {shown}"
 
-    return _rewritten(_with_flags(do, flags), write, flags)
+    return _rewritten(in_flags(do, flags), write, flags)
 
 
 def _rewritten(do: str, write: Written, flags: Collection[str] = ()) -> str:

@@ -8,7 +8,6 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
-import attrs
 import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
@@ -27,12 +26,13 @@ from plausibly.data.annotations import (
 from plausibly.data.names import name_texts, positions, quoted, several, text_array
 from plausibly.data.states import STATES
 from plausibly.data.text_table import TextTable
-from plausibly.errors import InputError, MissingExtra, counted, listed
+from plausibly.errors import InputError, MissingExtra, counted
 from plausibly.io import arrays, files, pieces, text
 from plausibly.io.arrays import Array
+from plausibly.io.label_tables import check_known
 from plausibly.io.pieces import ABOUT, MARK, check_encodable, npz_names
 from plausibly.io.text import plain
-from plausibly.kernels.types import Bools, Ints
+from plausibly.kernels.types import Ints
 from plausibly.protocols import ANNOTATION
 from plausibly.registry.entries import calling
 
@@ -54,11 +54,6 @@ _BLOCK, _WEIGHT, _RESPONSE_WEIGHT, _STATE = "block", "weight", names.RESPONSE_WE
 """Columns of a file: the first ones, and those that are there where the table has them."""
 
 _NUMBER = re.compile("[0-9]{1,15}")
-
-
-def check_output(path: Path) -> None:
-    """Raise ``ending-unknown`` or ``extra-missing`` before anything is written there."""
-    files.check_ending(path, ENDINGS)
 
 
 def write_annotations(table: xr.Dataset, path: Path | str) -> None:
@@ -224,21 +219,16 @@ def read_annotation_file(
                 "a CSV or Parquet file, whose rows can be read alone",
                 "leave kind out: the file has its own",
             )
-        table = _from_arrays(path, head)
+        about, stored = pieces.read_arrays(path, _ROLE, head)
+        if about is None:
+            raise pieces.damaged(whose, "it does not say that it is an annotation table")
+        dataset, more = pieces.understood(about, _KIND, whose, stored)
+        table = _table_of(dataset, whose)
+        if _digest(table) != more.get(_DIGEST):
+            raise pieces.damaged(whose, "its parts do not fit together")
     else:
         table = _from_rows(path, kind)
     return table if labels is None else _declared(table, labels, whose)
-
-
-def _from_arrays(path: Path, head: bytes) -> AnnotationTable:
-    about, stored = pieces.read_arrays(path, _ROLE, head)
-    if about is None:
-        raise pieces.damaged(path.name, "it does not say that it is an annotation table")
-    dataset, more = pieces.understood(about, _KIND, path.name, stored)
-    table = _table_of(dataset, path.name)
-    if _digest(table) != more.get(_DIGEST):
-        raise pieces.damaged(path.name, "its parts do not fit together")
-    return table
 
 
 def _table_of(dataset: xr.Dataset, whose: str, **rows: xr.Variable) -> AnnotationTable:
@@ -249,24 +239,48 @@ def _table_of(dataset: xr.Dataset, whose: str, **rows: xr.Variable) -> Annotatio
 
 
 def _as_kind(kind: str) -> str:
-    flags = f"--reader annotation-table --kind {kind}"
-    return f"{flags} (kind={quoted(kind)}), if the rows are such answers"
-
-
-def _looks_like(rows: TextTable) -> str:
-    """Return the kind of answer that the columns suggest."""
-    if _BLOCK in rows.header:
-        return "partial-ranking"
-    return "soft-label" if _WEIGHT in rows.header else "single-label"
+    return f'reader="annotation-table", kind={quoted(kind)}, if the rows are such answers'
 
 
 def _from_rows(path: Path, kind: str | None) -> AnnotationTable:
     rows = text.read_table(path, role=_ROLE)
     whose = path.name
     about = pieces.said_in(path, rows)
-    read = _Read.of(rows)
-    if kind is not None:
-        return _as_they_stand(read, kind, whose)
+    named, columns = _read_rows(rows)
+
+    def coded(
+        known: Mapping[str, Sequence[str]],
+    ) -> dict[str, Any] | None:  # Any: arguments of `build_table`
+        """Return the columns with codes into other names; None where a name is not among them."""
+        found = dict(columns)
+        for dim, column in _CODED.items():
+            place = positions(known[dim], named[dim])
+            if (place < 0).any():
+                return None
+            # the last place is where code -1, an unknown annotator, looks
+            found[column] = np.append(place, names.UNKNOWN_ANNOTATOR)[found[column]]
+        return found
+
+    guess = "soft-label" if _WEIGHT in rows.header else "single-label"
+    guess = "partial-ranking" if _BLOCK in rows.header else guess
+    if kind is not None:  # of the rows alone, as they stand
+        annotation = registry.resolve(ANNOTATION, kind)
+        sorted_names = {dim: sorted(texts) for dim, texts in named.items()}
+        try:
+            table = build_table(
+                kind,
+                examples=sorted_names[names.EXAMPLE],
+                annotators=sorted_names[names.ANNOTATOR],
+                labels=sorted_names[names.LABEL],
+                **(coded(sorted_names) or {}),
+                labels_declared=False,
+            )
+            with calling(f"annotation {kind}", "validate"):
+                annotation.validate(table)
+        except InputError as error:
+            error.what = f"{whose}: {error.what}"
+            raise
+        return table
     if about is None:
         raise InputError(
             "table-incomplete",
@@ -274,17 +288,17 @@ def _from_rows(path: Path, kind: str | None) -> AnnotationTable:
             expected='the column "about" as plausibly wrote it (Parquet: the metadata), with the '
             "kind of answer, all labels and what else there is",
             got="rows alone",
-            do=f"write it again; or {_as_kind(_looks_like(rows))}, to read them alone",
+            do=f"write it again; or {_as_kind(guess)}, to read them alone",
             whose=whose,
         )
     dataset, more = pieces.understood(about, _KIND, whose)
     known = {dim: name_texts(dataset[dim].values) for dim in _NAMED if dim in dataset.variables}
-    known.setdefault(names.EXAMPLE, read.named[names.EXAMPLE])
-    columns = read.coded(known) if len(known) == len(_NAMED) else None
-    if columns is not None:
-        columns[names.EXAMPLE] = text_array(known[names.EXAMPLE])
+    known.setdefault(names.EXAMPLE, named[names.EXAMPLE])
+    found = coded(known) if len(known) == len(_NAMED) else None
+    if found is not None:
+        found[names.EXAMPLE] = text_array(known[names.EXAMPLE])
         variables = {
-            name: xr.Variable(name.partition("_")[0], values) for name, values in columns.items()
+            name: xr.Variable(name.partition("_")[0], values) for name, values in found.items()
         }
         table = _table_of(dataset, whose, **variables)
         if _digest(table) == more.get(_DIGEST):
@@ -293,33 +307,12 @@ def _from_rows(path: Path, kind: str | None) -> AnnotationTable:
         "table-changed",
         f"{whose} has other rows than were written",
         expected="rows that fit the digest in the file",
-        got=f"{several(read.columns[names.RESPONSE_EXAMPLE].size, 'response')}, "
-        f"{several(read.columns[names.MENTION_LABEL].size, 'mention')}",
+        got=f"{several(columns[names.RESPONSE_EXAMPLE].size, 'response')}, "
+        f"{several(columns[names.MENTION_LABEL].size, 'mention')}",
         do=f"copy it again; or {_as_kind(str(dataset.attrs.get(names.KIND)))}, to read "
         "them as they stand",
         whose=whose,
     )
-
-
-def _as_they_stand(read: _Read, kind: str, whose: str) -> AnnotationTable:
-    """Return the table of rows of which only the kind of answer is known."""
-    annotation = registry.resolve(ANNOTATION, kind)
-    named = {dim: sorted(read.named[dim]) for dim in _NAMED}
-    try:
-        table = build_table(
-            kind,
-            examples=named[names.EXAMPLE],
-            annotators=named[names.ANNOTATOR],
-            labels=named[names.LABEL],
-            **(read.coded(named) or {}),
-            labels_declared=False,
-        )
-        with calling(f"annotation {kind}", "validate"):
-            annotation.validate(table)
-    except InputError as error:
-        error.what = f"{whose}: {error.what}"
-        raise
-    return table
 
 
 def _declared(table: AnnotationTable, labels: Sequence[str], whose: str) -> AnnotationTable:
@@ -327,18 +320,7 @@ def _declared(table: AnnotationTable, labels: Sequence[str], whose: str) -> Anno
     known = name_texts(table.indexes[names.LABEL])
     label: Ints = table[names.MENTION_LABEL].values
     used = [known[code] for code in np.unique(label).tolist()]
-    outside = names.not_among(used, labels)
-    if outside:
-        votes = int(np.isin(label, positions(known, outside)).sum())
-        raise InputError(
-            "label-unknown",
-            f"{whose}: annotators say {listed(map(quoted, outside))}",
-            expected=f"one of {several(len(labels), 'declared label')}",
-            got=f"{several(len(outside), 'label')} outside ({several(votes, 'vote')})",
-            do="declare them in --labels too, or leave --labels out: the file has its own",
-            whose=whose,
-            details={"labels": outside},
-        )
+    check_known(used, labels, whose, "has the label")
     fill = {name: "" for name, item in table.variables.items() if item.dtype.kind in "UO"}
     wider = table.reindex({names.LABEL: list(labels)}, fill_value=fill)
     new = positions(labels, known)[label]
@@ -346,87 +328,58 @@ def _declared(table: AnnotationTable, labels: Sequence[str], whose: str) -> Anno
     return rebuilt(wider.assign_attrs({**table.attrs, names.LABELS_DECLARED: 1}))
 
 
-@attrs.frozen(kw_only=True, eq=False)
-class _Read:
-    """Rows of a file: codes into names, in the order in which responses first name them."""
-
-    named: Mapping[str, list[str]]
-    columns: Mapping[str, Array]
-
-    def coded(
-        self, known: Mapping[str, Sequence[str]]
-    ) -> dict[str, Any] | None:  # Any: arguments of `build_table`
-        """Return the columns with codes into other names; None where a name is not among them."""
-        found = dict(self.columns)
-        for dim, column in _CODED.items():
-            place = positions(known[dim], self.named[dim])
-            if (place < 0).any():
-                return None
-            # the last place is where code -1, an unknown annotator, looks
-            found[column] = np.append(place, names.UNKNOWN_ANNOTATOR)[found[column]]
-        return found
-
-    @classmethod
-    def of(cls, table: TextTable) -> _Read:
-        table.need(_FIRST, do="name the columns response, example, annotator and label")
-        first = [table.column(column) for column in _FIRST]
-        # Rows of which only the last column says something: the rest of what the file says.
-        kept = [row for row, filled in enumerate(map(any, zip(*first, strict=True))) if filled]
-        numbers = _whole(table, names.RESPONSE, kept)
-        order = np.argsort(numbers, kind="stable")
-        numbers, kept = numbers[order], [kept[place] for place in order.tolist()]
-        _, start, response = np.unique(numbers, return_index=True, return_inverse=True)
-        named: dict[str, list[str]] = {}
-        codes: dict[str, Ints] = {}
-        for dim, cells in zip(_FIRST[1:], first[1:], strict=True):
-            texts = [cells[row] for row in kept]
-            named[dim] = list(dict.fromkeys(filter(None, texts)))
-            codes[dim] = positions(named[dim], texts)
-        unnamed = [kept[place] for place in np.flatnonzero(codes[names.EXAMPLE] < 0).tolist()]
-        if unnamed:
+def _read_rows(table: TextTable) -> tuple[dict[str, list[str]], dict[str, Array]]:
+    """Return names in the order in which responses first name them, and columns of codes."""
+    table.need(_FIRST, do="name the columns response, example, annotator and label")
+    first = [table.column(column) for column in _FIRST]
+    # Rows of which only the last column says something: the rest of what the file says.
+    kept = [row for row, filled in enumerate(map(any, zip(*first, strict=True))) if filled]
+    numbers = _whole(table, names.RESPONSE, kept)
+    order = np.argsort(numbers, kind="stable")
+    numbers, kept = numbers[order], [kept[place] for place in order.tolist()]
+    _, start, response = np.unique(numbers, return_index=True, return_inverse=True)
+    named: dict[str, list[str]] = {}
+    codes: dict[str, Ints] = {}
+    for dim, cells in zip(_FIRST[1:], first[1:], strict=True):
+        texts = [cells[row] for row in kept]
+        named[dim] = list(dict.fromkeys(filter(None, texts)))
+        codes[dim] = positions(named[dim], texts)
+    unnamed = [kept[place] for place in np.flatnonzero(codes[names.EXAMPLE] < 0).tolist()]
+    if unnamed:
+        raise text.unnamed(table, names.EXAMPLE, names.EXAMPLE, unnamed)
+    mentions = codes[names.LABEL] >= 0
+    said = [kept[place] for place in np.flatnonzero(mentions).tolist()]
+    columns: dict[str, Array] = {
+        names.MENTION_RESPONSE: response[mentions],
+        names.MENTION_LABEL: codes[names.LABEL][mentions],
+    }
+    of_response: dict[str, Array] = {
+        names.RESPONSE_EXAMPLE: codes[names.EXAMPLE],
+        names.RESPONSE_ANNOTATOR: codes[names.ANNOTATOR],
+    }
+    for column, read, found, variable, rows in (
+        (_BLOCK, _whole, columns, names.MENTION_BLOCK, said),
+        (_WEIGHT, _numbers, columns, names.MENTION_WEIGHT, said),
+        (_RESPONSE_WEIGHT, _numbers, of_response, names.RESPONSE_WEIGHT, kept),
+        (_STATE, _states, of_response, names.RESPONSE_STATE, kept),
+    ):
+        if column in table.header:
+            found[variable] = read(table, column, rows)
+    for name, values in of_response.items():
+        columns[name] = values[start]
+        other = np.flatnonzero(values != values[start][response])
+        if other.size:
+            place = int(other[0])
             raise InputError(
-                "example-unnamed",
-                f"{table.whose} names no example in {table.places(unnamed)}",
-                expected="the name of an example",
-                got="an empty cell",
-                do="name it, or remove the row",
+                "response-mixed",
+                f"{table.place(kept[place])} is about another example, annotator, weight or "
+                "state than the rows before it of response "
+                f"{counted(int(numbers[place]))}",
+                expected="rows of one response that differ in what they name alone",
+                do="give it another number",
                 whose=table.whose,
             )
-        mentions = codes[names.LABEL] >= 0
-        said = [kept[place] for place in np.flatnonzero(mentions).tolist()]
-        columns: dict[str, Array] = {
-            names.MENTION_RESPONSE: response[mentions],
-            names.MENTION_LABEL: codes[names.LABEL][mentions],
-        }
-        of_response: dict[str, Array] = {
-            names.RESPONSE_EXAMPLE: codes[names.EXAMPLE],
-            names.RESPONSE_ANNOTATOR: codes[names.ANNOTATOR],
-        }
-        for column, read, found, variable, rows in (
-            (_BLOCK, _whole, columns, names.MENTION_BLOCK, said),
-            (_WEIGHT, _numbers, columns, names.MENTION_WEIGHT, said),
-            (_RESPONSE_WEIGHT, _numbers, of_response, names.RESPONSE_WEIGHT, kept),
-            (_STATE, _states, of_response, names.RESPONSE_STATE, kept),
-        ):
-            if column in table.header:
-                found[variable] = read(table, column, rows)
-        for name, values in of_response.items():
-            _check_one(table, kept, values == values[start][response], numbers)
-            columns[name] = values[start]
-        return cls(named=named, columns=columns)
-
-
-def _check_one(table: TextTable, kept: Sequence[int], same: Bools, numbers: Ints) -> None:
-    if not same.all():
-        place = int(np.flatnonzero(~same)[0])
-        raise InputError(
-            "response-mixed",
-            f"{table.place(kept[place])} is about another example, annotator, weight or state than "
-            f"the rows before it of response {counted(int(numbers[place]))}",
-            expected="rows of one response that differ in what they name alone",
-            do="give it another number",
-            whose=table.whose,
-        )
+    return named, columns
 
 
 def _whole(table: TextTable, column: str, rows: Sequence[int]) -> Ints:

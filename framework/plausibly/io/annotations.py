@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TypeAlias, cast
 
-import attrs
 import xarray as xr
 
 from plausibly import registry
@@ -27,12 +26,13 @@ from plausibly.errors import (
     warn,
 )
 from plausibly.io import arrays, files, frames, text
-from plausibly.io.hints import NEEDED, guessed, readings
+from plausibly.io.hints import NEEDED, columns_hint, guessed, readings
 from plausibly.io.json import json_head, read_json, read_json_lines
 from plausibly.io.label_tables import Names, is_table, names_of, table_from, with_coordinates
 from plausibly.io.pieces import npz_names
 from plausibly.progress import naming_if_slow
 from plausibly.protocols import ANNOTATION, READER, Annotation, ComponentLike, Reader
+from plausibly.registry.components import called
 from plausibly.registry.entries import Entry, calling, reason_of
 
 _UNDECLARED = "label-unknown"
@@ -57,55 +57,43 @@ def read_declared(read: Read, about: xr.Dataset) -> xr.Dataset:
 
 def _with_aliases(read: Read, labels: list[str], aliases: Mapping[str, str]) -> xr.Dataset:
     """Read with the labels; where answers name aliases, with these in their place or besides."""
-    table, messages = _attempt(read, labels)
-    named = _undeclared(table, aliases)
-    alias_of = {aliases[alias]: alias for alias in named}
-    if named and len(alias_of) == len(named):  # no label under two aliases
-        table, messages = _attempt(read, [alias_of.get(label, label) for label in labels])
-    if named and (len(alias_of) < len(named) or _is_undeclared(table)):
-        table, messages = _attempt(read, [*labels, *aliases])
-        if isinstance(table, InputError):
-            both = several(len(labels) + len(aliases), "declared label")
-            mine = f"{several(len(labels), 'declared label')}, or an alias"
-            table.expected = table.expected.replace(both, mine)
+    every = [*labels, *aliases]
+    declared = labels
+    while True:
+        found: xr.Dataset | InputError
+        # No warning is shown but those of the reading that counts.
+        with warnings.catch_warnings(record=True) as messages:
+            warnings.simplefilter("always")
+            try:
+                found = read(declared)
+            except InputError as error:
+                found = error
+        if isinstance(found, xr.Dataset) or found.name != _UNDECLARED or declared is every:
+            break
+        unknown = found.details.get("labels")
+        if declared is not labels:
+            named = list(aliases)
+        elif isinstance(unknown, (list, tuple, Mapping)):
+            named = [alias for alias in aliases if alias in map(str, unknown)]
+        else:
+            named = [alias for alias in aliases if quoted(alias) in found.what]
+        if not named:
+            break
+        alias_of = {aliases[alias]: alias for alias in named}
+        once = declared is labels and len(alias_of) == len(named)  # no label under two aliases
+        declared = [alias_of.get(label, label) for label in labels] if once else every
     for one in messages:
         warnings.warn_explicit(one.message, one.category, one.filename, one.lineno)
-    if isinstance(table, InputError):
-        raise table
-    return table
-
-
-def _attempt(
-    read: Read, labels: list[str]
-) -> tuple[xr.Dataset | InputError, list[warnings.WarningMessage]]:
-    """Return the table, or the error, and the warnings, none of which was shown yet."""
-    with warnings.catch_warnings(record=True) as messages:
-        warnings.simplefilter("always")
-        try:
-            return read(labels), messages
-        except InputError as error:
-            return error, messages
-
-
-def _is_undeclared(found: xr.Dataset | InputError) -> bool:
-    return isinstance(found, InputError) and found.name == _UNDECLARED
-
-
-def _undeclared(found: xr.Dataset | InputError, aliases: Mapping[str, str]) -> list[str]:
-    """Return the aliases that the error calls undeclared; none without such an error."""
-    if not isinstance(found, InputError) or found.name != _UNDECLARED:
-        return []
-    named = found.details.get("labels")
-    if isinstance(named, (list, tuple, Mapping)):
-        names = {str(name) for name in named}
-        return [alias for alias in aliases if alias in names]
-    return [alias for alias in aliases if quoted(alias) in found.what]
+    if isinstance(found, InputError):
+        if declared is every:
+            both = several(len(every), "declared label")
+            mine = f"{several(len(labels), 'declared label')}, or an alias"
+            found.expected = found.expected.replace(both, mine)
+        raise found
+    return found
 
 
 _ROLE = "annotations"
-
-_As: TypeAlias = tuple[str, str, Callable[[list[str] | None], xr.Dataset]]
-"""Name of the reader, name of the file or frame, and a function of the declared labels."""
 
 
 def read_annotations(
@@ -147,15 +135,28 @@ def read_annotations(
         `plausibly.io.frames.text_table` says.
     """
     about = None if labels is None else table_from(labels, LABEL)
-    found, whose, read_as = (
-        _from_file(Path(path), reader, options)
-        if isinstance(path, (str, os.PathLike))
-        else _from_frame(path, reader, options)
-    )
+    if isinstance(path, (str, os.PathLike)):
+        file = Path(path)
+        if not file.is_dir():
+            files.existing(file, _ROLE)
+        whose = file.name
+        component = (
+            _recognised(file, options)
+            if reader is None
+            else registry.resolve(READER, reader, options)
+        )
+    else:
+        frame = frames.text_table(path)
+        whose = frame.whose
+        component = _reader_of_frames(frame, reader, options)
+    found = called(READER, component)
 
     def read(declared: list[str] | None) -> xr.Dataset:
         with calling(f"reader {found}", "read"):
-            made = read_as(declared)
+            if isinstance(path, (str, os.PathLike)):
+                made = component.read(file, declared)
+            else:
+                made = component.from_table(frame, declared)
         # Tables of ours are looked at by their kind, once, below.
         is_ours = isinstance(made, AnnotationTable)
         return made if is_ours else check_table(made, whose=f"reader {found}")
@@ -183,40 +184,28 @@ def names_change(changes: bool) -> Iterator[None]:
         yield
 
 
-def _from_file(path: Path, reader: ComponentLike[Reader] | None, options: dict[str, object]) -> _As:
-    if not path.is_dir():
-        files.existing(path, _ROLE)
-    found = _recognised(path, options) if reader is None else _named(reader, options)
-    return found.name, path.name, lambda declared: found.reader.read(path, declared)
-
-
-def _from_frame(
-    frame: frames.Frame, reader: ComponentLike[Reader] | None, options: dict[str, object]
-) -> _As:
-    table = frames.text_table(frame)
-    named = None if reader is None else _named(reader, options)
-    if named is not None and _reads_tables(named.reader):
-        return named.name, table.whose, lambda declared: named.reader.from_table(table, declared)
+def _reader_of_frames(
+    table: TextTable, reader: ComponentLike[Reader] | None, options: dict[str, object]
+) -> Reader:
+    """Return the reader of a frame, or raise where none is named, or one of files."""
+    component = None if reader is None else registry.resolve(READER, reader, options)
+    if component is not None and _reads_tables(component):
+        return component
+    absent = [role for role in NEEDED if role not in table.header]
+    do = 'reader="crowd-table"' + (f", {columns_hint([table.header], absent)}" if absent else "")
+    if len(guessed(table.header, absent)) < len(absent):
+        do = (
+            'reader="wide-table", where each column is of an annotator; "counts" or '
+            '"soft-labels", where it is of a label'
+        )
     entries = registry.default().entries(READER)
-    known = [one.name for one in _candidates(entries, {})[0].values() if _reads_tables(one.reader)]
-    raise _reader_missing(table, named.name if named else None, known)
-
-
-def _reader_missing(table: TextTable, named: str | None, known: list[str]) -> InputError:
-    """Return the error about a frame whose reader is not named, or reads no frames."""
-    found = {role: role for role in NEEDED if role in table.header}
-    found |= guessed(table.header, [role for role in NEEDED if role not in found])
-    do = (
-        'reader="wide-table", where each column is of an annotator; "counts" or "soft-labels", '
-        "where it is of a label"
-    )
-    if set(found) == set(NEEDED):
-        pairs = ", ".join(f'"{r}": "{c}"' for r, c in sorted(found.items()) if r != c)
-        do = f'reader="crowd-table", columns={{{pairs}}}' if pairs else 'reader="crowd-table"'
+    known = [called(READER, c) for c in _candidates(entries, {})[0].values() if _reads_tables(c)]
     what = f"{table.whose} has {several(len(table.header), 'column')}, and no reader is named"
-    return InputError(
-        "reader-unnamed" if named is None else "reader-unfit",
-        what if named is None else f"reader {named} reads files, not {table.whose}",
+    if component is not None:
+        what = f"reader {called(READER, component)} reads files, not {table.whose}"
+    raise InputError(
+        "reader-unnamed" if component is None else "reader-unfit",
+        what,
         expected=f"one of {listed(known, most=9)}",
         got=f"columns {listed(map(quoted, table.header))}",
         do=do,
@@ -229,31 +218,16 @@ def _reads_tables(reader: Reader) -> bool:
     return type(reader).from_table is not Reader.from_table
 
 
-@attrs.frozen
-class _Candidate:
-    name: str
-    reader: Reader
-
-
-def _named(reader: ComponentLike[Reader], options: dict[str, object]) -> _Candidate:
-    component = registry.resolve(READER, reader, options)
-    return _Candidate(_name(component), component)
-
-
-def _name(component: Reader) -> str:
-    try:
-        return str(registry.describe(READER, component)["name"])
-    except ComponentError:  # an object of a class without a name here
-        return type(component).__name__
-
-
-def _recognised(path: Path, options: dict[str, object]) -> _Candidate:
+def _recognised(path: Path, options: dict[str, object]) -> Reader:
     head = b"" if path.is_dir() else files.opening(path, _ROLE)
     if not head and not path.is_dir():
         raise files.empty(path.name, "responses")
     registry.default().tell()
     entries = registry.default().entries(READER)
-    likely = _likely(entries, path)
+    # Readers of files with this ending, packed or not; all where it is unknown.
+    ending = path.name.lower().removesuffix(".gz")
+    fit = [entry for entry in entries if entry.suffixes and ending.endswith(entry.suffixes)]
+    likely = [entry for entry in entries if entry in fit or not (fit and entry.suffixes)]
     candidates, refusals = _candidates(likely, options)
     found = [one for one in candidates.values() if _recognises(one, path, head)]
     if not found:  # the name of the file may mislead
@@ -264,29 +238,22 @@ def _recognised(path: Path, options: dict[str, object]) -> _Candidate:
         raise _options_unfit(path, head, options, refusals)
     if len(found) == 1:
         return found[0]
-    names = [candidates[entry].name for entry in entries if entry in candidates]
-    names = [one.name for one in found] or names
+    names = [called(READER, candidates[entry]) for entry in entries if entry in candidates]
+    names = [called(READER, one) for one in found] or names
     if not found and path.is_dir():
         files.existing(path, _ROLE)
     raise _ambiguous(path, names) if found else _unknown(path, head, names, refusals)
 
 
-def _likely(entries: Sequence[Entry], path: Path) -> list[Entry]:
-    """Return the readers of files with this ending, packed or not; all where it is unknown."""
-    name = path.name.lower().removesuffix(".gz")
-    fit = {entry for entry in entries if entry.suffixes and name.endswith(entry.suffixes)}
-    return [entry for entry in entries if entry in fit or not (fit and entry.suffixes)]
-
-
 def _candidates(
     entries: Iterable[Entry], options: dict[str, object]
-) -> tuple[dict[Entry, _Candidate], dict[str, InputError]]:
+) -> tuple[dict[Entry, Reader], dict[str, InputError]]:
     """Return the readers that take these options, and why the others do not."""
-    found: dict[Entry, _Candidate] = {}
+    found: dict[Entry, Reader] = {}
     refused: dict[str, InputError] = {}
     for entry in entries:
         try:
-            component = cast("Reader", registry.default().make(entry, options))
+            found[entry] = cast("Reader", registry.default().make(entry, options))
         except (ComponentError, MissingExtra) as reason:
             refused[entry.name] = reason
             # Another reader's option is no fault, and an extra is named where nothing is found.
@@ -294,8 +261,6 @@ def _candidates(
                 _warn_of(
                     entry.name, "cannot be asked", reason, f"plausibly plugins check {entry.name}"
                 )
-        else:
-            found[entry] = _Candidate(_name(component), component)
     return found, refused
 
 
@@ -311,10 +276,11 @@ def _warn_of(reader: str, what: str, reason: BaseException, do: str) -> None:
     )
 
 
-def _recognises(candidate: _Candidate, path: Path, head: bytes) -> bool:
+def _recognises(reader: Reader, path: Path, head: bytes) -> bool:
+    name = called(READER, reader)
     try:
-        with naming_if_slow(f"reader {candidate.name} looks at {path.name}"):
-            answer = candidate.reader.recognises(path, head)
+        with naming_if_slow(f"reader {name} looks at {path.name}"):
+            answer = reader.recognises(path, head)
         if answer not in (True, False):
             raise TypeError(f"it returned a {type(answer).__name__}")
         return answer
@@ -322,7 +288,7 @@ def _recognises(candidate: _Candidate, path: Path, head: bytes) -> bool:
         raise
     except BaseException as reason:  # noqa: BLE001  # a stranger's reader must not stop ours
         what = f"cannot tell whether it reads {path.name}"
-        _warn_of(candidate.name, what, reason, "fix its recognises; the other readers were asked")
+        _warn_of(name, what, reason, "fix its recognises; the other readers were asked")
         return False
 
 
@@ -332,7 +298,7 @@ def _options_unfit(
     names = listed(quoted(name) for name in options)
     entries = registry.default().entries(READER)
     every = _candidates(entries, {})[0].values()
-    likely = [one.name for one in every if _recognises(one, path, head)]
+    likely = [called(READER, one) for one in every if _recognises(one, path, head)]
     meant = {name: why for name, why in refusals.items() if name in likely}
     reasons = [f"{name}: {reason_of(why)}" for name, why in (meant or refusals).items()]
     return InputError(
@@ -352,7 +318,7 @@ def _ambiguous(path: Path, names: list[str], got: str = "", do: str = "") -> Inp
         f"{path.name} could be {' or '.join(names)}",
         expected="one reader that recognises it",
         got=got or f"{len(names)}",
-        do=do or f"--reader {names[0]}",
+        do=do or f"reader={quoted(names[0])}",
         whose=path.name,
         details={"readers": names},
     )
@@ -375,29 +341,24 @@ def _check_readable(path: Path, head: bytes, rows: list[tuple[str, ...]]) -> Non
         text.read_table(path, role=_ROLE, unique=False)
 
 
-def _meant(
-    head: bytes, rows: list[tuple[str, ...]], arrays: frozenset[str]
-) -> tuple[dict[str, str], str]:
-    """Return how a file could be read, each reading as it is typed, and what it starts with."""
-    if rows:
-        return (readings(rows) if len(set(map(len, rows))) == 1 else {}), ""
-    if not arrays and not head.startswith(b"\x93NUMPY"):
-        return {}, f"first bytes {head[:8]!r}"
-    meant: dict[str, str] = {}
-    if arrays or any(mark in head[:128] for mark in (b"'<i", b"'|i", b"'<u", b"'|u")):
-        meant["counts"] = "counts, if each column counts the votes for a label"
-        meant["wide-table"] = "wide-table of a CSV file, if the columns are of annotators"
-    meant["soft-labels"] = "soft-labels, if annotators gave these weights"
-    flags = {name: f"--reader {text}" for name, text in meant.items()}
-    return flags, f"arrays {listed(sorted(arrays))}" if arrays else "an array"
-
-
 def _unknown(
     path: Path, head: bytes, names: list[str], refusals: dict[str, InputError]
 ) -> InputError:
     rows = text.first_rows(path, head)
     _check_readable(path, head, rows)
-    meant, got = _meant(head, rows, npz_names(path) if head.startswith(b"PK") else frozenset())
+    held = sorted(npz_names(path)) if head.startswith(b"PK") else []
+    meant: dict[str, str] = {}
+    got = f"arrays {listed(held)}" if held else "an array"
+    if rows:
+        meant = readings(rows) if len(set(map(len, rows))) == 1 else {}
+    elif held or head.startswith(b"\x93NUMPY"):
+        if held or any(mark in head[:128] for mark in (b"'<i", b"'|i", b"'<u", b"'|u")):
+            meant["counts"] = 'reader="counts", if each column counts the votes for a label'
+            of_columns = "of a CSV file, if the columns are of annotators"
+            meant["wide-table"] = f'reader="wide-table" {of_columns}'
+        meant["soft-labels"] = 'reader="soft-labels", if annotators gave these weights'
+    else:
+        got = f"first bytes {head[:8]!r}"
     if "counts" in meant:
         raise _ambiguous(
             path,
@@ -405,7 +366,7 @@ def _unknown(
             got="whole numbers, of which nothing says what they are",
             do="; ".join(meant.values()),
         )
-    do = "plausibly plugins list --kind reader; name one: --reader NAME"
+    do = 'plausibly plugins list --kind reader; name one: reader="NAME"'
     if rows and not head.startswith(b"PAR1"):
         lines = head.decode("utf-8-sig", "replace").splitlines()
         first = next((line for line in lines if line), "")

@@ -22,6 +22,7 @@ from plausibly import extras
 from plausibly.data.labels import Hierarchy, renamed_columns
 from plausibly.data.names import (
     AUGMENTATION,
+    DRAW,
     EXAMPLE,
     LABEL,
     NUMBERED,
@@ -100,11 +101,6 @@ def parse_npy(data: bytes, whose: str) -> Array:
     if dtype.kind == "U" and native.size and int(native.reshape(-1).view(np.uint32).max()) > _LAST:
         raise _damaged(whose, "text with characters that do not exist")
     return native
-
-
-def read_npy(path: Path | str, role: str) -> Array:
-    """Return the array in an ``.npy`` file; errors as of `parse_npy` and `files.contents`."""
-    return parse_npy(files.contents(path, role), Path(path).name)
 
 
 def read_npz(path: Path | str, role: str) -> dict[str, Array]:
@@ -194,34 +190,45 @@ class _Lock:
 LOCK = _Lock()
 
 
-def opened(path: Path, engine: str, *, lazy: bool = False) -> xr.Dataset:
-    """Return a file or store, read, or for Dask to read."""
-    read = xr.open_dataset if lazy else xr.load_dataset
-    more: dict[str, Any] = {"chunks": {}} if lazy else {}  # Any: arguments of xarray
-    if engine == "netcdf4":
-        more["backend_kwargs"] = {"lock": LOCK}
-    if engine == "zarr":
+def is_zarr(path: Path) -> bool:
+    """Return whether a path is a Zarr store."""
+    return path.suffix.lower() == ".zarr" or (
+        path.is_dir() and any((path / name).exists() for name in ("zarr.json", ".zgroup"))
+    )
+
+
+def load(path: Path | str, role: str, *, lazy: bool = False) -> xr.Dataset:
+    """Return a netCDF file or Zarr store, whole, or in the chunks in which it is stored."""
+    path, what = Path(path), "netCDF file"
+    source: Path | io.BytesIO = path
+    more: dict[str, Any] = {}  # Any: arguments of xarray
+    if lazy:
+        extras.require("dask.array", extra="dask", whose=path.name)
+        more["chunks"] = {}
+    if is_zarr(path):
+        extras.require("zarr", extra="zarr", whose=path.name)
+        if not path.exists():
+            files.existing(path, role)
+        engine, what = "zarr", "Zarr store"
         # One without consolidated metadata would be read all the same, with a warning of xarray's.
         more["consolidated"] = False
-    with LOCK:
-        return decoded(read(path, engine=engine, decode_cf=False, **more))
-
-
-def load(path: Path | str, role: str) -> xr.Dataset:
-    """Return a whole netCDF file."""
-    path = Path(path)
-    data = files.contents(path, role)
+    else:
+        data = files.opening(path, role, 8) if lazy else files.contents(path, role)
+        engine = "scipy" if data.startswith(CLASSIC) else "netcdf4"
+        if engine == "netcdf4":
+            extras.require("netCDF4", extra="netcdf", whose=path.name)
+            more["backend_kwargs"] = {"lock": LOCK}
+        elif not lazy:
+            source = io.BytesIO(data)
+    read = xr.open_dataset if lazy else xr.load_dataset
     try:
-        if data.startswith(CLASSIC):
-            raw = xr.load_dataset(io.BytesIO(data), engine="scipy", decode_cf=False)
-            return decoded(raw).load()  # text that is no UTF-8 would only fail when it is looked at
-        extras.require("netCDF4", extra="netcdf", whose=path.name)
-        return opened(path, "netcdf4").load()
-    except InputError:
-        raise
+        with LOCK:
+            dataset = decoded(read(source, engine=engine, decode_cf=False, **more))
+            # Text that is no UTF-8 would only fail when it is looked at.
+            return dataset if lazy else dataset.load()
     except Exception as reason:  # the parsers raise a dozen kinds on damaged files
-        expected = "a file as xarray's to_netcdf writes it"
-        raise files.damaged(path.name, reason, what="netCDF file", expected=expected) from reason
+        expected = "one as xarray writes it"
+        raise files.damaged(path.name, reason, what=what, expected=expected) from reason
 
 
 def decoded(raw: xr.Dataset) -> xr.Dataset:
@@ -265,195 +272,162 @@ def variable_of(
             else f"{whose} has no {wanted or 'predictions'}",
             expected="one variable over example and label",
             got=shown or "no variable",
-            do=f"--variable {fit[0]}" if fit else "name the dims example and label",
+            do=f"variable={quoted(fit[0])}" if fit else "name the dims example and label",
             whose=whose,
             details={"variables": [str(name) for name in dataset]},
         )
     return dataset[candidates[0]].transpose(..., EXAMPLE, LABEL)
 
 
-def check_one_row(examples: Sequence[str], whose: str) -> None:
-    """Raise ``example-twice`` where a table has several rows an example, and no column of views."""
-    try:
-        check_names(examples, EXAMPLE, whose=whose)
-    except InputError as error:
-        if error.name == "example-twice":
-            error.expected = "one row an example; several views belong in augmentations"
-            error.do = (
-                "keep one, or calibrator augmentation with --view VIEW_COLUMN (view=VIEW_COLUMN)"
-            )
-        raise
-
-
 def stacked(
     values: Array, table: TextTable, example: str, view: str
 ) -> tuple[Array, list[str], list[str]]:
-    """Return the rows of a table as one plane a view; examples and views as first seen."""
+    """Return the rows of a table as one plane per view; examples and views as first seen."""
     examples, views = table.column(example), table.column(view)
+    noun = DRAW if view == DRAW else "view"
     unnamed = [row for row, name in enumerate(views) if not name]
     if unnamed:
-        raise text.unnamed(table, "view", view, unnamed)
-    row_of, again, (view_names, example_names) = planes(views, examples)
+        raise text.unnamed(table, noun, view, unnamed)
+    rows, planes = list(dict.fromkeys(examples)), list(dict.fromkeys(views))
+    row_of = np.full((len(planes), len(rows)), -1, dtype=np.intp)
+    again: list[tuple[int, int]] = []
+    for row, place in enumerate(
+        zip(positions(planes, views), positions(rows, examples), strict=True)
+    ):
+        if row_of[place] >= 0:
+            again.append((int(row_of[place]), row))
+        row_of[place] = row
     if again:
         first, second = again[0]
         others = f", and {several(len(again) - 1, 'other')} again" if len(again) > 1 else ""
         raise InputError(
-            "view-twice",
-            f"{table.whose} has view {quoted(views[first])} of {examples[first]} in "
+            "view-twice" if noun == "view" else "draws-incomplete",
+            f"{table.whose} has {noun} {quoted(views[first])} of {examples[first]} in "
             f"{table.places([first, second])}{others}",
-            expected="one row a view of an example",
+            expected=f"one row per {noun} of an example",
             got=f"{several(len(again), 'row')} too many",
-            do="keep one, or give the other view a name of its own",
+            do=f"keep one, or give the other {noun} a name of its own",
             whose=table.whose,
             details={"examples": list(dict.fromkeys(examples[row] for _, row in again))},
         )
-    if (row_of < 0).any():
-        raise _incomplete(row_of < 0, example_names, view_names, table.whose)
-    return values[row_of], example_names, view_names
+    missing = row_of < 0
+    if missing.any():
+        lacking = list(compress(rows, np.any(missing, axis=0).tolist()))
+        without = {
+            name: list(compress(rows, row.tolist()))
+            for name, row in zip(planes, missing, strict=True)
+            if row.any()
+        }
+        shown = "; ".join(f"no {quoted(name)} of {listed(of)}" for name, of in without.items())
+        raise InputError(
+            f"{noun}s-incomplete",
+            f"{table.whose}: {counted(len(lacking))} of {several(len(rows), 'example')} "
+            f"{'lacks' if len(lacking) == 1 else 'lack'} a {noun} ({listed(lacking)})",
+            expected=f"every {noun} of every example: {listed(map(quoted, planes))}",
+            got=shown if len(without) <= 3 else f"{counted(int(missing.sum()))} rows too few",
+            do=f"add the {noun}s that are missing, or remove these examples from the file",
+            whose=table.whose,
+            details={"examples": lacking, "missing": without},
+        )
+    return values[row_of], rows, planes
 
 
-def planes(
-    outer: Sequence[str], inner: Sequence[str]
-) -> tuple[NDArray[np.intp], list[tuple[int, int]], tuple[list[str], list[str]]]:
-    """Return the row of each pair of names (-1 = none), rows of the same pair, and the names."""
-    names = list(dict.fromkeys(outer)), list(dict.fromkeys(inner))
-    codes = zip(positions(names[0], outer), positions(names[1], inner), strict=True)
-    row_of = np.full((len(names[0]), len(names[1])), -1, dtype=np.intp)
-    again: list[tuple[int, int]] = []
-    for row, place in enumerate(codes):
-        if row_of[place] >= 0:
-            again.append((int(row_of[place]), row))
-        else:
-            row_of[place] = row
-    return row_of, again, names
-
-
-def _incomplete(
-    missing: NDArray[np.bool_], examples: Sequence[str], views: Sequence[str], whose: str
-) -> InputError:
-    """Return the error that some examples lack some views, (view, example)."""
-    lacking = list(compress(examples, np.any(missing, axis=0).tolist()))
-    without = {
-        view: list(compress(examples, row.tolist()))
-        for view, row in zip(views, missing, strict=True)
-        if row.any()
-    }
-    shown = "; ".join(f"no {quoted(view)} of {listed(those)}" for view, those in without.items())
-    many = len(lacking) != 1
-    return InputError(
-        "views-incomplete",
-        f"{whose}: {counted(len(lacking))} of {several(len(examples), 'example')} "
-        f"{'lack' if many else 'lacks'} a view ({listed(lacking)})",
-        expected=f"every view of every example: {listed(map(quoted, views))}",
-        got=shown if len(without) <= 3 else f"{counted(int(missing.sum()))} rows too few",
-        do="predict the views that are missing, or remove these examples from the file",
-        whose=whose,
-        details={"examples": lacking, "missing": without},
-    )
-
-
-_REST = "a column of example names, then one column of numbers a label and nothing else"
+_REST = "a column of example names, then one column of numbers per label and nothing else"
 _INDEX = ("", "Unnamed: 0", "__index_level_0__")
 """What pandas, or what read its files, calls an index without a name."""
 
 
 @attrs.frozen
-class _Wanted:
-    """Which columns of a table are not of labels, and whether rows may be views."""
+class Wanted:
+    """Which columns of a table are not of labels, whether rows may be views, who wrote it."""
 
     example: str
     view: str | None = None
     views_fit: bool = False
     unique: bool = True
+    ours: bool = False
 
     def read(
         self, table: TextTable, values_of: Callable[[list[int], str], Array], empty: str
     ) -> NamedArray:
         """Return rows of numbers under their names, as planes where they are of views."""
-        whose, view = table.whose, self.view
-        rest = self._numbers(table)
+        rest = self.number_columns(table)
         if not len(table):
-            raise files.empty(whose, "one row an example", empty)
-        names = table.column(self.example)
+            raise files.empty(table.whose, "one row per example", empty)
+        names, views = table.column(self.example), None
         unnamed = [row for row, name in enumerate(names) if is_blank(name)]
-        if unnamed:
+        if unnamed and not self.ours:
             raise text.unnamed(table, EXAMPLE, self.example, unnamed)
         do = "remove what is no label from the file"
-        if self.views_fit and view is None and len(set(names)) < len(names):
-            do += ", or --view COLUMN (view=COLUMN), if it names views of an example"
+        may_be_views = self.views_fit and self.view is None and len(set(names)) < len(names)
+        if may_be_views:
+            do += ', or view="COLUMN", if it names views of an example'
         values = values_of(rest, do)
-        views = None
-        if view is not None:
-            values, names, views = stacked(values, table, self.example, view)
-        elif self.views_fit:
-            check_one_row(names, whose)
+        if self.view is not None:
+            values, names, views = stacked(values, table, self.example, self.view)
+        elif may_be_views:
+            try:
+                check_names(names, EXAMPLE, whose=table.whose)
+            except InputError as error:
+                error.expected = "one row per example; several views belong in augmentations"
+                error.do = 'keep one, or calibrator augmentation with view="COLUMN"'
+                raise
         labels = [table.header[position] for position in rest]
         return NamedArray(
-            values=values, examples=names, labels=labels, whose=whose, augmentations=views
+            values=values, examples=names, labels=labels, whose=table.whose, augmentations=views
         )
 
-    def _numbers(self, table: TextTable) -> list[int]:
+    def number_columns(self, table: TextTable) -> list[int]:
         """Return the positions of the columns of numbers."""
-        header = table.header
-        self._check_index(table)
+        whose, header = table.whose, table.header
+        # An unnamed column elsewhere is none, such as the last one where lines end in a comma.
+        index = next((name for name in _INDEX if name in header and (name or not header[0])), None)
+        mine = self.ours or index in (self.example, self.view)
+        if index is not None and not mine:
+            at = header.index(index)
+            some = f"{listed(table.columns[at][:3])}, … " if table.columns[at] else "a column "
+            kind = "parquet" if whose.endswith(".parquet") else "csv"
+            raise InputError(
+                "index-column",
+                f"column {at + 1} of {whose} looks like the index of a pandas data frame",
+                expected="a column of example names and one column of numbers per label",
+                got=f"{some}under the name {quoted(index)}",
+                do=f'df.to_{kind}("{whose}", index=False)'
+                if self.example in header
+                else f"example={quoted(index)}, if it names the examples",
+                whose=whose,
+                details={"column": index},
+            )
         guess = near(self.example, header)
         if guess is None and header and names_examples(header[0], table.columns[0]):
             guess = header[0]
         hint = f"add a column {self.example} with the names of the examples"
         if guess is not None:
-            hint = f"--example {quoted(guess)}, if that column names the examples"
+            hint = f"example={quoted(guess)}, if that column names the examples"
         table.need([self.example], do=hint)
         taken = [header.index(self.example)]
         if self.view is not None:
-            taken.append(self._view(table))
+            others = [name for name in header if name != self.example]
+            guess = near(self.view, others) or (others[0] if others else "")
+            hint = f"view={quoted(guess)}, if that column names the views" if guess else ""
+            if self.view == self.example:
+                expected = "another column than the one that names the examples"
+                raise files.meaningless(whose, "view", quoted(self.view), expected, hint)
+            table.need([self.view], do=hint or "leave view out")
+            taken.append(header.index(self.view))
         rest = [position for position in range(len(header)) if position not in taken]
         if self.unique:
-            text.distinct([header[position] for position in rest], table.whose)
+            text.distinct([header[position] for position in rest], whose)
         if not rest:
             raise InputError(
                 "columns-missing",
-                f"{table.whose} has no column of numbers",
+                f"{whose} has no column of numbers",
                 expected=_REST,
                 got=f"only {listed(quoted(header[position]) for position in sorted(taken))}",
-                do="add one column a label",
-                whose=table.whose,
+                do="add one column per label",
+                whose=whose,
             )
         return rest
-
-    def _check_index(self, table: TextTable) -> None:
-        """Raise ``index-column`` where a column is the index of a data frame, and not asked for."""
-        header, whose = table.header, table.whose
-        # An unnamed column elsewhere is none, such as the last one where lines end in a comma.
-        index = next((name for name in _INDEX if name in header and (name or not header[0])), None)
-        if index is None or index in (self.example, self.view):
-            return
-        at = header.index(index)
-        some = f"{listed(table.columns[at][:3])}, … " if table.columns[at] else "a column "
-        kind = "parquet" if whose.endswith(".parquet") else "csv"
-        raise InputError(
-            "index-column",
-            f"column {at + 1} of {whose} looks like the index of a pandas data frame",
-            expected="a column of example names and one column of numbers per label",
-            got=f"{some}under the name {quoted(index)}",
-            do=f'df.to_{kind}("{whose}", index=False)'
-            if self.example in header
-            else f"--example {quoted(index)}, if it names the examples",
-            whose=whose,
-            details={"column": index},
-        )
-
-    def _view(self, table: TextTable) -> int:
-        """Return the position of the column of views, which is not the one of the examples."""
-        view = str(self.view)
-        others = [name for name in table.header if name != self.example]
-        guess = near(view, others) or (others[0] if others else "")
-        hint = f"--view {quoted(guess)}, if that column names the views"
-        if view == self.example:
-            expected = "another column than the one that names the examples"
-            do = hint if guess else ""
-            raise files.meaningless(table.whose, "view", quoted(view), expected, do)
-        table.need([view], do=hint if guess else "leave view out")
-        return table.header.index(view)
 
 
 def from_table(
@@ -462,11 +436,12 @@ def from_table(
     example: str,
     *,
     unique: bool = True,
+    ours: bool = False,
     view: str | None = None,
     views_fit: bool = False,
 ) -> NamedArray:
     """Read a CSV, TSV or Parquet file: a column of example names, then a column a label."""
-    wanted = _Wanted(example, view, views_fit, unique)
+    wanted = Wanted(example, view, views_fit, unique, ours)
     if files.opening(path, role, 4) == b"PAR1":
         return _from_columns(path.name, text.read_columns(path, role), wanted)
     table = text.read_table(path, role=role, unique=False)
@@ -477,10 +452,10 @@ def from_table(
 
 def from_frame(frame: object, example: str, *, view: str | None = None) -> NamedArray:
     """Read a data frame; parameters as in `from_table`, errors of `plausibly.io.frames` besides."""
-    return _from_columns(*frames.columns_of(frame), _Wanted(example, view, views_fit=True))
+    return _from_columns(*frames.columns_of(frame), Wanted(example, view, views_fit=True))
 
 
-def _from_columns(whose: str, columns: Sequence[text.Column], wanted: _Wanted) -> NamedArray:
+def _from_columns(whose: str, columns: Sequence[text.Column], wanted: Wanted) -> NamedArray:
     def values_of(rest: list[int], do: str) -> Array:
         some = [columns[position] for position in rest]
         words = [column for column in some if column.content != "number"]
@@ -554,7 +529,7 @@ def shaped(values: Array, whose: str, *, augmented: bool = False) -> Array:
 
 def from_npy(path: Path, role: str) -> NamedArray:
     """Read an ``.npy`` file: numbers without names."""
-    values = shaped(read_npy(path, role), path.name)
+    values = shaped(parse_npy(files.contents(path, role), path.name), path.name)
     return NamedArray(values=values, examples=None, labels=None, whose=path.name)
 
 
@@ -692,7 +667,7 @@ def labelled(
             got=f"beside them {listed(f'{n} {a.shape}' for n, a in found.unread.items())}"
             if found.unread
             else "",
-            do="--labels labels.txt (one name a line)",
+            do='labels="labels.txt" (one name per line)',
             whose=whose,
         )
     if found.examples is not None and examples is not None:
@@ -708,7 +683,10 @@ def labelled(
     columns = found.labels
     if columns is None and labels is not None:
         tables.append(table_from(labels, LABEL))
-        columns = _in_columns(tables[-1], size[1])
+        columns = names_of(tables[-1], LABEL)
+        leaves = Hierarchy.of_table(tables[-1]).leaves
+        if len(leaves) == size[1]:  # the labels that stand above no other
+            columns = [columns[code] for code in leaves]
         _check_count(columns, size[1], whose, "labels")
     rows = found.examples
     if examples is not None:
@@ -740,13 +718,6 @@ def labelled(
     return array
 
 
-def _in_columns(table: xr.Dataset, columns: int) -> list[str]:
-    """Return the names of unnamed columns: all labels, or those that stand above no other."""
-    labels = names_of(table, LABEL)
-    leaves = Hierarchy.of_table(table).leaves
-    return [labels[code] for code in leaves] if columns == len(leaves) else labels
-
-
 def declared(array: xr.DataArray, labels: Names, whose: str) -> xr.DataArray:
     """Return the array with its labels in the declared order, and their coordinates."""
     table = table_from(labels, LABEL)
@@ -761,7 +732,7 @@ def declared(array: xr.DataArray, labels: Names, whose: str) -> xr.DataArray:
         lacks = f"lacks {listed(map(quoted, missing))}" if missing else ""
         adds = f"has {listed(map(quoted, extra))} besides" if extra else ""
         guess = near(extra[0], missing) if extra and missing else None
-        do = f'--rename "{extra[0]}={guess}"' if guess else "mend the names here or there"
+        do = f'rename={{"{extra[0]}": "{guess}"}}' if guess else "mend the names here or there"
         raise InputError(
             "labels-differ",
             f"{whose} does not have the declared labels",

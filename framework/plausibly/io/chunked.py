@@ -14,39 +14,11 @@ import numpy as np
 import xarray as xr
 
 from plausibly import extras
-from plausibly.data.names import EXAMPLE, near, quoted, read_coordinates
-from plausibly.errors import InputError, listed
+from plausibly.data.names import EXAMPLE, read_coordinates
+from plausibly.data.text_table import TextTable
+from plausibly.errors import InputError
 from plausibly.io import arrays, files, text
 from plausibly.io.arrays import Array, NamedArray, shaped
-
-
-def is_zarr(path: Path) -> bool:
-    """Return whether a path is a Zarr store."""
-    return path.suffix.lower() == ".zarr" or (
-        path.is_dir() and any((path / name).exists() for name in ("zarr.json", ".zgroup"))
-    )
-
-
-def open_dataset(path: Path, role: str, *, lazy: bool = True) -> xr.Dataset:
-    """Return a Zarr store or a netCDF file in the chunks in which it is stored, not read yet."""
-    if lazy:
-        extras.require("dask.array", extra="dask", whose=path.name)
-    engine = "zarr"
-    if is_zarr(path):
-        extras.require("zarr", extra="zarr", whose=path.name)
-        if not path.exists():
-            files.existing(path, role)
-    else:
-        classic = files.opening(path, role, 8)[:4] in arrays.CLASSIC
-        engine = "scipy" if classic else "netcdf4"
-        if not classic:
-            extras.require("netCDF4", extra="netcdf", whose=path.name)
-    try:
-        return arrays.opened(path, engine, lazy=lazy)
-    except Exception as reason:  # the parsers raise a dozen kinds on damaged files
-        what = "Zarr store" if engine == "zarr" else "netCDF file"
-        expected = "one as xarray writes it"
-        raise files.damaged(path.name, reason, what=what, expected=expected) from reason
 
 
 def in_chunks(array: xr.DataArray, chunks: int) -> xr.DataArray:
@@ -72,8 +44,8 @@ def from_chunks(
     whose, ending = path.name, path.suffix.lower()
     examples: list[str] | None = None
     labels: list[str] | None = None
-    if is_zarr(path) or files.opening(path, role, 8).startswith(arrays.SIGNATURES):
-        dataset = open_dataset(path, role)
+    if arrays.is_zarr(path) or files.opening(path, role, 8).startswith(arrays.SIGNATURES):
+        dataset = arrays.load(path, role, lazy=True)
         array = in_chunks(arrays.variable_of(dataset, variable, usual, whose), chunks)
         return arrays.of_variable(dataset, read_coordinates(array), whose)
     if ending == ".npy":
@@ -86,16 +58,9 @@ def from_chunks(
             "chunks",
             path.suffix or "no ending",
             "a file that can be read in parts: .zarr, .nc, .npy or .parquet",
-            f"leave chunks (--chunks) out, or write it as {path.with_suffix('.zarr').name}",
+            f"leave chunks out, or write it as {path.with_suffix('.zarr').name}",
         )
     return NamedArray(values=shaped(values, whose), examples=examples, labels=labels, whose=whose)
-
-
-def from_store(path: Path, role: str, variable: str | None, usual: tuple[str, ...]) -> NamedArray:
-    """Return a variable over ``example`` and ``label`` of a Zarr store, in memory."""
-    dataset = open_dataset(path, role, lazy=False)
-    array = arrays.variable_of(dataset, variable, usual, path.name)
-    return arrays.of_variable(dataset, array, path.name)
 
 
 def check_chunks(chunks: int) -> None:
@@ -106,7 +71,7 @@ def check_chunks(chunks: int) -> None:
             f"chunks of {chunks} examples hold nothing",
             expected="one example a chunk, or more",
             got=str(chunks),
-            do="chunks=50000 (--chunks 50000)",
+            do="chunks=50000",
         )
 
 
@@ -154,17 +119,9 @@ def _parquet(
     files.existing(path, role)
     header, whose = text.names(path), path.name
     text.distinct(header, whose)
-    if example not in header or len(header) == 1:
-        guess = near(example, header) or header[0]
-        raise InputError(
-            "columns-missing",
-            f"{whose} has no column {quoted(example)} beside columns of numbers",
-            expected="a column of example names, then one column of numbers a label",
-            got=listed(map(quoted, header)),
-            do=f"--example {quoted(guess)}, if that column names the examples",
-            whose=whose,
-        )
-    labels = [name for name in header if name != example]
+    cells: tuple[list[str], ...] = tuple([] for _ in header)
+    table = TextTable(whose=whose, header=header, columns=cells, lines=(), unit="row")
+    labels = [header[place] for place in arrays.Wanted(example).number_columns(table)]
     with text.parquet_file(path) as file:
         groups = [file.metadata.row_group(k).num_rows for k in range(file.num_row_groups)]
         names = [str(name) for name in file.read(columns=[example])[example].to_pylist()]

@@ -8,7 +8,7 @@ import zlib
 from collections.abc import Sequence
 from pathlib import Path
 
-from plausibly.data.names import near
+from plausibly.data.names import near, quoted
 from plausibly.errors import SLASHES, InputError, counted, listed
 from plausibly.extras import require
 
@@ -47,26 +47,12 @@ def _missing(path: Path, role: str) -> InputError:
     )
 
 
-def _folder(path: Path, role: str) -> InputError:
-    names = _neighbours(path)
-    return InputError(
-        "file-is-folder",
-        f'{role} "{path}" is a folder',
-        expected="a file",
-        got=f"a folder with {listed(names)}" if names else "an empty folder",
-        do=f"name one of its files: {path / names[0]}" if names else "name a file",
-        whose=str(path),
-        details={"path": str(path)},
-    )
-
-
-def _unreadable(path: Path, role: str, reason: Exception) -> InputError:
-    strerror = reason.strerror if isinstance(reason, OSError) else None
+def _unreadable(path: Path, role: str, reason: object) -> InputError:
     return InputError(
         "file-unreadable",
         f'{role} "{path}" cannot be read',
-        expected="a readable file",
-        got=f'"{(strerror or str(reason)).lower()}"',
+        expected="a readable file, which can be read again",
+        got=f'"{(getattr(reason, "strerror", None) or str(reason)).lower()}"',
         do="name another file, or change the rights of this one",
         whose=str(path),
         details={"path": str(path)},
@@ -83,17 +69,18 @@ def existing(path: Path | str, role: str) -> Path:
     except (OSError, ValueError) as reason:
         raise _unreadable(path, role, reason) from reason
     if stat.S_ISDIR(mode):
-        raise _folder(path, role)
-    if not stat.S_ISREG(mode):
+        names = _neighbours(path)
         raise InputError(
-            "file-unreadable",
-            f'{role} "{path}" is a device or a pipe',
-            expected="a regular file, which can be read again",
-            got="one without an end, or that is read once",
-            do="write what it gives to a file, and name that",
+            "file-is-folder",
+            f'{role} "{path}" is a folder',
+            expected="a file",
+            got=f"a folder with {listed(names)}" if names else "an empty folder",
+            do=f"name one of its files: {path / names[0]}" if names else "name a file",
             whose=str(path),
             details={"path": str(path)},
         )
+    if not stat.S_ISREG(mode):
+        raise _unreadable(path, role, "a device or a pipe")
     return path
 
 
@@ -163,7 +150,7 @@ def check_ending(path: Path, endings: Sequence[str]) -> str:
             f"cannot tell the format of {path}",
             expected=" or ".join(endings),
             got=path.suffix or "no ending",
-            do=f"-o {path.with_suffix(endings[0])}",
+            do=f"path={quoted(path.with_suffix(endings[0]))}",
             whose=str(path),
         )
     if ending == ".parquet":

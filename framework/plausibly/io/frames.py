@@ -8,7 +8,6 @@ the NA of pandas, null) an empty cell; text such as ``nan`` stays text.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from types import ModuleType
 from typing import Any, Protocol
 
 import attrs
@@ -84,7 +83,12 @@ def columns_of(frame: object) -> tuple[str, list[FrameColumn]]:
     """Return what a frame is called in messages, and its columns in order."""
     whose, called = WHOSE, dict[str, tuple[str, ...]]()
     if hasattr(frame, "with_format"):
-        whose, called = _DATA_SET, _label_names(frame)
+        whose, features = _DATA_SET, getattr(frame, "features", None)
+        # The names behind the numbers of the columns that are of labels.
+        for name, feature in features.items() if isinstance(features, Mapping) else ():
+            listed_names = getattr(feature, "names", None)
+            if isinstance(listed_names, (list, tuple)):
+                called[str(name)] = tuple(map(str, listed_names))
         frame = _arrow(frame)
     if isinstance(frame, pd.DataFrame):
         frame = _with_index(frame)
@@ -93,7 +97,18 @@ def columns_of(frame: object) -> tuple[str, list[FrameColumn]]:
     nw = extras.require("narwhals.stable.v1", extra="frames", whose=whose)
     names = [name_text(name) for name in _raw_names(frame)]
     distinct(names, whose, _RENAME)
-    series = list(_native(nw, frame, whose).iter_columns())
+    try:
+        native = nw.from_native(frame, eager_only=True)
+    except TypeError:
+        raise InputError(
+            "frame-unknown",
+            f"{type(frame).__name__} is no frame",
+            expected="the path of a file, or a frame of pandas, polars, pyarrow or datasets",
+            got=_kind(frame),
+            do="pandas.DataFrame(...)",
+            whose=whose,
+        ) from None
+    series = list(native.iter_columns())
     if not series or not len(series[0]):
         raise InputError(
             "frame-empty",
@@ -128,20 +143,6 @@ def _content(series: Cells) -> Content:
     values: Sequence[object] = series.to_list()
     plain = all(is_missing(value) or is_name(value) for value in values)
     return "nested" if not plain or any(isinstance(value, bytes) for value in values) else "text"
-
-
-def _native(nw: ModuleType, frame: object, whose: str) -> Any:  # Any: narwhals is an extra
-    try:
-        return nw.from_native(frame, eager_only=True)
-    except TypeError:
-        raise InputError(
-            "frame-unknown",
-            f"{type(frame).__name__} is no frame",
-            expected="the path of a file, or a frame of pandas, polars, pyarrow or datasets",
-            got=_kind(frame),
-            do="pandas.DataFrame(...)",
-            whose=whose,
-        ) from None
 
 
 def _lazy(whose: str, how: str, frame: object, do: str) -> InputError:
@@ -187,19 +188,6 @@ def _with_index(frame: pd.DataFrame) -> pd.DataFrame:
     if texts and len(index) and _INDEX not in frame.columns:
         return frame.reset_index(names=_INDEX)
     return frame
-
-
-def _label_names(data_set: object) -> dict[str, tuple[str, ...]]:
-    """Return the names behind the numbers of the columns that are of labels."""
-    features = getattr(data_set, "features", None)
-    if not isinstance(features, Mapping):
-        return {}
-    found = {str(name): getattr(feature, "names", None) for name, feature in features.items()}
-    return {
-        name: tuple(map(str, names))
-        for name, names in found.items()
-        if isinstance(names, (list, tuple))
-    }
 
 
 def _arrow(data_set: Any) -> object:  # Any: datasets is not imported

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
+from plausibly.data.names import quoted
+
 _WORDS: Mapping[str, tuple[str, ...]] = {
     "worker": ("worker", "annotator", "rater", "performer", "user", "reader", "coder", "who"),
     "label": (
@@ -66,7 +68,7 @@ def readings(rows: Sequence[Sequence[str]]) -> dict[str, str]:
     found: dict[str, str] = {}
     hint = columns_hint(rows)
     if "_COLUMN" not in hint:
-        found["crowd-table"] = f"--reader crowd-table {hint}"
+        found["crowd-table"] = f'reader="crowd-table", {hint}'
     free = [name for name, column in cells.items() if not all(map(NUMBER.fullmatch, column))]
     if not free and names_examples(header[0], cells[header[0]]):
         free = [header[0]]
@@ -75,14 +77,14 @@ def readings(rows: Sequence[Sequence[str]]) -> dict[str, str]:
     others = [cell for name, column in cells.items() if name not in free for cell in column]
     if found:
         found["crowd-table"] += ", if each row is one answer"
-    meant = {"soft-labels": "annotators gave these weights; -p, if a model did"}
+    meant = {"soft-labels": "annotators gave these weights; they are predictions, if a model did"}
     if all(map(_WHOLE.fullmatch, others)):
         meant = {"counts": "each column counts votes for a label"}
         if "crowd-table" not in found:
             meant["wide-table"] = "each column is of an annotator"
     for reader, when in meant.items():
-        options = f'\'{{name = "{reader}", example = "{free[0]}"}}\'' if free else reader
-        found[reader] = f"--reader {options}, if {when}"
+        options = f'{{"name": "{reader}", "example": "{free[0]}"}}' if free else quoted(reader)
+        found[reader] = f"reader={options}, if {when}"
     return found
 
 
@@ -118,12 +120,12 @@ def columns_hint(rows: Sequence[Sequence[str]], roles: Sequence[str] = NEEDED) -
     Returns
     -------
     str
-        ``--columns task=item,worker=rater,label=answer``: names that look right, and the last one
-        that is left; ``LABEL_COLUMN`` where nothing tells; positions where the first row is no
-        header.
+        ``columns={"task": "item", "worker": "rater", "label": "answer"}``: names that look right,
+        and the last one that is left; ``LABEL_COLUMN`` where nothing tells; positions where the
+        first row is no header.
     """
     if not has_header(rows):
-        return "--columns task=1,worker=2,label=3, with the positions of this file"
+        return 'columns={"task": "1", "worker": "2", "label": "3"}, with the positions of this file'
     header = rows[0]
     found = guessed(header, roles)
     there = {*found.values(), *(name for name in header if name in NEEDED and name not in roles)}
@@ -133,7 +135,6 @@ def columns_hint(rows: Sequence[Sequence[str]], roles: Sequence[str] = NEEDED) -
         cells = [row[left[0]] for row in rows[1:]]
         if not any(NUMBER.fullmatch(cell) and not _WHOLE.fullmatch(cell) for cell in cells):
             found[open_roles[0]] = header[left[0]]
-    for role in roles:
-        found.setdefault(role, f"{role.upper()}_COLUMN")
-    pairs = ",".join(f"{role}={found[role]}" for role in roles)
-    return f'--columns "{pairs}"' if " " in pairs else f"--columns {pairs}"
+    column_of = {role: found.get(role, f"{role.upper()}_COLUMN") for role in roles}
+    pairs = (f'"{role}": "{column}"' for role, column in column_of.items())
+    return f"columns={{{', '.join(pairs)}}}"

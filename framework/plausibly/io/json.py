@@ -144,7 +144,10 @@ def parse_json(
     try:
         value: object = _STRICT.decode(text)
     except json.JSONDecodeError as reason:
-        if _is_cut(text, reason):
+        rest = text[reason.pos :].strip()
+        begun = bool(rest) and any(word.startswith(rest) for word in ("true", "false", "null", "-"))
+        # Broken only because more would have to follow.
+        if not rest or begun or reason.msg.startswith("Unterminated string"):
             whole = text.rstrip()
             at, column = line + whole.count("\n"), len(whole) - whole.rfind("\n") - 1
             says = f", column {counted(column)}: the {noun} ends early"
@@ -167,13 +170,6 @@ def parse_json(
     if _too_deep(value) or _HALF.search(text):
         _check(text, whose, line)
     return value
-
-
-def _is_cut(text: str, reason: json.JSONDecodeError) -> bool:
-    """Return whether a JSON text is broken only because more would have to follow."""
-    rest = text[reason.pos :].strip()
-    begun = bool(rest) and any(word.startswith(rest) for word in ("true", "false", "null", "-"))
-    return not rest or begun or reason.msg.startswith("Unterminated string")
 
 
 def _too_deep(value: object) -> bool:

@@ -26,7 +26,9 @@ from plausibly.data.names import (
     name_texts,
     near,
     near_pair,
+    not_among,
     quoted,
+    several,
     text_array,
 )
 from plausibly.data.plausibilities import label_dim
@@ -298,6 +300,22 @@ def table_from(source: Names, dim: str) -> xr.Dataset:
 def _one_column(whose: str, column: str, names: list[str], unit: str = "line") -> TextTable:
     lines = range(1, len(names) + 1)
     return TextTable(whose=whose, header=(column,), columns=(names,), lines=lines, unit=unit)
+
+
+def check_known(used: Sequence[str], labels: Sequence[str], whose: str, verb: str) -> None:
+    """Raise ``label-unknown`` where a label is not among others."""
+    unknown = not_among(used, labels)
+    if unknown:
+        guess = near(unknown[0], labels)
+        raise InputError(
+            "label-unknown",
+            f"{whose} {verb} {quoted(unknown[0])}",
+            expected=f"one of {several(len(labels), 'label')} ({listed(labels)})",
+            got=f"{several(len(unknown), 'label')} outside ({listed(unknown)})",
+            do=f"did you mean {quoted(guess)}?" if guess else "declare it, or mend it",
+            whose=whose,
+            details={"labels": unknown},
+        )
 
 
 def names_of(table: xr.Dataset | xr.DataArray, dim: str) -> list[str]:

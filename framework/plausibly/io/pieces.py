@@ -36,8 +36,8 @@ ABOUT = "about"
 
 _VERSION = 1
 _READS = {
-    "annotation table": "plausibly.read_annotations(path), or -a FILE",
-    "plausibilities": "plausibly.read_plausibilities(path), or the option plausibilities",
+    "annotation table": "plausibly.read_annotations(path), where annotations are wanted",
+    "plausibilities": "plausibly.read_plausibilities(path), where plausibilities are wanted",
 }
 _SURROGATE = re.compile("[\ud800-\udfff]")
 

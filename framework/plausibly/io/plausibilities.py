@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Literal, TypeAlias, overload
 
@@ -16,6 +16,7 @@ import xarray as xr
 from plausibly.atomic import replacing
 from plausibly.data import names
 from plausibly.data.names import (
+    AUGMENTATION,
     CONVERGENCE,
     DENOMINATOR,
     DRAW,
@@ -42,14 +43,14 @@ from plausibly.data.plausibilities import (
     sparse_dataset,
 )
 from plausibly.data.text_table import TextTable
-from plausibly.errors import InputError, counted, listed, warn
+from plausibly.errors import InputError, listed, warn
 from plausibly.io import arrays, files, pieces, text
 from plausibly.io.arrays import Array
 from plausibly.io.label_tables import as_values
 from plausibly.io.pieces import ABOUT, MARK, check_encodable, damaged
 from plausibly.io.text import numbers, plain, value_of
 from plausibly.kernels.sparse import Sparse
-from plausibly.kernels.types import Floats, FloatType, Ints
+from plausibly.kernels.types import Floats, Ints
 
 VALUE = "plausibility"
 
@@ -179,116 +180,55 @@ def _wide(array: xr.DataArray, path: Path) -> _Rows:
     return [*before, *labels], [*before.values(), *np.ascontiguousarray(values.T)], about
 
 
-def _read_parquet(path: Path, about: str) -> xr.DataArray:
-    """Return plausibilities in a wide Parquet file that says of itself what it is."""
+def _read_wide(path: Path, head: bytes, about: str | None) -> xr.DataArray:
+    """Return plausibilities in a table with one column per label."""
     whose = path.name
-    dataset, _ = pieces.understood(about, _KIND, whose)
-    try:
-        labels, examples = (name_texts(dataset.variables[dim].values) for dim in (LABEL, EXAMPLE))
-        columns = text.read_columns(path, _ROLE)
-        before = len(columns) - len(labels)
-        rows = [column.texts() for column in columns[:before] if column.name == EXAMPLE]
-        values = np.stack([column.numbers() for column in columns[before:]], axis=1)
-        times, rest = divmod(len(values), len(examples))
-        drawn = columns[0].name == DRAW
-        draws = _draw_texts(dataset, times)
-        if drawn and columns[0].texts() != [name for name in draws for _ in examples]:
-            raise ValueError(f"its draws are not {listed(draws)} of every example")
-        if rest or rows != [examples * times] or (times != 1 and not drawn):
-            raise ValueError(f"it has {several(len(values), 'row')} of {len(examples)} examples")
-        if [column.name for column in columns[before:]] != labels:
-            raise ValueError("the columns are not of its labels")
-        dims = (DRAW, EXAMPLE, LABEL) if drawn else (EXAMPLE, LABEL)
-        shape = (times, len(examples), len(labels))[-len(dims) :]
-        return _array_of(dataset.assign({PLAUSIBILITIES: (dims, values.reshape(shape))}))
-    except (KeyError, ValueError, ZeroDivisionError) as reason:
-        raise damaged(whose, reason) from reason
-
-
-def _read_wide(path: Path, head: bytes) -> xr.DataArray:
-    """Return plausibilities in a table with one column a label."""
     if head.startswith(b"PAR1"):
         drawn = text.names(path)[:2] == (DRAW, EXAMPLE)
     else:
         drawn = pieces.begins(head, [DRAW, EXAMPLE])
-    if drawn:
-        return _read_draws(text.read_table(path, role=_ROLE, unique=False))
-    found = arrays.from_table(path, _ROLE, EXAMPLE, unique=False)
-    labels = found.labels or []
+    view = DRAW if drawn else None
+    found = arrays.from_table(path, _ROLE, EXAMPLE, ours=about is not None, unique=False, view=view)
+    values, labels = found.values, found.labels or []
+    if about is not None:
+        known, _ = pieces.understood(about, _KIND, whose)
+        first = len(labels) - known.sizes.get(LABEL, 0)
+        here = {EXAMPLE: found.examples, LABEL: labels[first:], DRAW: found.augmentations}
+        try:
+            for dim, size in known.sizes.items():
+                named = _draw_texts(known, size) if dim == DRAW else name_texts(known[dim].values)
+                if here[str(dim)] != named:
+                    raise ValueError(f"its {dim}s are not {listed(named)}")
+            stored = {PLAUSIBILITIES: values[..., first:]}
+            return _array_of(pieces.understood(about, _KIND, whose, stored)[0])
+        except (KeyError, ValueError) as reason:
+            raise damaged(whose, reason) from reason
     first = int(labels[:1] == [DENOMINATOR])
-    text.distinct(labels[first:], path.name)
-    rest = attrs.evolve(found, values=found.values[:, first:], labels=labels[first:])
+    text.distinct(labels[first:], whose)
+    rest = attrs.evolve(found, values=values[..., first:], labels=labels[first:])
     array = arrays.labelled(rest, name=PLAUSIBILITIES)
-    if not first or np.isnan(found.values[:, 0]).all():
+    if drawn:
+        array = array.rename({AUGMENTATION: DRAW}).assign_coords(
+            {DRAW: as_values(found.augmentations or [])}
+        )
+    if not first or np.isnan(values[..., 0]).all():
         return array
     # Read as digits: a float64 would round totals above 2^53.
     table = text.read_table(path, role=_ROLE, unique=False)
-    return _as_single(array, _read_totals(table.column(DENOMINATOR), path.name))
-
-
-def _read_draws(table: TextTable) -> xr.DataArray:
-    """Return ([draw], example, label) of a table with one row a draw of an example."""
-    whose, header = table.whose, table.header
-    named = header[2:3] == (DENOMINATOR,)
-    first = 3 if named else 2
-    labels = header[first:]
-    text.distinct(labels, whose)
-    if not len(table) or not labels:
-        raise files.empty(whose, "one row a draw of an example, one column a label")
-    row_of, again, (draws, examples) = arrays.planes(*table.columns[:2])
-    lacking = int((row_of < 0).sum())
-    if again or lacking:
-        row = again[0][1] if again else 0
-        raise InputError(
-            "draws-incomplete",
-            f"{whose} names draw {table.columns[0][row]} of {table.columns[1][row]} twice "
-            f"(again in {table.unit} {counted(table.lines[row])})"
-            if again
-            else f"{whose} lacks {several(lacking, 'row')}",
-            expected="each draw of each example, once",
-            got=several(len(table), "row"),
-            do="write it again, or remove the draws that are not whole",
-            whose=whose,
-        )
-    rest = "draw and example, then one column of numbers a label and nothing else"
-    values = numbers(
-        table, range(first, len(header)), rest=rest, do="remove what is no label from the file"
-    )
-    array = xr.DataArray(
-        values[row_of],
-        dims=(DRAW, EXAMPLE, LABEL),
-        coords={
-            DRAW: as_values(draws),
-            EXAMPLE: text_array(examples),
-            LABEL: text_array(labels),
-        },
-        name=PLAUSIBILITIES,
-    )
-    if not named or not any(table.columns[2]):
-        return array
-    totals = _read_totals(table.columns[2], whose)[row_of]
-    if (totals != totals[0]).any():
+    pairs = set(zip(table.column(EXAMPLE), table.column(DENOMINATOR), strict=True))
+    if len(pairs) > array.sizes[EXAMPLE]:
         raise _not_totals(whose, "other totals in other draws")
-    return _as_single(array, totals[0])
-
-
-def _as_single(array: xr.DataArray, totals: Ints) -> xr.DataArray:
-    """Return the array with totals, float32 where the written shares were."""
-    values = array.values
+    total = dict(pairs)
+    counts = _read_totals([total[name] for name in found.examples or []], whose)
+    # The shares of float32 that were written are float32 again.
+    single = array.values.astype(np.float32)
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-        single = values.astype(np.float32)
-        shares = np.rint(values * totals[:, None]) / totals[:, None]
-    was_single = (single == values).all() and (shares != values).any()
-    return _with_totals(array.copy(data=single) if was_single else array, totals)
+        shares = np.rint(array.values * counts[:, None]) / counts[:, None]
+    was_single = (single == array.values).all() and (shares != array.values).any()
+    return _with_totals(array.copy(data=single) if was_single else array, counts)
 
 
 # ---- one row a label that is plausible at all
-
-
-def _shell(about: xr.Dataset, sizes: Mapping[str, int], dtype: FloatType) -> xr.DataArray:
-    """Return an array of one number that is as large as it has to look."""
-    zeros = np.broadcast_to(dtype.type(0), tuple(sizes.values()))
-    return _array_of(about.assign({PLAUSIBILITIES: (tuple(sizes), zeros)}))
 
 
 def _long(lam: xr.DataArray | xr.Dataset, path: Path) -> _Rows:
@@ -350,100 +290,85 @@ def _read_long(
     table: TextTable, about: str | None, *, packed: bool | None
 ) -> xr.DataArray | xr.Dataset:
     """Return plausibilities in a long table, packed where that is asked for."""
-    drawn = table.header[0] == DRAW
+    whose, drawn = table.whose, table.header[0] == DRAW
     dims = (DRAW, EXAMPLE, LABEL) if drawn else (EXAMPLE, LABEL)
     if not {*dims, VALUE} <= {*table.header}:
-        raise damaged(table.whose, f"its columns are {listed(table.header)}")
+        raise damaged(whose, f"its columns are {listed(table.header)}")
     # Rows of which only the last column says something: the rest of what the file says of itself.
     kept = [row for row, cell in enumerate(table.column(EXAMPLE)) if cell]
     column = {name: [table.column(name)[row] for row in kept] for name in dims}
     place = table.header.index(VALUE)
-    values = numbers(table, [place], rest="one plausibility a row", do="mend that column")[kept, 0]
-    shell = _seen(column, values.dtype) if about is None else _described(about, table.whose)
-    if shell.dims != dims:
-        raise damaged(table.whose, f"its columns are not {listed(shell.dims)}")
-    if packed is None:
-        packed = not drawn and shell.sizes[LABEL] > FEW_LABELS
-    known = {dim: name_texts(shell.indexes[dim]) for dim in (EXAMPLE, LABEL)}
-    known[DRAW] = _draw_texts(shell, shell.sizes.get(DRAW, 0))
-    places = tuple(_codes(table, column[dim], known[dim], dim) for dim in dims)
-    _check_once(table, kept, places)
-    if DENOMINATOR in table.header:
-        digits = [table.column(DENOMINATOR)[row] for row in kept]
-        totals, example = _read_totals(digits, table.whose), places[-2]
-        found = np.zeros(shell.sizes[EXAMPLE], np.int64)
-        found[example] = totals
-        if (found[example] != totals).any():
-            raise _not_totals(table.whose, "several totals of one example")
-        shell = _with_totals(shell, found)
-    values = values.astype(shell.dtype)
-    if not packed or drawn:
-        dense = np.zeros(shell.shape, shell.dtype)
-        dense[places] = values
-        return shell.copy(data=dense)
-    example, label = places
-    filled = np.flatnonzero(values)
-    order = filled[np.lexsort((label[filled], example[filled]))]
-    shape = (shell.sizes[EXAMPLE], shell.sizes[LABEL])
-    slots = Sparse.of_pairs(example[order], label[order], values[order], shape)
-    checked_rows(slots.weight, shell, table.whose)
-    return sparse_dataset(slots, shell.coords.to_dataset(), shell.attrs)
-
-
-def _seen(column: Mapping[str, Sequence[str]], dtype: FloatType) -> xr.DataArray:
-    """Return the shell of a table that says nothing of itself: names as they are first seen."""
-    seen = {dim: list(dict.fromkeys(texts)) for dim, texts in column.items()}
-    coords = {
-        dim: as_values(texts) if dim == DRAW else text_array(texts) for dim, texts in seen.items()
-    }
-    sizes = {dim: len(texts) for dim, texts in seen.items()}
-    return _shell(xr.Dataset(coords=coords), sizes, dtype)
-
-
-def _described(about: str, whose: str) -> xr.DataArray:
-    """Return the shell that the file describes."""
-    dataset, more = pieces.understood(about, _KIND, whose)
-    try:
-        sizes = {str(dim): int(size) for dim, size in more["shape"].items()}
-        dtype = np.dtype(str(more["type"]))
-        if dtype.kind != "f":
-            raise ValueError(f"type {dtype}")
-        if not {EXAMPLE, LABEL} <= {*dataset.indexes}:
-            raise ValueError("it does not name its examples and labels")
-        return _shell(dataset, sizes, dtype)
-    except (KeyError, TypeError, ValueError, AttributeError) as reason:
-        raise damaged(whose, reason) from reason
-
-
-def _codes(table: TextTable, cells: Sequence[str], known: Sequence[str], dim: str) -> Ints:
-    codes = positions(known, cells)
-    unknown = list(dict.fromkeys(cells[row] for row in np.flatnonzero(codes < 0).tolist()))
-    if unknown:
-        raise InputError(
-            "table-changed",
-            f"{table.whose} has {several(len(unknown), dim)} that it does not know "
-            f"({listed(map(quoted, unknown))})",
-            expected="the names that it says it has",
-            got=several(len(known), dim),
-            do=f'write it again, or remove the column "{ABOUT}" (Parquet: the metadata)',
-            whose=table.whose,
-        )
-    return codes
-
-
-def _check_once(table: TextTable, kept: Sequence[int], places: tuple[Ints, ...]) -> None:
+    rest = "one plausibility per row"
+    values = numbers(table, [place], rest=rest, do="mend that column")[kept, 0]
+    if about is None:  # names as they are first seen
+        seen = {dim: list(dict.fromkeys(texts)) for dim, texts in column.items()}
+        sizes = {dim: len(texts) for dim, texts in seen.items()}
+        beside = xr.Dataset(coords={dim: text_array(texts) for dim, texts in seen.items()})
+        if drawn:
+            beside = beside.assign_coords({DRAW: as_values(seen[DRAW])})
+    else:
+        beside, more = pieces.understood(about, _KIND, whose)
+        try:
+            sizes = {str(dim): int(size) for dim, size in more["shape"].items()}
+            dtype = np.dtype(str(more["type"]))
+            if dtype.kind != "f" or tuple(sizes) != dims or not {*beside.indexes} >= {*dims[-2:]}:
+                raise ValueError(f"{dtype} over {listed(sizes)}, names of {listed(beside.indexes)}")
+            values = values.astype(dtype)
+        except (KeyError, TypeError, ValueError, AttributeError) as reason:
+            raise damaged(whose, reason) from reason
+    places = []
+    for dim, cells in column.items():
+        known = _draw_texts(beside, sizes[dim]) if dim == DRAW else name_texts(beside.indexes[dim])
+        places.append(positions(known, cells))
+        unknown = list(dict.fromkeys(cells[row] for row in np.flatnonzero(places[-1] < 0)))
+        if unknown:
+            raise InputError(
+                "table-changed",
+                f"{whose} has {several(len(unknown), dim)} that it does not know "
+                f"({listed(map(quoted, unknown))})",
+                expected="the names that it says it has",
+                got=several(len(known), dim),
+                do=f'write it again, or remove the column "{ABOUT}" (Parquet: the metadata)',
+                whose=whose,
+            )
     again = np.flatnonzero(pd.DataFrame(dict(enumerate(places))).duplicated())
     if again.size:
         row = kept[again[0]]
-        names = " of ".join(quoted(table.column(dim)[row]) for dim in (LABEL, EXAMPLE))
         raise InputError(
             "plausibility-twice",
-            f"{table.place(row)} names {names} again",
-            expected="one row a label of an example",
+            f"{table.place(row)} names {quoted(table.column(LABEL)[row])} of "
+            f"{quoted(table.column(EXAMPLE)[row])} again",
+            expected="one row per label of an example",
             got=f"{several(again.size, 'row')} too many",
             do="keep one of them",
-            whose=table.whose,
+            whose=whose,
         )
+    example, label = places[-2:]
+    if DENOMINATOR in table.header:
+        totals = _read_totals([table.column(DENOMINATOR)[row] for row in kept], whose)
+        found = np.zeros(sizes[EXAMPLE], np.int64)
+        found[example] = totals
+        if (found[example] != totals).any():
+            raise _not_totals(whose, "several totals of one example")
+        beside = beside.assign_coords({DENOMINATOR: (EXAMPLE, found)})
+    shape = tuple(sizes.values())
+    if packed is None:
+        packed = sizes[LABEL] > FEW_LABELS
+    # As large as the array has to look, of one number, for what is checked of its coordinates.
+    shell = np.broadcast_to(values.dtype.type(0), shape)
+    try:
+        array = _array_of(beside.assign({PLAUSIBILITIES: (dims, shell)}))
+    except ValueError as reason:
+        raise damaged(whose, reason) from reason
+    if not packed or drawn:
+        dense = np.zeros(shape, values.dtype)
+        dense[tuple(places)] = values
+        return array.copy(data=dense)
+    filled = np.flatnonzero(values)
+    order = filled[np.lexsort((label[filled], example[filled]))]
+    slots = Sparse.of_pairs(example[order], label[order], values[order], (shape[0], shape[1]))
+    checked_rows(slots.weight, array, whose)
+    return sparse_dataset(slots, array.coords.to_dataset(), array.attrs)
 
 
 Form = Literal["wide", "long"]
@@ -459,9 +384,14 @@ PACKED_ENDINGS = (".npz", ".nc")
 
 def check_output(path: Path, form: str = "wide") -> None:
     """Raise ``ending-unknown``, ``option-unfit`` or ``extra-missing`` before writing."""
-    files.check_ending(path, ENDINGS)
-    if form != "wide":
-        _check_form(form, path)
+    ending = files.check_ending(path, ENDINGS)
+    if form == "wide" or (form == "long" and ending not in PACKED_ENDINGS):
+        return
+    got, do = f'form "{form}"', 'form="long", or leave it out'
+    if form == "long":
+        got, do = f"the ending {ending}", f'path="{path.with_suffix(".parquet")}", or form wide'
+    expected = 'form "wide", or "long" for .csv and .parquet'
+    raise files.meaningless(path.name, "form", got, expected, do)
 
 
 def write_plausibilities(
@@ -512,41 +442,22 @@ def write_plausibilities(
             whole = _told(array)
         else:
             rows = _wide(array, path)
-        if path.suffix.lower() == ".csv":
-            _warn_of_lost(array, path)
+        lost = [name for name in (JOINT, CONVERGENCE) if name in array.attrs]
+        if lost and path.suffix.lower() == ".csv":  # guarantees would say less than they should
+            warn(
+                "attributes-lost",
+                f"{path.name} does not keep {listed(lost)}: how the plausibilities were estimated",
+                expected="a format that does: guarantees then say that they are estimates",
+                got="a wide CSV",
+                do=f'path="{path.with_suffix(".parquet").name}", .npz or .nc, or form long',
+                whose=path.name,
+                details={"attributes": lost},
+            )
     with replacing(path) as part:
         if in_arrays:
             pieces.write_arrays(whole, _KIND, part, keys, **more)
         else:
             pieces.write_rows(part, *rows)
-
-
-def _check_form(form: str, path: Path) -> None:
-    if form != "long":
-        got, do = f'form "{form}"', 'form="long", or leave it out'
-    elif path.suffix.lower() not in (".csv", ".parquet"):
-        got, do = f"the ending {path.suffix}", f"-o {path.with_suffix('.parquet')}, or form wide"
-    else:
-        return
-    expected = 'form "wide", or "long" for .csv and .parquet'
-    raise files.meaningless(path.name, "form", got, expected, do)
-
-
-def _warn_of_lost(array: xr.DataArray, path: Path) -> None:
-    """Warn of attributes without which a guarantee would say less than it should."""
-    lost = [name for name in (JOINT, CONVERGENCE) if name in array.attrs]
-    if lost:
-        warn(
-            "attributes-lost",
-            f"{path.name} does not keep {listed(lost)}: how the plausibilities were estimated",
-            expected="a format that does: guarantees then say that they are estimates",
-            got="a wide CSV",
-            do=f"-o {path.with_suffix('.parquet').name}, {path.with_suffix('.npz').name} or "
-            f'{path.with_suffix(".nc").name} (or form="long")',
-            whose=path.name,
-            details={"attributes": lost},
-            stacklevel=3,
-        )
 
 
 @overload
@@ -586,27 +497,25 @@ def read_plausibilities(
         With the name of the file and the rows.
     """
     path = Path(path)
-    found = _read(path, packed=packed)
+    found: xr.DataArray | xr.Dataset | None = None
+    head = files.opening(path, _ROLE)
+    if head.startswith((*arrays.SIGNATURES, b"PK")) or path.suffix.lower() == ".npz":
+        found = _read_arrays(path, head)
+    else:
+        parquet = head.startswith(b"PAR1")
+        about = text.metadata(path, MARK) if parquet else None
+        long = about is None or f'"{_FORM}": "{_LONG}"' in about[:100]
+        if (parquet and long) or any(pieces.begins(head, names) for names in _HEADERS):
+            table = text.read_table(path, role=_ROLE, unique=False)
+            if about is not None or _is_long(table):
+                about = pieces.said_in(path, table)
+                if about is None and not parquet and ABOUT in table.header:
+                    raise damaged(table.whose, f'cells of column "{ABOUT}" are lost')
+                found = _read_long(table, about, packed=packed)
+        if found is None:
+            found = _read_wide(path, head, about)
     if isinstance(found, xr.Dataset):
         checked = Plausibilities.from_xarray(found, whose=path.name).array
         return mean_over_draws(checked) if packed is False else checked
     array = check_plausibilities(found, whose=path.name, draws=not packed)
     return pack(array) if packed else array
-
-
-def _read(path: Path, *, packed: bool | None) -> xr.DataArray | xr.Dataset:
-    head = files.opening(path, _ROLE)
-    parquet = head.startswith(b"PAR1")
-    if head.startswith((*arrays.SIGNATURES, b"PK")) or path.suffix.lower() == ".npz":
-        return _read_arrays(path, head)
-    about = text.metadata(path, MARK) if parquet else None
-    if about is not None and f'"{_FORM}": "{_LONG}"' not in about[:100]:
-        return _read_parquet(path, about)
-    if parquet or any(pieces.begins(head, names) for names in _HEADERS):
-        table = text.read_table(path, role=_ROLE, unique=False)
-        if about is not None or _is_long(table):
-            about = pieces.said_in(path, table)
-            if about is None and not parquet and ABOUT in table.header:
-                raise damaged(table.whose, f'cells of column "{ABOUT}" are lost')
-            return _read_long(table, about, packed=packed)
-    return _read_wide(path, head)

@@ -22,7 +22,6 @@ from plausibly.data.names import (
     check_names,
     name_texts,
     near,
-    not_among,
     positions,
     quoted,
     several,
@@ -37,6 +36,7 @@ from plausibly.io.files import meaningless
 from plausibly.io.hints import NUMBERS, WORDS, holds
 from plausibly.io.label_tables import (
     Names,
+    check_known,
     named_predictions,
     names_of,
     table_from,
@@ -121,18 +121,46 @@ def from_named(
             whose=whose,
         )
     name = _model(named, model, whose)
-    mine = _by_example([p for p in named if p.model == name], whose)
-    used = _labels(mine, labels, whose)
-    values = np.zeros((len(mine), len(used)))
-    for row, prediction in enumerate(mine):
-        places = positions(used, [label for label, _ in prediction.scores])
-        values[row, places] = _numbers(prediction, whose)
-    names = [prediction.example for prediction in mine]
-    array = named_predictions(values, names, used, {"model": name})
-    without = len({*examples}.difference(names))
-    return with_left_out(
-        validate.check_predictions(array, whose=whose, scale="any"), {_WITHOUT: without}
-    )
+    known: dict[str, NamedPrediction] = {}
+    for prediction in sorted(
+        (p for p in named if p.model == name), key=lambda p: (p.example, p.place)
+    ):
+        first = known.setdefault(prediction.example, prediction)
+        if set(first.scores) != set(prediction.scores):  # a copy is the same prediction
+            places = listed(p for p in (first.place, prediction.place) if p)
+            raise InputError(
+                "prediction-twice",
+                f"{whose}: the model says two things of example {prediction.example}",
+                expected="one prediction per model and example",
+                got=places or "two that differ",
+                do="keep one, or give the versions of the model names of their own",
+                whose=whose,
+                details={"example": prediction.example},
+            )
+    check_names(list(known), EXAMPLE, whose=whose)
+    used = sorted({label for one in known.values() for label, _ in one.scores})
+    if labels is None:
+        check_names(used, LABEL, whose=whose)
+    else:
+        check_known(used, labels, whose, "predicts")
+        used = list(labels)
+    values = np.zeros((len(known), len(used)))
+    without = sum(score is None for one in known.values() for _, score in one.scores)
+    if 0 < without < sum(len(one.scores) for one in known.values()):
+        raise InputError(
+            "scores-mixed",
+            f"{whose}: the model gives scores for some labels and none for others",
+            expected="a score for each label that it names, or for none",
+            got=f"{several(without, 'label')} without score",
+            do="give each a score, or remove all scores",
+            whose=whose,
+        )
+    for row, prediction in enumerate(known.values()):
+        columns = positions(used, [label for label, _ in prediction.scores])
+        values[row, columns] = _numbers(prediction, whose)
+    array = named_predictions(values, list(known), used, {"model": name})
+    array = validate.check_predictions(array, whose=whose, scale="any")
+    return with_left_out(array, {_WITHOUT: len({*examples}.difference(known))})
 
 
 def _model(named: Sequence[NamedPrediction], model: str | None, whose: str) -> str:
@@ -141,16 +169,15 @@ def _model(named: Sequence[NamedPrediction], model: str | None, whose: str) -> s
         return models[0] if model is None else model
     if model is None:
         name, what = "models-several", f"holds predictions by {len(models)} models"
-        expected, do = "one model", f'model="{models[-1]}", or another of them'
+        do = f'model="{models[-1]}", or another of them'
     else:
         guess = near(model, models)
         name, what = "model-unknown", f"holds no prediction by {quoted(model)}"
-        expected = "a model of the file"
         do = f'did you mean model="{guess}"?' if guess else "name one of those"
     raise InputError(
         name,
         f"{whose} {what}",
-        expected=expected,
+        expected="one model of the file",
         got=listed(quoted(one) if one else _UNNAMED for one in models),
         do=do,
         whose=whose,
@@ -158,88 +185,30 @@ def _model(named: Sequence[NamedPrediction], model: str | None, whose: str) -> s
     )
 
 
-def _by_example(mine: Sequence[NamedPrediction], whose: str) -> list[NamedPrediction]:
-    """Return one prediction an example, sorted; a copy of one is the same prediction."""
-    known: dict[str, NamedPrediction] = {}
-    for prediction in sorted(mine, key=lambda p: (p.example, p.place)):
-        first = known.setdefault(prediction.example, prediction)
-        if set(first.scores) != set(prediction.scores):
-            places = listed(p for p in (first.place, prediction.place) if p)
-            raise InputError(
-                "prediction-twice",
-                f"{whose}: the model says two things of example {prediction.example}",
-                expected="one prediction a model and example",
-                got=places or "two that differ",
-                do="keep one, or give the versions of the model names of their own",
-                whose=whose,
-                details={"example": prediction.example},
-            )
-    check_names(list(known), EXAMPLE, whose=whose)
-    found = list(known.values())
-    for prediction in found:
-        scores = dict(prediction.scores)
-        unlike = [label for label, score in prediction.scores if scores[label] != score]
-        if unlike:
-            what = f"gives {quoted(unlike[0])} two scores"
-            raise _unfit(prediction, what, "one score a label", whose)
-    without = [p for p in found if any(score is None for _, score in p.scores)]
-    scored = [p for p in found if any(score is not None for _, score in p.scores)]
-    if without and scored:
-        raise InputError(
-            "scores-mixed",
-            f"{whose}: the model gives scores for some labels and none for others",
-            expected="a score for each label that it names, or for none",
-            got=f"{several(len(without), 'prediction')} with labels without score "
-            f"({listed(p.example for p in without)}), {len(scored)} with scores",
-            do="give each a score, or remove all scores",
-            whose=whose,
-        )
-    return found
-
-
-def _unfit(prediction: NamedPrediction, says: str, expected: str, whose: str) -> InputError:
-    where = f"{whose} {prediction.place}" if prediction.place else whose
-    return InputError(
-        "score-unfit",
-        f"{where}: the prediction of example {prediction.example} {says}",
-        expected=expected,
-        got=listed(f"{label} {score}" for label, score in prediction.scores),
-        do="mend it, or drop it",
-        whose=whose,
-    )
-
-
-def _labels(mine: Sequence[NamedPrediction], labels: Sequence[str] | None, whose: str) -> list[str]:
-    named = sorted({label for prediction in mine for label, _ in prediction.scores})
-    if labels is None:
-        check_names(named, LABEL, whose=whose)
-        return named
-    unknown = not_among(named, labels)
-    if unknown:
-        guess = near(unknown[0], labels)
-        raise InputError(
-            "label-unknown",
-            f"{whose} predicts {quoted(unknown[0])}",
-            expected=f"one of {several(len(labels), 'declared label')}",
-            got=f"{several(len(unknown), 'label')} outside ({listed(unknown)})",
-            do=f"did you mean {quoted(guess)}? mend it" if guess else "declare it, or mend it",
-            whose=whose,
-            details={"labels": unknown},
-        )
-    return list(labels)
-
-
 def _numbers(prediction: NamedPrediction, whose: str) -> list[float]:
     """Return the scores of a prediction; 1 where a label was named without score."""
-    numbers = []
-    for _, score in prediction.scores:
+    numbers: dict[str, float] = {}
+    says, expected = "", "finite numbers"
+    for label, score in prediction.scores:
         try:
-            numbers.append(1.0 if score is None else float(score))
+            number = 1.0 if score is None else float(score)
         except ValueError:
-            numbers.append(math.nan)
-        if not math.isfinite(numbers[-1]):
-            raise _unfit(prediction, f"has the score {score}", "finite numbers", whose)
-    return numbers
+            number = math.nan
+        if not math.isfinite(number):
+            says = f"has the score {score}"
+        elif numbers.setdefault(label, number) != number:
+            says, expected = f"gives {quoted(label)} two scores", "one score per label"
+    if says:
+        where = f"{whose} {prediction.place}" if prediction.place else whose
+        raise InputError(
+            "score-unfit",
+            f"{where}: the prediction of example {prediction.example} {says}",
+            expected=expected,
+            got=listed(f"{label} {score}" for label, score in prediction.scores),
+            do="mend it, or drop it",
+            whose=whose,
+        )
+    return [numbers[label] for label, _ in prediction.scores]
 
 
 def in_export(
@@ -386,18 +355,36 @@ def read_predictions(
         whose = found.whose
         _refuse({"model": model}, whose, 'an export, with reader="..."')
         array = arrays.labelled(found, labels=labels, examples=examples, name=_ROLE)
-        array = _renamed(array, whose, strip=strip, rename=rename or {})
+        known = name_texts(array[LABEL].values)
+        known = [label.strip() for label in known] if strip else known
+        check_known(list(rename or {}), known, whose, "has no label to rename called")
+        known = [(rename or {}).get(label, label) for label in known]
+        check_names(known, LABEL, whose=whose)
+        array = array.assign_coords({LABEL: (LABEL, text_array(known))})
         if labels is not None and found.labels is not None:
             array = arrays.declared(array, labels, whose)
         scale = scale or "probability"
     if bad_rows == "drop":
-        array = _finite_rows(array, whose)
+        # An example stays only with all its views.
+        others = tuple(axis for axis, dim in enumerate(array.dims) if dim != EXAMPLE)
+        finite = np.isfinite(array.values).all(axis=others)
+        dropped = int((~finite).sum())
+        if dropped == finite.size:
+            only = f"{several(dropped, 'bad row')} only"
+            raise files.empty(whose, "a row of finite numbers", only)
+        array = with_left_out(array.isel({EXAMPLE: finite}), {"bad rows": dropped})
     elif bad_rows != "error":
         raise meaningless(whose, "bad_rows", bad_rows, "error or drop")
     if normalise:
         if scale != "probability":
             raise meaningless(whose, "normalise", f"scale {scale}", "scale probability")
-        array = _normalised(array)
+        values = array.values
+        total = values.sum(axis=-1, dtype=np.float64, keepdims=True)
+        # Rows that cannot be divided are left for the check to name.
+        fit = np.isfinite(total) & (total > 0) & (values >= 0).all(axis=-1, keepdims=True)
+        is_float = values.dtype.itemsize > 2 and values.dtype.kind == "f"
+        divided = (values / np.where(fit, total, 1.0)).astype(values.dtype if is_float else float)
+        array = array.copy(data=divided).assign_attrs({NORMALISED: 1})
     if chunks is not None:
         return array.assign_attrs({SCALE: validate.known_scale(array, whose, scale)})
     return Predictions.from_xarray(array, whose=whose, scale=scale).array
@@ -419,7 +406,7 @@ def _read(
     path = Path(path)
     ending = path.suffix.lower()
     if ending == ".zarr":
-        return chunked.from_store(path, _ROLE, variable, _USUAL)
+        return arrays.from_netcdf(path, _ROLE, variable, _USUAL)
     head = files.opening(path, _ROLE, 8)
     if head.startswith(arrays.SIGNATURES):
         found = arrays.from_netcdf(path, _ROLE, variable, _USUAL, augmented=True)
@@ -434,49 +421,6 @@ def _read(
     columns = {"example": None if example == _COLUMN else example, "view": view}
     _refuse(columns, path.name, "a table, whose columns have names")
     return found
-
-
-def _renamed(
-    array: xr.DataArray, whose: str, *, strip: bool, rename: Mapping[str, str]
-) -> xr.DataArray:
-    labels = name_texts(array[LABEL].values)
-    if strip:
-        labels = [label.strip() for label in labels]
-    unknown = [old for old in rename if old not in labels]
-    if unknown:
-        guess = near(unknown[0], labels)
-        raise InputError(
-            "label-unknown",
-            f"{whose} has no label {quoted(unknown[0])} to rename",
-            expected="a label of the file",
-            got=listed(labels),
-            do=f"did you mean {quoted(guess)}?" if guess else "name one of those",
-            whose=whose,
-            details={"unknown": unknown, "labels": labels},
-        )
-    labels = [rename.get(label, label) for label in labels]
-    check_names(labels, LABEL, whose=whose)
-    return array.assign_coords({LABEL: (LABEL, text_array(labels))})
-
-
-def _finite_rows(array: xr.DataArray, whose: str) -> xr.DataArray:
-    # An example stays only with all its views.
-    others = tuple(axis for axis, dim in enumerate(array.dims) if dim != EXAMPLE)
-    finite = np.isfinite(array.values).all(axis=others)
-    dropped = int((~finite).sum())
-    if dropped == finite.size:
-        raise files.empty(whose, "a row of finite numbers", f"{several(dropped, 'bad row')} only")
-    return with_left_out(array.isel({EXAMPLE: finite}), {"bad rows": dropped})
-
-
-def _normalised(array: xr.DataArray) -> xr.DataArray:
-    """Return rows divided by their sum; those that cannot be are left for the check to name."""
-    values = array.values
-    total = values.sum(axis=-1, dtype=np.float64, keepdims=True)
-    fit = np.isfinite(total) & (total > 0) & (values >= 0).all(axis=-1, keepdims=True)
-    divided = values / np.where(fit, total, 1.0)
-    kind = values.dtype if values.dtype.itemsize > 2 and values.dtype.kind == "f" else np.float64
-    return array.copy(data=divided.astype(kind)).assign_attrs({NORMALISED: 1})
 
 
 def files_swapped(

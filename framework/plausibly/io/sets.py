@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import math
 import platform
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from functools import partial
 from hashlib import blake2b
 from importlib.metadata import version
 from pathlib import Path
@@ -28,12 +29,15 @@ from plausibly.data.names import (
 )
 from plausibly.data.text_table import TextTable
 from plausibly.errors import InputError, listed, warn
-from plausibly.io import files, pieces, text
-from plausibly.io.chunked import check_chunks, in_chunks, is_zarr, open_dataset
+from plausibly.io import arrays, files, pieces, text
+from plausibly.io.chunked import check_chunks, in_chunks
 from plausibly.io.delimited import decode, line
+from plausibly.io.json import parse_json
 
 GUARANTEES = "guarantees"
 _AS_JSON = (GUARANTEES, LEFT_OUT)
+_FORMULA = ("=", "+", "-", "@", "'", "\t", "\r")
+"""With what a text begins that a spreadsheet takes for a formula."""
 TABLE, DIGEST, ESCAPED = "table", "table_digest", "table_escaped"
 _OURS = ("about", "alphas", "dims", "examples", "labels", "versions", TABLE, DIGEST, ESCAPED)
 
@@ -50,27 +54,6 @@ def sets_digest(examples: Sequence[str], labels: Sequence[str], bits: NDArray[np
     return blake2b(names + np.packbits(bits).tobytes(), digest_size=16).hexdigest()
 
 
-def write_beside(sets: xr.DataArray, path: Path, about: Mapping[str, object]) -> None:
-    """Write alphas, dims, names, versions, the attributes of the sets, and what is said besides."""
-    facts: dict[str, object] = {
-        "about": "what the prediction sets in the table of the same name promise",
-        "alphas": np.atleast_1d(sets[ALPHA].values).astype(float).tolist(),
-        "dims": [str(dim) for dim in sets.dims],
-        "examples": sets.sizes[EXAMPLE],
-        "labels": name_texts(sets[LABEL].values),
-        "versions": {
-            "plausibly": version("plausibly"),
-            "numpy": np.__version__,
-            "python": platform.python_version(),
-        },
-    }
-    for name, value in sets.attrs.items():
-        plain = value.item() if isinstance(value, np.generic) else value
-        facts[str(name)] = json.loads(str(value)) if name in _AS_JSON else plain
-    content = json.dumps({**facts, **about}, indent=2, ensure_ascii=False, default=str)
-    path.write_text(f"{content}\n", encoding="utf-8")
-
-
 def read_beside(path: Path, *, table: str) -> dict[str, object]:
     """Return the facts beside prediction sets; none, with a warning, without a file."""
     if not path.exists():
@@ -85,18 +68,12 @@ def read_beside(path: Path, *, table: str) -> dict[str, object]:
         )
         return {}
     content = decode(files.contents(path, "sets"), path.name)
+    expected = f"what plausibly predict wrote beside {table}"
     try:
         facts = json.loads(content)
     except (ValueError, RecursionError) as reason:
-        line = getattr(reason, "lineno", 1)
-        raise InputError(
-            "json-broken",
-            f"{path.name} line {line} is no JSON",
-            expected=f"what plausibly predict wrote beside {table}",
-            got=str(getattr(reason, "msg", reason)),
-            do="predict again, or remove it: the sets then promise nothing",
-            whose=path.name,
-        ) from None
+        parse_json(content, path.name, 1, expected)
+        raise files.damaged(path.name, reason, expected=expected) from None
     if not isinstance(facts, dict):
         raise _mismatch(path.name, table, "another form", "facts by name")
     return {str(name): value for name, value in facts.items()}
@@ -113,50 +90,23 @@ def _mismatch(whose: str, table: str, got: str, expected: str) -> InputError:
     )
 
 
-def _dims(facts: Mapping[str, object], alphas: int) -> tuple[str, ...]:
-    """Return the dims that the sets had; without facts, one alpha is no dim."""
-    dims = facts.get("dims")
-    needed = {EXAMPLE, LABEL} if alphas == 1 else {EXAMPLE, LABEL, ALPHA}
-    if isinstance(dims, list) and needed <= set(dims) <= {EXAMPLE, LABEL, ALPHA}:
-        return tuple(map(str, dims))
-    return (EXAMPLE, LABEL) if alphas == 1 else (EXAMPLE, LABEL, ALPHA)
-
-
 VARIABLE = "prediction_sets"
-
-
-def write_store(sets: xr.DataArray, path: Path) -> None:
-    """Write sets with their names and attributes, whole or not at all."""
-    check_output(path)
-    bare = sets.rename(VARIABLE).drop_encoding()
-    if is_lazy(bare):
-        # A store has chunks of one size.
-        size = max(bare.variable.chunksizes[EXAMPLE])
-        bare = bare.chunk({dim: size if dim == EXAMPLE else -1 for dim in bare.dims})
-    with replacing(path) as part:
-        # An empty chunk is written too: one that is missing later was lost.
-        bare.to_dataset().to_zarr(part, zarr_format=2, consolidated=True, write_empty_chunks=True)
-
-
-def is_sets(path: Path) -> bool:
-    """Return whether a folder is a store of prediction sets, with nothing else in it."""
-    return is_store(path, lambda metadata: f"{VARIABLE}/.zarray" in metadata)
 
 
 def read_store(path: Path, chunks: int | None) -> xr.DataArray:
     """Return the sets of a store, in memory, or in chunks of about so many examples."""
-    if not is_zarr(path):
+    if not arrays.is_zarr(path):
         raise files.meaningless(
             path.name,
             "chunks",
             path.suffix or "no ending",
             "a Zarr store of prediction sets",
-            "leave chunks (--chunks) out, or predict into a store: -o sets.zarr",
+            'leave chunks out, or predict into a store: path="sets.zarr"',
         )
     if chunks is not None:
         check_chunks(chunks)
     recover(path.parent, path.name)
-    dataset = open_dataset(path, "sets", lazy=chunks is not None)
+    dataset = arrays.load(path, "sets", lazy=chunks is not None)
     described = path / VARIABLE / ".zarray"
     known = VARIABLE in dataset and ALPHA in dataset[VARIABLE].coords
     if not known or not described.is_file():
@@ -208,10 +158,13 @@ ENDINGS = (".csv", ".parquet", ".zarr")
 def check_output(path: Path) -> None:
     """Raise what would keep sets from being written there, before they are made."""
     if files.check_ending(path, ENDINGS) == ".zarr":
-        check_ours(path, is_sets, "an older store of prediction sets")
+        # A store with nothing else in it.
+        found = f"{VARIABLE}/.zarray"
+        ours = partial(is_store, told=lambda metadata: found in metadata)
+        check_ours(path, ours, "an older store of prediction sets")
         return
     check_ours(path, _is_ours, "older prediction sets")
-    elsewhere = f"-o {path.with_stem(path.stem + '-sets')}"
+    elsewhere = f'path="{path.with_stem(path.stem + "-sets")}"'
     check_ours(path.with_suffix(".json"), is_ours, "an older guarantee", do=elsewhere)
 
 
@@ -244,42 +197,61 @@ def write_sets(sets: xr.DataArray, path: Path | str, *, escape: bool = False) ->
     InputError
         ``ending-unknown``, ``sets-unfit``, ``output-occupied`` or ``output-unwritable``.
     """
-    path = Path(path)
-    if path.suffix.lower() == ".zarr":
-        write_store(_checked(sets), path)
-        return
-    checked = _checked(sets)
+    path, checked = Path(path), _checked(sets)
     check_output(path)
+    if path.suffix.lower() == ".zarr":
+        bare = checked.rename(VARIABLE).drop_encoding()
+        if is_lazy(bare):
+            # A store has chunks of one size.
+            size = max(bare.variable.chunksizes[EXAMPLE])
+            bare = bare.chunk({dim: size if dim == EXAMPLE else -1 for dim in bare.dims})
+        with replacing(path) as part:
+            # An empty chunk is written too: one that is missing later was lost.
+            bare.to_dataset().to_zarr(
+                part, zarr_format=2, consolidated=True, write_empty_chunks=True
+            )
+        return
     rows = checked if ALPHA in checked.dims else checked.expand_dims(ALPHA)
-    rows, other = rows.transpose(ALPHA, EXAMPLE, LABEL), path.with_suffix(".json")
+    rows = rows.transpose(ALPHA, EXAMPLE, LABEL)
     examples, labels = (name_texts(rows[dim].values) for dim in (EXAMPLE, LABEL))
-    digest = sets_digest(examples, labels, rows.values)
-    try:
-        with together(path.parent) as part:
-            _write_table(rows, part / path.name, escape=escape)
-            about = {TABLE: path.name, DIGEST: digest, ESCAPED: escape}
-            write_beside(sets, part / other.name, about)
-    except OSError as reason:
-        raise unwritable(path, reason) from reason
+    facts: dict[str, object] = {
+        "about": "what the prediction sets in the table of the same name promise",
+        "alphas": rows[ALPHA].values.astype(float).tolist(),
+        "dims": [str(dim) for dim in sets.dims],
+        "examples": len(examples),
+        "labels": labels,
+        "versions": {
+            "plausibly": version("plausibly"),
+            "numpy": np.__version__,
+            "python": platform.python_version(),
+        },
+    }
+    for name, value in sets.attrs.items():
+        plain = value.item() if isinstance(value, np.generic) else value
+        facts[str(name)] = json.loads(str(value)) if name in _AS_JSON else plain
+    facts |= {TABLE: path.name, DIGEST: sets_digest(examples, labels, rows.values)}
+    content = json.dumps(facts | {ESCAPED: escape}, indent=2, ensure_ascii=False, default=str)
+    escaping = escape and path.suffix.lower() == ".csv"
 
+    def cell(text: str) -> str:
+        return f"'{text}" if escaping and text.startswith(_FORMULA) else text
 
-def _escaped(text: str) -> str:
-    return f"'{text}" if text.startswith(("=", "+", "-", "@", "'", "\t", "\r")) else text
-
-
-def _write_table(rows: xr.DataArray, path: Path, *, escape: bool) -> None:
-    cell = _escaped if escape and path.suffix.lower() == ".csv" else str
-    labels, examples = name_texts(rows[LABEL].values), name_texts(rows[EXAMPLE].values)
     flat: NDArray[np.bool_] = rows.values.reshape(-1, len(labels))
     joined = (" | ".join(labels[code] for code in np.flatnonzero(row)) for row in flat)
     columns = [
-        [cell(name) for name in examples] * rows.sizes[ALPHA],
+        list(map(cell, examples)) * rows.sizes[ALPHA],
         np.repeat(rows[ALPHA].values.astype(np.float64), len(examples)),
         flat.sum(axis=1).astype(np.int32),
-        [cell(names) for names in joined],
+        list(map(cell, joined)),
         *np.ascontiguousarray(flat.astype(np.uint8).T),
     ]
-    pieces.write_rows(path, [*COLUMNS, *map(cell, labels)], columns)
+    try:
+        with together(path.parent) as part:
+            pieces.write_rows(part / path.name, [*COLUMNS, *map(cell, labels)], columns)
+            path_beside = part / path.with_suffix(".json").name
+            path_beside.write_text(f"{content}\n", encoding="utf-8")
+    except OSError as reason:
+        raise unwritable(path, reason) from reason
 
 
 def read_sets(path: Path | str, *, chunks: int | None = None) -> xr.DataArray:
@@ -339,7 +311,11 @@ def read_sets(path: Path | str, *, chunks: int | None = None) -> xr.DataArray:
             if name not in _OURS
         },
     )
-    dims = _dims(facts, len(alphas))
+    # Without facts, one alpha is no dim.
+    every = [EXAMPLE, LABEL, ALPHA]
+    needed, dims = every[: 2 + (len(alphas) > 1)], facts.get("dims")
+    if not isinstance(dims, list) or not set(needed) <= set(dims) <= set(every):
+        dims = needed
     return sets.transpose(*dims) if ALPHA in dims else sets.isel({ALPHA: 0}).transpose(*dims)
 
 

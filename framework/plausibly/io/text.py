@@ -129,8 +129,7 @@ def unreadable(
 
 def _fault(text: str) -> str | None:
     """Return what to do about a number in another form; None where it is no number at all."""
-    fit = (do for pattern, do in _FAULTS.items() if pattern.fullmatch(text.strip()))
-    return next(fit, None)
+    return next((do for form, do in _FAULTS.items() if form.fullmatch(text.strip())), None)
 
 
 def _short(text: str) -> str:
@@ -241,18 +240,15 @@ def read_columns(path: Path | str, role: str) -> list[Column]:
 
 def names(path: Path | str) -> tuple[str, ...]:
     """Return the names of the columns of a Parquet file, from its footer; errors as above."""
-    return tuple(_schema(path).names)
+    with parquet_file(Path(path)) as file:
+        return tuple(file.schema_arrow.names)
 
 
 def metadata(path: Path | str, key: str) -> str | None:
     """Return a text in the metadata of a Parquet file, None where it has none; errors as above."""
-    text = (_schema(path).metadata or {}).get(key.encode())
-    return None if text is None else str(text.decode("utf-8", "replace"))
-
-
-def _schema(path: Path | str) -> Any:  # Any: pyarrow has no type hints
     with parquet_file(Path(path)) as file:
-        return file.schema_arrow
+        text = (file.schema_arrow.metadata or {}).get(key.encode())
+    return None if text is None else str(text.decode("utf-8", "replace"))
 
 
 def table_of(
@@ -349,53 +345,6 @@ def distinct(
         )
 
 
-def read_text(
-    path: Path | str,
-    *,
-    role: str,
-    header: HeaderRule = True,
-    delimiter: str | None = None,
-    unique: bool = True,
-    repeats: bool = False,
-) -> TextTable:
-    """Read a CSV or TSV file."""
-    whose = Path(path).name
-    data = files.contents(path, role)
-    if repeats and len(data) >= _LARGE and find_spec("pyarrow") is not None:
-        table = _by_arrow(data, Path(path), header, delimiter)
-        if table is not None:
-            return table
-    text = decode(data, whose)
-    used = sniff(text, Path(path).suffix) if delimiter is None else delimiter
-    columns: list[list[str]] = []
-    lines: list[int] = []
-    wrong: list[tuple[int, list[str]]] = []
-    names: tuple[str, ...] = ()
-    named = True
-    text = undeclared(text)
-    opening = text[: files.HEAD]
-    for rows, starts in parse(text, whose, used):
-        if not names:
-            names, named = _names(rows[0], header, opening)
-            columns = [[] for _ in names]
-            if named:
-                del rows[0], starts[0]
-        if set(map(len, rows)) - {len(names)}:
-            pairs = zip(starts, rows, strict=True)
-            wrong += [(line, row) for line, row in pairs if len(row) != len(names)]
-        if not wrong:
-            lines += starts
-            for index, column in enumerate(columns):
-                column += [row[index] for row in rows]
-    if not names:
-        raise files.empty(whose, "a table with one row an entry")
-    if wrong:
-        raise _row_width(wrong, whose, used, names)
-    if named and unique:
-        distinct(names, whose)
-    return TextTable(whose=whose, header=names, columns=tuple(columns), lines=lines, named=named)
-
-
 def _by_arrow(
     data: bytes, path: Path, header: HeaderRule, delimiter: str | None
 ) -> TextTable | None:
@@ -430,12 +379,19 @@ def _by_arrow(
         )
     except arrow.ArrowInvalid:
         return None
-    coded = [_coded(table[name]) for name in names]
+    coded = []
+    for name in names:
+        column = table[name].dictionary_encode().combine_chunks()
+        texts = column.dictionary.to_numpy(zero_copy_only=False).tolist()
+        coded.append(Coded(texts, np.asarray(column.indices).astype(np.int64)))
     limit = field_size_limit()  # characters, of the strict parser
     empty = [one.codes == (one.names.index("") if "" in one else -1) for one in coded]
     if not len(table) or np.logical_and.reduce(empty).any():
         return None
-    if max(max(map(len, texts), default=0) for texts in (row, *(c.names for c in coded))) > limit:
+    if (
+        max(max(map(len, texts), default=0) for texts in (row, *(one.names for one in coded)))
+        > limit
+    ):
         return None
     return TextTable(
         whose=path.name,
@@ -444,12 +400,6 @@ def _by_arrow(
         lines=range(1 + named, 1 + named + len(table)),
         named=named,
     )
-
-
-def _coded(column: Any) -> Coded:  # Any: pyarrow has no type hints
-    found = column.dictionary_encode().combine_chunks()
-    texts = found.dictionary.to_numpy(zero_copy_only=False).tolist()
-    return Coded(texts, np.asarray(found.indices).astype(np.int64))
 
 
 def read_table(
@@ -461,7 +411,7 @@ def read_table(
     unique: bool = True,
     repeats: bool = False,
 ) -> TextTable:
-    """Read a table from CSV, TSV, Parquet or JSON as text; parameters and errors are `read_text`'s.
+    """Read a table from CSV, TSV, Parquet or JSON as text.
 
     Parquet is told by its first bytes, has a header always, and needs the extra ``parquet``. JSON
     is a list of records, or one a line; their keys are the columns.
@@ -471,19 +421,50 @@ def read_table(
     InputError
         Also ``line-unlike`` where a JSON value is no record, and what `read_json` says.
     """
-    head = files.opening(path, role)
+    whose, head = Path(path).name, files.opening(path, role)
     if _records(head):
         return _json_table(path, role, head)
     if head.startswith(b"PAR1"):
-        whose, columns = Path(path).name, read_columns(path, role)
-        if not columns:
-            raise files.empty(whose, "a table with one row an entry")
+        typed = read_columns(path, role)
+        if not typed:
+            raise files.empty(whose, "a table with one row per entry")
         if unique:
-            distinct([column.name for column in columns], whose)
-        return table_of(whose, columns, repeats=repeats)
-    return read_text(
-        path, role=role, header=header, delimiter=delimiter, unique=unique, repeats=repeats
-    )
+            distinct([column.name for column in typed], whose)
+        return table_of(whose, typed, repeats=repeats)
+    data = files.contents(path, role)
+    if repeats and len(data) >= _LARGE and find_spec("pyarrow") is not None:
+        table = _by_arrow(data, Path(path), header, delimiter)
+        if table is not None:
+            return table
+    text = decode(data, whose)
+    used = sniff(text, Path(path).suffix) if delimiter is None else delimiter
+    columns: list[list[str]] = []
+    lines: list[int] = []
+    wrong: list[tuple[int, list[str]]] = []
+    names: tuple[str, ...] = ()
+    named = True
+    text = undeclared(text)
+    opening = text[: files.HEAD]
+    for rows, starts in parse(text, whose, used):
+        if not names:
+            names, named = _names(rows[0], header, opening)
+            columns = [[] for _ in names]
+            if named:
+                del rows[0], starts[0]
+        if set(map(len, rows)) - {len(names)}:
+            pairs = zip(starts, rows, strict=True)
+            wrong += [(line, row) for line, row in pairs if len(row) != len(names)]
+        if not wrong:
+            lines += starts
+            for index, column in enumerate(columns):
+                column += [row[index] for row in rows]
+    if not names:
+        raise files.empty(whose, "a table with one row per entry")
+    if wrong:
+        raise _row_width(wrong, whose, used, names)
+    if named and unique:
+        distinct(names, whose)
+    return TextTable(whose=whose, header=names, columns=tuple(columns), lines=lines, named=named)
 
 
 def _records(head: bytes) -> list[dict[str, object]]:
@@ -563,7 +544,12 @@ def first_rows(
     """Return up to `most` rows at the start of a file; as `first_row`."""
     try:
         if head.startswith(b"PAR1"):
-            return _first_of_parquet(Path(path), most)
+            with parquet_file(Path(path)) as file:
+                batch = next(file.iter_batches(batch_size=most), None)
+                header = tuple(file.schema_arrow.names)
+            columns = [] if batch is None else batch.columns
+            cells = (Column("", "text", str(one.type), one).texts() for one in columns)
+            return [header, *zip(*cells, strict=True)]
         if records := _records(head)[: most - 1]:
             return _cells(records)
         whole = head if len(head) < files.HEAD else head[: head.rfind(b"\n") + 1]
@@ -574,13 +560,3 @@ def first_rows(
     except InputError:
         return []
     return [tuple(row) if at else trimmed(row, text) for at, row in enumerate(rows[:most])]
-
-
-def _first_of_parquet(path: Path, most: int) -> list[tuple[str, ...]]:
-    """Return the names of the columns, then up to `most` rows as text."""
-    with parquet_file(path) as file:
-        batch = next(file.iter_batches(batch_size=most), None)
-        header = tuple(file.schema_arrow.names)
-    columns = [] if batch is None else batch.columns
-    texts = (Column("", "text", str(column.type), column).texts() for column in columns)
-    return [header, *zip(*texts, strict=True)]

@@ -10,9 +10,9 @@ import attrs
 
 from plausibly.errors import InputError, counted
 from plausibly.io import files
+from plausibly.io.delimited import not_text
 
 _DEEPEST = 100
-_PACKED = ((b"PK\x03\x04", "a zip archive"), (b"\x1f\x8b", "a gzip archive"))
 
 
 @attrs.define(kw_only=True, eq=False)
@@ -75,26 +75,18 @@ def read_xml(path: Path | str, role: str) -> Element:
     data = files.contents(path, role)
     if not data.strip():
         raise files.empty(whose, "an XML file")
-    for magic, got in _PACKED:
-        if data.startswith(magic):
-            raise InputError(
-                "text-binary",
-                f"{whose} is not a text file",
-                expected="an XML file",
-                got=got,
-                do="unpack it first",
-                whose=whose,
-            )
+    if data.startswith(b"PK\x03\x04"):
+        raise not_text(whose, "a zip archive", "unpack it first")
     builder = _Builder(whose=whose)
     try:
         builder.parser.Parse(data, True)
-    except InputError:
-        raise
     except expat.ExpatError as reason:
         raise _broken(whose, reason.lineno, expat.ErrorString(reason.code) or "") from None
+    except InputError:  # a ValueError too
+        raise
     except (LookupError, UnicodeError, ValueError) as reason:  # of an encoding that it declares
         raise _broken(whose, builder.line, " ".join(str(reason).split())[:80]) from None
-    return builder.outermost
+    return builder.found[0]
 
 
 def _broken(whose: str, line: int, got: str) -> InputError:
@@ -129,10 +121,6 @@ class _Builder:
     @property
     def line(self) -> int:
         return self.parser.CurrentLineNumber
-
-    @property
-    def outermost(self) -> Element:
-        return self.found[0]
 
     def start(self, tag: str, attributes: dict[str, str]) -> None:
         if len(self.open) == _DEEPEST:

@@ -132,8 +132,7 @@ def majority_vote(
     mean = mean_over_draws(check_plausibilities(found, whose="y"))
     nothing = rows.labelled(np.empty((len(rows), 0)), [])
     _, matched = align.match_examples(nothing, mean, whose="X", other="y")
-    largest = np.argmax(matched.values, axis=1)
-    return [str(label) for label in matched[names.LABEL].values[largest]]
+    return name_texts(matched[names.LABEL].values[np.argmax(matched.values, axis=1)])
 
 
 @attrs.frozen
@@ -189,8 +188,18 @@ def _contents(x: object) -> Hashes | None:
 
 _LONG = ("task", "worker", "label")
 _WHOSE = "annotations"
+
+
+def _refused(
+    name: str, what: str, expected: str, got: str, do: str, **details: object
+) -> InputError:
+    what = f"{_WHOSE} {what}"
+    return InputError(name, what, expected=expected, got=got, do=do, whose=_WHOSE, details=details)
+
+
 SINGLE, COUNTS = "single-label", "counts"
 _TABLES = (COUNTS, SINGLE)
+_BY_ANNOTATOR = 'kind="single-label", if the columns are annotators and the cells are labels'
 
 
 @attrs.frozen(eq=False)
@@ -227,13 +236,12 @@ class Labels:
 def read_annotations(given: object, rows: Rows, labels: Labels, kind: str | None) -> Annotations:
     """Return the annotations of the rows of X under names."""
     if isinstance(given, (str, os.PathLike)):
-        raise InputError(
+        raise _refused(
             "annotations-path",
-            f"annotations are the path {quoted(given)}",
-            expected="annotations in memory",
-            got="a path",
-            do=f'plausibly.read_annotations("{given}"), then pass what it returns',
-            whose=_WHOSE,
+            f"are the path {quoted(given)}",
+            "annotations in memory",
+            "a path",
+            f'plausibly.read_annotations("{given}"), then pass what it returns',
         )
     if hasattr(given, "toarray"):  # sparse
         given = given.toarray()
@@ -263,13 +271,12 @@ def read_annotations(given: object, rows: Rows, labels: Labels, kind: str | None
 
 def _check_kind(kind: str | None, whose: str, *known: str) -> None:
     if kind is not None and kind not in known:
-        raise InputError(
+        raise _refused(
             "kind-unfit",
-            f"annotations in {whose} say themselves what they are",
-            expected=f"no kind, or {' or '.join(known)}" if known else "no kind",
-            got=f'kind "{kind}"',
-            do="leave kind= out",
-            whose=_WHOSE,
+            f"in {whose} say themselves what they are",
+            f"no kind, or {' or '.join(known)}" if known else "no kind",
+            f'kind "{kind}"',
+            "leave kind= out",
         )
 
 
@@ -297,21 +304,28 @@ def _check_declared(given: Annotations, labels: Labels) -> None:
         return
     lacking = not_among(labels.names, [str(label) for label in given[names.LABEL].values])
     if lacking:
-        raise InputError(
+        raise _refused(
             "labels-differ",
-            f"annotations do not declare {listed(map(quoted, lacking))}, which the model knows",
-            expected=f"the {len(labels.names)} labels of the model",
-            got=f"{len(labels.names) - len(lacking)} of them",
-            do="declare them where annotations are read: labels=[...]",
-            whose=_WHOSE,
-            details={"only_there": lacking},
+            f"do not declare {listed(map(quoted, lacking))}, which the model knows",
+            f"the {len(labels.names)} labels of the model",
+            f"{len(labels.names) - len(lacking)} of them",
+            "declare them where annotations are read: labels=[...]",
+            only_there=lacking,
         )
 
 
 def _of_frame(given: object, rows: Rows, labels: Labels, kind: str | None) -> Annotations:
     if not isinstance(given, pd.DataFrame):
         _, columns = frames.columns_of(given)
-        given = pd.DataFrame({one.name: _cells_of(one) for one in columns})
+        cells: dict[str, Sequence[object]] = {}
+        for one in columns:
+            if one.content != "number":
+                cells[one.name] = [text or None for text in one.texts()]
+                continue
+            values = one.numbers()
+            whole = one.type.startswith(("Int", "UInt")) and np.isfinite(values).all()
+            cells[one.name] = [int(x) for x in values] if whole else values.tolist()
+        given = pd.DataFrame(cells)
     if kind != COUNTS and set(_LONG) <= set(given.columns):
         long = given[list(_LONG)].astype(object).itertuples(index=False, name=None)
         answers = [(name_text(task), by, label) for task, by, label in long]
@@ -321,34 +335,27 @@ def _of_frame(given: object, rows: Rows, labels: Labels, kind: str | None) -> An
     if kind != SINGLE and all(map(pd.api.types.is_numeric_dtype, given.dtypes)):
         unknown = not_among(columns_as, labels.names)
         if unknown:
-            raise InputError(
+            raise _refused(
                 "columns-differ",
-                f"annotations have a column {quoted(unknown[0])}, which is no label",
-                expected="one column a label with numbers, one an annotator with names of labels, "
+                f"have a column {quoted(unknown[0])}, which is no label",
+                "one column per label with numbers, one per annotator with names of labels, "
                 f"or {listed(_LONG)}",
-                got=f"numbers in {listed(map(quoted, columns_as))}",
-                do=f"name the labels {listed(labels.names)}"
+                f"numbers in {listed(map(quoted, columns_as))}",
+                f"name the labels {listed(labels.names)}"
                 if len(unknown) < len(columns_as)
-                else 'kind="single-label", if the columns are annotators and the cells are labels',
-                whose=_WHOSE,
-                details={"columns": unknown},
+                else _BY_ANNOTATOR,
+                columns=unknown,
             )
         numbers = given.to_numpy(np.float64, na_value=np.nan)
         if not np.isnan(numbers).any() and not any(map(pd.api.types.is_float_dtype, given.dtypes)):
             numbers = numbers.astype(np.int64)
         return _numbers(numbers, called, columns_as, labels, kind)
     _check_kind(kind, "a frame of text", SINGLE)
-    cells = zip(called, given.astype(object).to_numpy(), strict=True)
-    answers = [(n, by, cell) for n, row in cells for by, cell in zip(columns_as, row, strict=True)]
+    answered = zip(called, given.astype(object).to_numpy(), strict=True)
+    answers = [
+        (n, by, cell) for n, row in answered for by, cell in zip(columns_as, row, strict=True)
+    ]
     return _table(SINGLE, answers, labels)
-
-
-def _cells_of(column: frames.FrameColumn) -> Sequence[object]:
-    if column.content != "number":
-        return [text or None for text in column.texts()]
-    cells: list[object] = column.numbers().tolist()
-    whole = column.type.startswith(("Int", "UInt")) and np.isfinite(column.numbers()).all()
-    return [int(cell) for cell in column.numbers()] if whole else cells
 
 
 def _names_of(given: pd.DataFrame | pd.Series, rows: Rows) -> list[str]:
@@ -370,40 +377,37 @@ def _numbers(
     """Return plausibilities from numbers: floats as they are, counts as shares of the votes."""
     columns = labels.names if headed is None else headed
     if given.shape[1] != len(columns):
-        raise InputError(
+        raise _refused(
             "columns-differ",
-            f"annotations have {given.shape[1]} columns of numbers",
-            expected=f"one a label, in the order of classes_: {listed(labels.names)}",
-            got=str(given.shape[1]),
-            do='kind="single-label", if the columns are annotators and the cells are labels',
-            whose=_WHOSE,
+            f"have {given.shape[1]} columns of numbers",
+            f"one per label, in the order of classes_: {listed(labels.names)}",
+            str(given.shape[1]),
+            _BY_ANNOTATOR,
         )
     coords = {
         names.EXAMPLE: (names.EXAMPLE, text_array(called)),
         names.LABEL: (names.LABEL, text_array(columns)),
     }
     if kind is None and _may_be_labels(given, labels, headed=headed is not None):
-        raise InputError(
+        raise _refused(
             "kind-unsaid",
-            "annotations are whole numbers, which may be counts of votes or labels",
-            expected="what they are",
-            got=listed(map(str, given[0].tolist())),
-            do='kind="counts", or kind="single-label"',
-            whose=_WHOSE,
+            "are whole numbers, which may be counts of votes or labels",
+            "what they are",
+            listed(map(str, given[0].tolist())),
+            'kind="counts", or kind="single-label"',
         )
     if kind is None and given.dtype.kind == "f":
         return xr.DataArray(given, coords, (names.EXAMPLE, names.LABEL))
     unfit = ~((given >= 0) & (np.mod(given, 1) == 0)).all(axis=1) | (given.sum(axis=1) == 0)
     if unfit.any():
         which = [name for name, bad in zip(called, unfit.tolist(), strict=True) if bad]
-        raise InputError(
+        raise _refused(
             "counts-unfit",
-            f"annotations have no vote, or fewer than none, in {listed(which)}",
-            expected="counts of votes, one or more a row",
-            got="rows of 0, or numbers below 0",
-            do="leave these rows out, of X too",
-            whose=_WHOSE,
-            details={"examples": which},
+            f"have no vote, or fewer than none, in {listed(which)}",
+            "counts of votes, one or more per row",
+            "rows of 0, or numbers below 0",
+            "leave these rows out, of X too",
+            examples=which,
         )
     total = given.sum(axis=1).astype(np.int64)
     array = xr.DataArray(given / total[:, None], coords, (names.EXAMPLE, names.LABEL))
@@ -430,14 +434,13 @@ def _answers(
     for name, row in zip(called, given, strict=True):
         for answer in _row(row, kind, name):
             if kind == SINGLE and isinstance(answer, float) and answer % 1:
-                raise InputError(
+                raise _refused(
                     "answers-unfit",
-                    f"annotations of row {name} name {answer}, which is no label",
-                    expected="answers in lists, numbers in arrays",
-                    got=repr(answer),
-                    do="numpy.asarray(annotations), if they are plausibilities",
-                    whose=_WHOSE,
-                    details={"example": name},
+                    f"of row {name} name {answer}, which is no label",
+                    "answers in lists, numbers in arrays",
+                    repr(answer),
+                    "numpy.asarray(annotations), if they are plausibilities",
+                    example=name,
                 )
             records.append((name, None, answer))
     return _table(kind, records, labels)
@@ -452,14 +455,13 @@ def _row(row: object, kind: str, name: str) -> list[object]:
     if kind == "label-set" and lone:
         return [answers]
     if kind == "partial-ranking" and lone:
-        raise InputError(
+        raise _refused(
             "answers-unfit",
-            f"annotations of row {name} are labels, not rankings",
-            expected="a list of rankings a row, each a list of labels or tied labels, best first",
-            got=repr(row),
-            do="[ranking], also where there is only one",
-            whose=_WHOSE,
-            details={"example": name},
+            f"of row {name} are labels, not rankings",
+            "a list of rankings per row, each a list of labels or tied labels, best first",
+            repr(row),
+            "[ranking], also where there is only one",
+            example=name,
         )
     return answers
 
@@ -472,13 +474,12 @@ def _kind_of(given: Sequence[object]) -> str:
             if isinstance(answer, (set, frozenset)):
                 return "label-set"
             if isinstance(answer, (list, tuple)):
-                raise InputError(
+                raise _refused(
                     "kind-unsaid",
-                    "annotations are lists of lists of labels, which may be sets or rankings",
-                    expected="what they are",
-                    got=repr(row),
-                    do='kind="partial-ranking", or kind="label-set"',
-                    whose=_WHOSE,
+                    "are lists of lists of labels, which may be sets or rankings",
+                    "what they are",
+                    repr(row),
+                    'kind="partial-ranking", or kind="label-set"',
                 )
             if not is_missing(answer):
                 return SINGLE

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any, Self, TypeAlias, cast
 
 import numpy as np
@@ -56,12 +56,9 @@ _OUTPUT = "transform"
 _CONTAINERS = ("default", "pandas")
 
 
-def _inner_has(method: str) -> Callable[[AmbiguousConformalClassifier], bool]:
-    def check(self: AmbiguousConformalClassifier) -> bool:
-        # What AttributeError this raises is what scikit-learn looks for.
-        return callable(getattr(getattr(self, "estimator_", self._chosen()), method))
-
-    return check
+def _has_probabilities(model: AmbiguousConformalClassifier) -> bool:
+    # scikit-learn looks for the AttributeError that this raises.
+    return callable(getattr(model, "estimator_", model._chosen()).predict_proba)
 
 
 def _check_container(container: str) -> None:
@@ -290,7 +287,7 @@ class AmbiguousConformalClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEsti
             Columns in the order of ``classes_``. After ``set_output("pandas")`` a frame with a
             column a label; several alphas are the outer level of its columns.
         """
-        wanted = self._alpha(alpha)
+        wanted = self.alpha if alpha is None else alpha
         sets = self._sets(X, wanted, Rows.of(X, examples), coordinates)
         alphas = [float(one) for one in read_alphas(wanted)]
         return self._shown(sets.values, X, examples, alphas)
@@ -402,7 +399,7 @@ class AmbiguousConformalClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEsti
         found: Numbers = self.estimator_.predict(X)
         return found
 
-    @available_if(_inner_has("predict_proba"))  # type: ignore[untyped-decorator]  # scikit-learn's
+    @available_if(_has_probabilities)  # type: ignore[untyped-decorator]  # scikit-learn's
     def predict_proba(self, X: object) -> Numbers:
         """Return the probabilities of the estimator, (row, label)."""
         check_is_fitted(self)
@@ -426,8 +423,8 @@ class AmbiguousConformalClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEsti
             raise InputError(
                 "outputs-several",
                 f"{called} predicts several outputs",
-                expected="one label a row",
-                got=f"{len(self.classes_)} a row",
+                expected="one label per row",
+                got=f"{len(self.classes_)} per row",
                 do="one estimator for each output",
                 whose=called,
             )
@@ -437,11 +434,6 @@ class AmbiguousConformalClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEsti
         self, x: object, rows: Rows, coordinates: Coordinates | None, *, prefix: str = ""
     ) -> xr.DataArray:
         """Return the probabilities under names; see `plausibly.sklearn.annotations.Rows`."""
-        values, labels = self._probabilities(x), self._labels()
-        return rows.labelled(values, labels.names, coordinates, prefix=prefix)
-
-    def _probabilities(self, x: object) -> Numbers:
-        """Return what `predict_proba` says, if sets can be made of it."""
         check_is_fitted(self)
         called = type(self.estimator_).__name__
         if not hasattr(self, "predict_proba"):
@@ -453,8 +445,8 @@ class AmbiguousConformalClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEsti
                 do=f"estimator=CalibratedClassifierCV({called}())",
                 whose=called,
             )
-        found: Numbers = self.predict_proba(x)
-        return found
+        labels = self._labels()
+        return rows.labelled(self.predict_proba(x), labels.names, coordinates, prefix=prefix)
 
     def set_output(self, transform: str | None = None) -> Self:
         """Say in which form sets and p-values come."""
@@ -520,15 +512,11 @@ class AmbiguousConformalClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEsti
     ) -> xr.DataArray:
         """Return sets, (example, label[, alpha])."""
         predictor = self._calibrated()
-        new = self._under_names(x, rows, coordinates, prefix=_NEW)
-        sets = predictor.predict(new, alpha)
+        sets = predictor.predict(self._under_names(x, rows, coordinates, prefix=_NEW), alpha)
         return sets.transpose(names.EXAMPLE, names.LABEL, ...)
 
-    def _alpha(self, alpha: Alphas | None) -> Alphas:
-        return self.alpha if alpha is None else alpha
-
     def _one_alpha(self, alpha: AlphaLike | None) -> AlphaLike:
-        wanted = self._alpha(alpha)
+        wanted = self.alpha if alpha is None else alpha
         if is_several(wanted):
             raise InputError(
                 "alpha-several",

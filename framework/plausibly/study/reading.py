@@ -214,7 +214,7 @@ def read_model(
         try:
             return once()
         except InputError as error:
-            unknown = error.details.get("unknown")
+            unknown = error.details.get("labels")
             if error.name != "label-unknown" or not isinstance(unknown, list):
                 raise
             # Names that only the other file has: what neither has is refused by check_renames.

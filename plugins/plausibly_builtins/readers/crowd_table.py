@@ -241,7 +241,7 @@ class CrowdTable(TableExport):
                 f": the answer to {tasks} is known ({votes}, {table.places(known)})",
                 "tasks without a known answer; these check the workers",
                 "each vote counts",
-                self._as_typed('golden = "drop"') + ', or golden = "count"',
+                'reader={"name": "crowd-table", "golden": "drop"}, or "golden": "count"',
             )
         return set(known if self.golden == "drop" else ())
 
@@ -299,8 +299,8 @@ class CrowdTable(TableExport):
                 again.setdefault(str(who), []).append(example)
         if not again:
             return
-        every, latest = self._as_typed('duplicates = "all"'), "latest, " if timed else ""
-        do = f"keep one of them, or {every} (or {latest}fractional, first, last)"
+        latest = "latest, " if timed else ""
+        do = f'keep one of them, or duplicates="all" (or {latest}fractional, first, last)'
         if self.kind != "label-set" and kind == "single-label":
             do += "; --kind label-set, if they are one answer"
         first, tasks = next(iter(again.items()))
