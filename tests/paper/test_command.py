@@ -201,14 +201,14 @@ def test_messages_of_python() -> None:
     assert str(caught.value) == (
         "error splits-range: a figure over 0 splits\n"
         "  expected  a whole number from 1 on; got 0\n"
-        "  do        splits=100 (--splits 100)"
+        "  do        splits=100"
     )
     with pytest.raises(InputError) as caught:
         plausibly.reproduce("ecdf", form="pdf")  # type: ignore[arg-type]  # wrong on purpose
     assert str(caught.value) == (
         "error form-unknown: pictures cannot be written as 'pdf'\n"
         "  expected  png or svg; got 'pdf'\n"
-        '  do        form="png" (--form png)'
+        '  do        form="png"'
     )
     with pytest.raises(InputError) as caught:
         plausibly.reproduce("ecdf", predictions=made("ecdf").numbers["averaged"])

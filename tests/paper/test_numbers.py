@@ -55,7 +55,7 @@ def test_the_naive_threshold_is_an_order_statistic_of_the_drawn_scores() -> None
 def test_pooled_augmentations_use_the_rank_of_algorithm_1() -> None:
     made_of = images.augmented(1)
     count, n = 10, 120
-    part, lam = made_of.predictions[:count, :n], made_of.data.plausibilities[:n]
+    part, lam = made_of.every[:count, :n], made_of.plausibilities[:n]
     predictor = calibrate(part, lam, calibrator=images.POOLED)
     own = lam.values.argmax(axis=1)
     scores = np.sort(part.values[:, np.arange(n), own], axis=None)
@@ -72,13 +72,13 @@ def still(count: int) -> NDArray[np.float64]:
 
 
 def test_a_perturbation_of_nothing_changes_nothing() -> None:
-    given = images.load()[0].images[:5]
+    given = images.load()[0][0][:5]
     assert np.allclose(images.perturbed(given, still(5)), given, atol=1e-12)
 
 
 def test_a_shift_of_one_pixel_moves_every_pixel(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(images, "_SHIFT", 1.0)
-    given, uniform = images.load()[0].images[:5], still(5)
+    given, uniform = images.load()[0][0][:5], still(5)
     uniform[:, 1] = 1.0  # down by one row
     found = images.perturbed(given, uniform)
     assert np.allclose(found[:, 1:], given[:, :-1], atol=1e-12)
@@ -87,7 +87,7 @@ def test_a_shift_of_one_pixel_moves_every_pixel(monkeypatch: pytest.MonkeyPatch)
 
 def test_a_quarter_turn_turns_the_image(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(images, "_TURN", 90.0)
-    given, uniform = images.load()[0].images[:5], still(5)
+    given, uniform = images.load()[0][0][:5], still(5)
     uniform[:, 0] = 1.0
     found = images.perturbed(given, uniform)
     turned, back = (np.rot90(given, way, axes=(1, 2)) for way in (1, -1))
@@ -95,15 +95,14 @@ def test_a_quarter_turn_turns_the_image(monkeypatch: pytest.MonkeyPatch) -> None
 
 
 def test_training_images_are_no_study_images() -> None:
-    train, study = images.load()
-    assert len(train.images) + len(study.images) == 1797
-    assert train.images.min() == 0
-    assert train.images.max() == 1
+    (train, _), (study, _) = images.load()
+    assert len(train) + len(study) == 1797
+    assert (train.min(), train.max()) == (0, 1)
 
 
 def test_overlaid_images_are_the_darker_of_two_and_share_their_mass() -> None:
     made_of = images.overlaid(1)
-    lam = made_of.data.plausibilities
+    lam = made_of.plausibilities
     counts = made_of.holds.sum(axis=1)
     assert set(counts.tolist()) == {1, 2}
     assert np.array_equal(lam.values, made_of.holds / counts[:, None])

@@ -166,7 +166,7 @@ def read(folder: Path, *, simulate: bool = False, seed: int = 1) -> Data:
     """Return plausibilities by inverse rank, and predictions, of the skin case."""
     public = f"{ANNOTATIONS}, {CONDITIONS} and {PREDICTIONS[0]}, which are public"
     annotations, conditions = (
-        _first(folder, [name], public, "--derm with the folder that holds them")
+        _first(folder, [name], public, "name the folder that holds them: derm=... (--derm FOLDER)")
         for name in (ANNOTATIONS, CONDITIONS)
     )
     lam = aggregate(read_annotations(annotations, "selectors", conditions))
@@ -177,7 +177,7 @@ def read(folder: Path, *, simulate: bool = False, seed: int = 1) -> Data:
         values, source = _simulated(lam, seed), "SIMULATED predictions"
     else:
         model = "model probabilities, a row a case and a column a condition"
-        fetch = "fetch it from where the annotations are, or --simulate to make predictions up"
+        fetch = "fetch it from where the annotations are, or make it up: simulate=True (--simulate)"
         path = _first(folder, PREDICTIONS, model, fetch)
         values, source = _numbers(path, lam.shape), path.name
     return Data(

@@ -10,7 +10,7 @@ pooled, covers more of the augmented ones.
 from __future__ import annotations
 
 from functools import cache
-from typing import Any
+from typing import Any, TypeAlias
 
 import attrs
 import numpy as np
@@ -50,20 +50,17 @@ _TURN, _SHIFT, _NOISE = 10.0, 0.5, 0.1
 """Most degrees of a rotation, most pixels of a shift, standard deviation of the noise of pixels."""
 
 
-@attrs.frozen(eq=False)
-class Digits:
-    """Images with their digits."""
-
-    images: Images
-    digits: Ints
+Digits: TypeAlias = tuple[Images, Ints]
+"""Images with their digits."""
 
 
 @cache
 def load() -> tuple[Digits, Digits]:
+    """Return the digits that classifiers are fitted to, and those of the study."""
     found = require("sklearn.datasets", extra="demo", whose=WHOSE).load_digits()
     images: Images = np.asarray(found.images, dtype=np.float64) / 16
     digits, half = np.asarray(found.target, dtype=np.int64), len(images) // 2
-    return Digits(images[:half], digits[:half]), Digits(images[half:], digits[half:])
+    return (images[:half], digits[:half]), (images[half:], digits[half:])
 
 
 def perturbed(images: Images, uniform: NDArray[np.float64]) -> Images:
@@ -72,13 +69,8 @@ def perturbed(images: Images, uniform: NDArray[np.float64]) -> Images:
     shift = _SHIFT * (2 * uniform[:, 1:3] - 1)
     radius, turn = uniform[:, 3:].reshape(len(images), 2, SIDE, SIDE).swapaxes(0, 1)
     noise, _ = normals(radius, turn)
-    return np.clip(_moved(images, angle, shift) + _NOISE * noise, 0, 1)
-
-
-def _moved(images: Images, angle: NDArray[np.float64], shift: NDArray[np.float64]) -> Images:
-    """Return images turned about their middle and shifted, by bilinear interpolation."""
     middle = (SIDE - 1) / 2
-    row, column = np.meshgrid(np.arange(SIDE) - middle, np.arange(SIDE) - middle, indexing="ij")
+    row, column = np.mgrid[:SIDE, :SIDE] - middle
     cos, sin = np.cos(angle)[:, None, None], np.sin(angle)[:, None, None]
     there = np.broadcast_arrays(
         np.arange(len(images))[:, None, None],
@@ -86,7 +78,8 @@ def _moved(images: Images, angle: NDArray[np.float64], shift: NDArray[np.float64
         cos * column - sin * row + middle - shift[:, 1, None, None],
     )
     # Outside of each image there are pixels of nothing.
-    return np.asarray(map_coordinates(images, np.stack(there), order=1, mode="grid-constant"))
+    moved = map_coordinates(images, np.stack(there), order=1, mode="grid-constant")
+    return np.clip(moved + _NOISE * noise, 0, 1)
 
 
 def _flat(images: Images) -> Images:
@@ -113,12 +106,11 @@ SHOWN = 2
 
 
 @attrs.frozen(kw_only=True, eq=False)
-class Overlaid:
+class Overlaid(Data):
     """Images, what is in them, and what ten classifiers say."""
 
     images: Images
     holds: Bools
-    data: Data
 
 
 @cache
@@ -134,36 +126,36 @@ def overlaid(seed: int) -> Overlaid:
         for example, row in zip(examples.tolist(), holds, strict=True)
     )
     lam = aggregate(registry.resolve(ANNOTATION, "label-set").build(records, LABELS))
-    data = Data(
+    return Overlaid(
         name="digits",
         about=f"{counted(IMAGES)} images of one or two overlaid digits, ten logistic regressions "
         f"fitted to {counted(TRAINING)} others",
         predictions=_cells(np.stack(values, axis=1), examples, scale="independent"),
         plausibilities=lam.sel({names.EXAMPLE: examples}),
+        images=images,
+        holds=holds,
     )
-    return Overlaid(images=images, holds=holds, data=data)
 
 
 def _compose(source: Digits, count: int, keys: Keys) -> tuple[Images, Bools]:
     """Return images of one or two digits, the darker pixel of both, and which digits they hold."""
+    images, digits = source
     uniform = keys.uniform(hash_names(range(count)), 3)
-    one, two = (np.floor(uniform[:, i] * len(source.digits)).astype(np.int64) for i in (0, 1))
+    one, two = np.floor(uniform[:, :2] * len(digits)).astype(np.int64).T
     two = np.where(uniform[:, 2] < SINGLE, one, two)
-    holds = np.zeros((count, len(LABELS)), dtype=np.bool_)
-    for digit in (one, two):
-        holds[np.arange(count), source.digits[digit]] = True
-    return np.maximum(source.images[one], source.images[two]), holds
+    one_of, every = np.eye(len(LABELS), dtype=np.bool_), np.maximum(images[one], images[two])
+    return every, one_of[digits[one]] | one_of[digits[two]]
 
 
 def label_sets(study: Study) -> xr.Dataset:
     """Return coverage over splits, and of one split all about its test images."""
-    made, data, method = overlaid(study.seed), study.data, monte_carlo()
+    data, method = overlaid(study.seed), monte_carlo()
     over = study.compared({"": method}).isel({METHOD: 0}, drop=True)
     rows = study.rows(0)
     test, lam = data.predictions[rows], data.plausibilities.values[rows]
     predictor = study.calibrated(rows, method, seed=study.seed)
     sets = predictor.predict_array(test.values, study.alpha)
-    covered, counts = coverage.aggregated(sets, lam), made.holds[rows].sum(axis=1)
+    covered, counts = coverage.aggregated(sets, lam), data.holds[rows].sum(axis=1)
     base = coverage.aggregated(data.predictions.values >= 0.5, data.plausibilities.values)
     # Of two digits, the first image covered in part and the first wholly; else any two images.
     partly = np.flatnonzero((counts == 2) & (covered > 0) & (covered < 1))
@@ -177,8 +169,8 @@ def label_sets(study: Study) -> xr.Dataset:
             "realised": (names.EXAMPLE, covered),
             "labels": (names.EXAMPLE, counts),
             "size": (names.EXAMPLE, coverage.sizes(sets)),
-            "shown_image": (("shown", "row", "column"), made.images[rows][few]),
-            "shown_holds": (("shown", names.LABEL), made.holds[rows][few]),
+            "shown_image": (("shown", "row", "column"), data.images[rows][few]),
+            "shown_holds": (("shown", names.LABEL), data.holds[rows][few]),
             "p_value": (("shown", names.LABEL), predictor.p_values(test[few]).values),
         },
         coords={
@@ -254,16 +246,14 @@ def claim_label_sets(numbers: xr.Dataset, level: float) -> Claim:
         f"{float(numbers['set_size'].mean()):.2f}; covered in part {decimal(partly)}; "
         f"classifiers at one half {decimal(base)}",
         parts={
-            f"at {level:g}": close(float(values.mean()), level),
+            f"at {level:g}": close(values, level),
             "some in part": partly > 0,
             "classifiers alone less": base < level,
         },
     )
 
 
-MULTI_LABEL = Figure(
-    lambda seed: overlaid(seed).data, ALPHA, label_sets, draw_label_sets, claim_label_sets
-)
+MULTI_LABEL = Figure(overlaid, ALPHA, label_sets, draw_label_sets, claim_label_sets)
 
 AUGMENTATIONS = 25
 COUNTS = (1, 2, 10)
@@ -278,57 +268,52 @@ _COVERED, _SIZES = (
 
 
 @attrs.frozen(kw_only=True, eq=False)
-class Augmented:
-    """Predictions of originals and augmentations, and the digits."""
+class Augmented(Data):
+    """Originals with their digits, and predictions of originals and augmentations."""
 
-    predictions: xr.DataArray
-    data: Data
+    every: xr.DataArray
     accuracy: tuple[float, float]
 
 
 @cache
 def augmented(seed: int) -> Augmented:
     """Return what a classifier that was fitted to other originals says of every image."""
-    train, study = load()
-    model = _fitted(train.images, train.digits)
-    count = len(study.images)
+    train, (originals, digits) = load()
+    model = _fitted(*train)
+    count = len(originals)
     examples = text_array([f"digit{number}" for number in range(1, count + 1)])
     hashes, keys = hash_names(examples), Keys(seed, "reproduce/augmentation")
     uniform = (keys.child(str(j)).uniform(hashes, UNIFORMS) for j in range(AUGMENTATIONS))
-    every = [study.images, *(perturbed(study.images, each) for each in uniform)]
+    images = [originals, *(perturbed(originals, each) for each in uniform)]
     arrays = [
-        _cells(model.predict_proba(_flat(images)), examples, scale="probability")
-        for images in every
+        _cells(model.predict_proba(_flat(each)), examples, scale="probability") for each in images
     ]
-    numbered = xr.Variable(names.AUGMENTATION, text_array([str(j) for j in range(len(every))]))
-    predictions = xr.concat(arrays, numbered)
-    hit = predictions.values.argmax(axis=2) == study.digits
-    sure = (study.digits[:, None] == np.arange(len(LABELS))).astype(np.float64)
+    numbered = xr.Variable(names.AUGMENTATION, text_array([str(j) for j in range(len(images))]))
+    every = xr.concat(arrays, numbered)
+    hit = every.values.argmax(axis=2) == digits
     accuracy = float(hit[0].mean()), float(hit[1:].mean())
     return Augmented(
-        predictions=predictions,
-        data=Data(
-            name="digits",
-            about=f"{counted(count)} digits, {AUGMENTATIONS} augmentations each, a logistic "
-            f"regression right on {decimal(accuracy[0], 2)} of originals and "
-            f"{decimal(accuracy[1], 2)} of augmentations",
-            predictions=arrays[0],
-            plausibilities=_cells(sure, examples),
-        ),
+        name="digits",
+        about=f"{counted(count)} digits, {AUGMENTATIONS} augmentations each, a logistic "
+        f"regression right on {decimal(accuracy[0], 2)} of originals and "
+        f"{decimal(accuracy[1], 2)} of augmentations",
+        predictions=arrays[0],
+        plausibilities=_cells(np.eye(len(LABELS))[digits], examples),
+        every=every,
         accuracy=accuracy,
     )
 
 
 def augmentation(study: Study) -> xr.Dataset:
     """Return coverage and set size on originals and augmentations, (images an example, split)."""
-    made, data = augmented(study.seed), study.data
+    data = augmented(study.seed)
     known = data.plausibilities.values > 0
     measures = [name for name, _, _ in (*_COVERED, *_SIZES)]
 
     def measure(_: int, rows: Bools) -> Images:
-        test, found = made.predictions.values[:, rows], []
+        test, found = data.every.values[:, rows], []
         for count in COUNTS:
-            few, lam = made.predictions[:count, ~rows], data.plausibilities[~rows]
+            few, lam = data.every[:count, ~rows], data.plausibilities[~rows]
             predictor = calibrate(few, lam, calibrator=POOLED)
             flat = test.reshape(-1, test.shape[-1])
             sets = predictor.predict_array(flat, study.alpha).reshape(test.shape)
@@ -338,7 +323,7 @@ def augmentation(study: Study) -> xr.Dataset:
         return np.transpose(found)
 
     found = zip(measures, study.over_splits(measure), strict=True)
-    original, others = made.accuracy
+    original, others = data.accuracy
     return xr.Dataset(
         {
             **{name: ((COUNT, SPLIT), values) for name, values in found},
@@ -375,7 +360,7 @@ def claim_augmentation(numbers: xr.Dataset, level: float) -> Claim:
         measured=f"originals by originals {mean_spread(plain)}; augmented: {said}; a rise of "
         f"{decimal(few)} and {decimal(many)}",
         parts={
-            f"originals at {level:g}": close(float(plain.mean()), level),
+            f"originals at {level:g}": close(plain, level),
             "augmented less": float(there[0]) < level - RISE,
             f"a rise of {RISE:g} or more for m = {COUNTS[1]}": few >= RISE,
             f"and for m = {COUNTS[2]} more": many > few,
@@ -384,6 +369,4 @@ def claim_augmentation(numbers: xr.Dataset, level: float) -> Claim:
     )
 
 
-AUGMENTATION = Figure(
-    lambda seed: augmented(seed).data, ALPHA, augmentation, draw_augmentation, claim_augmentation
-)
+AUGMENTATION = Figure(augmented, ALPHA, augmentation, draw_augmentation, claim_augmentation)

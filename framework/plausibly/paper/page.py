@@ -14,7 +14,7 @@ import xarray as xr
 
 from plausibly.atomic import replacing
 from plausibly.data import names
-from plausibly.errors import counted
+from plausibly.data.names import several
 from plausibly.evaluation.result import decimal
 from plausibly.extras import require
 from plausibly.kernels.types import Floats
@@ -57,8 +57,9 @@ def wanted(numbers: xr.Dataset) -> float:
     return float(1 - numbers.attrs.get(names.ALPHA, np.nan))
 
 
-def close(mean: float, level: float) -> bool:
-    return abs(mean - level) <= CLOSE
+def close(values: Floats | float, level: float) -> bool:
+    """Return whether the mean of values is at a level."""
+    return abs(float(np.mean(values)) - level) <= CLOSE
 
 
 def mean_spread(values: Floats) -> str:
@@ -83,6 +84,7 @@ def write_numbers(numbers: xr.Dataset, path: Path) -> None:
                 writer.writerow([data, name, *(at.get(dim, "") for dim in numbers.dims), value])
 
 
+_FOOT = ("about", "splits", "alpha", "seed")
 SIMULATED_PREDICTIONS = "SIMULATED PREDICTIONS: no model made these numbers"
 
 METHOD_LOOKS: tuple[Look, ...] = (
@@ -139,23 +141,13 @@ def finish(page: Drawing, title: str, numbers: xr.Dataset) -> Drawing:
 
 
 def foot(numbers: xr.Dataset) -> str:
-    """Return the line that says on which data a figure stands, and what was asked for."""
-    known = numbers.attrs
-    parts = [str(known["about"])] if "about" in known else []
+    """Return the line with data, number of splits, alpha and seed of a figure."""
+    known = {key: numbers.attrs[key] for key in _FOOT if key in numbers.attrs}
     if "splits" in known:
-        parts.append(_splits(int(known["splits"])))
-    return "; ".join(
-        [*parts, *(f"{key} {known[key]}" for key in ("alpha", "seed") if key in known)]
-    )
-
-
-def _splits(count: int) -> str:
-    return "one random split" if count == 1 else f"{counted(count)} random splits"
-
-
-def save(page: Drawing, path: Path, form: Form) -> None:
-    with replacing(path) as part:
-        part.write_bytes(style.picture(page, form))
+        count = int(known["splits"])
+        known["splits"] = "one random split" if count == 1 else several(count, "random split")
+    named = ("alpha", "seed")
+    return "; ".join(f"{key} {one}" if key in named else str(one) for key, one in known.items())
 
 
 Measure: TypeAlias = tuple[str, str, Look]

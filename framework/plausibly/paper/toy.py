@@ -155,7 +155,7 @@ def claim_both_ways(numbers: xr.Dataset, level: float) -> Claim:
         f"{mean_spread(covered)}",
         parts={
             "the same sets": differ == 0,
-            f"true labels at {level:g}": close(float(covered.mean()), level),
+            f"true labels at {level:g}": close(covered, level),
         },
     )
 
@@ -191,37 +191,41 @@ def draw_gap(title: str, numbers: xr.Dataset) -> Drawing:
 
 
 def claim_gap(numbers: xr.Dataset, level: float, *, voted: bool) -> Claim:
-    hidden = "true_coverage" if "true_coverage" in numbers else "aggregated_coverage"
-    of = "true labels" if hidden == "true_coverage" else "plausibilities"
+    hidden, of = "true_coverage", "true labels"
+    if hidden not in numbers:
+        hidden, of = "aggregated_coverage", "plausibilities"
     there, votes = numbers[hidden].values, numbers["voted_coverage"].values
-    mean = float(there.mean())
     covered = f"{of} {mean_spread(there)}, voted labels {mean_spread(votes)}"
     if not voted:
         return Claim(
             says=f"Monte Carlo calibration covers {of} at {level:g} on average",
             measured=covered,
-            parts={f"{of} at {level:g}": close(mean, level)},
+            parts={f"{of} at {level:g}": close(there, level)},
         )
     return Claim(
         says=f"calibrated on votes, sets cover the vote at {level:g} and {of} far less",
-        measured=f"{covered}; short by {decimal(level - mean)} on average, by "
+        measured=f"{covered}; short by {decimal(level - float(there.mean()))} on average, by "
         f"{decimal(level - float(there.max()))} or more in every split",
         parts={
-            f"voted labels at {level:g}": close(float(votes.mean()), level),
+            f"voted labels at {level:g}": close(votes, level),
             f"{of} short in every split": bool(there.max() < level - CLOSE),
         },
     )
 
 
-def _gap(method: MethodTable, title: str, *, voted: bool) -> Figure:
-    drawing, claiming = partial(draw_gap, title), partial(claim_gap, voted=voted)
-    return Figure(partial(toy_data, POINTS), ALPHA, partial(gap, method), drawing, claiming)
-
-
-_MISSES = "Calibrated on voted labels, sets miss what the vote hides"
-VOTED = _gap({"calibrator": "voted"}, _MISSES, voted=True)
-_CLOSES = f"Calibrated on {DRAWS} drawn labels a point, the gap closes"
-MONTE_CARLO = _gap(monte_carlo(), _CLOSES, voted=False)
+VOTED = Figure(
+    partial(toy_data, POINTS),
+    ALPHA,
+    partial(gap, {"calibrator": "voted"}),
+    partial(draw_gap, "Calibrated on voted labels, sets miss what the vote hides"),
+    partial(claim_gap, voted=True),
+)
+MONTE_CARLO = attrs.evolve(
+    VOTED,
+    numbers=partial(gap, monte_carlo()),
+    draw=partial(draw_gap, f"Calibrated on {DRAWS} drawn labels a point, the gap closes"),
+    statement=partial(claim_gap, voted=False),
+)
 
 COUNTS = (1, 2, 5, 10, 20)
 FRACTIONS = (0.05, 0.1, 0.2, 0.5)
@@ -235,28 +239,30 @@ _MIDDLE = (5, 95)
 
 def variability(study: Study) -> xr.Dataset:
     """Return aggregated coverage by label draws (draws, repetition) and by splits."""
+    numbers, first = range(study.splits), study.rows(0)
     steps = len(COUNTS) + len(FRACTIONS)
 
-    def covered(number: int, method: MethodTable) -> float:
+    def covered(number: int, rows: Bools, method: MethodTable) -> float:
         predictor = study.calibrated(rows, method, seed=number)
         return study.measured(predictor, rows)["aggregated_coverage"]
 
-    over_labels = np.zeros((len(COUNTS), study.splits))
-    rows = study.rows(0)
-    for place, count in enumerate(COUNTS):
-        over_labels[place] = [covered(n, monte_carlo(count)) for n in range(study.splits)]
-        study.tick(place + 1, steps)
-    over_splits = np.zeros((len(OVER_SPLITS), len(FRACTIONS), study.splits))
-    for where, fraction in enumerate(FRACTIONS):
-        for number in range(study.splits):
-            rows = study.rows(number, test=1 - fraction)
-            found = [covered(number, method) for method in OVER_SPLITS.values()]
-            over_splits[:, where, number] = found
-        study.tick(len(COUNTS) + where + 1, steps)
+    over_labels, over_splits = [], []
+    for place, count in enumerate(COUNTS, start=1):
+        over_labels.append([covered(number, first, monte_carlo(count)) for number in numbers])
+        study.tick(place, steps)
+    for place, fraction in enumerate(FRACTIONS, start=len(COUNTS) + 1):
+        halves = [study.rows(number, test=1 - fraction) for number in numbers]
+        over_splits.append(
+            [
+                [covered(number, rows, method) for number, rows in enumerate(halves)]
+                for method in OVER_SPLITS.values()
+            ]
+        )
+        study.tick(place, steps)
     return xr.Dataset(
         {
             "coverage_over_labels": ((names.DRAW, REPEAT), over_labels),
-            "coverage_over_splits": ((METHOD, FRACTION, SPLIT), over_splits),
+            "coverage_over_splits": ((METHOD, FRACTION, SPLIT), np.stack(over_splits, axis=1)),
         },
         coords={
             names.DRAW: list(COUNTS),
