@@ -115,7 +115,7 @@ def framed(
 ) -> None:
     """Put around what is drawn: the level that is asked for, names of axes, room, and a key."""
     if level is not None:
-        style.target(panel, level)
+        style.dashed(panel, level)
     style.tidy(panel, x=x, y=y, title=title, grid=grid)
     if room:
         style.headroom(panel, room)

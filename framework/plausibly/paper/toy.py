@@ -288,7 +288,7 @@ def draw_variability(numbers: xr.Dataset) -> Drawing:
         second.plot([place] * 2, [low, high], color=INK, linewidth=2, solid_capstyle="round")
         second.plot([place], [values.mean()], marker="o", color=BLUE, markersize=7)
     second.set_xticks(range(len(COUNTS)), [str(count) for count in COUNTS])
-    style.target(second, level, axis="y")
+    style.dashed(second, level, axis="y")
     title = "one split: mean and middle 90 %"
     framed(second, "drawn labels an example (m)", covered, title, room=0.3, key="upper right")
     spread = _spread(numbers)

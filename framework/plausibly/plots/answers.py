@@ -13,7 +13,7 @@ from plausibly.annotators.reliability import NOTE, RESPONSES
 from plausibly.data import names
 from plausibly.data.names import several
 from plausibly.errors import InputError, counted, listed
-from plausibly.evaluation.result import data_of
+from plausibly.evaluation.result import data_of, each
 from plausibly.evaluation.study import TOLERATED
 from plausibly.extras import require
 from plausibly.palette import BLUE, GREY, INK, PURPLE, VERMILION
@@ -291,8 +291,8 @@ def agreement(result: xr.Dataset, *, axes: Axes | None = None) -> Axes:
     reading.check(result, "agreement")
     titles = measure_titles(str(result.attrs["kind"]))
     rows = []
-    for name in map(str, result["measure"].values):
-        one = result.sel(measure=name)
+    for one in each(result, "measure"):
+        name = str(one["measure"].item())
         mean, low, high = (float(one[end]) for end in ("value", "low", "high"))
         if name not in _NO_AGREEMENT and name in titles and not np.isnan(mean):
             look = _CHANCE if "krippendorff" in name or "kappa" in name else _PLAIN

@@ -13,7 +13,7 @@ from plausibly.conformal.inputs import GUARANTEES
 from plausibly.data import names
 from plausibly.data.names import several
 from plausibly.errors import InputError, counted, listed
-from plausibly.evaluation.result import Result, data_of
+from plausibly.evaluation.result import Result, alpha_of, data_of
 from plausibly.guarantee import Guarantee
 from plausibly.plots.style import share
 
@@ -158,24 +158,20 @@ def at_alpha(result: xr.Dataset, alpha: float | None) -> xr.Dataset:
     return result.isel({names.ALPHA: place}) if names.ALPHA in result.dims else result
 
 
-def _alpha(one: xr.Dataset) -> float | None:
-    return float(one[names.ALPHA]) if names.ALPHA in one.coords else None
-
-
 def wanted(one: xr.Dataset) -> float | None:
     """Return 1 - alpha of a result at one alpha, None where it has none."""
-    alpha = _alpha(one)
+    alpha = alpha_of(one)
     return None if alpha is None else 1 - alpha
 
 
 def with_alpha(title: str, one: xr.Dataset) -> str:
-    alpha = _alpha(one)
+    alpha = alpha_of(one)
     return title if alpha is None else f"{title}, alpha {alpha:g}"
 
 
 def promised(one: xr.Dataset) -> str:
     """Return what is guaranteed of these sets, in words; nothing where nothing is known."""
-    alpha = _alpha(one)
+    alpha = alpha_of(one)
     stated = json.loads(str(one.attrs.get(GUARANTEES, "[]")))
     if alpha is None or not isinstance(stated, list):
         return ""
