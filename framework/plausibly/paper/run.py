@@ -69,7 +69,10 @@ _FIGURES = (
     ("derm-coverage-strict", "C", "skin: coverage at alpha 0.1", "cases:COVERAGE_STRICT", "derm"),
     ("derm-examples-strict", "C", "skin: sets at alpha 0.1", "cases:BARS_STRICT", "derm"),
 )
-ENTRIES = tuple(Entry(*entry, own=data == "own", derm=data == "derm") for *entry, data in _FIGURES)
+ENTRIES = tuple(
+    Entry(name, paper, shows, home, own=data == "own", derm=data == "derm")
+    for name, paper, shows, home, data in _FIGURES
+)
 
 
 def chosen(figures: str | Sequence[str], *, derm: bool = False, own: bool = False) -> list[Entry]:
@@ -213,7 +216,7 @@ def reproduce(
     data = None
     if predictions is not None and plausibilities is not None:
         data = given(predictions, plausibilities, group=group, name=name)
-    elif not (predictions is plausibilities is group):  # some are None, but not all
+    elif not (predictions is None and plausibilities is None and group is None):
         missing = "predictions" if predictions is None else "plausibilities"
         raise InputError(
             "figure-data",

@@ -202,19 +202,19 @@ def alphas(result: xr.Dataset, *, axes: Axes | None = None) -> Axes:
         by_alpha = [cells(one) for one in planes(result)]
         for parts, look in zip(zip(*by_alpha, strict=True), cycle(style.OTHERS), strict=False):
             values = np.stack([one[AGGREGATED].values for _, one in parts])
-            low, high = np.percentile(values, _MIDDLE, axis=1)
-            curves.append((parts[0][0], look, (low, values.mean(axis=1), high)))
+            lower, upper = np.percentile(values, _MIDDLE, axis=1)
+            curves.append((parts[0][0], look, (lower, values.mean(axis=1), upper)))
     else:
         for name, title in QUANTITIES.items():
             if f"{name}_mean" in result:
-                ends = [result[f"{name}_{end}"].values for end in ("low", "mean", "high")]
-                curves.append((title, style.MEASURES[name], [np.atleast_1d(one) for one in ends]))
+                of_one = (result[f"{name}_{end}"].values for end in ("low", "mean", "high"))
+                curves.append((title, style.MEASURES[name], list(map(np.atleast_1d, of_one))))
     shown = curves[: len(style.OTHERS)]
     wanted = 1 - np.atleast_1d(result[names.ALPHA].values).astype(np.float64)
     order = np.argsort(wanted)
     least = float(wanted.min())
-    for name, look, values in shown:
-        x, low, mean, high = (ends[order] for ends in (wanted, *values))
+    for name, look, bounds in shown:
+        x, low, mean, high = (ends[order] for ends in (wanted, *bounds))
         axes.fill_between(x, low, high, color=look.colour, alpha=0.18, linewidth=0)
         style.curve(axes, x, mean, look, style.shown_name(name, width=40))
         least = min(least, float(np.nanmin(low)))

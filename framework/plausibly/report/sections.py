@@ -214,8 +214,8 @@ class Outcomes:
 
     def worst_of(self, which: Bools) -> list[int]:
         """Return the highest severity among labels, (example,): `which` (example, label)."""
-        worst: Ints = np.where(which, self.severity, -1).max(axis=1)
-        return worst.tolist()
+        worst: list[int] = np.where(which, self.severity, -1).max(axis=1).tolist()
+        return worst
 
 
 def severities(subject: Subject) -> tuple[Ints, list[str]]:

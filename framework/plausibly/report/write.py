@@ -51,7 +51,6 @@ def stills(found: Measured, examples: str) -> tuple[model.Still, ...]:
 
 
 PAGE = Path(__file__).with_name("page")
-TEMPLATE = "page.html.j2"
 
 
 def render(data: ReportData) -> str:
@@ -63,10 +62,7 @@ def render(data: ReportData) -> str:
         undefined=jinja.StrictUndefined,
         keep_trailing_newline=True,
     )
-    return str(environment.get_template(TEMPLATE).render(report=data))
-
-
-LIBRARIES = ("plausibly", "numpy", "scipy", "xarray")
+    return str(environment.get_template("page.html.j2").render(report=data))
 
 
 def gather(subject: Subject) -> ReportData:
@@ -100,10 +96,18 @@ def gather(subject: Subject) -> ReportData:
                     splits=sections.splits(subject, method.name, at),
                 )
             )
+    words = subject.words
+    counts = [
+        f"{counted(subject.n)} {words.example if subject.n == 1 else words.examples}",
+        several(len(labels), "label"),
+    ]
+    if shown:
+        noun = words.annotator if len(shown) == 1 else words.annotators
+        counts.append(f"{counted(len(shown))} {noun}")
     return ReportData(
         title=subject.options.title,
-        subtitle=_subtitle(subject, len(shown)),
-        words=subject.words,
+        subtitle=", ".join(counts),
+        words=words,
         labels=tuple(map(model.Label, labels, outcomes.risks, outcomes.severity.tolist())),
         methods=tuple(
             model.Method(method.name, method.about, scores.index(method.score), method.reference)
@@ -124,18 +128,6 @@ def gather(subject: Subject) -> ReportData:
     )
 
 
-def _subtitle(subject: Subject, annotators: int) -> str:
-    words = subject.words
-    parts = [
-        f"{counted(subject.n)} {words.example if subject.n == 1 else words.examples}",
-        several(subject.predictions.sizes[names.LABEL], "label"),
-    ]
-    if annotators:
-        who = words.annotator if annotators == 1 else words.annotators
-        parts.append(f"{counted(annotators)} {who}")
-    return ", ".join(parts)
-
-
 def _provenance(subject: Subject) -> model.Provenance:
     rows = [(title, text) for title, text in subject.options.facts.items() if text]
     rows.append(("sets", subject.how))
@@ -148,7 +140,7 @@ def _provenance(subject: Subject) -> model.Provenance:
         reasons = (f"{counted(count)} {why}" for why, count in sorted(left_out.items()))
         rows.append(("left out", ", ".join(reasons)))
     versions = [("Python", platform.python_version())]
-    versions += [(name, version(name)) for name in LIBRARIES]
+    versions += [(name, version(name)) for name in ("plausibly", "numpy", "scipy", "xarray")]
     sentence = "This report was made in Python; its data, methods and seed are below."
     if subject.options.command:
         sentence = "This command gives this report again, byte for byte, with the same versions."
