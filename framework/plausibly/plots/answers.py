@@ -30,6 +30,9 @@ _LETTERS = 10  # that fit on an inch
 def disagreement(result: xr.Dataset, *, most: int = MOST, axes: Axes | None = None) -> Axes:
     """Draw what another annotator says where one says a label.
 
+    Of the answers that say the label of a row, how many in 100 are met by an answer that says the
+    label of the column. The diagonal, framed, is agreement.
+
     Parameters
     ----------
     result : Dataset
@@ -39,12 +42,6 @@ def disagreement(result: xr.Dataset, *, most: int = MOST, axes: Axes | None = No
         then do not sum to 100, and how many labels there are is said.
     axes
         As for `coverage`.
-
-    Returns
-    -------
-    matplotlib Axes
-        Of the answers that say the label of a row, how many in 100 are met by an answer that says
-        the label of the column. The diagonal, framed, is agreement.
 
     Examples
     --------
@@ -81,6 +78,9 @@ def confusion(
 ) -> Axes:
     """Draw what an annotator says for each label, as an aggregator estimates it.
 
+    Rows are the labels that are meant, columns what is said, in 100. The diagonal, framed, is
+    right.
+
     Parameters
     ----------
     result : Dataset
@@ -92,12 +92,6 @@ def confusion(
         Labels that are shown: those with the largest errors, where there are more.
     axes
         As for `coverage`.
-
-    Returns
-    -------
-    matplotlib Axes
-        Rows are the labels that are meant, columns what is said, in 100. The diagonal, framed, is
-        right.
 
     Raises
     ------
@@ -148,18 +142,15 @@ def sensitivity(
 ) -> Axes:
     """Draw how sets that one aggregator calibrated are judged by each.
 
+    Mean aggregated coverage over the splits; what falls more than .01 short of 1 - alpha is
+    coloured and marked. The diagonal, framed, is what the guarantee is about.
+
     Parameters
     ----------
     result : Dataset
         From `plausibly.sensitivity`.
     alpha, axes
         As for `coverage`.
-
-    Returns
-    -------
-    matplotlib Axes
-        Mean aggregated coverage over the splits; what falls more than .01 short of 1 - alpha is
-        coloured and marked. The diagonal, framed, is what the guarantee is about.
 
     Examples
     --------
@@ -269,19 +260,16 @@ _LOW = Look(colour=VERMILION, marker="D")
 def agreement(result: xr.Dataset, *, axes: Axes | None = None) -> Axes:
     """Draw how much annotators agree, by every measure that fits their answers.
 
+    A row a measure with its interval; squares are corrected for chance, where 0 is what guesses
+    would give. Measures without a value are left out, and so are entropy and ties, which measure no
+    agreement.
+
     Parameters
     ----------
     result : Dataset
         From `plausibly.agreement`.
     axes
         As for `coverage`.
-
-    Returns
-    -------
-    matplotlib Axes
-        A row a measure with its interval; squares are corrected for chance, where 0 is what
-        guesses would give. Measures without a value are left out, and so are entropy and ties,
-        which measure no agreement.
 
     Examples
     --------
@@ -320,6 +308,8 @@ def annotators(
 ) -> Axes:
     """Draw how each annotator compares, the least first.
 
+    A row an annotator, with the number of answers.
+
     Parameters
     ----------
     result : Dataset
@@ -331,11 +321,6 @@ def annotators(
         least. How many there are is said.
     axes
         As for `coverage`.
-
-    Returns
-    -------
-    matplotlib Axes
-        A row an annotator, with the number of answers.
 
     Examples
     --------

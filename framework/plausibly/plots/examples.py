@@ -55,10 +55,6 @@ def example(
     axes
         As for `coverage`.
 
-    Returns
-    -------
-    matplotlib Axes
-
     Raises
     ------
     InputError

@@ -61,10 +61,6 @@ def region(
     axes
         As for `coverage`.
 
-    Returns
-    -------
-    matplotlib Axes
-
     Raises
     ------
     InputError

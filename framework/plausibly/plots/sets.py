@@ -92,10 +92,6 @@ def coverage(result: xr.Dataset, *, alpha: float | None = None, axes: Axes | Non
     axes : matplotlib Axes, optional
         Where to draw; by default those of a new figure, which is ``axes.figure``.
 
-    Returns
-    -------
-    matplotlib Axes
-
     Raises
     ------
     InputError
@@ -176,18 +172,15 @@ def _draw_study(one: xr.Dataset, measure: str, axes: Axes | None, figure: str) -
 def alphas(result: xr.Dataset, *, axes: Axes | None = None) -> Axes:
     """Draw what sets cover at every alpha, beside what is wanted.
 
+    Over 1 - alpha: measured coverage with its interval; of a study aggregated coverage, with the
+    middle 90% of the splits. Below the diagonal less is covered than wanted.
+
     Parameters
     ----------
     result : Dataset
         From `plausibly.evaluate` or `plausibly.compare`, at several alphas.
     axes
         As for `coverage`.
-
-    Returns
-    -------
-    matplotlib Axes
-        Over 1 - alpha: measured coverage with its interval; of a study aggregated coverage, with
-        the middle 90% of the splits. Below the diagonal less is covered than wanted.
 
     Examples
     --------
@@ -238,19 +231,16 @@ def alphas(result: xr.Dataset, *, axes: Axes | None = None) -> Axes:
 def threshold(thresholds: xr.DataArray, *, axes: Axes | None = None) -> Axes:
     """Draw the threshold against alpha.
 
+    A step per value, since a threshold changes only where alpha passes a multiple of 1/(n + 1); of
+    several groups or labels, a curve for each of the first six. Where the threshold is -inf every
+    label is in the set: the curve begins where sets say something.
+
     Parameters
     ----------
     thresholds : DataArray, ([group or label,] alpha)
         From ``predictor.threshold([0.01, 0.02, ...])``.
     axes
         As for `coverage`.
-
-    Returns
-    -------
-    matplotlib Axes
-        A step per value, since a threshold changes only where alpha passes a multiple of
-        1/(n + 1); of several groups or labels, a curve for each of the first six. Where the
-        threshold is -inf every label is in the set: the curve begins where sets say something.
 
     Raises
     ------
@@ -304,18 +294,15 @@ _BETWEEN = 0.1  # of the axis, from number to number
 def planning(result: xr.Dataset, *, alpha: float | None = None, axes: Axes | None = None) -> Axes:
     """Draw between which bounds the coverage of a calibration lies, by its number of examples.
 
+    Two lines per number of draws, with the bounds between which the stated share of calibrations
+    lies; crosses are sizes at which every set is every label.
+
     Parameters
     ----------
     result : Dataset
         From `plausibly.plan`.
     alpha, axes
         As for `coverage`.
-
-    Returns
-    -------
-    matplotlib Axes
-        Two lines per number of draws, with the bounds between which the stated share of
-        calibrations lies; crosses are sizes at which every set is every label.
 
     Examples
     --------
@@ -377,18 +364,15 @@ _CURVES = {
 def realised(result: xr.Dataset, *, alpha: float | None = None, axes: Axes | None = None) -> Axes:
     """Draw what sets cover of each example, sorted, beside how ambiguous the examples are.
 
+    Each curve is sorted on its own: a place on the axis is a share of the examples, not one
+    example.
+
     Parameters
     ----------
     result : Dataset
         From `plausibly.evaluation.sorted_coverage`, or from `plausibly.evaluate`.
     alpha, axes
         As for `coverage`.
-
-    Returns
-    -------
-    matplotlib Axes
-        Each curve is sorted on its own: a place on the axis is a share of the examples, not one
-        example.
 
     References
     ----------
@@ -423,19 +407,16 @@ def realised(result: xr.Dataset, *, alpha: float | None = None, axes: Axes | Non
 def uniformity(result: xr.Dataset, *, axes: Axes | None = None) -> Axes:
     """Draw the distribution functions of p-values beside the uniform one.
 
+    Above the diagonal there are more small p-values than promised: sets cover less. As far as the
+    grey band reaches above it, chance alone leads in 95 of 100 cases, by the numbers of calibration
+    and test examples.
+
     Parameters
     ----------
     result : Dataset
         From `plausibly.evaluation.p_value_uniformity`.
     axes
         As for `coverage`.
-
-    Returns
-    -------
-    matplotlib Axes
-        Above the diagonal there are more small p-values than promised: sets cover less. As far as
-        the grey band reaches above it, chance alone leads in 95 of 100 cases, by the numbers of
-        calibration and test examples.
 
     Examples
     --------
@@ -472,6 +453,9 @@ def uniformity(result: xr.Dataset, *, axes: Axes | None = None) -> Axes:
 def p_values(result: xr.Dataset, *, bins: int = BINS, axes: Axes | None = None) -> Axes:
     """Draw histograms of the p-values of voted, drawn and true labels.
 
+    As densities: where p-values are uniform every bar has the height 1. At the left there are too
+    many where sets cover less than promised.
+
     Parameters
     ----------
     result : Dataset
@@ -480,12 +464,6 @@ def p_values(result: xr.Dataset, *, bins: int = BINS, axes: Axes | None = None) 
         Of equal width, from 0 to 1.
     axes
         As for `coverage`.
-
-    Returns
-    -------
-    matplotlib Axes
-        As densities: where p-values are uniform every bar has the height 1. At the left there are
-        too many where sets cover less than promised.
 
     References
     ----------
@@ -533,10 +511,6 @@ def sizes(result: xr.Dataset, *, alpha: float | None = None, axes: Axes | None =
         split.
     alpha, axes
         As for `coverage`.
-
-    Returns
-    -------
-    matplotlib Axes
 
     Examples
     --------
@@ -596,6 +570,8 @@ _BY_STRATUM = {
 def strata(result: xr.Dataset, *, alpha: float | None = None, axes: Axes | None = None) -> Axes:
     """Draw what sets cover in strata of the examples.
 
+    A row per stratum, with its number of examples and its interval.
+
     Parameters
     ----------
     result : Dataset
@@ -603,11 +579,6 @@ def strata(result: xr.Dataset, *, alpha: float | None = None, axes: Axes | None 
         `plausibly.evaluation.coverage_by` with ``ByRange`` or ``"set-size"``.
     alpha, axes
         As for `coverage`.
-
-    Returns
-    -------
-    matplotlib Axes
-        A row per stratum, with its number of examples and its interval.
 
     Examples
     --------
@@ -626,6 +597,8 @@ def groups(
 ) -> Axes:
     """Draw what sets cover in groups or subgroups, the weakest first.
 
+    A row per group, with its number of examples and its interval.
+
     Parameters
     ----------
     result : Dataset
@@ -635,11 +608,6 @@ def groups(
         having few examples. How many there are is said.
     alpha, axes
         As for `coverage`.
-
-    Returns
-    -------
-    matplotlib Axes
-        A row per group, with its number of examples and its interval.
 
     Examples
     --------
@@ -670,6 +638,9 @@ def labels(
 ) -> Axes:
     """Draw which share of what experts say in favour of each label the sets cover.
 
+    A row per label, with its interval, its plausibility (1 per example) and how many examples give
+    it any.
+
     Parameters
     ----------
     result : Dataset
@@ -679,12 +650,6 @@ def labels(
         are. How much of the plausibility the others hold is said.
     alpha, axes
         As for `coverage`.
-
-    Returns
-    -------
-    matplotlib Axes
-        A row per label, with its interval, its plausibility (1 per example) and how many examples
-        give it any.
 
     Examples
     --------
@@ -711,17 +676,14 @@ def labels(
 def risk(result: xr.Dataset, *, alpha: float | None = None, axes: Axes | None = None) -> Axes:
     """Draw which share of what experts say of each level of risk the sets leave out.
 
+    A row per level, the last one on top, with its interval.
+
     Parameters
     ----------
     result : Dataset
         From `plausibly.evaluation.coverage_by` with ``ByRisk``.
     alpha, axes
         As for `coverage`.
-
-    Returns
-    -------
-    matplotlib Axes
-        A row per level, the last one on top, with its interval.
 
     Examples
     --------
