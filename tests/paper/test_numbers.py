@@ -18,7 +18,7 @@ from plausibly.conformal.calibrate import calibrate
 from plausibly.errors import MissingExtra
 from plausibly.kernels.draws import draw_labels
 from plausibly.paper import cases, images, procedures, pvalues
-from plausibly.paper.data import Data, given, toy_data, toy_model
+from plausibly.paper.data import Data, given, toy_data
 from plausibly.paper.figure import Study, monte_carlo
 from plausibly.paper.page import write_numbers
 from repro_runs import SPLITS, made
@@ -110,12 +110,12 @@ def test_overlaid_images_are_the_darker_of_two_and_share_their_mass() -> None:
 
 
 def test_the_toy_has_a_network_that_saw_other_points() -> None:
-    data, model = toy_data(300, 1), toy_model(300, 1)
+    data = toy_data(300, 1)
     assert np.allclose(data.predictions.values.sum(axis=1), 1)
     right = (data.predictions.values.argmax(axis=1) == data.sure.values.argmax(axis=1)).mean()
     bayes = (data.plausibilities.values.argmax(axis=1) == data.sure.values.argmax(axis=1)).mean()
     assert bayes - 0.05 < right < bayes + 0.05
-    assert len(model.drawn.points) == len(data) == 300
+    assert len(data.points) == len(data) == 300
     assert toy_data(300, 2).true is not None
     assert not np.array_equal(toy_data(300, 2).predictions.values, data.predictions.values)
 
@@ -129,7 +129,8 @@ def test_what_a_predictor_covers_is_counted_by_hand() -> None:
     lam, model = data.plausibilities.values[rows], data.predictions.values[rows]
     inside = model >= tau
     assert data.true is not None
-    true = [data.labels.index(label) for label in data.true.values[rows]]
+    labels = data.predictions["label"].values.tolist()
+    true = [labels.index(label) for label in data.true.values[rows]]
     assert one["aggregated_coverage"] == pytest.approx((lam * inside).sum(axis=1).mean())
     assert one["set_size"] == pytest.approx(inside.sum(axis=1).mean())
     assert one["true_coverage"] == pytest.approx(inside[np.arange(len(true)), true].mean())
@@ -252,7 +253,7 @@ def test_without_scikit_learn(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "sklearn", None)
     monkeypatch.setitem(sys.modules, "sklearn.neural_network", None)
     with pytest.raises(MissingExtra) as caught:
-        toy_model(17, 99)
+        toy_data(17, 99)
     assert str(caught.value) == (
         "error extra-missing: plausibly reproduce needs sklearn, which is not installed\n"
         '  expected  the extra "demo"\n'

@@ -198,7 +198,9 @@ def uniformity(study: Study) -> xr.Dataset:
         study.tick(place + 1, len(COMPARED))
     numbers = xr.concat(found, dim=METHOD, join="exact")
     numbers = numbers.assign_coords({METHOD: text_array(COMPARED)})
-    return numbers.assign_attrs({**data.described(), "splits": 1, "seed": study.seed})
+    facts = study.facts(splits=1)
+    del facts["alpha"]  # p-values have none
+    return numbers.assign_attrs(facts)
 
 
 def draw_uniformity(numbers: xr.Dataset) -> Drawing:

@@ -9,6 +9,7 @@ over drawn labels, over their number, and over the calibration fraction.
 from __future__ import annotations
 
 from functools import partial
+from itertools import count
 
 import attrs
 import numpy as np
@@ -22,7 +23,7 @@ from plausibly.evaluation.result import decimal
 from plausibly.kernels.types import Bools
 from plausibly.palette import BLUE, GREEN, INK, VERMILION
 from plausibly.paper import page
-from plausibly.paper.data import toy_data, toy_model
+from plausibly.paper.data import toy_data
 from plausibly.paper.figure import DRAWS, METHOD, REPEAT, SPLIT, Figure, Study, monte_carlo
 from plausibly.paper.page import CLOSE, Claim, Drawing, close, framed, mean_spread
 from plausibly.plots import style
@@ -43,48 +44,46 @@ _RANGE = (0.05, 1.0)
 
 def both_ways(study: Study) -> xr.Dataset:
     """Return what is shown, and over splits how often sets by score and by p-value differ."""
-    data, model = study.data, toy_model(POINTS, study.seed)
-    sure = data.sure
-    two: dict[str, tuple[tuple[str, ...], object]] = {}
+    data = toy_data(POINTS, study.seed)
+    sure, cells = data.sure, (SHOWN, names.LABEL)
+    calibrated = partial(
+        study.calibrated, method={"calibrator": "voted"}, seed=study.seed, lam=sure
+    )
 
     def measure(_: int, rows: Bools) -> tuple[float, int]:
-        predictor = study.calibrated(rows, {"calibrator": "voted"}, seed=study.seed, lam=sure)
-        test = data.predictions[rows]
+        predictor, test = calibrated(rows), data.predictions[rows]
         by_p = predictor.p_values(test).values > float(study.alpha)
         differ = int((by_p != predictor.predict_array(test.values, study.alpha)).sum())
-        if not two:
-            most = test.values.max(axis=1)  # an unclear point, and a rather clear one
-            pair = test[[int(np.argmin(most)), int(np.argmin(np.abs(most - _CLEAR)))]]
-            cells = (SHOWN, names.LABEL)
-            points = model.drawn.points.sel({names.EXAMPLE: pair[names.EXAMPLE]}).values
-            two["score"] = (cells, pair.values)
-            two["p_value"] = (cells, predictor.p_values(pair).values)
-            two["in_set"] = (cells, predictor.predict_array(pair.values, study.alpha))
-            two["threshold"] = ((), float(predictor.threshold(study.alpha)))
-            two["shown_point"] = ((SHOWN, AXIS), points)
         return study.measured(predictor, rows)["true_coverage"], differ
 
     covered, differ = study.over_splits(measure)
+    predictor, test = calibrated(study.rows(0)), data.predictions[study.rows(0)]
+    most = test.values.max(axis=1)  # an unclear point, and a rather clear one
+    pair = test[[int(np.argmin(most)), int(np.argmin(np.abs(most - _CLEAR)))]]
     few = {names.EXAMPLE: slice(POINTS_SHOWN)}
     posterior = data.plausibilities.isel(few)
     steps = np.linspace(*_RANGE, GRID)
     plane = np.stack(np.meshgrid(steps, steps, indexing="ij"), axis=-1).reshape(-1, 2)
-    said = model.probabilities(plane).argmax(axis=1).reshape(GRID, GRID)
+    said = data.probabilities(plane).argmax(axis=1).reshape(GRID, GRID)
     return xr.Dataset(
         {
-            "point": ((names.EXAMPLE, AXIS), model.drawn.points.isel(few).values),
+            "point": ((names.EXAMPLE, AXIS), data.points.isel(few).values),
             "posterior": ((names.EXAMPLE, names.LABEL), posterior.values),
             "true_label": (names.EXAMPLE, sure.isel(few).values.argmax(axis=1)),
             "voted_label": (names.EXAMPLE, posterior.values.argmax(axis=1)),
             "region": (("first", "second"), said),
-            **two,
+            "score": (cells, pair.values),
+            "p_value": (cells, predictor.p_values(pair).values),
+            "in_set": (cells, predictor.predict_array(pair.values, study.alpha)),
+            "threshold": ((), float(predictor.threshold(study.alpha))),
+            "shown_point": ((SHOWN, AXIS), data.points.sel({names.EXAMPLE: pair.example}).values),
             "true_coverage": (SPLIT, covered),
             "cells_that_differ": (SPLIT, differ.astype(np.int64)),
         },
         coords={
             names.EXAMPLE: posterior[names.EXAMPLE].values,
             names.LABEL: data.predictions[names.LABEL].values,
-            AXIS: model.drawn.points[AXIS].values,
+            AXIS: data.points[AXIS].values,
             "first": steps,
             "second": steps,
             SHOWN: text_array(_WORDS),
@@ -239,30 +238,24 @@ _MIDDLE = (5, 95)
 
 def variability(study: Study) -> xr.Dataset:
     """Return aggregated coverage by label draws (draws, repetition) and by splits."""
-    numbers, first = range(study.splits), study.rows(0)
-    steps = len(COUNTS) + len(FRACTIONS)
+    splits, first = range(study.splits), study.rows(0)
+    total = (len(COUNTS) + len(FRACTIONS) * len(OVER_SPLITS)) * study.splits
+    steps = count(1)
 
     def covered(number: int, rows: Bools, method: MethodTable) -> float:
         predictor = study.calibrated(rows, method, seed=number)
+        study.tick(next(steps), total)
         return study.measured(predictor, rows)["aggregated_coverage"]
 
-    over_labels, over_splits = [], []
-    for place, count in enumerate(COUNTS, start=1):
-        over_labels.append([covered(number, first, monte_carlo(count)) for number in numbers])
-        study.tick(place, steps)
-    for place, fraction in enumerate(FRACTIONS, start=len(COUNTS) + 1):
-        halves = [study.rows(number, test=1 - fraction) for number in numbers]
-        over_splits.append(
-            [
-                [covered(number, rows, method) for number, rows in enumerate(halves)]
-                for method in OVER_SPLITS.values()
-            ]
-        )
-        study.tick(place, steps)
+    over_labels = [[covered(n, first, monte_carlo(draws)) for n in splits] for draws in COUNTS]
+    over_splits = [
+        [[covered(n, study.rows(n, test=1 - part), method) for n in splits] for part in FRACTIONS]
+        for method in OVER_SPLITS.values()
+    ]
     return xr.Dataset(
         {
             "coverage_over_labels": ((names.DRAW, REPEAT), over_labels),
-            "coverage_over_splits": ((METHOD, FRACTION, SPLIT), np.stack(over_splits, axis=1)),
+            "coverage_over_splits": ((METHOD, FRACTION, SPLIT), over_splits),
         },
         coords={
             names.DRAW: list(COUNTS),
