@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Hashable, Mapping
 
-import attrs
 import numpy as np
 import xarray as xr
 
@@ -21,55 +20,31 @@ _COVERED = "aggregated_coverage"
 _MEAN = f"{_COVERED}_mean"
 
 
-@attrs.frozen
-class Kind:
-    """A kind of result: the call that makes it, and a variable of it with some of its dims."""
+_BY = "evaluation.coverage_by(sets, plausibilities, by={})"
+_P_VALUES = "evaluation.p_value_uniformity(predictor, predictions, plausibilities)"
+_CONFUSION = 'reliability(annotations, "dawid-skene")'
+_STUDY = "compare(predictions, plausibilities, methods)"
+_SENSITIVITY = "sensitivity(predictions, annotations, aggregators)"
 
-    call: str
-    variable: str
-    dims: tuple[str, ...] = ()
-
-
-KINDS: Mapping[str, Kind] = {
-    "evaluation": Kind("evaluate(sets, plausibilities)", _COVERED, ("example",)),
-    "grouped": Kind("evaluate(sets, plausibilities, by=...)", "group_n"),
-    "study": Kind(
-        "compare(predictions, plausibilities, methods)", _COVERED, ("method", "split", "alpha")
-    ),
-    "strata": Kind(
-        "evaluation.coverage_by(sets, plausibilities, by=ByRange(...))", _MEAN, ("stratum",)
-    ),
-    "sizes": Kind('evaluation.coverage_by(sets, plausibilities, by="set-size")', _MEAN, ("size",)),
-    "subgroups": Kind(
-        "evaluation.coverage_by(sets, plausibilities, by=[...])", _MEAN, ("subgroup",)
-    ),
-    "labels": Kind(
-        'evaluation.coverage_by(sets, plausibilities, by="label")', "covered_mean", ("label",)
-    ),
-    "risk": Kind(
-        "evaluation.coverage_by(sets, plausibilities, by=ByRisk(...))", "missed_mean", ("level",)
-    ),
-    "realised": Kind("evaluation.sorted_coverage(sets, plausibilities)", _COVERED, ("share",)),
-    "uniformity": Kind(
-        "evaluation.p_value_uniformity(predictor, predictions, plausibilities)",
-        "p_value",
-        ("of", "example"),
-    ),
-    "agreement": Kind("agreement(annotations)", "value", ("measure",)),
-    "disagreement": Kind(
-        "annotators.label_disagreement(plausibilities)", "together", ("label", "other")
-    ),
-    "reliability": Kind("reliability(annotations, aggregator)", "weight", ("annotator",)),
-    "confusion": Kind(
-        'reliability(annotations, "dawid-skene")', "confusion", ("annotator", "label", "said")
-    ),
-    "plan": Kind("plan(predictions, plausibilities)", "coverage", ("n", "draws", "bound")),
-    "sensitivity": Kind(
-        "sensitivity(predictions, annotations, aggregators)",
-        _COVERED,
-        ("calibrated_with", "judged_by"),
-    ),
+KINDS: Mapping[str, tuple[str, str, set[str]]] = {
+    "evaluation": ("evaluate(sets, plausibilities)", _COVERED, {"example"}),
+    "grouped": ("evaluate(sets, plausibilities, by=...)", "group_n", set()),
+    "study": (_STUDY, _COVERED, {"method", "split", "alpha"}),
+    "strata": (_BY.format("ByRange(...)"), _MEAN, {"stratum"}),
+    "sizes": (_BY.format('"set-size"'), _MEAN, {"size"}),
+    "subgroups": (_BY.format("[...]"), _MEAN, {"subgroup"}),
+    "labels": (_BY.format('"label"'), "covered_mean", {"label"}),
+    "risk": (_BY.format("ByRisk(...)"), "missed_mean", {"level"}),
+    "realised": ("evaluation.sorted_coverage(sets, plausibilities)", _COVERED, {"share"}),
+    "uniformity": (_P_VALUES, "p_value", {"of", "example"}),
+    "agreement": ("agreement(annotations)", "value", {"measure"}),
+    "disagreement": ("annotators.label_disagreement(plausibilities)", "together", {"other"}),
+    "reliability": ("reliability(annotations, aggregator)", "weight", {"annotator"}),
+    "confusion": (_CONFUSION, "confusion", {"annotator", "label", "said"}),
+    "plan": ("plan(predictions, plausibilities)", "coverage", {"n", "draws", "bound"}),
+    "sensitivity": (_SENSITIVITY, _COVERED, {"calibrated_with", "judged_by"}),
 }
+"""Of each kind of result: the call that makes it, and a variable of it with some of its dims."""
 
 FIGURES: Mapping[str, tuple[str, ...]] = {
     "coverage": ("evaluation", "study"),
@@ -98,8 +73,8 @@ def kinds_of(result: object) -> list[str]:
         return []
     return [
         name
-        for name, kind in KINDS.items()
-        if kind.variable in result and set(kind.dims) <= set(result[kind.variable].dims)
+        for name, (_, variable, dims) in KINDS.items()
+        if variable in result and dims.issubset(result[variable].dims)
     ]
 
 
@@ -115,7 +90,7 @@ def check(result: object, figure: str) -> str:
     for kind in FIGURES[figure]:
         if kind in found:
             return kind
-    calls = [f"plausibly.{KINDS[kind].call}" for kind in FIGURES[figure]]
+    calls = [f"plausibly.{KINDS[kind][0]}" for kind in FIGURES[figure]]
     makers = " or ".join(one if "..." in one else one.partition("(")[0] for one in calls)
     got = f"a {type(result).__name__}"
     if isinstance(result, xr.Dataset):

@@ -626,8 +626,9 @@ def _annotators(
         for name, one in zip(shown, each(found, names.ANNOTATOR), strict=True)
         if int(one["annotator_answers"])
     ]
-    rows.sort(key=lambda row: (2.0 if row.agreement is None else row.agreement, row.name))
-    return sorted(rows, key=lambda row: not row.low)
+    return sorted(
+        rows, key=lambda row: (not row.low, row.agreement is None, row.agreement or 0.0, row.name)
+    )
 
 
 def _who(found: Agreement, shown: Sequence[str]) -> str:
