@@ -114,7 +114,17 @@ def draw(numbers: xr.Dataset) -> Drawing:
         text.text(where, -0.95, heading, va="center", fontweight="bold", fontsize=9)
     for row in range(count):
         one = numbers.isel({METHOD: row})
-        for where, cell in zip(_COLUMNS.values(), _cells(one), strict=True):
+        cells = (
+            str(one[METHOD].values),
+            str(one["paper_says"].values),
+            decimal(float(one["paper_level"])),
+            decimal(float(one["proved_level"])),
+            decimal(float(one["coverage"].mean())),
+            decimal(_spread(one), 4),
+            f"{float(one['set_size']):.2f}",
+            "yes" if bool(one["extra_split"]) else "no",
+        )
+        for where, cell in zip(_COLUMNS.values(), cells, strict=True):
             text.text(where, row, cell, va="center", fontsize=9)
         _dots(panel, one, row)
     for half in (text, panel):
@@ -125,19 +135,6 @@ def draw(numbers: xr.Dataset) -> Drawing:
     panel.spines["left"].set_visible(False)
     page.key_above(drawn, panel, 5)
     return page.finish(drawn, "What each procedure promises, and what it does", numbers)
-
-
-def _cells(one: xr.Dataset) -> list[str]:
-    return [
-        str(one[METHOD].values),
-        str(one["paper_says"].values),
-        decimal(float(one["paper_level"])),
-        decimal(float(one["proved_level"])),
-        decimal(float(one["coverage"].mean())),
-        decimal(_spread(one), 4),
-        f"{float(one['set_size']):.2f}",
-        "yes" if bool(one["extra_split"]) else "no",
-    ]
 
 
 def _spread(one: xr.Dataset) -> float:

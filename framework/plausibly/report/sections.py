@@ -12,6 +12,7 @@ import attrs
 import numpy as np
 import xarray as xr
 from numpy.typing import ArrayLike, NDArray
+from scipy.special import softmax
 
 from plausibly.annotators.agreement import Agreement, agreement, measure_titles
 from plausibly.annotators.answers import KINDS, Answers
@@ -183,19 +184,24 @@ LISTED = 30
 HIGHEST = 5
 """Labels with the highest scores, which are shown in any case."""
 
-PER_PLAUSIBILITY = "a plausibility, in a set, or among the five highest scores"
-
 
 class Outcomes:
     """What the sets of all methods and alphas leave out of every example.
 
     `inside` are the sets (example, label) of each view and `missed` the plausibility outside of
     them (example,), exactly 0 for nothing; `keys` is a number for each example by its name alone.
+    `severity` of a label is -1 where none is known, `risks` are the words of its level.
     """
 
     def __init__(self, subject: Subject) -> None:
         self.subject = subject
-        self.severity, self.risks = severities(subject)
+        labels = name_texts(subject.predictions[names.LABEL].values)
+        self.risks = [str(subject.risk.get(label, "")) for label in labels]
+        self.severity: Ints = np.full(len(labels), -1, dtype=np.int64)
+        known = [place for place, label in enumerate(labels) if label in subject.risk]
+        if known:
+            levels = [subject.risk[labels[place]] for place in known]
+            self.severity[known] = in_order(levels, None)[1]
         self.lam: NDArray[np.float64] = subject.plausibilities.values.astype(np.float64)
         self.inside: list[Bools] = [
             method.sets.values[:, :, place]
@@ -216,17 +222,6 @@ class Outcomes:
         """Return the highest severity among labels, (example,): `which` (example, label)."""
         worst: list[int] = np.where(which, self.severity, -1).max(axis=1).tolist()
         return worst
-
-
-def severities(subject: Subject) -> tuple[Ints, list[str]]:
-    """Return the severity of each label, -1 where none is known, and the words of its level."""
-    labels = name_texts(subject.predictions[names.LABEL].values)
-    levels = [subject.risk.get(label) for label in labels]
-    there = [at for at, level in enumerate(levels) if level is not None]
-    severity = np.full(len(labels), -1, dtype=np.int64)
-    if there:
-        severity[there] = in_order([levels[at] for at in there], None)[1]
-    return severity, ["" if level is None else str(level) for level in levels]
 
 
 def cases(outcomes: Outcomes, annotators: Sequence[str], *, budget: int = BUDGET) -> model.Cases:
@@ -277,8 +272,8 @@ def _cases(
     article = "an" if words.example[0].casefold() in "aeiou" else "a"
     at_most = f", {LISTED} at most" if max(map(len, listed)) == LISTED else ""
     left = (
-        f"Bars show the labels with {PER_PLAUSIBILITY} of {article} {words.example}{at_most}; of "
-        "the others only the number is stated."
+        "Bars show the labels with a plausibility, in a set, or among the five highest scores of "
+        f"{article} {words.example}{at_most}; of the others only the number is stated."
     )
     sentence = (
         f"{words.examples.capitalize()} where the set leaves out most of what {words.annotators} "
@@ -326,8 +321,6 @@ def _prediction(subject: Subject) -> tuple[NDArray[np.float64] | None, str]:
     values = subject.predictions.values.astype(np.float64)
     scale = str(subject.predictions.attrs.get(names.SCALE, "probability"))
     if scale == "logit":
-        from scipy.special import softmax
-
         return softmax(values, axis=1), "the model's probability (softmax of its logits)"
     if scale == "probability":
         return values, "the model's probability"

@@ -12,7 +12,7 @@ import attrs
 import numpy as np
 import xarray as xr
 
-from plausibly.calibration.alphas import AlphaLike, Alphas, read_alphas
+from plausibly.calibration.alphas import AlphaLike
 from plausibly.config.settings import Settings, without_plugins
 from plausibly.conformal.aggregate import aggregate
 from plausibly.conformal.inputs import FINGERPRINT, GUARANTEES, LABEL_ORDER, OVERLAP
@@ -331,13 +331,6 @@ def data(
     lam = aggregate(cast("xr.Dataset", table)) if plausibilities is None else plausibilities
     checked = Predictions.from_xarray(cast("xr.DataArray", model)).array
     return checked, table, inputs.as_plausibilities(lam)
-
-
-def alphas_of(alphas: Alphas) -> list[AlphaLike]:
-    """Return alphas as they are typed; each of them can be read."""
-    read_alphas(alphas)
-    each: list[AlphaLike] = np.asarray(alphas, dtype=object).ravel().tolist()
-    return each
 
 
 def compared_results(

@@ -11,11 +11,12 @@ from pathlib import Path
 from typing import TypeAlias
 
 import attrs
+import numpy as np
 import xarray as xr
 
 from plausibly import plots
 from plausibly.atomic import check_ours, holds, replacing
-from plausibly.calibration.alphas import Alphas
+from plausibly.calibration.alphas import Alphas, read_alphas
 from plausibly.conformal.load import load_predictor
 from plausibly.conformal.predictor import ConformalPredictor
 from plausibly.data import names
@@ -295,11 +296,13 @@ def write_report(
     data = ("predictions", "annotations", "plausibilities")
     if isinstance(found, ConformalPredictor):
         sources.only(given, (*data, "alphas", "cluster", "true"), "a predictor: it has its own")
+        typed = np.asarray(0.1 if alphas is None else alphas, dtype=object).ravel().tolist()
+        read_alphas(typed)
         reported = Reported(
             predictions=new,
             plausibilities=lam,
             annotations=table,
-            alphas=sources.alphas_of((0.1,) if alphas is None else alphas),
+            alphas=typed,
             groups=groups,
             cluster=cluster,
             true=true,
