@@ -188,8 +188,8 @@ def draw_label_sets(numbers: xr.Dataset) -> Drawing:
     first, second, third = above.subplots(1, 3)
     values, level = numbers["aggregated_coverage"].values, page.wanted(numbers)
     edges = style.edges([values, np.array([level])], bins=25)
-    said = f"aggregated, mean {values.mean():.3f}"
-    histogram(first, values, edges, style.AGGREGATED, said)
+    label = f"aggregated, mean {values.mean():.3f}"
+    histogram(first, values, edges, style.AGGREGATED, label)
     framed(first, "aggregated coverage (share)", "splits", "over splits", level=level, room=0.3)
     _realised(second, numbers)
     sizes = numbers["size"].values
@@ -212,8 +212,8 @@ def _realised(panel: Axes, numbers: xr.Dataset) -> None:
     for offset, count, look in ((-0.06, 1, style.OTHERS[3]), (0.06, 2, style.AGGREGATED)):
         there = realised[labels == count, None]
         heights = (np.abs(there - levels) < 0.25).sum(axis=0)
-        said = "one digit" if count == 1 else "two digits"
-        drawn = style.bars(panel, levels + offset, heights, 0.11, look, said)
+        label = "one digit" if count == 1 else "two digits"
+        drawn = style.bars(panel, levels + offset, heights, 0.11, look, label)
         panel.bar_label(drawn, fontsize=SMALL)
     panel.set_xticks(levels)
     framed(panel, "realised coverage of an image (share)", "test images", "one split")
@@ -225,8 +225,8 @@ def _image(picture: Axes, panel: Axes, one: xr.Dataset, alpha: float) -> None:
     picture.set(xticks=[], yticks=[])
     holds, p = one["shown_holds"].values, one["p_value"].values
     labels = [str(label) for label in one[names.LABEL].values]
-    said = " and ".join(label for label, held in zip(labels, holds, strict=True) if held)
-    picture.set_title(f"holds {said}", fontsize=10, loc="left", color=INK)
+    held = " and ".join(np.array(labels)[holds])
+    picture.set_title(f"holds {held}", fontsize=10, loc="left", color=INK)
     place = np.arange(len(p))
     panel.bar(place[holds], p[holds], color=BLUE, label="in the image")
     panel.bar(place[~holds], p[~holds], color="white", edgecolor=GREY, label="not in it")
@@ -262,7 +262,7 @@ COUNT = "images_an_example"
 POOLED = {"name": "augmentation", "scores": "pooled"}
 _LOOKS = {"original": style.VOTED, "augmented": style.AGGREGATED}
 _COVERED, _SIZES = (
-    tuple((f"{measure}_{images}", images, look) for images, look in _LOOKS.items())
+    tuple((f"{measure}_{images}", f"{images}, ", look) for images, look in _LOOKS.items())
     for measure in ("coverage", "set_size")
 )
 
@@ -349,7 +349,7 @@ def claim_augmentation(numbers: xr.Dataset, level: float) -> Claim:
     sizes = numbers["set_size_augmented"].mean(SPLIT).values
     plain = numbers["coverage_original"].values[0]
     few, many = float(there[1] - there[0]), float(there[2] - there[0])
-    said = ", ".join(
+    by_count = ", ".join(
         f"m = {count} {decimal(float(one))} with {size:.2f} labels"
         for count, one, size in zip(COUNTS, there, sizes, strict=True)
     )
@@ -357,7 +357,7 @@ def claim_augmentation(numbers: xr.Dataset, level: float) -> Claim:
         says=f"calibrated on originals, sets cover originals at {level:g} and augmented "
         "images less; calibrated on augmented ones too they cover clearly more of these, with "
         "larger sets, the more the more augmentations calibrate",
-        measured=f"originals by originals {mean_spread(plain)}; augmented: {said}; a rise of "
+        measured=f"originals by originals {mean_spread(plain)}; augmented: {by_count}; a rise of "
         f"{decimal(few)} and {decimal(many)}",
         parts={
             f"originals at {level:g}": close(plain, level),

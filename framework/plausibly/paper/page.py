@@ -152,8 +152,8 @@ def foot(numbers: xr.Dataset) -> str:
 
 Measure: TypeAlias = tuple[str, str, Look]
 COVERED = (
-    ("voted_coverage", "voted", style.VOTED),
-    ("aggregated_coverage", "aggregated", style.AGGREGATED),
+    ("voted_coverage", "voted, ", style.VOTED),
+    ("aggregated_coverage", "aggregated, ", style.AGGREGATED),
 )
 SIZES = (("set_size", "", style.SIZE),)
 _WIDTH, _HEIGHT = 3, 5.6
@@ -184,10 +184,10 @@ def draw_columns(
         for panel, measures, bins, digits in zip(
             panels[:, place], (covered, sizes), limits, (3, 2), strict=True
         ):
-            for measure, said, look in measures:
+            for measure, prefix, look in measures:
                 values = one[measure].values
-                what = f"{said}, mean" if said else "mean"
-                style.histogram(panel, values, bins, look, f"{what} {values.mean():.{digits}f}")
+                label = f"{prefix}mean {values.mean():.{digits}f}"
+                style.histogram(panel, values, bins, look, label)
         framed(panels[0, place], "coverage (share)", y, name, level=wanted(numbers), key="")
         framed(panels[1, place], "mean set size (labels)", y, key="")
     if wide:

@@ -162,13 +162,13 @@ def claim(numbers: xr.Dataset, level: float) -> Claim:
     mean = {name: float(one["coverage"].mean()) for name, one in rows.items()}
     spread = {name: _spread(one) for name, one in rows.items()}
     level_ecdf = level * (1 - float(DELTA))
-    said = ", ".join(
+    measured = ", ".join(
         f"{name} {decimal(mean[name])} (over labels {decimal(spread[name], 4)})" for name in rows
     )
     return Claim(
         says=f"coverage is {level:g} on average for Algorithm 1 and ({level:g})(1 - delta) "
         "for Algorithm 2; over labels it varies much for m = 1, little for more",
-        measured=f"{said}; what sets examples aside draws them anew too",
+        measured=f"{measured}; what sets examples aside draws them anew too",
         parts={
             f"m = 1 at {level:g}": close(mean[ONE], level),
             f"m = {DRAWS} at {level:g}": close(mean[MANY], level),

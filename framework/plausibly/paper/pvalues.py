@@ -140,8 +140,8 @@ def draw_coverage(numbers: xr.Dataset) -> Drawing:
     panels = drawn.subplots(len(covered), 1, sharex=True, sharey=True)
     edges = style.edges([covered.values, np.array([level])], bins=60)
     for panel, one, look in zip(panels, covered, style.OTHERS, strict=False):
-        said = f"{one[METHOD].values}, {mean_spread(one.values)}"
-        histogram(panel, one.values, edges, look, said)
+        label = f"{one[METHOD].values}, {mean_spread(one.values)}"
+        histogram(panel, one.values, edges, look, label)
         framed(panel, "", "splits", level=level, key="upper right")
     style.headroom(panels[0], 0.45)
     panels[-1].set_xlabel("aggregated coverage of the test examples of a split (share)")
@@ -211,9 +211,9 @@ def draw_uniformity(numbers: xr.Dataset) -> Drawing:
         for row, kind in enumerate(kinds):
             panel, one = panels[row, column], numbers.sel({METHOD: method, OF: kind})
             heights, off = one["share"].values * BINS, float(one["distance_from_uniform"])
-            said = f"p-values of {kind} labels, distance {off:.3f}"
+            label = f"p-values of {kind} labels, distance {off:.3f}"
             look = sets.OF_LABELS[kind]
-            style.bars(panel, numbers[BIN].values, heights, 0.95 / BINS, look, said)
+            style.bars(panel, numbers[BIN].values, heights, 0.95 / BINS, look, label)
             style.dashed(panel, 1, "uniform", axis="y")
             x, y = "p-value" if row == len(kinds) - 1 else "", "" if column else "density"
             framed(panel, x, y, "" if row else f"calibrated: {method}", key="")

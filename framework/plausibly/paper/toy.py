@@ -64,14 +64,14 @@ def both_ways(study: Study) -> xr.Dataset:
     posterior = data.plausibilities.isel(few)
     steps = np.linspace(*_RANGE, GRID)
     plane = np.stack(np.meshgrid(steps, steps, indexing="ij"), axis=-1).reshape(-1, 2)
-    said = data.probabilities(plane).argmax(axis=1).reshape(GRID, GRID)
+    region = data.probabilities(plane).argmax(axis=1).reshape(GRID, GRID)
     return xr.Dataset(
         {
             "point": ((names.EXAMPLE, AXIS), data.points.isel(few).values),
             "posterior": ((names.EXAMPLE, names.LABEL), posterior.values),
             "true_label": (names.EXAMPLE, sure.isel(few).values.argmax(axis=1)),
             "voted_label": (names.EXAMPLE, posterior.values.argmax(axis=1)),
-            "region": (("first", "second"), said),
+            "region": (("first", "second"), region),
             "score": (cells, pair.values),
             "p_value": (cells, predictor.p_values(pair).values),
             "in_set": (cells, predictor.predict_array(pair.values, study.alpha)),
@@ -124,24 +124,22 @@ def draw_both_ways(numbers: xr.Dataset) -> Drawing:
     return page.finish(drawn, "One toy, its votes, and two ways to the same set", numbers)
 
 
-def _bars(panel: Axes, numbers: xr.Dataset, name: str, level: float, said: str) -> None:
+def _bars(panel: Axes, numbers: xr.Dataset, name: str, level: float, line: str) -> None:
     """Draw two points' bars side by side, filled where the label is in the set."""
     values, inside = numbers[name].values, numbers["in_set"].values
     width = 0.38
     for row, word in enumerate(_WORDS):
-        for code, hue in enumerate(_HUES):
-            value = float(values[row, code])
-            place = code + (row - 0.5) * width
-            filled = hue if inside[row, code] else "white"
-            panel.bar(place, value, width * 0.92, facecolor=filled, edgecolor=hue)
+        places = np.arange(len(_HUES)) + (row - 0.5) * width
+        filled = np.where(inside[row], _HUES, "white")
+        panel.bar(places, values[row], width * 0.92, facecolor=filled, edgecolor=_HUES)
+        for place, above in zip(places, np.maximum(values[row], level), strict=True):
             # Never on the dashed line.
-            above = max(value, level)
             panel.text(place, above + 0.015, word, ha="center", va="bottom", fontsize=SMALL)
     style.dashed(panel, level, axis="y")
     panel.set_xticks(range(len(_HUES)), [str(label) for label in numbers[names.LABEL].values])
     panel.set_ylim(0, 1.25)
-    told = f"{said} {level:.3g} (dashed); filled: in the set"
-    panel.annotate(told, (0.02, 0.98), xycoords="axes fraction", va="top", fontsize=SMALL)
+    text = f"{line} {level:.3g} (dashed); filled: in the set"
+    panel.annotate(text, (0.02, 0.98), xycoords="axes fraction", va="top", fontsize=SMALL)
 
 
 def claim_both_ways(numbers: xr.Dataset, level: float) -> Claim:
@@ -181,9 +179,9 @@ def draw_gap(title: str, numbers: xr.Dataset) -> Drawing:
     # Both figures show the same stretch, so that they can be laid side by side.
     least = min(level - _STRETCH, *(float(numbers[name].min()) for name in there))
     edges = np.linspace(least - _EDGE, 1 + _EDGE, _BINS + 1)
-    for name, (said, look) in there.items():
+    for name, (title_of, look) in there.items():
         values = numbers[name].values
-        histogram(panel, values, edges, look, f"{said}, mean {np.mean(values):.3f}")
+        histogram(panel, values, edges, look, f"{title_of}, mean {np.mean(values):.3f}")
     x = "coverage of the test examples of a split (share)"
     framed(panel, x, "splits", level=level, room=0.3, columns=2)
     return page.finish(drawn, title, numbers)

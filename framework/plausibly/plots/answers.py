@@ -49,10 +49,10 @@ def disagreement(result: xr.Dataset, *, most: int = MOST, axes: Axes | None = No
     >>> axes = plots.disagreement(label_disagreement(plausibilities))
     """
     reading.check(result, "disagreement")
-    together, said = result["together"].values, result["share"].values
+    together, shares = result["together"].values, result["share"].values
     kept = _most(together.sum(axis=1) - np.diag(together), most)
     with np.errstate(invalid="ignore", divide="ignore"):
-        rows = together[np.ix_(kept, kept)] / said[kept, None]
+        rows = together[np.ix_(kept, kept)] / shares[kept, None]
     called = name_texts(result[names.LABEL].values[kept])
     axes = _draw_squares(axes, "disagreement", rows, called, x="another says", y="one says")
     pairs = "pairs of answers" if result.attrs["pairs"] == "answers" else "pairs of drawn labels"
@@ -63,7 +63,7 @@ def disagreement(result: xr.Dataset, *, most: int = MOST, axes: Axes | None = No
         axes,
         "Over which labels annotators part",
         f"per 100 answers of a row; {on}{several(n, 'example')}; {agree}",
-        reading.some_of(len(kept), len(said), "label", "those they part over most"),
+        reading.some_of(len(kept), len(shares), "label", "those they part over most"),
     )
     return axes
 

@@ -152,8 +152,8 @@ def promised(one: xr.Dataset) -> str:
         return ""
     for promise in map(Guarantee.from_json, stated):
         if abs(float(promise.alpha) - alpha) < 1e-9:
-            said = promise.statement()
-            return said if promise.level is None else f"guaranteed: {said}"
+            text = promise.statement()
+            return text if promise.level is None else f"guaranteed: {text}"
     return ""
 
 
@@ -161,12 +161,12 @@ def on_what(one: xr.Dataset, *, examples: int | None = None, lines: str = "lines
     """Return how many examples a figure stands on, and what its lines are."""
     if examples is None:
         examples = int(one["n"] if "n" in one else one.attrs["n"])
-    said = several(examples, "example")
+    text = several(examples, "example")
     if "cluster" in one.attrs:
-        said += f" in {several(int(one.attrs['clusters']), 'cluster')} ({one.attrs['cluster']})"
+        text += f" in {several(int(one.attrs['clusters']), 'cluster')} ({one.attrs['cluster']})"
     if lines and "confidence" in one.attrs:
-        said += f"; {lines}: {per_cent(one.attrs['confidence'])} intervals"
-    return said
+        text += f"; {lines}: {per_cent(one.attrs['confidence'])} intervals"
+    return text
 
 
 def dashed(one: xr.Dataset) -> str:

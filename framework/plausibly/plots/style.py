@@ -61,8 +61,8 @@ def heading(axes: Axes, title: str, *notes: str) -> None:
     text = axes.set_title(title, loc="left", fontsize=10, color=tone(axes).ink)
     text.set_parse_math(False)
     room = max(24, int(width_of(axes) * 72 / (text.get_fontsize() * _LETTER)))
-    said = "; ".join(note for note in notes if note)
-    text.set_text("\n".join([*textwrap.wrap(title, room), *textwrap.wrap(said, room)]))
+    below = "; ".join(note for note in notes if note)
+    text.set_text("\n".join([*textwrap.wrap(title, room), *textwrap.wrap(below, room)]))
 
 
 def width_of(axes: Axes) -> float:
