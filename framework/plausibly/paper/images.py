@@ -200,8 +200,20 @@ def draw_label_sets(numbers: xr.Dataset) -> Drawing:
     third.set_xticks(range(0, 11, 2))
     panels = below.subplots(1, 2 * SHOWN, width_ratios=(1, 2) * SHOWN)
     for place in range(SHOWN):
-        one = numbers.isel(shown=place)
-        _image(panels[2 * place], panels[2 * place + 1], one, numbers.attrs[names.ALPHA])
+        one, (picture, panel) = numbers.isel(shown=place), panels[2 * place : 2 * place + 2]
+        picture.imshow(one["shown_image"].values, cmap="gray_r")
+        picture.set(xticks=[], yticks=[])
+        holds, p = one["shown_holds"].values, one["p_value"].values
+        held = " and ".join(np.array(LABELS)[holds])
+        picture.set_title(f"holds {held}", fontsize=10, loc="left", color=INK)
+        # P-values of the digits: those that the image holds in full colour.
+        digits, alpha = np.arange(len(p)), float(numbers.attrs[names.ALPHA])
+        panel.bar(digits[holds], p[holds], color=BLUE, label="in the image")
+        panel.bar(digits[~holds], p[~holds], color="white", edgecolor=GREY, label="not in it")
+        line = {"color": VERMILION, "linestyle": "--", "linewidth": 1.2}
+        panel.axhline(alpha, label=f"alpha {alpha:g}", **line)
+        panel.set_xticks(digits, LABELS)
+        framed(panel, "digit", "p-value", "in the set: p-value above alpha", room=0.35, columns=3)
     return page.finish(drawn, "Label sets: 90 % of the mass, not of every image", numbers)
 
 
@@ -217,22 +229,6 @@ def _realised(panel: Axes, numbers: xr.Dataset) -> None:
         panel.bar_label(drawn, fontsize=SMALL)
     panel.set_xticks(levels)
     framed(panel, "realised coverage of an image (share)", "test images", "one split")
-
-
-def _image(picture: Axes, panel: Axes, one: xr.Dataset, alpha: float) -> None:
-    """Draw an image beside the p-values of the digits; those that it holds in full colour."""
-    picture.imshow(one["shown_image"].values, cmap="gray_r")
-    picture.set(xticks=[], yticks=[])
-    holds, p = one["shown_holds"].values, one["p_value"].values
-    labels = [str(label) for label in one[names.LABEL].values]
-    held = " and ".join(np.array(labels)[holds])
-    picture.set_title(f"holds {held}", fontsize=10, loc="left", color=INK)
-    place = np.arange(len(p))
-    panel.bar(place[holds], p[holds], color=BLUE, label="in the image")
-    panel.bar(place[~holds], p[~holds], color="white", edgecolor=GREY, label="not in it")
-    panel.axhline(alpha, color=VERMILION, linestyle="--", linewidth=1.2, label=f"alpha {alpha:g}")
-    panel.set_xticks(place, labels)
-    framed(panel, "digit", "p-value", "in the set: p-value above alpha", room=0.35, columns=3)
 
 
 def claim_label_sets(numbers: xr.Dataset, level: float) -> Claim:
