@@ -36,7 +36,7 @@ from plausibly.paper.data import WHOSE, Data, one_thread
 from plausibly.paper.figure import METHOD, SPLIT, Figure, Study, monte_carlo
 from plausibly.paper.page import Claim, Drawing, close, framed, mean_spread
 from plausibly.plots import style
-from plausibly.plots.style import SMALL, Axes, histogram
+from plausibly.plots.style import SMALL, histogram
 from plausibly.protocols import ANNOTATION
 
 ALPHA = "0.1"
@@ -191,7 +191,15 @@ def draw_label_sets(numbers: xr.Dataset) -> Drawing:
     label = f"aggregated, mean {values.mean():.3f}"
     histogram(first, values, edges, style.AGGREGATED, label)
     framed(first, "aggregated coverage (share)", "splits", "over splits", level=level, room=0.3)
-    _realised(second, numbers)
+    levels = np.array([0.0, 0.5, 1.0])
+    for offset, count, look in ((-0.06, 1, style.OTHERS[3]), (0.06, 2, style.AGGREGATED)):
+        there = numbers["realised"].values[numbers["labels"].values == count, None]
+        heights = (np.abs(there - levels) < 0.25).sum(axis=0)
+        label = "one digit" if count == 1 else "two digits"
+        bars = style.bars(second, levels + offset, heights, 0.11, look, label)
+        second.bar_label(bars, fontsize=SMALL)
+    second.set_xticks(levels)
+    framed(second, "realised coverage of an image (share)", "test images", "one split")
     sizes = numbers["size"].values
     bins = np.bincount(sizes, minlength=11)
     third.bar(np.arange(bins.size), bins, color=style.SIZE.colour, edgecolor=INK, linewidth=0.5)
@@ -215,20 +223,6 @@ def draw_label_sets(numbers: xr.Dataset) -> Drawing:
         panel.set_xticks(digits, LABELS)
         framed(panel, "digit", "p-value", "in the set: p-value above alpha", room=0.35, columns=3)
     return page.finish(drawn, "Label sets: 90 % of the mass, not of every image", numbers)
-
-
-def _realised(panel: Axes, numbers: xr.Dataset) -> None:
-    """Draw how many images are covered by how much, by the number of their digits."""
-    realised, labels = numbers["realised"].values, numbers["labels"].values
-    levels = np.array([0.0, 0.5, 1.0])
-    for offset, count, look in ((-0.06, 1, style.OTHERS[3]), (0.06, 2, style.AGGREGATED)):
-        there = realised[labels == count, None]
-        heights = (np.abs(there - levels) < 0.25).sum(axis=0)
-        label = "one digit" if count == 1 else "two digits"
-        drawn = style.bars(panel, levels + offset, heights, 0.11, look, label)
-        panel.bar_label(drawn, fontsize=SMALL)
-    panel.set_xticks(levels)
-    framed(panel, "realised coverage of an image (share)", "test images", "one split")
 
 
 def claim_label_sets(numbers: xr.Dataset, level: float) -> Claim:

@@ -552,8 +552,8 @@ def _counted(size: Ints, labels: int) -> tuple[list[str], Ints]:
     begins = [begin for begin in RANGES_FROM if begin <= max(int(size.max()), 1)]
     after = next((begin for begin in RANGES_FROM if begin > begins[-1]), labels + 1)
     titles = [
-        str(begin) if begin == end else f"{counted(begin)}-{counted(min(end, labels))}"
-        for begin, end in zip(begins, (one - 1 for one in (*begins[1:], after)), strict=True)
+        str(begin) if begin == end - 1 else f"{counted(begin)}-{counted(min(end - 1, labels))}"
+        for begin, end in zip(begins, (*begins[1:], after), strict=True)
     ]
     return titles, np.bincount(np.digitize(size, begins) - 1, minlength=len(begins))
 
