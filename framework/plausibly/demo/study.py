@@ -83,8 +83,10 @@ class Figures:
 
 def figures(study: xr.Dataset, method: str) -> Figures:
     one = study.sel({METHOD: method}).isel({names.ALPHA: 0})
-    means = (float(one[name].mean(SPLIT)) if name in one else np.nan for name in _MEASURES)
-    return Figures(*means, float(one["guaranteed_level"]))
+    aggregated, voted, true, size = (
+        float(one[name].mean(SPLIT)) if name in one else np.nan for name in _MEASURES
+    )
+    return Figures(aggregated, voted, true, size, float(one["guaranteed_level"]))
 
 
 def _halves(subject: Subject, splits: int) -> str:
