@@ -18,8 +18,6 @@ from plausibly.plots.style import share
 
 _COVERED = "aggregated_coverage"
 _MEAN = f"{_COVERED}_mean"
-
-
 _BY = "evaluation.coverage_by(sets, plausibilities, by={})"
 _P_VALUES = "evaluation.p_value_uniformity(predictor, predictions, plausibilities)"
 _CONFUSION = 'reliability(annotations, "dawid-skene")'

@@ -156,7 +156,7 @@ def _by_group(subject: Subject, sets: xr.DataArray) -> tuple[xr.Dataset | None, 
     return found, ""
 
 
-def wheres(subject: Subject) -> dict[str, tuple[tuple[int, int], ...]]:
+def group_values(subject: Subject) -> dict[str, tuple[tuple[int, int], ...]]:
     """Return which examples each group is made of, by its title: columns and their values."""
     found: dict[str, tuple[tuple[int, int], ...]] = {}
     for depth in range(1, subject.crossed + 1):
@@ -368,12 +368,18 @@ def verdict(
     findings.sort(key=lambda finding: SEVERITIES.index(finding.severity))
     if findings[0].severity == "broken" and findings[0].sentence != sentence:
         sentence = f"{findings[0].sentence} {sentence}"
+    rows = promise.rows()
+    checked = [f"{check.title}: {check.state}" for check in checks if check.state != UNCHECKED]
+    if checked and promise.level is not None:
+        place = next((at for at, (title, _) in enumerate(rows) if title == "not"), len(rows))
+        rows.insert(place, ("checked", "; ".join(checked)))
+    guarantee = promise.statement(), level_of(promise), promise.short(), tuple(rows)
     return model.Verdict(
         sentence=sentence,
         limits=f"About what {words.annotators} say, not about the truth; about the average "
         f"{words.example}, not every {words.example}.",
         findings=tuple(findings),
-        guarantee=_full_guarantee(promise, checks),
+        guarantee=model.Promise(*guarantee),
     )
 
 
@@ -463,15 +469,6 @@ def _weak_parts(subject: Subject, weak: model.Weak) -> list[Finding]:
         )
         found.append(Finding("weak", name, sentence, place))
     return sorted(found, key=lambda finding: finding.name)
-
-
-def _full_guarantee(promise: Guarantee, checks: Sequence[Check]) -> model.Promise:
-    rows = promise.rows()
-    checked = [f"{check.title}: {check.state}" for check in checks if check.state != UNCHECKED]
-    if checked and promise.level is not None:
-        place = next((at for at, (title, _) in enumerate(rows) if title == "not"), len(rows))
-        rows.insert(place, ("checked", "; ".join(checked)))
-    return model.Promise(promise.statement(), level_of(promise), promise.short(), tuple(rows))
 
 
 MOST_LABELS = 20
@@ -860,7 +857,7 @@ def weak(
     subject: Subject,
     found: Measured,
     promise: Guarantee,
-    wheres: Mapping[str, tuple[tuple[int, int], ...]],
+    group_values: Mapping[str, tuple[tuple[int, int], ...]],
 ) -> model.Weak:
     level = level_of(promise)
     strata = [
@@ -874,7 +871,7 @@ def weak(
         for one in each(found.groups, "subgroup"):
             title = str(one["subgroup"].item())
             kind = "group" if int(one["depth"]) == 1 else "crossed"
-            groups.append(_part(one, level, kind, title, where=wheres[title]))
+            groups.append(_part(one, level, kind, title, where=group_values[title]))
         groups.sort(key=lambda part: (part.kind != "group", part.covered.high or 0.0))
         counts = found.groups.attrs
         note = f"Intervals of groups hold for all {counted(int(counts['compared']))} together"

@@ -74,7 +74,7 @@ def gather(subject: Subject) -> ReportData:
     found = [sections.measured(subject, method) for method in subject.methods]
     scores = [column.name for column in cases.scores]
     labels = name_texts(subject.predictions[names.LABEL].values)
-    groups = sections.wheres(subject)
+    groups = sections.group_values(subject)
     views: list[model.View] = []
     for place, method in enumerate(subject.methods):
         checks = sections.method_checks(subject, place, uniform)
