@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import attrs
 import numpy as np
 import pytest
 import xarray as xr
 
-from plausibly.demo.study import EXPECTED, VOTED, Result, design, figures, meaning
-from plausibly.demo.subjects import Nouns, Subject, percent
+from plausibly.demo.study import EXPECTED, VOTED, Result, meaning
+from plausibly.demo.subjects import Nouns, Subject
 
 NOUNS = Nouns(
     example="scan",
@@ -101,34 +100,3 @@ def test_groups_are_the_condition() -> None:
         "expected covers 0.888. The promise is for the models of the folds: one refitted to all "
         "scans is another, to be calibrated on scans that it has not seen."
     )
-
-
-@pytest.mark.parametrize(
-    ("groups", "splits", "said"),
-    [
-        (None, 100, "a model; 100 random halves, alpha 0.1, 10 draws, seed 4"),
-        (None, 1, "a model; 1 random half, alpha 0.1, 10 draws, seed 4"),
-        (
-            ("p1", "p2"),
-            1000,
-            "a model; 1,000 random halves by patient, alpha 0.1, 10 draws, seed 4",
-        ),
-    ],
-)
-def test_what_is_done_is_said_before(
-    groups: tuple[str, ...] | None, splits: int, said: str
-) -> None:
-    assert design(result(groups).subject, splits, 4) == said
-
-
-def test_figures_without_a_truth() -> None:
-    found = figures(result().study, VOTED)
-    assert attrs.astuple(found)[:2] == pytest.approx((0.812, 0.9))
-    assert np.isnan(found.true)
-    assert np.isnan(found.level)
-    assert figures(result().study, EXPECTED).level == 0.9
-
-
-@pytest.mark.parametrize(("share", "text"), [(0, "0 %"), (0.1449, "14 %"), (0.996, "100 %")])
-def test_percent(share: float, text: str) -> None:
-    assert percent(share) == text

@@ -16,5 +16,5 @@ def test_the_table_lists_every_figure_with_what_it_is_of(project: Path) -> None:
     assert sorted(listed) == sorted(dir(plots))
     for figure, kinds in reading.FIGURES.items():
         for kind in kinds:
-            maker = reading.KINDS[kind].call.partition("(")[0].rpartition(".")[2]
+            maker = reading.KINDS[kind][0].partition("(")[0].rpartition(".")[2]
             assert maker in listed[figure], figure

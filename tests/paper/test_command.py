@@ -195,31 +195,6 @@ def test_python_refuses_the_same(options: dict[str, object], name: str) -> None:
     assert caught.value.name == name
 
 
-def test_messages_of_python() -> None:
-    with pytest.raises(InputError) as caught:
-        plausibly.reproduce("ecdf", splits=0)
-    assert str(caught.value) == (
-        "error splits-range: a figure over 0 splits\n"
-        "  expected  a whole number from 1 on; got 0\n"
-        "  do        splits=100 (--splits 100)"
-    )
-    with pytest.raises(InputError) as caught:
-        plausibly.reproduce("ecdf", form="pdf")  # type: ignore[arg-type]  # wrong on purpose
-    assert str(caught.value) == (
-        "error form-unknown: pictures cannot be written as 'pdf'\n"
-        "  expected  png or svg; got 'pdf'\n"
-        '  do        form="png" (--form png)'
-    )
-    with pytest.raises(InputError) as caught:
-        plausibly.reproduce("ecdf", predictions=made("ecdf").numbers["averaged"])
-    assert str(caught.value) == (
-        "error figure-data: your data have no plausibilities\n"
-        "  expected  predictions and plausibilities of the same examples; got one of the\n"
-        "            two\n"
-        "  do        plausibilities=..."
-    )
-
-
 def test_the_skin_case_on_the_command_line(folder: Path) -> None:
     derm = skin_folder(folder, model=False)
     ran = run("reproduce", "derm-realised", "--derm", derm, "-o", "out")

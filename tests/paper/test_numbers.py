@@ -18,7 +18,7 @@ from plausibly.conformal.calibrate import calibrate
 from plausibly.errors import MissingExtra
 from plausibly.kernels.draws import draw_labels
 from plausibly.paper import cases, images, procedures, pvalues
-from plausibly.paper.data import Data, given, toy_data, toy_model
+from plausibly.paper.data import Data, given, toy_data
 from plausibly.paper.figure import Study, monte_carlo
 from plausibly.paper.page import write_numbers
 from repro_runs import SPLITS, made
@@ -55,7 +55,7 @@ def test_the_naive_threshold_is_an_order_statistic_of_the_drawn_scores() -> None
 def test_pooled_augmentations_use_the_rank_of_algorithm_1() -> None:
     made_of = images.augmented(1)
     count, n = 10, 120
-    part, lam = made_of.predictions[:count, :n], made_of.data.plausibilities[:n]
+    part, lam = made_of.every[:count, :n], made_of.plausibilities[:n]
     predictor = calibrate(part, lam, calibrator=images.POOLED)
     own = lam.values.argmax(axis=1)
     scores = np.sort(part.values[:, np.arange(n), own], axis=None)
@@ -72,13 +72,13 @@ def still(count: int) -> NDArray[np.float64]:
 
 
 def test_a_perturbation_of_nothing_changes_nothing() -> None:
-    given = images.load()[0].images[:5]
+    given = images.load()[0][0][:5]
     assert np.allclose(images.perturbed(given, still(5)), given, atol=1e-12)
 
 
 def test_a_shift_of_one_pixel_moves_every_pixel(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(images, "_SHIFT", 1.0)
-    given, uniform = images.load()[0].images[:5], still(5)
+    given, uniform = images.load()[0][0][:5], still(5)
     uniform[:, 1] = 1.0  # down by one row
     found = images.perturbed(given, uniform)
     assert np.allclose(found[:, 1:], given[:, :-1], atol=1e-12)
@@ -87,7 +87,7 @@ def test_a_shift_of_one_pixel_moves_every_pixel(monkeypatch: pytest.MonkeyPatch)
 
 def test_a_quarter_turn_turns_the_image(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(images, "_TURN", 90.0)
-    given, uniform = images.load()[0].images[:5], still(5)
+    given, uniform = images.load()[0][0][:5], still(5)
     uniform[:, 0] = 1.0
     found = images.perturbed(given, uniform)
     turned, back = (np.rot90(given, way, axes=(1, 2)) for way in (1, -1))
@@ -95,15 +95,14 @@ def test_a_quarter_turn_turns_the_image(monkeypatch: pytest.MonkeyPatch) -> None
 
 
 def test_training_images_are_no_study_images() -> None:
-    train, study = images.load()
-    assert len(train.images) + len(study.images) == 1797
-    assert train.images.min() == 0
-    assert train.images.max() == 1
+    (train, _), (study, _) = images.load()
+    assert len(train) + len(study) == 1797
+    assert (train.min(), train.max()) == (0, 1)
 
 
 def test_overlaid_images_are_the_darker_of_two_and_share_their_mass() -> None:
     made_of = images.overlaid(1)
-    lam = made_of.data.plausibilities
+    lam = made_of.plausibilities
     counts = made_of.holds.sum(axis=1)
     assert set(counts.tolist()) == {1, 2}
     assert np.array_equal(lam.values, made_of.holds / counts[:, None])
@@ -111,12 +110,12 @@ def test_overlaid_images_are_the_darker_of_two_and_share_their_mass() -> None:
 
 
 def test_the_toy_has_a_network_that_saw_other_points() -> None:
-    data, model = toy_data(300, 1), toy_model(300, 1)
+    data = toy_data(300, 1)
     assert np.allclose(data.predictions.values.sum(axis=1), 1)
     right = (data.predictions.values.argmax(axis=1) == data.sure.values.argmax(axis=1)).mean()
     bayes = (data.plausibilities.values.argmax(axis=1) == data.sure.values.argmax(axis=1)).mean()
     assert bayes - 0.05 < right < bayes + 0.05
-    assert len(model.drawn.points) == len(data) == 300
+    assert len(data.points) == len(data) == 300
     assert toy_data(300, 2).true is not None
     assert not np.array_equal(toy_data(300, 2).predictions.values, data.predictions.values)
 
@@ -130,7 +129,8 @@ def test_what_a_predictor_covers_is_counted_by_hand() -> None:
     lam, model = data.plausibilities.values[rows], data.predictions.values[rows]
     inside = model >= tau
     assert data.true is not None
-    true = [data.labels.index(label) for label in data.true.values[rows]]
+    labels = data.predictions["label"].values.tolist()
+    true = [labels.index(label) for label in data.true.values[rows]]
     assert one["aggregated_coverage"] == pytest.approx((lam * inside).sum(axis=1).mean())
     assert one["set_size"] == pytest.approx(inside.sum(axis=1).mean())
     assert one["true_coverage"] == pytest.approx(inside[np.arange(len(true)), true].mean())
@@ -253,7 +253,7 @@ def test_without_scikit_learn(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "sklearn", None)
     monkeypatch.setitem(sys.modules, "sklearn.neural_network", None)
     with pytest.raises(MissingExtra) as caught:
-        toy_model(17, 99)
+        toy_data(17, 99)
     assert str(caught.value) == (
         "error extra-missing: plausibly reproduce needs sklearn, which is not installed\n"
         '  expected  the extra "demo"\n'

@@ -56,11 +56,6 @@ def test_every_figure_has_a_row_in_order(page: str) -> None:
     assert sorted(name for name, _, _ in rows) == sorted(PLAIN)
 
 
-def test_lines_are_no_longer_than_other_pages(page: str) -> None:
-    prose = [line for line in page.splitlines() if not line.startswith(("|", "$"))]
-    assert max(map(len, prose)) <= 115
-
-
 @pytest.mark.slow
 def test_the_verdicts_of_the_page(page: str) -> None:
     said = {name: verdict for name, _, verdict in ROW.findall(page)}

@@ -58,7 +58,7 @@ def test_what_is_missing_is_named(folder: Path, tmp_path: Path) -> None:
             f"{folder} has no dermatology_predictions0.txt",
             expected="model probabilities, a row a case and a column a condition",
             got="dermatology_conditions.txt, dermatology_selectors.json",
-            do="fetch it from where the annotations are, or --simulate to make predictions up",
+            do="fetch it from where the annotations are, or make it up: simulate=True (--simulate)",
         )
     )
     assert skin.read(folder, simulate=True).simulated
@@ -70,7 +70,7 @@ def test_what_is_missing_is_named(folder: Path, tmp_path: Path) -> None:
             expected="dermatology_selectors.json, dermatology_conditions.txt and "
             "dermatology_predictions0.txt, which are public",
             got="no such folder, or empty",
-            do="--derm with the folder that holds them",
+            do="name the folder that holds them: derm=... (--derm FOLDER)",
         )
     )
 

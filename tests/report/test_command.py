@@ -171,7 +171,7 @@ def test_a_predictor_on_new_examples(world: World, predictor: Path) -> None:
         (
             ("out", "--set", "report.words=case=scan"),
             'error words-unknown: no word of a report is called "case"',
-            'words={"example": "nodule"} (--set report.words=example=nodule)',
+            "--set 'report.words={example=\"nodule\"}'",
         ),
     ],
 )

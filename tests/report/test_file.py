@@ -212,7 +212,7 @@ def test_arguments_that_mean_nothing_are_refused(made: Made, tmp_path: Path) -> 
             study,
             {**data, "methods": METHODS, "words": {"exmaple": "scan"}},
             'no word of a report is called "exmaple"',
-            "--set report.words=example=nodule",
+            'do words={"example": "nodule"}',
         ),
         (made.annotations, data, "there is no report on a AnnotationTable", "plausibly run wrote"),
     ):

@@ -44,21 +44,3 @@ def test_figures_are_images_in_the_page(page: str) -> None:
         said = " ".join(filter(None, (one.text for one in root.iter())))
         assert f"{title}, alpha 0.25" in said.replace("\n", " ")
     assert '"stills"' not in page  # not in the data a second time
-
-
-def test_the_page_is_the_same_with_figures(page: str, tmp_path: Path) -> None:
-    again = tmp_path / "again"
-    again.mkdir()
-    world = make(again)
-    predictor = plausibly.calibrate(
-        plausibly.read_predictions(world.path("probabilities.csv")),
-        plausibly.read_annotations(world.path("votes.csv")),
-    )
-    report = plausibly.write_report(
-        predictor,
-        again / "report.html",
-        predictions=plausibly.read_predictions(world.path("new.csv")),
-        annotations=plausibly.read_annotations(world.path("new_votes.csv")),
-        alphas=0.25,
-    )
-    assert report.path.read_text("utf-8") == page

@@ -10,8 +10,7 @@ import pytest
 
 import plausibly
 from plausibly.report import sections, sources
-from plausibly.report.options import Options
-from plausibly.report.subject import Reported
+from plausibly.report.subject import Options, Reported
 from plausibly.report.write import gather
 from report_world import Made, of_compared, of_new, table, world
 
@@ -135,8 +134,7 @@ def test_fewer_are_shown_where_they_would_not_fit() -> None:
         ),
         Options(title="x"),
     )
-    severity, _ = sections.severities(subject)
-    outcomes = sections.Outcomes(subject=subject, severity=severity)
+    outcomes = sections.Outcomes(subject)
     whole = sections.cases(outcomes, ["r01", "r02", "r03"])
     few = sections.cases(outcomes, ["r01", "r02", "r03"], budget=len(whole.to_text()) // 3)
     assert len(few.to_text()) <= len(whole.to_text()) // 3

@@ -9,8 +9,7 @@ import pytest
 import plausibly
 from plausibly.report import sources
 from plausibly.report.model import Words
-from plausibly.report.options import Options
-from plausibly.report.subject import Reported
+from plausibly.report.subject import Options, Reported
 from plausibly.report.write import gather
 from report_world import Made, of_compared, of_new, world
 

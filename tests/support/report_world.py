@@ -18,8 +18,7 @@ from plausibly.calibration.alphas import AlphaLike
 from plausibly.errors import PlausiblyWarning
 from plausibly.report import sources
 from plausibly.report.model import ReportData
-from plausibly.report.options import Options
-from plausibly.report.subject import Reported
+from plausibly.report.subject import Options, Reported
 from plausibly.report.write import gather
 
 LABELS = ("cat", "dog", "fox", "owl")

@@ -20,8 +20,7 @@ from plausibly.evaluation import inputs
 from plausibly.extras import require
 from plausibly.report import REPORT, sources
 from plausibly.report.model import ReportData
-from plausibly.report.options import Options, facts_of, with_tables
-from plausibly.report.subject import Reported, Subject
+from plausibly.report.subject import Options, Reported, Subject, with_tables
 from plausibly.report.write import Report, write_subject
 from plausibly.study import StudyResult
 from plausibly.study.reading import read_both
@@ -80,7 +79,7 @@ def _options(settings: Settings) -> Options:
     part, examples = settings.report, settings.examples.path
     return Options(
         title=part.title or "",
-        words=sources.words_of(part.words),
+        words=sources.words_of(part.words, "--words example=nodule"),
         text=part.text or "",
         thumbnail=part.thumbnail or "",
         annotator_names=not part.anonymous,
@@ -149,7 +148,7 @@ def of_predictor(
             seed=settings.seed,
         )
         command = _command(["--predictor", path.name, "-o", out.name], loaded)
-        chosen = attrs.evolve(chosen, title=title, command=command, facts=facts_of(facts))
+        chosen = attrs.evolve(chosen, title=title, command=command, facts=facts)
         subject = sources.subject_of_predictor(predictor, reported, chosen)
         report = None if dry_run else write_subject(subject, out)
     if report is not None:

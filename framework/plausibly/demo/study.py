@@ -12,7 +12,6 @@ from typing import Any  # Any below: objects of matplotlib, which may not be ins
 
 import attrs
 import numpy as np
-import pandas as pd
 import xarray as xr
 
 from plausibly.atomic import check_ours, replacing, unwritable
@@ -103,48 +102,39 @@ def design(subject: Subject, splits: int, seed: int) -> str:
 
 def meaning(result: Result) -> list[str]:
     """Return the paragraphs below the table: what it says, and under which condition."""
-    nouns = result.subject.nouns
+    subject, nouns, method = result.subject, result.subject.nouns, EXPECTED.partition(" ")[0]
     voted, expected = (figures(result.study, name) for name in (VOTED, EXPECTED))
-    told = (
+    difference = f"{expected.size - voted.size:+.1f}"
+    more = f"{difference[1:]} {'more' if difference[0] == '+' else 'fewer'} labels"
+    if not float(difference):
+        more = "as many labels"
+    misses = (
         f"Calibrated on votes, {_SETS} miss {percent(1 - voted.aggregated)} of {nouns.said}; on "
-        f"{nouns.everything} they miss {percent(1 - expected.aggregated)}, "
-        f"{_labels_more(expected.size - voted.size)} a {nouns.example}."
+        f"{nouns.everything} they miss {percent(1 - expected.aggregated)}, for {more} a "
+        f"{nouns.example}."
     )
     if not np.isnan(voted.true):
-        told += (
+        misses += (
             f" Of the true labels, which real data hide, they miss {percent(1 - voted.true)} and "
             f"{percent(1 - expected.true)}."
         )
+    condition = f"Here they are: {nouns.examples} are drawn independently."
+    if subject.groups is not None and result.alone is not None:
+        sizes = np.unique(subject.groups, return_counts=True)[1]
+        condition = (
+            f"{counted(int((sizes > 1).sum()))} of {counted(len(sizes))} {subject.group}s have "
+            f"several, which may be alike: no {subject.group} is on two sides, and with one "
+            f"{nouns.example} a {subject.group} {method} covers "
+            f"{decimal(figures(result.alone, EXPECTED).aggregated)}. The promise is for the models "
+            f"of the folds: one refitted to all {nouns.examples} is another, to be calibrated on "
+            f"{nouns.examples} that it has not seen."
+        )
     return [
         f"Aggregated coverage: the share of {nouns.share} that its set contains.",
-        f"{told} Start with {EXPECTED.partition(' ')[0]}.",
+        f"{misses} Start with {method}.",
         f"Guaranteed: on average over new {nouns.examples}, if {nouns.examples} are exchangeable. "
-        f"{_condition(result)}",
+        f"{condition}",
     ]
-
-
-def _condition(result: Result) -> str:
-    """Return how well the data keep to the condition of the guarantee."""
-    subject = result.subject
-    groups, nouns = subject.groups, subject.nouns
-    if groups is None or result.alone is None:
-        return f"Here they are: {nouns.examples} are drawn independently."
-    sizes = np.unique(groups, return_counts=True)[1]
-    alone = figures(result.alone, EXPECTED)
-    return (
-        f"{counted(int((sizes > 1).sum()))} of {counted(len(sizes))} {subject.group}s have "
-        f"several, which may be alike: no {subject.group} is on two sides, and with one "
-        f"{nouns.example} a {subject.group} {EXPECTED.partition(' ')[0]} covers "
-        f"{decimal(alone.aggregated)}. The promise is for the models of the folds: one refitted to "
-        f"all {nouns.examples} is another, to be calibrated on {nouns.examples} that it has not "
-        "seen."
-    )
-
-
-def _labels_more(difference: float) -> str:
-    text = f"{abs(difference):.1f}"
-    more = "more" if difference > 0 else "fewer"
-    return f"for {text} {more} labels" if float(text) else "for as many labels"
 
 
 def study_text(subject: Subject, splits: int, seed: int) -> str:
@@ -153,13 +143,12 @@ def study_text(subject: Subject, splits: int, seed: int) -> str:
     source: dict[str, object] = {"plausibilities": {"path": answers}}
     if answers == VOTES:
         source = {"annotations": {"path": answers, "reader": "counts"}}
-    methods: list[dict[str, object]] = []
     # The first calibration makes the predictor, which should be the one to start with.
-    for name in sorted(METHODS, key=lambda name: name != EXPECTED):
-        table = dict(METHODS[name])
+    order = sorted(METHODS, key=lambda name: name != EXPECTED)
+    methods = [{"name": name, **METHODS[name]} for name in order]
+    for table in methods:
         if "draws" in table:
             table["calibrator"] = {"name": table["calibrator"], "draws": table.pop("draws")}
-        methods.append({"name": name, **table})
     source["predictions"] = {"path": PREDICTIONS}
     if subject.group is not None:
         source["examples"] = {"path": f"{subject.group}s.csv", "cluster": subject.group}
@@ -175,17 +164,12 @@ def study_text(subject: Subject, splits: int, seed: int) -> str:
     )
 
 
-def _splits_of(path: Path) -> int:
-    """Return how many splits an older study file asks for; 0 where that cannot be told."""
-    try:
-        return int(tomllib.loads(path.read_text(encoding="utf-8"))["splits"]["count"])
-    except (OSError, ValueError, LookupError, TypeError):
-        return 0
-
-
 def write_study_file(subject: Subject, folder: Path, *, splits: int, seed: int) -> str:
-    """Write the study file beside the data, and return its name."""
-    older = _splits_of(folder / STUDY)
+    """Write the study file beside the data, or in place of an older one, and return its name."""
+    try:
+        older = int(tomllib.loads((folder / STUDY).read_text(encoding="utf-8"))["splits"]["count"])
+    except (OSError, ValueError, LookupError, TypeError):
+        older = 0
     _write(folder / STUDY, *(study_text(subject, count, seed) for count in (splits, older)))
     return STUDY
 
@@ -219,11 +203,10 @@ def draw(result: Result) -> Any:  # Any: a Figure of matplotlib, which may not b
     first.set_yticks(range(len(methods)), [str(name) for name in study[METHOD].values])
     first.set_ylim(len(methods) - 0.5, -0.75)
     wanted = 1 - float(study[names.ALPHA])
-    least = float(study["aggregated_coverage"].min())
-    first.set_xlim(min(least, wanted) - 0.02, 1.02)
+    low, high = min(float(study["aggregated_coverage"].min()), wanted) - 0.02, 1.02
+    first.set_xlim(low, high)
     first.locator_params(axis="x", nbins=6)
     first.axvline(wanted, color=INK, linestyle="--", linewidth=1.2, zorder=1)
-    low, high = first.get_xlim()
     place = (wanted - low) / (high - low)
     first.set_title(f"wanted: {wanted:g}", x=place, fontsize=10, color=INK)
     second.set_xlim(0, result.study.attrs["labels"] * 1.06)
@@ -276,9 +259,9 @@ def write_data(subject: Subject, folder: Path) -> list[str]:
     """Write predictions, the annotators' answers, and the groups of the examples."""
     lam, model = subject.plausibilities, subject.predictions
     answers = answers_file(subject)
-    tables = {PREDICTIONS: _frame(model)}
+    tables = {PREDICTIONS: model.to_pandas()}
     if answers == VOTES:
-        tables[VOTES] = _frame((lam * lam[names.DENOMINATOR]).round().astype(int))
+        tables[VOTES] = (lam * lam[names.DENOMINATOR]).round().astype(int).to_pandas()
     else:
         with replacing(folder / answers) as part:
             write_plausibilities(lam, part)
@@ -290,10 +273,6 @@ def write_data(subject: Subject, folder: Path) -> list[str]:
     return [answers, *(name for name in tables if name != answers)]
 
 
-def _frame(array: xr.DataArray) -> pd.DataFrame:
-    return pd.DataFrame(array.values, array.indexes[names.EXAMPLE], array.indexes[names.LABEL])
-
-
 def answers_file(subject: Subject) -> str:
     """Return the name of the file of the annotators' answers."""
     return VOTES if names.DENOMINATOR in subject.plausibilities.coords else PLAUSIBILITIES
@@ -301,12 +280,10 @@ def answers_file(subject: Subject) -> str:
 
 def write_result(result: Result, folder: Path, *, figure: bool) -> list[str]:
     """Write the prediction sets of the first split, their guarantee, and the figure."""
-    written = []
     if figure:
         write_figure(result, folder / FIGURE)
-        written.append(FIGURE)
     write_sets(result.sets, folder / SETS)
-    return [*written, SETS, Path(SETS).with_suffix(".json").name]
+    return [*([FIGURE] if figure else []), SETS, Path(SETS).with_suffix(".json").name]
 
 
 def _write(path: Path, text: str, *older: str) -> None:

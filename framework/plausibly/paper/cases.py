@@ -20,19 +20,18 @@ import xarray as xr
 
 from plausibly.calibration.alphas import read_alpha
 from plausibly.data import names
-from plausibly.data.names import text_array
-from plausibly.errors import counted
+from plausibly.data.names import name_texts, several, text_array
 from plausibly.evaluation.design import MethodTable
 from plausibly.evaluation.result import decimal
 from plausibly.kernels import coverage
-from plausibly.kernels.types import Bools, Floats, Ints
+from plausibly.kernels.types import Bools, Floats
 from plausibly.palette import INK, VERMILION
 from plausibly.paper import page
 from plausibly.paper.data import nodules
 from plausibly.paper.figure import DRAWS, METHOD, SPLIT, Figure, Study, monte_carlo
 from plausibly.paper.page import CLOSE, Claim, Drawing, close, framed, mean_spread
 from plausibly.plots import examples, style
-from plausibly.plots.style import Axes, Look, ascending
+from plausibly.plots.style import Look, ascending
 
 ALPHA, STRICTER = "0.27", "0.1"
 VOTED, MONTE_CARLO, ECDF = "voted", "Monte Carlo", "ECDF Monte Carlo"
@@ -46,30 +45,29 @@ COMPARED = (VOTED, MONTE_CARLO)
 
 
 def draw_by_method(numbers: xr.Dataset) -> Drawing:
-    columns = {str(name): numbers.sel({METHOD: name}) for name in numbers[METHOD].values}
+    columns = {name: numbers.sel({METHOD: name}) for name in name_texts(numbers[METHOD].values)}
     title = "Coverage and set size by what the sets are calibrated on"
     return page.draw_columns(columns, title, numbers)
 
 
 def claim_by_method(numbers: xr.Dataset, level: float) -> Claim:
-    there = numbers["aggregated_coverage"]
-    covered = {name: there.sel({METHOD: name}).values for name in METHODS}
-    spread = {name: np.std(values, ddof=1) for name, values in covered.items()}
-    size = {name: float(numbers["set_size"].sel({METHOD: name}).mean()) for name in METHODS}
+    rows = {name: numbers.sel({METHOD: name}) for name in METHODS}
+    covered = {name: one["aggregated_coverage"].values for name, one in rows.items()}
+    size = {name: float(one["set_size"].mean()) for name, one in rows.items()}
     short = level - float(covered[VOTED].mean())
-    said = ", ".join(
+    measured = ", ".join(
         f"{name} {mean_spread(covered[name])} with {size[name]:.2f} labels" for name in METHODS
     )
     return Claim(
         says=f"voted calibration misses {level:g} aggregated coverage, Monte Carlo and ECDF "
         "Monte Carlo reach it with larger sets, the latter with more spread",
-        measured=f"{said}; voted falls short by {decimal(short)}",
+        measured=f"{measured}; voted falls short by {decimal(short)}",
         parts={
             "voted short": short > CLOSE,
-            f"{MONTE_CARLO} at {level:g}": close(float(covered[MONTE_CARLO].mean()), level),
-            f"{ECDF} at {level:g}": close(float(covered[ECDF].mean()), level),
+            f"{MONTE_CARLO} at {level:g}": close(covered[MONTE_CARLO], level),
+            f"{ECDF} at {level:g}": close(covered[ECDF], level),
             "larger sets": size[MONTE_CARLO] > size[VOTED],
-            "more spread of ECDF": bool(spread[ECDF] > spread[MONTE_CARLO]),
+            "more spread of ECDF": bool(covered[ECDF].std() > covered[MONTE_CARLO].std()),
         },
     )
 
@@ -80,29 +78,28 @@ COVERAGE = Figure(
 COVERAGE_STRICT = attrs.evolve(COVERAGE, alpha=STRICTER)
 
 
-def _of_one_split(study: Study, methods: tuple[str, ...]) -> tuple[Bools, dict[str, Bools]]:
-    """Return the test examples of the first split, and their sets by each method."""
-    rows = study.rows(0)
-    sets = {}
+def _sets_of_one_split(study: Study, methods: tuple[str, ...]) -> tuple[Bools, Bools]:
+    """Return the test examples of the first split, and their sets, (method, example, label)."""
+    rows, sets = study.rows(0), []
     for place, name in enumerate(methods):
         predictor = study.calibrated(rows, METHODS[name], seed=study.seed)
-        sets[name] = predictor.predict_array(study.data.predictions.values[rows], study.alpha)
+        sets.append(predictor.predict_array(study.data.predictions.values[rows], study.alpha))
         study.tick(place + 1, len(methods))
-    return rows, sets
+    return rows, np.stack(sets)
 
 
 def by_example(study: Study) -> xr.Dataset:
     """Return voted, tied and aggregated coverage and largest plausibility, (example,)."""
-    rows, sets = _of_one_split(study, tuple(METHODS))
+    rows, sets = _sets_of_one_split(study, tuple(METHODS))
     lam = study.data.plausibilities.values[rows]
-    covered = np.stack([coverage.aggregated(found, lam) for found in sets.values()])
+    covered = [coverage.aggregated(one, lam) for one in sets]
     return xr.Dataset(
         {
-            "voted": (names.EXAMPLE, coverage.voted(sets[VOTED], lam)),
-            "tied": (names.EXAMPLE, coverage.voted(sets[VOTED], lam, "fractional")),
+            "voted": (names.EXAMPLE, coverage.voted(sets[0], lam)),
+            "tied": (names.EXAMPLE, coverage.voted(sets[0], lam, "fractional")),
             "labels_tied": (names.EXAMPLE, coverage.tie_counts(lam)),
             "largest_plausibility": (names.EXAMPLE, lam.max(axis=1)),
-            "aggregated": ((METHOD, names.EXAMPLE), covered),
+            "aggregated": ((METHOD, names.EXAMPLE), np.stack(covered)),
         },
         coords={
             names.EXAMPLE: study.data.predictions[names.EXAMPLE].values[rows],
@@ -122,7 +119,7 @@ def draw_by_example(numbers: xr.Dataset) -> Drawing:
     above, below = drawn.subplots(2, 1, sharex=True)
     aggregated = numbers["aggregated"]
     places = np.arange(1, numbers.sizes[names.EXAMPLE] + 1)
-    for panel, array, look, said in (
+    for panel, array, look, name in (
         (above, numbers["voted"], style.VOTED, "voted label"),
         (above, numbers["tied"], style.TRUE, "voted label, credit 1/L for L tied"),
         (above, aggregated[0], style.AGGREGATED, "plausibilities (aggregated)"),
@@ -131,7 +128,7 @@ def draw_by_example(numbers: xr.Dataset) -> Drawing:
             for one, look in zip(aggregated, page.METHOD_LOOKS, strict=False)
         ),
     ):
-        ascending(panel, array.values, look, f"{said}, mean {array.values.mean():.3f}", places)
+        ascending(panel, array.values, look, f"{name}, mean {array.values.mean():.3f}", places)
     largest, dotted = numbers["largest_plausibility"].values, Look(colour=INK, line=":")
     ascending(above, largest, dotted, "largest plausibility", places, steps="default")
     titles = "calibrated on votes", "aggregated coverage by calibration"
@@ -144,15 +141,15 @@ def draw_by_example(numbers: xr.Dataset) -> Drawing:
 
 def claim_by_example(numbers: xr.Dataset, level: float) -> Claim:
     one = numbers["aggregated"].sel({METHOD: VOTED}).values
-    voted, mean = float(numbers["voted"].mean()), float(one.mean())
+    voted, tied, mean = (float(each.mean()) for each in (numbers["voted"], numbers["tied"], one))
     partly = float(((one > 0) & (one < 1)).mean())
     ties = float((numbers["labels_tied"] > 1).mean())
     return Claim(
         says=f"calibrated on votes, sets cover the vote at about {level:g} and expert opinion "
         "far less; of many examples they cover a part",
-        measured=f"{counted(numbers.sizes[names.EXAMPLE])} test examples: voted "
-        f"{decimal(voted)}, with credit for ties {decimal(float(numbers['tied'].mean()))}, "
-        f"aggregated {decimal(mean)}; covered in part {decimal(partly)}, tied {decimal(ties)}",
+        measured=f"{several(numbers.sizes[names.EXAMPLE], 'test example')}: voted "
+        f"{decimal(voted)}, with credit for ties {decimal(tied)}, aggregated {decimal(mean)}; "
+        f"covered in part {decimal(partly)}, tied {decimal(ties)}",
         parts={
             "plausibilities short": mean < level - CLOSE,
             "less than the vote": mean < voted - CLOSE,
@@ -165,89 +162,80 @@ REALISED = Figure(nodules, ALPHA, by_example, draw_by_example, claim_by_example)
 
 SHOWN = 4
 MOST_LABELS = 8
-AMBIGUOUS = 0.5
+AMBIGUOUS = 0.5 + 1e-9  # plausibilities are rounded
 CLEARLY = 0.05
-_ROUNDED = 1e-9
 _WIDTH = 24
 _LOOKS = (Look(colour=VERMILION, marker="x"), style.TRUE)
 
 
 def ambiguous(study: Study) -> xr.Dataset:
     """Return coverage of every test example by both, and all about the few that are shown."""
-    rows, by_name = _of_one_split(study, COMPARED)
-    data, sets = study.data, np.stack(list(by_name.values()))
-    lam = data.plausibilities.values[rows]
-    covered = np.stack([coverage.aggregated(found, lam) for found in sets])
+    rows, sets = _sets_of_one_split(study, COMPARED)
+    predictions = study.data.predictions[rows]
+    lam = study.data.plausibilities.values[rows]
+    covered = np.stack([coverage.aggregated(one, lam) for one in sets])
     most = lam.max(axis=1)
-    few = np.lexsort((most, covered[0] - covered[1], most > AMBIGUOUS + _ROUNDED))[:SHOWN]
-    named = data.predictions[names.EXAMPLE].values[rows]
+    few = np.lexsort((most, covered[0] - covered[1], most > AMBIGUOUS))[:SHOWN]
     shown = ("shown", names.LABEL)
+    # Of very many labels a few are drawn, which were named or are in a set.
+    used = (lam[few] > 0) | sets[:, few].any(axis=0) | (lam.shape[1] <= MOST_LABELS)
+    order = np.argsort(np.argsort(-(lam[few] + used), axis=1, kind="stable"), axis=1)
     return xr.Dataset(
         {
             "aggregated": ((METHOD, names.EXAMPLE), covered),
             "largest_plausibility": (names.EXAMPLE, most),
             "plausibility": (shown, lam[few]),
-            "prediction": (shown, data.predictions.values[rows][few]),
+            "prediction": (shown, predictions.values[few]),
             "in_set": ((METHOD, *shown), sets[:, few]),
-            "drawn": (shown, _used(lam[few], sets[:, few])),
+            "drawn": (shown, used & (order < MOST_LABELS)),
         },
         coords={
             METHOD: text_array(COMPARED),
-            names.EXAMPLE: named,
-            "shown": named[few],
-            names.LABEL: data.predictions[names.LABEL].values,
+            names.EXAMPLE: predictions[names.EXAMPLE].values,
+            "shown": predictions[names.EXAMPLE].values[few],
+            names.LABEL: predictions[names.LABEL].values,
         },
         attrs=study.facts(splits=1),
     )
 
 
-def _used(lam: Floats, sets: Bools) -> Bools:
-    """Return which labels of each example are drawn: those said or in a set, of very many few."""
-    used = (lam > 0) | sets.any(axis=0) if lam.shape[1] > MOST_LABELS else np.ones_like(lam, bool)
-    order: Ints = np.argsort(np.argsort(-(lam + used), axis=1, kind="stable"), axis=1)
-    return np.asarray(used & (order < MOST_LABELS))
-
-
 def draw_ambiguous(numbers: xr.Dataset) -> Drawing:
+    """Return bars of some examples, with marks for the labels that are in each set."""
     count = numbers.sizes["shown"]
     drawn = page.new_page(11, 3.2 * ((count + 1) // 2) + 0.6)
     panels = np.atleast_1d(drawn.subplots((count + 1) // 2, min(2, count))).ravel()
-    for panel, place in zip(panels, range(count), strict=False):
-        _example(panel, numbers.isel({"shown": place}))
-    for panel in panels[count:]:
-        panel.set_visible(False)
+    for place, panel in enumerate(panels):
+        if place >= count:
+            panel.set_visible(False)
+            continue
+        one = numbers.isel({"shown": place})
+        one = one.isel({names.LABEL: one["drawn"].values})
+        lam, inside = one["plausibility"].values, one["in_set"].values
+        before, after = (float(lam[there].sum()) for there in inside)
+        marks = [
+            examples.Marked(name=f"in the {method} set", inside=there, look=look)
+            for method, there, look in zip(COMPARED, inside, _LOOKS, strict=True)
+        ]
+        name = str(one["shown"].values)[-_WIDTH:]
+        title = f"{name}: voted {before:.2f}, Monte Carlo {after:.2f}"
+        labels, model = name_texts(one[names.LABEL].values), one["prediction"].values
+        examples.draw_bars(panel, labels, lam, model, marks, width=_WIDTH, title=title)
     page.key_above(drawn, panels[0], 4)
     return page.finish(drawn, "Ambiguous examples, and what two sets hold of them", numbers)
 
 
-def _example(panel: Axes, one: xr.Dataset) -> None:
-    """Draw plausibility and prediction of each label of an example, and who has it in the set."""
-    kept = one.isel({names.LABEL: one["drawn"].values})
-    lam, inside = kept["plausibility"].values, kept["in_set"].values
-    before, after = (float(lam[there].sum()) for there in inside)
-    name = str(one["shown"].values)[-_WIDTH:]
-    marks = [
-        examples.Marked(name=f"in the {method} set", inside=there, look=look)
-        for method, there, look in zip(COMPARED, inside, _LOOKS, strict=True)
-    ]
-    title = f"{name}: voted {before:.2f}, Monte Carlo {after:.2f}"
-    labels, model = [str(label) for label in kept[names.LABEL].values], kept["prediction"].values
-    examples.draw_bars(panel, labels, lam, model, marks, width=_WIDTH, title=title)
-
-
 def claim_ambiguous(numbers: xr.Dataset, level: float) -> Claim:
-    unclear = numbers["largest_plausibility"] <= AMBIGUOUS + _ROUNDED
-    by_method = numbers["aggregated"]
-    voted, drawn = (float(by_method.where(unclear).sel({METHOD: name}).mean()) for name in COMPARED)
-    gain = by_method.sel({METHOD: MONTE_CARLO}) - by_method.sel({METHOD: VOTED})
-    more, less = float((gain > 0).mean()), float((gain < 0).mean())
+    unclear = numbers["largest_plausibility"] <= AMBIGUOUS
+    voted, drawn = (numbers["aggregated"].sel({METHOD: name}) for name in COMPARED)
+    before, after = float(voted.where(unclear).mean()), float(drawn.where(unclear).mean())
+    more, less = float((drawn > voted).mean()), float((drawn < voted).mean())
     return Claim(
         says="on ambiguous examples Monte Carlo sets cover clearly more plausibility mass than "
         "sets calibrated on votes",
         measured=f"{int(unclear.sum())} test examples without a label above one half: voted "
-        f"{decimal(voted)}, Monte Carlo {decimal(drawn)}; of all test examples "
+        f"{decimal(before)}, Monte Carlo {decimal(after)}; of all test examples "
         f"{decimal(more)} gain and {decimal(less)} lose",
-        parts={"clearly more": drawn > voted + CLEARLY},
+        parts={"clearly more": after > before + CLEARLY},
     )
 
 
@@ -297,7 +285,7 @@ def draw_by_rank(numbers: xr.Dataset) -> Drawing:
 
 def claim_by_rank(numbers: xr.Dataset, level: float) -> Claim:
     there = numbers["aggregated_coverage"].values
-    said = ", ".join(
+    measured = ", ".join(
         f"{rule} m = {count} {mean_spread(there[i, j])}"
         for i, rule in enumerate(RULES)
         for j, count in enumerate(COUNTS)
@@ -305,9 +293,9 @@ def claim_by_rank(numbers: xr.Dataset, level: float) -> Claim:
     return Claim(
         says=f"the standard quantile on m drawn labels covers {level:g} on average too, "
         "without a guarantee for m > 1; for m = 1 it is Algorithm 1",
-        measured=said,
+        measured=measured,
         parts={
-            f"at {level:g}": all(close(float(one.mean()), level) for one in there[0]),
+            f"at {level:g}": all(close(one, level) for one in there[0]),
             "one rule for m = 1": bool((there[0, 0] == there[1, 0]).all()),
         },
     )

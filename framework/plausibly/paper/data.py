@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import contextlib
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 import attrs
 import numpy as np
@@ -17,7 +16,7 @@ from scipy.special import softmax
 
 from plausibly.conformal.aggregate import aggregate
 from plausibly.data import align, names, validate
-from plausibly.data.names import name_texts
+from plausibly.data.names import name_texts, several
 from plausibly.demo import subjects
 from plausibly.errors import InputError, counted, listed
 from plausibly.evaluation.inputs import as_plausibilities, example_values
@@ -37,19 +36,12 @@ class Data(subjects.Judged):
     simulated: bool = False
 
     @property
-    def labels(self) -> tuple[str, ...]:
-        return tuple(map(str, self.predictions[names.LABEL].values))
-
-    @property
     def sure(self) -> xr.DataArray:
         """Plausibilities that know the true label, (example, label), for data that have one."""
         if self.true is None:
             raise ValueError(f"no label of the {self.name} is known")
-        hit: NDArray[np.bool_] = self.true.values[:, None] == np.array(self.labels)
+        hit: NDArray[np.bool_] = self.true.values[:, None] == self.predictions[names.LABEL].values
         return self.predictions.copy(data=hit.astype(np.float64)).rename("plausibilities")
-
-    def described(self) -> dict[str, str | int]:
-        return {"data": self.name, "about": self.about, "simulated": int(self.simulated)}
 
 
 TRAINING = 1000
@@ -58,24 +50,16 @@ _SPREAD = 0.2
 
 
 @attrs.frozen(kw_only=True, eq=False)
-class ToyModel:
-    """The toy of section 2.2 with a small network that was fitted to other points."""
+class Toy(Data):
+    """The toy of section 2.2: points in the plane, and what a network says of any."""
 
-    drawn: subjects.Toy
-    network: Any  # Any: scikit-learn may not be installed, and has no types
-
-    def probabilities(self, points: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return what the network says of points in the plane, (point, label)."""
-        return np.asarray(self.network.predict_proba(_standardised(points)), dtype=np.float64)
-
-
-def _standardised(points: NDArray[np.float64]) -> NDArray[np.float64]:
-    return (points - 0.5) / _SPREAD
+    points: xr.DataArray
+    probabilities: Callable[[NDArray[np.float64]], NDArray[np.float64]]
 
 
 @cache
-def toy_model(points: int, seed: int) -> ToyModel:
-    """Return the toy, with a multilayer perceptron fitted to `TRAINING` further points."""
+def toy_data(points: int, seed: int) -> Toy:
+    """Return the toy with the predictions of a perceptron fitted to `TRAINING` further points."""
     neural = require("sklearn.neural_network", extra="demo", whose=WHOSE)
     hashes = hash_names(f"t{i}" for i in range(1, TRAINING + 1))
     labels, where = subjects.draw(hashes, Keys(seed, "toy"))
@@ -83,22 +67,21 @@ def toy_model(points: int, seed: int) -> ToyModel:
         hidden_layer_sizes=(_HIDDEN,), solver="lbfgs", alpha=1.0, max_iter=5000, random_state=0
     )
     with one_thread():
-        network.fit(_standardised(where), labels)
-    return ToyModel(drawn=subjects.make_toy(points, seed=seed), network=network)
+        network.fit((where - 0.5) / _SPREAD, labels)
 
+    def probabilities(points: NDArray[np.float64]) -> NDArray[np.float64]:
+        return np.asarray(network.predict_proba((points - 0.5) / _SPREAD), dtype=np.float64)
 
-@cache
-def toy_data(points: int, seed: int) -> Data:
-    """Return the toy as data: the network's probabilities, and the true posterior."""
-    model = toy_model(points, seed)
-    drawn = model.drawn
-    return Data(
+    drawn = subjects.make_toy(points, seed=seed)
+    return Toy(
         name="toy",
         about=f"toy: {counted(points)} points of three Gaussians with their true posterior, a "
         f"perceptron fitted to {counted(TRAINING)} others",
-        predictions=drawn.predictions.copy(data=model.probabilities(drawn.points.values)),
+        predictions=drawn.predictions.copy(data=probabilities(drawn.points.values)),
         plausibilities=drawn.plausibilities,
         true=drawn.true,
+        points=drawn.points,
+        probabilities=probabilities,
     )
 
 
@@ -141,10 +124,10 @@ def given(
     if group is not None:
         groups = example_values(group, (model, lam))
         model = model.assign_coords({group: (names.EXAMPLE, groups)})
-    examples = counted(model.sizes[names.EXAMPLE])
+    examples, of_labels = several(len(model), "example"), several(len(labels), "label")
     return Data(
         name=name,
-        about=f"{name}: {examples} examples, {counted(len(labels))} labels",
+        about=f"{name}: {examples}, {of_labels}",
         predictions=model,
         plausibilities=lam,
         group=group,
@@ -165,24 +148,22 @@ _SHARP, _NOISE, _COMMON = 1.0, 2.0, 0.2
 def read(folder: Path, *, simulate: bool = False, seed: int = 1) -> Data:
     """Return plausibilities by inverse rank, and predictions, of the skin case."""
     public = f"{ANNOTATIONS}, {CONDITIONS} and {PREDICTIONS[0]}, which are public"
+    hint = "name the folder that holds them: derm=... (--derm FOLDER)"
     annotations, conditions = (
-        _first(folder, [name], public, "--derm with the folder that holds them")
-        for name in (ANNOTATIONS, CONDITIONS)
+        _first(folder, [name], public, hint) for name in (ANNOTATIONS, CONDITIONS)
     )
     lam = aggregate(read_annotations(annotations, "selectors", conditions))
-    about = (
-        f"skin: {counted(len(lam))} cases, {lam.shape[1]} conditions, inverse-rank plausibilities"
-    )
     if simulate:
         values, source = _simulated(lam, seed), "SIMULATED predictions"
     else:
         model = "model probabilities, a row a case and a column a condition"
-        fetch = "fetch it from where the annotations are, or --simulate to make predictions up"
+        fetch = "fetch it from where the annotations are, or make it up: simulate=True (--simulate)"
         path = _first(folder, PREDICTIONS, model, fetch)
         values, source = _numbers(path, lam.shape), path.name
     return Data(
         name="derm",
-        about=f"{about}, {source}",
+        about=f"skin: {counted(len(lam))} cases, {lam.shape[1]} conditions, inverse-rank "
+        f"plausibilities, {source}",
         predictions=lam.copy(data=values)
         .rename("predictions")
         .reset_coords(drop=True)

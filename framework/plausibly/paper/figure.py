@@ -113,8 +113,16 @@ class Study:
         return kept.drop_vars(["guaranteed", "guaranteed_level"]).assign(guaranteed_level=level)
 
     def facts(self, **others: object) -> dict[str, object]:
-        asked = {"splits": self.splits, "alpha": float(self.alpha), "seed": self.seed}
-        return {**self.data.described(), **asked, **others}
+        data = self.data
+        return {
+            "data": data.name,
+            "about": data.about,
+            "simulated": int(data.simulated),
+            "splits": self.splits,
+            "alpha": float(self.alpha),
+            "seed": self.seed,
+            **others,
+        }
 
 
 @attrs.frozen

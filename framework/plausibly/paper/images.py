@@ -10,7 +10,7 @@ pooled, covers more of the augmented ones.
 from __future__ import annotations
 
 from functools import cache
-from typing import Any
+from typing import Any, TypeAlias
 
 import attrs
 import numpy as np
@@ -36,7 +36,7 @@ from plausibly.paper.data import WHOSE, Data, one_thread
 from plausibly.paper.figure import METHOD, SPLIT, Figure, Study, monte_carlo
 from plausibly.paper.page import Claim, Drawing, close, framed, mean_spread
 from plausibly.plots import style
-from plausibly.plots.style import SMALL, Axes, histogram
+from plausibly.plots.style import SMALL, histogram
 from plausibly.protocols import ANNOTATION
 
 ALPHA = "0.1"
@@ -50,20 +50,17 @@ _TURN, _SHIFT, _NOISE = 10.0, 0.5, 0.1
 """Most degrees of a rotation, most pixels of a shift, standard deviation of the noise of pixels."""
 
 
-@attrs.frozen(eq=False)
-class Digits:
-    """Images with their digits."""
-
-    images: Images
-    digits: Ints
+Digits: TypeAlias = tuple[Images, Ints]
+"""Images with their digits."""
 
 
 @cache
 def load() -> tuple[Digits, Digits]:
+    """Return the digits that classifiers are fitted to, and those of the study."""
     found = require("sklearn.datasets", extra="demo", whose=WHOSE).load_digits()
     images: Images = np.asarray(found.images, dtype=np.float64) / 16
     digits, half = np.asarray(found.target, dtype=np.int64), len(images) // 2
-    return Digits(images[:half], digits[:half]), Digits(images[half:], digits[half:])
+    return (images[:half], digits[:half]), (images[half:], digits[half:])
 
 
 def perturbed(images: Images, uniform: NDArray[np.float64]) -> Images:
@@ -72,13 +69,8 @@ def perturbed(images: Images, uniform: NDArray[np.float64]) -> Images:
     shift = _SHIFT * (2 * uniform[:, 1:3] - 1)
     radius, turn = uniform[:, 3:].reshape(len(images), 2, SIDE, SIDE).swapaxes(0, 1)
     noise, _ = normals(radius, turn)
-    return np.clip(_moved(images, angle, shift) + _NOISE * noise, 0, 1)
-
-
-def _moved(images: Images, angle: NDArray[np.float64], shift: NDArray[np.float64]) -> Images:
-    """Return images turned about their middle and shifted, by bilinear interpolation."""
     middle = (SIDE - 1) / 2
-    row, column = np.meshgrid(np.arange(SIDE) - middle, np.arange(SIDE) - middle, indexing="ij")
+    row, column = np.mgrid[:SIDE, :SIDE] - middle
     cos, sin = np.cos(angle)[:, None, None], np.sin(angle)[:, None, None]
     there = np.broadcast_arrays(
         np.arange(len(images))[:, None, None],
@@ -86,7 +78,8 @@ def _moved(images: Images, angle: NDArray[np.float64], shift: NDArray[np.float64
         cos * column - sin * row + middle - shift[:, 1, None, None],
     )
     # Outside of each image there are pixels of nothing.
-    return np.asarray(map_coordinates(images, np.stack(there), order=1, mode="grid-constant"))
+    moved = map_coordinates(images, np.stack(there), order=1, mode="grid-constant")
+    return np.clip(moved + _NOISE * noise, 0, 1)
 
 
 def _flat(images: Images) -> Images:
@@ -113,12 +106,11 @@ SHOWN = 2
 
 
 @attrs.frozen(kw_only=True, eq=False)
-class Overlaid:
+class Overlaid(Data):
     """Images, what is in them, and what ten classifiers say."""
 
     images: Images
     holds: Bools
-    data: Data
 
 
 @cache
@@ -134,36 +126,36 @@ def overlaid(seed: int) -> Overlaid:
         for example, row in zip(examples.tolist(), holds, strict=True)
     )
     lam = aggregate(registry.resolve(ANNOTATION, "label-set").build(records, LABELS))
-    data = Data(
+    return Overlaid(
         name="digits",
         about=f"{counted(IMAGES)} images of one or two overlaid digits, ten logistic regressions "
         f"fitted to {counted(TRAINING)} others",
         predictions=_cells(np.stack(values, axis=1), examples, scale="independent"),
         plausibilities=lam.sel({names.EXAMPLE: examples}),
+        images=images,
+        holds=holds,
     )
-    return Overlaid(images=images, holds=holds, data=data)
 
 
 def _compose(source: Digits, count: int, keys: Keys) -> tuple[Images, Bools]:
     """Return images of one or two digits, the darker pixel of both, and which digits they hold."""
+    images, digits = source
     uniform = keys.uniform(hash_names(range(count)), 3)
-    one, two = (np.floor(uniform[:, i] * len(source.digits)).astype(np.int64) for i in (0, 1))
+    one, two = np.floor(uniform[:, :2] * len(digits)).astype(np.int64).T
     two = np.where(uniform[:, 2] < SINGLE, one, two)
-    holds = np.zeros((count, len(LABELS)), dtype=np.bool_)
-    for digit in (one, two):
-        holds[np.arange(count), source.digits[digit]] = True
-    return np.maximum(source.images[one], source.images[two]), holds
+    one_of, every = np.eye(len(LABELS), dtype=np.bool_), np.maximum(images[one], images[two])
+    return every, one_of[digits[one]] | one_of[digits[two]]
 
 
 def label_sets(study: Study) -> xr.Dataset:
     """Return coverage over splits, and of one split all about its test images."""
-    made, data, method = overlaid(study.seed), study.data, monte_carlo()
+    data, method = overlaid(study.seed), monte_carlo()
     over = study.compared({"": method}).isel({METHOD: 0}, drop=True)
     rows = study.rows(0)
     test, lam = data.predictions[rows], data.plausibilities.values[rows]
     predictor = study.calibrated(rows, method, seed=study.seed)
     sets = predictor.predict_array(test.values, study.alpha)
-    covered, counts = coverage.aggregated(sets, lam), made.holds[rows].sum(axis=1)
+    covered, counts = coverage.aggregated(sets, lam), data.holds[rows].sum(axis=1)
     base = coverage.aggregated(data.predictions.values >= 0.5, data.plausibilities.values)
     # Of two digits, the first image covered in part and the first wholly; else any two images.
     partly = np.flatnonzero((counts == 2) & (covered > 0) & (covered < 1))
@@ -177,8 +169,8 @@ def label_sets(study: Study) -> xr.Dataset:
             "realised": (names.EXAMPLE, covered),
             "labels": (names.EXAMPLE, counts),
             "size": (names.EXAMPLE, coverage.sizes(sets)),
-            "shown_image": (("shown", "row", "column"), made.images[rows][few]),
-            "shown_holds": (("shown", names.LABEL), made.holds[rows][few]),
+            "shown_image": (("shown", "row", "column"), data.images[rows][few]),
+            "shown_holds": (("shown", names.LABEL), data.holds[rows][few]),
             "p_value": (("shown", names.LABEL), predictor.p_values(test[few]).values),
         },
         coords={
@@ -196,10 +188,18 @@ def draw_label_sets(numbers: xr.Dataset) -> Drawing:
     first, second, third = above.subplots(1, 3)
     values, level = numbers["aggregated_coverage"].values, page.wanted(numbers)
     edges = style.edges([values, np.array([level])], bins=25)
-    said = f"aggregated, mean {values.mean():.3f}"
-    histogram(first, values, edges, style.AGGREGATED, said)
+    label = f"aggregated, mean {values.mean():.3f}"
+    histogram(first, values, edges, style.AGGREGATED, label)
     framed(first, "aggregated coverage (share)", "splits", "over splits", level=level, room=0.3)
-    _realised(second, numbers)
+    levels = np.array([0.0, 0.5, 1.0])
+    for offset, count, look in ((-0.06, 1, style.OTHERS[3]), (0.06, 2, style.AGGREGATED)):
+        there = numbers["realised"].values[numbers["labels"].values == count, None]
+        heights = (np.abs(there - levels) < 0.25).sum(axis=0)
+        label = "one digit" if count == 1 else "two digits"
+        bars = style.bars(second, levels + offset, heights, 0.11, look, label)
+        second.bar_label(bars, fontsize=SMALL)
+    second.set_xticks(levels)
+    framed(second, "realised coverage of an image (share)", "test images", "one split")
     sizes = numbers["size"].values
     bins = np.bincount(sizes, minlength=11)
     third.bar(np.arange(bins.size), bins, color=style.SIZE.colour, edgecolor=INK, linewidth=0.5)
@@ -208,39 +208,21 @@ def draw_label_sets(numbers: xr.Dataset) -> Drawing:
     third.set_xticks(range(0, 11, 2))
     panels = below.subplots(1, 2 * SHOWN, width_ratios=(1, 2) * SHOWN)
     for place in range(SHOWN):
-        one = numbers.isel(shown=place)
-        _image(panels[2 * place], panels[2 * place + 1], one, numbers.attrs[names.ALPHA])
+        one, (picture, panel) = numbers.isel(shown=place), panels[2 * place : 2 * place + 2]
+        picture.imshow(one["shown_image"].values, cmap="gray_r")
+        picture.set(xticks=[], yticks=[])
+        holds, p = one["shown_holds"].values, one["p_value"].values
+        held = " and ".join(np.array(LABELS)[holds])
+        picture.set_title(f"holds {held}", fontsize=10, loc="left", color=INK)
+        # P-values of the digits: those that the image holds in full colour.
+        digits, alpha = np.arange(len(p)), float(numbers.attrs[names.ALPHA])
+        panel.bar(digits[holds], p[holds], color=BLUE, label="in the image")
+        panel.bar(digits[~holds], p[~holds], color="white", edgecolor=GREY, label="not in it")
+        line = {"color": VERMILION, "linestyle": "--", "linewidth": 1.2}
+        panel.axhline(alpha, label=f"alpha {alpha:g}", **line)
+        panel.set_xticks(digits, LABELS)
+        framed(panel, "digit", "p-value", "in the set: p-value above alpha", room=0.35, columns=3)
     return page.finish(drawn, "Label sets: 90 % of the mass, not of every image", numbers)
-
-
-def _realised(panel: Axes, numbers: xr.Dataset) -> None:
-    """Draw how many images are covered by how much, by the number of their digits."""
-    realised, labels = numbers["realised"].values, numbers["labels"].values
-    levels = np.array([0.0, 0.5, 1.0])
-    for offset, count, look in ((-0.06, 1, style.OTHERS[3]), (0.06, 2, style.AGGREGATED)):
-        there = realised[labels == count, None]
-        heights = (np.abs(there - levels) < 0.25).sum(axis=0)
-        said = "one digit" if count == 1 else "two digits"
-        drawn = style.bars(panel, levels + offset, heights, 0.11, look, said)
-        panel.bar_label(drawn, fontsize=SMALL)
-    panel.set_xticks(levels)
-    framed(panel, "realised coverage of an image (share)", "test images", "one split")
-
-
-def _image(picture: Axes, panel: Axes, one: xr.Dataset, alpha: float) -> None:
-    """Draw an image beside the p-values of the digits; those that it holds in full colour."""
-    picture.imshow(one["shown_image"].values, cmap="gray_r")
-    picture.set(xticks=[], yticks=[])
-    holds, p = one["shown_holds"].values, one["p_value"].values
-    labels = [str(label) for label in one[names.LABEL].values]
-    said = " and ".join(label for label, held in zip(labels, holds, strict=True) if held)
-    picture.set_title(f"holds {said}", fontsize=10, loc="left", color=INK)
-    place = np.arange(len(p))
-    panel.bar(place[holds], p[holds], color=BLUE, label="in the image")
-    panel.bar(place[~holds], p[~holds], color="white", edgecolor=GREY, label="not in it")
-    panel.axhline(alpha, color=VERMILION, linestyle="--", linewidth=1.2, label=f"alpha {alpha:g}")
-    panel.set_xticks(place, labels)
-    framed(panel, "digit", "p-value", "in the set: p-value above alpha", room=0.35, columns=3)
 
 
 def claim_label_sets(numbers: xr.Dataset, level: float) -> Claim:
@@ -254,16 +236,14 @@ def claim_label_sets(numbers: xr.Dataset, level: float) -> Claim:
         f"{float(numbers['set_size'].mean()):.2f}; covered in part {decimal(partly)}; "
         f"classifiers at one half {decimal(base)}",
         parts={
-            f"at {level:g}": close(float(values.mean()), level),
+            f"at {level:g}": close(values, level),
             "some in part": partly > 0,
             "classifiers alone less": base < level,
         },
     )
 
 
-MULTI_LABEL = Figure(
-    lambda seed: overlaid(seed).data, ALPHA, label_sets, draw_label_sets, claim_label_sets
-)
+MULTI_LABEL = Figure(overlaid, ALPHA, label_sets, draw_label_sets, claim_label_sets)
 
 AUGMENTATIONS = 25
 COUNTS = (1, 2, 10)
@@ -272,63 +252,58 @@ COUNT = "images_an_example"
 POOLED = {"name": "augmentation", "scores": "pooled"}
 _LOOKS = {"original": style.VOTED, "augmented": style.AGGREGATED}
 _COVERED, _SIZES = (
-    tuple((f"{measure}_{images}", images, look) for images, look in _LOOKS.items())
+    tuple((f"{measure}_{images}", f"{images}, ", look) for images, look in _LOOKS.items())
     for measure in ("coverage", "set_size")
 )
 
 
 @attrs.frozen(kw_only=True, eq=False)
-class Augmented:
-    """Predictions of originals and augmentations, and the digits."""
+class Augmented(Data):
+    """Originals with their digits, and predictions of originals and augmentations."""
 
-    predictions: xr.DataArray
-    data: Data
+    every: xr.DataArray
     accuracy: tuple[float, float]
 
 
 @cache
 def augmented(seed: int) -> Augmented:
     """Return what a classifier that was fitted to other originals says of every image."""
-    train, study = load()
-    model = _fitted(train.images, train.digits)
-    count = len(study.images)
+    train, (originals, digits) = load()
+    model = _fitted(*train)
+    count = len(originals)
     examples = text_array([f"digit{number}" for number in range(1, count + 1)])
     hashes, keys = hash_names(examples), Keys(seed, "reproduce/augmentation")
     uniform = (keys.child(str(j)).uniform(hashes, UNIFORMS) for j in range(AUGMENTATIONS))
-    every = [study.images, *(perturbed(study.images, each) for each in uniform)]
+    images = [originals, *(perturbed(originals, each) for each in uniform)]
     arrays = [
-        _cells(model.predict_proba(_flat(images)), examples, scale="probability")
-        for images in every
+        _cells(model.predict_proba(_flat(each)), examples, scale="probability") for each in images
     ]
-    numbered = xr.Variable(names.AUGMENTATION, text_array([str(j) for j in range(len(every))]))
-    predictions = xr.concat(arrays, numbered)
-    hit = predictions.values.argmax(axis=2) == study.digits
-    sure = (study.digits[:, None] == np.arange(len(LABELS))).astype(np.float64)
+    numbered = xr.Variable(names.AUGMENTATION, text_array([str(j) for j in range(len(images))]))
+    every = xr.concat(arrays, numbered)
+    hit = every.values.argmax(axis=2) == digits
     accuracy = float(hit[0].mean()), float(hit[1:].mean())
     return Augmented(
-        predictions=predictions,
-        data=Data(
-            name="digits",
-            about=f"{counted(count)} digits, {AUGMENTATIONS} augmentations each, a logistic "
-            f"regression right on {decimal(accuracy[0], 2)} of originals and "
-            f"{decimal(accuracy[1], 2)} of augmentations",
-            predictions=arrays[0],
-            plausibilities=_cells(sure, examples),
-        ),
+        name="digits",
+        about=f"{counted(count)} digits, {AUGMENTATIONS} augmentations each, a logistic "
+        f"regression right on {decimal(accuracy[0], 2)} of originals and "
+        f"{decimal(accuracy[1], 2)} of augmentations",
+        predictions=arrays[0],
+        plausibilities=_cells(np.eye(len(LABELS))[digits], examples),
+        every=every,
         accuracy=accuracy,
     )
 
 
 def augmentation(study: Study) -> xr.Dataset:
     """Return coverage and set size on originals and augmentations, (images an example, split)."""
-    made, data = augmented(study.seed), study.data
+    data = augmented(study.seed)
     known = data.plausibilities.values > 0
     measures = [name for name, _, _ in (*_COVERED, *_SIZES)]
 
     def measure(_: int, rows: Bools) -> Images:
-        test, found = made.predictions.values[:, rows], []
+        test, found = data.every.values[:, rows], []
         for count in COUNTS:
-            few, lam = made.predictions[:count, ~rows], data.plausibilities[~rows]
+            few, lam = data.every[:count, ~rows], data.plausibilities[~rows]
             predictor = calibrate(few, lam, calibrator=POOLED)
             flat = test.reshape(-1, test.shape[-1])
             sets = predictor.predict_array(flat, study.alpha).reshape(test.shape)
@@ -338,7 +313,7 @@ def augmentation(study: Study) -> xr.Dataset:
         return np.transpose(found)
 
     found = zip(measures, study.over_splits(measure), strict=True)
-    original, others = made.accuracy
+    original, others = data.accuracy
     return xr.Dataset(
         {
             **{name: ((COUNT, SPLIT), values) for name, values in found},
@@ -364,7 +339,7 @@ def claim_augmentation(numbers: xr.Dataset, level: float) -> Claim:
     sizes = numbers["set_size_augmented"].mean(SPLIT).values
     plain = numbers["coverage_original"].values[0]
     few, many = float(there[1] - there[0]), float(there[2] - there[0])
-    said = ", ".join(
+    by_count = ", ".join(
         f"m = {count} {decimal(float(one))} with {size:.2f} labels"
         for count, one, size in zip(COUNTS, there, sizes, strict=True)
     )
@@ -372,10 +347,10 @@ def claim_augmentation(numbers: xr.Dataset, level: float) -> Claim:
         says=f"calibrated on originals, sets cover originals at {level:g} and augmented "
         "images less; calibrated on augmented ones too they cover clearly more of these, with "
         "larger sets, the more the more augmentations calibrate",
-        measured=f"originals by originals {mean_spread(plain)}; augmented: {said}; a rise of "
+        measured=f"originals by originals {mean_spread(plain)}; augmented: {by_count}; a rise of "
         f"{decimal(few)} and {decimal(many)}",
         parts={
-            f"originals at {level:g}": close(float(plain.mean()), level),
+            f"originals at {level:g}": close(plain, level),
             "augmented less": float(there[0]) < level - RISE,
             f"a rise of {RISE:g} or more for m = {COUNTS[1]}": few >= RISE,
             f"and for m = {COUNTS[2]} more": many > few,
@@ -384,6 +359,4 @@ def claim_augmentation(numbers: xr.Dataset, level: float) -> Claim:
     )
 
 
-AUGMENTATION = Figure(
-    lambda seed: augmented(seed).data, ALPHA, augmentation, draw_augmentation, claim_augmentation
-)
+AUGMENTATION = Figure(augmented, ALPHA, augmentation, draw_augmentation, claim_augmentation)

@@ -14,7 +14,7 @@ import xarray as xr
 
 from plausibly.atomic import replacing
 from plausibly.data import names
-from plausibly.errors import counted
+from plausibly.data.names import several
 from plausibly.evaluation.result import decimal
 from plausibly.extras import require
 from plausibly.kernels.types import Floats
@@ -57,8 +57,9 @@ def wanted(numbers: xr.Dataset) -> float:
     return float(1 - numbers.attrs.get(names.ALPHA, np.nan))
 
 
-def close(mean: float, level: float) -> bool:
-    return abs(mean - level) <= CLOSE
+def close(values: Floats | float, level: float) -> bool:
+    """Return whether the mean of values is at a level."""
+    return abs(float(np.mean(values)) - level) <= CLOSE
 
 
 def mean_spread(values: Floats) -> str:
@@ -83,6 +84,7 @@ def write_numbers(numbers: xr.Dataset, path: Path) -> None:
                 writer.writerow([data, name, *(at.get(dim, "") for dim in numbers.dims), value])
 
 
+_FOOT = ("about", "splits", "alpha", "seed")
 SIMULATED_PREDICTIONS = "SIMULATED PREDICTIONS: no model made these numbers"
 
 METHOD_LOOKS: tuple[Look, ...] = (
@@ -113,7 +115,7 @@ def framed(
 ) -> None:
     """Put around what is drawn: the level that is asked for, names of axes, room, and a key."""
     if level is not None:
-        style.target(panel, level)
+        style.dashed(panel, level)
     style.tidy(panel, x=x, y=y, title=title, grid=grid)
     if room:
         style.headroom(panel, room)
@@ -139,29 +141,19 @@ def finish(page: Drawing, title: str, numbers: xr.Dataset) -> Drawing:
 
 
 def foot(numbers: xr.Dataset) -> str:
-    """Return the line that says on which data a figure stands, and what was asked for."""
-    known = numbers.attrs
-    parts = [str(known["about"])] if "about" in known else []
+    """Return the line with data, number of splits, alpha and seed of a figure."""
+    known = {key: numbers.attrs[key] for key in _FOOT if key in numbers.attrs}
     if "splits" in known:
-        parts.append(_splits(int(known["splits"])))
-    return "; ".join(
-        [*parts, *(f"{key} {known[key]}" for key in ("alpha", "seed") if key in known)]
-    )
-
-
-def _splits(count: int) -> str:
-    return "one random split" if count == 1 else f"{counted(count)} random splits"
-
-
-def save(page: Drawing, path: Path, form: Form) -> None:
-    with replacing(path) as part:
-        part.write_bytes(style.picture(page, form))
+        count = int(known["splits"])
+        known["splits"] = "one random split" if count == 1 else several(count, "random split")
+    named = ("alpha", "seed")
+    return "; ".join(f"{key} {one}" if key in named else str(one) for key, one in known.items())
 
 
 Measure: TypeAlias = tuple[str, str, Look]
 COVERED = (
-    ("voted_coverage", "voted", style.VOTED),
-    ("aggregated_coverage", "aggregated", style.AGGREGATED),
+    ("voted_coverage", "voted, ", style.VOTED),
+    ("aggregated_coverage", "aggregated, ", style.AGGREGATED),
 )
 SIZES = (("set_size", "", style.SIZE),)
 _WIDTH, _HEIGHT = 3, 5.6
@@ -192,10 +184,10 @@ def draw_columns(
         for panel, measures, bins, digits in zip(
             panels[:, place], (covered, sizes), limits, (3, 2), strict=True
         ):
-            for measure, said, look in measures:
+            for measure, prefix, look in measures:
                 values = one[measure].values
-                what = f"{said}, mean" if said else "mean"
-                style.histogram(panel, values, bins, look, f"{what} {values.mean():.{digits}f}")
+                label = f"{prefix}mean {values.mean():.{digits}f}"
+                style.histogram(panel, values, bins, look, label)
         framed(panels[0, place], "coverage (share)", y, name, level=wanted(numbers), key="")
         framed(panels[1, place], "mean set size (labels)", y, key="")
     if wide:

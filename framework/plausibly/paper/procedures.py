@@ -114,7 +114,17 @@ def draw(numbers: xr.Dataset) -> Drawing:
         text.text(where, -0.95, heading, va="center", fontweight="bold", fontsize=9)
     for row in range(count):
         one = numbers.isel({METHOD: row})
-        for where, cell in zip(_COLUMNS.values(), _cells(one), strict=True):
+        cells = (
+            str(one[METHOD].values),
+            str(one["paper_says"].values),
+            decimal(float(one["paper_level"])),
+            decimal(float(one["proved_level"])),
+            decimal(float(one["coverage"].mean())),
+            decimal(_spread(one), 4),
+            f"{float(one['set_size']):.2f}",
+            "yes" if bool(one["extra_split"]) else "no",
+        )
+        for where, cell in zip(_COLUMNS.values(), cells, strict=True):
             text.text(where, row, cell, va="center", fontsize=9)
         _dots(panel, one, row)
     for half in (text, panel):
@@ -125,19 +135,6 @@ def draw(numbers: xr.Dataset) -> Drawing:
     panel.spines["left"].set_visible(False)
     page.key_above(drawn, panel, 5)
     return page.finish(drawn, "What each procedure promises, and what it does", numbers)
-
-
-def _cells(one: xr.Dataset) -> list[str]:
-    return [
-        str(one[METHOD].values),
-        str(one["paper_says"].values),
-        decimal(float(one["paper_level"])),
-        decimal(float(one["proved_level"])),
-        decimal(float(one["coverage"].mean())),
-        decimal(_spread(one), 4),
-        f"{float(one['set_size']):.2f}",
-        "yes" if bool(one["extra_split"]) else "no",
-    ]
 
 
 def _spread(one: xr.Dataset) -> float:
@@ -165,13 +162,13 @@ def claim(numbers: xr.Dataset, level: float) -> Claim:
     mean = {name: float(one["coverage"].mean()) for name, one in rows.items()}
     spread = {name: _spread(one) for name, one in rows.items()}
     level_ecdf = level * (1 - float(DELTA))
-    said = ", ".join(
+    measured = ", ".join(
         f"{name} {decimal(mean[name])} (over labels {decimal(spread[name], 4)})" for name in rows
     )
     return Claim(
         says=f"coverage is {level:g} on average for Algorithm 1 and ({level:g})(1 - delta) "
         "for Algorithm 2; over labels it varies much for m = 1, little for more",
-        measured=f"{said}; what sets examples aside draws them anew too",
+        measured=f"{measured}; what sets examples aside draws them anew too",
         parts={
             f"m = 1 at {level:g}": close(mean[ONE], level),
             f"m = {DRAWS} at {level:g}": close(mean[MANY], level),

@@ -126,9 +126,9 @@ def coverage(study: Study) -> xr.Dataset:
         one = study.measured(predictor, rows)
         return [one[name] for name in kept]
 
-    found = study.over_splits(measure)
+    found = zip(kept, study.over_splits(measure), strict=True)
     known = xr.Dataset(
-        {name: ((METHOD, SPLIT), [one]) for name, one in zip(kept, found, strict=True)},
+        {name: ((METHOD, SPLIT), [one]) for name, one in found},
         {METHOD: [TRUE], SPLIT: corrected[SPLIT]},
     )
     return xr.concat([known, corrected], dim=METHOD, join="exact")
@@ -140,8 +140,8 @@ def draw_coverage(numbers: xr.Dataset) -> Drawing:
     panels = drawn.subplots(len(covered), 1, sharex=True, sharey=True)
     edges = style.edges([covered.values, np.array([level])], bins=60)
     for panel, one, look in zip(panels, covered, style.OTHERS, strict=False):
-        said = f"{one[METHOD].values}, {mean_spread(one.values)}"
-        histogram(panel, one.values, edges, look, said)
+        label = f"{one[METHOD].values}, {mean_spread(one.values)}"
+        histogram(panel, one.values, edges, look, label)
         framed(panel, "", "splits", level=level, key="upper right")
     style.headroom(panels[0], 0.45)
     panels[-1].set_xlabel("aggregated coverage of the test examples of a split (share)")
@@ -157,8 +157,8 @@ def claim_coverage(numbers: xr.Dataset, level: float) -> Claim:
         f"with the correction and its band {mean_spread(band)}, without the band "
         f"{mean_spread(rank)}",
         parts={
-            f"Monte Carlo at {level:g}": close(float(plain.mean()), level),
-            f"Algorithm 2 at {level:g}": close(float(band.mean()), level),
+            f"Monte Carlo at {level:g}": close(plain, level),
+            f"Algorithm 2 at {level:g}": close(band, level),
             "more spread": float(band.std()) > float(plain.std()),
         },
     )
@@ -198,7 +198,9 @@ def uniformity(study: Study) -> xr.Dataset:
         study.tick(place + 1, len(COMPARED))
     numbers = xr.concat(found, dim=METHOD, join="exact")
     numbers = numbers.assign_coords({METHOD: text_array(COMPARED)})
-    return numbers.assign_attrs({**data.described(), "splits": 1, "seed": study.seed})
+    facts = study.facts(splits=1)
+    del facts["alpha"]  # p-values have none
+    return numbers.assign_attrs(facts)
 
 
 def draw_uniformity(numbers: xr.Dataset) -> Drawing:
@@ -209,9 +211,9 @@ def draw_uniformity(numbers: xr.Dataset) -> Drawing:
         for row, kind in enumerate(kinds):
             panel, one = panels[row, column], numbers.sel({METHOD: method, OF: kind})
             heights, off = one["share"].values * BINS, float(one["distance_from_uniform"])
-            said = f"p-values of {kind} labels, distance {off:.3f}"
+            label = f"p-values of {kind} labels, distance {off:.3f}"
             look = sets.OF_LABELS[kind]
-            style.bars(panel, numbers[BIN].values, heights, 0.95 / BINS, look, said)
+            style.bars(panel, numbers[BIN].values, heights, 0.95 / BINS, look, label)
             style.dashed(panel, 1, "uniform", axis="y")
             x, y = "p-value" if row == len(kinds) - 1 else "", "" if column else "density"
             framed(panel, x, y, "" if row else f"calibrated: {method}", key="")
@@ -223,18 +225,17 @@ def draw_uniformity(numbers: xr.Dataset) -> Drawing:
 
 def claim_uniformity(numbers: xr.Dataset, level: float) -> Claim:
     limit = float(numbers["critical_distance"].max())
-    kinds = [str(name) for name in numbers[OF].values]
-    distances = zip(COMPARED, numbers["distance_from_uniform"].values.tolist(), strict=True)
-    off = {method: dict(zip(kinds, one, strict=True)) for method, one in distances}
-    said = "; ".join(
+    distances = numbers["distance_from_uniform"]
+    off = {name: distances.sel({METHOD: name}).to_series().to_dict() for name in COMPARED}
+    measured = "; ".join(
         f"calibrated {method}: "
-        + ", ".join(f"{kind} labels {decimal(far)}" for kind, far in each.items())
-        for method, each in off.items()
+        + ", ".join(f"{kind} labels {decimal(far)}" for kind, far in one.items())
+        for method, one in off.items()
     )
     return Claim(
         says="p-values of voted labels are uniform when votes calibrate and skewed with Monte "
         "Carlo, those of drawn labels the other way round",
-        measured=f"distances from uniform, {said}; .01 level {decimal(limit)}",
+        measured=f"distances from uniform, {measured}; .01 level {decimal(limit)}",
         parts={
             "uniform of votes": off[VOTED][OF_VOTES] <= limit,
             "skewed of drawn labels": off[VOTED][DRAWN] > limit,

@@ -17,8 +17,9 @@ from plausibly.calibration.alphas import AlphaLike, read_alpha
 from plausibly.demo.study import make_folder
 from plausibly.errors import InputError, listed
 from plausibly.paper import page
-from plausibly.paper.data import Data, given, read
+from plausibly.paper.data import given, read
 from plausibly.paper.page import Claim, Drawing, write_numbers
+from plausibly.plots import style
 
 if TYPE_CHECKING:
     from plausibly.paper.figure import Figure
@@ -59,26 +60,18 @@ _FIGURES = (
     ("naive-quantile", "C", "the standard quantile on drawn labels", "cases:NAIVE", "own"),
     ("p-values", "C", "p-values of voted, drawn and true labels", "pvalues:UNIFORMITY", "own"),
     ("procedures", "3.5", "the table of procedures, measured", "procedures:TABLE", "own"),
+    ("derm-realised", "4.1 and C", "skin: coverage case by case", "cases:REALISED", "derm"),
+    ("derm-coverage", "4.1", "skin: coverage and set size", "cases:COVERAGE", "derm"),
+    ("derm-examples", "4.1 and C", "skin: plausibilities and sets", "cases:BARS", "derm"),
+    ("derm-variability", "C", "skin: spread over m", "toy:VARYING_SKIN", "derm"),
+    ("derm-naive-quantile", "C", "skin: the standard quantile", "cases:NAIVE", "derm"),
+    ("derm-p-values", "C", "skin: p-values by calibration", "pvalues:UNIFORMITY", "derm"),
+    ("derm-coverage-strict", "C", "skin: coverage at alpha 0.1", "cases:COVERAGE_STRICT", "derm"),
+    ("derm-examples-strict", "C", "skin: sets at alpha 0.1", "cases:BARS_STRICT", "derm"),
 )
-_OF_SKIN = (
-    ("realised", "4.1 and C", "coverage case by case", "cases:REALISED"),
-    ("coverage", "4.1", "coverage and set size", "cases:COVERAGE"),
-    ("examples", "4.1 and C", "plausibilities and sets", "cases:BARS"),
-    ("variability", "C", "spread over m", "toy:VARYING_SKIN"),
-    ("naive-quantile", "C", "the standard quantile", "cases:NAIVE"),
-    ("p-values", "C", "p-values by calibration", "pvalues:UNIFORMITY"),
-    ("coverage-strict", "C", "coverage at alpha 0.1", "cases:COVERAGE_STRICT"),
-    ("examples-strict", "C", "sets at alpha 0.1", "cases:BARS_STRICT"),
-)
-ENTRIES: tuple[Entry, ...] = (
-    *(
-        Entry(name, paper, shows, home, own=data == "own")
-        for name, paper, shows, home, data in _FIGURES
-    ),
-    *(
-        Entry(f"derm-{name}", paper, f"skin: {shows}", home, derm=True)
-        for name, paper, shows, home in _OF_SKIN
-    ),
+ENTRIES = tuple(
+    Entry(name, paper, shows, home, own=data == "own", derm=data == "derm")
+    for name, paper, shows, home, data in _FIGURES
 )
 
 
@@ -87,7 +80,7 @@ def chosen(figures: str | Sequence[str], *, derm: bool = False, own: bool = Fals
     found: list[Entry] = []
     for name in [figures] if isinstance(figures, str) else figures:
         if name == ALL:
-            found += [entry for entry in ENTRIES if (entry.own or not own) and (entry.derm <= derm)]
+            found += [entry for entry in ENTRIES if entry.own >= own and entry.derm <= derm]
             continue
         if name not in known:
             close = get_close_matches(name, known, n=1)
@@ -220,7 +213,19 @@ def reproduce(
     ----------
     Stutz et al., *Conformal prediction under ambiguous ground truth*, TMLR 2023.
     """
-    data = _own(predictions, plausibilities, group, name)
+    data = None
+    if predictions is not None and plausibilities is not None:
+        data = given(predictions, plausibilities, group=group, name=name)
+    elif not (predictions is None and plausibilities is None and group is None):
+        missing = "predictions" if predictions is None else "plausibilities"
+        raise InputError(
+            "figure-data",
+            f"your data have no {missing}",
+            expected="predictions and plausibilities of the same examples",
+            got="neither" if predictions is plausibilities else "one of the two",
+            do=f"{missing}=...",
+            whose=missing,
+        )
     own = data is not None
     entries = check_asked(
         figures, splits=splits, form=form, alpha=alpha, derm=derm, simulate=simulate, own=own
@@ -233,16 +238,17 @@ def reproduce(
         make_folder(Path(out))
     made = []
     for entry in entries:
-        numbers = entry.load().measure(
+        figure = entry.load()
+        numbers = figure.measure(
             skin_data if entry.derm else data,
             alpha,
             splits=splits,
             seed=seed,
             progress=None if progress is None else partial(progress, entry.name),
         )
-        found = Reproduced(entry=entry, numbers=numbers, claim=entry.load().claim(numbers))
+        found = Reproduced(entry=entry, numbers=numbers, claim=figure.claim(numbers))
         if out is not None:
-            found = _write(found, Path(out), form)
+            found = attrs.evolve(found, written=_write(found, Path(out), form))
         if told is not None:
             told(found)
         made.append(found)
@@ -267,7 +273,7 @@ def check_asked(
             f"a figure over {splits!r} splits",
             expected="a whole number from 1 on",
             got=repr(splits),
-            do="splits=100 (--splits 100)",
+            do="splits=100",
         )
     if form not in FORMS:
         raise InputError(
@@ -275,7 +281,7 @@ def check_asked(
             f"pictures cannot be written as {form!r}",
             expected="png or svg",
             got=repr(form),
-            do='form="png" (--form png)',
+            do='form="png"',
         )
     if simulate and derm is None:
         raise InputError(
@@ -289,41 +295,16 @@ def check_asked(
     return entries
 
 
-def _write(found: Reproduced, folder: Path, form: page.Form) -> Reproduced:
-    picture, table = f"{found.name}.{form}", f"{found.name}.csv"
-    page.save(found.draw(), folder / picture, form)
+def _write(found: Reproduced, folder: Path, form: page.Form) -> tuple[str, str]:
+    """Write picture, numbers, and the line of ``claims.txt``, which stand in paper order."""
+    picture, table, claims = f"{found.name}.{form}", f"{found.name}.csv", folder / CLAIMS
+    with replacing(folder / picture) as part:
+        part.write_bytes(style.picture(found.draw(), form))
     write_numbers(found.numbers, folder / table)
-    _note(found, folder / CLAIMS)
-    return attrs.evolve(found, written=(picture, table))
-
-
-def _note(found: Reproduced, path: Path) -> None:
-    """Put the line of a figure into ``claims.txt``, in place of an older one, in paper order."""
-    lines = path.read_text(encoding="utf-8").splitlines() if path.is_file() else []
+    lines = claims.read_text(encoding="utf-8").splitlines() if claims.is_file() else []
     by_name = {line.partition(":")[0]: line for line in lines}
     by_name[found.name] = found.claim.line(found.name)
-    order = [entry.name for entry in ENTRIES]
-    known = [by_name.pop(name) for name in order if name in by_name]
-    with replacing(path) as part:
+    known = [by_name.pop(entry.name) for entry in ENTRIES if entry.name in by_name]
+    with replacing(claims) as part:
         part.write_text("\n".join([*known, *by_name.values()]) + "\n", encoding="utf-8")
-
-
-def _own(
-    predictions: xr.DataArray | None,
-    plausibilities: xr.DataArray | xr.Dataset | None,
-    group: str | None,
-    name: str,
-) -> Data | None:
-    if predictions is None and plausibilities is None and group is None:
-        return None
-    if predictions is None or plausibilities is None:
-        missing = "predictions" if predictions is None else "plausibilities"
-        raise InputError(
-            "figure-data",
-            f"your data have no {missing}",
-            expected="predictions and plausibilities of the same examples",
-            got="neither" if predictions is plausibilities else "one of the two",
-            do=f"{missing}=...",
-            whose=missing,
-        )
-    return given(predictions, plausibilities, group=group, name=name)
+    return picture, table

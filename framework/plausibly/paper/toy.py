@@ -9,6 +9,7 @@ over drawn labels, over their number, and over the calibration fraction.
 from __future__ import annotations
 
 from functools import partial
+from itertools import count
 
 import attrs
 import numpy as np
@@ -22,7 +23,7 @@ from plausibly.evaluation.result import decimal
 from plausibly.kernels.types import Bools
 from plausibly.palette import BLUE, GREEN, INK, VERMILION
 from plausibly.paper import page
-from plausibly.paper.data import toy_data, toy_model
+from plausibly.paper.data import toy_data
 from plausibly.paper.figure import DRAWS, METHOD, REPEAT, SPLIT, Figure, Study, monte_carlo
 from plausibly.paper.page import CLOSE, Claim, Drawing, close, framed, mean_spread
 from plausibly.plots import style
@@ -43,48 +44,46 @@ _RANGE = (0.05, 1.0)
 
 def both_ways(study: Study) -> xr.Dataset:
     """Return what is shown, and over splits how often sets by score and by p-value differ."""
-    data, model = study.data, toy_model(POINTS, study.seed)
-    sure = data.sure
-    two: dict[str, tuple[tuple[str, ...], object]] = {}
+    data = toy_data(POINTS, study.seed)
+    sure, cells = data.sure, (SHOWN, names.LABEL)
+    calibrated = partial(
+        study.calibrated, method={"calibrator": "voted"}, seed=study.seed, lam=sure
+    )
 
     def measure(_: int, rows: Bools) -> tuple[float, int]:
-        predictor = study.calibrated(rows, {"calibrator": "voted"}, seed=study.seed, lam=sure)
-        test = data.predictions[rows]
+        predictor, test = calibrated(rows), data.predictions[rows]
         by_p = predictor.p_values(test).values > float(study.alpha)
         differ = int((by_p != predictor.predict_array(test.values, study.alpha)).sum())
-        if not two:
-            most = test.values.max(axis=1)  # an unclear point, and a rather clear one
-            pair = test[[int(np.argmin(most)), int(np.argmin(np.abs(most - _CLEAR)))]]
-            cells = (SHOWN, names.LABEL)
-            points = model.drawn.points.sel({names.EXAMPLE: pair[names.EXAMPLE]}).values
-            two["score"] = (cells, pair.values)
-            two["p_value"] = (cells, predictor.p_values(pair).values)
-            two["in_set"] = (cells, predictor.predict_array(pair.values, study.alpha))
-            two["threshold"] = ((), float(predictor.threshold(study.alpha)))
-            two["shown_point"] = ((SHOWN, AXIS), points)
         return study.measured(predictor, rows)["true_coverage"], differ
 
     covered, differ = study.over_splits(measure)
+    predictor, test = calibrated(study.rows(0)), data.predictions[study.rows(0)]
+    most = test.values.max(axis=1)  # an unclear point, and a rather clear one
+    pair = test[[int(np.argmin(most)), int(np.argmin(np.abs(most - _CLEAR)))]]
     few = {names.EXAMPLE: slice(POINTS_SHOWN)}
     posterior = data.plausibilities.isel(few)
     steps = np.linspace(*_RANGE, GRID)
     plane = np.stack(np.meshgrid(steps, steps, indexing="ij"), axis=-1).reshape(-1, 2)
-    said = model.probabilities(plane).argmax(axis=1).reshape(GRID, GRID)
+    region = data.probabilities(plane).argmax(axis=1).reshape(GRID, GRID)
     return xr.Dataset(
         {
-            "point": ((names.EXAMPLE, AXIS), model.drawn.points.isel(few).values),
+            "point": ((names.EXAMPLE, AXIS), data.points.isel(few).values),
             "posterior": ((names.EXAMPLE, names.LABEL), posterior.values),
             "true_label": (names.EXAMPLE, sure.isel(few).values.argmax(axis=1)),
             "voted_label": (names.EXAMPLE, posterior.values.argmax(axis=1)),
-            "region": (("first", "second"), said),
-            **two,
+            "region": (("first", "second"), region),
+            "score": (cells, pair.values),
+            "p_value": (cells, predictor.p_values(pair).values),
+            "in_set": (cells, predictor.predict_array(pair.values, study.alpha)),
+            "threshold": ((), float(predictor.threshold(study.alpha))),
+            "shown_point": ((SHOWN, AXIS), data.points.sel({names.EXAMPLE: pair.example}).values),
             "true_coverage": (SPLIT, covered),
             "cells_that_differ": (SPLIT, differ.astype(np.int64)),
         },
         coords={
             names.EXAMPLE: posterior[names.EXAMPLE].values,
             names.LABEL: data.predictions[names.LABEL].values,
-            AXIS: model.drawn.points[AXIS].values,
+            AXIS: data.points[AXIS].values,
             "first": steps,
             "second": steps,
             SHOWN: text_array(_WORDS),
@@ -125,24 +124,22 @@ def draw_both_ways(numbers: xr.Dataset) -> Drawing:
     return page.finish(drawn, "One toy, its votes, and two ways to the same set", numbers)
 
 
-def _bars(panel: Axes, numbers: xr.Dataset, name: str, level: float, said: str) -> None:
+def _bars(panel: Axes, numbers: xr.Dataset, name: str, level: float, line: str) -> None:
     """Draw two points' bars side by side, filled where the label is in the set."""
     values, inside = numbers[name].values, numbers["in_set"].values
     width = 0.38
     for row, word in enumerate(_WORDS):
-        for code, hue in enumerate(_HUES):
-            value = float(values[row, code])
-            place = code + (row - 0.5) * width
-            filled = hue if inside[row, code] else "white"
-            panel.bar(place, value, width * 0.92, facecolor=filled, edgecolor=hue)
+        places = np.arange(len(_HUES)) + (row - 0.5) * width
+        filled = np.where(inside[row], _HUES, "white")
+        panel.bar(places, values[row], width * 0.92, facecolor=filled, edgecolor=_HUES)
+        for place, above in zip(places, np.maximum(values[row], level), strict=True):
             # Never on the dashed line.
-            above = max(value, level)
             panel.text(place, above + 0.015, word, ha="center", va="bottom", fontsize=SMALL)
     style.dashed(panel, level, axis="y")
     panel.set_xticks(range(len(_HUES)), [str(label) for label in numbers[names.LABEL].values])
     panel.set_ylim(0, 1.25)
-    told = f"{said} {level:.3g} (dashed); filled: in the set"
-    panel.annotate(told, (0.02, 0.98), xycoords="axes fraction", va="top", fontsize=SMALL)
+    text = f"{line} {level:.3g} (dashed); filled: in the set"
+    panel.annotate(text, (0.02, 0.98), xycoords="axes fraction", va="top", fontsize=SMALL)
 
 
 def claim_both_ways(numbers: xr.Dataset, level: float) -> Claim:
@@ -155,7 +152,7 @@ def claim_both_ways(numbers: xr.Dataset, level: float) -> Claim:
         f"{mean_spread(covered)}",
         parts={
             "the same sets": differ == 0,
-            f"true labels at {level:g}": close(float(covered.mean()), level),
+            f"true labels at {level:g}": close(covered, level),
         },
     )
 
@@ -182,46 +179,50 @@ def draw_gap(title: str, numbers: xr.Dataset) -> Drawing:
     # Both figures show the same stretch, so that they can be laid side by side.
     least = min(level - _STRETCH, *(float(numbers[name].min()) for name in there))
     edges = np.linspace(least - _EDGE, 1 + _EDGE, _BINS + 1)
-    for name, (said, look) in there.items():
+    for name, (title_of, look) in there.items():
         values = numbers[name].values
-        histogram(panel, values, edges, look, f"{said}, mean {np.mean(values):.3f}")
+        histogram(panel, values, edges, look, f"{title_of}, mean {np.mean(values):.3f}")
     x = "coverage of the test examples of a split (share)"
     framed(panel, x, "splits", level=level, room=0.3, columns=2)
     return page.finish(drawn, title, numbers)
 
 
 def claim_gap(numbers: xr.Dataset, level: float, *, voted: bool) -> Claim:
-    hidden = "true_coverage" if "true_coverage" in numbers else "aggregated_coverage"
-    of = "true labels" if hidden == "true_coverage" else "plausibilities"
+    hidden, of = "true_coverage", "true labels"
+    if hidden not in numbers:
+        hidden, of = "aggregated_coverage", "plausibilities"
     there, votes = numbers[hidden].values, numbers["voted_coverage"].values
-    mean = float(there.mean())
     covered = f"{of} {mean_spread(there)}, voted labels {mean_spread(votes)}"
     if not voted:
         return Claim(
             says=f"Monte Carlo calibration covers {of} at {level:g} on average",
             measured=covered,
-            parts={f"{of} at {level:g}": close(mean, level)},
+            parts={f"{of} at {level:g}": close(there, level)},
         )
     return Claim(
         says=f"calibrated on votes, sets cover the vote at {level:g} and {of} far less",
-        measured=f"{covered}; short by {decimal(level - mean)} on average, by "
+        measured=f"{covered}; short by {decimal(level - float(there.mean()))} on average, by "
         f"{decimal(level - float(there.max()))} or more in every split",
         parts={
-            f"voted labels at {level:g}": close(float(votes.mean()), level),
+            f"voted labels at {level:g}": close(votes, level),
             f"{of} short in every split": bool(there.max() < level - CLOSE),
         },
     )
 
 
-def _gap(method: MethodTable, title: str, *, voted: bool) -> Figure:
-    drawing, claiming = partial(draw_gap, title), partial(claim_gap, voted=voted)
-    return Figure(partial(toy_data, POINTS), ALPHA, partial(gap, method), drawing, claiming)
-
-
-_MISSES = "Calibrated on voted labels, sets miss what the vote hides"
-VOTED = _gap({"calibrator": "voted"}, _MISSES, voted=True)
-_CLOSES = f"Calibrated on {DRAWS} drawn labels a point, the gap closes"
-MONTE_CARLO = _gap(monte_carlo(), _CLOSES, voted=False)
+VOTED = Figure(
+    partial(toy_data, POINTS),
+    ALPHA,
+    partial(gap, {"calibrator": "voted"}),
+    partial(draw_gap, "Calibrated on voted labels, sets miss what the vote hides"),
+    partial(claim_gap, voted=True),
+)
+MONTE_CARLO = attrs.evolve(
+    VOTED,
+    numbers=partial(gap, monte_carlo()),
+    draw=partial(draw_gap, f"Calibrated on {DRAWS} drawn labels a point, the gap closes"),
+    statement=partial(claim_gap, voted=False),
+)
 
 COUNTS = (1, 2, 5, 10, 20)
 FRACTIONS = (0.05, 0.1, 0.2, 0.5)
@@ -235,24 +236,20 @@ _MIDDLE = (5, 95)
 
 def variability(study: Study) -> xr.Dataset:
     """Return aggregated coverage by label draws (draws, repetition) and by splits."""
-    steps = len(COUNTS) + len(FRACTIONS)
+    splits, first = range(study.splits), study.rows(0)
+    total = (len(COUNTS) + len(FRACTIONS) * len(OVER_SPLITS)) * study.splits
+    steps = count(1)
 
-    def covered(number: int, method: MethodTable) -> float:
+    def covered(number: int, rows: Bools, method: MethodTable) -> float:
         predictor = study.calibrated(rows, method, seed=number)
+        study.tick(next(steps), total)
         return study.measured(predictor, rows)["aggregated_coverage"]
 
-    over_labels = np.zeros((len(COUNTS), study.splits))
-    rows = study.rows(0)
-    for place, count in enumerate(COUNTS):
-        over_labels[place] = [covered(n, monte_carlo(count)) for n in range(study.splits)]
-        study.tick(place + 1, steps)
-    over_splits = np.zeros((len(OVER_SPLITS), len(FRACTIONS), study.splits))
-    for where, fraction in enumerate(FRACTIONS):
-        for number in range(study.splits):
-            rows = study.rows(number, test=1 - fraction)
-            found = [covered(number, method) for method in OVER_SPLITS.values()]
-            over_splits[:, where, number] = found
-        study.tick(len(COUNTS) + where + 1, steps)
+    over_labels = [[covered(n, first, monte_carlo(draws)) for n in splits] for draws in COUNTS]
+    over_splits = [
+        [[covered(n, study.rows(n, test=1 - part), method) for n in splits] for part in FRACTIONS]
+        for method in OVER_SPLITS.values()
+    ]
     return xr.Dataset(
         {
             "coverage_over_labels": ((names.DRAW, REPEAT), over_labels),
@@ -282,7 +279,7 @@ def draw_variability(numbers: xr.Dataset) -> Drawing:
         second.plot([place] * 2, [low, high], color=INK, linewidth=2, solid_capstyle="round")
         second.plot([place], [values.mean()], marker="o", color=BLUE, markersize=7)
     second.set_xticks(range(len(COUNTS)), [str(count) for count in COUNTS])
-    style.target(second, level, axis="y")
+    style.dashed(second, level, axis="y")
     title = "one split: mean and middle 90 %"
     framed(second, "drawn labels an example (m)", covered, title, room=0.3, key="upper right")
     spread = _spread(numbers)

@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 from plausibly.annotators.agreement import measure_titles
 from plausibly.annotators.reliability import NOTE, RESPONSES
 from plausibly.data import names
-from plausibly.data.names import several
+from plausibly.data.names import name_texts, several
 from plausibly.errors import InputError, counted, listed
-from plausibly.evaluation.result import data_of
+from plausibly.evaluation.result import data_of, each
 from plausibly.evaluation.study import TOLERATED
 from plausibly.extras import require
 from plausibly.palette import BLUE, GREY, INK, PURPLE, VERMILION
@@ -30,6 +30,9 @@ _LETTERS = 10  # that fit on an inch
 def disagreement(result: xr.Dataset, *, most: int = MOST, axes: Axes | None = None) -> Axes:
     """Draw what another annotator says where one says a label.
 
+    Of the answers that say the label of a row, how many in 100 are met by an answer that says the
+    label of the column. The diagonal, framed, is agreement.
+
     Parameters
     ----------
     result : Dataset
@@ -40,23 +43,17 @@ def disagreement(result: xr.Dataset, *, most: int = MOST, axes: Axes | None = No
     axes
         As for `coverage`.
 
-    Returns
-    -------
-    matplotlib Axes
-        Of the answers that say the label of a row, how many in 100 are met by an answer that says
-        the label of the column. The diagonal, framed, is agreement.
-
     Examples
     --------
     >>> from plausibly.annotators import label_disagreement
     >>> axes = plots.disagreement(label_disagreement(plausibilities))
     """
     reading.check(result, "disagreement")
-    together, said = result["together"].values, result["share"].values
+    together, shares = result["together"].values, result["share"].values
     kept = _most(together.sum(axis=1) - np.diag(together), most)
     with np.errstate(invalid="ignore", divide="ignore"):
-        rows = together[np.ix_(kept, kept)] / said[kept, None]
-    called = [str(name) for name in result[names.LABEL].values[kept]]
+        rows = together[np.ix_(kept, kept)] / shares[kept, None]
+    called = name_texts(result[names.LABEL].values[kept])
     axes = _draw_squares(axes, "disagreement", rows, called, x="another says", y="one says")
     pairs = "pairs of answers" if result.attrs["pairs"] == "answers" else "pairs of drawn labels"
     compared, n = int(result.attrs["compared"]), int(result.attrs["n"])
@@ -66,7 +63,7 @@ def disagreement(result: xr.Dataset, *, most: int = MOST, axes: Axes | None = No
         axes,
         "Over which labels annotators part",
         f"per 100 answers of a row; {on}{several(n, 'example')}; {agree}",
-        reading.some_of(len(kept), len(said), "label", "those they part over most"),
+        reading.some_of(len(kept), len(shares), "label", "those they part over most"),
     )
     return axes
 
@@ -81,6 +78,9 @@ def confusion(
 ) -> Axes:
     """Draw what an annotator says for each label, as an aggregator estimates it.
 
+    Rows are the labels that are meant, columns what is said, in 100. The diagonal, framed, is
+    right.
+
     Parameters
     ----------
     result : Dataset
@@ -93,12 +93,6 @@ def confusion(
     axes
         As for `coverage`.
 
-    Returns
-    -------
-    matplotlib Axes
-        Rows are the labels that are meant, columns what is said, in 100. The diagonal, framed, is
-        right.
-
     Raises
     ------
     InputError
@@ -110,8 +104,7 @@ def confusion(
     >>> axes = plots.confusion(reliability)
     """
     reading.check(result, "confusion")
-    known = [str(name) for name in result[names.ANNOTATOR].values]
-    weight = result[names.WEIGHT].values
+    known, weight = name_texts(result[names.ANNOTATOR].values), result[names.WEIGHT].values
     if annotator is None:
         place = int(np.argmin(np.where(np.isnan(weight), np.inf, weight)))
     elif annotator in known:
@@ -128,7 +121,7 @@ def confusion(
     table = result["confusion"].isel({names.ANNOTATOR: place}).transpose(names.LABEL, "said")
     values = table.values
     kept = _most(values.sum(axis=1) - np.diag(values), most)
-    called = [str(name) for name in result[names.LABEL].values[kept]]
+    called = name_texts(result[names.LABEL].values[kept])
     rows = values[np.ix_(kept, kept)]
     axes = _draw_squares(axes, "confusion", rows, called, x="says", y="means")
     (name,) = style.shown_names([known[place]])
@@ -148,18 +141,15 @@ def sensitivity(
 ) -> Axes:
     """Draw how sets that one aggregator calibrated are judged by each.
 
+    Mean aggregated coverage over the splits; what falls more than .01 short of 1 - alpha is
+    coloured and marked. The diagonal, framed, is what the guarantee is about.
+
     Parameters
     ----------
     result : Dataset
         From `plausibly.sensitivity`.
     alpha, axes
         As for `coverage`.
-
-    Returns
-    -------
-    matplotlib Axes
-        Mean aggregated coverage over the splits; what falls more than .01 short of 1 - alpha is
-        coloured and marked. The diagonal, framed, is what the guarantee is about.
 
     Examples
     --------
@@ -170,15 +160,10 @@ def sensitivity(
     _, one = reading.opened(result, "sensitivity", alpha)
     mean = one["aggregated_coverage"].mean("split").transpose("calibrated_with", "judged_by").values
     wanted = 1 - float(one[names.ALPHA])
-    called = [str(name) for name in one["judged_by"].values]
+    called = name_texts(one["judged_by"].values)
     short = np.clip(wanted - mean, 0, None)
-    texts = [
-        [
-            f"{style.share(value)} ✗" if value < wanted - TOLERATED else style.share(value)
-            for value in row
-        ]
-        for row in mean.tolist()
-    ]
+    mark = np.where(mean < wanted - TOLERATED, " ✗", "")
+    texts = np.vectorize(style.share, otypes=[object])(mean) + mark
     axes = _draw_squares(
         axes,
         "sensitivity",
@@ -186,7 +171,7 @@ def sensitivity(
         called,
         x="judged by",
         y="calibrated with",
-        texts=texts,
+        texts=texts.tolist(),
         full=max(0.1, float(short.max())),
         hue=VERMILION,
         side=0.95,
@@ -269,19 +254,16 @@ _LOW = Look(colour=VERMILION, marker="D")
 def agreement(result: xr.Dataset, *, axes: Axes | None = None) -> Axes:
     """Draw how much annotators agree, by every measure that fits their answers.
 
+    A row a measure with its interval; squares are corrected for chance, where 0 is what guesses
+    would give. Measures without a value are left out, and so are entropy and ties, which measure no
+    agreement.
+
     Parameters
     ----------
     result : Dataset
         From `plausibly.agreement`.
     axes
         As for `coverage`.
-
-    Returns
-    -------
-    matplotlib Axes
-        A row a measure with its interval; squares are corrected for chance, where 0 is what
-        guesses would give. Measures without a value are left out, and so are entropy and ties,
-        which measure no agreement.
 
     Examples
     --------
@@ -291,8 +273,8 @@ def agreement(result: xr.Dataset, *, axes: Axes | None = None) -> Axes:
     reading.check(result, "agreement")
     titles = measure_titles(str(result.attrs["kind"]))
     rows = []
-    for name in map(str, result["measure"].values):
-        one = result.sel(measure=name)
+    for one in each(result, "measure"):
+        name = str(one["measure"].item())
         mean, low, high = (float(one[end]) for end in ("value", "low", "high"))
         if name not in _NO_AGREEMENT and name in titles and not np.isnan(mean):
             look = _CHANCE if "krippendorff" in name or "kappa" in name else _PLAIN
@@ -320,6 +302,8 @@ def annotators(
 ) -> Axes:
     """Draw how each annotator compares, the least first.
 
+    A row an annotator, with the number of answers.
+
     Parameters
     ----------
     result : Dataset
@@ -331,11 +315,6 @@ def annotators(
         least. How many there are is said.
     axes
         As for `coverage`.
-
-    Returns
-    -------
-    matplotlib Axes
-        A row an annotator, with the number of answers.
 
     Examples
     --------
@@ -366,7 +345,7 @@ def annotators(
         if np.isfinite(ends).all():
             axes.plot(ends, [row, row], color=GREY, linewidth=1, zorder=1)
             axes.plot(ends[1:], [row], marker="|", markersize=12, color=style.tone(axes).ink)
-    every = [*own[order], *others[order]]
+    every = np.array([own[order], others[order]])
     least = float(np.nanmin(every)) if np.isfinite(every).any() else 0.0
     axes.set_xlim(max(0.0, least - 0.05), 1.02)
     style.tidy_rows(axes, f"agreement with others ({result.attrs['likeness']})")
@@ -384,25 +363,24 @@ def annotators(
 
 def _worth(result: xr.Dataset, most: int, axes: Axes | None) -> Axes:
     """Draw how often each annotator is right, as an aggregator estimates it."""
-    weight = result[names.WEIGHT].values.astype(np.float64)
-    called = [str(name) for name in result[names.ANNOTATOR].values]
-    there = len(called)
+    weight, there = result[names.WEIGHT].values.astype(np.float64), result.sizes[names.ANNOTATOR]
     # As the table prints them: NaN goes last, names break ties.
-    order = sorted(range(there), key=lambda i: (np.isnan(weight[i]), weight[i], called[i]))[:most]
-    notes = [str(result[NOTE].values[place]) if NOTE in result else "" for place in order]
+    order = np.lexsort((result[names.ANNOTATOR].values.astype(np.str_), weight))[:most]
+    shown = each(result.isel({names.ANNOTATOR: order}), names.ANNOTATOR)
+    notes = [str(one[NOTE].item()) if NOTE in one else "" for one in shown]
     axes = style.axes_of(axes, "annotators", height=1.3 + 0.44 * max(2, len(order)))
-    lines = style.shown_names([called[place] for place in order])
-    for row, place in enumerate(order):
-        mean, look = float(weight[place]), _LOW if notes[row] else _PLAIN
+    lines = style.shown_names([one[names.ANNOTATOR].item() for one in shown])
+    for row, (one, note) in enumerate(zip(shown, notes, strict=True)):
+        mean, look = float(one[names.WEIGHT]), _LOW if note else _PLAIN
         if not np.isnan(mean):
             axes.plot([0, mean], [row, row], color=look.colour, linewidth=2, zorder=1)
             style.mark(axes, mean, row, look)
         style.number(axes, row, "-" if np.isnan(mean) else style.share(mean, 2))
-        lines[row] += f"\n{float(result[RESPONSES].values[place]):,.0f} responses"
-        if notes[row]:
-            lines[row] += f"; {style.shown_names([notes[row]], width=34, lines=1)[0]}"
+        lines[row] += f"\n{float(one[RESPONSES]):,.0f} responses"
+        if note:
+            lines[row] += f"; {style.shown_name(note, width=34, lines=1)}"
     style.name_rows(axes, lines)
-    top = max(1.0, float(np.nanmax(weight))) if np.isfinite(weight).any() else 1.0
+    top = float(np.nanmax(weight, initial=1.0))
     axes.set_xlim(0, top * 1.02)
     style.tidy_rows(axes, "share of answers that is right, as estimated")
     style.heading(

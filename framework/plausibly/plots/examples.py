@@ -10,6 +10,7 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from plausibly.data import names
+from plausibly.data.names import name_texts
 from plausibly.errors import InputError, counted, listed
 from plausibly.kernels.types import Bools, Floats
 from plausibly.palette import BLUE, GREY
@@ -55,10 +56,6 @@ def example(
     axes
         As for `coverage`.
 
-    Returns
-    -------
-    matplotlib Axes
-
     Raises
     ------
     InputError
@@ -72,8 +69,12 @@ def example(
     by_name = sets if isinstance(sets, Mapping) else {} if sets is None else {"": sets}
     arrays = {"plausibilities": plausibilities, "predictions": predictions}
     arrays |= {f"sets {key}".strip(): one for key, one in by_name.items()}
-    known = {key: _over_examples(one, key) for key, one in arrays.items() if one is not None}
-    if not known:
+    rows: dict[str, xr.DataArray] = {}
+    for key, one in arrays.items():
+        if one is not None:
+            rows[key] = _row(one, key, name)
+            name = str(rows[key][names.EXAMPLE].values)
+    if not rows:
         raise InputError(
             "example-nothing",
             "there is nothing to draw of an example",
@@ -81,10 +82,8 @@ def example(
             got="none of them",
             do="plausibly.plots.example(plausibilities, predictions, sets)",
         )
-    any_of = next(iter(known.values()))
-    called = str(any_of[names.EXAMPLE].values[0]) if name is None else name
-    labels = [str(one) for one in any_of[names.LABEL].values]
-    rows = {key: _row(one, key, called, labels) for key, one in known.items()}
+    labels = name_texts(next(iter(rows.values()))[names.LABEL].values)
+    rows = {key: one.reindex({names.LABEL: labels}).astype(one.dtype) for key, one in rows.items()}
     marks: list[Marked] = []
     for key in by_name:
         row = rows[f"sets {key}".strip()]
@@ -108,7 +107,7 @@ def example(
         covered = ", ".join(f"{share:.2f} of the plausibility {where}" for share, where in held)
         which += f"; the others hold {100 * max(0.0, 1 - float(lam[kept].sum())):.1f} %"
     few = reading.some_of(len(kept), len(labels), "label", which)
-    style.heading(axes, f"Example {style.shown_name(called, width=50, lines=1)}", covered, few)
+    style.heading(axes, f"Example {style.shown_name(name, width=50, lines=1)}", covered, few)
     style.legend_below(axes, columns=2)
     return axes
 
@@ -142,26 +141,21 @@ def draw_bars(
     axes.set_xticks([0, 0.25, 0.5, 0.75, 1])
 
 
-def _over_examples(array: xr.DataArray, whose: str) -> xr.DataArray:
-    """Return an array with the dim ``example``, also where one example was taken out of it."""
-    if names.EXAMPLE in array.dims:
-        return array
-    if names.EXAMPLE in array.coords:
-        return array.expand_dims(names.EXAMPLE)
-    raise InputError(
-        "examples-unnamed",
-        f"{whose} have no example",
-        expected="the dim example, or one example by name",
-        got=f"the dims {listed(map(str, array.dims)) or 'none'}",
-        do='give the whole array, and name="..."',
-        whose=whose,
-    )
-
-
-def _row(array: xr.DataArray, whose: str, name: str, labels: Sequence[str]) -> xr.DataArray:
-    """Return one example of an array, its labels in the order of the others."""
-    known = [str(one) for one in array[names.EXAMPLE].values]
-    if name not in known:
+def _row(array: xr.DataArray, whose: str, name: str | None) -> xr.DataArray:
+    """Return one example of an array, or the first one, which may be taken out of it already."""
+    if names.EXAMPLE not in {*array.dims, *array.coords}:
+        raise InputError(
+            "examples-unnamed",
+            f"{whose} have no example",
+            expected="the dim example, or one example by name",
+            got=f"the dims {listed(map(str, array.dims)) or 'none'}",
+            do='give the whole array, and name="..."',
+            whose=whose,
+        )
+    whole = array if names.EXAMPLE in array.dims else array.expand_dims(names.EXAMPLE)
+    known = name_texts(whole[names.EXAMPLE].values)
+    place = 0 if name is None else known.index(name) if name in known else None
+    if place is None:
         raise InputError(
             "example-unknown",
             f"{whose} have no example {name}",
@@ -171,8 +165,7 @@ def _row(array: xr.DataArray, whose: str, name: str, labels: Sequence[str]) -> x
             whose=whose,
             details={"example": name},
         )
-    one = array.isel({names.EXAMPLE: known.index(name)})
-    return one.reindex({names.LABEL: list(labels)}).astype(one.dtype)
+    return whole.assign_coords({names.EXAMPLE: known}).isel({names.EXAMPLE: place})
 
 
 def _kept(

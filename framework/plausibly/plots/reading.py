@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Hashable, Mapping
 
-import attrs
 import numpy as np
 import xarray as xr
 
@@ -13,63 +12,37 @@ from plausibly.conformal.inputs import GUARANTEES
 from plausibly.data import names
 from plausibly.data.names import several
 from plausibly.errors import InputError, counted, listed
-from plausibly.evaluation.result import Result, data_of
+from plausibly.evaluation.result import Result, alpha_of, data_of
 from plausibly.guarantee import Guarantee
 from plausibly.plots.style import share
 
 _COVERED = "aggregated_coverage"
 _MEAN = f"{_COVERED}_mean"
+_BY = "evaluation.coverage_by(sets, plausibilities, by={})"
+_P_VALUES = "evaluation.p_value_uniformity(predictor, predictions, plausibilities)"
+_CONFUSION = 'reliability(annotations, "dawid-skene")'
+_STUDY = "compare(predictions, plausibilities, methods)"
+_SENSITIVITY = "sensitivity(predictions, annotations, aggregators)"
 
-
-@attrs.frozen
-class Kind:
-    """A kind of result: the call that makes it, and a variable of it with some of its dims."""
-
-    call: str
-    variable: str
-    dims: tuple[str, ...] = ()
-
-
-KINDS: Mapping[str, Kind] = {
-    "evaluation": Kind("evaluate(sets, plausibilities)", _COVERED, ("example",)),
-    "grouped": Kind("evaluate(sets, plausibilities, by=...)", "group_n"),
-    "study": Kind(
-        "compare(predictions, plausibilities, methods)", _COVERED, ("method", "split", "alpha")
-    ),
-    "strata": Kind(
-        "evaluation.coverage_by(sets, plausibilities, by=ByRange(...))", _MEAN, ("stratum",)
-    ),
-    "sizes": Kind('evaluation.coverage_by(sets, plausibilities, by="set-size")', _MEAN, ("size",)),
-    "subgroups": Kind(
-        "evaluation.coverage_by(sets, plausibilities, by=[...])", _MEAN, ("subgroup",)
-    ),
-    "labels": Kind(
-        'evaluation.coverage_by(sets, plausibilities, by="label")', "covered_mean", ("label",)
-    ),
-    "risk": Kind(
-        "evaluation.coverage_by(sets, plausibilities, by=ByRisk(...))", "missed_mean", ("level",)
-    ),
-    "realised": Kind("evaluation.sorted_coverage(sets, plausibilities)", _COVERED, ("share",)),
-    "uniformity": Kind(
-        "evaluation.p_value_uniformity(predictor, predictions, plausibilities)",
-        "p_value",
-        ("of", "example"),
-    ),
-    "agreement": Kind("agreement(annotations)", "value", ("measure",)),
-    "disagreement": Kind(
-        "annotators.label_disagreement(plausibilities)", "together", ("label", "other")
-    ),
-    "reliability": Kind("reliability(annotations, aggregator)", "weight", ("annotator",)),
-    "confusion": Kind(
-        'reliability(annotations, "dawid-skene")', "confusion", ("annotator", "label", "said")
-    ),
-    "plan": Kind("plan(predictions, plausibilities)", "coverage", ("n", "draws", "bound")),
-    "sensitivity": Kind(
-        "sensitivity(predictions, annotations, aggregators)",
-        _COVERED,
-        ("calibrated_with", "judged_by"),
-    ),
+KINDS: Mapping[str, tuple[str, str, set[str]]] = {
+    "evaluation": ("evaluate(sets, plausibilities)", _COVERED, {"example"}),
+    "grouped": ("evaluate(sets, plausibilities, by=...)", "group_n", set()),
+    "study": (_STUDY, _COVERED, {"method", "split", "alpha"}),
+    "strata": (_BY.format("ByRange(...)"), _MEAN, {"stratum"}),
+    "sizes": (_BY.format('"set-size"'), _MEAN, {"size"}),
+    "subgroups": (_BY.format("[...]"), _MEAN, {"subgroup"}),
+    "labels": (_BY.format('"label"'), "covered_mean", {"label"}),
+    "risk": (_BY.format("ByRisk(...)"), "missed_mean", {"level"}),
+    "realised": ("evaluation.sorted_coverage(sets, plausibilities)", _COVERED, {"share"}),
+    "uniformity": (_P_VALUES, "p_value", {"of", "example"}),
+    "agreement": ("agreement(annotations)", "value", {"measure"}),
+    "disagreement": ("annotators.label_disagreement(plausibilities)", "together", {"other"}),
+    "reliability": ("reliability(annotations, aggregator)", "weight", {"annotator"}),
+    "confusion": (_CONFUSION, "confusion", {"annotator", "label", "said"}),
+    "plan": ("plan(predictions, plausibilities)", "coverage", {"n", "draws", "bound"}),
+    "sensitivity": (_SENSITIVITY, _COVERED, {"calibrated_with", "judged_by"}),
 }
+"""Of each kind of result: the call that makes it, and a variable of it with some of its dims."""
 
 FIGURES: Mapping[str, tuple[str, ...]] = {
     "coverage": ("evaluation", "study"),
@@ -98,8 +71,8 @@ def kinds_of(result: object) -> list[str]:
         return []
     return [
         name
-        for name, kind in KINDS.items()
-        if kind.variable in result and set(kind.dims) <= set(result[kind.variable].dims)
+        for name, (_, variable, dims) in KINDS.items()
+        if variable in result and dims.issubset(result[variable].dims)
     ]
 
 
@@ -115,7 +88,7 @@ def check(result: object, figure: str) -> str:
     for kind in FIGURES[figure]:
         if kind in found:
             return kind
-    calls = [f"plausibly.{KINDS[kind].call}" for kind in FIGURES[figure]]
+    calls = [f"plausibly.{KINDS[kind][0]}" for kind in FIGURES[figure]]
     makers = " or ".join(one if "..." in one else one.partition("(")[0] for one in calls)
     got = f"a {type(result).__name__}"
     if isinstance(result, xr.Dataset):
@@ -158,31 +131,27 @@ def at_alpha(result: xr.Dataset, alpha: float | None) -> xr.Dataset:
     return result.isel({names.ALPHA: place}) if names.ALPHA in result.dims else result
 
 
-def _alpha(one: xr.Dataset) -> float | None:
-    return float(one[names.ALPHA]) if names.ALPHA in one.coords else None
-
-
 def wanted(one: xr.Dataset) -> float | None:
     """Return 1 - alpha of a result at one alpha, None where it has none."""
-    alpha = _alpha(one)
+    alpha = alpha_of(one)
     return None if alpha is None else 1 - alpha
 
 
 def with_alpha(title: str, one: xr.Dataset) -> str:
-    alpha = _alpha(one)
+    alpha = alpha_of(one)
     return title if alpha is None else f"{title}, alpha {alpha:g}"
 
 
 def promised(one: xr.Dataset) -> str:
     """Return what is guaranteed of these sets, in words; nothing where nothing is known."""
-    alpha = _alpha(one)
+    alpha = alpha_of(one)
     stated = json.loads(str(one.attrs.get(GUARANTEES, "[]")))
     if alpha is None or not isinstance(stated, list):
         return ""
     for promise in map(Guarantee.from_json, stated):
         if abs(float(promise.alpha) - alpha) < 1e-9:
-            said = promise.statement()
-            return said if promise.level is None else f"guaranteed: {said}"
+            text = promise.statement()
+            return text if promise.level is None else f"guaranteed: {text}"
     return ""
 
 
@@ -190,12 +159,12 @@ def on_what(one: xr.Dataset, *, examples: int | None = None, lines: str = "lines
     """Return how many examples a figure stands on, and what its lines are."""
     if examples is None:
         examples = int(one["n"] if "n" in one else one.attrs["n"])
-    said = several(examples, "example")
+    text = several(examples, "example")
     if "cluster" in one.attrs:
-        said += f" in {several(int(one.attrs['clusters']), 'cluster')} ({one.attrs['cluster']})"
+        text += f" in {several(int(one.attrs['clusters']), 'cluster')} ({one.attrs['cluster']})"
     if lines and "confidence" in one.attrs:
-        said += f"; {lines}: {per_cent(one.attrs['confidence'])} intervals"
-    return said
+        text += f"; {lines}: {per_cent(one.attrs['confidence'])} intervals"
+    return text
 
 
 def dashed(one: xr.Dataset) -> str:

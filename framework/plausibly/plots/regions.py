@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from itertools import combinations
+from itertools import combinations, product
 
 import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
+from scipy.spatial import ConvexHull
 
 from plausibly.calibration.alphas import Alphas, read_alphas
 from plausibly.conformal.regions import PlausibilityRegion
@@ -60,10 +61,6 @@ def region(
     axes
         As for `coverage`.
 
-    Returns
-    -------
-    matplotlib Axes
-
     Raises
     ------
     InputError
@@ -76,7 +73,24 @@ def region(
     """
     labels = region.labels
     new, every = region.read(predictions)
-    _check_drawable(len(labels), len(every))
+    if len(every) != 1:
+        raise InputError(
+            "examples-several",
+            f"one region is drawn at a time, and there are {counted(len(every))} examples",
+            expected="one example",
+            got=counted(len(every)),
+            do='predictions.sel(example=["NAME"])',
+            whose="predictions",
+        )
+    if len(labels) not in _CORNERS:
+        raise InputError(
+            "region-undrawable",
+            f"a simplex of {several(len(labels), 'label')} has no picture",
+            expected="2, 3 or 4 labels",
+            got=counted(len(labels)),
+            do="bounds(), which says how plausible each label can be",
+            whose="region",
+        )
     axes = style.axes_of(axes, "region", width=6, height=1.8 if len(labels) == 2 else 5.4)
     marks: dict[str, Floats] = {}
     if region.scoring.scale == "probability":
@@ -100,7 +114,10 @@ def region(
         else:
             axes.fill(*within.T, alpha=shade, linewidth=1.5, edgecolor=BLUE, **line)
         if len(labels) == 4:
-            cut = _outline(_on_plane(scores, tau) @ corners)
+            # Where the plane cuts the simplex: at a corner only if its score is the threshold.
+            there = vertices(scores, tau)
+            beyond = (there == 1) & (scores.astype(np.float64) != tau)
+            cut = _outline(there[~beyond.any(axis=1)] @ corners)
             axes.fill(*cut.T, facecolor="none", edgecolor=BLUE, linewidth=1.5, hatch="....")
     for name, vector in marks.items():
         axes.plot(*(vector @ corners)[:, None], linestyle="", markersize=9, zorder=5,
@@ -110,28 +127,6 @@ def region(
     )
     axes.legend(loc="upper left", bbox_to_anchor=(0, -0.02), frameon=False, ncols=2)
     return axes
-
-
-def _check_drawable(labels: int, examples: int) -> None:
-    """Raise `InputError` ``examples-several`` or ``region-undrawable``."""
-    if examples != 1:
-        raise InputError(
-            "examples-several",
-            f"one region is drawn at a time, and there are {counted(examples)} examples",
-            expected="one example",
-            got=counted(examples),
-            do='predictions.sel(example=["NAME"])',
-            whose="predictions",
-        )
-    if labels not in _CORNERS:
-        raise InputError(
-            "region-undrawable",
-            f"a simplex of {several(labels, 'label')} has no picture",
-            expected="2, 3 or 4 labels",
-            got=counted(labels),
-            do="bounds(), which says how plausible each label can be",
-            whose="region",
-        )
 
 
 def vertices(scores: Floats, tau: float) -> NDArray[np.float64]:
@@ -147,53 +142,32 @@ def vertices(scores: Floats, tau: float) -> NDArray[np.float64]:
     return np.array(corners).reshape(-1, len(values))
 
 
-def _on_plane(scores: Floats, tau: float) -> NDArray[np.float64]:
-    """Return the corners of the region that lie on the plane, where the simplex is cut."""
-    corners = vertices(scores, tau)
-    whole = (corners == 1).any(axis=1)
-    exact = (corners == 1) & (scores.astype(np.float64) == tau)
-    kept: NDArray[np.float64] = corners[~whole | exact.any(axis=1)]
-    return kept
-
-
 def _outline(points: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return the corners of the convex hull, counterclockwise; two ends for points on a line."""
-    ordered = [tuple(point) for point in np.unique(np.round(points, 12), axis=0)]
-    if len(ordered) < 3:
-        return np.array(ordered).reshape(-1, 2)
-    halves = []
-    for side in (ordered, ordered[::-1]):
-        half: list[tuple[float, ...]] = []
-        for point in side:
-            while len(half) > 1 and _turn(half[-2], half[-1], point) <= 0:
-                half.pop()
-            half.append(point)
-        halves.append(half[:-1])
-    return np.array([*halves[0], *halves[1]])
+    points = np.unique(np.round(points, 12), axis=0)
+    if len(points) < 3 or np.linalg.matrix_rank(points - points[0], tol=1e-9) < 2:
+        return points[[0, -1][: len(points)]]
+    hull: NDArray[np.float64] = points[ConvexHull(points).vertices]
+    return hull
 
 
-def _turn(first: Sequence[float], second: Sequence[float], third: Sequence[float]) -> float:
-    """Return a positive number where the way through three points turns left."""
-    return (second[0] - first[0]) * (third[1] - first[1]) - (second[1] - first[1]) * (
-        third[0] - first[0]
-    )
-
-
-def _frame(
-    axes: Axes,
-    corners: NDArray[np.float64],
-    labels: Sequence[str],
-) -> None:
+def _frame(axes: Axes, corners: NDArray[np.float64], labels: Sequence[str]) -> None:
     """Draw the edges of the simplex, lines of equal plausibility, and the names of the labels."""
     middle = corners.mean(axis=0)
     for i in range(len(labels)):
         for j in range(i):
             axes.plot(*corners[[i, j]].T, color=INK, linewidth=1, zorder=1)
-    if len(labels) == 3:
-        _levels(axes, corners)
+    for k, step in product(range(3), _STEPS) if len(labels) == 3 else ():
+        # A line of the points where label k has this plausibility, named at one end.
+        others = corners[[(k + 1) % 3, (k + 2) % 3]]
+        ends = step * corners[k] + (1 - step) * others
+        axes.plot(*ends.T, color=_FAINT, linewidth=0.7, zorder=0)
+        outwards = (ends[1] - middle) / np.linalg.norm(ends[1] - middle)
+        axes.annotate(f"{100 * step:g} %", ends[1], xytext=12 * outwards,
+                      textcoords="offset points", ha="center", va="center", fontsize=8,
+                      color="0.45")  # fmt: skip
     for name, corner in zip(labels, corners, strict=True):
-        outwards = corner - middle
-        outwards = outwards / np.linalg.norm(outwards)
+        outwards = (corner - middle) / np.linalg.norm(corner - middle)
         axes.annotate(
             name,
             corner,
@@ -216,17 +190,3 @@ def _frame(
         axes.margins(y=0.12)
     axes.margins(x=0.12)
     axes.axis("off")
-
-
-def _levels(axes: Axes, corners: NDArray[np.float64]) -> None:
-    """Draw where each label has a plausibility of 25, 50 and 75 %, named along one edge."""
-    for k in range(3):
-        left, right = corners[(k + 1) % 3], corners[(k + 2) % 3]
-        for step in _STEPS:
-            ends = np.array([step * corners[k] + (1 - step) * other for other in (left, right)])
-            axes.plot(*ends.T, color=_FAINT, linewidth=0.7, zorder=0)
-            outwards = ends[1] - corners.mean(axis=0)
-            outwards = outwards / np.linalg.norm(outwards)
-            axes.annotate(f"{100 * step:g} %", ends[1], xytext=12 * outwards,
-                          textcoords="offset points", ha="center", va="center", fontsize=8,
-                          color="0.45")  # fmt: skip

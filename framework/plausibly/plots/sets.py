@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any, TypeAlias
+from itertools import cycle
+from typing import Any
 
 import numpy as np
 import xarray as xr
-from numpy.typing import NDArray
 
 from plausibly.data import names
 from plausibly.data.names import several
@@ -16,7 +16,7 @@ from plausibly.errors import InputError, counted, listed
 from plausibly.evaluation.evaluate import QUANTITIES
 from plausibly.evaluation.groups import RANGES_FROM, SINGLE_SIZES
 from plausibly.evaluation.intervals import AMBIGUITY
-from plausibly.evaluation.result import AGGREGATED, SET_SIZE, data_of
+from plausibly.evaluation.result import AGGREGATED, SET_SIZE, data_of, each, figures, planes
 from plausibly.evaluation.study import cells
 from plausibly.evaluation.uniformity import DRAWN, OF, TRUE, VOTED
 from plausibly.extras import require
@@ -43,32 +43,25 @@ def draw_rows(axes: Axes, rows: Sequence[xr.Dataset], measure: str, form: str, x
     for row, one in enumerate(rows):
         values, mark = one[measure].values, mark_of(one)
         colour = mark["markeredgecolor"] if mark is VACUOUS else mark["color"]
-        axes.scatter(values, row + _jitter(values), s=9, color=colour, alpha=0.35, linewidths=0)
+        ranks = np.argsort(np.argsort(values, kind="stable"), kind="stable")
+        jitter = (ranks * _GOLDEN % 1.0 - 0.5) * 0.4  # spreads dots evenly, always in the same way
+        axes.scatter(values, row + jitter, s=9, color=colour, alpha=0.35, linewidths=0)
         ends = np.percentile(values, _MIDDLE)
         axes.plot(ends, [row, row], color=ink.ink, linewidth=2, solid_capstyle="round")
         mean = float(values.mean())
         axes.plot([mean], [row], linestyle="", zorder=4, **mark)
-        written = format(mean, form)
-        axes.annotate(written, (mean, row), fontsize=9, color=ink.ink, bbox=box, **above)
+        text = format(mean, form)
+        axes.annotate(text, (mean, row), fontsize=9, color=ink.ink, bbox=box, **above)
     style.tidy_rows(axes, x)
     axes.tick_params(axis="y", length=0)
-
-
-def _jitter(values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return offsets that spread dots evenly, and always in the same way."""
-    ranks = np.argsort(np.argsort(values, kind="stable"), kind="stable")
-    return (ranks.astype(np.float64) * _GOLDEN % 1.0 - 0.5) * 0.4
 
 
 def legend_of(rows: Sequence[xr.Dataset], ink: str) -> list[object]:
     """Return the entries of a legend: the marks that occur, and the line."""
     lines = require("matplotlib.lines", extra="plots", whose="a figure")
     there = [mark_of(one) for one in rows]
-    marks = {
-        "nothing guaranteed": NOTHING,
-        "guaranteed": GUARANTEED,
-        "guaranteed by every label": VACUOUS,
-    }
+    marks = {"nothing guaranteed": NOTHING, "guaranteed": GUARANTEED}
+    marks["guaranteed by every label"] = VACUOUS
     handles = [
         lines.Line2D([], [], linestyle="", label=f"mean, {text}", **mark)
         for text, mark in marks.items()
@@ -98,10 +91,6 @@ def coverage(result: xr.Dataset, *, alpha: float | None = None, axes: Axes | Non
         One of the alphas of the result; by default the first.
     axes : matplotlib Axes, optional
         Where to draw; by default those of a new figure, which is ``axes.figure``.
-
-    Returns
-    -------
-    matplotlib Axes
 
     Raises
     ------
@@ -180,12 +169,11 @@ def _draw_study(one: xr.Dataset, measure: str, axes: Axes | None, figure: str) -
     return axes
 
 
-_Curve: TypeAlias = tuple[str, Look, Sequence[Floats]]
-"""A measure at every alpha: its name, and low, mean and high (alpha,)."""
-
-
 def alphas(result: xr.Dataset, *, axes: Axes | None = None) -> Axes:
     """Draw what sets cover at every alpha, beside what is wanted.
+
+    Over 1 - alpha: measured coverage with its interval; of a study aggregated coverage, with the
+    middle 90% of the splits. Below the diagonal less is covered than wanted.
 
     Parameters
     ----------
@@ -193,12 +181,6 @@ def alphas(result: xr.Dataset, *, axes: Axes | None = None) -> Axes:
         From `plausibly.evaluate` or `plausibly.compare`, at several alphas.
     axes
         As for `coverage`.
-
-    Returns
-    -------
-    matplotlib Axes
-        Over 1 - alpha: measured coverage with its interval; of a study aggregated coverage, with
-        the middle 90% of the splits. Below the diagonal less is covered than wanted.
 
     Examples
     --------
@@ -208,13 +190,24 @@ def alphas(result: xr.Dataset, *, axes: Axes | None = None) -> Axes:
     result = data_of(result)
     study = reading.check(result, "alphas") == "study"
     axes = style.axes_of(axes, "alphas", width=5.4, height=5.8)
-    curves = _of_study(result) if study else _of_evaluation(result)
+    curves: list[tuple[str, Look, Sequence[Floats]]] = []  # with low, mean and high by alpha
+    if study:
+        by_alpha = [cells(one) for one in planes(result)]
+        for parts, look in zip(zip(*by_alpha, strict=True), cycle(style.OTHERS), strict=False):
+            values = np.stack([one[AGGREGATED].values for _, one in parts])
+            lower, upper = np.percentile(values, _MIDDLE, axis=1)
+            curves.append((parts[0][0], look, (lower, values.mean(axis=1), upper)))
+    else:
+        for name, title in QUANTITIES.items():
+            if f"{name}_mean" in result:
+                of_one = (result[f"{name}_{end}"].values for end in ("low", "mean", "high"))
+                curves.append((title, style.MEASURES[name], list(map(np.atleast_1d, of_one))))
     shown = curves[: len(style.OTHERS)]
     wanted = 1 - np.atleast_1d(result[names.ALPHA].values).astype(np.float64)
     order = np.argsort(wanted)
     least = float(wanted.min())
-    for name, look, values in shown:
-        x, low, mean, high = (ends[order] for ends in (wanted, *values))
+    for name, look, bounds in shown:
+        x, low, mean, high = (ends[order] for ends in (wanted, *bounds))
         axes.fill_between(x, low, high, color=look.colour, alpha=0.18, linewidth=0)
         style.curve(axes, x, mean, look, style.shown_name(name, width=40))
         least = min(least, float(np.nanmin(low)))
@@ -235,33 +228,12 @@ def alphas(result: xr.Dataset, *, axes: Axes | None = None) -> Axes:
     return axes
 
 
-def _of_evaluation(result: xr.Dataset) -> list[_Curve]:
-    return [
-        (
-            title,
-            style.MEASURES[name],
-            [np.atleast_1d(result[f"{name}_{end}"].values) for end in ("low", "mean", "high")],
-        )
-        for name, title in QUANTITIES.items()
-        if f"{name}_mean" in result
-    ]
-
-
-def _of_study(study: xr.Dataset) -> list[_Curve]:
-    """Return aggregated coverage of each method, and of each size or number of draws."""
-    planes = [cells(study.isel({names.ALPHA: place})) for place in range(study.sizes[names.ALPHA])]
-    found: list[_Curve] = []
-    for place, (name, _) in enumerate(planes[0]):
-        values = np.stack([plane[place][1][AGGREGATED].values for plane in planes])
-        low, high = np.percentile(values, _MIDDLE, axis=1)
-        found.append(
-            (name, style.OTHERS[place % len(style.OTHERS)], (low, values.mean(axis=1), high))
-        )
-    return found
-
-
 def threshold(thresholds: xr.DataArray, *, axes: Axes | None = None) -> Axes:
     """Draw the threshold against alpha.
+
+    A step per value, since a threshold changes only where alpha passes a multiple of 1/(n + 1); of
+    several groups or labels, a curve for each of the first six. Where the threshold is -inf every
+    label is in the set: the curve begins where sets say something.
 
     Parameters
     ----------
@@ -269,13 +241,6 @@ def threshold(thresholds: xr.DataArray, *, axes: Axes | None = None) -> Axes:
         From ``predictor.threshold([0.01, 0.02, ...])``.
     axes
         As for `coverage`.
-
-    Returns
-    -------
-    matplotlib Axes
-        A step per value, since a threshold changes only where alpha passes a multiple of
-        1/(n + 1); of several groups or labels, a curve for each of the first six. Where the
-        threshold is -inf every label is in the set: the curve begins where sets say something.
 
     Raises
     ------
@@ -329,18 +294,15 @@ _BETWEEN = 0.1  # of the axis, from number to number
 def planning(result: xr.Dataset, *, alpha: float | None = None, axes: Axes | None = None) -> Axes:
     """Draw between which bounds the coverage of a calibration lies, by its number of examples.
 
+    Two lines per number of draws, with the bounds between which the stated share of calibrations
+    lies; crosses are sizes at which every set is every label.
+
     Parameters
     ----------
     result : Dataset
         From `plausibly.plan`.
     alpha, axes
         As for `coverage`.
-
-    Returns
-    -------
-    matplotlib Axes
-        Two lines per number of draws, with the bounds between which the stated share of
-        calibrations lies; crosses are sizes at which every set is every label.
 
     Examples
     --------
@@ -366,7 +328,10 @@ def planning(result: xr.Dataset, *, alpha: float | None = None, axes: Axes | Non
     if width is not None:
         axes.axhspan(wanted - width, wanted + width, color=ink.grid, zorder=0)
     axes.set_xscale("log")
-    ticks = _apart(n)
+    ticks = n[-1:].tolist()  # sizes whose numbers do not touch, from the last one down
+    for size in n[-2::-1].tolist():
+        if np.log(ticks[0] / size) >= np.log(n[-1] / n[0]) * _BETWEEN:
+            ticks.insert(0, size)
     axes.set_xticks(ticks, [counted(int(size)) for size in ticks])
     axes.set_xticks([], minor=True)
     style.tidy(axes, x="calibration examples", y="coverage (share)")
@@ -384,16 +349,6 @@ def planning(result: xr.Dataset, *, alpha: float | None = None, axes: Axes | Non
     return axes
 
 
-def _apart(n: NDArray[np.float64]) -> list[float]:
-    """Return the sizes whose numbers do not touch on a logarithmic axis, the last one first."""
-    least = (np.log(n[-1]) - np.log(n[0])) * _BETWEEN
-    kept = [float(n[-1])]
-    for size in n[-2::-1]:
-        if np.log(kept[-1]) - np.log(size) >= least:
-            kept.append(float(size))
-    return kept[::-1]
-
-
 BINS = 20
 OF_LABELS = {VOTED: style.VOTED, DRAWN: style.AGGREGATED, TRUE: style.TRUE}
 """How p-values of each kind of label are drawn."""
@@ -409,18 +364,15 @@ _CURVES = {
 def realised(result: xr.Dataset, *, alpha: float | None = None, axes: Axes | None = None) -> Axes:
     """Draw what sets cover of each example, sorted, beside how ambiguous the examples are.
 
+    Each curve is sorted on its own: a place on the axis is a share of the examples, not one
+    example.
+
     Parameters
     ----------
     result : Dataset
         From `plausibly.evaluation.sorted_coverage`, or from `plausibly.evaluate`.
     alpha, axes
         As for `coverage`.
-
-    Returns
-    -------
-    matplotlib Axes
-        Each curve is sorted on its own: a place on the axis is a share of the examples, not one
-        example.
 
     References
     ----------
@@ -455,19 +407,16 @@ def realised(result: xr.Dataset, *, alpha: float | None = None, axes: Axes | Non
 def uniformity(result: xr.Dataset, *, axes: Axes | None = None) -> Axes:
     """Draw the distribution functions of p-values beside the uniform one.
 
+    Above the diagonal there are more small p-values than promised: sets cover less. As far as the
+    grey band reaches above it, chance alone leads in 95 of 100 cases, by the numbers of calibration
+    and test examples.
+
     Parameters
     ----------
     result : Dataset
         From `plausibly.evaluation.p_value_uniformity`.
     axes
         As for `coverage`.
-
-    Returns
-    -------
-    matplotlib Axes
-        Above the diagonal there are more small p-values than promised: sets cover less. As far as
-        the grey band reaches above it, chance alone leads in 95 of 100 cases, by the numbers of
-        calibration and test examples.
 
     Examples
     --------
@@ -504,6 +453,9 @@ def uniformity(result: xr.Dataset, *, axes: Axes | None = None) -> Axes:
 def p_values(result: xr.Dataset, *, bins: int = BINS, axes: Axes | None = None) -> Axes:
     """Draw histograms of the p-values of voted, drawn and true labels.
 
+    As densities: where p-values are uniform every bar has the height 1. At the left there are too
+    many where sets cover less than promised.
+
     Parameters
     ----------
     result : Dataset
@@ -512,12 +464,6 @@ def p_values(result: xr.Dataset, *, bins: int = BINS, axes: Axes | None = None) 
         Of equal width, from 0 to 1.
     axes
         As for `coverage`.
-
-    Returns
-    -------
-    matplotlib Axes
-        As densities: where p-values are uniform every bar has the height 1. At the left there are
-        too many where sets cover less than promised.
 
     References
     ----------
@@ -566,10 +512,6 @@ def sizes(result: xr.Dataset, *, alpha: float | None = None, axes: Axes | None =
     alpha, axes
         As for `coverage`.
 
-    Returns
-    -------
-    matplotlib Axes
-
     Examples
     --------
     >>> axes = plots.sizes(plausibly.evaluate(sets, plausibilities))
@@ -582,25 +524,19 @@ def sizes(result: xr.Dataset, *, alpha: float | None = None, axes: Axes | None =
         titles, counts = [str(name) for name in one["size"].values], one["count"].values
     else:
         titles, counts = _counted(one[SET_SIZE].values, int(one.attrs["labels"]))
-        size, sure = (
-            style.dot(one, SET_SIZE, "", style.SIZE),
-            reading.per_cent(one.attrs["confidence"]),
-        )
-        mean = f"mean {size.mean:.2f}, {size.low:.2f} to {size.high:.2f} ({sure} interval)"
+        average, low, high = figures(one, SET_SIZE)
+        level = reading.per_cent(one.attrs["confidence"])
+        mean = f"mean {average:.2f}, {low:.2f} to {high:.2f} ({level} interval)"
     axes = style.axes_of(axes, "sizes", height=3.6)
     places = np.arange(len(titles), dtype=np.float64)
     style.bars(axes, places, counts, 0.8, style.SIZE, "sets")
     total = int(counts.sum())
-    above = {
-        "xytext": (0, 2),
-        "textcoords": "offset points",
-        "ha": "center",
-        "fontsize": style.SMALL,
-    }
+    above = {"xytext": (0, 2), "textcoords": "offset points", "ha": "center"}
     for place, count in zip(places, counts.tolist(), strict=True):
         if count:
             part = style.share(count / total, 2) if count / total >= 0.005 else counted(count)
-            axes.annotate(part, (place, count), color=style.tone(axes).ink, **above)
+            ink = style.tone(axes).ink
+            axes.annotate(part, (place, count), fontsize=style.SMALL, color=ink, **above)
     axes.set_xticks(places, titles)
     axes.margins(y=0.12)
     style.tidy(axes, x="labels in a set", y="examples")
@@ -616,8 +552,8 @@ def _counted(size: Ints, labels: int) -> tuple[list[str], Ints]:
     begins = [begin for begin in RANGES_FROM if begin <= max(int(size.max()), 1)]
     after = next((begin for begin in RANGES_FROM if begin > begins[-1]), labels + 1)
     titles = [
-        str(begin) if begin == end else f"{counted(begin)}-{counted(min(end, labels))}"
-        for begin, end in zip(begins, (one - 1 for one in (*begins[1:], after)), strict=True)
+        str(begin) if begin == end - 1 else f"{counted(begin)}-{counted(min(end - 1, labels))}"
+        for begin, end in zip(begins, (*begins[1:], after), strict=True)
     ]
     return titles, np.bincount(np.digitize(size, begins) - 1, minlength=len(begins))
 
@@ -634,6 +570,8 @@ _BY_STRATUM = {
 def strata(result: xr.Dataset, *, alpha: float | None = None, axes: Axes | None = None) -> Axes:
     """Draw what sets cover in strata of the examples.
 
+    A row per stratum, with its number of examples and its interval.
+
     Parameters
     ----------
     result : Dataset
@@ -642,18 +580,14 @@ def strata(result: xr.Dataset, *, alpha: float | None = None, axes: Axes | None 
     alpha, axes
         As for `coverage`.
 
-    Returns
-    -------
-    matplotlib Axes
-        A row per stratum, with its number of examples and its interval.
-
     Examples
     --------
     >>> axes = plots.strata(plausibly.evaluate(sets, plausibilities))
     """
     kind, one = reading.opened(result, "strata", alpha)
     dim, prefix, of = _BY_STRATUM[kind]
-    rows = _parts(one, dim, prefix, "stratum_n" if prefix else "count")
+    count = "stratum_n" if prefix else "count"
+    rows = [_covered(part, dim, prefix, count) for part in each(one, dim)]
     title = f"Coverage by {of or result.attrs.get('of', 'stratum')}"
     return _intervals(one, rows, axes, "strata", title, reading.on_what(one))
 
@@ -662,6 +596,8 @@ def groups(
     result: xr.Dataset, *, alpha: float | None = None, most: int = MOST, axes: Axes | None = None
 ) -> Axes:
     """Draw what sets cover in groups or subgroups, the weakest first.
+
+    A row per group, with its number of examples and its interval.
 
     Parameters
     ----------
@@ -672,11 +608,6 @@ def groups(
         having few examples. How many there are is said.
     alpha, axes
         As for `coverage`.
-
-    Returns
-    -------
-    matplotlib Axes
-        A row per group, with its number of examples and its interval.
 
     Examples
     --------
@@ -689,33 +620,26 @@ def groups(
     else:
         by = dim = str(result.attrs["by"])
         prefix, count, lines = "group_", "group_n", "lines"
-    rows = _parts(one, dim, prefix, count, most)
+    ends = [one[f"{prefix}{AGGREGATED}_{end}"].values for end in ("mean", "high")]
+    weakest = one.isel({dim: np.lexsort(ends)[:most]})
+    rows = [_covered(part, dim, prefix, count) for part in each(weakest, dim)]
     few = reading.some_of(len(rows), one.sizes[dim], "group", "the weakest")
     on = reading.on_what(one, lines=lines)
     return _intervals(one, rows, axes, "groups", f"Coverage by {by}", on, few)
 
 
-def _parts(
-    one: xr.Dataset, dim: str, prefix: str, count: str, most: int | None = None
-) -> list[Dot]:
-    """Return what is covered of each part of the examples, or of the weakest parts."""
-    covered = f"{prefix}{AGGREGATED}"
-    places = np.arange(one.sizes[dim])
-    if most is not None:
-        places = np.lexsort([one[f"{covered}_{end}"].values for end in ("mean", "high")])[:most]
-    rows = []
-    for part in (one.isel({dim: place}) for place in places):
-        note = f"n = {counted(int(part[count]))}"
-        rows.append(
-            style.dot(part, covered, str(part[dim].values), style.MEASURES[AGGREGATED], note)
-        )
-    return rows
+def _covered(part: xr.Dataset, dim: str, prefix: str, count: str) -> Dot:
+    note = f"n = {counted(int(part[count]))}"
+    return style.dot(part, f"{prefix}{AGGREGATED}", str(part[dim].values), style.AGGREGATED, note)
 
 
 def labels(
     result: xr.Dataset, *, alpha: float | None = None, most: int = MOST, axes: Axes | None = None
 ) -> Axes:
     """Draw which share of what experts say in favour of each label the sets cover.
+
+    A row per label, with its interval, its plausibility (1 per example) and how many examples give
+    it any.
 
     Parameters
     ----------
@@ -727,12 +651,6 @@ def labels(
     alpha, axes
         As for `coverage`.
 
-    Returns
-    -------
-    matplotlib Axes
-        A row per label, with its interval, its plausibility (1 per example) and how many examples
-        give it any.
-
     Examples
     --------
     >>> from plausibly.evaluation import coverage_by
@@ -743,10 +661,10 @@ def labels(
     there = len(mass)
     kept = np.arange(there) if there <= most else np.argsort(-mass, kind="stable")[:most]
     rows = []
-    for part in (one.isel({names.LABEL: place}) for place in kept):
+    for part in each(one.isel({names.LABEL: kept}), names.LABEL):
         note = f"{float(part['mass']):,.1f} in {several(int(part['examples']), 'example')}"
         name = str(part[names.LABEL].values)
-        rows.append(style.dot(part, "covered", name, style.MEASURES[AGGREGATED], note))
+        rows.append(style.dot(part, "covered", name, style.AGGREGATED, note))
     rest = 1 - float(mass[kept].sum() / mass.sum())
     which = f"those with most plausibility; the others hold {100 * rest:.1f} %"
     few = reading.some_of(len(rows), there, "label", which)
@@ -758,17 +676,14 @@ def labels(
 def risk(result: xr.Dataset, *, alpha: float | None = None, axes: Axes | None = None) -> Axes:
     """Draw which share of what experts say of each level of risk the sets leave out.
 
+    A row per level, the last one on top, with its interval.
+
     Parameters
     ----------
     result : Dataset
         From `plausibly.evaluation.coverage_by` with ``ByRisk``.
     alpha, axes
         As for `coverage`.
-
-    Returns
-    -------
-    matplotlib Axes
-        A row per level, the last one on top, with its interval.
 
     Examples
     --------
@@ -777,7 +692,7 @@ def risk(result: xr.Dataset, *, alpha: float | None = None, axes: Axes | None = 
     """
     _, one = reading.opened(result, "risk", alpha)
     rows = []
-    for part in (one.isel(level=place) for place in reversed(range(one.sizes["level"]))):
+    for part in reversed(each(one, "level")):
         level = part["level"].item()
         name = f"{level:g}" if isinstance(level, float) else str(level)  # as it was written
         counts = (several(int(part[f"{noun}s"]), noun) for noun in ("label", "example"))

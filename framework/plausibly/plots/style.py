@@ -13,6 +13,7 @@ import attrs
 import numpy as np
 import xarray as xr
 
+from plausibly.evaluation.result import figures
 from plausibly.extras import require
 from plausibly.kernels.types import Floats, Numbers
 from plausibly.palette import BLUE, GREEN, INK, ORANGE, PURPLE, SKY, VERMILION
@@ -60,8 +61,8 @@ def heading(axes: Axes, title: str, *notes: str) -> None:
     text = axes.set_title(title, loc="left", fontsize=10, color=tone(axes).ink)
     text.set_parse_math(False)
     room = max(24, int(width_of(axes) * 72 / (text.get_fontsize() * _LETTER)))
-    said = "; ".join(note for note in notes if note)
-    text.set_text("\n".join([*textwrap.wrap(title, room), *textwrap.wrap(said, room)]))
+    below = "; ".join(note for note in notes if note)
+    text.set_text("\n".join([*textwrap.wrap(title, room), *textwrap.wrap(below, room)]))
 
 
 def width_of(axes: Axes) -> float:
@@ -239,7 +240,7 @@ def bars(
 def curve(axes: Axes, x: Numbers, y: Numbers, look: Look, label: str, **others: object) -> None:
     """Draw a line with a mark at each value."""
     stroke = {"color": look.colour, "linestyle": look.line, "marker": look.marker, "markersize": 5}
-    axes.plot(x, y, label=label, **{**stroke, **others})
+    axes.plot(x, y, label=label, **stroke | others)
 
 
 def ascending(
@@ -258,14 +259,11 @@ def edges(values: Sequence[Floats], *, bins: int = 40) -> Floats:
     return np.linspace(low - margin, high + margin, bins + 1)
 
 
-def dashed(axes: Axes, level: float, label: str | None = None, *, axis: str = "x") -> None:
-    """Mark a place on an axis."""
+def dashed(axes: Axes, level: float, label: str = "", *, axis: str = "x") -> None:
+    """Mark a level on an axis: the one that is wanted, or another one by name."""
     draw: Callable[..., object] = axes.axvline if axis == "x" else axes.axhline
+    label = label or f"wanted {level:g}"
     draw(level, color=tone(axes).ink, linestyle=DASHES, linewidth=1.2, label=label)
-
-
-def target(axes: Axes, level: float, *, axis: str = "x") -> None:
-    dashed(axes, level, f"wanted {level:g}", axis=axis)
 
 
 def headroom(axes: Axes, share: float = 0.3) -> None:
@@ -321,15 +319,19 @@ class Dot:
 
 
 def dot(one: xr.Dataset, quantity: str, name: str, look: Look, note: str = "") -> Dot:
-    mean, low, high = (float(one[f"{quantity}_{end}"]) for end in ("mean", "low", "high"))
+    mean, low, high = figures(one, quantity)
     return Dot(name=name, mean=mean, low=low, high=high, look=look, note=note)
 
 
 def height(dots: Sequence[Dot]) -> float:
     """Height of a figure of these rows, in inches."""
-    named = shown_names([dot.name for dot in dots])
-    lines = [name.count("\n") + 1 + bool(dot.note) for name, dot in zip(named, dots, strict=True)]
-    return _AROUND + max(_ROW, _LINE * max(lines, default=1)) * max(2, len(dots))
+    lines = max((name.count("\n") + 1 for name in _row_names(dots)), default=1)
+    return _AROUND + max(_ROW, _LINE * lines) * max(2, len(dots))
+
+
+def _row_names(dots: Sequence[Dot]) -> list[str]:
+    shown = shown_names([dot.name for dot in dots])
+    return [f"{name}\n{dot.note}".rstrip() for name, dot in zip(shown, dots, strict=True)]
 
 
 def mark(axes: Axes, place: float, row: int, look: Look, **others: object) -> None:
@@ -356,9 +358,7 @@ def draw_dots(axes: Axes, dots: Sequence[Dot]) -> None:
             continue
         mark(axes, dot.mean, row, dot.look, linestyle="", zorder=3)
         number(axes, row, share(dot.mean))
-    named = shown_names([dot.name for dot in dots])
-    notes = [f"\n{dot.note}" if dot.note else "" for dot in dots]
-    name_rows(axes, [name + note for name, note in zip(named, notes, strict=True)])
+    name_rows(axes, _row_names(dots))
     least = float(np.nanmin(ends)) if np.isfinite(ends).any() else 0.0
     margin = 0.04 * (1 - min(least, 1.0)) + 0.01
     axes.set_xlim(max(0.0, least - margin) if least >= 0 else least - margin, 1 + margin)
@@ -370,6 +370,6 @@ def draw_shares(axes: Axes, dots: Sequence[Dot], x: str, wanted: float | None) -
     if wanted is not None:
         low, high = axes.get_xlim()
         axes.set_xlim(min(low, wanted - 0.02), high)
-        target(axes, wanted)
+        dashed(axes, wanted)
     tidy_rows(axes, x)
     axes.locator_params(axis="x", nbins=6)

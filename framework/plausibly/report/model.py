@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from functools import partial
 from typing import cast
 
 import attrs
@@ -21,8 +22,6 @@ class Measure:
 
 @attrs.frozen(kw_only=True)
 class AnnotatorRow:
-    """What one annotator answered."""
-
     name: str
     answers: int
     compared: int
@@ -58,8 +57,6 @@ class Disagreement:
 
 @attrs.frozen
 class Check:
-    """Something to believe the numbers by."""
-
     name: str
     title: str
     state: str
@@ -68,8 +65,6 @@ class Check:
 
 @attrs.frozen(kw_only=True)
 class Uniformity:
-    """P-values of one kind of label, by one method."""
-
     method: int
     of: str
     promised: bool
@@ -100,8 +95,6 @@ class Provenance:
 
 @attrs.frozen
 class Still:
-    """A figure as an image in the page."""
-
     section: str
     alt: str
     source: str
@@ -144,13 +137,8 @@ class Cases:
     text: tuple[str, ...] | None = None
     thumbnail: tuple[str, ...] | None = None
 
-    def to_json(self) -> dict[str, object]:
-        scores = [attrs.asdict(column, recurse=False) for column in self.scores]
-        return attrs.asdict(self, recurse=False) | {"scores": scores}
-
     def to_text(self) -> str:
-        """Return the JSON text, as short as it can be."""
-        return json.dumps(self.to_json(), ensure_ascii=False, separators=(",", ":"))
+        return _text(self)
 
 
 @attrs.frozen
@@ -188,8 +176,6 @@ class Verdict:
 
 @attrs.frozen(kw_only=True)
 class Vote:
-    """Section 2: votes against everything that was said. The bars are those of all methods."""
-
     sentence: str
     aggregated: Interval
     voted: tuple[tuple[str, Interval], ...]
@@ -212,8 +198,6 @@ class Realised:
 
 @attrs.frozen(kw_only=True)
 class Part:
-    """Coverage in some of the examples."""
-
     kind: str
     title: str
     n: int
@@ -235,8 +219,6 @@ class Weak:
 
 @attrs.frozen
 class SizeBar:
-    """Sets with so many labels."""
-
     low: int
     high: int
     count: int
@@ -259,8 +241,6 @@ class Surprising:
 
 @attrs.frozen(kw_only=True)
 class Splits:
-    """What repeated random splits covered, in a study."""
-
     sentence: str
     aggregated: tuple[float, ...]
     mean: float
@@ -304,8 +284,6 @@ class Label:
 
 @attrs.frozen
 class Method:
-    """A calibration that made sets."""
-
     name: str
     about: str
     score: int = 0
@@ -314,16 +292,12 @@ class Method:
 
 @attrs.frozen
 class GroupColumn:
-    """A coordinate of the examples with few values."""
-
     name: str
     values: tuple[str, ...]
 
 
 @attrs.frozen(kw_only=True)
 class ReportData:
-    """All that a report shows."""
-
     title: str
     subtitle: str
     words: Words
@@ -342,27 +316,30 @@ class ReportData:
     def view(self, method: int, alpha: int) -> View:
         return self.views[method * len(self.alphas) + alpha]
 
-    def to_json(self) -> dict[str, object]:
-        names = (field.name for field in attrs.fields(ReportData) if field.name != "stills")
-        return {"format": FORMAT, **{name: _plain(getattr(self, name)) for name in names}}
-
     def to_text(self) -> str:
-        """Return the JSON text, as short as it can be, the same for the same data."""
-        text = json.dumps(
-            self.to_json(), ensure_ascii=False, allow_nan=False, separators=(",", ":")
-        )
-        return text.translate(_ESCAPES)
+        """Return the JSON text, the same for the same data; nothing in it ends a script."""
+        parts = attrs.asdict(self, recurse=False)
+        del parts["stills"]
+        whole = {name: _plain(part) for name, part in parts.items()}
+        return _text({"format": FORMAT, **whole}).translate(_ESCAPES)
+
+
+def _text(data: object) -> str:
+    """Return JSON, as short as it can be."""
+    as_dict = partial(attrs.asdict, recurse=False)
+    return json.dumps(
+        data, default=as_dict, ensure_ascii=False, allow_nan=False, separators=(",", ":")
+    )
 
 
 def _plain(value: object) -> object:
-    """Return what JSON holds; numbers keep five decimals."""
+    """Return data whose numbers keep five decimals."""
     if isinstance(value, float):
         return round(value, 5) if math.isfinite(value) else None
-    if isinstance(value, tuple | list):
+    if isinstance(value, tuple):
         return [_plain(item) for item in value]
-    if isinstance(value, Cases):  # no floats but weights, and a hundred thousand times as much
-        return value.to_json()
-    if attrs.has(type(value)):
+    # Cases have no floats but weights, and a hundred thousand times as much.
+    if attrs.has(type(value)) and not isinstance(value, Cases):
         parts = attrs.asdict(cast("attrs.AttrsInstance", value), recurse=False)
         return {name: _plain(part) for name, part in parts.items()}
     return value

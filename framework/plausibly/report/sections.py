@@ -6,30 +6,28 @@ import math
 import warnings
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
-from functools import cached_property
 from itertools import combinations, combinations_with_replacement
 
 import attrs
 import numpy as np
 import xarray as xr
 from numpy.typing import ArrayLike, NDArray
+from scipy.special import softmax
 
 from plausibly.annotators.agreement import Agreement, agreement, measure_titles
 from plausibly.annotators.answers import KINDS, Answers
 from plausibly.conformal.inputs import OVERLAP
 from plausibly.data import names
-from plausibly.data.names import name_text, name_texts, positions, quoted, several
-from plausibly.data.select import select
+from plausibly.data.names import name_texts, positions, quoted, several
 from plausibly.errors import InputError, PlausiblyWarning, counted
 from plausibly.evaluation import inputs
 from plausibly.evaluation.evaluate import Judgement, evaluate, judgement, stratum_of
 from plausibly.evaluation.groups import ByCoordinate, coverage_by, sorted_coverage
 from plausibly.evaluation.inputs import prepare
 from plausibly.evaluation.intervals import AMBIGUITY, COVERAGE
-from plausibly.evaluation.result import AGGREGATED, SET_SIZE, decimal, outwards
+from plausibly.evaluation.result import AGGREGATED, SET_SIZE, decimal, each, figures, outwards
 from plausibly.evaluation.risk import in_order
 from plausibly.evaluation.shift import shift_test
-from plausibly.evaluation.splits import Values
 from plausibly.evaluation.study import DRAWS, METHOD, SIZE
 from plausibly.evaluation.uniformity import DRAWN, OF, TRUE, VOTED, p_value_uniformity
 from plausibly.guarantee import BY_LABEL, Guarantee, bounded
@@ -38,12 +36,12 @@ from plausibly.kernels.random import Keys, hash_names
 from plausibly.kernels.types import Bools, Floats, Ints
 from plausibly.report import model
 from plausibly.report.model import BROKEN, HELD, UNCHECKED, Check, Finding, Interval, Part, Words
-from plausibly.report.subject import MethodSets, Subject, answers_to
+from plausibly.report.subject import MethodSets, Subject
 
 
 def interval(found: xr.Dataset, name: str) -> Interval:
     """Return NAME_mean, NAME_low and NAME_high of a result without dims."""
-    mean, low, high = (float(found[f"{name}_{end}"]) for end in ("mean", "low", "high"))
+    mean, low, high = figures(found, name)
     return Interval(known(mean), *map(known, outwards(low, high)))
 
 
@@ -60,13 +58,6 @@ def measured_text(one: Interval) -> str:
     return f"{decimal(one.mean)} ({decimal(one.low)} to {decimal(one.high)})"
 
 
-def percent(share: float) -> str:
-    """Return a share in percent: ``90 %``, with a decimal where two would look alike otherwise."""
-    whole = 100 * share
-    digits = 1 if abs(whole - round(whole)) > 1e-9 else 0
-    return f"{whole:.{digits}f}".removesuffix(".0") + " %"
-
-
 def about_percent(share: float) -> str:
     """Return a share in rounded percent; 100 and 0 only where it is all or none."""
     whole = round(100 * share)
@@ -79,31 +70,21 @@ def about_percent(share: float) -> str:
 
 def thousandths(values: ArrayLike) -> list[int]:
     """Return numbers as whole thousandths; 0 and 1000 stand for 0 and 1 alone."""
-    given = np.asarray(values, dtype=np.float64)
-    found = np.rint(given * 1000).astype(np.int64)
-    found = np.where((found == 0) & (given > 0), 1, found)
-    found = np.where((found == 1000) & (given < 1), 999, found)
+    exact = np.asarray(values, dtype=np.float64)
+    found = np.rint(exact * 1000).astype(np.int64)
+    found = np.where((found == 0) & (exact > 0), 1, found)
+    found = np.where((found == 1000) & (exact < 1), 999, found)
     return found.ravel().tolist()
 
 
-def _each(found: xr.Dataset, dim: str) -> list[xr.Dataset]:
-    return [found.isel({dim: place}) for place in range(found.sizes[dim])]
-
-
 POLICIES: tuple[Ties, ...] = ("first", "fractional", "any", "all")
-CROSSED = 2
-"""Coordinates that a group is made of at most."""
-
-MOST_CROSSED = 6
-"""Coordinates from which groups are not crossed: each interval would pay for all of them."""
-
 AT_LEAST = 20
 """Examples of the smallest group that is shown."""
 
 
 @attrs.frozen(kw_only=True, eq=False)
 class Measured:
-    """Results for the sets of one method, all over ``alpha``."""
+    """Results for the sets of one method at one alpha."""
 
     evaluation: xr.Dataset
     votes: Mapping[str, xr.Dataset]
@@ -112,27 +93,14 @@ class Measured:
     groups: xr.Dataset | None
     no_groups: str
 
-    def at(self, place: int) -> Measured:
-        """Return the results at one alpha."""
-        at = {names.ALPHA: place}
-        return attrs.evolve(
-            self,
-            evaluation=self.evaluation.isel(at),
-            votes={policy: found.isel(at) for policy, found in self.votes.items()},
-            sizes=self.sizes.isel(at),
-            realised=self.realised.isel(at),
-            groups=None if self.groups is None else self.groups.isel(at),
-        )
 
-
-def measured(subject: Subject, method: MethodSets) -> Measured:
-    """Return what the sets of a method cover."""
+def measured(subject: Subject, method: MethodSets) -> list[Measured]:
+    """Return coverage and size of the sets of a method, at each alpha."""
     sets, lam = method.sets, subject.plausibilities
     by = method.promises[0].by
     known = by and by != BY_LABEL and inputs.known_values(by, (sets,)) is not None
-    cluster, seed = subject.cluster, subject.seed
     with warnings.catch_warnings():
-        # What is to be said of the sets is said in the report.
+        # The report states what the measures warn of.
         warnings.simplefilter("ignore", PlausiblyWarning)
         evaluation = evaluate(
             sets,
@@ -140,25 +108,30 @@ def measured(subject: Subject, method: MethodSets) -> Measured:
             ties=subject.ties,
             true=subject.true,
             by=by if known else None,
-            cluster=cluster,
-            seed=seed,
+            cluster=subject.cluster,
+            seed=subject.seed,
         ).data
         votes: dict[str, xr.Dataset] = {str(subject.ties): evaluation}
         if evaluation.attrs["tied_share"]:  # else every policy gives the same
-            prepared = prepare(sets, lam, cluster=cluster, seed=seed)
+            prepared = prepare(sets, lam, cluster=subject.cluster, seed=subject.seed)
             for policy in POLICIES:
                 if policy not in votes:
                     outcomes = prepared.outcomes(prepared.measured(policy))
                     votes[policy] = prepared.averaging.overall(outcomes)
         groups, why = _by_group(subject, sets)
-        return Measured(
-            evaluation=evaluation,
-            votes=votes,
-            sizes=coverage_by(sets, lam, by="set-size", cluster=cluster, seed=seed),
-            realised=sorted_coverage(sets, lam),
-            groups=groups,
+        sizes = coverage_by(sets, lam, by="set-size", cluster=subject.cluster, seed=subject.seed)
+        realised = sorted_coverage(sets, lam)
+    return [
+        Measured(
+            evaluation=evaluation.isel(at),
+            votes={policy: one.isel(at) for policy, one in votes.items()},
+            sizes=sizes.isel(at),
+            realised=realised.isel(at),
+            groups=None if groups is None else groups.isel(at),
             no_groups=why,
         )
+        for at in ({names.ALPHA: place} for place in range(len(subject.alphas)))
+    ]
 
 
 def _by_group(subject: Subject, sets: xr.DataArray) -> tuple[xr.Dataset | None, str]:
@@ -172,7 +145,7 @@ def _by_group(subject: Subject, sets: xr.DataArray) -> tuple[xr.Dataset | None, 
         found = coverage_by(
             sets,
             subject.plausibilities,
-            by=ByCoordinate(*subject.by, crossed=crossed(subject), at_least=AT_LEAST),
+            by=ByCoordinate(*subject.by, crossed=subject.crossed, at_least=AT_LEAST),
             cluster=subject.cluster,
             seed=subject.seed,
         )
@@ -183,29 +156,17 @@ def _by_group(subject: Subject, sets: xr.DataArray) -> tuple[xr.Dataset | None, 
     return found, ""
 
 
-def crossed(subject: Subject) -> int:
-    return CROSSED if len(subject.by) <= MOST_CROSSED else 1
-
-
-def wheres(subject: Subject) -> dict[str, tuple[tuple[int, int], ...]]:
+def group_values(subject: Subject) -> dict[str, tuple[tuple[int, int], ...]]:
     """Return which examples each group is made of, by its title: columns and their values."""
-    coded = coded_groups(subject)
     found: dict[str, tuple[tuple[int, int], ...]] = {}
-    for depth in range(1, crossed(subject) + 1):
-        for chosen in combinations(range(len(coded)), depth):
-            for row in np.unique(np.stack([coded[at][1] for at in chosen], axis=1), axis=0):
+    for depth in range(1, subject.crossed + 1):
+        for chosen in combinations(range(len(subject.by)), depth):
+            codes = np.stack([subject.coded[at][1] for at in chosen], axis=1)
+            for row in np.unique(codes, axis=0):
                 where = tuple(zip(chosen, map(int, row), strict=True))
-                titles = [
-                    f"{subject.by[at]} {name_text(coded[at][0][value])}" for at, value in where
-                ]
+                titles = (f"{subject.by[at]} {subject.coded[at][0][value]}" for at, value in where)
                 found[", ".join(titles)] = where
     return found
-
-
-def coded_groups(subject: Subject) -> list[tuple[Values, Ints]]:
-    """Return of each coordinate that makes groups its values, and their codes, (example,)."""
-    values = (inputs.example_values(name, (subject.predictions,)) for name in subject.by)
-    return [inputs.codes_of(one) for one in values]
 
 
 BUDGET = 4_300_000
@@ -223,41 +184,33 @@ LISTED = 30
 HIGHEST = 5
 """Labels with the highest scores, which are shown in any case."""
 
-PER_PLAUSIBILITY = "a plausibility, in a set, or among the five highest scores"
 
-
-@attrs.frozen(kw_only=True, eq=False)
 class Outcomes:
-    """What the sets of all methods and alphas leave out of every example."""
+    """What the sets of all methods and alphas leave out of every example.
 
-    subject: Subject
-    severity: Ints
+    `inside` are the sets (example, label) of each view and `missed` the plausibility outside of
+    them (example,), exactly 0 for nothing; `keys` is a number for each example by its name alone.
+    `severity` of a label is -1 where none is known, `risks` are the words of its level.
+    """
 
-    @cached_property
-    def lam(self) -> NDArray[np.float64]:
-        """Plausibilities, (example, label)."""
-        return self.subject.plausibilities.values.astype(np.float64)
-
-    @cached_property
-    def inside(self) -> list[Bools]:
-        """Sets of each view, (example, label)."""
-        return [
+    def __init__(self, subject: Subject) -> None:
+        self.subject = subject
+        labels = name_texts(subject.predictions[names.LABEL].values)
+        self.risks = [str(subject.risk.get(label, "")) for label in labels]
+        self.severity: Ints = np.full(len(labels), -1, dtype=np.int64)
+        known = [place for place, label in enumerate(labels) if label in subject.risk]
+        if known:
+            levels = [subject.risk[labels[place]] for place in known]
+            self.severity[known] = in_order(levels, None)[1]
+        self.lam: NDArray[np.float64] = subject.plausibilities.values.astype(np.float64)
+        self.inside: list[Bools] = [
             method.sets.values[:, :, place]
-            for method in self.subject.methods
-            for place in range(len(self.subject.alphas))
+            for method in subject.methods
+            for place in range(len(subject.alphas))
         ]
-
-    @cached_property
-    def missed(self) -> list[NDArray[np.float64]]:
-        """Plausibility outside the sets of each view, (example,); nothing is exactly 0."""
-        return [row_sums(np.where(inside, 0.0, self.lam)) for inside in self.inside]
-
-    @cached_property
-    def keys(self) -> NDArray[np.float64]:
-        """A number for each example by its name alone, (example,)."""
-        hashes = hash_names(self.subject.predictions[names.EXAMPLE].values)
-        uniform: NDArray[np.float64] = Keys(self.subject.seed).child("report").uniform(hashes)[:, 0]
-        return uniform
+        self.missed = [row_sums(np.where(inside, 0.0, self.lam)) for inside in self.inside]
+        hashes = hash_names(subject.predictions[names.EXAMPLE].values)
+        self.keys = Keys(subject.seed).child("report").uniform(hashes)[:, 0]
 
     def most_missed(self, view: int) -> list[int]:
         """Return the examples of which a view leaves out most, most first."""
@@ -265,38 +218,20 @@ class Outcomes:
         order = np.lexsort((self.keys, -missed))[:SURPRISING]
         return [int(row) for row in order if missed[row] > 0]
 
-    def worst_of(self, which: Bools) -> Ints:
+    def worst_of(self, which: Bools) -> list[int]:
         """Return the highest severity among labels, (example,): `which` (example, label)."""
-        worst: Ints = np.where(which, self.severity, -1).max(axis=1)
+        worst: list[int] = np.where(which, self.severity, -1).max(axis=1).tolist()
         return worst
-
-
-def severities(subject: Subject) -> tuple[Ints, list[str]]:
-    """Return the severity of each label, -1 where none is known, and the words of its level."""
-    labels = name_texts(subject.predictions[names.LABEL].values)
-    levels = [subject.risk.get(label) for label in labels]
-    there = [at for at, level in enumerate(levels) if level is not None]
-    severity = np.full(len(labels), -1, dtype=np.int64)
-    if there:
-        severity[there] = in_order([levels[at] for at in there], None)[1]
-    return severity, ["" if level is None else str(level) for level in levels]
-
-
-def chosen(outcomes: Outcomes, most: int) -> list[int]:
-    n = outcomes.subject.n
-    if n <= most:
-        return list(range(n))
-    kept = set(np.argsort(outcomes.keys, kind="stable")[:most].tolist())
-    for view in range(len(outcomes.inside)):
-        kept.update(outcomes.most_missed(view))
-    return sorted(kept)
 
 
 def cases(outcomes: Outcomes, annotators: Sequence[str], *, budget: int = BUDGET) -> model.Cases:
     """Return section 6: as many examples as are shown at most, and as fit into a report."""
     most = min(MOST, outcomes.subject.n)
     while True:
-        found = _cases(outcomes, chosen(outcomes, most), annotators, most)
+        rows = set(np.argsort(outcomes.keys, kind="stable")[:most].tolist())
+        for view in range(len(outcomes.inside)):
+            rows.update(outcomes.most_missed(view))
+        found = _cases(outcomes, sorted(rows), annotators, most)
         size = len(found.to_text().encode("utf-8", "replace"))
         if size <= budget or most <= 1:
             return found
@@ -313,9 +248,8 @@ def _cases(
     first = subject.methods[0].scores[rows]
     listed = [_listed(*each) for each in zip(lam, union, first, strict=True)]
     unlisted = tuple(lam.shape[1] - len(some) for some in listed)
-    predicted, told = _prediction(subject)
-    examples = name_texts(subject.predictions[names.EXAMPLE].values)
-    mine = [examples[row] for row in rows]
+    predicted, meaning = _prediction(subject)
+    mine = name_texts(subject.predictions[names.EXAMPLE].values[rows])
 
     def bars(values: Floats) -> tuple[tuple[int, ...], ...]:
         scaled = np.array(thousandths(values)).reshape(values.shape)
@@ -323,8 +257,11 @@ def _cases(
 
     def bits(sets: Bools) -> tuple[int, ...]:
         """Return each set as a number: bit j is listed label j."""
-        rows = zip(sets, listed, strict=True)
-        return tuple(int((1 << np.flatnonzero(row[some])).sum()) for row, some in rows)
+        pairs = zip(sets, listed, strict=True)
+        return tuple(int((1 << np.flatnonzero(row[some])).sum()) for row, some in pairs)
+
+    def picked(texts: Sequence[str] | None) -> tuple[str, ...] | None:
+        return None if texts is None else tuple(texts[row] for row in rows)
 
     scores = {}
     for method in subject.methods:
@@ -335,8 +272,8 @@ def _cases(
     article = "an" if words.example[0].casefold() in "aeiou" else "a"
     at_most = f", {LISTED} at most" if max(map(len, listed)) == LISTED else ""
     left = (
-        f"Bars show the labels with {PER_PLAUSIBILITY} of {article} {words.example}{at_most}; of "
-        "the others only the number is stated."
+        "Bars show the labels with a plausibility, in a set, or among the five highest scores of "
+        f"{article} {words.example}{at_most}; of the others only the number is stated."
     )
     sentence = (
         f"{words.examples.capitalize()} where the set leaves out most of what {words.annotators} "
@@ -353,7 +290,7 @@ def _cases(
         unlisted_words=left if any(unlisted) else "",
         plausibility=bars(lam),
         prediction=None if predicted is None else bars(predicted[rows]),
-        prediction_words=told,
+        prediction_words=meaning,
         scores=tuple(scores.values()),
         p=tuple(bars(method.p[rows]) for method in subject.methods),
         sets=tuple(map(bits, inside)),
@@ -361,30 +298,22 @@ def _cases(
         missed=tuple(tuple(thousandths(missed[rows])) for missed in outcomes.missed),
         largest=tuple(thousandths(lam.max(axis=1))),
         stratum=tuple(stratum_of(lam.max(axis=1)).tolist()),
-        groups=tuple(tuple(codes[rows].tolist()) for _, codes in coded_groups(subject)),
-        severity=tuple(outcomes.worst_of(lam > 0).tolist()),
-        severity_missed=tuple(
-            tuple(outcomes.worst_of((lam > 0) & ~sets).tolist()) for sets in inside
-        ),
-        said=answers_to(subject, mine),
+        groups=tuple(tuple(codes[rows].tolist()) for _, codes in subject.coded),
+        severity=tuple(outcomes.worst_of(lam > 0)),
+        severity_missed=tuple(tuple(outcomes.worst_of((lam > 0) & ~sets)) for sets in inside),
+        said=subject.answers(mine),
         annotators=tuple(annotators),
         ranked=names.MENTION_BLOCK in (subject.annotations or ()),
-        text=_picked(subject.text, rows),
-        thumbnail=_picked(subject.thumbnail, rows),
+        text=picked(subject.text),
+        thumbnail=picked(subject.thumbnail),
     )
 
 
 def _listed(lam: Floats, inside: Bools, scores: Floats) -> Ints:
-    order = np.argsort(-scores, kind="stable")
     wanted = (lam > 0) | inside
-    wanted[order[:HIGHEST]] = True
-    if wanted.sum() > LISTED:
-        place = np.empty(len(order), dtype=np.int64)
-        place[order] = np.arange(len(order))
-        first = np.lexsort((place, -lam, ~wanted))[:LISTED]
-        wanted = np.zeros_like(wanted)
-        wanted[first] = True
-    return np.flatnonzero(wanted)
+    wanted[np.argsort(-scores, kind="stable")[:HIGHEST]] = True
+    most = min(LISTED, int(wanted.sum()))
+    return np.sort(np.lexsort((-scores, -lam, ~wanted))[:most])
 
 
 def _prediction(subject: Subject) -> tuple[NDArray[np.float64] | None, str]:
@@ -392,18 +321,12 @@ def _prediction(subject: Subject) -> tuple[NDArray[np.float64] | None, str]:
     values = subject.predictions.values.astype(np.float64)
     scale = str(subject.predictions.attrs.get(names.SCALE, "probability"))
     if scale == "logit":
-        from scipy.special import softmax
-
         return softmax(values, axis=1), "the model's probability (softmax of its logits)"
     if scale == "probability":
         return values, "the model's probability"
     if scale == "independent" and values.min() >= 0 and values.max() <= 1:
         return values, "the model's probability of each label on its own"
     return None, ""
-
-
-def _picked(texts: Sequence[str] | None, rows: list[int]) -> tuple[str, ...] | None:
-    return None if texts is None else tuple(texts[row] for row in rows)
 
 
 def _shown(subject: Subject, shown: int, most: int) -> str:
@@ -436,24 +359,27 @@ def verdict(
     severity = "kept" if judged.stands and promise.target == "aggregated" else "weak"
     severity = stands if stands in ("broken", "vacuous") else severity
     name = "guarantee-none" if promise.level is None else f"guarantee-{stands}"
-    findings = [
-        Finding(severity, name, sentence),
-        *(
-            Finding("weak" if check.name in _FLATTERING else "broken", check.name, check.words)
-            for check in checks
-            if check.state == BROKEN
-        ),
-        *_weak_parts(subject, weak),
-    ]
+    findings = [Finding(severity, name, sentence)]
+    for check in checks:
+        if check.state == BROKEN:
+            severity = "weak" if check.name in _FLATTERING else "broken"
+            findings.append(Finding(severity, check.name, check.words))
+    findings += _weak_parts(subject, weak)
     findings.sort(key=lambda finding: SEVERITIES.index(finding.severity))
     if findings[0].severity == "broken" and findings[0].sentence != sentence:
         sentence = f"{findings[0].sentence} {sentence}"
+    rows = promise.rows()
+    checked = [f"{check.title}: {check.state}" for check in checks if check.state != UNCHECKED]
+    if checked and promise.level is not None:
+        place = next((at for at, (title, _) in enumerate(rows) if title == "not"), len(rows))
+        rows.insert(place, ("checked", "; ".join(checked)))
+    guarantee = promise.statement(), level_of(promise), promise.short(), tuple(rows)
     return model.Verdict(
         sentence=sentence,
         limits=f"About what {words.annotators} say, not about the truth; about the average "
         f"{words.example}, not every {words.example}.",
         findings=tuple(findings),
-        guarantee=_full(promise, checks),
+        guarantee=model.Promise(*guarantee),
     )
 
 
@@ -461,10 +387,8 @@ def _verdict_sentence(
     subject: Subject, evaluation: xr.Dataset, promise: Guarantee, judged: Judgement
 ) -> str:
     words = subject.words
-    said = interval(evaluation, AGGREGATED)
-    size = f"{interval(evaluation, SET_SIZE).mean or 0:.2f} labels on average"
-    whole = f"{_share(said)} of what {words.annotators} say"
-    measured = f"{whole} (measured {_ends(said)})"
+    answers = interval(evaluation, AGGREGATED)
+    measured = f"{_share(answers)} of what {words.annotators} say (measured {_ends(answers)})"
     if judged.stands == "vacuous":
         text = (
             f"At alpha {float(promise.alpha):g} every set is every label: the guarantee of "
@@ -475,6 +399,7 @@ def _verdict_sentence(
             text += f"there are {counted(promise.has)}."
         return text
     if promise.level is None:
+        size = f"{interval(evaluation, SET_SIZE).mean or 0:.2f} labels on average"
         return f"Nothing is guaranteed. These sets cover {measured}, with {size}."
     if promise.target == "risk":
         return (
@@ -488,44 +413,39 @@ def _verdict_sentence(
     one = judged.covered
     if promise.cluster and not promise.by and one is not None:
         covered = Interval(one.mean, one.low, one.high)
-    return _against(subject, promise, covered, said, judged)
-
-
-def _against(
-    subject: Subject, promise: Guarantee, covered: Interval, said: Interval, judged: Judgement
-) -> str:
-    words, level = subject.words, promise.bound()
-    object_ = {
-        "voted": f"of the votes of {words.annotators}",
+    level, share = promise.bound(), _share(covered)
+    what = {
+        "voted": f"{share} of the votes of {words.annotators}",
         "mass": f"{bounded(promise.share or 1)} or more of what {words.annotators} say, for "
-        f"{_share(covered)} of the {words.examples}",
-    }.get(promise.target, f"of what {words.annotators} say")
-    amount = "" if promise.target == "mass" else f"{_share(covered)} "
-    resemble = f"if new {words.examples} resemble these"
-    if promise.confidence is not None:
-        resemble += f", with probability {bounded(promise.confidence)} over the calibration"
+        f"{share} of the {words.examples}",
+    }.get(promise.target, f"{share} of what {words.annotators} say")
     rest = ""
     if promise.target != "aggregated":
         rest = (
-            f" Of what {words.annotators} say nothing is guaranteed, and they cover {_share(said)} "
-            f"(measured {_ends(said)})."
+            f" Of what {words.annotators} say nothing is guaranteed, and they cover "
+            f"{_share(answers)} (measured {_ends(answers)})."
         )
     if judged.stands == "broken" and not promise.by:
         return (
-            f"These sets cover less than is guaranteed: {amount}{object_} (measured "
-            f"{_ends(covered)}; guaranteed {level}). The guarantee does not hold here, or these "
-            f"{words.examples} are unlike those that calibrated.{rest}"
+            f"These sets cover less than is guaranteed: {what} (measured {_ends(covered)}; "
+            f"guaranteed {level}). The guarantee does not hold here, or these {words.examples} "
+            f"are unlike those that calibrated.{rest}"
         )
+    resemble = f"if new {words.examples} resemble these"
+    if promise.confidence is not None:
+        resemble += f", with probability {bounded(promise.confidence)} over the calibration"
     return (
-        f"These sets cover {amount}{object_} (measured {_ends(covered)}; guaranteed {level}, "
-        f"{resemble}): {judged.words}{judged.remark}.{rest}"
+        f"These sets cover {what} (measured {_ends(covered)}; guaranteed {level}, {resemble}): "
+        f"{judged.words}{judged.remark}.{rest}"
     )
 
 
 def _share(one: Interval) -> str:
+    """Return a mean in whole percent: ``90 %``; near 0 and 100 with a decimal."""
     if one.mean is None:
         return "nothing"
-    return percent(round(one.mean, 2)) if 0.005 <= one.mean < 0.995 else percent(round(one.mean, 3))
+    rounded = round(one.mean, 2 if 0.005 <= one.mean < 0.995 else 3)
+    return f"{100 * rounded:.1f}".removesuffix(".0") + " %"
 
 
 def _ends(one: Interval) -> str:
@@ -537,27 +457,18 @@ def _weak_parts(subject: Subject, weak: model.Weak) -> list[Finding]:
     words = subject.words
     found = []
     for place, part in enumerate(weak.parts):
-        if part.clear:
-            if part.kind == "ambiguity":
-                name, title = "stratum-weak", f"{part.title[0].upper()}{part.title[1:]}"
-                tail = f", which is not known of a new {words.example}"
-            else:
-                name, title, tail = "group-weak", f"Group {part.title}", ""
-            sentence = (
-                f"{title}: {measured_text(part.covered)} where {decimal(weak.level or 0)} is "
-                f"promised on average, {counted(part.n)} {words.examples}{tail}."
-            )
-            found.append(Finding("weak", name, sentence, place))
+        if not part.clear:
+            continue
+        name, title, tail = "group-weak", f"Group {part.title}", ""
+        if part.kind == "ambiguity":
+            name, title = "stratum-weak", f"{part.title[0].upper()}{part.title[1:]}"
+            tail = f", which is not known of a new {words.example}"
+        sentence = (
+            f"{title}: {measured_text(part.covered)} where {decimal(weak.level or 0)} is "
+            f"promised on average, {counted(part.n)} {words.examples}{tail}."
+        )
+        found.append(Finding("weak", name, sentence, place))
     return sorted(found, key=lambda finding: finding.name)
-
-
-def _full(promise: Guarantee, checks: Sequence[Check]) -> model.Promise:
-    rows = promise.rows()
-    told = [f"{check.title}: {check.state}" for check in checks if check.state != UNCHECKED]
-    if told and promise.level is not None:
-        place = next((at for at, (title, _) in enumerate(rows) if title == "not"), len(rows))
-        rows.insert(place, ("checked", "; ".join(told)))
-    return model.Promise(promise.statement(), level_of(promise), promise.short(), tuple(rows))
 
 
 MOST_LABELS = 20
@@ -572,10 +483,12 @@ FEW_RESAMPLES = 200
 LIKENESS = {"percent": "same answer", "jaccard": "Jaccard", "partial-average-overlap": "overlap"}
 
 
-def called(annotators: Sequence[str], *, by_name: bool) -> list[str]:
+def called(subject: Subject) -> list[str]:
     """Return what annotators are called: ``r01``, ``r02`` in the order of their names."""
-    if by_name:
-        return list(annotators)
+    table = subject.annotations
+    annotators = [] if table is None else name_texts(table.indexes[names.ANNOTATOR])
+    if subject.options.annotator_names:
+        return annotators
     wide = max(2, len(str(len(annotators))))
     place = {name: at for at, name in enumerate(sorted(annotators), start=1)}
     return [f"r{place[name]:0{wide}}" for name in annotators]
@@ -597,18 +510,17 @@ def disagreement(subject: Subject, shown: Sequence[str]) -> model.Disagreement:
         # Repeated answers and half an order are said where the file is read.
         warnings.simplefilter("ignore", PlausiblyWarning)
         answers = Answers.of(table)
-        few = answers.n > MANY
-        told = agreement(
+        measures = agreement(
             table,
-            resamples=FEW_RESAMPLES if few else RESAMPLES,
+            resamples=FEW_RESAMPLES if answers.n > MANY else RESAMPLES,
             cluster=subject.cluster if subject.cluster in table.coords else None,
             seed=subject.seed,
         )
-    found = told.data
+    found = measures.data
     labels = name_texts(subject.predictions[names.LABEL].values)
     place = positions(labels, answers.labels)
     cells = _cells(answers, place)
-    rows, note = _heat(cells, labels, words)
+    kept, note = _heat_labels(cells, len(labels), words)
     parted = max((one for one in cells if one.a != one.b), key=lambda one: one.pairs, default=None)
     nothing = sentence = f"All {words.annotators} agree on every {words.example}."
     if not found.attrs["compared"]:
@@ -620,20 +532,20 @@ def disagreement(subject: Subject, shown: Sequence[str]) -> model.Disagreement:
             f"Two {words.annotators} agree on {same} of 100 {words.examples}; most often they part "
             f"over {quoted(labels[parted.a])} and {quoted(labels[parted.b])}."
         )
-    titles, measures = measure_titles(kind), []
-    for one in _each(found, "measure"):
+    titles, rows = measure_titles(kind), []
+    for one in each(found, "measure"):
         name = str(one["measure"].item())
         value = Interval(*(known(float(one[end])) for end in ("value", "low", "high")))
         title, reason = titles.get(name, name), str(one["reason"].item())
-        measures.append(model.Measure(name, title, value, reason))
+        rows.append(model.Measure(name, title, value, reason))
     return model.Disagreement(
         sentence=sentence,
-        measures=tuple(measures),
+        measures=tuple(rows),
         annotators=tuple(_annotators(found, shown, place)),
         likeness=LIKENESS[str(found.attrs["likeness"])],
-        who=_who(found, shown),
-        labels=rows,
-        cells=tuple(cell for cell in cells if {cell.a, cell.b} <= {*rows}),
+        who=_who(measures, shown),
+        labels=kept,
+        cells=tuple(cell for cell in cells if {cell.a, cell.b} <= {*kept}),
         note=note,
         nothing=nothing,
     )
@@ -644,25 +556,20 @@ def _cells(answers: Answers, place: NDArray[np.int64]) -> list[model.Cell]:
     cell, mention = answers.spread(answers.cell_value)
     label = place[answers.mention_label[mention]]
     first = (answers.mention_block[mention] <= 1) & (label >= 0)
-    said: dict[int, list[int]] = {}
+    codes: defaultdict[int, list[int]] = defaultdict(list)
     for one, code in zip(cell[first].tolist(), label[first].tolist(), strict=True):
-        said.setdefault(one, []).append(code)
-    # By example: how many answers name each label, and how many each two of them.
-    named: defaultdict[int, Counter[int]] = defaultdict(Counter)
-    both: defaultdict[int, Counter[tuple[int, int]]] = defaultdict(Counter)
-    for one, codes in said.items():
-        times, example = int(answers.cell_count[one]), int(answers.cell_example[one])
-        for code in codes:
-            named[example][code] += times
-        for pair in combinations(sorted(codes), 2):
-            both[example][pair] += times
+        codes[one].append(code)
+    # By example: how many answers name each label (a, a), and how many both a and b.
+    named: defaultdict[int, Counter[tuple[int, int]]] = defaultdict(Counter)
+    for one, of_one in codes.items():
+        for pair in combinations_with_replacement(sorted(of_one), 2):
+            named[int(answers.cell_example[one])][pair] += int(answers.cell_count[one])
     pairs: Counter[tuple[int, int]] = Counter()
     examples: Counter[tuple[int, int]] = Counter()
-    for example, alone in named.items():
-        for a, b in combinations_with_replacement(sorted(alone), 2):
-            same = both[example][a, b]
-            met = alone[a] * (alone[a] - 1) // 2
-            met = met if a == b else (alone[a] - same) * (alone[b] - same)
+    for times in named.values():
+        for a, b in combinations_with_replacement(sorted({a for a, _ in times}), 2):
+            one, other, both = times[a, a], times[b, b], times[a, b]
+            met = one * (one - 1) // 2 if a == b else (one - both) * (other - both)
             pairs[a, b] += met
             examples[a, b] += met > 0
     return [
@@ -672,16 +579,14 @@ def _cells(answers: Answers, place: NDArray[np.int64]) -> list[model.Cell]:
     ]
 
 
-def _heat(
-    cells: Sequence[model.Cell], labels: Sequence[str], words: Words
+def _heat_labels(
+    cells: Sequence[model.Cell], labels: int, words: Words
 ) -> tuple[tuple[int, ...], str]:
     """Return the labels of the heat map, and what it counts."""
-    parted, met = np.zeros(len(labels)), np.zeros(len(labels))
+    met = np.zeros((2, labels))  # other labels, then the same
     for cell in cells:
-        counted_at = met if cell.a == cell.b else parted
-        counted_at[[cell.a, cell.b]] += cell.pairs
-    order = sorted(range(len(labels)), key=lambda code: (-parted[code], -met[code], code))
-    named = [code for code in order if parted[code] or met[code]]
+        met[int(cell.a == cell.b), [cell.a, cell.b]] += cell.pairs
+    named = [int(code) for code in np.lexsort(-met[::-1]) if met[:, code].any()]
     kept = tuple(sorted(named[:MOST_LABELS]))
     note = (
         f"Counts pairs of answers to one {words.example} of which one names a label and the other "
@@ -699,30 +604,32 @@ def _annotators(
 ) -> list[model.AnnotatorRow]:
     """Return a row an annotator with answers: those who differ first, then by likeness."""
     label = dict(zip(name_texts(found[names.LABEL].values), place.tolist(), strict=True))
-    rows = []
-    for name, one in zip(shown, _each(found, names.ANNOTATOR), strict=True):
-        if int(one["annotator_answers"]):
-            rows.append(
-                model.AnnotatorRow(
-                    name=name,
-                    answers=int(one["annotator_answers"]),
-                    compared=int(one["annotator_compared"]),
-                    low=bool(one["annotator_low"]),
-                    says=label.get(str(one["annotator_says"].item())),
-                    **{part: known(float(one[f"annotator_{part}"])) for part in _LIKENESSES},
-                )
-            )
-    rows.sort(key=lambda row: (2.0 if row.agreement is None else row.agreement, row.name))
-    return sorted(rows, key=lambda row: not row.low)
+    rows = [
+        model.AnnotatorRow(
+            name=name,
+            answers=int(one["annotator_answers"]),
+            compared=int(one["annotator_compared"]),
+            low=bool(one["annotator_low"]),
+            says=label.get(str(one["annotator_says"].item())),
+            **{part: known(float(one[f"annotator_{part}"])) for part in _LIKENESSES},
+        )
+        for name, one in zip(shown, each(found, names.ANNOTATOR), strict=True)
+        if int(one["annotator_answers"])
+    ]
+    return sorted(
+        rows, key=lambda row: (not row.low, row.agreement is None, row.agreement or 0.0, row.name)
+    )
 
 
-def _who(found: xr.Dataset, shown: Sequence[str]) -> str:
+def _who(found: Agreement, shown: Sequence[str]) -> str:
     """Return who stands out, in words."""
-    if not len(shown) or np.isnan(found["annotator_agreement"].values).all():
-        return " ".join(Agreement(found).annotator_lines())
-    low = [name for at, name in enumerate(shown) if found["annotator_low"].values[at]]
-    each = found["annotator_agreement"].values
-    span = f"from {decimal(float(np.nanmin(each)))} to {decimal(float(np.nanmax(each)))}"
+    agreements = found["annotator_agreement"].values
+    if not len(shown) or np.isnan(agreements).all():
+        return " ".join(found.annotator_lines())
+    low = [
+        name for name, is_low in zip(shown, found["annotator_low"].values, strict=True) if is_low
+    ]
+    span = f"from {decimal(np.nanmin(agreements))} to {decimal(np.nanmax(agreements))}"
     if not low:
         return f"Nobody stands out: likeness with others runs {span}."
     named = ", ".join(low[:5]) + (f" and {counted(len(low) - 5)} more" if len(low) > 5 else "")
@@ -731,15 +638,6 @@ def _who(found: xr.Dataset, shown: Sequence[str]) -> str:
         f"{named} {agree} with others less than these do among themselves, beyond chance; "
         f"likeness runs {span} over {several(len(shown), 'annotator')}."
     )
-
-
-def selected(table: xr.Dataset | None, predictions: xr.DataArray) -> xr.Dataset | None:
-    """Return the answers of a table to some examples, in the order of their names."""
-    if table is None:
-        return None
-    there = set(name_texts(table.indexes[names.EXAMPLE]))
-    examples = name_texts(predictions[names.EXAMPLE].values)
-    return select(table, example=sorted(name for name in examples if name in there))
 
 
 BINS = 20
@@ -768,31 +666,31 @@ def uniformity(subject: Subject) -> list[model.Uniformity]:
                 seed=subject.seed,
                 only_common=True,
             )
-        found += [
-            _of(place, made.sel({OF: of}), method, subject) for of in map(str, made[OF].values)
-        ]
+        for kind in each(made, OF):
+            values, of = kind["p_value"].values, str(kind[OF].item())
+            above, p = float(kind["ks_above"]), float(kind["p_super_uniform"])
+            few = (
+                "as few small ones as there may be"
+                if p >= SUSPECT
+                else "more small ones than may be"
+            )
+            nothing = "" if kind["promised"] else "; nothing is promised of them"
+            count = several(len(values), subject.words.example)
+            found.append(
+                model.Uniformity(
+                    method=place,
+                    of=of,
+                    promised=bool(kind["promised"]),
+                    counts=tuple(np.histogram(values, bins=BINS, range=(0.0, 1.0))[0].tolist()),
+                    ks_above=above,
+                    ks_below=float(kind["ks_below"]),
+                    p=p,
+                    n=len(values),
+                    sentence=f"P-values of {_LABELS[of]}, {method.name}, {count}: {few} "
+                    f"(KS {above:.3f}, p {_p(p)}){nothing}.",
+                )
+            )
     return found
-
-
-def _of(place: int, made: xr.Dataset, method: MethodSets, subject: Subject) -> model.Uniformity:
-    values = made["p_value"].values
-    above, p = float(made["ks_above"]), float(made["p_super_uniform"])
-    of, n = str(made[OF].item()), len(values)
-    promised = bool(made["promised"])
-    verdict = "as few small ones as there may be" if p >= SUSPECT else "more small ones than may be"
-    nothing = "" if promised else "; nothing is promised of them"
-    return model.Uniformity(
-        method=place,
-        of=of,
-        promised=promised,
-        counts=tuple(np.histogram(values, bins=BINS, range=(0.0, 1.0))[0].tolist()),
-        ks_above=above,
-        ks_below=float(made["ks_below"]),
-        p=p,
-        n=n,
-        sentence=f"P-values of {_LABELS[of]}, {method.name}, "
-        f"{several(n, subject.words.example)}: {verdict} (KS {above:.3f}, p {_p(p)}){nothing}.",
-    )
 
 
 def _p(value: float) -> str:
@@ -802,13 +700,11 @@ def _p(value: float) -> str:
 def method_checks(subject: Subject, place: int, found: Sequence[model.Uniformity]) -> list[Check]:
     """Return the checks of one method: those of the examples, and of its p-values."""
     title = f"p-values of {subject.methods[place].name} are no smaller than promised"
+    own = (one for one in found if one.method == place and one.promised)
+    state = {True: HELD, False: BROKEN}
     return [
         *subject.checks,
-        *(
-            Check("p-values", title, HELD if one.p >= SUSPECT else BROKEN, one.sentence)
-            for one in found
-            if one.method == place and one.promised
-        ),
+        *(Check("p-values", title, state[one.p >= SUSPECT], one.sentence) for one in own),
     ]
 
 
@@ -834,10 +730,13 @@ def believe(subject: Subject, found: Sequence[model.Uniformity]) -> model.Believ
     )
 
 
-def exchangeable(words: Words) -> list[Check]:
-    """Return the two assumptions that no data can confirm."""
+def all_checks(n: int, words: Words, found: Sequence[Check]) -> list[Check]:
+    """Return what was found, after what reading has checked, before what no data can confirm."""
     many = words.examples
+    distinct = f"All {counted(n)} names are different."
     return [
+        Check("example-twice", f"no {words.example} twice", HELD, distinct),
+        *found,
         Check(
             "exchangeable",
             f"new {many} resemble those that calibrated",
@@ -855,40 +754,34 @@ def exchangeable(words: Words) -> list[Check]:
     ]
 
 
-def of_names(n: int, words: Words) -> Check:
-    """Return the check that holds for all data that were read: no example is there twice."""
-    told = f"All {counted(n)} names are different."
-    return Check("example-twice", f"no {words.example} twice", HELD, told)
-
-
 def of_overlap(method: MethodSets, words: Words) -> Check:
     """Return whether the examples of the report calibrated the predictor that is reported."""
     title = f"no {words.example} here calibrated the predictor"
     overlap, n = int(method.sets.attrs[OVERLAP]), method.sets.sizes[names.EXAMPLE]
     predictor = method.tested[0].predictor
     if predictor.hashes is None:
-        told = "The predictor was saved without the names of those that calibrated it."
-        return Check("overlap", title, UNCHECKED, told)
+        text = "The predictor was saved without the names of those that calibrated it."
+        return Check("overlap", title, UNCHECKED, text)
     if overlap:
-        who = f"All {counted(n)}" if overlap == n else f"{counted(overlap)} of {counted(n)}"
-        told = f"{who} {words.examples} calibrated the predictor: what their sets cover is no "
-        return Check("evaluated-on-calibration", title, BROKEN, f"{told}evidence.")
-    told = f"None of {counted(n)} names is among the {counted(predictor.n)} that calibrated it."
-    return Check("overlap", title, HELD, told)
+        part = f"All {counted(n)}" if overlap == n else f"{counted(overlap)} of {counted(n)}"
+        text = f"{part} {words.examples} calibrated the predictor: what their sets cover is no "
+        return Check("evaluated-on-calibration", title, BROKEN, f"{text}evidence.")
+    text = f"None of {counted(n)} names is among the {counted(predictor.n)} that calibrated it."
+    return Check("overlap", title, HELD, text)
 
 
-def of_shift(method: MethodSets, words: Words) -> Check | None:
-    """Return whether the largest scores look like calibration's; None if none are kept."""
+def of_shift(method: MethodSets, words: Words) -> list[Check]:
+    """Return whether the largest scores look like calibration's, where these are kept."""
     one = method.tested[0]
     if one.predictor.reference is None or one.predictor.pools.calibration.claim.weights:
-        return None
+        return []
     found = shift_test(one.predictor.reference, one.predictor.largest_scores(one.predictions))
     title = f"{words.examples} score like those that calibrated"
-    told = f"Largest scores: KS {found.distance:.2f}, p {_p(found.p_value)}."
+    text = f"Largest scores: KS {found.distance:.2f}, p {_p(found.p_value)}."
     if not found.suspected:
-        return Check("shift", title, HELD, told)
-    told += " Under a shift there is no guarantee."
-    return Check("shift-suspected", title, BROKEN, told)
+        return [Check("shift", title, HELD, text)]
+    text += " Under a shift there is no guarantee."
+    return [Check("shift-suspected", title, BROKEN, text)]
 
 
 PLACES = 200
@@ -909,15 +802,16 @@ def level_of(promise: Guarantee) -> float | None:
 def vote(subject: Subject, found: Measured, voted: Measured | None) -> model.Vote:
     evaluation = found.evaluation
     aggregated = interval(evaluation, AGGREGATED)
-    votes = tuple(
-        (policy, interval(result, "voted_coverage")) for policy, result in found.votes.items()
-    )
-    sentence = (
-        f"These sets hold {measured_text(aggregated)} of what "
-        f"{subject.words.annotators} say, and {measured_text(votes[0][1])} of their votes."
-    )
+    votes = tuple((policy, interval(one, "voted_coverage")) for policy, one in found.votes.items())
+    if voted is not None:
+        sentence = _beside(evaluation, voted.evaluation)
+    else:
+        sentence = (
+            f"These sets hold {measured_text(aggregated)} of what "
+            f"{subject.words.annotators} say, and {measured_text(votes[0][1])} of their votes."
+        )
     return model.Vote(
-        sentence=sentence if voted is None else _beside(evaluation, voted.evaluation),
+        sentence=sentence,
         aggregated=aggregated,
         voted=votes,
         true=interval(evaluation, "true_coverage") if "true_coverage_mean" in evaluation else None,
@@ -963,27 +857,27 @@ def weak(
     subject: Subject,
     found: Measured,
     promise: Guarantee,
-    wheres: dict[str, tuple[tuple[int, int], ...]],
+    group_values: Mapping[str, tuple[tuple[int, int], ...]],
 ) -> model.Weak:
     level = level_of(promise)
     strata = [
         _part(one, level, "ambiguity", f"largest plausibility {one[AMBIGUITY].item()}", at)
-        for at, one in enumerate(_each(found.evaluation, AMBIGUITY))
+        for at, one in enumerate(each(found.evaluation, AMBIGUITY))
         if int(one["stratum_n"])
     ]
     groups: list[Part] = []
     note = ""
     if found.groups is not None:
-        for one in _each(found.groups, "subgroup"):
+        for one in each(found.groups, "subgroup"):
             title = str(one["subgroup"].item())
             kind = "group" if int(one["depth"]) == 1 else "crossed"
-            groups.append(_part(one, level, kind, title, where=wheres[title]))
+            groups.append(_part(one, level, kind, title, where=group_values[title]))
         groups.sort(key=lambda part: (part.kind != "group", part.covered.high or 0.0))
-        told = found.groups.attrs
-        note = f"Intervals of groups hold for all {counted(int(told['compared']))} together"
-        left = int(told["left_out_subgroups"])
+        counts = found.groups.attrs
+        note = f"Intervals of groups hold for all {counted(int(counts['compared']))} together"
+        left = int(counts["left_out_subgroups"])
         if left:
-            few = f"{several(left, 'group')} of fewer than {told['at_least']}"
+            few = f"{several(left, 'group')} of fewer than {counts['at_least']}"
             note += f"; {few} {'is' if left == 1 else 'are'} left out"
         if len(groups) > MOST_PARTS:
             note += f"; the {MOST_PARTS} that are covered least are shown"
@@ -1060,29 +954,43 @@ def _weak_sentence(
 
 def sizes(subject: Subject, found: Measured) -> model.Sizes:
     bars = []
-    for one in _each(found.sizes, "size"):
+    for one in each(found.sizes, "size"):
         low, high, count = (int(one[name]) for name in ("size_from", "size_to", "count"))
         bars.append(model.SizeBar(low, high, count, interval(one, AGGREGATED)))
-    each = np.sort(found.evaluation[SET_SIZE].values)
-    sentence = _size_sentence(each, subject.predictions.sizes[names.LABEL])
+    ordered = np.sort(found.evaluation[SET_SIZE].values)
+    sentence = _size_sentence(ordered, subject.predictions.sizes[names.LABEL])
     return model.Sizes(sentence=sentence, bars=tuple(bars))
 
 
-def _size_sentence(each: np.ndarray, labels: int) -> str:
-    n = len(each)
-    if each[0] == labels:
+def _size_sentence(ordered: Ints, labels: int) -> str:
+    n = len(ordered)
+    if ordered[0] == labels:
         return f"Every set is every label, all {counted(labels)} of them: they say nothing."
-    empty = int((each == 0).sum())
-    none = "none is empty" if not empty else f"{about_percent(empty / n)} are empty"
-    if each[0] == each[-1]:
-        return f"Every set has {several(int(each[0]), 'label')} of {counted(labels)}."
-    middle, large = int(each[(n - 1) // 2]), int(each[min(n - 1, int(0.95 * n))])
+    if ordered[0] == ordered[-1]:
+        return f"Every set has {several(int(ordered[0]), 'label')} of {counted(labels)}."
+    middle, large = int(ordered[(n - 1) // 2]), int(ordered[min(n - 1, int(0.95 * n))])
     text = f"Half of the sets have at most {several(middle, 'label')} of {counted(labels)}"
     if large > middle:
-        share = float((each >= large).mean())
         more = "all of them" if large == labels else f"{counted(large)} or more"
-        text += f"; {about_percent(share)} have {more}"
-    return f"{text}; {none}."
+        text += f"; {about_percent(float((ordered >= large).mean()))} have {more}"
+    empty = float((ordered == 0).mean())
+    return f"{text}; {f'{about_percent(empty)} are empty' if empty else 'none is empty'}."
+
+
+def surprising(outcomes: Outcomes, view: int, shown: Sequence[str]) -> model.Surprising:
+    words, n = outcomes.subject.words, outcomes.subject.n
+    rows, missed = outcomes.most_missed(view), outcomes.missed[view]
+    text = f"No set leaves out anything that {words.annotators} said."
+    if rows:
+        most, some = int((missed > 0.5 + 1e-9).sum()), int((missed > 0).sum())
+        these = f"; these {SURPRISING} leave out most" if some > SURPRISING else ""
+        text = (
+            f"{about_percent(some / n).capitalize()} of the sets leave something out, "
+            f"{counted(most)} of {counted(n)} most of what {words.annotators} said{these}."
+        )
+    examples = name_texts(outcomes.subject.predictions[names.EXAMPLE].values[rows])
+    places = {name: place for place, name in enumerate(shown)}
+    return model.Surprising(text, tuple(places[name] for name in examples if name in places))
 
 
 def splits(subject: Subject, method: str, place: int) -> model.Splits | None:
@@ -1094,11 +1002,12 @@ def splits(subject: Subject, method: str, place: int) -> model.Splits | None:
         if dim in one.dims:
             one = one.isel({dim: int(np.argmax(one[dim].values))})
     values = one.values
-    mean, least, most = (float(each) for each in (values.mean(), values.min(), values.max()))
+    mean = float(values.mean())
     spread = float(values.std(ddof=1)) if len(values) > 1 else None
     text = f"Over {several(len(values), 'random split')} the sets cover {decimal(mean)} on average"
     if spread is not None:
-        text += f", with a spread of {decimal(spread)}, from {decimal(least)} to {decimal(most)}"
+        text += f", with a spread of {decimal(spread)}, from {decimal(values.min())} to "
+        text += decimal(values.max())
         text += "; that is how much one calibration differs from another"
     return model.Splits(
         sentence=f"{text}.", aggregated=tuple(values.tolist()), mean=mean, spread=spread

@@ -4,30 +4,29 @@ from __future__ import annotations
 
 import json
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, TypeAlias, cast
+from typing import TypeAlias, cast
 
 import attrs
 import numpy as np
 import xarray as xr
-from numpy.typing import NDArray
 
-from plausibly.calibration.alphas import AlphaLike, Alphas, read_alphas
+from plausibly.calibration.alphas import AlphaLike
 from plausibly.config.settings import Settings, without_plugins
 from plausibly.conformal.aggregate import aggregate
-from plausibly.conformal.calibrate import calibrate
 from plausibly.conformal.inputs import FINGERPRINT, GUARANTEES, LABEL_ORDER, OVERLAP
 from plausibly.conformal.load import load_predictor
 from plausibly.conformal.predictor import ConformalPredictor
 from plausibly.data import align, names
 from plausibly.data.names import name_texts, positions, several
 from plausibly.data.plausibilities import mean_over_draws
+from plausibly.data.select import select
 from plausibly.data.states import read_left_out, with_left_out
 from plausibly.data.validate import Predictions
 from plausibly.errors import InputError, PlausiblyWarning, counted
 from plausibly.evaluation import inputs
-from plausibly.evaluation.design import Method, Methods, as_asked, read_methods
+from plausibly.evaluation.design import Methods, as_asked, read_methods
 from plausibly.evaluation.inputs import codes_of, example_values
 from plausibly.evaluation.shift import warn_of_copies
 from plausibly.evaluation.splits import split, split_keys, split_seed
@@ -39,9 +38,16 @@ from plausibly.kernels.types import Bools, Floats
 from plausibly.protocols import AGGREGATOR
 from plausibly.registry.components import called
 from plausibly.report.model import BROKEN, HELD, UNCHECKED, Check, Words
-from plausibly.report.options import Options, facts_of, with_tables
-from plausibly.report.sections import exchangeable, of_names, of_overlap, of_shift, selected
-from plausibly.report.subject import MethodSets, Reported, Subject, Tested
+from plausibly.report.sections import all_checks, of_overlap, of_shift
+from plausibly.report.subject import (
+    MethodSets,
+    Options,
+    Reported,
+    Subject,
+    Table,
+    Tested,
+    with_tables,
+)
 from plausibly.study.prepare import Prepared, groups_of, owners, plural, prepare
 from plausibly.study.run import (
     PREDICTOR,
@@ -55,24 +61,13 @@ from plausibly.study.run import (
 
 FIRST = 0
 HALF = 0.5
+VOTED = "voted"
+_WORDS = '[report] words = { example = "nodule" }'
+
+Data: TypeAlias = "xr.DataArray | xr.Dataset | Path | str"
 
 
-def halves(one: Reported) -> Bools:
-    """Return one half: the test examples of the first split of a study of halves."""
-    hashes = hash_names(one.predictions[names.EXAMPLE].values)
-    groups, strata = (
-        None if name is None else example_values(name, [one.predictions])
-        for name in (one.cluster, one.stratify)
-    )
-    try:
-        return split(hashes, split_keys(one.seed, FIRST), test=HALF, groups=groups, strata=strata)
-    except InputError as error:
-        if error.name == "split-empty":
-            error.do = "calibrate on others, and report the predictor: plausibly report --predictor"
-        raise
-
-
-def _made(one: Tested, alphas: Sequence[AlphaLike]) -> tuple[Bools, Floats, Floats]:
+def _parts(one: Tested, alphas: Sequence[AlphaLike]) -> tuple[Bools, Floats, Floats]:
     """Return sets (example, label, alpha), p-values and scores (example, label) of a predictor."""
     sets = one.predictor.predict(one.predictions, list(alphas))
     p = one.predictor.p_values(one.predictions).transpose(names.EXAMPLE, names.LABEL)
@@ -93,40 +88,34 @@ def method_sets(
     *,
     reference: bool = False,
 ) -> MethodSets:
-    """Return the sets of one method with the attributes that sets have.
-
-    Each predictor was tested on some of the examples, which `rows` says.
-    """
+    """Return the sets of one method; `rows` are the examples that each predictor was tested on."""
+    order = np.argsort(np.concatenate([np.flatnonzero(mine) for mine in rows]))
     with warnings.catch_warnings():
-        # What there is to say of the sets stands in the report, or the study said it.
+        # The report states what the sets warn of, or the study did.
         warnings.simplefilter("ignore", PlausiblyWarning)
-        parts = [_made(one, alphas) for one in tested]
-    found: list[NDArray[Any]] = []  # Any: truth values, and floats
-    for each in zip(*parts, strict=True):
-        found.append(np.empty((rows[0].size, *each[0].shape[1:]), dtype=each[0].dtype))
-        for mine, part in zip(rows, each, strict=True):
-            found[-1][mine] = part
-    values, p, scores = found
-    # What the predictors all promise.
+        parts = zip(*(_parts(one, alphas) for one in tested), strict=True)
+        values, p, scores = (np.concatenate(each)[order] for each in parts)
+    # The weakest promise holds of all predictors.
     promises = [
         min((one.predictor.guarantee(alpha) for one in tested), key=_strength) for alpha in alphas
     ]
     first, metadata = tested[0].predictor, tested[0].predictor.metadata
+    overlap = [
+        np.isin(hash_names(one.predictions[names.EXAMPLE].values), one.predictor.hashes).sum()
+        for one in tested
+        if one.predictor.hashes is not None
+    ]
     sets = xr.DataArray(
         values,
         dims=(names.EXAMPLE, names.LABEL, names.ALPHA),
         coords={
-            **{key: value.variable for key, value in _one_row(predictions).coords.items()},
+            **{key: value.variable for key, value in _plane(predictions).coords.items()},
             names.ALPHA: [float(promise.alpha) for promise in promises],
         },
         attrs={
             GUARANTEES: json.dumps([promise.to_json() for promise in promises]),
             FINGERPRINT: " ".join(one.predictor.fingerprint for one in tested),
-            OVERLAP: sum(
-                int(np.isin(hash_names(one.predictions[names.EXAMPLE].values), known).sum())
-                for one in tested
-                if (known := one.predictor.hashes) is not None
-            ),
+            OVERLAP: int(sum(overlap)),
             LABEL_ORDER: json.dumps(list(first.labels)),
         },
     )
@@ -155,29 +144,27 @@ def subject_of_predictor(
     name = f"{predictor.metadata.calibrator}, {predictor.metadata.combiner}"
     every = np.ones(model.sizes[names.EXAMPLE], dtype=np.bool_)
     method = method_sets(name, model, [one], [every], data.alphas)
-    shift = of_shift(method, options.words)
-    checks = [
-        of_names(every.size, options.words),
-        of_overlap(method, options.words),
-        *([] if shift is None else [shift]),
-        *exchangeable(options.words),
-    ]
-    how = f"By one predictor, calibrated on {counted(predictor.n)} others."
-    return _subject(data, model, lam, methods=[method], how=how, checks=checks, options=options)
+    return _subject(
+        attrs.evolve(data, predictions=model, plausibilities=lam),
+        [method],
+        f"By one predictor, calibrated on {counted(predictor.n)} others.",
+        [of_overlap(method, options.words), *of_shift(method, options.words)],
+        options,
+    )
 
 
 def _subject(
-    data: Reported,
-    model: xr.DataArray,
-    lam: xr.DataArray,
-    **others: Any,  # Any: of Subject
+    data: Reported, methods: Sequence[MethodSets], how: str, checks: list[Check], options: Options
 ) -> Subject:
-    shared = attrs.asdict(
-        data, recurse=False, filter=attrs.filters.include(*attrs.fields(Reported))
-    )
-    plane = _plane(model)
-    shared |= {"predictions": plane, "plausibilities": lam}
-    return Subject(**shared | {"annotations": selected(data.annotations, plane)}, **others)
+    shared = {field.name: getattr(data, field.name) for field in attrs.fields(Reported)}
+    shared["predictions"] = model = _plane(data.predictions)
+    examples = name_texts(model[names.EXAMPLE].values)
+    table = data.annotations
+    if table is not None:
+        answered = {*name_texts(table.indexes[names.EXAMPLE])}
+        shared["annotations"] = select(table, example=sorted(answered.intersection(examples)))
+    checks = all_checks(len(examples), options.words, checks)
+    return Subject(**shared, methods=methods, how=how, checks=checks, options=options)
 
 
 def _matched(
@@ -198,16 +185,6 @@ def _plane(model: xr.DataArray) -> xr.DataArray:
     return model.mean(names.AUGMENTATION, keep_attrs=True)
 
 
-def _one_row(model: xr.DataArray) -> xr.DataArray:
-    """Return predictions (example, label): of several augmentations the first."""
-    if names.AUGMENTATION not in model.dims:
-        return model
-    return model.isel({names.AUGMENTATION: 0}, drop=True)
-
-
-VOTED = "voted"
-
-
 @attrs.frozen(kw_only=True, eq=False)
 class Compared(Reported):
     """A study, from a file or from `plausibly.compare`."""
@@ -215,68 +192,49 @@ class Compared(Reported):
     methods: Mapping[str, Mapping[str, object]]
 
 
-def compared(ready: Prepared, result: xr.Dataset) -> Compared:
-    study = ready.study
-    return Compared(
-        predictions=ready.predictions,
-        plausibilities=ready.plausibilities,
-        annotations=ready.annotations,
-        methods=methods(ready),
-        alphas=[str(alpha) for alpha in study.alphas],
-        cluster=study.examples.cluster,
-        stratify=study.splits.stratify,
-        true=study.evaluation.true_label,
-        groups=study.evaluation.columns,
-        ties=study.evaluation.ties,
-        seed=study.seed,
-        compared=result,
-    )
-
-
-def study_facts(study: Settings) -> list[tuple[str, str]]:
-    what, answers = study.answers
-    files = {
-        what: answers,
-        "predictions": study.predictions.path,
-        "examples": study.examples.path,
-        "labels": study.labels.path,
-    }
-    rows = {name: _name(path) for name, path in files.items()}
-    if study.annotations.aggregator is not None:
-        rows["aggregator"] = called(AGGREGATOR, study.annotations.aggregator)
-    return facts_of(rows)
-
-
 def subject_of_study(one: Compared, options: Options, *, disabled: Sequence[str] = ()) -> Subject:
-    half = halves(one)
+    """Return the subject of a study: each half of the examples is calibrated on the other."""
+    hashes = hash_names(one.predictions[names.EXAMPLE].values)
+    groups, strata = (
+        None if name is None else example_values(name, [one.predictions])
+        for name in (one.cluster, one.stratify)
+    )
+    try:
+        # The test examples of the first split of a study of halves.
+        half = split(hashes, split_keys(one.seed, FIRST), test=HALF, groups=groups, strata=strata)
+    except InputError as error:
+        if error.name == "split-empty":
+            error.do = "calibrate on other examples, and report that predictor"
+        raise
     with without_plugins(tuple(disabled)):
         methods = [_sets(one, half, name, table) for name, table in one.methods.items()]
         methods += _reference(one, half, methods)
-    lam, checks = mean_over_draws(one.plausibilities), _checks(one, half, options)
-    more = {"methods": methods, "how": _how(half, one), "checks": checks, "options": options}
-    return _subject(one, one.predictions, lam, **more)
+    by = f" of whole {plural(one.cluster)}" if one.cluster else ""
+    how = (
+        f"Every example has a set. The examples were cut into two random halves{by}, as in split "
+        f"{FIRST} of a study of halves with seed {one.seed}: {counted(int(half.sum()))} and "
+        f"{counted(int((~half).sum()))}. The sets of each half are by a predictor that was "
+        "calibrated on the other half. P-values are looked at in the first half."
+    )
+    data = attrs.evolve(one, plausibilities=mean_over_draws(one.plausibilities))
+    return _subject(data, methods, how, _checks(one, half, options.words), options)
 
 
 def _sets(
     one: Compared, half: Bools, name: str, table: Mapping[str, object], *, reference: bool = False
 ) -> MethodSets:
-    """Return the sets of one method for every example, each half calibrated on the other.
-
-    It is calibrated as the study's first split does.
-    """
-    call: Callable[..., ConformalPredictor] = calibrate  # it checks each argument by name
-    method = attrs.asdict(Method(**table), recurse=False)  # type: ignore[arg-type]  # as there
-    method = {key: value for key, value in method.items() if value is not None}
-    method |= {"seed": split_seed(one.seed, FIRST), "group": one.cluster}
-    model, lam = one.predictions, one.plausibilities
+    """Return the sets of one method, calibrated as the first split of the study does."""
+    method = read_methods({name: table})[name].made()
+    model, seed = one.predictions, split_seed(one.seed, FIRST)
     tested, rows = [], (half, ~half)
     for test in rows:
-        others, mine = {names.EXAMPLE: ~test}, {names.EXAMPLE: test}
         with warnings.catch_warnings():
             # The study warned of the same method.
             warnings.simplefilter("ignore", PlausiblyWarning)
-            predictor = call(model.isel(others), lam.isel(others), **method)
-        new = as_asked(predictor, model.isel(mine), split_keys(one.seed, FIRST))
+            predictor = method.calibrated(
+                model, one.plausibilities, ~test, seed=seed, group=one.cluster
+            )
+        new = as_asked(predictor, model.isel({names.EXAMPLE: test}), split_keys(one.seed, FIRST))
         tested.append(Tested(predictor=predictor, predictions=new))
     return method_sets(name, model, tested, rows, one.alphas, reference=reference)
 
@@ -294,67 +252,45 @@ def _reference(one: Compared, half: Bools, made: Sequence[MethodSets]) -> list[M
         return []
 
 
-def _how(half: Bools, one: Compared) -> str:
-    by = f" of whole {plural(one.cluster)}" if one.cluster else ""
-    return (
-        f"Every example has a set. The examples were cut into two random halves{by}, as in split "
-        f"{FIRST} of a study of halves with seed {one.seed}: {counted(int(half.sum()))} and "
-        f"{counted(int((~half).sum()))}. The sets of each half are by a predictor that was "
-        "calibrated on the other half. P-values are looked at in the first half."
-    )
-
-
-def _checks(one: Compared, half: Bools, options: Options) -> list[Check]:
-    """Return what can be checked of the examples, and what nobody can check."""
-    words, many = options.words, options.words.examples
-    model = _plane(one.predictions)
-    groups = None if one.cluster is None else example_values(one.cluster, [model])
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", PlausiblyWarning)
-        copies = warn_of_copies(_one_row(one.predictions), groups)
-    told = f"No two {many} that splits may part have exactly the same predictions."
-    if copies:
-        told = f"{counted(copies)} of {several(half.size, words.example)} have exactly the "
-        told += "predictions of another, and splits part them: shared ones flatter coverage."
-    return [
-        of_names(half.size, words),
-        *_groups(one, model, half, many),
-        Check("examples-alike", f"no copies among {many}", BROKEN if copies else HELD, told),
-        *exchangeable(words),
-    ]
-
-
-def _groups(one: Compared, model: xr.DataArray, half: Bools, examples: str) -> list[Check]:
-    """Return whether examples that belong together stand on two sides, or repeat on one."""
-    apart, found = "group-on-both-sides", []
+def _checks(one: Compared, half: Bools, words: Words) -> list[Check]:
+    """Return whether examples belong together or are copies, across the halves."""
+    apart, many, model, found = "group-on-both-sides", words.examples, one.predictions, []
     if one.cluster is None:
         for other in owners(model):
             codes = codes_of(example_values(other.name, [model]))[1]
             both = np.intersect1d(codes[half], codes[~half]).size
-            told = (
-                f"{counted(both)} {plural(other.name)} have {examples} on both sides "
-                f'of a split, which flatters coverage: [splits] group = "{other.name}".'
+            text = (
+                f"{counted(both)} {plural(other.name)} have {many} on both sides of a split, "
+                f'which flatters coverage: [splits] group = "{other.name}".'
             )
             if both:
-                found.append(Check(apart, f"no {other.name} on both sides", BROKEN, told))
-        return found
-    group, groups = groups_of(model, one.cluster), plural(one.cluster)
-    told = f"{counted(group.groups)} {groups} stay whole in every split."
-    found.append(Check(apart, f"no {one.cluster} on both sides", HELD, told))
-    if group.several and not all(
-        grouped_by(table.get("calibrator"), one.cluster) for table in one.methods.values()
-    ):
-        told = (
-            f"{counted(group.several)} of {counted(group.groups)} {groups} have several "
-            f"{examples}, which may be alike. Intervals here count {groups}; compare with "
-            f'[examples] one_per = "{one.cluster}".'
-        )
-        title = f"{examples} of one {one.cluster} are like any others"
-        found.append(Check("group-repeats", title, UNCHECKED, told))
-    return found
-
-
-Data: TypeAlias = "xr.DataArray | xr.Dataset | Path | str"
+                found.append(Check(apart, f"no {other.name} on both sides", BROKEN, text))
+        values = None
+    else:
+        group, groups = groups_of(model, one.cluster), plural(one.cluster)
+        text = f"{counted(group.groups)} {groups} stay whole in every split."
+        found.append(Check(apart, f"no {one.cluster} on both sides", HELD, text))
+        if group.several and not all(
+            grouped_by(table.get("calibrator"), one.cluster) for table in one.methods.values()
+        ):
+            text = (
+                f"{counted(group.several)} of {counted(group.groups)} {groups} have several "
+                f"{many}, which may be alike. Intervals here count {groups}; compare with "
+                f'[examples] one_per = "{one.cluster}".'
+            )
+            title = f"{many} of one {one.cluster} are like any others"
+            found.append(Check("group-repeats", title, UNCHECKED, text))
+        values = example_values(one.cluster, [model])
+    first = {names.AUGMENTATION: 0} if names.AUGMENTATION in model.dims else {}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", PlausiblyWarning)
+        copies = warn_of_copies(model.isel(first, drop=True), values)
+    text = f"No two {many} that splits may part have exactly the same predictions."
+    if copies:
+        text = f"{counted(copies)} of {several(half.size, words.example)} have exactly the "
+        text += "predictions of another, and splits part them: shared ones flatter coverage."
+    state = BROKEN if copies else HELD
+    return [*found, Check("examples-alike", f"no copies among {many}", state, text)]
 
 
 def only(given: Mapping[str, object], wanted: Sequence[str], whose: str) -> None:
@@ -397,13 +333,6 @@ def data(
     return checked, table, inputs.as_plausibilities(lam)
 
 
-def alphas_of(given: Alphas) -> list[AlphaLike]:
-    """Return alphas as they are typed; each of them can be read."""
-    read_alphas(given)
-    each: list[AlphaLike] = np.asarray(given, dtype=object).ravel().tolist()
-    return each
-
-
 def compared_results(
     result: xr.Dataset,
     model: xr.DataArray,
@@ -413,8 +342,20 @@ def compared_results(
     by: Sequence[str] | None,
 ) -> Compared:
     """Return what `plausibly.compare` gave, with its data, examples in the order of their names."""
-    told: dict[str, dict[str, object]] = json.loads(str(result.attrs["methods"]))
-    found = _methods(methods, told).items()
+    tables: dict[str, dict[str, object]] = json.loads(str(result.attrs["methods"]))
+    texts = [str(value) for one in tables.values() for value in one.values()]
+    lacking = methods is None and any("(" in text for text in texts)
+    found = read_methods(dict(tables) if methods is None else methods)
+    if lacking or list(found) != list(tables):
+        wrong = "methods are not those that were compared"
+        raise InputError(
+            "report-argument",
+            "the report lacks methods" if lacking else wrong,
+            expected=f"{', '.join(tables)}, with their parameters",
+            got="none" if lacking else ", ".join(found),
+            do="pass what compare was given: methods=methods",
+            whose="methods",
+        )
     model, lam = _matched(model, lam)
     if model.sizes[names.EXAMPLE] != int(result.attrs["n"]):
         raise InputError(
@@ -430,45 +371,15 @@ def compared_results(
         predictions=model,
         plausibilities=lam,
         annotations=table,
-        methods={name: attrs.asdict(one, recurse=False) for name, one in found},
+        methods={name: attrs.asdict(one, recurse=False) for name, one in found.items()},
         alphas=[str(alpha) for alpha in json.loads(str(result.attrs["alphas"]))],
         cluster=result.attrs.get("group"),
         stratify=stratify if stratify in model.coords else None,
-        true=None,
         groups=by,
         ties=inputs.check_ties(str(result.attrs["ties"])),
         seed=int(result.attrs["seed"]),
         compared=result,
     )
-
-
-def _methods(
-    methods: Methods | None, told: Mapping[str, Mapping[str, object]]
-) -> dict[str, Method]:
-    """Return the methods that were compared, from their names where these say all."""
-    if methods is None:
-        whole = not any("(" in str(value) for table in told.values() for value in table.values())
-        if whole:
-            return read_methods(dict(told))
-        raise InputError(
-            "report-argument",
-            "the report lacks methods",
-            expected="those that compare was given, since some have parameters",
-            got="none",
-            do='write_report(study, "report.html", methods=methods, ...)',
-            whose="methods",
-        )
-    found = read_methods(methods)
-    if list(found) != list(told):
-        raise InputError(
-            "report-argument",
-            "methods are not those that were compared",
-            expected=", ".join(told),
-            got=", ".join(found),
-            do="pass what compare was given",
-            whose="methods",
-        )
-    return found
 
 
 def finished(path: Path) -> tuple[Prepared, xr.Dataset]:
@@ -489,11 +400,11 @@ def finished(path: Path) -> tuple[Prepared, xr.Dataset]:
             do=f"plausibly run {run}",
             whose=str(folder),
         )
-    asked = "" if ready is None else resolved_text(ready, folder)
-    if ready is None or asked != (folder / RESOLVED).read_text(encoding="utf-8"):
+    text = "" if ready is None else resolved_text(ready, folder)
+    if ready is None or text != (folder / RESOLVED).read_text(encoding="utf-8"):
         # Another version may write the same study in other words.
         ready = prepare(folder / RESOLVED)
-        if asked and asked != resolved_text(ready, folder):
+        if text and text != resolved_text(ready, folder):
             raise _changed(path, folder, "another study", "the study")
     result = load_study(folder / RESULTS).data
     with warnings.catch_warnings(), without_plugins(ready.study.plugins.disable):
@@ -522,30 +433,52 @@ def study_subject(
     result: xr.Dataset,
     options: Options,
     *,
-    examples: Path | str | xr.Dataset | None = None,
-    labels: Path | str | xr.Dataset | None = None,
+    examples: Table = None,
+    labels: Table = None,
     by: Sequence[str] | None = None,
 ) -> Subject:
     """Return the subject of a report on a study that ran."""
-    said = ready.study.report
-    folder = ready.study.examples.path.parent if ready.study.examples.path else options.folder
+    study, written = ready.study, ready.study.report
     merged = attrs.evolve(
         options,
-        title=options.title or said.title or default_title(_name(ready.study.predictions.path)),
-        words=words_of(said.words) if options.words == Words() else options.words,
-        text=options.text or said.text or "",
-        thumbnail=options.thumbnail or said.thumbnail or "",
-        annotator_names=options.annotator_names and not said.anonymous,
-        folder=folder,
-        facts=study_facts(ready.study),
+        title=options.title or written.title or default_title(_name(study.predictions.path)),
+        words=words_of(written.words, _WORDS) if options.words == Words() else options.words,
+        text=options.text or written.text or "",
+        thumbnail=options.thumbnail or written.thumbnail or "",
+        annotator_names=options.annotator_names and not written.anonymous,
+        folder=study.examples.path.parent if study.examples.path else options.folder,
+        facts=_facts(study),
         command="\n".join(filter(None, ["plausibly run resolved.toml", options.command])),
-        study=resolved_text(ready, ready.study.output.folder),
+        study=resolved_text(ready, study.output.folder),
     )
-    study = compared(ready, result)
-    study = attrs.evolve(study, predictions=with_tables(study.predictions, examples, labels))
-    if by is not None or examples is not None:
-        study = attrs.evolve(study, groups=by)
-    return subject_of_study(study, merged, disabled=ready.study.plugins.disable)
+    columns = study.evaluation.columns if by is None and examples is None else by
+    one = Compared(
+        predictions=with_tables(ready.predictions, examples, labels),
+        plausibilities=ready.plausibilities,
+        annotations=ready.annotations,
+        methods=methods(ready),
+        alphas=[str(alpha) for alpha in study.alphas],
+        cluster=study.examples.cluster,
+        stratify=study.splits.stratify,
+        true=study.evaluation.true_label,
+        groups=columns,
+        ties=study.evaluation.ties,
+        seed=study.seed,
+        compared=result,
+    )
+    return subject_of_study(one, merged, disabled=study.plugins.disable)
+
+
+def _facts(study: Settings) -> dict[str, str]:
+    what, answers = study.answers
+    aggregator = study.annotations.aggregator
+    return {
+        what: _name(answers),
+        "predictions": _name(study.predictions.path),
+        "examples": _name(study.examples.path),
+        "labels": _name(study.labels.path),
+        "aggregator": "" if aggregator is None else called(AGGREGATOR, aggregator),
+    }
 
 
 def _name(path: Path | None) -> str:
@@ -556,18 +489,19 @@ def default_title(file: str) -> str:
     return f"Prediction sets from {file}" if file else "Prediction sets"
 
 
-def words_of(said: Mapping[str, str] | None) -> Words:
+def words_of(words: Mapping[str, str] | None, hint: str = 'words={"example": "nodule"}') -> Words:
     """Return what examples and annotators are called; plurals end in s where none is said."""
-    words = dict(said or {})
+    words = words or {}
     known = [field.name for field in attrs.fields(Words)]
-    for key in (key for key in words if key not in known):
-        raise InputError(
-            "words-unknown",
-            f'no word of a report is called "{key}"',
-            expected=f"some of {', '.join(known)}",
-            got=key,
-            do='words={"example": "nodule"} (--set report.words=example=nodule)',
-            whose="words",
-        )
+    for key in words:
+        if key not in known:
+            raise InputError(
+                "words-unknown",
+                f'no word of a report is called "{key}"',
+                expected=f"some of {', '.join(known)}",
+                got=key,
+                do=hint,
+                whose="words",
+            )
     plurals = {f"{key}s": f"{word}s" for key, word in words.items()}
     return Words(**{key: word for key, word in {**plurals, **words}.items() if key in known})

@@ -1,8 +1,10 @@
-"""The subject of a report: sets of several methods, and what annotators answered."""
+"""The subject of a report: sets of several methods, what annotators answered, and options."""
 
 from __future__ import annotations
 
+import base64
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import TypeAlias
 
 import attrs
@@ -13,46 +15,58 @@ from plausibly.calibration.alphas import AlphaLike
 from plausibly.conformal.predictor import ConformalPredictor
 from plausibly.data import names
 from plausibly.data.annotations import Rows
-from plausibly.data.names import name_texts, positions
+from plausibly.data.names import is_missing, name_texts, near, positions, quoted
+from plausibly.errors import InputError, counted, listed
+from plausibly.evaluation.inputs import codes_of, example_values
+from plausibly.evaluation.risk import label_coordinate
 from plausibly.guarantee import Guarantee
+from plausibly.io import with_coordinates
+from plausibly.io.label_tables import table_from
 from plausibly.kernels.coverage import Ties
-from plausibly.kernels.types import Floats
+from plausibly.kernels.types import Floats, Ints
 from plausibly.report.model import Check, Words
-from plausibly.report.options import Options, grouping, pictures, risks, texts
+from plausibly.study.prepare import MOST_GROUPS, coordinates, groups_of, owners
+
+LARGEST = 64_000
+"""Bytes of a picture: a file of 5 MB then holds some dozens of the largest."""
+
+MOST_LETTERS = 500
+"""Letters of a text that are shown of an example."""
+
+CROSSED = 2
+"""Coordinates that a group is made of at most."""
+
+MOST_CROSSED = 6
+"""Coordinates from which groups are not crossed: each interval would pay for all of them."""
+
+RISK = "risk"
+
+_KINDS = (
+    (b"\x89PNG\r\n\x1a\n", "image/png"),
+    (b"\xff\xd8\xff", "image/jpeg"),
+    (b"GIF87a", "image/gif"),
+    (b"GIF89a", "image/gif"),
+)
+
+Table: TypeAlias = "Path | str | xr.Dataset | None"
 
 Answer: TypeAlias = tuple[int, tuple[tuple[int, ...], ...], float]
 """Annotator, blocks of labels, and how many gave it."""
 
 
-def answers_to(subject: Subject, examples: Sequence[str]) -> tuple[tuple[Answer, ...], ...]:
-    """Return the answers to some examples: of each the known annotators first, by name."""
-    table = subject.annotations
-    if table is None:
-        return ((),) * len(examples)
-    rows = Rows.of(table)
-    labels = name_texts(subject.predictions[names.LABEL].values)
-    place = positions(labels, name_texts(table.indexes[names.LABEL]))
-    wanted = positions(list(examples), name_texts(table.indexes[names.EXAMPLE]))
-    who = name_texts(table.indexes[names.ANNOTATOR])
-    # The last is where code -1 looks: nobody knows who that was.
-    rank = np.append(positions(sorted(who), who), -1)
-    found: list[list[Answer]] = [[] for _ in examples]
-    ends = np.cumsum(rows.mentions)
-    for response in np.flatnonzero(wanted[rows.example] >= 0).tolist():
-        mine = slice(int(ends[response] - rows.mentions[response]), int(ends[response]))
-        blocks: dict[int, list[int]] = {}
-        for label, block in zip(rows.label[mine].tolist(), rows.block[mine].tolist(), strict=True):
-            if place[label] >= 0:
-                blocks.setdefault(block, []).append(int(place[label]))
-        weight = float(rows.weight[response])
-        answer = (
-            int(rank[rows.annotator[response]]),
-            tuple(tuple(sorted(blocks[block])) for block in sorted(blocks)),
-            int(weight) if weight.is_integer() else weight,
-        )
-        found[int(wanted[rows.example[response]])].append(answer)
-    known_first = (sorted(each, key=lambda answer: (answer[0] < 0, *answer)) for each in found)
-    return tuple(map(tuple, known_first))
+@attrs.frozen(kw_only=True)
+class Options:
+    """Choices that change what a report shows, and no figure; and where the data come from."""
+
+    title: str = ""
+    words: Words = attrs.field(factory=Words)
+    text: str = ""
+    thumbnail: str = ""
+    annotator_names: bool = False
+    folder: Path = Path()
+    command: str = ""
+    study: str = ""
+    facts: Mapping[str, str] = attrs.field(factory=dict)
 
 
 @attrs.frozen(kw_only=True, eq=False)
@@ -97,7 +111,17 @@ class Reported:
 
 @attrs.frozen(kw_only=True, eq=False)
 class Subject(Reported):
-    """All that the figures of a report are made of; predictions are (example, label)."""
+    """All that the figures of a report are made of; predictions are (example, label).
+
+    Attributes
+    ----------
+    risk
+        Level of risk of each label that has one.
+    by, coded
+        Coordinates whose groups are compared, and of each its values and their codes (example,).
+    text, thumbnail
+        Text and picture of each example.
+    """
 
     methods: Sequence[MethodSets]
     how: str
@@ -105,26 +129,60 @@ class Subject(Reported):
     options: Options
     risk: Mapping[str, object] = attrs.field(init=False)
     by: Sequence[str] = attrs.field(init=False)
+    coded: Sequence[tuple[list[str], Ints]] = attrs.field(init=False)
     text: Sequence[str] | None = attrs.field(init=False)
     thumbnail: Sequence[str] | None = attrs.field(init=False)
 
     @risk.default
     def _risk(self) -> Mapping[str, object]:
-        return risks(self.predictions, self.plausibilities)
+        for array in (self.predictions, self.plausibilities):
+            if RISK in array.coords and array[RISK].dims == (names.LABEL,):
+                levels = label_coordinate(RISK, [array]).items()
+                return {label: one for label, one in levels if not is_missing(one) and one != ""}
+        return {}
 
     @by.default
     def _by(self) -> Sequence[str]:
-        shown = self.options.text, self.options.thumbnail
-        known = (self.cluster, self.stratify, self.true, *shown)
-        return grouping(self.predictions, self.groups, known)
+        there = coordinates(self.predictions)
+        if self.groups is not None:
+            for name in self.groups:
+                _check_coordinate(name, there)
+            return list(self.groups)
+        apart = {self.cluster, self.stratify, self.true, self.options.text, self.options.thumbnail}
+        apart |= {one.name for one in owners(self.predictions)}
+        return [
+            name
+            for name in there
+            if name not in apart
+            and self.predictions[name].dtype.kind != "f"
+            and 1 < groups_of(self.predictions, name).groups <= MOST_GROUPS
+        ]
+
+    @coded.default
+    def _coded(self) -> Sequence[tuple[list[str], Ints]]:
+        found = [codes_of(example_values(name, (self.predictions,))) for name in self.by]
+        return [(name_texts(values), codes) for values, codes in found]
 
     @text.default
     def _text(self) -> Sequence[str] | None:
-        return texts(self.predictions, self.options)
+        shown = self._shown(self.options.text)
+        return shown and [
+            text if len(text) <= MOST_LETTERS else f"{text[: MOST_LETTERS - 1].rstrip()}…"
+            for text in shown
+        ]
 
     @thumbnail.default
     def _thumbnail(self) -> Sequence[str] | None:
-        return pictures(self.predictions, self.options)
+        column = self.options.thumbnail
+        shown = self._shown(column)
+        return shown and [_picture(path, self.options.folder, column) for path in shown]
+
+    def _shown(self, name: str) -> list[str] | None:
+        """Return the texts of a coordinate of the examples, None without a name."""
+        if not name:
+            return None
+        _check_coordinate(name, coordinates(self.predictions))
+        return name_texts(self.predictions[name].values)
 
     @property
     def words(self) -> Words:
@@ -133,3 +191,101 @@ class Subject(Reported):
     @property
     def n(self) -> int:
         return int(self.predictions.sizes[names.EXAMPLE])
+
+    @property
+    def crossed(self) -> int:
+        """Number of coordinates that a group is made of at most."""
+        return CROSSED if len(self.by) <= MOST_CROSSED else 1
+
+    def answers(self, examples: Sequence[str]) -> tuple[tuple[Answer, ...], ...]:
+        """Return the answers to some examples: of each the known annotators first, by name."""
+        table = self.annotations
+        if table is None:
+            return ((),) * len(examples)
+        rows = Rows.of(table)
+        labels = name_texts(self.predictions[names.LABEL].values)
+        place = positions(labels, name_texts(table.indexes[names.LABEL]))
+        wanted = positions(list(examples), name_texts(table.indexes[names.EXAMPLE]))
+        annotators = name_texts(table.indexes[names.ANNOTATOR])
+        # The last entry is the rank of code -1, an unknown annotator.
+        rank = np.append(positions(sorted(annotators), annotators), -1)
+        found: list[list[Answer]] = [[] for _ in examples]
+        ends = np.cumsum(rows.mentions)
+        for response in np.flatnonzero(wanted[rows.example] >= 0).tolist():
+            mine = slice(int(ends[response] - rows.mentions[response]), int(ends[response]))
+            blocks: dict[int, list[int]] = {}
+            pairs = zip(place[rows.label[mine]].tolist(), rows.block[mine].tolist(), strict=True)
+            for label, block in pairs:
+                if label >= 0:
+                    blocks.setdefault(block, []).append(label)
+            weight = float(rows.weight[response])
+            answer = (
+                int(rank[rows.annotator[response]]),
+                tuple(tuple(sorted(blocks[block])) for block in sorted(blocks)),
+                int(weight) if weight.is_integer() else weight,
+            )
+            found[int(wanted[rows.example[response]])].append(answer)
+        return tuple(tuple(sorted(each, key=lambda one: (one[0] < 0, *one))) for each in found)
+
+
+def with_tables(predictions: xr.DataArray, examples: Table, labels: Table) -> xr.DataArray:
+    """Return predictions with what is known of their examples and labels."""
+    for table, dim in ((examples, names.EXAMPLE), (labels, names.LABEL)):
+        if table is not None:
+            predictions = with_coordinates(predictions, table_from(table, dim))
+    return predictions
+
+
+def _check_coordinate(name: str, there: Sequence[str]) -> None:
+    if name in there:
+        return
+    guess = near(name, there)
+    raise InputError(
+        "coordinate-missing",
+        f"examples have no coordinate {quoted(name)}",
+        expected=f"one of {listed(there)}" if there else "a table of the examples that has it",
+        got=name,
+        do=f"did you mean {quoted(guess)}?"
+        if guess
+        else "name a table of the examples that has it",
+        whose="examples",
+        details={"coordinates": list(there)},
+    )
+
+
+def _picture(path: str, folder: Path, column: str) -> str:
+    """Return a picture as an address that holds its content; no text for no path."""
+    if not path:
+        return ""
+    try:
+        content = (folder / path).read_bytes()
+    except (OSError, ValueError) as reason:
+        why = getattr(reason, "strerror", None) or str(reason)
+        raise _unreadable(path, column, why.lower()) from reason
+    if len(content) > LARGEST:
+        raise InputError(
+            "thumbnail-large",
+            f'the picture "{path}" is too large for a report',
+            expected=f"at most {counted(LARGEST)} bytes, such as 96 x 96 pixels",
+            got=counted(len(content)),
+            do=f"make small copies, and name them in the column {column}",
+            whose=path,
+        )
+    kind = next((kind for start, kind in _KINDS if content.startswith(start)), "")
+    if content[:4] == b"RIFF" and content[8:12] == b"WEBP":
+        kind = "image/webp"
+    if not kind:
+        raise _unreadable(path, column, f"bytes that begin {content[:8]!r}")
+    return f"data:{kind};base64,{base64.b64encode(content).decode('ascii')}"
+
+
+def _unreadable(path: str, column: str, got: str) -> InputError:
+    return InputError(
+        "thumbnail-unreadable",
+        f'no picture can be read from "{path}"',
+        expected="the path of a PNG, JPEG, GIF or WebP file, from the folder of the table of "
+        "examples on",
+        got=got,
+        do=f"mend the column {column}, or leave thumbnail out",
+        whose=path,
+    )

@@ -11,11 +11,12 @@ from pathlib import Path
 from typing import TypeAlias
 
 import attrs
+import numpy as np
 import xarray as xr
 
 from plausibly import plots
 from plausibly.atomic import check_ours, holds, replacing
-from plausibly.calibration.alphas import Alphas
+from plausibly.calibration.alphas import Alphas, read_alphas
 from plausibly.conformal.load import load_predictor
 from plausibly.conformal.predictor import ConformalPredictor
 from plausibly.data import names
@@ -30,9 +31,8 @@ from plausibly.kernels.coverage import Ties
 from plausibly.plots.style import picture
 from plausibly.report import REPORT, model, sections, sources
 from plausibly.report.model import ReportData
-from plausibly.report.options import Options, with_tables
 from plausibly.report.sections import Measured, Outcomes
-from plausibly.report.subject import Reported, Subject
+from plausibly.report.subject import Options, Reported, Subject, with_tables
 from plausibly.study.prepare import Prepared
 from plausibly.study.run import StudyResult
 
@@ -52,7 +52,6 @@ def stills(found: Measured, examples: str) -> tuple[model.Still, ...]:
 
 
 PAGE = Path(__file__).with_name("page")
-TEMPLATE = "page.html.j2"
 
 
 def render(data: ReportData) -> str:
@@ -64,121 +63,85 @@ def render(data: ReportData) -> str:
         undefined=jinja.StrictUndefined,
         keep_trailing_newline=True,
     )
-    return str(environment.get_template(TEMPLATE).render(report=data))
-
-
-LIBRARIES = ("plausibly", "numpy", "scipy", "xarray")
+    return str(environment.get_template("page.html.j2").render(report=data))
 
 
 def gather(subject: Subject) -> ReportData:
-    severity, risks = sections.severities(subject)
-    outcomes = Outcomes(subject=subject, severity=severity)
-    table = subject.annotations
-    annotators = [] if table is None else name_texts(table.indexes[names.ANNOTATOR])
-    shown = sections.called(annotators, by_name=subject.options.annotator_names)
-    drawn = sections.cases(outcomes, sorted(shown))
+    outcomes = Outcomes(subject)
+    shown = sections.called(subject)
+    cases = sections.cases(outcomes, sorted(shown))
     uniform = sections.uniformity(subject)
     found = [sections.measured(subject, method) for method in subject.methods]
-    where = {name: place for place, name in enumerate(drawn.names)}
-    scores = [column.name for column in drawn.scores]
+    scores = [column.name for column in cases.scores]
     labels = name_texts(subject.predictions[names.LABEL].values)
-    groups = sections.wheres(subject)
+    groups = sections.group_values(subject)
     views: list[model.View] = []
     for place, method in enumerate(subject.methods):
         checks = sections.method_checks(subject, place, uniform)
         for at, promise in enumerate(method.promises):
-            here = found[place].at(at)
+            here = found[place][at]
             weak = sections.weak(subject, here, promise, groups)
-            view = len(views)
+            targets = [one.promises[at].target for one in subject.methods]
+            beside = targets[place] != "voted" and "voted" in targets
+            voted = found[targets.index("voted")][at] if beside else None
             views.append(
                 model.View(
                     method=place,
                     alpha=at,
                     verdict=sections.verdict(subject, here, promise, weak, checks),
-                    vote=sections.vote(subject, here, _voted(subject, found, place, at)),
+                    vote=sections.vote(subject, here, voted),
                     realised=sections.realised(subject, here),
                     weak=weak,
                     sizes=sections.sizes(subject, here),
-                    surprising=_surprising(outcomes, view, where),
+                    surprising=sections.surprising(outcomes, len(views), cases.names),
                     splits=sections.splits(subject, method.name, at),
                 )
             )
+    words = subject.words
+    counts = [
+        f"{counted(subject.n)} {words.example if subject.n == 1 else words.examples}",
+        several(len(labels), "label"),
+    ]
+    if shown:
+        noun = words.annotator if len(shown) == 1 else words.annotators
+        counts.append(f"{counted(len(shown))} {noun}")
     return ReportData(
         title=subject.options.title,
-        subtitle=_subtitle(subject, len(annotators)),
-        words=subject.words,
-        labels=tuple(
-            model.Label(label, risk, int(code))
-            for label, risk, code in zip(labels, risks, severity, strict=True)
-        ),
+        subtitle=", ".join(counts),
+        words=words,
+        labels=tuple(map(model.Label, labels, outcomes.risks, outcomes.severity.tolist())),
         methods=tuple(
             model.Method(method.name, method.about, scores.index(method.score), method.reference)
             for method in subject.methods
         ),
         alphas=tuple(map(str, subject.alphas)),
         groups=tuple(
-            model.GroupColumn(name, tuple(name_texts(values)))
-            for name, (values, _) in zip(subject.by, sections.coded_groups(subject), strict=True)
+            model.GroupColumn(name, tuple(values))
+            for name, (values, _) in zip(subject.by, subject.coded, strict=True)
         ),
         strata=tuple(f"largest plausibility {stratum}" for stratum in STRATA),
         views=tuple(views),
         disagreement=sections.disagreement(subject, shown),
-        cases=drawn,
+        cases=cases,
         believe=sections.believe(subject, uniform),
         provenance=_provenance(subject),
-        stills=stills(found[0].at(0), subject.words.examples),
+        stills=stills(found[0][0], subject.words.examples),
     )
 
 
-def _subtitle(subject: Subject, annotators: int) -> str:
-    words = subject.words
-    parts = [
-        f"{counted(subject.n)} {words.example if subject.n == 1 else words.examples}",
-        several(subject.predictions.sizes[names.LABEL], "label"),
-    ]
-    if annotators:
-        who = words.annotator if annotators == 1 else words.annotators
-        parts.append(f"{counted(annotators)} {who}")
-    return ", ".join(parts)
-
-
-def _voted(subject: Subject, found: list[Measured], place: int, at: int) -> Measured | None:
-    """Return what sets calibrated on votes cover; None where this method is calibrated so."""
-    targets = [method.promises[at].target for method in subject.methods]
-    beside = targets[place] != "voted" and "voted" in targets
-    return found[targets.index("voted")].at(at) if beside else None
-
-
-def _surprising(outcomes: Outcomes, view: int, where: dict[str, int]) -> model.Surprising:
-    words, n = outcomes.subject.words, outcomes.subject.n
-    rows = outcomes.most_missed(view)
-    examples = name_texts(outcomes.subject.predictions[names.EXAMPLE].values)
-    missed = outcomes.missed[view]
-    text = f"No set leaves out anything that {words.annotators} said."
-    if rows:
-        most, some = int((missed > 0.5 + 1e-9).sum()), int((missed > 0).sum())
-        few = sections.SURPRISING
-        these = f"; these {few} leave out most" if some > few else ""
-        text = (
-            f"{sections.about_percent(some / n).capitalize()} of the sets leave something out, "
-            f"{counted(most)} of {counted(n)} most of what {words.annotators} said{these}."
-        )
-    kept = tuple(where[examples[row]] for row in rows if examples[row] in where)
-    return model.Surprising(sentence=text, cases=kept)
-
-
 def _provenance(subject: Subject) -> model.Provenance:
-    rows = [*subject.options.facts, ("sets", subject.how)]
+    rows = [(title, text) for title, text in subject.options.facts.items() if text]
+    rows.append(("sets", subject.how))
     for method in subject.methods:
         prints = " and ".join(dict.fromkeys(one.predictor.fingerprint for one in method.tested))
         rows.append((f"predictor, {method.name}", f"{method.about}; fingerprint {prints}"))
     rows.append(("seed", str(subject.seed)))
     left_out = read_left_out(subject.predictions.attrs)
     if left_out:
-        told = ", ".join(f"{counted(count)} {why}" for why, count in sorted(left_out.items()))
-        rows.append(("left out", told))
+        reasons = (f"{counted(count)} {why}" for why, count in sorted(left_out.items()))
+        rows.append(("left out", ", ".join(reasons)))
     versions = [("Python", platform.python_version())]
-    versions += [(name, version(name)) for name in LIBRARIES]
+    versions += [(name, version(name)) for name in ("plausibly", "numpy", "scipy", "xarray")]
     sentence = "This report was made in Python; its data, methods and seed are below."
     if subject.options.command:
         sentence = "This command gives this report again, byte for byte, with the same versions."
@@ -193,8 +156,6 @@ def _provenance(subject: Subject) -> model.Provenance:
 
 Source: TypeAlias = "StudyResult | ConformalPredictor | Compared | xr.Dataset | Path | str"
 """What a report is about: a study, its folder or file, what `compare` gave, or a predictor."""
-
-Data: TypeAlias = "xr.DataArray | xr.Dataset | Path | str"
 
 _SIGN = b'<meta name="generator" content="plausibly">'
 
@@ -228,7 +189,7 @@ def write_report(
     *,
     predictions: xr.DataArray | Path | str | None = None,
     annotations: xr.Dataset | Path | str | None = None,
-    plausibilities: Data | None = None,
+    plausibilities: sources.Data | None = None,
     methods: Methods | None = None,
     alphas: Alphas | None = None,
     examples: xr.Dataset | Path | str | None = None,
@@ -313,7 +274,7 @@ def write_report(
         annotator_names=annotator_names,
     )
     groups = [by] if isinstance(by, str) else by
-    said: dict[str, object] = {
+    given: dict[str, object] = {
         "predictions": predictions,
         "annotations": annotations,
         "plausibilities": plausibilities,
@@ -324,7 +285,7 @@ def write_report(
     }
     found = _opened(source)
     if isinstance(found, tuple):
-        sources.only(said, (), "a study that ran: it has its own")
+        sources.only(given, (), "a study that ran: it has its own")
         subject = sources.study_subject(
             *found, options, examples=examples, labels=labels, by=groups
         )
@@ -334,12 +295,14 @@ def write_report(
     options = attrs.evolve(options, title=title or sources.default_title(""))
     data = ("predictions", "annotations", "plausibilities")
     if isinstance(found, ConformalPredictor):
-        sources.only(said, (*data, "alphas", "cluster", "true"), "a predictor: it has its own")
+        sources.only(given, (*data, "alphas", "cluster", "true"), "a predictor: it has its own")
+        typed = np.asarray(0.1 if alphas is None else alphas, dtype=object).ravel().tolist()
+        read_alphas(typed)
         reported = Reported(
             predictions=new,
             plausibilities=lam,
             annotations=table,
-            alphas=sources.alphas_of((0.1,) if alphas is None else alphas),
+            alphas=typed,
             groups=groups,
             cluster=cluster,
             true=true,
@@ -348,7 +311,7 @@ def write_report(
         )
         subject = sources.subject_of_predictor(found, reported, options, only_common=only_common)
     else:
-        sources.only(said, (*data, "methods"), "what compare gave: it has its own")
+        sources.only(given, (*data, "methods"), "what compare gave: it has its own")
         study = sources.compared_results(found, new, table, lam, methods, groups)
         subject = sources.subject_of_study(study, options)
     return write_subject(subject, path)
