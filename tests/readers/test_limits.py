@@ -7,6 +7,7 @@ import zipfile
 from pathlib import Path
 
 import pytest
+import xarray as xr
 
 import plausibly
 from io_files import refusal, written
@@ -107,3 +108,29 @@ def test_a_zip_that_is_too_large_is_refused(tmp_path: Path, members: int, size: 
     )
     assert (error.name, error.what) == ("zip-unfit", "z.zip is too large to read at once")
     assert error.expected == "at most 10,000 files, 1,073,741,824 bytes"
+
+
+@pytest.mark.parametrize(
+    ("records", "name"),
+    [
+        ([("t", "a", "cat"), ("t", "a", "dog")], "response-twice"),
+        ([("t", "a", object())], "answer-invalid"),
+        ([()], "record-invalid"),
+        (None, "component-failed"),
+    ],
+)
+def test_a_reader_of_an_author_that_breaks_names_the_file(
+    tmp_path: Path, records: list[tuple[str, str, object]], name: str
+) -> None:
+    class Plain:
+        """With no more than the two members that are needed."""
+
+        def recognises(self, path: Path, head: bytes) -> bool:
+            return True
+
+        def read(self, path: Path, labels: list[str] | None) -> xr.Dataset:
+            return plausibly.build_annotations("single-label", records, labels)
+
+    path = written(tmp_path, "v.csv", "x")
+    error = refusal(lambda: plausibly.read_annotations(path, Plain()))
+    assert (error.name, error.what[:6]) == (name, "v.csv:")

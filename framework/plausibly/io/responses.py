@@ -296,7 +296,8 @@ _MENTION = (
 
 
 def _policies(_: object, __: object, value: Mapping[str, str]) -> None:
-    states.check_policies(value)
+    if value:
+        states.check_policies(value)
 
 
 @attrs.frozen(kw_only=True)

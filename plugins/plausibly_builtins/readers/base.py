@@ -54,6 +54,7 @@ from plausibly.plugin.readers import (
     json_shown,
     read_json_lines,
     read_table,
+    states,
 )
 
 Entry: TypeAlias = Mapping[str, object]
@@ -83,6 +84,13 @@ ZONES: Final = {
     "PDT": -7,
 }
 """Hours of the zones that platforms write by their name alone."""
+
+VOTE: Final = ("task", "worker", "label")
+"""Columns of a table with one row per vote."""
+
+TASK_ANSWERS: Final = "taskAnswers"
+LONG: Final = 200
+"""Longer names are no slips of the pen, and dear to compare."""
 
 _MOST_SHOWN = 60
 _FILE = "\0"  # source of an error until its file is known
@@ -181,6 +189,19 @@ class TableExport(Export):
         return self.table(table.whose, labels, lambda: self.table_content(table.seen(), labels))
 
 
+@attrs.frozen(kw_only=True)
+class Columns:
+    """The column of each role in a table of votes, and how its cells are read."""
+
+    called: Mapping[str, str]
+    words: Mapping[str, str] = attrs.field(factory=lambda: {word: word for word in states.STATES})
+    golden: tuple[str, ...] = ()
+    separator: str | None = None
+    json: bool = False
+    question: str | None = None
+    months_first: bool = False
+
+
 # ---- errors and warnings
 
 
@@ -196,6 +217,14 @@ def line_refused(
 ) -> InputError:
     """Return the error about a line; `what` follows its number."""
     return refused(name, f" line {counted(line)}{what}", expected, got, do, line=line)
+
+
+def row_refused(
+    table: TextTable, row: int, name: str, what: str, expected: str, got: str, do: str
+) -> InputError:
+    """Return the error about a row; `what` follows its place."""
+    where = table.place(row).removeprefix(table.whose)
+    return refused(name, f"{where}{what}", expected, got, do, line=table.lines[row])
 
 
 def unlike(
@@ -355,6 +384,19 @@ def shown(entry: Entry, key: str, absent: str | None = None) -> str:
     if key in entry:
         return json_shown(entry[key])
     return f"keys {listed(entry) or 'none'}" if absent is None else absent
+
+
+def form_labels(value: object) -> list[str] | None:
+    """Return the labels in a field of an Amazon form; None where it holds something else."""
+    if isinstance(value, dict) and value and all(isinstance(on, bool) for on in value.values()):
+        return [label for label, on in value.items() if on]
+    if isinstance(value, dict) and len(value) == 1 and value.keys() <= {"label", "labels"}:
+        (value,) = value.values()
+    if isinstance(value, str):
+        return [str(value)] if value else []
+    if isinstance(value, list) and all(isinstance(label, str) for label in value):
+        return list(map(str, value))
+    return None
 
 
 def one_or_all(kind: str, labels: Sequence[str]) -> object:
