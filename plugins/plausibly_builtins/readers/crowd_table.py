@@ -283,7 +283,7 @@ class CrowdTable(TableExport):
                 f": the answer to {tasks} is known ({votes}, {table.places(known)})",
                 "tasks without a known answer; these check the workers",
                 "each vote counts",
-                'reader={"name": "crowd-table", "golden": "drop"}, or "golden": "count"',
+                as_typed("crowd-table", 'golden = "drop"') + ', or golden = "count"',
             )
         return set(known if self.golden == "drop" else ())
 
@@ -333,8 +333,9 @@ class CrowdTable(TableExport):
                 again.setdefault(str(who), []).append(example)
         if not again:
             return
+        every = as_typed("crowd-table", 'duplicates = "all"')
         latest = "latest, " if timed else ""
-        do = f'keep one of them, or duplicates="all" (or {latest}fractional, first, last)'
+        do = f"keep one of them, or {every} (or {latest}fractional, first, last)"
         if self.kind != "label-set" and kind == "single-label":
             do += "; --kind label-set, if they are one answer"
         first, tasks = next(iter(again.items()))
