@@ -50,8 +50,10 @@ from plausibly.plugin.readers import (
     Response,
     ResponseOptions,
     TextTable,
+    file_opening,
     json_head,
     json_shown,
+    read_json,
     read_json_lines,
     read_table,
     states,
@@ -59,6 +61,9 @@ from plausibly.plugin.readers import (
 
 Entry: TypeAlias = Mapping[str, object]
 """An object of JSON."""
+
+PlacedEntry: TypeAlias = tuple[str, Entry]
+"""Where an object stands, as messages say it, and the object."""
 
 Kind: TypeAlias = Literal["single-label", "label-set"]
 Unlabelled: TypeAlias = Literal["not-assigned", "empty"]
@@ -102,7 +107,10 @@ _OURS = ("plausibly", "plausibly_builtins")
 
 @attrs.frozen(kw_only=True)
 class Content:
-    """What a file holds, in the words of `ResponseOptions.gathered`."""
+    """What a file holds, in the words of `ResponseOptions.gathered`.
+
+    The answers of single labels may be lists of one label.
+    """
 
     kind: str
     responses: Iterable[Response]
@@ -142,9 +150,10 @@ class Export(ResponseOptions):
             if not isinstance(found, Content):
                 return found
             options = attrs.evolve(self, states={**found.states, **self.states})
+            single = found.kind == "single-label"
             return options.gathered(
                 found.kind,
-                found.responses,
+                map(_of_one_label, found.responses) if single else found.responses,
                 found.declared if labels is None else labels,
                 whose=source,
                 examples=found.examples,
@@ -154,6 +163,14 @@ class Export(ResponseOptions):
                 unlisted=found.unlisted,
                 left_out=found.left_out,
             )
+
+
+def _of_one_label(response: Response) -> Response:
+    """Return the response with a list of one label as that label."""
+    answer = response.answer
+    if isinstance(answer, list) and len(answer) == 1:
+        return attrs.evolve(response, answer=answer[0])
+    return response
 
 
 @attrs.frozen(kw_only=True)
@@ -227,18 +244,52 @@ def row_refused(
     return refused(name, f"{where}{what}", expected, got, do, line=table.lines[row])
 
 
-def unlike(
-    name: str,
-    place: str,
-    expected: str,
-    value: object,
-    do: str = "export again",
-    /,
-    **details: object,
-) -> InputError:
-    """Return the error about a value of another shape than the format has at a place."""
-    what = f" {place} is not as the format has it"
-    return refused(name, what, expected, json_shown(value), do, **details)
+@attrs.frozen
+class Shape:
+    """Walks the JSON of a format: a value of another shape is refused by the error of the format.
+
+    `placed` is whether the details of the error hold the place.
+    """
+
+    error: str
+    do: str = "export again"
+    placed: bool = False
+
+    def refused(self, place: str, expected: str, value: object) -> InputError:
+        """Return the error about a value at a place."""
+        what = f" {place} is not as the format has it"
+        details = {"place": place} if self.placed else {}
+        return refused(self.error, what, expected, json_shown(value), self.do, **details)
+
+    def as_object(self, value: object, place: str, expected: str = "an object") -> Entry:
+        """Return an object."""
+        if not isinstance(value, dict):
+            raise self.refused(place, expected, value)
+        return value
+
+    def as_list(self, value: object, place: str, expected: str = "a list") -> Sequence[object]:
+        """Return a list; null is an empty one."""
+        if value is not None and not isinstance(value, list):
+            raise self.refused(place, expected, value)
+        return value or []
+
+    def objects(self, value: object, place: str, expected: str) -> Sequence[Entry]:
+        """Return a list of objects; null is an empty one."""
+        items = self.as_list(value, place, expected)
+        return [self.as_object(item, f"{place}[{at}]") for at, item in enumerate(items)]
+
+    def entries(self, path: Path, expected: str, source: str | None = None) -> list[PlacedEntry]:
+        """Return place and object of each entry of a file: of its list, one per line, or alone."""
+        found: list[tuple[str, object]]
+        if len(json_head(file_opening(path, "annotations"))) > 1:
+            lines = read_json_lines(path, expected=expected, whose=source)
+            found = [(f"line {counted(line)}", value) for line, value in lines]
+        else:
+            value = read_json(path, expected=expected, whose=source)
+            found = [("line 1", value)]
+            if isinstance(value, list):
+                found = [(f"record {counted(at)}", item) for at, item in enumerate(value, start=1)]
+        return [(place, self.as_object(item, place)) for place, item in found]
 
 
 @contextmanager
@@ -354,6 +405,40 @@ def choose(
     )
 
 
+def example_names(
+    source: str,
+    noun: str,
+    found: Sequence[PlacedEntry],
+    key: str | None,
+    usual: Sequence[str],
+    value: Callable[[Entry, str], object] = lambda entry, key: entry.get(key),
+) -> list[str]:
+    """Return the name of the example of each entry, under a key or the first usual one of all.
+
+    Where no entry has a usual one, examples are called by their place, and a warning says so.
+    """
+    keys = usual if key is None else (key,)
+    values = {name: [value(entry, name) for _, entry in found] for name in keys}
+    names = {name: [text_of(one) or "" for one in values[name]] for name in keys}
+    for every in names.values():
+        if all(every):
+            return every
+    there = [name for name in keys if any(values[name])]
+    if key is None and not there:
+        what = f": no {noun} has an id; examples are called by their place, from 0"
+        expected, got = f"a name that stays when {noun}s come or go", several(len(found), noun)
+        do = 'example = "..." with a key that names them'
+        warn_of(source, "examples-numbered", what, expected, f"{got} without id", do)
+        return [str(at) for at in range(len(found))]
+    name = (there or keys)[0]
+    at = names[name].index("")
+    place, entry = found[at]
+    got = shown(entry, name) if values[name][at] is None else json_shown(values[name][at])
+    what, expected = f" {place} names no example", f"text or a number under {quoted(name)}"
+    do = 'example = "..." with a key that all have'
+    raise refused("example-unnamed", what, expected, got, do, place=place)
+
+
 def check_annotator(annotator: str | None, where: str) -> None:
     """Raise ``annotator-unfit`` for the option `annotator` where the export has annotators."""
     if annotator is not None:
@@ -397,11 +482,6 @@ def form_labels(value: object) -> list[str] | None:
     if isinstance(value, list) and all(isinstance(label, str) for label in value):
         return list(map(str, value))
     return None
-
-
-def one_or_all(kind: str, labels: Sequence[str]) -> object:
-    """Return labels as an answer of a kind: the label where one alone can be the answer."""
-    return labels[0] if kind == "single-label" and len(labels) == 1 else list(labels)
 
 
 def from_iso(text: str) -> datetime:

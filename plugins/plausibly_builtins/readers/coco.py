@@ -19,7 +19,6 @@ from plausibly_builtins.readers.base import (
     Unlabelled,
     as_typed,
     check_annotator,
-    one_or_all,
     refused,
     shown,
     text_of,
@@ -97,7 +96,7 @@ class Coco(Export):
             Response(
                 example=images[image],
                 annotator=annotator,
-                answer=one_or_all(self.kind, list(places)),
+                answer=list(places),
                 state=states.CONSOLIDATED if annotator == CONSOLIDATED else states.ANSWERED,
                 place=next(iter(places.values())),
             )

@@ -22,7 +22,6 @@ from plausibly_builtins.readers.base import (
     check_annotator,
     files_below,
     first_bytes,
-    one_or_all,
     refused,
     within,
 )
@@ -175,7 +174,7 @@ class Cvat(Export):
                 Response(
                     example=name,
                     annotator=annotator,
-                    answer=one_or_all(self.kind, labels) if labels else None,
+                    answer=labels if labels else None,
                     state=of if labels else states.EMPTY,
                     place=f"{where}{line}",
                 )

@@ -32,6 +32,7 @@ from plausibly_builtins.readers.base import (
     Entry,
     Export,
     Kind,
+    Shape,
     Unlabelled,
     about,
     as_typed,
@@ -39,11 +40,9 @@ from plausibly_builtins.readers.base import (
     check_annotator,
     first_entries,
     items_of,
-    one_or_all,
     refused,
     shown,
     text_of,
-    unlike,
     warn_of,
 )
 
@@ -107,7 +106,7 @@ class ExportFile:
         for place, entry in found:
             if not isinstance(entry, dict):
                 expected = "an object with a text or filename, and its labels"
-                raise unlike("record-unlike", place, expected, entry)
+                raise Shape("record-unlike").refused(place, expected, entry)
             yield place, entry
 
 
@@ -401,7 +400,7 @@ class Doccano(Export):
             what, got = f" names {several(len(different), 'label')}", listed(map(quoted, different))
             do = as_typed("doccano", 'kind = "label-set"') + "; or export one file per member"
             raise refused("labels-several", what, "one, as kind = single-label says", got, do)
-        return one_or_all(self.kind, different)
+        return different
 
 
 def _check_subject(fields: Entry, name: str, subjects: dict[str, object]) -> None:

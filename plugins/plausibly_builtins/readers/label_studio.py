@@ -29,7 +29,6 @@ from plausibly_builtins.readers.base import (
     about,
     first_entries,
     items_of,
-    one_or_all,
     refused,
     seconds_of,
     text_of,
@@ -448,13 +447,6 @@ class LabelStudioOptions(TimedExport):
             kind = "partial-ranking"
         elif self.kind is None and any(len(items_of(r.answer)) > 1 for r in responses):
             kind = "label-set"
-        if kind == "single-label":
-            responses = [
-                attrs.evolve(found, answer=one_or_all(kind, found.answer))
-                if isinstance(found.answer, list)
-                else found
-                for found in responses
-            ]
         export.warn_numbered()
         if truth is None and walk.truths:
             marked = f"{several(len(walk.truths), 'annotation')} marked as ground truth"

@@ -29,7 +29,6 @@ from plausibly_builtins.readers.base import (
     items_of,
     line_refused,
     objects,
-    one_or_all,
     refused,
     short,
     shown,
@@ -178,7 +177,7 @@ class Prodigy(TimedExport):
             Response(
                 example=self._example(line, view),
                 annotator=line.annotator(),
-                answer=one_or_all(kind, answer),
+                answer=answer,
                 state=states.ANSWERED if line.counts(view) else states.SKIPPED,
                 time=line.time(),
                 place=line.place,

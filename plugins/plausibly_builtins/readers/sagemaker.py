@@ -29,7 +29,6 @@ from plausibly_builtins.readers.base import (
     files_below,
     first_bytes,
     first_entries,
-    one_or_all,
     refused,
     seconds_of,
     text_of,
@@ -370,4 +369,4 @@ def _answer(value: object, field: str, kind: Kind, place: str) -> object:
         expected = "one label" if kind == "single-label" else "labels"
         what = f" {place}: field {quoted(field)} holds no label"
         raise refused("answer-invalid", what, expected, json_shown(value), do)
-    return one_or_all(kind, labels) if labels else None
+    return labels if labels else None
