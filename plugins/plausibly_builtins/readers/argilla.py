@@ -392,9 +392,12 @@ class Argilla(Export):
 
     def _names(self, source: str, records: Sequence[Record]) -> list[str]:
         """Return the name of the example of each record."""
-        entries: list[PlacedEntry] = [(record.place, record.fields) for record in records]
-        value = _named if self.example else Entry.get
-        return example_names(source, "record", entries, self.example, _USUAL_NAMES, value)
+        key = self.example
+        entries: list[PlacedEntry] = [
+            (record.place, record.fields if key is None else {key: _named(record.fields, key)})
+            for record in records
+        ]
+        return example_names(source, "record", entries, key, _USUAL_NAMES)
 
     def _kind(self, question: str, answers: Sequence[Answer]) -> str:
         """Return the kind of the answers: what their form says, or the user."""

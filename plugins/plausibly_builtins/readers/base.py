@@ -406,19 +406,14 @@ def choose(
 
 
 def example_names(
-    source: str,
-    noun: str,
-    found: Sequence[PlacedEntry],
-    key: str | None,
-    usual: Sequence[str],
-    value: Callable[[Entry, str], object] = lambda entry, key: entry.get(key),
+    source: str, noun: str, found: Sequence[PlacedEntry], key: str | None, usual: Sequence[str]
 ) -> list[str]:
     """Return the name of the example of each entry, under a key or the first usual one of all.
 
     Where no entry has a usual one, examples are called by their place, and a warning says so.
     """
     keys = usual if key is None else (key,)
-    values = {name: [value(entry, name) for _, entry in found] for name in keys}
+    values = {name: [entry.get(name) for _, entry in found] for name in keys}
     names = {name: [text_of(one) or "" for one in values[name]] for name in keys}
     for every in names.values():
         if all(every):
