@@ -255,11 +255,11 @@ class Shape:
     do: str = "export again"
     placed: bool = False
 
-    def refused(self, place: str, expected: str, value: object) -> InputError:
+    def refused(self, place: str, expected: str, value: object, got: str = "") -> InputError:
         """Return the error about a value at a place."""
         what = f" {place} is not as the format has it"
         details = {"place": place} if self.placed else {}
-        return refused(self.error, what, expected, json_shown(value), self.do, **details)
+        return refused(self.error, what, expected, got or json_shown(value), self.do, **details)
 
     def as_object(self, value: object, place: str, expected: str = "an object") -> Entry:
         """Return an object."""
@@ -420,10 +420,10 @@ def example_names(
             return every
     there = [name for name in keys if any(values[name])]
     if key is None and not there:
-        what = f": no {noun} has an id; examples are called by their place, from 0"
-        expected, got = f"a name that stays when {noun}s come or go", several(len(found), noun)
+        what = f": {several(len(found), noun)} without id are called by their place, from 0"
+        expected = f"a name that stays when {noun}s come or go"
         do = 'example = "..." with a key that names them'
-        warn_of(source, "examples-numbered", what, expected, f"{got} without id", do)
+        warn_of(source, "examples-numbered", what, expected, "", do)
         return [str(at) for at in range(len(found))]
     name = (there or keys)[0]
     at = names[name].index("")
@@ -468,6 +468,8 @@ def shown(entry: Entry, key: str, absent: str | None = None) -> str:
 
 def form_labels(value: object) -> list[str] | None:
     """Return the labels in a field of an Amazon form; None where it holds something else."""
+    if isinstance(value, list):
+        return None
     if isinstance(value, dict) and value and all(isinstance(on, bool) for on in value.values()):
         return [label for label, on in value.items() if on]
     if isinstance(value, dict) and len(value) == 1 and value.keys() <= {"label", "labels"}:

@@ -130,10 +130,12 @@ def _files(path: Path) -> list[Path]:
     return sorted(f for f in path.iterdir() if not f.name.startswith(".") and f.is_file())
 
 
-def load(path: Path, key: str) -> tuple[list[Task], Counter[str]]:
+def load(
+    path: Path, key: str, check: Callable[[Sequence[Task]], None] | None = None
+) -> tuple[list[Task], Counter[str]]:
     """Return the tasks of an export, and how many annotations are left out of it, by reason.
 
-    Examples are named by a key of the data of their tasks, or by ``id``.
+    Examples are named by a key of the data of their tasks, or by ``id``, once `check` has passed.
     """
     expected = "a list of tasks with their annotations"
     found: list[PlacedEntry] = []
@@ -149,6 +151,8 @@ def load(path: Path, key: str) -> tuple[list[Task], Counter[str]]:
     for place, fields in found:
         identity = text_of(fields.get("id")) if key == "id" else None
         tasks.append(_task(f"task {identity}" if identity else place, fields))
+    if check is not None:
+        check(tasks)
     if key == "id":
         names = example_names(path.name, "task", found, None, ("id",))
     else:
@@ -164,6 +168,18 @@ def load(path: Path, key: str) -> tuple[list[Task], Counter[str]]:
         seen.setdefault(name, []).append(fields)
         kept.append(attrs.evolve(task, example=name))
     return kept, left_out
+
+
+def _check_annotated(tasks: Sequence[Task]) -> None:
+    """Raise ``annotations-empty`` where no task has an annotation or a draft."""
+    if any(task.annotations or task.drafts for task in tasks):
+        return
+    got, do = "without annotations", "export again when tasks are annotated"
+    if any(task.predictions for task in tasks):
+        got = "with predictions only"
+        do = 'plausibly.read_predictions(path, reader="label-studio") reads the predictions'
+    what, got = " holds no annotation", f"{several(len(tasks), 'task')} {got}"
+    raise refused("annotations-empty", what, "annotated tasks", got, do)
 
 
 def _whole(fields: Entry) -> Entry:
@@ -453,17 +469,8 @@ class LabelStudio(LabelStudioOptions):
 
     def content(self, path: Path, labels: Sequence[str] | None) -> Content:
         """Return the answers in the export."""
-        tasks, left_out = load(path, self.example)
-        if any(task.annotations or task.drafts for task in tasks):
-            return self.answers(tasks, left_out, path.name, self.control, self.ground_truth)
-        got, do = several(len(tasks), "task"), "export again when tasks are annotated"
-        if any(task.predictions for task in tasks):
-            got += " with predictions only"
-            do = 'plausibly.read_predictions(path, reader="label-studio") reads the predictions'
-        else:
-            got += " without annotations"
-        what, expected = " holds no annotation", "annotated tasks"
-        raise refused("annotations-empty", what, expected, got, do)
+        tasks, left_out = load(path, self.example, _check_annotated)
+        return self.answers(tasks, left_out, path.name, self.control, self.ground_truth)
 
     def predictions(
         self, path: Path, labels: Sequence[str] | None, model: str | None
