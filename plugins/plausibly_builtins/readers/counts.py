@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import zipfile
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Literal
@@ -33,7 +32,6 @@ from plausibly_builtins.readers.label_columns import (
     LabelColumns,
     check_columns,
     check_names,
-    check_once,
     example_hint,
     first_object,
     is_lines,
@@ -133,7 +131,6 @@ class Counts(LabelColumns):
         every = named_objects(path, "counts", self.example, _DROP, unnamed=drop)
         found = {line: self._counts(line, entry) for line, name, entry in every if name}
         names = {line: name for line, name, _ in every if name}
-        check_once(names)
         columns = sorted(set().union(*found.values()))
         values = [[counts.get(label, 0) for label in columns] for counts in found.values()]
         dropped = len(every) - len(names)
@@ -151,15 +148,11 @@ class Counts(LabelColumns):
         """Return the counts of an object; lists beside them have to be the same numbers."""
         counter, field = entry.get(self.field), self.field
         if not isinstance(counter, dict):
-            raise refused(
-                "key-missing",
-                f" line {counted(line)} holds no counts as {quoted(field)}",
-                'an object of label and votes, such as {"cat": 3, "dog": 1}',
-                json_shown(counter) if field in entry else listed(map(short, entry)) or "{}",
-                as_typed("counts", 'field = "KEY"') + ", if another key has them",
-                line=line,
-                seen=list(entry),
-            )
+            what = f" line {counted(line)} holds no counts as {quoted(field)}"
+            expected = 'an object of label and votes, such as {"cat": 3, "dog": 1}'
+            got = json_shown(counter) if field in entry else listed(map(short, entry)) or "{}"
+            do = as_typed("counts", 'field = "KEY"') + ", if another key has them"
+            raise refused("key-missing", what, expected, got, do, line=line, seen=list(entry))
         for label, number in counter.items():
             if not (isinstance(number, JsonNumber) and COUNT.fullmatch(number) and label):
                 what = f", {field}: no number of votes for {short(label)}"
@@ -211,13 +204,6 @@ class Counts(LabelColumns):
             number = {cell: _whole(cell) for cell in set(cells)}
             values[:, place] = [number[cells[row]] for row in kept]
         examples = [names[row] for row in kept]
-        twice = [name for name, count in Counter(examples).items() if count > 1]
-        if twice:
-            rows = [row for row in kept if names[row] == twice[0]]
-            more = f" (and {several(len(twice) - 1, 'example')} more again)" if twice[1:] else ""
-            what = f" names {quoted(twice[0])} in {table.places(rows)}{more}"
-            expected, do = "one row per example", "keep one, or add up their counts"
-            raise refused("example-twice", what, expected, f"{len(rows)}", do, examples=twice)
         dropped = len(table) - len(kept)
         votes = Votes(
             examples=examples,
@@ -247,7 +233,7 @@ class Counts(LabelColumns):
     ) -> Content | AnnotationTable:
         """Return the votes; examples by name, else in their order."""
         check_names(votes.columns, "label")
-        check_names(votes.examples or [], "example")
+        check_names(votes.examples or [], "example", votes.places)
         aside = self.none_of_these
         if states.policy(states.NONE_OF_THESE, "single-label", self.states) == states.COUNT:
             aside = ()
@@ -339,14 +325,11 @@ def _check_counts(table: TextTable, wrong: Mapping[str, list[int]], named: str) 
         fault, do = _fault(cell) or ("", "fix that line")
         many = f" ({several(len(cells), 'such cell')})" if len(cells) > 1 else ""
         where = table.place(row).removeprefix(table.whose)
-        raise refused(
-            "count-unreadable",
-            f"{where}, column {quoted(name)} is not a number of votes",
-            "a whole number, 0 or more",
-            quoted(cell) + (f", {fault}" if fault else "") + many,
-            do.replace("COLUMN", named),
-            lines=sorted({table.lines[where] for where, _ in cells}),
-        )
+        what = f"{where}, column {quoted(name)} is not a number of votes"
+        got = quoted(cell) + (f", {fault}" if fault else "") + many
+        do, lines = do.replace("COLUMN", named), sorted({table.lines[at] for at, _ in cells})
+        expected = "a whole number, 0 or more"
+        raise refused("count-unreadable", what, expected, got, do, lines=lines)
     if not wrong:
         expected = "one column that names the examples, then one per label"
         got, do = listed(table.header), "add one column per label"
@@ -360,16 +343,12 @@ def _warn_of_sums(votes: Votes, source: str, ignorable: bool) -> None:
     if len(votes.columns) < 3 or sums.sum() != 1:
         return
     name = votes.columns[int(sums.argmax())]
-    typed = as_typed("counts", f'ignore = ["{name}"]')
-    warn_of(
-        source,
-        "column-of-sums",
-        f": column {quoted(name)} is the sum of the others in every row",
-        "one column per label",
-        f"columns {listed(map(quoted, votes.columns))}",
-        f"{typed if ignorable else f'write the file without {quoted(name)}'}, if it is a total",
-        columns=[name],
-    )
+    do = f"write the file without {quoted(name)}"
+    if ignorable:
+        do = as_typed("counts", f'ignore = ["{name}"]')
+    what, expected = f": column {quoted(name)} is the sum of the others in every row", "labels only"
+    got, do = f"columns {listed(map(quoted, votes.columns))}", f"{do}, if it is a total"
+    warn_of(source, "column-of-sums", what, expected, got, do, columns=[name])
 
 
 def _has_array(path: Path, name: str) -> bool:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import attrs
 
-from plausibly.plugin import counted, listed, quoted, several
+from plausibly.plugin import counted, listed, quoted
 from plausibly.plugin.readers import (
     JsonNumber,
     NamedArray,
@@ -23,7 +23,6 @@ from plausibly_builtins.readers.base import (
     Entry,
     as_typed,
     check_named,
-    line_refused,
     refused,
     short,
 )
@@ -37,6 +36,7 @@ from plausibly_builtins.readers.label_columns import (
     is_flat,
     is_lines,
     key_text,
+    labels_in_order,
     labels_of,
     named_objects,
 )
@@ -106,12 +106,13 @@ class SoftLabels(LabelColumns):
     def array_content(self, path: Path, found: NamedArray, labels: Sequence[str] | None) -> Content:
         """Return the weights in an array."""
         columns = labels_of(found, labels)
-        check_names(found.examples or [], "example")
         names = found.examples or [str(row) for row in range(len(found.values))]
+        places = [f"row {counted(row + 1)}" for row in range(len(names))]
+        check_names(names, "example", places)
         rows: list[Response] = []
-        for name, numbers in zip(names, found.values.astype(float).tolist(), strict=True):
-            place = f"row {counted(len(rows) + 1)}"
-            weights = _weights(place, zip(columns, map(repr, numbers), strict=True))
+        numbers = found.values.astype(float).tolist()
+        for name, place, row in zip(names, places, numbers, strict=True):
+            weights = _weights(place, zip(columns, map(repr, row), strict=True))
             rows.append(Response(example=name, annotator=None, answer=weights, place=place))
         return _content(rows, columns, labels, anonymous=True)
 
@@ -184,15 +185,9 @@ class SoftLabels(LabelColumns):
             what, do = f" line {counted(line)} holds no weights", 'field = "KEY"'
             do, seen = as_typed("soft-labels", do), list(entry)
             raise refused("key-missing", what, expected, got, do, line=line, seen=seen)
-        elif labels is None or len(labels) != len(found):
-            has = "no label names" if labels is None else f"{counted(len(labels))} labels"
-            name = "labels-unnamed" if labels is None else "names-count"
-            what = f" has {several(len(found), 'weight')} and {has}"
-            got = "none" if labels is None else listed(labels)
-            do = "--labels labels.txt (one name per line)"
-            raise line_refused(line, name, what, "names in the order of the weights", got, do)
         else:
-            pairs = list(zip(labels, found, strict=True))
+            names = labels_in_order(len(found), labels, "weight", f"line {counted(line)}")
+            pairs = list(zip(names, found, strict=True))
         for label, weight in pairs:
             yield label, str(weight) if isinstance(weight, JsonNumber) else json_shown(weight)
 
