@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import zip_longest
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeAlias
@@ -184,6 +184,20 @@ class CrowdTable(TableExport):
             raise refused("columns-missing", what, expected, got, do)
         return columns
 
+    def table(
+        self,
+        source: str,
+        labels: Sequence[str] | None,
+        content: Callable[[], Content | AnnotationTable],
+    ) -> AnnotationTable:
+        """Return the annotation table of the content of a source."""
+        try:
+            return super().table(source, labels, content)
+        except InputError as error:
+            if error.name == "response-twice" and self.kind is None and self.separator is None:
+                error.do += "; --kind label-set, if they are one answer"
+            raise
+
     def _usual(self, header: Sequence[str], *, named: bool = True) -> dict[str, str]:
         """Return the column of each role: by `columns`, else by its usual name or position."""
         mapped = self.columns or {}
@@ -218,8 +232,10 @@ class CrowdTable(TableExport):
         state = platforms.states_of(table, columns)
         weight = platforms.weights_of(table, columns)
         when = table.column(called["time"]) if "time" in called else [""] * size
-        timed = "time" in called and self.duplicates == "latest"
-        time = platforms.times_of(table, columns) if timed else [None] * size
+        # Only the latest answer needs the times; whether each row has one is for the hint.
+        time = [0.0 if cell else None for cell in when]
+        if "time" in called and self.duplicates == "latest":
+            time = platforms.times_of(table, columns)
         check_named(table, task, "task", "name it, or remove the row")
         dropped = self._golden(table, columns, task)
         used = [row for row in range(size) if row not in dropped]
@@ -260,8 +276,6 @@ class CrowdTable(TableExport):
                     place=f"{table.unit} {counted(table.lines[first])}",
                 )
             )
-        if self.duplicates == "error":
-            self._check_once(responses, kind, timed="time" in called)
         return Content(
             kind=kind,
             responses=responses,
@@ -322,28 +336,6 @@ class CrowdTable(TableExport):
 
     def _counts(self, state: str, kind: str) -> bool:
         return states.policy(state, kind, self.states) == states.COUNT
-
-    def _check_once(self, responses: Sequence[Response], kind: str, *, timed: bool) -> None:
-        """Raise ``response-twice`` where a worker answers a task again."""
-        counting = (r for r in responses if r.answer and self._counts(r.state, kind))
-        pairs = Counter((r.example, r.annotator) for r in counting if r.annotator is not None)
-        again: dict[str, list[str]] = {}
-        for (example, who), count in pairs.items():
-            if count > 1:
-                again.setdefault(str(who), []).append(example)
-        if not again:
-            return
-        every = as_typed("crowd-table", 'duplicates = "all"')
-        latest = "latest, " if timed else ""
-        do = f"keep one of them, or {every} (or {latest}fractional, first, last)"
-        if self.kind != "label-set" and kind == "single-label":
-            do += "; --kind label-set, if they are one answer"
-        first, tasks = next(iter(again.items()))
-        others = f", also by {several(len(again) - 1, 'other')}" if again.keys() > {first} else ""
-        what = f": {first} answered {several(len(tasks), 'task')} again ({listed(tasks)})"
-        expected = "one response per annotator and task"
-        got = f"up to {counted(max(pairs.values()))}{others}"
-        raise refused("response-twice", what, expected, got, do, annotators=again)
 
 
 def _answer(found: Answers, group: Sequence[int], kind: str, state: str) -> tuple[object, str]:

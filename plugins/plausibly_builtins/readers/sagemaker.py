@@ -319,13 +319,12 @@ class SageMaker(Export):
         likely = [n for n in fields if any(form_labels(form.get(n)) is not None for form in forms)]
         if self.field is None and len(likely) == 1:
             return likely[0]
-        what = f": no worker filled {quoted(self.field or '')}"
-        if self.field is None:
-            what = f": workers filled {listed(map(quoted, fields)) or 'no field'}"
         name = "field-several" if self.field is None and likely else "field-missing"
+        what = f": workers filled {listed(map(quoted, fields)) or 'no field'}"
+        expected = f"the field {quoted(self.field)}" if self.field else "one field with labels"
         got = f"labels in {listed(map(quoted, likely)) or 'none'}"
         do = as_typed("sagemaker", f'field = "{likely[0] if likely else "FIELD"}"')
-        raise refused(name, what, "the name of one field with labels", got, do, fields=fields)
+        raise refused(name, what, expected, got, do, fields=fields)
 
 
 def _answer(value: object, field: str, kind: Kind, place: str) -> object:
