@@ -86,18 +86,13 @@ class Line:
             raise self._unfit("options", 'options with ids: [{"id": "cat"}]')
         return [str(name) for name in ids]
 
-    def counts(self, view: str) -> bool:
-        """Return whether it names labels: not where it is ignored, or a choice rejected."""
-        answer = self.fields["answer"]
-        return answer == _ACCEPT or (answer == _REJECT and view == _BINARY)
-
-    def answer(self, view: str) -> list[str]:
-        """Return the labels that it names."""
+    def answer(self, view: str) -> list[str] | None:
+        """Return the labels that it names; None where it is ignored, or a choice rejected."""
         answer = self.fields.get("answer")
         if answer not in _ANSWERS:
             raise self._unfit("answer", listed(_ANSWERS))
-        if not self.counts(view):
-            return []
+        if answer != _ACCEPT and (answer != _REJECT or view != _BINARY):
+            return None
         if view == _BINARY:
             return [str(answer)]
         chosen, options = self.fields.get("accept"), self.options()
@@ -172,13 +167,13 @@ class Prodigy(TimedExport):
         """Return the answers in the file."""
         lines, view, offered = self._lines(path)
         answers = [line.answer(view) for line in lines]
-        kind = self._kind(view, lines, answers)
+        kind = self._kind(view, lines, [answer or [] for answer in answers])
         responses = [
             Response(
                 example=self._example(line, view),
                 annotator=line.annotator(),
-                answer=answer,
-                state=states.ANSWERED if line.counts(view) else states.SKIPPED,
+                answer=answer or [],
+                state=states.SKIPPED if answer is None else states.ANSWERED,
                 time=line.time(),
                 place=line.place,
             )
@@ -204,10 +199,8 @@ class Prodigy(TimedExport):
                 scored = NamedPrediction(example=name, model="", scores=scores, place=line.place)
                 # An example with several annotators stands in several lines, scored once.
                 found.setdefault(name, scored)
-            labels, examples = labels or offered, list(found)
-            return from_named(
-                found.values(), labels, whose=path.name, model=model, examples=examples
-            )
+            every, source = found.values(), path.name
+            return from_named(every, labels or offered, whose=source, model=model, examples=found)
 
     def _lines(self, path: Path) -> tuple[list[Line], str, list[str]]:
         """Return the lines, the view of all, and the labels that could be named."""
