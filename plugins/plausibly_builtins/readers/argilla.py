@@ -94,21 +94,21 @@ class Answer:
         do = 'question = "..." with a question about labels; spans and tables are not read'
         raise Shape("answer-unfit", do, placed=True).refused(self.place, expected, value)
 
-    def as_kind(self, kind: str) -> object:
+    def as_kind(self, kind: str) -> list[str] | list[list[str]]:
         """Return the value as its kind of answer reads it; the rank null is no rank."""
-        items = self.value if isinstance(self.value, list) else []
+        value = [] if self.value is None else self.value
+        items = value if isinstance(value, list) else [value]
         if kind != "partial-ranking":
-            if self.value is None or kind == "single-label":
-                return self.value and str(self.value)
-            return list(dict.fromkeys(map(str, items or [self.value] * (self.value != []))))
+            return list(dict.fromkeys(map(str, items)))
         blocks: dict[int, list[str]] = {}
         for place, item in enumerate(items, start=1):
-            rank = item.get("rank", place) if isinstance(item, dict) else place
-            label = str(item["value"] if isinstance(item, dict) else item)
+            label, rank = item, place
+            if isinstance(item, dict):
+                label, rank = item["value"], item.get("rank", place)
             if isinstance(rank, JsonNumber):
-                blocks.setdefault(rank.whole or 0, []).append(label)
+                blocks.setdefault(rank.whole or 0, []).append(str(label))
             elif rank is not None:
-                blocks[place] = [label]
+                blocks[place] = [str(label)]
         return [blocks[rank] for rank in sorted(blocks)]
 
     def scores(self) -> Iterator[tuple[str, str | None]]:
@@ -128,16 +128,18 @@ class Answer:
 
 def _is_ranked(items: Sequence[object]) -> bool:
     """Return whether all items are labels with ranks, or all labels in order."""
-    with_rank = 0
-    for item in items:
-        if not isinstance(item, dict) or not isinstance(item.get("value"), str):
-            return False
-        rank = item.get("rank")
-        whole = rank.whole if isinstance(rank, JsonNumber) else None
-        if not item["value"] or (rank is not None and (whole is None or whole < 1)):
-            return False
-        with_rank += "rank" in item
-    return with_rank in (0, len(items))
+    entries = [item for item in items if isinstance(item, dict)]
+    names = [entry.get("value") for entry in entries]
+    ranks = [entry["rank"] for entry in entries if "rank" in entry]
+    whole = [
+        rank.whole if isinstance(rank, JsonNumber) else None for rank in ranks if rank is not None
+    ]
+    return (
+        len(entries) == len(items)
+        and len(ranks) in (0, len(items))
+        and all(isinstance(name, str) and name for name in names)
+        and all(number is not None and number > 0 for number in whole)
+    )
 
 
 @attrs.frozen(kw_only=True)
