@@ -163,7 +163,6 @@ class Record:
         return [name for entry in entries for name in self._values(entry)]
 
     def responses(self, question: str) -> Iterator[Answer]:
-        """Yield the annotators' answers to a question."""
         part = self.fields.get("responses")
         if self.columns is not None:
             entries: Sequence[Entry] = self._from_columns(question, self.columns)
@@ -186,7 +185,6 @@ class Record:
             )
 
     def suggestions(self, question: str) -> list[Answer]:
-        """Return what models suggested as the answer to a question."""
         keys: tuple[str, ...] = ("value", "score", "agent")
         part = self.fields.get("suggestions")
         if self.columns is not None:
@@ -260,7 +258,6 @@ def _is_record(fields: object) -> bool:
 
 
 def load(path: Path) -> list[Record]:
-    """Return the records of a JSON or JSON Lines file."""
     found = _SHAPE.entries(path, "a list of records, or one per line")
     columns = frozenset(key for _, fields in found for key in fields)
     flat = any(_is_flat(fields) for _, fields in found)
@@ -312,7 +309,6 @@ class Argilla(Export):
         return any(map(_is_record, first_entries(head)))
 
     def content(self, path: Path, labels: Sequence[str] | None) -> Content:
-        """Return the answers to the question."""
         records = load(path)
         questions = sorted({q for one in records for q in one.questions("responses", _RESPONSES)})
         suggested = any(one.questions("suggestions", _SUGGESTION) for one in records)
@@ -357,7 +353,6 @@ class Argilla(Export):
     def predictions(
         self, path: Path, labels: Sequence[str] | None, model: str | None
     ) -> xr.DataArray:
-        """Return what a model suggested, (example, label); see `plausibly.plugin.from_named`."""
         with about(path.name):
             records = load(path)
             names = self._names(path.name, records)
@@ -393,7 +388,6 @@ class Argilla(Export):
         return choose(("argilla", "question"), "questions", questions, self.question, names)
 
     def _names(self, source: str, records: Sequence[Record]) -> list[str]:
-        """Return the name of the example of each record."""
         key = self.example
         entries: list[PlacedEntry] = [
             (record.place, record.fields if key is None else {key: _named(record.fields, key)})

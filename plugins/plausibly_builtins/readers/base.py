@@ -262,7 +262,6 @@ class Shape:
         return refused(self.error, what, expected, got or json_shown(value), self.do, **details)
 
     def as_object(self, value: object, place: str, expected: str = "an object") -> Entry:
-        """Return an object."""
         if not isinstance(value, dict):
             raise self.refused(place, expected, value)
         return value

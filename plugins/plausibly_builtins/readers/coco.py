@@ -78,7 +78,6 @@ class Coco(Export):
         return bool(seen) and len(head) >= 32_768 and set(found) <= {*_LISTS, *_OTHERS}
 
     def content(self, path: Path, labels: Sequence[str] | None) -> Content:
-        """Return the categories of the images."""
         lists = _lists(path)
         categories = _named(lists["categories"], "category", "name")
         images = _named(lists["images"], "image", self.example)

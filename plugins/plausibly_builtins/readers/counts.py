@@ -108,7 +108,6 @@ class Counts(LabelColumns):
     def array_content(
         self, path: Path, found: NamedArray, labels: Sequence[str] | None
     ) -> Content | AnnotationTable:
-        """Return the counts in an array."""
         values = found.values
         fit = np.isfinite(values) & (values >= 0) & (values == np.floor(values)) & (values < _MOST)
         if not fit.all():
@@ -126,7 +125,6 @@ class Counts(LabelColumns):
         return self._content(votes, labels, path.name)
 
     def lines_content(self, path: Path, labels: Sequence[str] | None) -> Content | AnnotationTable:
-        """Return the counts in a JSON Lines file."""
         drop = self.unnamed == "drop"
         every = named_objects(path, "counts", self.example, _DROP, unnamed=drop)
         found = {line: self._counts(line, entry) for line, name, entry in every if name}
@@ -180,7 +178,6 @@ class Counts(LabelColumns):
     def table_content(
         self, table: TextTable, labels: Sequence[str] | None
     ) -> Content | AnnotationTable:
-        """Return the counts in a table of text."""
         table.need(self.ignore, do="name columns of the file in ignore")
         if not len(table):
             do, got = "write it again, or name another file", "a header and no rows"
@@ -215,7 +212,6 @@ class Counts(LabelColumns):
         return self._content(votes, labels, table.whose, ignorable=True)
 
     def _name_column(self, table: TextTable, wrong: Mapping[str, Sequence[int]]) -> str:
-        """Return the column that names the examples."""
         wanted = self.example or ("example" if "example" in wrong else None)
         if wanted is not None:
             table.need([wanted], do=as_typed("counts", 'example = "COLUMN"'))

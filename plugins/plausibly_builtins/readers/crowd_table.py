@@ -133,7 +133,6 @@ class CrowdTable(TableExport):
         return all(name.isdecimal() and 0 < int(name) <= len(first) for name in mapped.values())
 
     def read(self, path: Path, labels: Sequence[str] | None) -> AnnotationTable:
-        """Return the annotation table in the file."""
         table = read_table(
             path,
             role="annotations",
@@ -146,7 +145,6 @@ class CrowdTable(TableExport):
     def table_content(
         self, table: TextTable, labels: Sequence[str] | None
     ) -> Content | AnnotationTable:
-        """Return the votes in a table of text."""
         columns = self._columns(table)
         offered = table.offered.get(columns.called["label"])
         if labels is None and offered is not None:  # a categorical column
@@ -190,7 +188,6 @@ class CrowdTable(TableExport):
         labels: Sequence[str] | None,
         content: Callable[[], Content | AnnotationTable],
     ) -> AnnotationTable:
-        """Return the annotation table of the content of a source."""
         try:
             return super().table(source, labels, content)
         except InputError as error:

@@ -69,7 +69,6 @@ class Cvat(Export):
         return bool(_ROOT.match(text) and _VERSION.search(text))
 
     def content(self, path: Path, labels: Sequence[str] | None) -> Content:
-        """Return the tags in the file, or in all files of a folder."""
         files = {self.annotator or CONSOLIDATED: path}
         state = states.ANSWERED if self.annotator else states.CONSOLIDATED
         if path.is_dir():
@@ -175,7 +174,6 @@ class Cvat(Export):
 
 
 def _offered(root: XmlElement) -> dict[str, None]:
-    """Return the labels that tags can have, as the task has them."""
     found: dict[str, None] = {}
     for label in root.all("meta", "*", "labels", "label"):
         text = {child.tag: child.text.strip() for child in label.children}

@@ -79,7 +79,6 @@ class ExportFile:
 
     @property
     def is_json(self) -> bool:
-        """Whether it is JSON or JSON Lines."""
         return self.data.lstrip(b"\xef\xbb\xbf \t\r\n").startswith((b"{", b"["))
 
     def records(self) -> Iterator[tuple[str, Entry]]:
@@ -271,7 +270,6 @@ class Doccano(Export):
         return bool(found) and all(map(_is_start, found))
 
     def content(self, path: Path, labels: Sequence[str] | None) -> Content:
-        """Return the labels of all records."""
         files = export_files(path)
         by_member = path.is_dir() or _is_zip(path)
         if by_member:

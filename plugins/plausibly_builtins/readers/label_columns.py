@@ -138,7 +138,6 @@ def labels_in_order(
 
 
 def labels_of(found: NamedArray, labels: Sequence[str] | None) -> list[str]:
-    """Return the label of each column of an array."""
     if found.labels is None:
         return labels_in_order(found.values.shape[1], labels, "column")
     if labels is not None:

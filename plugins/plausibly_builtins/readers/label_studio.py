@@ -65,7 +65,6 @@ class Result:
 
     @property
     def id(self) -> str | None:
-        """Its id, where it has one."""
         return text_of(self.fields.get("id"))
 
     @property
@@ -88,7 +87,6 @@ class Result:
 
     @property
     def is_truth(self) -> bool:
-        """Whether it is marked as what others are measured by."""
         return any(self.fields.get(key) is True for key in ("ground_truth", "honeypot"))
 
 
@@ -468,14 +466,12 @@ class LabelStudio(LabelStudioOptions):
         return bool(heads) and all(map(_has_tasks, heads))
 
     def content(self, path: Path, labels: Sequence[str] | None) -> Content:
-        """Return the answers in the export."""
         tasks, left_out = load(path, self.example, _check_annotated)
         return self.answers(tasks, left_out, path.name, self.control, self.ground_truth)
 
     def predictions(
         self, path: Path, labels: Sequence[str] | None, model: str | None
     ) -> xr.DataArray:
-        """Return what a model predicted, (example, label); see `plausibly.plugin.from_named`."""
         with about(path.name):
             tasks, _ = load(path, self.example)
             results = [(task, result) for task in tasks for result in task.predictions]

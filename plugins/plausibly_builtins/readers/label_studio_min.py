@@ -57,7 +57,6 @@ class LabelStudioMin(LabelStudioOptions):
         )
 
     def content(self, path: Path, labels: Sequence[str] | None) -> Content:
-        """Return the answers in the export."""
         expected = "a list of records, one per annotation"
         found = SHAPE.entries(path, expected)
         if not found:

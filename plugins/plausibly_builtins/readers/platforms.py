@@ -154,7 +154,6 @@ class Answers:
 def answers_of(
     table: TextTable, columns: Columns, separator: str | None, missing: Sequence[str]
 ) -> Answers:
-    """Return the labels in each row."""
     cells = table.column(columns.called["label"])
     skipped = {"", *missing}
     if columns.json:
@@ -265,7 +264,6 @@ def times_of(table: TextTable, columns: Columns) -> list[float | None]:
 
 
 def states_of(table: TextTable, columns: Columns) -> list[str]:
-    """Return the state of each row."""
     if "state" not in columns.called:
         return [states.ANSWERED] * len(table)
     words = {"": states.ANSWERED, **columns.words}

@@ -53,7 +53,6 @@ class Ballot:
 
     @property
     def size(self) -> int:
-        """How many alternatives it names."""
         return sum(map(len, self.groups))
 
 
@@ -331,7 +330,6 @@ class PrefLib(Export):
         return _is_ballots(path) and numbers
 
     def content(self, path: Path, labels: Sequence[str] | None) -> Content:
-        """Return the ballots in the file or folder."""
         if path.is_dir():
             profiles = self._in_folder(path)
         else:
@@ -428,5 +426,4 @@ def _is_ballots(path: Path) -> bool:
 
 
 def _files(folder: Path) -> list[Path]:
-    """Return the files of ballots below a folder."""
     return [path for path in files_below(folder, "*") if _is_ballots(path)]

@@ -56,7 +56,6 @@ class Line:
 
     @property
     def place(self) -> str:
-        """Where it stands."""
         return f"line {counted(self.number)}"
 
     def _unfit(self, key: str, expected: str) -> InputError:
@@ -79,7 +78,6 @@ class Line:
         return found
 
     def options(self) -> list[str]:
-        """Return the ids of the options of a choice."""
         options = items_of(self.fields.get("options"))
         ids = [option.get("id") if isinstance(option, dict) else None for option in options]
         if not ids or not all(isinstance(name, str) and name for name in ids):
@@ -110,14 +108,12 @@ class Line:
         return str(name) if name and not _TIME_STAMP.fullmatch(name) else None
 
     def time(self) -> float | None:
-        """Return when it was answered, in seconds."""
         time = self.fields.get("_timestamp")
         if time is not None and not isinstance(time, JsonNumber):
             raise self._unfit("_timestamp", "seconds")
         return None if time is None else time.value
 
     def scores(self, view: str) -> tuple[tuple[str, float], ...]:
-        """Return the scores of the model in the loop."""
         if view == _CHOICE:
             return tuple(
                 (str(option["id"]), option["score"].value)
@@ -164,7 +160,6 @@ class Prodigy(TimedExport):
         )
 
     def content(self, path: Path, labels: Sequence[str] | None) -> Content:
-        """Return the answers in the file."""
         lines, view, offered = self._lines(path)
         answers = [line.answer(view) for line in lines]
         kind = self._kind(view, lines, [answer or [] for answer in answers])
@@ -190,7 +185,6 @@ class Prodigy(TimedExport):
     def predictions(
         self, path: Path, labels: Sequence[str] | None, model: str | None
     ) -> xr.DataArray:
-        """Return the scores of the model in the loop, (example, label)."""
         with about(path.name):
             lines, view, offered = self._lines(path)
             found: dict[str, NamedPrediction] = {}

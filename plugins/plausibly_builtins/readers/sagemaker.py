@@ -92,7 +92,6 @@ def load(path: Path) -> list[PlacedEntry]:
 
 
 def _name(entry: Entry, place: str) -> str:
-    """Return the name of the object on a line of a manifest."""
     name = text_of(entry.get("source-ref")) or text_of(entry.get("source"))
     if name is None:
         raise _SHAPE.refused(place, "source-ref or source", entry, f"keys {listed(entry)}")
@@ -258,7 +257,6 @@ class SageMaker(Export):
         return any(map(_is_ours, first_entries(head)))
 
     def content(self, path: Path, labels: Sequence[str] | None) -> Content:
-        """Return the merged labels, or the answers of workers."""
         source = path.name
         if path.is_dir():
             return self._votes(_from_folder(path), ())

@@ -104,7 +104,6 @@ class SoftLabels(LabelColumns):
         return all(map(_NUMBER.fullmatch, cells)) and not all(map(COUNT.fullmatch, cells))
 
     def array_content(self, path: Path, found: NamedArray, labels: Sequence[str] | None) -> Content:
-        """Return the weights in an array."""
         columns = labels_of(found, labels)
         names = found.examples or [str(row) for row in range(len(found.values))]
         places = [f"row {counted(row + 1)}" for row in range(len(names))]
@@ -117,7 +116,6 @@ class SoftLabels(LabelColumns):
         return _content(rows, columns, labels, anonymous=True)
 
     def table_content(self, table: TextTable, labels: Sequence[str] | None) -> Content:
-        """Return the weights in a table of text."""
         table.need(self.ignore, do="name columns of the file in ignore")
         examples, annotators = self._name_columns(table.header)
         if examples is None:
@@ -157,7 +155,6 @@ class SoftLabels(LabelColumns):
         return example, _first_of(_ANNOTATORS, header) if self.annotator is None else self.annotator
 
     def lines_content(self, path: Path, labels: Sequence[str] | None) -> Content:
-        """Return the weights in JSON Lines."""
         do = "name it, or remove that line"
         entries = named_objects(path, "soft-labels", self.example, do)
         keys = {key for _, _, entry in entries for key in entry}
@@ -226,7 +223,6 @@ def _weights(place: str, cells: Iterable[tuple[str, str]]) -> dict[str, float]:
 
 
 def _is_spread(value: object) -> bool:
-    """Return whether a value is a list of numbers, or numbers by label."""
     weights = list(value.values()) if isinstance(value, dict) else value
     return (
         isinstance(weights, list)

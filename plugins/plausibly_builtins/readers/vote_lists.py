@@ -60,7 +60,6 @@ class VoteLists(Export):
         return any(_is_votes(entry.get(key)) for key in self._keys())
 
     def content(self, path: Path, labels: Sequence[str] | None) -> Content:
-        """Return the votes in the file."""
         do = "name it, or remove that line"
         entries = named_objects(path, "vote-lists", self.example, do)
         places = [f"line {counted(line)}" for line, _, _ in entries]

@@ -104,14 +104,12 @@ class WideTable(TableExport):
         return [*self.annotators, *([] if self.example is None else [self.example])]
 
     def read(self, path: Path, labels: Sequence[str] | None) -> AnnotationTable:
-        """Return the annotation table in the file."""
         table = read_table(
             path, role="annotations", header=self.header, delimiter=self.delimiter, unique=False
         )
         return self.from_table(table, labels)
 
     def table_content(self, table: TextTable, labels: Sequence[str] | None) -> Content:
-        """Return the answers in a table of text."""
         example, annotators = self._columns(table, labels)
         if example is None:
             names, blank = _positions(table)
