@@ -28,6 +28,8 @@ from plausibly_builtins.readers.base import (
     choose,
     example_names,
     first_entries,
+    only_predictions,
+    predictions_ranked,
     refused,
     short,
     warn_of,
@@ -313,12 +315,8 @@ class Argilla(Export):
         questions = sorted({q for one in records for q in one.questions("responses", _RESPONSES)})
         suggested = any(one.questions("suggestions", _SUGGESTION) for one in records)
         if not questions and (self.question is None or suggested):
-            got = "suggestions only" if suggested else "records without responses"
-            do = "export again when records are answered"
-            if suggested:
-                do = 'plausibly.read_predictions(path, reader="argilla") reads the suggestions'
-            expected = "records with responses"
-            raise refused("annotations-empty", " holds no response", expected, got, do)
+            tasks = several(len(records), "record")
+            raise only_predictions("argilla", tasks, predicted=suggested)
         question = self._question(questions)
         names = self._names(path.name, records)
         found = [
@@ -366,10 +364,8 @@ class Argilla(Export):
                 if answer.value is not None
             ]
             if self._kind(question, [answer for _, answer in found]) == "partial-ranking":
-                what = f": suggestions to {quoted(question)} are rankings"
                 do = 'question = "..." with a question about labels'
-                expected, got = "labels with scores", "labels in order"
-                raise refused("predictions-ranked", what, expected, got, do)
+                raise predictions_ranked(f"suggestions to {quoted(question)}", do)
             predictions = [
                 NamedPrediction(
                     example=name,

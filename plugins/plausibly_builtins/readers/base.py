@@ -244,6 +244,27 @@ def row_refused(
     return refused(name, f"{where}{what}", expected, got, do, line=table.lines[row])
 
 
+def columns_missing(table: TextTable, noun: str, expected: str, do: str) -> InputError:
+    """Return the error about a table without a column of something."""
+    what, seen = f" has no column of {noun}", list(table.header)
+    return refused("columns-missing", what, expected, listed(seen), do, seen=seen)
+
+
+def only_predictions(reader: str, tasks: str, *, predicted: bool) -> InputError:
+    """Return the error about an export without answers, perhaps one of predictions."""
+    got, do = f"{tasks} without answers", "export again when they are answered"
+    if predicted:
+        got = f"{tasks} with predictions only"
+        do = f'plausibly.read_predictions(path, reader="{reader}") reads the predictions'
+    return refused("annotations-empty", " holds no answer", "answers of annotators", got, do)
+
+
+def predictions_ranked(noun: str, do: str) -> InputError:
+    """Return the error about predictions that order labels."""
+    what, expected = f": {noun} are rankings", "labels with scores"
+    return refused("predictions-ranked", what, expected, "labels in order", do)
+
+
 @attrs.frozen
 class Shape:
     """Walks the JSON of a format: a value of another shape is refused by the error of the format.

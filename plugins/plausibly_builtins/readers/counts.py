@@ -19,6 +19,7 @@ from plausibly_builtins.readers.base import (
     Entry,
     as_typed,
     check_named,
+    columns_missing,
     line_refused,
     reason,
     refused,
@@ -42,15 +43,8 @@ from plausibly_builtins.readers.label_columns import (
 _MOST = 2**53  # whole numbers that a float64 weight holds exactly
 _ROUNDED = 0.005  # shares may be written with two decimals
 _DROP = "name it, or " + as_typed("counts", 'unnamed = "drop"') + " (recorded)"
-_FAULTS = {
-    re.compile(r"-[0-9.,]+"): ("a negative number", "a count is 0 or more: fix that line"),
-    re.compile(r"[0-9]*,[0-9]+"): ("a comma", "write numbers without commas"),
-    re.compile(r"[0-9]*\.[0-9]+"): (
-        "a fraction",
-        as_typed("soft-labels", 'example = "COLUMN"') + ", if these are shares",
-    ),
-}
-"""Numbers that are no counts, what is wrong with them, and what to do."""
+_NO_COUNT = re.compile(r"-?[0-9.,]+")
+"""A number, whether or not it is a count."""
 
 
 @attrs.frozen(kw_only=True, eq=False)
@@ -175,13 +169,9 @@ class Counts(LabelColumns):
                 raise line_refused(line, "counts-differ", what, expected, got, do)
         return counts
 
-    def table_content(
+    def rows_content(
         self, table: TextTable, labels: Sequence[str] | None
     ) -> Content | AnnotationTable:
-        table.need(self.ignore, do="name columns of the file in ignore")
-        if not len(table):
-            do, got = "write it again, or name another file", "a header and no rows"
-            raise refused("file-empty", " is empty", "one row per example", got, do)
         wrong = {
             name: _no_counts(cells)
             for name, cells in zip(table.header, table.columns, strict=True)
@@ -220,9 +210,8 @@ class Counts(LabelColumns):
         for name, rows in wrong.items():
             if _is_text(table.column(name), rows):
                 return name
-        what, expected = " has no column that names the examples", "a column example"
-        do, seen = example_hint("counts", table), list(table.header)
-        raise refused("columns-missing", what, expected, listed(wrong), do, seen=seen)
+        do = example_hint("counts", table)
+        raise columns_missing(table, "names of examples", "a column example", do)
 
     def _content(
         self, votes: Votes, labels: Sequence[str] | None, source: str, *, ignorable: bool = False
@@ -297,12 +286,8 @@ def _no_counts(cells: Sequence[str]) -> list[int]:
 
 
 def _is_text(cells: Sequence[str], wrong: Sequence[int]) -> bool:
-    """Return whether a column holds mostly something else than counts, right or wrong."""
-    return 2 * sum(_fault(cells[row]) is None for row in wrong) > len(cells)
-
-
-def _fault(cell: str) -> tuple[str, str] | None:
-    return next((fault for pattern, fault in _FAULTS.items() if pattern.fullmatch(cell)), None)
+    """Return whether a column holds mostly something else than numbers."""
+    return 2 * sum(not _NO_COUNT.fullmatch(cells[row]) for row in wrong) > len(cells)
 
 
 def _check_counts(table: TextTable, wrong: Mapping[str, list[int]], named: str) -> None:
@@ -318,18 +303,17 @@ def _check_counts(table: TextTable, wrong: Mapping[str, list[int]], named: str) 
     if cells:
         row, name = min(cells)
         cell = table.column(name)[row]
-        fault, do = _fault(cell) or ("", "fix that line")
         many = f" ({several(len(cells), 'such cell')})" if len(cells) > 1 else ""
         where = table.place(row).removeprefix(table.whose)
         what = f"{where}, column {quoted(name)} is not a number of votes"
-        got = quoted(cell) + (f", {fault}" if fault else "") + many
-        do, lines = do.replace("COLUMN", named), sorted({table.lines[at] for at, _ in cells})
-        expected = "a whole number, 0 or more"
-        raise refused("count-unreadable", what, expected, got, do, lines=lines)
+        do, lines = "fix that line", sorted({table.lines[at] for at, _ in cells})
+        if "." in cell:
+            do = as_typed("soft-labels", f'example = "{named}"') + ", if these are shares"
+        expected = "a whole number, 0 or more, without signs or commas"
+        raise refused("count-unreadable", what, expected, quoted(cell) + many, do, lines=lines)
     if not wrong:
         expected = "one column that names the examples, then one per label"
-        got, do = listed(table.header), "add one column per label"
-        raise refused("columns-missing", " has no column of counts", expected, got, do)
+        raise columns_missing(table, "counts", expected, "add one column per label")
 
 
 def _warn_of_sums(votes: Votes, source: str, ignorable: bool) -> None:

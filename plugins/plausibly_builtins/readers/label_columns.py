@@ -58,6 +58,22 @@ class LabelColumns(TableExport):
         """Return what JSON Lines hold, one object per example."""
         raise NotImplementedError(type(self).__name__)
 
+    def rows_content(
+        self, table: TextTable, labels: Sequence[str] | None
+    ) -> Content | AnnotationTable:
+        """Return what a table with rows holds."""
+        raise NotImplementedError(type(self).__name__)
+
+    def table_content(
+        self, table: TextTable, labels: Sequence[str] | None
+    ) -> Content | AnnotationTable:
+        """Return what a table of text holds."""
+        table.need(self.ignore, do="name columns of the file in ignore")
+        if not len(table):
+            got, do = "a header and no rows", "write it again, or name another file"
+            raise refused("file-empty", " is empty", "one row per example", got, do)
+        return self.rows_content(table, labels)
+
     def content(self, path: Path, labels: Sequence[str] | None) -> Content | AnnotationTable:
         """Return what the file holds, by its ending."""
         ending = path.suffix.lower()

@@ -30,6 +30,8 @@ from plausibly_builtins.readers.base import (
     example_names,
     first_entries,
     items_of,
+    only_predictions,
+    predictions_ranked,
     refused,
     seconds_of,
     text_of,
@@ -170,14 +172,9 @@ def load(
 
 def _check_annotated(tasks: Sequence[Task]) -> None:
     """Raise ``annotations-empty`` where no task has an annotation or a draft."""
-    if any(task.annotations or task.drafts for task in tasks):
-        return
-    got, do = "without annotations", "export again when tasks are annotated"
-    if any(task.predictions for task in tasks):
-        got = "with predictions only"
-        do = 'plausibly.read_predictions(path, reader="label-studio") reads the predictions'
-    what, got = " holds no annotation", f"{several(len(tasks), 'task')} {got}"
-    raise refused("annotations-empty", what, "annotated tasks", got, do)
+    if not any(task.annotations or task.drafts for task in tasks):
+        predicted = any(task.predictions for task in tasks)
+        raise only_predictions("label-studio", several(len(tasks), "task"), predicted=predicted)
 
 
 def _whole(fields: Entry) -> Entry:
@@ -477,9 +474,8 @@ class LabelStudio(LabelStudioOptions):
             results = [(task, result) for task in tasks for result in task.predictions]
             control = self.chosen([result for _, result in results], self.control)
             if control.type == RANKER:
-                what = f": predictions of control {quoted(control.name)} are rankings"
-                expected, do = "labels with scores", "control = ... of type choices or taxonomy"
-                raise refused("predictions-ranked", what, expected, "items in order", do)
+                do = "control = ... of type choices or taxonomy"
+                raise predictions_ranked(f"predictions of control {quoted(control.name)}", do)
             found = [
                 NamedPrediction(
                     example=_called(task.example, index),

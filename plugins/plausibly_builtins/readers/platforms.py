@@ -18,6 +18,7 @@ from plausibly_builtins.readers.base import (
     Columns,
     as_typed,
     choose,
+    columns_missing,
     form_labels,
     from_iso,
     refused,
@@ -133,8 +134,7 @@ def _answers(
     if not found:
         do = as_typed("crowd-table", 'answer = "COLUMN"')
         expected = f"one as {name} writes it, such as {preset.answers}NAME"
-        got, what = listed(header), " has no column of answers"
-        raise refused("columns-missing", what, expected, got, do, seen=list(header))
+        raise columns_missing(table, "answers", expected, do)
     names = ("answer-unclear", "answer-unclear")
     return choose(("crowd-table", "answer"), "columns", found, None, names), None
 

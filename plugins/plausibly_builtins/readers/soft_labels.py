@@ -23,6 +23,7 @@ from plausibly_builtins.readers.base import (
     Entry,
     as_typed,
     check_named,
+    columns_missing,
     refused,
     short,
 )
@@ -115,24 +116,18 @@ class SoftLabels(LabelColumns):
             rows.append(Response(example=name, annotator=None, answer=weights, place=place))
         return _content(rows, columns, labels, anonymous=True)
 
-    def table_content(self, table: TextTable, labels: Sequence[str] | None) -> Content:
-        table.need(self.ignore, do="name columns of the file in ignore")
+    def rows_content(self, table: TextTable, labels: Sequence[str] | None) -> Content:
         examples, annotators = self._name_columns(table.header)
         if examples is None:
-            what, expected = " has no column that names the examples", "a column example"
-            got, do = listed(map(short, table.header)), example_hint("soft-labels", table)
-            raise refused("columns-missing", what, expected, got, do)
+            do = example_hint("soft-labels", table)
+            raise columns_missing(table, "names of examples", "a column example", do)
         wanted = [name for name in (examples, annotators) if name is not None]
         columns = [name for name in table.header if name not in (*wanted, *self.ignore)]
         typed = as_typed("soft-labels", 'ignore = ["COLUMN"]')
         table.need([*wanted, *columns], do=f"{typed}, with columns that are there")
-        expected = "names of examples, then one column per label"
         if not columns:
-            what, got, do = " has no column of weights", listed(table.header), "add one per label"
-            raise refused("columns-missing", what, expected, got, do)
-        if not len(table):
-            got = "a header and no rows"
-            raise refused("file-empty", " is empty", expected, got, "write it again")
+            expected = "names of examples, then one column per label"
+            raise columns_missing(table, "weights", expected, "add one per label")
         names = table.column(examples)
         check_named(table, names, "example", "name it, or remove that row")
         people = [""] * len(table) if annotators is None else table.column(annotators)

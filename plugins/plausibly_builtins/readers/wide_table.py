@@ -24,6 +24,7 @@ from plausibly_builtins.readers.base import (
     TableExport,
     as_typed,
     check_named,
+    columns_missing,
     refused,
     toml_list,
     warn_missing_words,
@@ -183,10 +184,9 @@ class WideTable(TableExport):
             if name and name not in taken and (not self.annotators or name in self.annotators)
         ]
         if not wanted:
-            what, seen = " has no column of an annotator", list(table.header)
             expected = "one column per annotator, besides the names of the examples"
             do = "--reader wide-table on another file, or ignore fewer columns"
-            raise refused("columns-missing", what, expected, listed(seen), do, seen=seen)
+            raise columns_missing(table, "an annotator", expected, do)
         table.need([name for _, name in wanted], do="ignore what is no annotator")
         if not self.annotators:
             if example is None and self.example is None and _names_first(table, wanted, labels):
