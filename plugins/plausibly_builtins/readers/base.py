@@ -440,7 +440,7 @@ def example_names(
             return every
     there = [name for name in keys if any(values[name])]
     if key is None and not there:
-        what = f": {several(len(found), noun)} without id are called by their place, from 0"
+        what = f": no {noun} has an id; examples are called by their place, from 0"
         expected = f"a name that stays when {noun}s come or go"
         do = 'example = "..." with a key that names them'
         warn_of(source, "examples-numbered", what, expected, "", do)
