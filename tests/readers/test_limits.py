@@ -73,7 +73,7 @@ def test_a_label_of_100000_letters_that_was_not_declared(tmp_path: Path) -> None
         ),
         ("vote-lists", json.dumps({"uid": "a", LONG: 1}), "line 1 holds no votes"),
         ("soft-labels", json.dumps({"uid": "a", "label_dist": {LONG: -1}}), "line 1"),
-        ("soft-labels", json.dumps({"uid": "a", LONG: 1}), "has no column that names"),
+        ("soft-labels", json.dumps({"uid": "a", LONG: 1}), "has no column of names"),
         ("preflib", BALLOTS.format(LONG, LONG, "1"), 'line 6 names the alternative "xxx'),
         ("preflib", BALLOTS.format("ann", "bo", "2" * 100_000), "line 7"),
         ("selectors", "[" * 100_000, "line 1 is nested too deep"),

@@ -247,7 +247,8 @@ def row_refused(
 def columns_missing(table: TextTable, noun: str, expected: str, do: str) -> InputError:
     """Return the error about a table without a column of something."""
     what, seen = f" has no column of {noun}", list(table.header)
-    return refused("columns-missing", what, expected, listed(seen), do, seen=seen)
+    got = listed(name[:_MOST_SHOWN] for name in seen)
+    return refused("columns-missing", what, expected, got, do, seen=seen)
 
 
 def only_predictions(reader: str, tasks: str, *, predicted: bool) -> InputError:
@@ -313,24 +314,13 @@ class Shape:
 
 
 @contextmanager
-def about(source: str) -> Iterator[None]:
-    """Name the file that is refused inside."""
+def about(source: str, place: str = "") -> Iterator[None]:
+    """Name the file that is refused inside, and a place in it."""
     try:
         yield
     except InputError as error:
         if error.whose == _FILE:
-            error.what, error.whose = f"{source}{error.what}", source
-        raise
-
-
-@contextmanager
-def at(place: str) -> Iterator[None]:
-    """Name the place in the file of what is refused inside."""
-    try:
-        yield
-    except InputError as error:
-        if error.whose == _FILE:
-            error.what = f" {place}{error.what}"
+            error.what, error.whose = f"{source}{place}{error.what}", source
         raise
 
 
@@ -477,6 +467,11 @@ def text_of(value: object) -> str | None:
 def items_of(value: object) -> list[object]:
     """Return a list of JSON; an empty one for anything else."""
     return value if isinstance(value, list) else []
+
+
+def entry_of(value: object) -> Entry:
+    """Return an object of JSON; an empty one for anything else."""
+    return value if isinstance(value, dict) else {}
 
 
 def shown(entry: Entry, key: str, absent: str | None = None) -> str:

@@ -43,8 +43,8 @@ from plausibly_builtins.readers.label_columns import (
 _MOST = 2**53  # whole numbers that a float64 weight holds exactly
 _ROUNDED = 0.005  # shares may be written with two decimals
 _DROP = "name it, or " + as_typed("counts", 'unnamed = "drop"') + " (recorded)"
-_NO_COUNT = re.compile(r"-?[0-9.,]+")
-"""A number, whether or not it is a count."""
+_NO_COUNT = re.compile(r"-[0-9.,]+|[0-9]*[.,][0-9]+")
+"""A number that is no count: below 0, or with a comma or a fraction."""
 
 
 @attrs.frozen(kw_only=True, eq=False)

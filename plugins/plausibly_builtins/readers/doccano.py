@@ -36,7 +36,6 @@ from plausibly_builtins.readers.base import (
     Unlabelled,
     about,
     as_typed,
-    at,
     check_annotator,
     example_names,
     first_entries,
@@ -293,7 +292,7 @@ class Doccano(Export):
         for name, (where, _), (file, place, fields) in zip(names, entries, every, strict=True):
             member = file.stem if by_member and file.stem != _MERGED else self.annotator
             left_out["spans of text beside the labels"] += len(items_of(fields.get("entities")))
-            with about(file.source), at(place):
+            with about(file.source, f" {place}"):
                 _check_subject(fields, name, subjects)
                 for who, found in self._labels(file, fields, member).items():
                     if not found and self.unlabelled == "not-assigned":

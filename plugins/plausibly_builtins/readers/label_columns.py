@@ -26,6 +26,7 @@ from plausibly_builtins.readers.base import (
     Entry,
     TableExport,
     as_typed,
+    entry_of,
     line_refused,
     objects,
     refused,
@@ -90,7 +91,7 @@ class LabelColumns(TableExport):
 def first_object(head: bytes) -> Entry:
     """Return the object on the first line of a JSON Lines file; an empty one where it is none."""
     values = json_head(head)
-    return values[0] if values and isinstance(values[0], dict) else {}
+    return entry_of(values[0]) if values else {}
 
 
 def is_flat(head: bytes) -> bool:

@@ -27,6 +27,7 @@ from plausibly_builtins.readers.base import (
     Shape,
     TimedExport,
     about,
+    entry_of,
     example_names,
     first_entries,
     items_of,
@@ -182,7 +183,7 @@ def _whole(fields: Entry) -> Entry:
     if not isinstance(fields.get("result"), list) or any(key in fields for key in _LISTS):
         return fields
     task = fields.get("task")
-    around = dict(task) if isinstance(task, dict) else {}
+    around = dict(entry_of(task))
     if isinstance(task, JsonNumber):
         around["id"] = task
     return {**around, "annotations": [{**fields, "task": around.get("id")}]}
@@ -289,8 +290,8 @@ def _repeats_prediction(
     if parent is None:
         return False
     original = next((one for one in predictions if one.id == parent), None)
-    inside = result.fields.get("prediction")
-    if original is None and isinstance(inside, dict) and isinstance(inside.get("result"), list):
+    inside = entry_of(result.fields.get("prediction"))
+    if original is None and isinstance(inside.get("result"), list):
         original = _result(inside, f"{result.place}, its prediction")
     if original is None:
         regions = control.by_index(result.regions).get(index, [])

@@ -25,6 +25,7 @@ from plausibly_builtins.readers.base import (
     TimedExport,
     about,
     as_typed,
+    entry_of,
     first_entries,
     items_of,
     line_refused,
@@ -79,7 +80,7 @@ class Line:
 
     def options(self) -> list[str]:
         options = items_of(self.fields.get("options"))
-        ids = [option.get("id") if isinstance(option, dict) else None for option in options]
+        ids = [entry_of(option).get("id") for option in options]
         if not ids or not all(isinstance(name, str) and name for name in ids):
             raise self._unfit("options", 'options with ids: [{"id": "cat"}]')
         return [str(name) for name in ids]
@@ -120,8 +121,8 @@ class Line:
                 for option in items_of(self.fields.get("options"))
                 if isinstance(option, dict) and isinstance(option.get("score"), JsonNumber)
             )
-        meta = self.fields.get("meta")
-        score = self.fields.get("score", meta.get("score") if isinstance(meta, dict) else None)
+        meta = entry_of(self.fields.get("meta"))
+        score = self.fields.get("score", meta.get("score"))
         if not isinstance(score, JsonNumber) or not 0 <= score.value <= 1:
             return ()
         return ((_ACCEPT, score.value), (_REJECT, 1 - score.value))
@@ -234,8 +235,8 @@ class Prodigy(TimedExport):
             raise refused("kind-unfit", what, expected, got, "leave kind out")
         if view == _BINARY or self.kind is not None:
             return self.kind or "single-label"
-        configs = [line.fields.get("config") for line in lines]
-        styles = {c.get("choice_style") for c in configs if isinstance(c, dict)}
+        configs = [entry_of(line.fields.get("config")) for line in lines]
+        styles = {config.get("choice_style") for config in configs if config}
         if any(len(answer) > 1 for answer in answers) or "multiple" in styles:
             return "label-set"
         if styles == {"single"}:

@@ -26,6 +26,7 @@ from plausibly_builtins.readers.base import (
     Shape,
     as_typed,
     choose,
+    entry_of,
     files_below,
     first_bytes,
     first_entries,
@@ -49,8 +50,7 @@ def _attributes(entry: Entry) -> list[str]:
 
 def _metadata(entry: Entry, attribute: str) -> Entry:
     """Return what a line says of its label attribute."""
-    found = entry.get(attribute + _METADATA)
-    return found if isinstance(found, dict) else {}
+    return entry_of(entry.get(attribute + _METADATA))
 
 
 def _is_request(entry: object) -> bool:
@@ -72,7 +72,7 @@ def _is_ours(entry: object) -> bool:
 
 def _has_answers(value: object) -> bool:
     """Return whether a file holds the answers of workers about one object, without its name."""
-    answers = value.get("answers") if isinstance(value, dict) else None
+    answers = entry_of(value).get("answers")
     return (
         isinstance(answers, list)
         and bool(answers)
@@ -130,8 +130,7 @@ def _merged(
 ) -> Response:
     """Return the response on a line of merged labels; `called` keeps the name of each number."""
     about, value = _metadata(entry, attribute), entry[attribute]
-    classes = about.get("class-map")
-    names: Entry = classes if isinstance(classes, dict) else {}
+    names = entry_of(about.get("class-map"))
     numbers = value if isinstance(value, list) else [value]
     if kind == "single-label":
         numbers, names = [value], {str(value): about.get("class-name")}
@@ -155,7 +154,7 @@ def _merged(
     return Response(
         example=_name(entry, place),
         annotator=CONSOLIDATED,
-        answer=labels[0] if kind == "single-label" else labels,
+        answer=labels,
         state=state,
         place=place,
     )
@@ -166,12 +165,11 @@ def _merged(
 
 def _requested(entry: Entry, place: str, source: str) -> Iterator[Response]:
     """Yield the answer of each worker in an entry of ``consolidation-request``."""
-    about = entry.get("dataObject")
-    inside = about if isinstance(about, dict) else {}
+    inside = entry_of(entry.get("dataObject"))
     names = (inside.get("s3Uri"), inside.get("content"), entry["datasetObjectId"])
     name = next(filter(None, map(text_of, names)), None)
     if name is None:
-        raise _SHAPE.refused(place, "dataObject with s3Uri or content", about)
+        raise _SHAPE.refused(place, "dataObject with s3Uri or content", inside)
     yield from _all_workers(entry["annotations"], name, place, source)
 
 
@@ -181,8 +179,7 @@ def _all_workers(found: object, example: str, place: str, source: str) -> Iterat
         where = f"{place}, worker {number}"
         expected = "workerId, and annotationData with content"
         fields = _SHAPE.as_object(entry, where, expected)
-        inside = fields.get("annotationData")
-        text = inside.get("content") if isinstance(inside, dict) else None
+        text = entry_of(fields.get("annotationData")).get("content")
         if not isinstance(text, str):
             raise _SHAPE.refused(where, expected, entry)
         content = parse_json(text, f"{source} {where}, content,", 1, "the fields of a form")
@@ -298,7 +295,7 @@ class SageMaker(Export):
     def _votes(self, found: Iterable[Response], examples: Sequence[str]) -> Content:
         """Return what single workers filled into a form."""
         answers = list(found)
-        forms = [one.answer if isinstance(one.answer, dict) else {} for one in answers]
+        forms = [entry_of(one.answer) for one in answers]
         field = self._field(forms)
         values = [form.get(field) for form in forms]
         sets = any(isinstance(value, dict) and "labels" in value for value in values)
