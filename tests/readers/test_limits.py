@@ -23,6 +23,12 @@ BALLOTS = """\
 1: {}
 """
 CHOICE = {"from_name": "dx", "type": "choices", "value": {"choices": [LONG]}}
+RECORD = {
+    "id": "1",
+    "q.responses": [LONG],
+    "q.responses.users": ["u"],
+    "q.responses.status": ["submitted"],
+}
 TASK = {"id": 1, "data": {}, "annotations": [{"completed_by": 1, "result": [CHOICE]}]}
 
 
@@ -40,6 +46,7 @@ TASK = {"id": 1, "data": {}, "annotations": [{"completed_by": 1, "result": [CHOI
         ),
         ("label-studio", json.dumps([TASK]), {}),
         ("preflib", BALLOTS.format(LONG, "bo", "1,2"), {}),
+        ("argilla", f"{json.dumps(RECORD)}\n{json.dumps(RECORD | {'id': '2'})}\n", {}),
     ],
 )
 def test_a_label_of_100000_letters_is_read(

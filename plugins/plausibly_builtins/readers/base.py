@@ -50,6 +50,7 @@ from plausibly.plugin.readers import (
     Response,
     ResponseOptions,
     TextTable,
+    file_contents,
     file_opening,
     json_head,
     json_shown,
@@ -302,7 +303,10 @@ class Shape:
     def entries(self, path: Path, expected: str, source: str | None = None) -> list[PlacedEntry]:
         """Return place and object of each entry of a file: of its list, one per line, or alone."""
         found: list[tuple[str, object]]
-        if len(json_head(file_opening(path, "annotations"))) > 1:
+        values = json_head(file_opening(path, "annotations"))
+        if len(values) == 1 and isinstance(values[0], dict):  # it may be longer than the opening
+            values = json_head(file_contents(path, "annotations"))
+        if len(values) > 1:
             lines = read_json_lines(path, expected=expected, whose=source)
             found = [(f"line {counted(line)}", value) for line, value in lines]
         else:
