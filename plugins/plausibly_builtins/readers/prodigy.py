@@ -26,14 +26,13 @@ from plausibly_builtins.readers.base import (
     about,
     as_typed,
     entry_of,
+    example_names,
     first_entries,
     items_of,
     line_refused,
     objects,
     refused,
     short,
-    shown,
-    text_of,
 )
 
 if TYPE_CHECKING:
@@ -162,18 +161,19 @@ class Prodigy(TimedExport):
 
     def content(self, path: Path, labels: Sequence[str] | None) -> Content:
         lines, view, offered = self._lines(path)
+        names = self._examples(path.name, lines, view)
         answers = [line.answer(view) for line in lines]
         kind = self._kind(view, lines, [answer or [] for answer in answers])
         responses = [
             Response(
-                example=self._example(line, view),
+                example=name,
                 annotator=line.annotator(),
                 answer=answer or [],
                 state=states.SKIPPED if answer is None else states.ANSWERED,
                 time=line.time(),
                 place=line.place,
             )
-            for line, answer in zip(lines, answers, strict=True)
+            for line, name, answer in zip(lines, names, answers, strict=True)
         ]
         versions = sum(len(items_of(line.fields.get("versions"))) for line in lines)
         return Content(
@@ -189,8 +189,9 @@ class Prodigy(TimedExport):
         with about(path.name):
             lines, view, offered = self._lines(path)
             found: dict[str, NamedPrediction] = {}
-            for line in lines:
-                name, scores = self._example(line, view), line.scores(view)
+            names = self._examples(path.name, lines, view)
+            for line, name in zip(lines, names, strict=True):
+                scores = line.scores(view)
                 scored = NamedPrediction(example=name, model="", scores=scores, place=line.place)
                 # An example with several annotators stands in several lines, scored once.
                 found.setdefault(name, scored)
@@ -218,15 +219,10 @@ class Prodigy(TimedExport):
             raise refused("labels-several", what, expected, got, do)
         return lines, _BINARY, [_ACCEPT, _REJECT]
 
-    def _example(self, line: Line, view: str) -> str:
+    def _examples(self, source: str, lines: Sequence[Line], view: str) -> list[str]:
         key = self.example if self.example is not None else _HASHES[view]
-        name = text_of(line.fields.get(key))
-        if name is None:
-            got, expected = shown(line.fields, key, "no such key"), f"text or a number as {key}"
-            do = as_typed("prodigy", 'example = "KEY"') + " with a key that names them"
-            what = " names no example"
-            raise line_refused(line.number, "example-unnamed", what, expected, got, do)
-        return name
+        found = [(line.place, line.fields) for line in lines]
+        return example_names(source, "line", found, key, ())
 
     def _kind(self, view: str, lines: Sequence[Line], answers: Sequence[Sequence[str]]) -> str:
         if view == _BINARY and self.kind == "label-set":
