@@ -229,7 +229,7 @@ def test_options_of_the_reader(tmp_path: Path) -> None:
     )
     assert said(lambda: read(ranks)) == (
         'error predictions-ranked: export.json: predictions of control "dx" are rankings expected '
-        "labels with scores; got items in order do control = ... of type choices or taxonomy"
+        "labels with scores; got labels in order do control = ... of type choices or taxonomy"
     )
 
 
