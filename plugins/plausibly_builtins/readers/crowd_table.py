@@ -188,6 +188,7 @@ class CrowdTable(TableExport):
         labels: Sequence[str] | None,
         content: Callable[[], Content | AnnotationTable],
     ) -> AnnotationTable:
+        """Return the annotation table; a repeat may be a further label of the same answer."""
         try:
             return super().table(source, labels, content)
         except InputError as error:
@@ -199,7 +200,8 @@ class CrowdTable(TableExport):
         """Return the column of each role: by `columns`, else by its usual name or position."""
         mapped = self.columns or {}
         usual = dict(zip(VOTE, VOTE if named or mapped else ("1", "2", "3"), strict=True))
-        if "task" not in header and "example" in header and not _WRITTEN & {*header}:
+        more = _WRITTEN.intersection(header).difference(mapped.values())
+        if "task" not in header and "example" in header and not more:
             usual["task"] = "example"
         workers = [name for name in ("performer", "annotator") if name in header]
         if "worker" not in header and len(workers) == 1:
