@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
 AnswerKind: TypeAlias = Literal["single-label", "label-set", "partial-ranking"]
 
-_SHAPE: Final = Shape("record-unlike", placed=True)
+_SHAPE: Final = Shape("record-unlike")
 _STATES: Final = {
     "submitted": states.ANSWERED,
     "draft": states.UNFINISHED,
@@ -76,7 +76,7 @@ class Answer:
             return None
         if self.status is not None and str(self.status) not in _STATES:
             expected = listed((*_STATES, _PENDING), most=len(_STATES) + 1)
-            raise Shape("status-unknown", placed=True).refused(self.place, expected, self.status)
+            raise Shape("status-unknown").refused(self.place, expected, self.status)
         state = states.ANSWERED if self.status is None else _STATES[str(self.status)]
         return states.SKIPPED if state == states.ANSWERED and self.value is None else state
 
@@ -94,7 +94,7 @@ class Answer:
             return "ranks"
         expected = "a label, a number, a list of labels, or labels with ranks from 1"
         do = 'question = "..." with a question about labels; spans and tables are not read'
-        raise Shape("answer-unfit", do, placed=True).refused(self.place, expected, value)
+        raise Shape("answer-unfit", do).refused(self.place, expected, value)
 
     def as_kind(self, kind: str) -> list[str] | list[list[str]]:
         """Return the value as its kind of answer reads it; the rank null is no rank."""

@@ -269,20 +269,16 @@ def predictions_ranked(noun: str, do: str) -> InputError:
 
 @attrs.frozen
 class Shape:
-    """Walks the JSON of a format: a value of another shape is refused by the error of the format.
-
-    `placed` is whether the details of the error hold the place.
-    """
+    """Walks the JSON of a format: what has another shape is refused by the format's error."""
 
     error: str
     do: str = "export again"
-    placed: bool = False
 
     def refused(self, place: str, expected: str, value: object, got: str = "") -> InputError:
         """Return the error about a value at a place."""
         what = f" {place} is not as the format has it"
-        details = {"place": place} if self.placed else {}
-        return refused(self.error, what, expected, got or json_shown(value), self.do, **details)
+        got = got or json_shown(value)
+        return refused(self.error, what, expected, got, self.do, place=place)
 
     def as_object(self, value: object, place: str, expected: str = "an object") -> Entry:
         if not isinstance(value, dict):

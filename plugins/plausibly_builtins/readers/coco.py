@@ -25,9 +25,7 @@ from plausibly_builtins.readers.base import (
     text_of,
 )
 
-_SHAPE = Shape(
-    "coco-unlike", "export it again, or name the reader that it is for: --reader NAME", placed=True
-)
+_SHAPE = Shape("coco-unlike", "export it again, or name the reader that it is for: --reader NAME")
 _LISTS = ("images", "categories", "annotations")
 _OTHERS = frozenset({"info", "licenses"})
 _WHERE = ("bbox", "segmentation", "keypoints", "segments_info")

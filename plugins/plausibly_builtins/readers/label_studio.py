@@ -145,7 +145,7 @@ def load(
         with about(source):
             entries = SHAPE.entries(file, expected, source)
         prefix = f"{file.name} " if path.is_dir() else ""
-        found += [(f"task {prefix}{place}", _whole(task)) for place, task in entries]
+        found += [(f"{prefix}{place}", _whole(task)) for place, task in entries]
     if not found:
         raise refused(SHAPE.error, " holds no task", expected, "none", SHAPE.do)
     tasks: list[Task] = []
