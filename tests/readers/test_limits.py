@@ -139,5 +139,5 @@ def test_a_reader_of_an_author_that_breaks_names_the_file(
             return plausibly.build_annotations("single-label", records, labels)
 
     path = written(tmp_path, "v.csv", "x")
-    error = refusal(lambda: plausibly.read_annotations(path, Plain()))
+    error = refusal(lambda: plausibly.read_annotations(path, Plain()))  # type: ignore[arg-type]  # the point
     assert (error.name, error.what[:6]) == (name, "v.csv:")
