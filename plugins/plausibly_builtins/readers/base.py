@@ -123,8 +123,6 @@ class Content:
     left_out: Mapping[str, int] = attrs.field(factory=dict)
     states: Mapping[str, str] = attrs.field(factory=dict)
     """Policies of the format, which the user's own overrule."""
-    declared: Sequence[str] | None = None
-    """Labels that the file declares, where the user declares none."""
 
 
 @attrs.frozen(kw_only=True)
@@ -155,7 +153,7 @@ class Export(ResponseOptions):
             return options.gathered(
                 found.kind,
                 map(_of_one_label, found.responses) if single else found.responses,
-                found.declared if labels is None else labels,
+                labels,
                 whose=source,
                 examples=found.examples,
                 annotators=found.annotators,

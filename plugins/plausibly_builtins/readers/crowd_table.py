@@ -278,8 +278,7 @@ class CrowdTable(TableExport):
         return Content(
             kind=kind,
             responses=responses,
-            declared=labels,
-            offered=found.offered,
+            offered=found.offered if labels is None else labels,
             left_out={"votes on tasks with a known answer": len(dropped)},
         )
 
