@@ -328,14 +328,11 @@ class Argilla(Export):
         kind = self._kind(question, [answer for _, answer, _ in found])
         places = [answer.place for _, answer, _ in found if answer.status is None]
         if places:
-            warn_of(
-                path.name,
-                "status-missing",
-                f" has no status of {several(len(places), 'response')} ({listed(places)})",
-                "submitted, draft or discarded",
-                "no status: each counts, also what may be a draft or discarded",
-                "export flat records, which have it: dataset.records.to_list(flatten=True)",
-            )
+            what = f" has no status of {several(len(places), 'response')} ({listed(places)})"
+            expected = "submitted, draft or discarded"
+            got = "no status: each counts, also what may be a draft or discarded"
+            do = "export flat records, which have it: dataset.records.to_list(flatten=True)"
+            warn_of(path.name, "status-missing", what, expected, got, do)
         responses = [
             Response(
                 example=name,

@@ -288,15 +288,11 @@ class CrowdTable(TableExport):
         known = sorted({row for row, cell in cells if cell.casefold() not in ("", "false")})
         if known and self.golden is None:
             tasks = several(len({task[row] for row in known}), "task")
-            votes = several(len(known), "vote")
-            warn_of(
-                table.whose,
-                "answers-known",
-                f": the answer to {tasks} is known ({votes}, {table.places(known)})",
-                "tasks without a known answer; these check the workers",
-                "each vote counts",
-                as_typed("crowd-table", 'golden = "drop"') + ', or golden = "count"',
-            )
+            votes = f"{several(len(known), 'vote')}, {table.places(known)}"
+            what = f": the answer to {tasks} is known ({votes})"
+            expected = "tasks without a known answer; these check the workers"
+            do = as_typed("crowd-table", 'golden = "drop"') + ', or golden = "count"'
+            warn_of(table.whose, "answers-known", what, expected, "each vote counts", do)
         return set(known if self.golden == "drop" else ())
 
     def _plain(
@@ -342,9 +338,7 @@ def _answer(found: Answers, group: Sequence[int], kind: str, state: str) -> tupl
         # An empty cell is no answer, which is not an answer of no label.
         return None, states.SKIPPED if state == states.ANSWERED else state
     named = list(dict.fromkeys(label for row in group for label in found.labels[row]))
-    if kind == "single-label":
-        return (named[0] if len(named) == 1 else named or None), state
-    return named, state
+    return (None if kind == "single-label" and not named else named), state
 
 
 def _hint(table: TextTable, absent: Sequence[str], taken: set[str]) -> str:
