@@ -147,7 +147,7 @@ def labels_in_order(
     if labels is not None and len(labels) == width:
         return list(labels)
     expected, do = f"names in the order of the {noun}s", "--labels labels.txt (one name per line)"
-    what = f" {place} has {several(width, noun)}".replace("  ", " ")
+    what = f"{place} has {several(width, noun)}"
     if labels is None:
         raise refused("labels-unnamed", f"{what} and no label names", expected, "", do)
     what += f" and {counted(len(labels))} labels"

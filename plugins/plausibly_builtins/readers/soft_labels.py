@@ -178,7 +178,7 @@ class SoftLabels(LabelColumns):
             do, seen = as_typed("soft-labels", do), list(entry)
             raise refused("key-missing", what, expected, got, do, line=line, seen=seen)
         else:
-            names = labels_in_order(len(found), labels, "weight", f"line {counted(line)}")
+            names = labels_in_order(len(found), labels, "weight", f" line {counted(line)}")
             pairs = list(zip(names, found, strict=True))
         for label, weight in pairs:
             yield label, str(weight) if isinstance(weight, JsonNumber) else json_shown(weight)

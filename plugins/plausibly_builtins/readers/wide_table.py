@@ -283,11 +283,8 @@ def _unclear(
     if not named:
         typed = as_typed("wide-table", f'example = "{unclear[0]}"')
         do = f"{typed}, if it names the examples; {ignore}, if it is of no annotator"
-    what, got = (
-        f": column {quoted(unclear[0])} {what}",
-        listed(map(quoted, table.column(unclear[0]))),
-    )
-    expected = "labels, one column per annotator"
+    what, expected = f": column {quoted(unclear[0])} {what}", "labels, one column per annotator"
+    got = listed(map(quoted, table.column(unclear[0])))
     return refused("columns-unclear", what, expected, got, do, columns=unclear)
 
 
