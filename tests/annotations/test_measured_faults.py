@@ -194,20 +194,6 @@ def test_fault_13_a_missing_answer_is_no_category() -> None:
     assert np.isnan(alpha(("1", "a", "x"), ("2", "b", "y")))
 
 
-@pytest.mark.realdata
-def test_fault_14_blank_cells_are_no_votes(shared: Path) -> None:
-    """Stacked by pandas 3 the file gave 35,112 rows and alpha -.01065."""
-    table = plausibly.read_annotations(
-        shared / "cases/annotations/wide/temp_wide_noheader.csv",
-        reader={"name": "wide-table", "header": False},
-    )
-    found = plausibly.agreement(table, resamples=0).data
-    assert table.sizes["mention"] == 4620
-    assert float(found["value"].sel(measure="krippendorff-nominal")) == pytest.approx(
-        0.223413, abs=5e-7
-    )
-
-
 @pytest.mark.parametrize("ties", ["first", "random", "fractional"])
 def test_fault_15_all_tied(ties: str) -> None:
     """Where every row was tied the vote crashed; the rarer label was preferred."""
@@ -222,39 +208,6 @@ def test_fault_16_a_label_called_nan(tmp_path: Path) -> None:
     file.write_text("task,worker,label\n1,a,nan\n1,b,cat\n")
     found = plausibly.read_annotations(file, labels=["nan", "cat"])
     assert shares(found) == {"1": [0.5, 0.5]}
-
-
-BALLOTS = """\
-# FILE NAME: x.toi
-# DATA TYPE: toi
-# NUMBER ALTERNATIVES: 3
-# NUMBER VOTERS: 2
-# NUMBER UNIQUE ORDERS: {orders}
-# ALTERNATIVE NAME 1: u
-# ALTERNATIVE NAME 2: v
-# ALTERNATIVE NAME 3: w
-{body}
-"""
-
-
-@pytest.mark.parametrize(
-    "body",
-    [
-        "1: 1,2\n1: 1,2",
-        "1: 1,1,2\n1: 3",
-        "1: 1,9\n1: 3",
-        "1: {1,2,3\n1: 3",
-        "1: {1,2}\n1: {2,1}",
-        "1: \n1: 3",
-    ],
-    ids=["order twice", "alternative twice", "unknown", "open brace", "same tie", "empty"],
-)
-def test_fault_18_ballots_that_are_wrong_are_refused(tmp_path: Path, body: str) -> None:
-    """All were accepted, or the error was about something else."""
-    file = tmp_path / "x.toi"
-    file.write_text(BALLOTS.format(orders=2, body=body))
-    with pytest.raises(plausibly.InputError, match=r"x\.toi.* lines? (9|10)"):
-        plausibly.read_annotations(file, reader="preflib", unlisted="excluded")
 
 
 def test_fault_19_one_ranking_alone() -> None:

@@ -161,11 +161,6 @@ def test_report_48_one_pair_of_sets_has_a_likeness_beside_alpha() -> None:
     assert float(found.sel(measure="jaccard")) == pytest.approx(0.5)
 
 
-def test_report_49_duplicates_are_found() -> None:
-    with pytest.raises(plausibly.InputError, match="answered 2 examples again"):
-        votes(*[(example, "a", "x") for example in ("1", "2")] * 2)
-
-
 def test_report_50_one_odd_answer_gives_zero_with_percent_beside_it() -> None:
     rows = [(str(example), str(who), "3") for example in range(4) for who in range(5)]
     rows[7] = ("1", "2", "1")

@@ -228,7 +228,7 @@ def test_a_table_that_is_none_is_refused(tmp_path: Path) -> None:
 
     error = refusal(lambda: plausibly.read_annotations(path, Nothing()))
     assert error.name == "table-unknown"
-    assert error.what == "reader Nothing: this is no annotation table"
+    assert error.what == "votes.bar: reader Nothing: this is no annotation table"
 
 
 # ---- hints

@@ -195,7 +195,7 @@ def test_options_of_the_reader(tmp_path: Path) -> None:
         task(1, predictions=[predicted("m", region({"ranker": {"dx": ["a"]}}, kind="ranker"))]),
     )
     error = refusal(lambda: read(ranks))
-    assert (error.name, error.got) == ("predictions-ranked", "items in order")
+    assert (error.name, error.got) == ("predictions-ranked", "labels in order")
 
 
 def test_label_tables_and_what_is_checked(tmp_path: Path) -> None:

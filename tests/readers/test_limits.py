@@ -7,6 +7,7 @@ import zipfile
 from pathlib import Path
 
 import pytest
+import xarray as xr
 
 import plausibly
 from io_files import refusal, written
@@ -22,6 +23,12 @@ BALLOTS = """\
 1: {}
 """
 CHOICE = {"from_name": "dx", "type": "choices", "value": {"choices": [LONG]}}
+RECORD = {
+    "id": "1",
+    "q.responses": [LONG],
+    "q.responses.users": ["u"],
+    "q.responses.status": ["submitted"],
+}
 TASK = {"id": 1, "data": {}, "annotations": [{"completed_by": 1, "result": [CHOICE]}]}
 
 
@@ -39,6 +46,7 @@ TASK = {"id": 1, "data": {}, "annotations": [{"completed_by": 1, "result": [CHOI
         ),
         ("label-studio", json.dumps([TASK]), {}),
         ("preflib", BALLOTS.format(LONG, "bo", "1,2"), {}),
+        ("argilla", f"{json.dumps(RECORD)}\n{json.dumps(RECORD | {'id': '2'})}\n", {}),
     ],
 )
 def test_a_label_of_100000_letters_is_read(
@@ -72,7 +80,7 @@ def test_a_label_of_100000_letters_that_was_not_declared(tmp_path: Path) -> None
         ),
         ("vote-lists", json.dumps({"uid": "a", LONG: 1}), "line 1 holds no votes"),
         ("soft-labels", json.dumps({"uid": "a", "label_dist": {LONG: -1}}), "line 1"),
-        ("soft-labels", json.dumps({"uid": "a", LONG: 1}), "has no column that names"),
+        ("soft-labels", json.dumps({"uid": "a", LONG: 1}), "has no column of names"),
         ("preflib", BALLOTS.format(LONG, LONG, "1"), 'line 6 names the alternative "xxx'),
         ("preflib", BALLOTS.format("ann", "bo", "2" * 100_000), "line 7"),
         ("selectors", "[" * 100_000, "line 1 is nested too deep"),
@@ -107,3 +115,29 @@ def test_a_zip_that_is_too_large_is_refused(tmp_path: Path, members: int, size: 
     )
     assert (error.name, error.what) == ("zip-unfit", "z.zip is too large to read at once")
     assert error.expected == "at most 10,000 files, 1,073,741,824 bytes"
+
+
+@pytest.mark.parametrize(
+    ("records", "name"),
+    [
+        ([("t", "a", "cat"), ("t", "a", "dog")], "response-twice"),
+        ([("t", "a", object())], "answer-invalid"),
+        ([()], "record-invalid"),
+        (None, "component-failed"),
+    ],
+)
+def test_a_reader_of_an_author_that_breaks_names_the_file(
+    tmp_path: Path, records: list[tuple[str, str, object]], name: str
+) -> None:
+    class Plain:
+        """With no more than the two members that are needed."""
+
+        def recognises(self, path: Path, head: bytes) -> bool:
+            return True
+
+        def read(self, path: Path, labels: list[str] | None) -> xr.Dataset:
+            return plausibly.build_annotations("single-label", records, labels)
+
+    path = written(tmp_path, "v.csv", "x")
+    error = refusal(lambda: plausibly.read_annotations(path, Plain()))  # type: ignore[arg-type]  # the point
+    assert (error.name, error.what[:6]) == (name, "v.csv:")

@@ -26,24 +26,6 @@ def test_report_8_an_annotator_without_a_vote_stays(tmp_path: Path) -> None:
     assert np.isnan(found["weight"].sel(annotator="nobody"))
 
 
-@pytest.mark.parametrize("step", [1, -1])
-def test_report_11_no_agreement_whatever_the_order(tmp_path: Path, step: int) -> None:
-    rows = [["2", "1", "", "0"], ["1", "0", "2", ""]][::step]
-    found = plausibly.agreement(wide(tmp_path, [["a", "b", "c", "d"], *rows]), resamples=0).data
-    assert float(found["value"].sel(measure="percent")) == 0.0
-
-
-@pytest.mark.parametrize("aggregator", ["worker-agreement", "dawid-skene"])
-def test_report_12_annotators_with_few_votes_or_one_label(tmp_path: Path, aggregator: str) -> None:
-    rows = [[str(i), "x", "" if i else "y", "x" if i % 2 else "y"] for i in range(10)]
-    found = plausibly.reliability(
-        wide(tmp_path, [["task", "one", "few", "all"], *rows]), aggregator
-    )
-    responses = dict(zip(found["annotator"].values, found["responses"].values, strict=True))
-    assert responses == {"all": 10, "few": 1, "one": 10}
-    assert np.isfinite(found["weight"].values).all()
-
-
 @pytest.mark.filterwarnings("ignore:warning annotators-unnamed")
 def test_report_26_nobody_is_known_in_a_merged_export(tmp_path: Path) -> None:
     (tmp_path / "export").mkdir()

@@ -152,14 +152,14 @@ def read_annotations(
     found = called(READER, component)
 
     def read(declared: list[str] | None) -> xr.Dataset:
-        with calling(f"reader {found}", "read"):
+        with _naming(whose), calling(f"reader {found}", "read"):
             if isinstance(path, (str, os.PathLike)):
                 made = component.read(file, declared)
             else:
                 made = component.from_table(frame, declared)
-        # Tables of ours are looked at by their kind, once, below.
-        is_ours = isinstance(made, AnnotationTable)
-        return made if is_ours else check_table(made, whose=f"reader {found}")
+            # Tables of ours are looked at by their kind, once, below.
+            is_ours = isinstance(made, AnnotationTable)
+            return made if is_ours else check_table(made, whose=f"reader {found}")
 
     table = read(None) if about is None else read_declared(read, about)
     # A stranger's reader may have built the table from codes, past the checks of its kind.
@@ -172,6 +172,17 @@ def read_annotations(
     read_from = table.assign_attrs(reader=found, source=whose)
     # Only `build_table` makes one of ours, with its codes checked and in order.
     return read_from if isinstance(read_from, AnnotationTable) else rebuilt(read_from)
+
+
+@contextmanager
+def _naming(source: str) -> Iterator[None]:
+    """Name the file in errors of a reader, which an author's may leave out."""
+    try:
+        yield
+    except InputError as error:
+        if source not in error.what:
+            error.what = f"{source}: {error.what}"
+        raise
 
 
 @contextmanager

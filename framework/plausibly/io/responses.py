@@ -239,7 +239,8 @@ _UNKNOWN = "unknown"
 
 
 def _policies(_: object, __: object, value: Mapping[str, str]) -> None:
-    states.check_policies(value)
+    if value:
+        states.check_policies(value)
 
 
 @attrs.frozen(kw_only=True)

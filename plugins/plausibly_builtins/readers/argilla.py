@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
@@ -13,24 +13,25 @@ from plausibly.plugin.readers import (
     JsonNumber,
     NamedPrediction,
     Response,
-    file_opening,
     from_named,
     json_shown,
-    read_json,
     states,
 )
 from plausibly_builtins.readers.base import (
     Content,
     Entry,
     Export,
+    PlacedEntry,
+    Shape,
     about,
     as_typed,
     choose,
+    example_names,
     first_entries,
-    objects,
+    only_predictions,
+    predictions_ranked,
     refused,
     short,
-    unlike,
     warn_of,
 )
 
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
 
 AnswerKind: TypeAlias = Literal["single-label", "label-set", "partial-ranking"]
 
+_SHAPE: Final = Shape("record-unlike")
 _STATES: Final = {
     "submitted": states.ANSWERED,
     "draft": states.UNFINISHED,
@@ -74,7 +76,7 @@ class Answer:
             return None
         if self.status is not None and str(self.status) not in _STATES:
             expected = listed((*_STATES, _PENDING), most=len(_STATES) + 1)
-            raise unlike("status-unknown", self.place, expected, self.status, place=self.place)
+            raise Shape("status-unknown").refused(self.place, expected, self.status)
         state = states.ANSWERED if self.status is None else _STATES[str(self.status)]
         return states.SKIPPED if state == states.ANSWERED and self.value is None else state
 
@@ -92,23 +94,23 @@ class Answer:
             return "ranks"
         expected = "a label, a number, a list of labels, or labels with ranks from 1"
         do = 'question = "..." with a question about labels; spans and tables are not read'
-        raise unlike("answer-unfit", self.place, expected, value, do, place=self.place)
+        raise Shape("answer-unfit", do).refused(self.place, expected, value)
 
-    def as_kind(self, kind: str) -> object:
+    def as_kind(self, kind: str) -> list[str] | list[list[str]]:
         """Return the value as its kind of answer reads it; the rank null is no rank."""
-        items = self.value if isinstance(self.value, list) else []
+        value = [] if self.value is None else self.value
+        items = value if isinstance(value, list) else [value]
         if kind != "partial-ranking":
-            if self.value is None or kind == "single-label":
-                return self.value and str(self.value)
-            return list(dict.fromkeys(map(str, items or [self.value] * (self.value != []))))
+            return list(dict.fromkeys(map(str, items)))
         blocks: dict[int, list[str]] = {}
         for place, item in enumerate(items, start=1):
-            rank = item.get("rank", place) if isinstance(item, dict) else place
-            label = str(item["value"] if isinstance(item, dict) else item)
+            label, rank = item, place
+            if isinstance(item, dict):
+                label, rank = item["value"], item.get("rank", place)
             if isinstance(rank, JsonNumber):
-                blocks.setdefault(rank.whole or 0, []).append(label)
+                blocks.setdefault(rank.whole or 0, []).append(str(label))
             elif rank is not None:
-                blocks[place] = [label]
+                blocks[place] = [str(label)]
         return [blocks[rank] for rank in sorted(blocks)]
 
     def scores(self) -> Iterator[tuple[str, str | None]]:
@@ -128,16 +130,18 @@ class Answer:
 
 def _is_ranked(items: Sequence[object]) -> bool:
     """Return whether all items are labels with ranks, or all labels in order."""
-    with_rank = 0
-    for item in items:
-        if not isinstance(item, dict) or not isinstance(item.get("value"), str):
-            return False
-        rank = item.get("rank")
-        whole = rank.whole if isinstance(rank, JsonNumber) else None
-        if not item["value"] or (rank is not None and (whole is None or whole < 1)):
-            return False
-        with_rank += "rank" in item
-    return with_rank in (0, len(items))
+    entries = [item for item in items if isinstance(item, dict)]
+    names = [entry.get("value") for entry in entries]
+    ranks = [entry["rank"] for entry in entries if "rank" in entry]
+    whole = [
+        rank.whole if isinstance(rank, JsonNumber) else None for rank in ranks if rank is not None
+    ]
+    return (
+        len(entries) == len(items)
+        and len(ranks) in (0, len(items))
+        and all(isinstance(name, str) and name for name in names)
+        and all(number is not None and number > 0 for number in whole)
+    )
 
 
 @attrs.frozen(kw_only=True)
@@ -148,27 +152,23 @@ class Record:
     fields: Entry
     columns: frozenset[str] | None
 
-    def named(self, key: str) -> object:
-        """Return what stands under a key of the record, of its metadata or of its fields."""
-        for part in (self.fields, self.fields.get("metadata"), self.fields.get("fields")):
-            if isinstance(part, dict) and part.get(key) is not None:
-                return part[key]
-        return self.fields.get(key)
-
-    def questions(self) -> list[str]:
-        """Return the questions that have responses, or columns for them."""
+    def questions(self, part: str, end: str) -> list[str]:
+        """Return the questions in a part of the record, or in its columns with an ending."""
         if self.columns is not None:
-            return _stems(self.fields, _RESPONSES)
-        part = self._part("responses")
-        if isinstance(part, dict):
-            return list(part)
-        return [name for entry in self._entries(part) for name in self._values(entry)]
+            return _stems(self.fields, end)
+        found = self.fields.get(part)
+        if isinstance(found, dict):
+            return list(found)
+        entries = self._entries(found)
+        if part == "suggestions":
+            return [str(entry.get("question_name")) for entry in entries]
+        return [name for entry in entries for name in self._values(entry)]
 
     def responses(self, question: str) -> Iterator[Answer]:
-        """Yield the annotators' answers to a question."""
+        part = self.fields.get("responses")
         if self.columns is not None:
-            entries = self._from_columns(question, self.columns)
-        elif isinstance(part := self._part("responses"), dict):
+            entries: Sequence[Entry] = self._from_columns(question, self.columns)
+        elif isinstance(part, dict):
             entries = self._entries(part.get(question))
         else:
             found = self._entries(part)
@@ -177,7 +177,7 @@ class Record:
             key = "user_id" if entry.get("user_id") is not None else "user"
             user = entry.get(key)
             if user is not None and not isinstance(user, str):
-                raise self._unlike(f"the name of a user as {quoted(key)}", user)
+                raise _SHAPE.refused(self.place, f"the name of a user as {quoted(key)}", user)
             yield Answer(
                 place=f"{self.place} response {counted(at)}",
                 value=entry.get("value"),
@@ -186,46 +186,29 @@ class Record:
                 status=entry.get("status"),
             )
 
-    def suggested(self) -> list[str]:
-        """Return the questions that have suggestions."""
-        if self.columns is not None:
-            return _stems(self.fields, _SUGGESTION)
-        part = self._part("suggestions")
-        if isinstance(part, dict):
-            return list(part)
-        return [str(entry.get("question_name")) for entry in self._entries(part)]
-
     def suggestions(self, question: str) -> list[Answer]:
-        """Return what models suggested as the answer to a question."""
         keys: tuple[str, ...] = ("value", "score", "agent")
+        part = self.fields.get("suggestions")
         if self.columns is not None:
-            entries = [self.fields]
+            entries: Sequence[Entry] = [self.fields]
             keys = tuple(question + end for end in (_SUGGESTION, _SCORE, _AGENT))
-        elif isinstance(part := self._part("suggestions"), dict):
+        elif isinstance(part, dict):
             entries = self._entries([part.get(question) or {}])
         else:
             entries = [e for e in self._entries(part) if e.get("question_name") == question]
         found = [[entry.get(key) for key in keys] for entry in entries]
         return [Answer(place=self.place, value=v, score=s, agent=a) for v, s, a in found]
 
-    def _part(self, key: str) -> dict[str, object] | list[object]:
-        found = self.fields.get(key)
-        if found is not None and not isinstance(found, (dict, list)):
-            raise self._unlike(f"a list or object of {key}", found)
-        return {} if found is None else found
+    def _entries(self, found: object) -> Sequence[Entry]:
+        return _SHAPE.objects(found, self.place, "a list of responses or suggestions")
 
-    def _entries(self, found: object) -> list[Entry]:
-        if found is None:
-            return []
-        if not isinstance(found, list) or not all(isinstance(entry, dict) for entry in found):
-            raise self._unlike("a list of responses or suggestions", found)
-        return found
-
-    def _values(self, entry: Entry) -> dict[str, object]:
+    def _values(self, entry: Entry) -> Mapping[str, object]:
         """Return the values by question of a response of version 1; none where it has null."""
-        values = {} if entry.get("values") is None else entry["values"]
-        if not isinstance(values, dict):
-            raise self._unlike('an object "values" in a response', values)
+        values = _SHAPE.as_object(
+            {} if entry.get("values") is None else entry["values"],
+            self.place,
+            'an object "values" in a response',
+        )
         return {
             name: value.get("value") if isinstance(value, dict) else value
             for name, value in values.items()
@@ -234,32 +217,24 @@ class Record:
     def _from_columns(self, question: str, columns: frozenset[str]) -> list[Entry]:
         """Return the responses in the three lists of a flat record, which go together."""
 
-        def cells(end: str, size: int) -> list[object]:
-            found = self.fields.get(question + end)
-            if found is not None and not isinstance(found, list):
-                raise self._unlike(f"a list as {quoted(question + end)}", found)
-            return found or [] if question + end in columns else [None] * size
+        def cells(end: str, size: int) -> Sequence[object]:
+            name = question + end
+            found = _SHAPE.as_list(self.fields.get(name), self.place, f"a list as {quoted(name)}")
+            return found if name in columns else [None] * size
 
         values = cells(_RESPONSES, 0)
         users, statuses = (cells(end, len(values)) for end in (_USERS, _STATUS))
         if not len(values) == len(users) == len(statuses):
-            many = f"{several(len(values), 'response')}, {several(len(users), 'user')}, "
-            raise refused(
-                "responses-unlike",
-                f" {self.place}: the lists of {quoted(question)} are not equally long",
-                "a user and a status for each response",
-                f"{many}{counted(len(statuses))} status{'' if len(statuses) == 1 else 'es'}",
-                "export again",
-                place=self.place,
-                question=question,
-            )
+            what = f" {self.place}: the lists of {quoted(question)} are not equally long"
+            expected, place = "a user and a status for each response", self.place
+            got = f"{several(len(values), 'response')}, {several(len(users), 'user')}, "
+            got += f"{counted(len(statuses))} status{'' if len(statuses) == 1 else 'es'}"
+            details = {"place": place, "question": question}
+            raise refused("responses-unlike", what, expected, got, "export again", **details)
         return [
             {"value": value, "user_id": user, "status": status}
             for value, user, status in zip(values, users, statuses, strict=True)
         ]
-
-    def _unlike(self, expected: str, found: object) -> Exception:
-        return unlike("record-unlike", self.place, expected, found, place=self.place)
 
 
 def _stems(fields: Entry, end: str) -> list[str]:
@@ -285,32 +260,25 @@ def _is_record(fields: object) -> bool:
 
 
 def load(path: Path) -> list[Record]:
-    """Return the records of a JSON or JSON Lines file."""
-    expected = "a list of records, or one per line"
-    found: list[tuple[str, Entry]] = []
-    if file_opening(path, "annotations").removeprefix(b"\xef\xbb\xbf").lstrip().startswith(b"["):
-        listing = read_json(path, expected=expected)
-        for number, fields in enumerate(listing if isinstance(listing, list) else [], start=1):
-            place = f"record {number}"
-            if not isinstance(fields, dict):
-                raise unlike("record-unlike", place, "an object", fields, place=place)
-            found.append((f"record {counted(number)}", fields))
-    else:
-        found += [(f"line {counted(line)}", fields) for line, fields in objects(path)]
+    found = _SHAPE.entries(path, "a list of records, or one per line")
     columns = frozenset(key for _, fields in found for key in fields)
     flat = any(_is_flat(fields) for _, fields in found)
     if not flat and not columns & {"responses", "suggestions"}:
         seen = sorted(columns)
-        raise refused(
-            "argilla-shape",
-            " holds no responses of Argilla",
-            '"responses" in the records, or "QUESTION.responses" in flat ones',
-            listed(map(short, seen)) or several(len(found), "record"),
-            "export the records with their responses (records.to_list, records.to_json)",
-            seen=seen,
-        )
+        expected = '"responses" in the records, or "QUESTION.responses" in flat ones'
+        got = listed(map(short, seen)) or several(len(found), "record")
+        do = "export the records with their responses (records.to_list, records.to_json)"
+        what = " holds no responses of Argilla"
+        raise refused("argilla-shape", what, expected, got, do, seen=seen)
     kept = columns if flat else None
-    return [Record(place=place, fields=f, columns=kept) for place, f in found]
+    return [Record(place=place, fields=fields, columns=kept) for place, fields in found]
+
+
+def _named(entry: Entry, key: str) -> object:
+    """Return what stands under a key of a record, of its metadata or of its fields."""
+    parts = (entry, entry.get("metadata"), entry.get("fields"))
+    found = (part[key] for part in parts if isinstance(part, dict) and part.get(key) is not None)
+    return next(found, entry.get(key))
 
 
 @attrs.frozen(kw_only=True)
@@ -343,19 +311,12 @@ class Argilla(Export):
         return any(map(_is_record, first_entries(head)))
 
     def content(self, path: Path, labels: Sequence[str] | None) -> Content:
-        """Return the answers to the question."""
         records = load(path)
-        questions = sorted({name for record in records for name in record.questions()})
-        if not questions and (self.question is None or any(r.suggested() for r in records)):
-            suggested = any(record.suggested() for record in records)
-            read = 'plausibly.read_predictions(path, reader="argilla") reads the suggestions'
-            raise refused(
-                "annotations-empty",
-                " holds no response",
-                "records with responses",
-                "suggestions only" if suggested else "records without responses",
-                read if suggested else "export again when records are answered",
-            )
+        questions = sorted({q for one in records for q in one.questions("responses", _RESPONSES)})
+        suggested = any(one.questions("suggestions", _SUGGESTION) for one in records)
+        if not questions and (self.question is None or suggested):
+            tasks = several(len(records), "record")
+            raise only_predictions("argilla", tasks, predicted=suggested)
         question = self._question(questions)
         names = self._names(path.name, records)
         found = [
@@ -367,14 +328,11 @@ class Argilla(Export):
         kind = self._kind(question, [answer for _, answer, _ in found])
         places = [answer.place for _, answer, _ in found if answer.status is None]
         if places:
-            warn_of(
-                path.name,
-                "status-missing",
-                f" has no status of {several(len(places), 'response')} ({listed(places)})",
-                "submitted, draft or discarded",
-                "no status: each counts, also what may be a draft or discarded",
-                "export flat records, which have it: dataset.records.to_list(flatten=True)",
-            )
+            what = f" has no status of {several(len(places), 'response')} ({listed(places)})"
+            expected = "submitted, draft or discarded"
+            got = "no status: each counts, also what may be a draft or discarded"
+            do = "export flat records, which have it: dataset.records.to_list(flatten=True)"
+            warn_of(path.name, "status-missing", what, expected, got, do)
         responses = [
             Response(
                 example=name,
@@ -390,11 +348,11 @@ class Argilla(Export):
     def predictions(
         self, path: Path, labels: Sequence[str] | None, model: str | None
     ) -> xr.DataArray:
-        """Return what a model suggested, (example, label); see `plausibly.plugin.from_named`."""
         with about(path.name):
             records = load(path)
             names = self._names(path.name, records)
-            questions = sorted({name for record in records for name in record.suggested()})
+            each = (one.questions("suggestions", _SUGGESTION) for one in records)
+            questions = sorted({name for found in each for name in found})
             question = self._question(questions) if questions else ""
             found = [
                 (name, answer)
@@ -403,10 +361,8 @@ class Argilla(Export):
                 if answer.value is not None
             ]
             if self._kind(question, [answer for _, answer in found]) == "partial-ranking":
-                what = f": suggestions to {quoted(question)} are rankings"
                 do = 'question = "..." with a question about labels'
-                expected, got = "labels with scores", "labels in order"
-                raise refused("predictions-ranked", what, expected, got, do)
+                raise predictions_ranked(f"suggestions to {quoted(question)}", do)
             predictions = [
                 NamedPrediction(
                     example=name,
@@ -425,36 +381,12 @@ class Argilla(Export):
         return choose(("argilla", "question"), "questions", questions, self.question, names)
 
     def _names(self, source: str, records: Sequence[Record]) -> list[str]:
-        """Return the name of the example of each record."""
-        if self.example is not None:
-            found = {self.example: [record.named(self.example) for record in records]}
-        else:
-            every = {key: [record.fields.get(key) for record in records] for key in _USUAL_NAMES}
-            found = {key: values for key, values in every.items() if any(values)}
-        if not found:
-            warn_of(
-                source,
-                "examples-numbered",
-                ": no record has an id; examples are called by their place, from 0",
-                "a name that stays when records come or go",
-                f"{several(len(records), 'record')} without id",
-                'example = "..." with a key that names them',
-            )
-            return [str(place) for place in range(len(records))]
-        for values in found.values():
-            if all(isinstance(value, str) and value for value in values):
-                return list(map(str, values))
-        key, values = next(iter(found.items()))
-        at = next(at for at, one in enumerate(values) if not isinstance(one, str) or not one)
-        place, got = records[at].place, "no such key, or null"
-        raise refused(
-            "example-unnamed",
-            f" {place} names no example",
-            f"text or a number as {quoted(key)}",
-            json_shown(values[at]) if values[at] is not None else got,
-            as_typed("argilla", 'example = "KEY"') + " with a key that names them",
-            place=place,
-        )
+        key = self.example
+        entries: list[PlacedEntry] = [
+            (record.place, record.fields if key is None else {key: _named(record.fields, key)})
+            for record in records
+        ]
+        return example_names(source, "record", entries, key, _USUAL_NAMES)
 
     def _kind(self, question: str, answers: Sequence[Answer]) -> str:
         """Return the kind of the answers: what their form says, or the user."""

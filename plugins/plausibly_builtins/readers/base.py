@@ -50,14 +50,21 @@ from plausibly.plugin.readers import (
     Response,
     ResponseOptions,
     TextTable,
+    file_contents,
+    file_opening,
     json_head,
     json_shown,
+    read_json,
     read_json_lines,
     read_table,
+    states,
 )
 
 Entry: TypeAlias = Mapping[str, object]
 """An object of JSON."""
+
+PlacedEntry: TypeAlias = tuple[str, Entry]
+"""Where an object stands, as messages say it, and the object."""
 
 Kind: TypeAlias = Literal["single-label", "label-set"]
 Unlabelled: TypeAlias = Literal["not-assigned", "empty"]
@@ -84,6 +91,13 @@ ZONES: Final = {
 }
 """Hours of the zones that platforms write by their name alone."""
 
+VOTE: Final = ("task", "worker", "label")
+"""Columns of a table with one row per vote."""
+
+TASK_ANSWERS: Final = "taskAnswers"
+LONG: Final = 200
+"""Longer names are no slips of the pen, and dear to compare."""
+
 _MOST_SHOWN = 60
 _FILE = "\0"  # source of an error until its file is known
 _OURS = ("plausibly", "plausibly_builtins")
@@ -94,7 +108,10 @@ _OURS = ("plausibly", "plausibly_builtins")
 
 @attrs.frozen(kw_only=True)
 class Content:
-    """What a file holds, in the words of `ResponseOptions.gathered`."""
+    """What a file holds, in the words of `ResponseOptions.gathered`.
+
+    The answers of single labels may be lists of one label.
+    """
 
     kind: str
     responses: Iterable[Response]
@@ -106,8 +123,6 @@ class Content:
     left_out: Mapping[str, int] = attrs.field(factory=dict)
     states: Mapping[str, str] = attrs.field(factory=dict)
     """Policies of the format, which the user's own overrule."""
-    declared: Sequence[str] | None = None
-    """Labels that the file declares, where the user declares none."""
 
 
 @attrs.frozen(kw_only=True)
@@ -134,10 +149,11 @@ class Export(ResponseOptions):
             if not isinstance(found, Content):
                 return found
             options = attrs.evolve(self, states={**found.states, **self.states})
+            single = found.kind == "single-label"
             return options.gathered(
                 found.kind,
-                found.responses,
-                found.declared if labels is None else labels,
+                map(_of_one_label, found.responses) if single else found.responses,
+                labels,
                 whose=source,
                 examples=found.examples,
                 annotators=found.annotators,
@@ -146,6 +162,14 @@ class Export(ResponseOptions):
                 unlisted=found.unlisted,
                 left_out=found.left_out,
             )
+
+
+def _of_one_label(response: Response) -> Response:
+    """Return the response with a list of one label as that label."""
+    answer = response.answer
+    if isinstance(answer, list) and len(answer) == 1:
+        return attrs.evolve(response, answer=answer[0])
+    return response
 
 
 @attrs.frozen(kw_only=True)
@@ -181,6 +205,19 @@ class TableExport(Export):
         return self.table(table.whose, labels, lambda: self.table_content(table.seen(), labels))
 
 
+@attrs.frozen(kw_only=True)
+class Columns:
+    """The column of each role in a table of votes, and how its cells are read."""
+
+    called: Mapping[str, str]
+    words: Mapping[str, str] = attrs.field(factory=lambda: {word: word for word in states.STATES})
+    golden: tuple[str, ...] = ()
+    separator: str | None = None
+    json: bool = False
+    question: str | None = None
+    months_first: bool = False
+
+
 # ---- errors and warnings
 
 
@@ -198,39 +235,90 @@ def line_refused(
     return refused(name, f" line {counted(line)}{what}", expected, got, do, line=line)
 
 
-def unlike(
-    name: str,
-    place: str,
-    expected: str,
-    value: object,
-    do: str = "export again",
-    /,
-    **details: object,
+def row_refused(
+    table: TextTable, row: int, name: str, what: str, expected: str, got: str, do: str
 ) -> InputError:
-    """Return the error about a value of another shape than the format has at a place."""
-    what = f" {place} is not as the format has it"
-    return refused(name, what, expected, json_shown(value), do, **details)
+    """Return the error about a row; `what` follows its place."""
+    where = table.place(row).removeprefix(table.whose)
+    return refused(name, f"{where}{what}", expected, got, do, line=table.lines[row])
+
+
+def columns_missing(table: TextTable, noun: str, expected: str, do: str) -> InputError:
+    """Return the error about a table without a column of something."""
+    what, seen = f" has no column of {noun}", list(table.header)
+    got = listed(name[:_MOST_SHOWN] for name in seen)
+    return refused("columns-missing", what, expected, got, do, seen=seen)
+
+
+def only_predictions(reader: str, tasks: str, *, predicted: bool) -> InputError:
+    """Return the error about an export without answers, perhaps one of predictions."""
+    got, do = f"{tasks} without answers", "export again when they are answered"
+    if predicted:
+        got = f"{tasks} with predictions only"
+        do = f'plausibly.read_predictions(path, reader="{reader}") reads the predictions'
+    return refused("annotations-empty", " holds no answer", "answers of annotators", got, do)
+
+
+def predictions_ranked(noun: str, do: str) -> InputError:
+    """Return the error about predictions that order labels."""
+    what, expected = f": {noun} are rankings", "labels with scores"
+    return refused("predictions-ranked", what, expected, "labels in order", do)
+
+
+@attrs.frozen
+class Shape:
+    """Walks the JSON of a format: what has another shape is refused by the format's error."""
+
+    error: str
+    do: str = "export again"
+
+    def refused(self, place: str, expected: str, value: object, got: str = "") -> InputError:
+        """Return the error about a value at a place."""
+        what = f" {place} is not as the format has it"
+        got = got or json_shown(value)
+        return refused(self.error, what, expected, got, self.do, place=place)
+
+    def as_object(self, value: object, place: str, expected: str = "an object") -> Entry:
+        if not isinstance(value, dict):
+            raise self.refused(place, expected, value)
+        return value
+
+    def as_list(self, value: object, place: str, expected: str = "a list") -> Sequence[object]:
+        """Return a list; null is an empty one."""
+        if value is not None and not isinstance(value, list):
+            raise self.refused(place, expected, value)
+        return value or []
+
+    def objects(self, value: object, place: str, expected: str) -> Sequence[Entry]:
+        """Return a list of objects; null is an empty one."""
+        items = self.as_list(value, place, expected)
+        return [self.as_object(item, f"{place}[{at}]") for at, item in enumerate(items)]
+
+    def entries(self, path: Path, expected: str, source: str | None = None) -> list[PlacedEntry]:
+        """Return place and object of each entry of a file: of its list, one per line, or alone."""
+        found: list[tuple[str, object]]
+        values = json_head(file_opening(path, "annotations"))
+        if len(values) == 1 and isinstance(values[0], dict):  # it may be longer than the opening
+            values = json_head(file_contents(path, "annotations"))
+        if len(values) > 1:
+            lines = read_json_lines(path, expected=expected, whose=source)
+            found = [(f"line {counted(line)}", value) for line, value in lines]
+        else:
+            value = read_json(path, expected=expected, whose=source)
+            found = [("line 1", value)]
+            if isinstance(value, list):
+                found = [(f"record {counted(at)}", item) for at, item in enumerate(value, start=1)]
+        return [(place, self.as_object(item, place)) for place, item in found]
 
 
 @contextmanager
-def about(source: str) -> Iterator[None]:
-    """Name the file that is refused inside."""
+def about(source: str, place: str = "") -> Iterator[None]:
+    """Name the file that is refused inside, and a place in it."""
     try:
         yield
     except InputError as error:
         if error.whose == _FILE:
-            error.what, error.whose = f"{source}{error.what}", source
-        raise
-
-
-@contextmanager
-def at(place: str) -> Iterator[None]:
-    """Name the place in the file of what is refused inside."""
-    try:
-        yield
-    except InputError as error:
-        if error.whose == _FILE:
-            error.what = f" {place}{error.what}"
+            error.what, error.whose = f"{source}{place}{error.what}", source
         raise
 
 
@@ -325,6 +413,35 @@ def choose(
     )
 
 
+def example_names(
+    source: str, noun: str, found: Sequence[PlacedEntry], key: str | None, usual: Sequence[str]
+) -> list[str]:
+    """Return the name of the example of each entry, under a key or the first usual one of all.
+
+    Where no entry has a usual one, examples are called by their place, and a warning says so.
+    """
+    keys = usual if key is None else (key,)
+    values = {name: [entry.get(name) for _, entry in found] for name in keys}
+    names = {name: [text_of(one) or "" for one in values[name]] for name in keys}
+    for every in names.values():
+        if all(every):
+            return every
+    there = [name for name in keys if any(values[name])]
+    if key is None and not there:
+        what = f": no {noun} has an id; examples are called by their place, from 0"
+        expected = f"a name that stays when {noun}s come or go"
+        do = 'example = "..." with a key that names them'
+        warn_of(source, "examples-numbered", what, expected, "", do)
+        return [str(at) for at in range(len(found))]
+    name = (there or keys)[0]
+    at = names[name].index("")
+    place, entry = found[at]
+    got = shown(entry, name) if values[name][at] is None else json_shown(values[name][at])
+    what, expected = f" {place} names no example", f"text or a number under {quoted(name)}"
+    do = 'example = "..." with a key that all have'
+    raise refused("example-unnamed", what, expected, got, do, place=place)
+
+
 def check_annotator(annotator: str | None, where: str) -> None:
     """Raise ``annotator-unfit`` for the option `annotator` where the export has annotators."""
     if annotator is not None:
@@ -350,6 +467,11 @@ def items_of(value: object) -> list[object]:
     return value if isinstance(value, list) else []
 
 
+def entry_of(value: object) -> Entry:
+    """Return an object of JSON; an empty one for anything else."""
+    return value if isinstance(value, dict) else {}
+
+
 def shown(entry: Entry, key: str, absent: str | None = None) -> str:
     """Return what stands under a key, or which keys are there."""
     if key in entry:
@@ -357,9 +479,19 @@ def shown(entry: Entry, key: str, absent: str | None = None) -> str:
     return f"keys {listed(entry) or 'none'}" if absent is None else absent
 
 
-def one_or_all(kind: str, labels: Sequence[str]) -> object:
-    """Return labels as an answer of a kind: the label where one alone can be the answer."""
-    return labels[0] if kind == "single-label" and len(labels) == 1 else list(labels)
+def form_labels(value: object) -> list[str] | None:
+    """Return the labels in a field of an Amazon form; None where it holds something else."""
+    if isinstance(value, list):
+        return None
+    if isinstance(value, dict) and value and all(isinstance(on, bool) for on in value.values()):
+        return [label for label, on in value.items() if on]
+    if isinstance(value, dict) and len(value) == 1 and value.keys() <= {"label", "labels"}:
+        (value,) = value.values()
+    if isinstance(value, str):
+        return [str(value)] if value else []
+    if isinstance(value, list) and all(isinstance(label, str) for label in value):
+        return list(map(str, value))
+    return None
 
 
 def from_iso(text: str) -> datetime:

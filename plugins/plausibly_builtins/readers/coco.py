@@ -8,23 +8,24 @@ from typing import Literal
 
 import attrs
 
-from plausibly.plugin import InputError, counted, listed, quoted, several
-from plausibly.plugin.readers import Response, json_head, json_shown, read_json, states
+from plausibly.plugin import counted, listed, quoted, several
+from plausibly.plugin.readers import Response, json_head, read_json, states
 from plausibly_builtins.readers.base import (
     CONSOLIDATED,
     Content,
     Entry,
     Export,
     Kind,
+    Shape,
     Unlabelled,
     as_typed,
     check_annotator,
-    one_or_all,
     refused,
     shown,
     text_of,
 )
 
+_SHAPE = Shape("coco-unlike", "export it again, or name the reader that it is for: --reader NAME")
 _LISTS = ("images", "categories", "annotations")
 _OTHERS = frozenset({"info", "licenses"})
 _WHERE = ("bbox", "segmentation", "keypoints", "segments_info")
@@ -75,7 +76,6 @@ class Coco(Export):
         return bool(seen) and len(head) >= 32_768 and set(found) <= {*_LISTS, *_OTHERS}
 
     def content(self, path: Path, labels: Sequence[str] | None) -> Content:
-        """Return the categories of the images."""
         lists = _lists(path)
         categories = _named(lists["categories"], "category", "name")
         images = _named(lists["images"], "image", self.example)
@@ -91,13 +91,13 @@ class Coco(Export):
             label = categories[_known(entry, "category", categories, place)]
             who = entry.get("annotator") if named else alone
             if who is not None and not isinstance(who, str):
-                raise _unlike(f"{place}.annotator", "a text or number", json_shown(who))
+                raise _SHAPE.refused(f"{place}.annotator", "a text or number", who)
             found.setdefault((image, text_of(who)), {}).setdefault(label, place)
         responses = [
             Response(
                 example=images[image],
                 annotator=annotator,
-                answer=one_or_all(self.kind, list(places)),
+                answer=list(places),
                 state=states.CONSOLIDATED if annotator == CONSOLIDATED else states.ANSWERED,
                 place=next(iter(places.values())),
             )
@@ -133,30 +133,16 @@ class Coco(Export):
         raise refused("instances-refused", what, expected, listed(keys), do, annotations=places)
 
 
-def _unlike(place: str, expected: str, got: str) -> InputError:
-    do = "export it again, or name the reader that it is for: --reader NAME"
-    what = f": {place} is not as COCO has it"
-    return refused("coco-unlike", what, expected, got, do, place=place)
-
-
-def _lists(path: Path) -> dict[str, list[Entry]]:
+def _lists(path: Path) -> dict[str, Sequence[Entry]]:
     """Return the three lists of the file, all entries of which are objects."""
-    content = read_json(path, expected="an object with images, categories and annotations")
-    if not isinstance(content, dict):
-        raise _unlike(".", f"an object with {listed(_LISTS)}", json_shown(content))
-    found: dict[str, list[Entry]] = {}
+    expected = f"an object with {listed(_LISTS)}"
+    content = _SHAPE.as_object(read_json(path, expected=expected), ".", expected)
+    found: dict[str, Sequence[Entry]] = {}
     for key in _LISTS:
-        entries = content.get(key)
-        if not isinstance(entries, list):
-            raise _unlike(f".{key}", "a list", shown(content, key))
-        for at, entry in enumerate(entries):
-            if not isinstance(entry, dict):
-                raise _unlike(f".{key}[{at}]", "an object", json_shown(entry))
-        found[key] = entries
+        if not isinstance(content.get(key), list):
+            raise _SHAPE.refused(f".{key}", "a list", None, shown(content, key))
+        found[key] = _SHAPE.objects(content[key], f".{key}", "a list")
     return found
-
-
-_PLURAL = {"image": "images", "category": "categories"}
 
 
 def _named(entries: Sequence[Entry], noun: str, name: str) -> dict[str, str]:
@@ -164,19 +150,20 @@ def _named(entries: Sequence[Entry], noun: str, name: str) -> dict[str, str]:
     found: dict[str, str] = {}
     taken = set[str]()
     for at, entry in enumerate(entries):
-        place = f".{_PLURAL[noun]}[{at}]"
-        values = {"id": text_of(entry.get("id")), name: text_of(entry.get(name))}
-        for key, value in values.items():
-            if value is None:
-                raise _unlike(f"{place}.{key}", "a text or number", shown(entry, key))
-        identity, called = str(values["id"]), str(values[name])
-        again, before, do = f"id of another {noun}, {identity}", found.get(identity), ""
-        if before is None and called in taken:
-            again, before = f"name of another {noun}, {quoted(called)}", called
-            do = as_typed("coco", 'example = "id"') if noun == "image" else ""
-        if before is not None:
+        place = f".{'images' if noun == 'image' else 'categories'}[{at}]"
+        for key in ("id", name):
+            if text_of(entry.get(key)) is None:
+                where = f"{place}.{key}"
+                raise _SHAPE.refused(where, "a text or number", None, shown(entry, key))
+        identity, called = str(entry["id"]), str(entry[name])
+        if identity in found or called in taken:
+            again = f"name of another {noun}, {quoted(called)}"
+            if identity in found:
+                again = f"id of another {noun}, {identity}"
             what, expected = f": {place} has the {again}", f"each {noun} once"
-            do, got = do or "keep one of them", f"{before} before"
+            got, do = f"{found.get(identity, called)} before", "keep one of them"
+            if noun == "image" and identity not in found:
+                do = as_typed("coco", 'example = "id"')
             raise refused(f"{noun}-twice", what, expected, got, do, place=place)
         found[identity] = called
         taken.add(called)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import zipfile
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Literal
@@ -20,6 +19,7 @@ from plausibly_builtins.readers.base import (
     Entry,
     as_typed,
     check_named,
+    columns_missing,
     line_refused,
     reason,
     refused,
@@ -33,7 +33,6 @@ from plausibly_builtins.readers.label_columns import (
     LabelColumns,
     check_columns,
     check_names,
-    check_once,
     example_hint,
     first_object,
     is_lines,
@@ -44,15 +43,8 @@ from plausibly_builtins.readers.label_columns import (
 _MOST = 2**53  # whole numbers that a float64 weight holds exactly
 _ROUNDED = 0.005  # shares may be written with two decimals
 _DROP = "name it, or " + as_typed("counts", 'unnamed = "drop"') + " (recorded)"
-_FAULTS = {
-    re.compile(r"-[0-9.,]+"): ("a negative number", "a count is 0 or more: fix that line"),
-    re.compile(r"[0-9]*,[0-9]+"): ("a comma", "write numbers without commas"),
-    re.compile(r"[0-9]*\.[0-9]+"): (
-        "a fraction",
-        as_typed("soft-labels", 'example = "COLUMN"') + ", if these are shares",
-    ),
-}
-"""Numbers that are no counts, what is wrong with them, and what to do."""
+_NO_COUNT = re.compile(r"-[0-9.,]+|[0-9]*[.,][0-9]+")
+"""A number that is no count: below 0, or with a comma or a fraction."""
 
 
 @attrs.frozen(kw_only=True, eq=False)
@@ -110,7 +102,6 @@ class Counts(LabelColumns):
     def array_content(
         self, path: Path, found: NamedArray, labels: Sequence[str] | None
     ) -> Content | AnnotationTable:
-        """Return the counts in an array."""
         values = found.values
         fit = np.isfinite(values) & (values >= 0) & (values == np.floor(values)) & (values < _MOST)
         if not fit.all():
@@ -128,12 +119,10 @@ class Counts(LabelColumns):
         return self._content(votes, labels, path.name)
 
     def lines_content(self, path: Path, labels: Sequence[str] | None) -> Content | AnnotationTable:
-        """Return the counts in a JSON Lines file."""
         drop = self.unnamed == "drop"
         every = named_objects(path, "counts", self.example, _DROP, unnamed=drop)
         found = {line: self._counts(line, entry) for line, name, entry in every if name}
         names = {line: name for line, name, _ in every if name}
-        check_once(names)
         columns = sorted(set().union(*found.values()))
         values = [[counts.get(label, 0) for label in columns] for counts in found.values()]
         dropped = len(every) - len(names)
@@ -151,15 +140,11 @@ class Counts(LabelColumns):
         """Return the counts of an object; lists beside them have to be the same numbers."""
         counter, field = entry.get(self.field), self.field
         if not isinstance(counter, dict):
-            raise refused(
-                "key-missing",
-                f" line {counted(line)} holds no counts as {quoted(field)}",
-                'an object of label and votes, such as {"cat": 3, "dog": 1}',
-                json_shown(counter) if field in entry else listed(map(short, entry)) or "{}",
-                as_typed("counts", 'field = "KEY"') + ", if another key has them",
-                line=line,
-                seen=list(entry),
-            )
+            what = f" line {counted(line)} holds no counts as {quoted(field)}"
+            expected = 'an object of label and votes, such as {"cat": 3, "dog": 1}'
+            got = json_shown(counter) if field in entry else listed(map(short, entry)) or "{}"
+            do = as_typed("counts", 'field = "KEY"') + ", if another key has them"
+            raise refused("key-missing", what, expected, got, do, line=line, seen=list(entry))
         for label, number in counter.items():
             if not (isinstance(number, JsonNumber) and COUNT.fullmatch(number) and label):
                 what = f", {field}: no number of votes for {short(label)}"
@@ -184,14 +169,9 @@ class Counts(LabelColumns):
                 raise line_refused(line, "counts-differ", what, expected, got, do)
         return counts
 
-    def table_content(
+    def rows_content(
         self, table: TextTable, labels: Sequence[str] | None
     ) -> Content | AnnotationTable:
-        """Return the counts in a table of text."""
-        table.need(self.ignore, do="name columns of the file in ignore")
-        if not len(table):
-            do, got = "write it again, or name another file", "a header and no rows"
-            raise refused("file-empty", " is empty", "one row per example", got, do)
         wrong = {
             name: _no_counts(cells)
             for name, cells in zip(table.header, table.columns, strict=True)
@@ -211,13 +191,6 @@ class Counts(LabelColumns):
             number = {cell: _whole(cell) for cell in set(cells)}
             values[:, place] = [number[cells[row]] for row in kept]
         examples = [names[row] for row in kept]
-        twice = [name for name, count in Counter(examples).items() if count > 1]
-        if twice:
-            rows = [row for row in kept if names[row] == twice[0]]
-            more = f" (and {several(len(twice) - 1, 'example')} more again)" if twice[1:] else ""
-            what = f" names {quoted(twice[0])} in {table.places(rows)}{more}"
-            expected, do = "one row per example", "keep one, or add up their counts"
-            raise refused("example-twice", what, expected, f"{len(rows)}", do, examples=twice)
         dropped = len(table) - len(kept)
         votes = Votes(
             examples=examples,
@@ -229,7 +202,6 @@ class Counts(LabelColumns):
         return self._content(votes, labels, table.whose, ignorable=True)
 
     def _name_column(self, table: TextTable, wrong: Mapping[str, Sequence[int]]) -> str:
-        """Return the column that names the examples."""
         wanted = self.example or ("example" if "example" in wrong else None)
         if wanted is not None:
             table.need([wanted], do=as_typed("counts", 'example = "COLUMN"'))
@@ -238,16 +210,15 @@ class Counts(LabelColumns):
         for name, rows in wrong.items():
             if _is_text(table.column(name), rows):
                 return name
-        what, expected = " has no column that names the examples", "a column example"
-        do, seen = example_hint("counts", table), list(table.header)
-        raise refused("columns-missing", what, expected, listed(wrong), do, seen=seen)
+        do = example_hint("counts", table)
+        raise columns_missing(table, "names of examples", "a column example", do)
 
     def _content(
         self, votes: Votes, labels: Sequence[str] | None, source: str, *, ignorable: bool = False
     ) -> Content | AnnotationTable:
         """Return the votes; examples by name, else in their order."""
         check_names(votes.columns, "label")
-        check_names(votes.examples or [], "example")
+        check_names(votes.examples or [], "example", votes.places)
         aside = self.none_of_these
         if states.policy(states.NONE_OF_THESE, "single-label", self.states) == states.COUNT:
             aside = ()
@@ -315,12 +286,8 @@ def _no_counts(cells: Sequence[str]) -> list[int]:
 
 
 def _is_text(cells: Sequence[str], wrong: Sequence[int]) -> bool:
-    """Return whether a column holds mostly something else than counts, right or wrong."""
-    return 2 * sum(_fault(cells[row]) is None for row in wrong) > len(cells)
-
-
-def _fault(cell: str) -> tuple[str, str] | None:
-    return next((fault for pattern, fault in _FAULTS.items() if pattern.fullmatch(cell)), None)
+    """Return whether a column holds mostly something else than numbers."""
+    return 2 * sum(not _NO_COUNT.fullmatch(cells[row]) for row in wrong) > len(cells)
 
 
 def _check_counts(table: TextTable, wrong: Mapping[str, list[int]], named: str) -> None:
@@ -336,21 +303,17 @@ def _check_counts(table: TextTable, wrong: Mapping[str, list[int]], named: str) 
     if cells:
         row, name = min(cells)
         cell = table.column(name)[row]
-        fault, do = _fault(cell) or ("", "fix that line")
         many = f" ({several(len(cells), 'such cell')})" if len(cells) > 1 else ""
         where = table.place(row).removeprefix(table.whose)
-        raise refused(
-            "count-unreadable",
-            f"{where}, column {quoted(name)} is not a number of votes",
-            "a whole number, 0 or more",
-            quoted(cell) + (f", {fault}" if fault else "") + many,
-            do.replace("COLUMN", named),
-            lines=sorted({table.lines[where] for where, _ in cells}),
-        )
+        what = f"{where}, column {quoted(name)} is not a number of votes"
+        do, lines = "fix that line", sorted({table.lines[at] for at, _ in cells})
+        if "." in cell:
+            do = as_typed("soft-labels", f'example = "{named}"') + ", if these are shares"
+        expected = "a whole number, 0 or more, without signs or commas"
+        raise refused("count-unreadable", what, expected, quoted(cell) + many, do, lines=lines)
     if not wrong:
         expected = "one column that names the examples, then one per label"
-        got, do = listed(table.header), "add one column per label"
-        raise refused("columns-missing", " has no column of counts", expected, got, do)
+        raise columns_missing(table, "counts", expected, "add one column per label")
 
 
 def _warn_of_sums(votes: Votes, source: str, ignorable: bool) -> None:
@@ -360,16 +323,12 @@ def _warn_of_sums(votes: Votes, source: str, ignorable: bool) -> None:
     if len(votes.columns) < 3 or sums.sum() != 1:
         return
     name = votes.columns[int(sums.argmax())]
-    typed = as_typed("counts", f'ignore = ["{name}"]')
-    warn_of(
-        source,
-        "column-of-sums",
-        f": column {quoted(name)} is the sum of the others in every row",
-        "one column per label",
-        f"columns {listed(map(quoted, votes.columns))}",
-        f"{typed if ignorable else f'write the file without {quoted(name)}'}, if it is a total",
-        columns=[name],
-    )
+    do = f"write the file without {quoted(name)}"
+    if ignorable:
+        do = as_typed("counts", f'ignore = ["{name}"]')
+    what, expected = f": column {quoted(name)} is the sum of the others in every row", "labels only"
+    got, do = f"columns {listed(map(quoted, votes.columns))}", f"{do}, if it is a total"
+    warn_of(source, "column-of-sums", what, expected, got, do, columns=[name])
 
 
 def _has_array(path: Path, name: str) -> bool:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import zip_longest
 from pathlib import Path
-from typing import Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import attrs
 
@@ -29,34 +29,31 @@ from plausibly.plugin.readers import (
     states,
 )
 from plausibly_builtins.readers.base import (
+    LONG,
     MISSING_WORDS,
+    TASK_ANSWERS,
+    VOTE,
+    Columns,
     Content,
     Kind,
     TableExport,
+    as_typed,
     check_named,
     refused,
+    row_refused,
     short,
     warn_missing_words,
     warn_of,
 )
-from plausibly_builtins.readers.platforms import (
-    LONG,
-    NEEDED,
-    PLATFORMS,
-    TASK_ANSWERS,
-    Answers,
-    Columns,
-    answers_of,
-    columns_of,
-    known_answers,
-    platform_of,
-    row_refused,
-    states_of,
-    times_of,
-    weights_of,
-)
+
+if TYPE_CHECKING:
+    from plausibly_builtins.readers.platforms import Answers
 
 _PresetName: TypeAlias = Literal["crowd-kit", "toloka", "mturk", "figure-eight"]
+_PRESETS = ("crowd-kit", "toloka", "mturk", "figure-eight")
+_ROLES = (*VOTE, "weight", "time", "state")
+_WRITTEN = frozenset({"response", "block", "weight", "response_weight", "state", "about"})
+"""Columns of the files that plausibly writes, which say more than who gave which label."""
 _OPTIONAL = attrs.validators.optional
 
 
@@ -114,7 +111,7 @@ class CrowdTable(TableExport):
     missing: tuple[str, ...] = ()
     delimiter: str | None = None
     preset: _PresetName | None = attrs.field(
-        default=None, validator=_OPTIONAL(attrs.validators.in_(("crowd-kit", *PLATFORMS)))
+        default=None, validator=_OPTIONAL(attrs.validators.in_(_PRESETS))
     )
     answer: str | None = attrs.field(default=None, validator=_one_answer)
     separator: str | None = attrs.field(
@@ -127,16 +124,15 @@ class CrowdTable(TableExport):
         first = first_row(path, head, self.delimiter)
         if not first:
             return False
-        mapped = self.columns or {}
         if self._names_columns(first) if self.header is None else self.header:
-            found = platform_of(first, mapped)
-            if self.preset is not None:
-                return found == self.preset
-            return found is not None or self._has_plain(first)
+            if self.preset in (None, "crowd-kit") and self._has_usual(first):
+                return True
+            found = self._platform(first)
+            return found is not None and self.preset in (None, found)
+        mapped = self.columns or {}
         return all(name.isdecimal() and 0 < int(name) <= len(first) for name in mapped.values())
 
     def read(self, path: Path, labels: Sequence[str] | None) -> AnnotationTable:
-        """Return the annotation table in the file."""
         table = read_table(
             path,
             role="annotations",
@@ -149,7 +145,6 @@ class CrowdTable(TableExport):
     def table_content(
         self, table: TextTable, labels: Sequence[str] | None
     ) -> Content | AnnotationTable:
-        """Return the votes in a table of text."""
         columns = self._columns(table)
         offered = table.offered.get(columns.called["label"])
         if labels is None and offered is not None:  # a categorical column
@@ -158,10 +153,26 @@ class CrowdTable(TableExport):
         return self._content(table, columns, labels) if plain is None else plain
 
     def _columns(self, table: TextTable) -> Columns:
-        columns = columns_of(table, self.preset, self.columns or {}, self.answer)
-        names = [*columns.called.values()]
-        absent = [role for role, name in columns.called.items() if name not in table.header]
-        table.need([*names, *columns.golden], do=_hint(table, absent, {*names, *table.nested}))
+        """Return the columns that are read, all of which are there."""
+        mapped = self.columns or {}
+        unknown = [role for role in mapped if role not in _ROLES]
+        if unknown:
+            meant = near(unknown[0], _ROLES)
+            what = f": a crowd table has no {quoted(unknown[0])}"
+            expected = "task, worker and label, and where it has them weight, time and state"
+            do = f"did you mean {meant}?" if meant else "map task, worker or label"
+            raise refused("columns-unknown", what, expected, listed(mapped), do)
+        platform = self.preset or (self._platform(table.header) if table.named else None)
+        columns = Columns(called=self._usual(table.header, named=table.named))
+        if platform not in (None, "crowd-kit"):
+            from plausibly_builtins.readers import platforms
+
+            columns = platforms.columns_of(table, str(platform), mapped, self.answer)
+        called = columns.called
+        absent = [role for role, name in called.items() if name not in table.header]
+        if absent or table.nested:
+            names = [*called.values(), *columns.golden]
+            table.need(names, do=_hint(table, absent, {*names, *table.nested}))
         if not len(table):
             raise _no_votes("a header and no rows")
         if self.golden is not None and not columns.golden:
@@ -171,21 +182,66 @@ class CrowdTable(TableExport):
             raise refused("columns-missing", what, expected, got, do)
         return columns
 
+    def table(
+        self,
+        source: str,
+        labels: Sequence[str] | None,
+        content: Callable[[], Content | AnnotationTable],
+    ) -> AnnotationTable:
+        """Return the annotation table; a repeat may be a further label of the same answer."""
+        try:
+            return super().table(source, labels, content)
+        except InputError as error:
+            if error.name == "response-twice" and self.kind is None and self.separator is None:
+                error.do += "; --kind label-set, if they are one answer"
+            raise
+
+    def _usual(self, header: Sequence[str], *, named: bool = True) -> dict[str, str]:
+        """Return the column of each role: by `columns`, else by its usual name or position."""
+        mapped = self.columns or {}
+        usual = dict(zip(VOTE, VOTE if named or mapped else ("1", "2", "3"), strict=True))
+        more = _WRITTEN.intersection(header).difference(mapped.values())
+        if "task" not in header and "example" in header and not more:
+            usual["task"] = "example"
+        workers = [name for name in ("performer", "annotator") if name in header]
+        if "worker" not in header and len(workers) == 1:
+            usual["worker"] = workers[0]
+        if self.answer is not None:
+            usual["label"] = self.answer
+        found = {**usual, **mapped}
+        return {role: found[role] for role in _ROLES if role in found}
+
+    def _has_usual(self, header: Sequence[str]) -> bool:
+        return {*self._usual(header).values()} <= {*header}
+
+    def _platform(self, header: Sequence[str]) -> str | None:
+        """Return the platform whose columns are there; None where all have their usual names."""
+        mapped = self.columns or {}
+        if self._has_usual(header) and not {*VOTE} <= {*mapped}:
+            return None
+        from plausibly_builtins.readers import platforms
+
+        return platforms.platform_of(header, mapped)
+
     def _content(self, table: TextTable, columns: Columns, labels: Sequence[str] | None) -> Content:
+        from plausibly_builtins.readers import platforms
+
         called, size = columns.called, len(table)
         task, worker = (table.column(called[role]) for role in ("task", "worker"))
-        state = states_of(table, columns) if "state" in called else [states.ANSWERED] * size
-        weight = weights_of(table, columns) if "weight" in called else [1.0] * size
+        state = platforms.states_of(table, columns)
+        weight = platforms.weights_of(table, columns)
         when = table.column(called["time"]) if "time" in called else [""] * size
-        timed = "time" in called and self.duplicates == "latest"
-        time = times_of(table, columns) if timed else [None] * size
+        # Only the latest answer needs the times; whether each row has one is for the hint.
+        time = [0.0 if cell else None for cell in when]
+        if "time" in called and self.duplicates == "latest":
+            time = platforms.times_of(table, columns)
         check_named(table, task, "task", "name it, or remove the row")
         dropped = self._golden(table, columns, task)
         used = [row for row in range(size) if row not in dropped]
         separator = columns.separator if self.separator is None else self.separator
         if self.kind == "single-label":
             separator = None
-        found = answers_of(table, columns, separator, self.missing)
+        found = platforms.answers_of(table, columns, separator, self.missing)
         sets = self.separator is not None or any(len(found.labels[row]) > 1 for row in used)
         kind = self.kind or ("label-set" if sets else "single-label")
         if labels is None:
@@ -219,30 +275,24 @@ class CrowdTable(TableExport):
                     place=f"{table.unit} {counted(table.lines[first])}",
                 )
             )
-        if self.duplicates == "error":
-            self._check_once(responses, kind, timed="time" in called)
         return Content(
             kind=kind,
             responses=responses,
-            declared=labels,
-            offered=found.offered,
+            offered=found.offered if labels is None else labels,
             left_out={"votes on tasks with a known answer": len(dropped)},
         )
 
     def _golden(self, table: TextTable, columns: Columns, task: Sequence[str]) -> set[int]:
         """Return the rows of tasks with a known answer that do not count."""
-        known = known_answers(table, columns)
+        cells = ((row, c) for name in columns.golden for row, c in enumerate(table.column(name)))
+        known = sorted({row for row, cell in cells if cell.casefold() not in ("", "false")})
         if known and self.golden is None:
             tasks = several(len({task[row] for row in known}), "task")
-            votes = several(len(known), "vote")
-            warn_of(
-                table.whose,
-                "answers-known",
-                f": the answer to {tasks} is known ({votes}, {table.places(known)})",
-                "tasks without a known answer; these check the workers",
-                "each vote counts",
-                'reader={"name": "crowd-table", "golden": "drop"}, or "golden": "count"',
-            )
+            votes = f"{several(len(known), 'vote')}, {table.places(known)}"
+            what = f": the answer to {tasks} is known ({votes})"
+            expected = "tasks without a known answer; these check the workers"
+            do = as_typed("crowd-table", 'golden = "drop"') + ', or golden = "count"'
+            warn_of(table.whose, "answers-known", what, expected, "each vote counts", do)
         return set(known if self.golden == "drop" else ())
 
     def _plain(
@@ -250,11 +300,11 @@ class CrowdTable(TableExport):
     ) -> AnnotationTable | None:
         """Return the table, fast, where rows hold task, worker and label only; else None."""
         options = (self.states, self.none_of_these, self.separator, self.kind == "label-set")
-        if self.duplicates != "error" or any(options) or set(columns.called) != {*NEEDED}:
+        if self.duplicates != "error" or any(options) or set(columns.called) != {*VOTE}:
             return None
         if columns.golden or columns.json or columns.separator is not None:
             return None
-        task, worker, label = (table.coded(columns.called[role]) for role in NEEDED)
+        task, worker, label = (table.coded(columns.called[role]) for role in VOTE)
         skipped = {"", *self.missing}
         odd = "" in task or "" in worker or (labels is None and MISSING_WORDS & {*label.names})
         if odd or skipped.issuperset(label.names):
@@ -271,44 +321,15 @@ class CrowdTable(TableExport):
         except InputError:
             return None  # raised again with the line
 
-    def _wanted(self) -> dict[str, str]:
-        return {role: role for role in NEEDED} | dict(self.columns or {})
-
-    def _has_plain(self, first: Sequence[str]) -> bool:
-        wanted = self._wanted()
-        if self.answer is not None:
-            wanted["label"] = self.answer
-        return all(name in first for name in wanted.values())
-
     def _names_columns(self, first: tuple[str, ...]) -> bool:
-        if self.preset or self._has_plain(first) or platform_of(first, self.columns or {}):
+        if self.preset or self._has_usual(first) or self._platform(first):
             return True
         # Positions are meant only where every column has one.
-        return not all(name.isdecimal() for name in self._wanted().values())
+        mapped = self.columns or {}
+        return not all(mapped.get(role, role).isdecimal() for role in {*VOTE, *mapped})
 
     def _counts(self, state: str, kind: str) -> bool:
         return states.policy(state, kind, self.states) == states.COUNT
-
-    def _check_once(self, responses: Sequence[Response], kind: str, *, timed: bool) -> None:
-        """Raise ``response-twice`` where a worker answers a task again."""
-        counting = (r for r in responses if r.answer and self._counts(r.state, kind))
-        pairs = Counter((r.example, r.annotator) for r in counting if r.annotator is not None)
-        again: dict[str, list[str]] = {}
-        for (example, who), count in pairs.items():
-            if count > 1:
-                again.setdefault(str(who), []).append(example)
-        if not again:
-            return
-        latest = "latest, " if timed else ""
-        do = f'keep one of them, or duplicates="all" (or {latest}fractional, first, last)'
-        if self.kind != "label-set" and kind == "single-label":
-            do += "; --kind label-set, if they are one answer"
-        first, tasks = next(iter(again.items()))
-        others = f", also by {several(len(again) - 1, 'other')}" if again.keys() > {first} else ""
-        what = f": {first} answered {several(len(tasks), 'task')} again ({listed(tasks)})"
-        expected = "one response per annotator and task"
-        got = f"up to {counted(max(pairs.values()))}{others}"
-        raise refused("response-twice", what, expected, got, do, annotators=again)
 
 
 def _answer(found: Answers, group: Sequence[int], kind: str, state: str) -> tuple[object, str]:
@@ -317,19 +338,17 @@ def _answer(found: Answers, group: Sequence[int], kind: str, state: str) -> tupl
         # An empty cell is no answer, which is not an answer of no label.
         return None, states.SKIPPED if state == states.ANSWERED else state
     named = list(dict.fromkeys(label for row in group for label in found.labels[row]))
-    if kind == "single-label":
-        return (named[0] if len(named) == 1 else named or None), state
-    return named, state
+    return (None if kind == "single-label" and not named else named), state
 
 
 def _hint(table: TextTable, absent: Sequence[str], taken: set[str]) -> str:
     """Return what to type so that columns are found; `taken` cannot be among them."""
-    if len(table.header) < len(NEEDED):
+    if len(table.header) < len(VOTE):
         return "name a table of votes; one label per task is the truth, or a summary"
     columns = (column[:20] or [""] for column in table.columns)
     rows = [table.header, *zip_longest(*columns, fillvalue="")]
     if not table.named:
-        return columns_hint(rows, NEEDED)
+        return columns_hint(rows, VOTE)
     free = [at for at, name in enumerate(table.header) if name not in taken]
     return columns_hint([[row[at] for at in free] for row in rows], absent)
 

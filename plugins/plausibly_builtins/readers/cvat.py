@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Sequence
+from contextlib import nullcontext
 from pathlib import Path
 
 import attrs
@@ -22,7 +23,6 @@ from plausibly_builtins.readers.base import (
     check_annotator,
     files_below,
     first_bytes,
-    one_or_all,
     refused,
     within,
 )
@@ -31,20 +31,6 @@ _ROOT = re.compile(r"\ufeff?\s*(<\?xml[^>]*\?>\s*)?(<!--.*?-->\s*)*<annotations[
 _VERSION = re.compile(r"<version>\s*1\.1\s*</version>")
 _SHAPES = ("box", "cuboid", "ellipse", "mask", "points", "polygon", "polyline", "skeleton", "track")
 _TAG_TYPES = ("", "any", "tag")
-
-
-@attrs.define(kw_only=True)
-class _Found:
-    """What the files hold."""
-
-    annotators: list[str] = attrs.field(factory=list)
-    offered: dict[str, None] = attrs.field(factory=dict)
-    shapes: Counter[str] = attrs.field(factory=Counter)
-    images: list[str] = attrs.field(factory=list)
-    responses: list[Response] = attrs.field(factory=list)
-    left_out: Counter[str] = attrs.field(factory=Counter)
-    attributes: set[str] = attrs.field(factory=set)
-    tags: int = 0
 
 
 @attrs.frozen(kw_only=True)
@@ -83,22 +69,56 @@ class Cvat(Export):
         return bool(_ROOT.match(text) and _VERSION.search(text))
 
     def content(self, path: Path, labels: Sequence[str] | None) -> Content:
-        """Return the tags in the file, or in all files of a folder."""
-        found = _Found()
+        files = {self.annotator or CONSOLIDATED: path}
+        state = states.ANSWERED if self.annotator else states.CONSOLIDATED
         if path.is_dir():
-            self._read_folder(path, found)
-        else:
-            state = states.ANSWERED if self.annotator else states.CONSOLIDATED
-            self._read_file(path, found, self.annotator or CONSOLIDATED, state, "")
-        if found.shapes and not found.tags:
-            shapes = dict(found.shapes)
-            what = f" holds {several(found.shapes.total(), 'shape')} and no tag"
+            files, state = self._by_annotator(path), states.ANSWERED
+        images: list[str] = []
+        responses: list[Response] = []
+        offered: dict[str, None] = {}
+        shapes, left_out = Counter[str](), Counter[str]()
+        tags: list[XmlElement] = []
+        for annotator, file in files.items():
+            where = f"{file.relative_to(path).as_posix()} " if path.is_dir() else ""
+            with within(path, file) if where else nullcontext(), about(file.name):
+                root = read_xml(file, "annotations")
+                if root.tag != "annotations":
+                    what, expected = " holds no annotations of CVAT", "<annotations> around all"
+                    got, do = f"<{root.tag[:40]}>", "export as CVAT for images 1.1"
+                    raise refused("cvat-unlike", what, expected, got, do)
+                offered |= _offered(root)
+                inside = (*root.all("image", "*"), *root.children)
+                shapes.update(child.tag for child in inside if child.tag in _SHAPES)
+                for image in root.all("image"):
+                    place = f"line {counted(image.line)}"
+                    name = image.attributes.get("name", "")
+                    if not name:
+                        what, expected = f" {place} names no image", "an attribute name"
+                        got = listed(image.attributes) or "no attribute"
+                        raise refused("image-unnamed", what, expected, got, "export it again")
+                    images.append(name)
+                    tags += image.all("tag")
+                    answer, of = self._answer(image, state, left_out)
+                    if of is not None:
+                        responses.append(
+                            Response(
+                                example=name,
+                                annotator=annotator,
+                                answer=answer,
+                                state=of,
+                                place=f"{where}{place}",
+                            )
+                        )
+        if shapes and not tags:
+            what = f" holds {several(shapes.total(), 'shape')} and no tag"
             expected = "tags, which say what an image shows; shapes say where something is"
-            got = listed(f"{counted(number)} {tag}" for tag, number in shapes.items())
+            counts = {tag: shapes[tag] for tag in _SHAPES if shapes[tag]}
+            got = listed(f"{counted(number)} {tag}" for tag, number in counts.items())
             do = "export a task in which images are tagged"
-            raise refused("tags-missing", what, expected, got, do, shapes=shapes)
-        if self.attribute is not None and not found.responses:
-            seen = sorted(found.attributes)
+            raise refused("tags-missing", what, expected, got, do, shapes=counts)
+        if self.attribute is not None and not responses:
+            inner = (item for tag in tags for item in tag.all("attribute"))
+            seen = sorted({item.attributes.get("name", "") for item in inner})
             do = as_typed("cvat", f'attribute = "{seen[0]}"') if seen else "leave attribute out"
             got = listed(map(quoted, seen)) or "tags without attributes"
             what = f": no tag has the attribute {quoted(self.attribute)}"
@@ -106,15 +126,15 @@ class Cvat(Export):
             raise refused("attribute-missing", what, expected, got, do, attributes=seen)
         return Content(
             kind=self.kind,
-            responses=found.responses,
-            examples=found.images,
-            annotators=found.annotators,
-            offered=list(found.offered) if found.offered and self.attribute is None else None,
-            left_out=found.left_out,
+            responses=responses,
+            examples=images,
+            annotators=files,
+            offered=list(offered) if offered and self.attribute is None else None,
+            left_out=left_out,
         )
 
-    def _read_folder(self, folder: Path, found: _Found) -> None:
-        """Add what the XML files of a folder hold, each of an annotator."""
+    def _by_annotator(self, folder: Path) -> dict[str, Path]:
+        """Return the XML files of a folder, each of an annotator."""
         check_annotator(self.annotator, "is a folder, in which every file is an annotator")
         expected = "one file per annotator"
         files: dict[str, Path] = {}
@@ -130,62 +150,33 @@ class Cvat(Export):
         if not files:
             do = "unpack the exports into it"
             raise refused("file-missing", " holds no XML file", expected, "none", do)
-        for name, file in files.items():
-            with within(folder, file), about(file.name):
-                where = f"{file.relative_to(folder).as_posix()} "
-                self._read_file(file, found, name, states.ANSWERED, where)
+        return files
 
-    def _read_file(self, path: Path, found: _Found, annotator: str, state: str, where: str) -> None:
-        """Add the responses of a file, or count why there are none."""
-        root = read_xml(path, "annotations")
-        if root.tag != "annotations":
-            what, expected = " holds no annotations of CVAT", "<annotations> around everything"
-            got, do = f"<{root.tag[:40]}>", "export as CVAT for images 1.1"
-            raise refused("cvat-unlike", what, expected, got, do)
-        found.annotators.append(annotator)
-        for label in root.all("meta", "*", "labels", "label"):
-            text = {child.tag: child.text.strip() for child in label.children}
-            if text.get("type", "") in _TAG_TYPES and "parent" not in text and text.get("name"):
-                found.offered[text["name"]] = None
-        shapes = Counter(child.tag for child in (*root.all("image", "*"), *root.children))
-        found.shapes.update({tag: shapes[tag] for tag in _SHAPES if shapes[tag]})
-        for image in root.all("image"):
-            name = image.attributes.get("name", "")
-            line = f"line {counted(image.line)}"
-            if not name:
-                got = listed(image.attributes) or "no attribute"
-                what, expected = f" {line} names no image", "an attribute name"
-                raise refused("image-unnamed", what, expected, got, "export it again")
-            found.images.append(name)
-            tags = list(image.all("tag"))
-            found.tags += len(tags)
-            names = (item.attributes.get("name", "") for item in image.all("tag", "attribute"))
-            found.attributes.update(names)
-            labels = [label for tag in tags for label in self._labels(tag)]
-            if self.attribute is not None:
-                reason = f"tags without the attribute {self.attribute}"
-                found.left_out[reason] += max(len(tags) - len(labels), 0)
-            if not labels and (tags or self.untagged == "not-assigned"):
-                reason = "images without a tag (not annotated, or of no label)"
-                found.left_out[reason] += not tags
-                continue
+    def _answer(
+        self, image: XmlElement, state: str, left_out: Counter[str]
+    ) -> tuple[list[str] | None, str | None]:
+        """Return the labels of an image and their state; no state where it has no response."""
+        tags = list(image.all("tag"))
+        labels = [tag.attributes.get("label", "") for tag in tags]
+        if self.attribute is not None:
+            inner = (item for tag in tags for item in tag.all("attribute"))
+            wanted = (item for item in inner if item.attributes.get("name") == self.attribute)
+            labels = [item.text for item in wanted if item.text]
+            without = f"tags without the attribute {self.attribute}"
+            left_out[without] += max(len(tags) - len(labels), 0)
+        if labels:
             suggested = all(tag.attributes.get("source") == "auto" for tag in tags)
-            of = states.SUGGESTION if suggested else state
-            found.responses.append(
-                Response(
-                    example=name,
-                    annotator=annotator,
-                    answer=one_or_all(self.kind, labels) if labels else None,
-                    state=of if labels else states.EMPTY,
-                    place=f"{where}{line}",
-                )
-            )
+            return labels, states.SUGGESTION if suggested else state
+        if not tags and self.untagged == "empty":
+            return None, states.EMPTY
+        left_out["images without a tag (not annotated, or of no label)"] += not tags
+        return None, None
 
-    def _labels(self, tag: XmlElement) -> list[str]:
-        if self.attribute is None:
-            return [tag.attributes.get("label", "")]
-        return [
-            item.text
-            for item in tag.all("attribute")
-            if item.attributes.get("name") == self.attribute and item.text
-        ]
+
+def _offered(root: XmlElement) -> dict[str, None]:
+    found: dict[str, None] = {}
+    for label in root.all("meta", "*", "labels", "label"):
+        text = {child.tag: child.text.strip() for child in label.children}
+        if text.get("type", "") in _TAG_TYPES and "parent" not in text and text.get("name"):
+            found[text["name"]] = None
+    return found

@@ -32,19 +32,15 @@ from plausibly_builtins.readers.base import (
     Entry,
     Export,
     Kind,
+    Shape,
     Unlabelled,
     about,
     as_typed,
-    at,
     check_annotator,
+    example_names,
     first_entries,
     items_of,
-    one_or_all,
     refused,
-    shown,
-    text_of,
-    unlike,
-    warn_of,
 )
 
 ENDINGS: Final = (".jsonl", ".json", ".csv", ".txt")
@@ -52,9 +48,11 @@ MOST_FILES: Final = 10_000
 MOST_BYTES: Final = 1 << 30
 ZIP: Final = b"PK\x03\x04"
 
+_SHAPE: Final = Shape("record-unlike")
 _LINE_END = re.compile(r"\r\n?")
 _PREFIX = "__label__"
 _FIELDS = ("label", "cats", "annotations", "labels")
+_IDS = ("id", "filename")
 _SUBJECTS = ("text", "filename")
 _MERGED = "all"
 _SPAN_KEYS = frozenset({"start_offset", "end_offset", "from_id", "to_id"})
@@ -80,7 +78,6 @@ class ExportFile:
 
     @property
     def is_json(self) -> bool:
-        """Whether it is JSON or JSON Lines."""
         return self.data.lstrip(b"\xef\xbb\xbf \t\r\n").startswith((b"{", b"["))
 
     def records(self) -> Iterator[tuple[str, Entry]]:
@@ -105,10 +102,7 @@ class ExportFile:
         else:
             found = _rows(text)
         for place, entry in found:
-            if not isinstance(entry, dict):
-                expected = "an object with a text or filename, and its labels"
-                raise unlike("record-unlike", place, expected, entry)
-            yield place, entry
+            yield place, _SHAPE.as_object(entry, place, "an object with text or filename")
 
 
 def _fast_text(line: str) -> Entry:
@@ -145,20 +139,20 @@ def _rows(text: str) -> Iterator[tuple[str, object]]:
 # ---- files of an export
 
 
-def is_zip(path: Path) -> bool:
-    """Return whether a file starts as a zip does."""
+def _is_zip(path: Path) -> bool:
     return file_opening(path, "annotations", len(ZIP)) == ZIP
 
 
 def export_files(path: Path) -> list[ExportFile]:
     """Return the file, or those in a folder or zip, by their names; nothing is unpacked to disk."""
-    if path.is_dir():
-        data = {name: file_contents(file, "export") for name, file in _inside(path).items()}
-    elif is_zip(path):
-        data = _unzipped(path)
-    else:
+    if not path.is_dir() and not _is_zip(path):
         return [ExportFile(path.stem, path.name, file_contents(path, "annotations"))]
-    _check_names(list(data))
+    try:
+        data = _members(path)
+    except InputError:
+        raise
+    except _BROKEN as reason:
+        raise _zip_unfit("cannot be unpacked", "a whole zip", str(reason)[:80]) from reason
     return [
         ExportFile(PurePosixPath(name).stem, f"{path.name}/{name}", data[name])
         for name in sorted(data)
@@ -166,66 +160,53 @@ def export_files(path: Path) -> list[ExportFile]:
 
 
 def _heads(path: Path, head: bytes) -> list[bytes]:
-    """Return the first bytes of each file, for `recognises`; none where anything is amiss."""
+    """Return the first bytes of some files, for `recognises`; none where anything is amiss."""
     try:
-        if path.is_dir():
-            inside = _inside(path)
-            _check_names(list(inside))
-            return [file_opening(file, "export") for file in inside.values()]
-        if not head.startswith(ZIP):
-            return [head]
-        with zipfile.ZipFile(path) as archive:
-            entries = _entries(archive)
-            _check_names([entry.filename for entry in entries])
-            found = []
-            for entry in entries[:20]:
-                with archive.open(entry) as stream:
-                    found.append(stream.read(65_536))
-            return found
+        if path.is_dir() or head.startswith(ZIP):
+            return list(_members(path, head_only=True).values())
     except (InputError, *_BROKEN):
         return []
+    return [head]
 
 
-def _inside(folder: Path) -> dict[str, Path]:
-    named = {file.name: file for file in folder.iterdir() if file.is_file()}
-    return {name: named[name] for name in sorted(named) if _is_ours(name)}
+def _members(path: Path, *, head_only: bool = False) -> dict[str, bytes]:
+    """Return the files in a folder or zip by their names, or the first bytes of some."""
+    if path.is_dir():
+        inside = {file.name: file for file in path.iterdir() if file.is_file()}
+        names = sorted(filter(_is_ours, inside))
+        _check_names(names)
+        read = file_opening if head_only else file_contents
+        return {name: read(inside[name], "export") for name in names}
+    with zipfile.ZipFile(path) as archive:
+        entries = [e for e in archive.infolist() if not e.is_dir() and _is_ours(e.filename)]
+        names = [entry.filename for entry in entries]
+        size = sum(entry.file_size for entry in entries)
+        if size > MOST_BYTES or len(entries) > MOST_FILES:
+            got = f"{several(len(entries), 'file')}, {several(size, 'byte')}"
+            most = f"at most {counted(MOST_FILES)} files, {counted(MOST_BYTES)} bytes"
+            raise _zip_unfit("is too large to read at once", most, got)
+        if any(entry.flag_bits & 1 for entry in entries):
+            raise _zip_unfit("has a password", "a zip without", "one that asks for it")
+        if len(set(names)) < len(names):
+            twice = next(name for name in names if names.count(name) > 1)
+            raise _zip_unfit("holds a file twice", "each name once", twice)
+        _check_names(names)
+        found: dict[str, bytes] = {}
+        for entry in entries[:20] if head_only else entries:
+            with archive.open(entry) as stream:
+                found[entry.filename] = stream.read(65_536 if head_only else -1)
+        return found
+
+
+def _zip_unfit(what: str, expected: str, got: str) -> InputError:
+    do = "unpack it into a folder, and name that folder; or export it again"
+    return refused("zip-unfit", f" {what}", expected, got or "less", do)
 
 
 def _is_ours(name: str) -> bool:
     path = PurePosixPath(name)
     hidden = any(part.startswith((".", "__MACOSX")) for part in path.parts)
     return path.suffix.lower() in ENDINGS and not hidden
-
-
-def _entries(archive: zipfile.ZipFile) -> list[zipfile.ZipInfo]:
-    return [e for e in archive.infolist() if not e.is_dir() and _is_ours(e.filename)]
-
-
-def _unzipped(path: Path) -> dict[str, bytes]:
-    def unfit(what: str, expected: str, got: str) -> InputError:
-        do = "unpack it into a folder, and name that folder; or export it again"
-        return refused("zip-unfit", f" {what}", expected, got or "less", do)
-
-    try:
-        with zipfile.ZipFile(path) as archive:
-            entries = _entries(archive)
-            size = sum(entry.file_size for entry in entries)
-            if size > MOST_BYTES or len(entries) > MOST_FILES:
-                got = f"{several(len(entries), 'file')}, {several(size, 'byte')}"
-                most = f"at most {counted(MOST_FILES)} files, {counted(MOST_BYTES)} bytes"
-                raise unfit("is too large to read at once", most, got)
-            if any(entry.flag_bits & 1 for entry in entries):
-                raise unfit("has a password", "a zip without", "one that asks for it")
-            found: dict[str, bytes] = {}
-            for entry in entries:
-                if entry.filename in found:
-                    raise unfit("holds a file twice", "each name once", entry.filename)
-                found[entry.filename] = archive.read(entry)
-            return found
-    except InputError:
-        raise
-    except _BROKEN as reason:
-        raise unfit("cannot be unpacked", "a whole zip", str(reason)[:80]) from reason
 
 
 def _check_names(names: list[str]) -> None:
@@ -288,43 +269,44 @@ class Doccano(Export):
         return bool(found) and all(map(_is_start, found))
 
     def content(self, path: Path, labels: Sequence[str] | None) -> Content:
-        """Return the labels of all records."""
         files = export_files(path)
-        by_member = path.is_dir() or is_zip(path)
+        by_member = path.is_dir() or _is_zip(path)
         if by_member:
             check_annotator(self.annotator, "is an export in which every file is an annotator")
-        parsed: list[tuple[ExportFile, list[tuple[str, Entry]]]] = []
+        every: list[tuple[ExportFile, str, Entry]] = []
         for file in files:
             # A member without labels has an empty file, where only confirmed are exported.
-            empty = by_member and not file.data.strip()
-            with about(file.source):
-                parsed.append((file, [] if empty else list(file.records())))
-        every = [fields for _, found in parsed for _, fields in found]
-        key = self._key(path.name, every, one=len(files) == 1)
+            if not by_member or file.data.strip():
+                with about(file.source):
+                    every += [(file, place, fields) for place, fields in file.records()]
+        entries = [
+            (f"{file.source.partition('/')[2]} {place}".lstrip(), fields)
+            for file, place, fields in every
+        ]
+        if len(files) > 1 and self.example is None and every:
+            _check_ids([fields for _, fields in entries])
+        names = example_names(path.name, "record", entries, self.example, _IDS)
         left_out = Counter[str]()
         subjects: dict[str, object] = {}
         responses: list[Response] = []
-        for file, found in parsed:
+        for name, (where, _), (file, place, fields) in zip(names, entries, every, strict=True):
             member = file.stem if by_member and file.stem != _MERGED else self.annotator
-            prefix = f"{file.source.partition('/')[2]} " if by_member else ""
-            for number, (place, fields) in enumerate(found):
-                left_out["spans of text beside the labels"] += len(items_of(fields.get("entities")))
-                with about(file.source), at(place):
-                    name = str(number) if key is None else _name(fields, key)
-                    _check_subject(fields, name, subjects)
-                    for who, names in self._labels(file, fields, member).items():
-                        if not names and self.unlabelled == "not-assigned":
-                            left_out["records without a label (not labelled, or of no label)"] += 1
-                            continue
-                        responses.append(
-                            Response(
-                                example=name,
-                                annotator=who,
-                                answer=self._answer(names) if names else None,
-                                state=states.ANSWERED if names else states.EMPTY,
-                                place=f"{prefix}{place}",
-                            )
+            left_out["spans of text beside the labels"] += len(items_of(fields.get("entities")))
+            with about(file.source, f" {place}"):
+                _check_subject(fields, name, subjects)
+                for who, found in self._labels(file, fields, member).items():
+                    if not found and self.unlabelled == "not-assigned":
+                        left_out["records without a label (not labelled, or of no label)"] += 1
+                        continue
+                    responses.append(
+                        Response(
+                            example=name,
+                            annotator=who,
+                            answer=self._answer(found) if found else None,
+                            state=states.ANSWERED if found else states.EMPTY,
+                            place=where,
                         )
+                    )
         return Content(
             kind=self.kind,
             responses=responses,
@@ -332,23 +314,6 @@ class Doccano(Export):
             annotators=[f.stem for f in files if by_member and f.stem != _MERGED],
             left_out=left_out,
         )
-
-    def _key(self, source: str, found: Sequence[Entry], *, one: bool) -> str | None:
-        """Return the key that names the examples; None where their places do."""
-        if self.example is not None or not found:
-            return self.example
-        for key in ("id", "filename"):
-            if any(key in fields for fields in found):
-                return key
-        do = as_typed("doccano", 'example = "text"')
-        if not one:
-            expected = "an id, by which records of several files are the same example"
-            got = listed(found[0])
-            raise refused("example-unnamed", ": no record has an id", expected, got, do)
-        what = f": {several(len(found), 'example')} without id are called by their place"
-        expected = "an id; predictions must name the examples 0, 1, … in this order"
-        warn_of(source, "examples-numbered", what, expected, "", f"{do} takes another key")
-        return None
 
     def _labels(
         self, file: ExportFile, fields: Entry, member: str | None
@@ -401,7 +366,15 @@ class Doccano(Export):
             what, got = f" names {several(len(different), 'label')}", listed(map(quoted, different))
             do = as_typed("doccano", 'kind = "label-set"') + "; or export one file per member"
             raise refused("labels-several", what, "one, as kind = single-label says", got, do)
-        return one_or_all(self.kind, different)
+        return different
+
+
+def _check_ids(found: Sequence[Entry]) -> None:
+    """Refuse files of several members that have no ids."""
+    if not any(key in fields for fields in found for key in _IDS):
+        expected = "an id, by which records of several files are the same example"
+        do = as_typed("doccano", 'example = "text"')
+        raise refused("example-unnamed", ": no record has an id", expected, listed(found[0]), do)
 
 
 def _check_subject(fields: Entry, name: str, subjects: dict[str, object]) -> None:
@@ -412,16 +385,6 @@ def _check_subject(fields: Entry, name: str, subjects: dict[str, object]) -> Non
         expected = f"what it is elsewhere: {json_shown(subjects[name])}"
         do = "read each project by itself; or " + as_typed("doccano", 'example = "text"')
         raise refused("example-differs", what, expected, json_shown(subject), do)
-
-
-def _name(fields: Entry, key: str) -> str:
-    name = text_of(fields.get(key))
-    if name is None:
-        expected, got = f"text or a number under {quoted(key)}", listed(map(quoted, fields))
-        do = "export it again, or name another key with example"
-        what = " does not name its example"
-        raise refused("example-unnamed", what, expected, shown(fields, key, got), do)
-    return name
 
 
 def _spans(value: object) -> InputError:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Final, Literal
 
@@ -26,6 +26,7 @@ from plausibly_builtins.readers.base import (
     Entry,
     TableExport,
     as_typed,
+    entry_of,
     line_refused,
     objects,
     refused,
@@ -58,6 +59,22 @@ class LabelColumns(TableExport):
         """Return what JSON Lines hold, one object per example."""
         raise NotImplementedError(type(self).__name__)
 
+    def rows_content(
+        self, table: TextTable, labels: Sequence[str] | None
+    ) -> Content | AnnotationTable:
+        """Return what a table with rows holds."""
+        raise NotImplementedError(type(self).__name__)
+
+    def table_content(
+        self, table: TextTable, labels: Sequence[str] | None
+    ) -> Content | AnnotationTable:
+        """Return what a table of text holds."""
+        table.need(self.ignore, do="name columns of the file in ignore")
+        if not len(table):
+            got, do = "a header and no rows", "write it again, or name another file"
+            raise refused("file-empty", " is empty", "one row per example", got, do)
+        return self.rows_content(table, labels)
+
     def content(self, path: Path, labels: Sequence[str] | None) -> Content | AnnotationTable:
         """Return what the file holds, by its ending."""
         ending = path.suffix.lower()
@@ -74,7 +91,7 @@ class LabelColumns(TableExport):
 def first_object(head: bytes) -> Entry:
     """Return the object on the first line of a JSON Lines file; an empty one where it is none."""
     values = json_head(head)
-    return values[0] if values and isinstance(values[0], dict) else {}
+    return entry_of(values[0]) if values else {}
 
 
 def is_flat(head: bytes) -> bool:
@@ -100,14 +117,10 @@ def named_objects(
     # ChaosNLI has an object called example, too.
     fit = [name for name in wanted if isinstance(first.get(name), str) or (key and name in first)]
     if not fit:
-        raise refused(
-            "key-missing",
-            " names no example",
-            f"the key {listed(map(quoted, wanted), most=len(wanted))} in every object",
-            listed(map(short, first)) or "an empty object",
-            as_typed(reader, 'example = "KEY"'),
-            seen=list(first),
-        )
+        expected = f"the key {listed(map(quoted, wanted), most=len(wanted))} in every object"
+        got = listed(map(short, first)) or "an empty object"
+        do, seen = as_typed(reader, 'example = "KEY"'), list(first)
+        raise refused("key-missing", " names no example", expected, got, do, seen=seen)
     named = [(line, key_text(line, entry, fit[0]), entry) for line, entry in found]
     without = [line for line, name, _ in named if not name]
     if without and not unnamed:
@@ -127,35 +140,26 @@ def key_text(line: int, entry: Entry, key: str) -> str:
     return str(value or "")
 
 
-def check_once(lines: Mapping[int, str]) -> None:
-    """Raise ``example-twice`` where two lines are about one example."""
-    first: dict[str, int] = {}
-    for line, name in lines.items():
-        before = first.setdefault(name, line)
-        if before != line:
-            what = f" names {short(name)} in lines {counted(before)} and {counted(line)}"
-            expected, lines_of = "one line per example", [before, line]
-            do = "keep one of them"
-            raise refused("example-twice", what, expected, "two", do, lines=lines_of)
+def labels_in_order(
+    width: int, labels: Sequence[str] | None, noun: str, place: str = ""
+) -> list[str]:
+    """Return the declared labels, where there is one for each of the numbers."""
+    if labels is not None and len(labels) == width:
+        return list(labels)
+    expected, do = f"names in the order of the {noun}s", "--labels labels.txt (one name per line)"
+    what = f"{place} has {several(width, noun)}"
+    if labels is None:
+        raise refused("labels-unnamed", f"{what} and no label names", expected, "", do)
+    what += f" and {counted(len(labels))} labels"
+    raise refused("names-count", what, expected, listed(labels), "name each once, in order")
 
 
 def labels_of(found: NamedArray, labels: Sequence[str] | None) -> list[str]:
-    """Return the label of each column of an array."""
-    width = found.values.shape[1]
-    if found.labels is not None:
-        if labels is not None:
-            check_columns(found.labels, labels)
-        return found.labels
-    has = f" has {several(width, 'column')} and "
-    if labels is None:
-        do = "--labels labels.txt (one name per line)"
-        expected = "names in the order of the columns"
-        raise refused("labels-unnamed", f"{has}no label names", expected, "", do)
-    if len(labels) != width:
-        what = f"{has}{counted(len(labels))} labels"
-        do = "name every column once, in order"
-        raise refused("names-count", what, "one name per column", listed(labels), do)
-    return list(labels)
+    if found.labels is None:
+        return labels_in_order(found.values.shape[1], labels, "column")
+    if labels is not None:
+        check_columns(found.labels, labels)
+    return found.labels
 
 
 def check_columns(
@@ -170,14 +174,11 @@ def check_columns(
     if outside:
         meant = near(outside[0], [name for name in labels if name not in columns])
         ignore = as_typed(reader, f"ignore = {toml_list(outside)}")
-        raise refused(
-            "label-unknown",
-            f" {does} {listed(map(quoted, outside))}",
-            f"columns among the {several(len(labels), 'declared label')}",
-            f"{several(len(outside), 'column')} besides",
-            f"did you mean {quoted(meant)}? fix it, or {ignore}" if meant else ignore,
-            labels=outside,
-        )
+        what = f" {does} {listed(map(quoted, outside))}"
+        expected = f"columns among the {several(len(labels), 'declared label')}"
+        got = f"{several(len(outside), 'column')} besides"
+        do = f"did you mean {quoted(meant)}? fix it, or {ignore}" if meant else ignore
+        raise refused("label-unknown", what, expected, got, do, labels=outside)
 
 
 def example_hint(reader: str, table: TextTable) -> str:
@@ -188,23 +189,25 @@ def example_hint(reader: str, table: TextTable) -> str:
     return as_typed(reader, f'example = "{name}"') + ", if that column does"
 
 
-def check_names(names: Sequence[str], noun: Literal["example", "label"]) -> None:
+def check_names(
+    names: Sequence[str], noun: Literal["example", "label"], places: Sequence[str] = ()
+) -> None:
     """Raise an error unless every name is there once, and can be one."""
+
+    def place(at: int) -> str:
+        return places[at] if places else f"place {counted(at + 1)}"
+
     again = [name for name, count in Counter(names).items() if count > 1]
     if again:
-        places = [place for place, name in enumerate(names, start=1) if name == again[0]]
+        first, second, *_ = (at for at, name in enumerate(names) if name == again[0])
         others = f", and {several(len(again) - 1, 'other name')} again" if again[1:] else ""
-        raise refused(
-            f"{noun}-twice",
-            f" names the {noun} {short(again[0])} twice",
-            "each name once",
-            f"at places {counted(places[0])} and {counted(places[1])}{others}",
-            "keep one, or give them names of their own",
-            **{f"{noun}s": again},
-        )
-    unfit = [place for place, name in enumerate(names, start=1) if not name or "\0" in name]
+        what = f" names the {noun} {short(again[0])} twice"
+        got = f"{place(first)} and {place(second)}{others}"
+        do, details = "keep one, or give them names of their own", {f"{noun}s": again}
+        raise refused(f"{noun}-twice", what, "each name once", got, do, **details)
+    unfit = [at for at, name in enumerate(names) if not name or "\0" in name]
     if unfit:
         what = f" has {several(len(unfit), noun)} without a usable name"
         expected = "text with at least one character, and no NUL"
-        got = f"none at place {counted(unfit[0])}"
+        got = f"none at {place(unfit[0])}"
         raise refused(f"{noun}-unnamed", what, expected, got, f"name each {noun}")

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Final, Literal
 
 import attrs
 
-from plausibly.plugin import InputError, listed, quoted, several
+from plausibly.plugin import listed, quoted, several
 from plausibly.plugin.readers import (
     JsonNumber,
     NamedPrediction,
@@ -17,19 +17,22 @@ from plausibly.plugin.readers import (
     file_opening,
     from_named,
     json_head,
-    json_shown,
-    read_json,
     states,
 )
 from plausibly_builtins.readers.base import (
     Content,
     Entry,
     Kind,
+    PlacedEntry,
+    Shape,
     TimedExport,
     about,
+    entry_of,
+    example_names,
     first_entries,
     items_of,
-    one_or_all,
+    only_predictions,
+    predictions_ranked,
     refused,
     seconds_of,
     text_of,
@@ -52,6 +55,7 @@ _PEOPLE = ("completed_by", "user", "created_by")
 _ENTRIES = ("annotations", "completions")
 _LISTS = (*_ENTRIES, "drafts", "predictions")
 _AGAIN = "the same annotation again"
+SHAPE: Final = Shape("label-studio-shape", "export again as JSON")
 
 
 @attrs.frozen(kw_only=True)
@@ -64,7 +68,6 @@ class Result:
 
     @property
     def id(self) -> str | None:
-        """Its id, where it has one."""
         return text_of(self.fields.get("id"))
 
     @property
@@ -87,7 +90,6 @@ class Result:
 
     @property
     def is_truth(self) -> bool:
-        """Whether it is marked as what others are measured by."""
         return any(self.fields.get(key) is True for key in ("ground_truth", "honeypot"))
 
 
@@ -95,32 +97,10 @@ class Result:
 class Task:
     """A task as it stands in the export."""
 
-    example: str
+    example: str = ""
     annotations: tuple[Result, ...]
     drafts: tuple[Result, ...] = ()
     predictions: tuple[Result, ...] = ()
-
-
-@attrs.frozen(kw_only=True)
-class Tasks:
-    """All tasks of an export; `numbered` where examples are called by their place, from 0."""
-
-    source: str
-    tasks: list[Task]
-    numbered: bool = False
-    left_out: Counter[str] = attrs.field(factory=Counter)
-
-    def warn_numbered(self) -> None:
-        """Warn where examples have no name."""
-        if self.numbered:
-            warn_of(
-                self.source,
-                "examples-numbered",
-                ": no task has an id; examples are called by their place, from 0",
-                "a name that stays when tasks come or go",
-                f"{several(len(self.tasks), 'task')} without id",
-                'example = "..." with a key of the data that names them',
-            )
 
 
 def is_cancelled(fields: Entry) -> bool:
@@ -151,49 +131,51 @@ def _files(path: Path) -> list[Path]:
     return sorted(f for f in path.iterdir() if not f.name.startswith(".") and f.is_file())
 
 
-def _unlike(what: str, got: str) -> InputError:
-    expected, do = "a list of tasks with their annotations", "export again as JSON"
-    return refused("label-studio-shape", f" {what}", expected, got, do)
+def load(
+    path: Path, key: str, check: Callable[[Sequence[Task]], None] | None = None
+) -> tuple[list[Task], Counter[str]]:
+    """Return the tasks of an export, and how many annotations are left out of it, by reason.
 
-
-def load(path: Path, key: str) -> Tasks:
-    """Return the tasks of an export, whose examples a key of their data names, or ``id``."""
-    found: list[tuple[str, Entry]] = []
+    Examples are named by a key of the data of their tasks, or by ``id``, once `check` has passed.
+    """
+    expected = "a list of tasks with their annotations"
+    found: list[PlacedEntry] = []
     for file in _files(path):
         source = f"{path.name}/{file.name}" if path.is_dir() else path.name
+        with about(source):
+            entries = SHAPE.entries(file, expected, source)
         prefix = f"{file.name} " if path.is_dir() else ""
-        content = read_json(file, whose=source, expected="a list of tasks with their annotations")
-        for number, task in enumerate(content if isinstance(content, list) else [content], 1):
-            with about(source):
-                if not isinstance(task, dict):
-                    raise _unlike(f"entry {number} is no task", json_shown(task))
-            found.append((f"{prefix}no. {number}", _whole(task)))
+        found += [(f"{prefix}{place}", _whole(task)) for place, task in entries]
     if not found:
-        raise _unlike("holds no task", "none")
-    names = [text_of((task if key == "id" else _data(task)).get(key)) for _, task in found]
-    numbered = key == "id" and not any(names)
-    unnamed = [f"task {place}" for (place, _), name in zip(found, names, strict=True) if not name]
-    if unnamed and not numbered:
-        keys = dict.fromkeys(str(key) for _, task in found for key in _data(task))
-        lacks = f"{several(len(unnamed), 'task')} without a name for the example"
-        raise refused(
-            "example-unnamed",
-            f": {lacks} ({listed(unnamed)})",
-            f"text or a number under {quoted(key)} in each task",
-            f"keys of the data: {listed(keys)}" if keys else "no data",
-            'example = "...", a key that all have' + (', or "id"' if key != "id" else ""),
-        )
-    export = Tasks(source=path.name, tasks=[], numbered=numbered)
+        raise refused(SHAPE.error, " holds no task", expected, "none", SHAPE.do)
+    tasks: list[Task] = []
+    for place, fields in found:
+        identity = text_of(fields.get("id")) if key == "id" else None
+        tasks.append(_task(f"task {identity}" if identity else place, fields))
+    if check is not None:
+        check(tasks)
+    if key == "id":
+        names = example_names(path.name, "task", found, None, ("id",))
+    else:
+        data = [(place, _data(fields)) for place, fields in found]
+        names = example_names(path.name, "task", data, key, ())
+    kept: list[Task] = []
+    left_out = Counter[str]()
     seen: dict[str, list[Entry]] = {}
-    for at, ((place, fields), name) in enumerate(zip(found, names, strict=True)):
-        by_name = key == "id" and name is not None
-        task = _task(name or str(at), f"task {name if by_name else place}", fields)
-        if text_of(fields.get("id")) and fields in seen.setdefault(task.example, []):
-            export.left_out[_AGAIN] += len(task.annotations) + len(task.drafts)
+    for name, task, (_, fields) in zip(names, tasks, found, strict=True):
+        if text_of(fields.get("id")) and fields in seen.get(name, []):
+            left_out[_AGAIN] += len(task.annotations) + len(task.drafts)
             continue
-        seen.setdefault(task.example, []).append(fields)
-        export.tasks.append(task)
-    return export
+        seen.setdefault(name, []).append(fields)
+        kept.append(attrs.evolve(task, example=name))
+    return kept, left_out
+
+
+def _check_annotated(tasks: Sequence[Task]) -> None:
+    """Raise ``annotations-empty`` where no task has an annotation or a draft."""
+    if not any(task.annotations or task.drafts for task in tasks):
+        predicted = any(task.predictions for task in tasks)
+        raise only_predictions("label-studio", several(len(tasks), "task"), predicted=predicted)
 
 
 def _whole(fields: Entry) -> Entry:
@@ -201,7 +183,7 @@ def _whole(fields: Entry) -> Entry:
     if not isinstance(fields.get("result"), list) or any(key in fields for key in _LISTS):
         return fields
     task = fields.get("task")
-    around = dict(task) if isinstance(task, dict) else {}
+    around = dict(entry_of(task))
     if isinstance(task, JsonNumber):
         around["id"] = task
     return {**around, "annotations": [{**fields, "task": around.get("id")}]}
@@ -215,23 +197,18 @@ def _data(fields: Entry) -> Entry:
     return {key: value for key, value in fields.items() if key not in (*_LISTS, "id")}
 
 
-def _task(example: str, place: str, fields: Entry) -> Task:
+def _task(place: str, fields: Entry) -> Task:
     def results(noun: str, *keys: str) -> Iterator[Result]:
         for key in keys:
-            items = [] if fields.get(key) is None else fields[key]
-            if not isinstance(items, list):
-                raise _unlike(f"{place}: {key} is no list", json_shown(items))
+            items = SHAPE.as_list(fields.get(key), f"{place}, {key}")
             for number, item in enumerate(items, start=1):
                 if noun == "prediction" and isinstance(item, JsonNumber):
                     continue  # the id of one that this export leaves out
-                if not isinstance(item, dict):
-                    what = f"{place}: {noun} no. {number} is no object"
-                    raise _unlike(what, json_shown(item))
-                name = text_of(item.get("id")) or f"no. {number}"
-                yield _result(item, f"{place}, {noun} {name}")
+                entry = SHAPE.as_object(item, f"{place}, {noun} no. {number}")
+                name = text_of(entry.get("id")) or f"no. {number}"
+                yield _result(entry, f"{place}, {noun} {name}")
 
     return Task(
-        example=example,
         annotations=tuple(results("annotation", *_ENTRIES)),
         drafts=tuple(results("draft", "drafts")),
         predictions=tuple(results("prediction", "predictions")),
@@ -241,14 +218,12 @@ def _task(example: str, place: str, fields: Entry) -> Task:
 def _result(fields: Entry, place: str) -> Result:
     """Return an annotation, draft or prediction; older exports have a list of lists."""
     result = fields.get("result")
-    if result is None and is_cancelled(fields):
-        result = []
-    if not isinstance(result, list):
-        raise _unlike(f"{place}: result is no list", json_shown(result))
+    if result is None and not is_cancelled(fields):
+        raise SHAPE.refused(f"{place}, result", "a list", result)
     regions: list[Region] = []
-    for item in (x for part in result for x in (part if isinstance(part, list) else [part])):
-        if not isinstance(item, dict):
-            raise _unlike(f"{place}: a region is no object", json_shown(item))
+    parts = SHAPE.as_list(result, f"{place}, result")
+    for value in (x for part in parts for x in (part if isinstance(part, list) else [part])):
+        item = SHAPE.as_object(value, f"{place}, region")
         control, kind, value = (item.get(key) for key in ("from_name", "type", "value"))
         # What has no control, such as a relation between regions, answers nothing.
         if isinstance(control, str) and isinstance(value, dict):
@@ -281,108 +256,51 @@ def _names_of(results: Iterable[Result]) -> Callable[[Result], str | None]:
     return name
 
 
-@attrs.frozen(kw_only=True)
-class _Walk:
-    """One pass over the tasks, with what is not passed on, and where the truth is."""
-
-    control: Control
-    name: Callable[[Result], str | None]
-    policies: Mapping[str, str]
-    drop_truth: bool
-    left_out: Counter[str]
-    truths: list[str] = attrs.field(factory=list)
-
-    def responses(self, tasks: Sequence[Task]) -> Iterator[Response]:
-        """Yield the responses to one example, or to each repetition in it."""
-        annotations = self._once(result for task in tasks for result in task.annotations)
-        truths = [result.place for result in annotations if result.is_truth]
-        self.truths.extend(truths)
-        if self.drop_truth:
-            self.left_out["marked as ground truth"] += len(truths)
-            annotations = [result for result in annotations if not result.is_truth]
-        drafts = self._drafts([d for task in tasks for d in task.drafts], annotations)
-        predictions = [result for task in tasks for result in task.predictions]
-        results = [(r, False) for r in annotations] + [(r, True) for r in drafts]
-        found = [(self.control.by_index(r.regions), r, draft) for r, draft in results]
-        indices = [""]
-        if self.control.repeats:
-            indices = sorted({index for regions, _, _ in found for index in regions})
-            if not indices:
-                self.left_out["responses to none of the repeated controls"] += len(found)
-        for by_index, result, draft in found:
-            for index in indices:
-                answer = self.control.answer(by_index.get(index, []), result.place)
-                state = result.verdict or (states.ANSWERED if answer else states.EMPTY)
-                suggested = self._is_suggested(result, index, answer, predictions)
-                if state == states.ANSWERED and suggested:
-                    state = states.SUGGESTION
-                yield Response(
-                    example=_called(tasks[0].example, index),
-                    annotator=self.name(result),
-                    answer=None if is_cancelled(result.fields) else answer or None,
-                    state=states.UNFINISHED if draft else state,
-                    time=result.time,
-                    place=result.place,
-                )
-
-    def _is_suggested(
-        self, result: Result, index: str, answer: Sequence[object], predictions: Sequence[Result]
-    ) -> bool:
-        """Return whether an answer repeats the prediction that it was made from."""
-        parent = text_of(result.fields.get("parent_prediction"))
-        if parent is None:
-            return False
-        original = next((one for one in predictions if one.id == parent), None)
-        inside = result.fields.get("prediction")
-        if original is None and isinstance(inside, dict) and isinstance(inside.get("result"), list):
-            original = _result(inside, f"{result.place}, its prediction")
-        if original is None:
-            regions = self.control.by_index(result.regions).get(index, [])
-            return all(region.origin == "prediction" for region in regions)
-        regions = self.control.by_index(original.regions).get(index, [])
-        suggested = self.control.answer(regions, original.place)
-        if all(isinstance(item, str) for item in (*answer, *suggested)):
-            return set(answer) == {*suggested}
-        return list(answer) == suggested
-
-    def _once(self, results: Iterable[Result]) -> list[Result]:
-        """Return annotations, those with one id once: the later one where they differ."""
-        kept: dict[str | int, Result] = {}
-        for number, result in enumerate(results):
-            key = result.id or number
-            if key in kept:
-                self.left_out[_AGAIN] += 1
-                result = _later(kept[key], result)
-            kept[key] = result
-        return list(kept.values())
-
-    def _drafts(self, drafts: Sequence[Result], annotations: Sequence[Result]) -> list[Result]:
-        """Return drafts; those of people who have sent an annotation only where drafts count."""
-        dropped = states.policy(states.UNFINISHED, "", self.policies) == states.DROP
-        ids = {result.id for result in annotations} - {None}
-        people = {self.name(result) for result in annotations} - {None}
-        kept: list[Result] = []
-        for draft in drafts:
-            beside = text_of(draft.fields.get("annotation")) in ids
-            if dropped and (beside or self.name(draft) in people):
-                self.left_out["drafts beside an annotation"] += 1
-            else:
-                kept.append(draft)
-        return kept
+def _once(results: Iterable[Result], left_out: Counter[str]) -> list[Result]:
+    """Return annotations, those with one id once: the later one where they differ."""
+    kept: dict[str | int, Result] = {}
+    for number, result in enumerate(results):
+        key = result.id or number
+        before = kept.setdefault(key, result)
+        if before is not result:
+            left_out[_AGAIN] += 1
+            if (before.regions, before.verdict) != (result.regions, result.verdict):
+                kept[key] = _later(before, result)
+    return list(kept.values())
 
 
 def _later(one: Result, other: Result) -> Result:
-    if one.regions == other.regions and one.verdict == other.verdict:
-        return one
     if one.time is not None and other.time is not None and one.time != other.time:
         return one if one.time > other.time else other
-    raise refused(
-        "annotation-differs",
-        f" {one.place} is there twice with two answers",
-        "one annotation per id, or the time of each change",
-        "different results at one time, or without time",
-        "remove one of them",
-    )
+    what = f" {one.place} is there twice with two answers"
+    expected = "one annotation per id, or the time of each change"
+    got = "different results at one time, or without time"
+    raise refused("annotation-differs", what, expected, got, "remove one of them")
+
+
+def _repeats_prediction(
+    result: Result,
+    index: str,
+    answer: Sequence[object],
+    predictions: Sequence[Result],
+    control: Control,
+) -> bool:
+    """Return whether an answer repeats the prediction that it was made from."""
+    parent = text_of(result.fields.get("parent_prediction"))
+    if parent is None:
+        return False
+    original = next((one for one in predictions if one.id == parent), None)
+    inside = entry_of(result.fields.get("prediction"))
+    if original is None and isinstance(inside.get("result"), list):
+        original = _result(inside, f"{result.place}, its prediction")
+    if original is None:
+        regions = control.by_index(result.regions).get(index, [])
+        return all(region.origin == "prediction" for region in regions)
+    regions = control.by_index(original.regions).get(index, [])
+    suggested = control.answer(regions, original.place)
+    if all(isinstance(item, str) for item in (*answer, *suggested)):
+        return set(answer) == {*suggested}
+    return list(answer) == suggested
 
 
 def _called(example: str, index: str) -> str:
@@ -423,56 +341,92 @@ class LabelStudioOptions(TimedExport):
         return choose_control(regions, control, numbers=self.numbers == "label")
 
     def answers(
-        self, export: Tasks, name: str | None, truth: Literal["count", "drop"] | None = "count"
+        self,
+        tasks: Sequence[Task],
+        left_out: Counter[str],
+        source: str,
+        name: str | None,
+        truth: Literal["count", "drop"] | None = "count",
     ) -> Content:
         """Return the answers that a control gives to tasks."""
-        results = [result for task in export.tasks for result in (*task.annotations, *task.drafts)]
-        walk = _Walk(
-            control=self.chosen(results, name),
-            name=_names_of(results),
-            policies=self.states,
-            drop_truth=truth == "drop",
-            left_out=export.left_out,
-        )
+        results = [result for task in tasks for result in (*task.annotations, *task.drafts)]
+        control, author = self.chosen(results, name), _names_of(results)
         by_example: dict[str, list[Task]] = {}
-        for task in export.tasks:
+        for task in tasks:
             by_example.setdefault(task.example, []).append(task)
-        responses = [found for tasks in by_example.values() for found in walk.responses(tasks)]
+        responses: list[Response] = []
+        truths: list[str] = []
+        for example, of in by_example.items():
+            annotations = _once((result for task in of for result in task.annotations), left_out)
+            marked = [result for result in annotations if result.is_truth]
+            truths += [result.place for result in marked]
+            if truth == "drop":
+                left_out["marked as ground truth"] += len(marked)
+                annotations = [result for result in annotations if not result.is_truth]
+            drafts = [draft for task in of for draft in task.drafts]
+            drafts = self._drafts(drafts, annotations, author, left_out)
+            predictions = [result for task in of for result in task.predictions]
+            found = [(control.by_index(one.regions), one) for one in (*annotations, *drafts)]
+            indices = [""]
+            if control.repeats:
+                indices = sorted({index for regions, _ in found for index in regions})
+                if not indices:
+                    left_out["responses to none of the repeated controls"] += len(found)
+            for at, (regions, result) in enumerate(found):
+                for index in indices:
+                    answer = control.answer(regions.get(index, []), result.place)
+                    state = result.verdict or (states.ANSWERED if answer else states.EMPTY)
+                    repeats = _repeats_prediction(result, index, answer, predictions, control)
+                    if state == states.ANSWERED and repeats:
+                        state = states.SUGGESTION
+                    responses.append(
+                        Response(
+                            example=_called(example, index),
+                            annotator=author(result),
+                            answer=None if is_cancelled(result.fields) else answer or None,
+                            state=state if at < len(annotations) else states.UNFINISHED,
+                            time=result.time,
+                            place=result.place,
+                        )
+                    )
         kind: str = self.kind or "single-label"
-        if walk.control.type == RANKER:
+        if control.type == RANKER:
             if self.kind is not None:
-                what = f": control {quoted(walk.control.name)} ranks labels"
+                what = f": control {quoted(control.name)} ranks labels"
                 got = "answers of kind partial-ranking"
-                do = "leave kind out"
-                raise refused("kind-unfit", what, f"answers of kind {kind}", got, do)
+                raise refused("kind-unfit", what, f"answers of kind {kind}", got, "leave kind out")
             kind = "partial-ranking"
         elif self.kind is None and any(len(items_of(r.answer)) > 1 for r in responses):
             kind = "label-set"
-        if kind == "single-label":
-            responses = [
-                attrs.evolve(found, answer=one_or_all(kind, found.answer))
-                if isinstance(found.answer, list)
-                else found
-                for found in responses
-            ]
-        export.warn_numbered()
-        if truth is None and walk.truths:
-            marked = f"{several(len(walk.truths), 'annotation')} marked as ground truth"
-            warn_of(
-                export.source,
-                "ground-truth-counted",
-                f": {marked} ({listed(walk.truths)})",
-                "annotators' answers",
-                "annotations that may be the truth that others were measured by",
-                'ground_truth = "drop", or "count" to count each like any other',
-            )
-        repeats = walk.control.repeats
-        return Content(
-            kind=kind,
-            responses=responses,
-            examples=() if repeats else [task.example for task in export.tasks],
-            left_out=walk.left_out,
-        )
+        if truth is None and truths:
+            what = f": {several(len(truths), 'annotation')} marked as ground truth"
+            expected = "annotators' answers"
+            got = "annotations that may be the truth that others were measured by"
+            do = 'ground_truth = "drop", or "count" to count each like any other'
+            what += f" ({listed(truths)})"
+            warn_of(source, "ground-truth-counted", what, expected, got, do)
+        examples = () if control.repeats else by_example
+        return Content(kind=kind, responses=responses, examples=examples, left_out=left_out)
+
+    def _drafts(
+        self,
+        drafts: Sequence[Result],
+        annotations: Sequence[Result],
+        author: Callable[[Result], str | None],
+        left_out: Counter[str],
+    ) -> list[Result]:
+        """Return drafts; those of people who have sent an annotation only where drafts count."""
+        if states.policy(states.UNFINISHED, "", self.states) != states.DROP:
+            return list(drafts)
+        ids = {result.id for result in annotations} - {None}
+        people = {author(result) for result in annotations} - {None}
+        kept = [
+            draft
+            for draft in drafts
+            if text_of(draft.fields.get("annotation")) not in ids and author(draft) not in people
+        ]
+        left_out["drafts beside an annotation"] += len(drafts) - len(kept)
+        return kept
 
 
 @attrs.frozen(kw_only=True)
@@ -510,33 +464,19 @@ class LabelStudio(LabelStudioOptions):
         return bool(heads) and all(map(_has_tasks, heads))
 
     def content(self, path: Path, labels: Sequence[str] | None) -> Content:
-        """Return the answers in the export."""
-        export = load(path, self.example)
-        if any(task.annotations or task.drafts for task in export.tasks):
-            return self.answers(export, self.control, self.ground_truth)
-        models = any(task.predictions for task in export.tasks)
-        read = 'plausibly.read_predictions(path, reader="label-studio") reads the predictions'
-        raise refused(
-            "annotations-empty",
-            " holds no annotation",
-            "annotated tasks",
-            several(len(export.tasks), "task")
-            + (" with predictions only" if models else " without annotations"),
-            read if models else "export again when tasks are annotated",
-        )
+        tasks, left_out = load(path, self.example, _check_annotated)
+        return self.answers(tasks, left_out, path.name, self.control, self.ground_truth)
 
     def predictions(
         self, path: Path, labels: Sequence[str] | None, model: str | None
     ) -> xr.DataArray:
-        """Return what a model predicted, (example, label); see `plausibly.plugin.from_named`."""
         with about(path.name):
-            export = load(path, self.example)
-            results = [(task, result) for task in export.tasks for result in task.predictions]
+            tasks, _ = load(path, self.example)
+            results = [(task, result) for task in tasks for result in task.predictions]
             control = self.chosen([result for _, result in results], self.control)
             if control.type == RANKER:
-                what = f": predictions of control {quoted(control.name)} are rankings"
-                expected, do = "labels with scores", "control = ... of type choices or taxonomy"
-                raise refused("predictions-ranked", what, expected, "items in order", do)
+                do = "control = ... of type choices or taxonomy"
+                raise predictions_ranked(f"predictions of control {quoted(control.name)}", do)
             found = [
                 NamedPrediction(
                     example=_called(task.example, index),
@@ -551,6 +491,5 @@ class LabelStudio(LabelStudioOptions):
                 for task, result in results
                 for index, regions in control.by_index(result.regions).items()
             ]
-            export.warn_numbered()
-            examples = [] if control.repeats else [task.example for task in export.tasks]
+            examples = [] if control.repeats else [task.example for task in tasks]
             return from_named(found, labels, model=model, examples=examples, whose=path.name)

@@ -127,14 +127,10 @@ class Control:
         unknown = [name for name in lists if name not in self.buckets]
         if unknown:
             names = ", ".join(map(quoted, (*self.buckets, *unknown)))
-            raise refused(
-                "buckets-unordered",
-                f" {at}: nothing says which bucket of {quoted(region.control)} is the best",
-                "the buckets in order, which the file does not hold",
-                listed(map(quoted, lists)),
-                f"buckets = [{names}], the best first",
-                buckets=list(lists),
-            )
+            what = f" {at}: nothing says which bucket of {quoted(region.control)} is the best"
+            expected, got = "the buckets in order", listed(map(quoted, lists))
+            do, found = f"buckets = [{names}], the best first", list(lists)
+            raise refused("buckets-unordered", what, expected, got, do, buckets=found)
         return [lists[name] for name in self.buckets if lists.get(name)]
 
     def _text(self, region: Region, item: object, at: str) -> str:
@@ -145,9 +141,8 @@ class Control:
 
 def _unfit(region: Region, at: str, expected: str, got: object) -> InputError:
     what = f" {at}: the value of control {quoted(region.control)} is not {expected}"
-    do, control = "fix it, or export again", region.control
-    shown = json_shown(got)
-    return refused("value-unfit", what, expected, shown, do, control=control, place=at)
+    do, details = "fix it, or export again", {"control": region.control, "place": at}
+    return refused("value-unfit", what, expected, json_shown(got), do, **details)
 
 
 def choose_control(regions: Iterable[Region], control: Control, *, numbers: bool) -> Control:
@@ -196,14 +191,13 @@ def _no_labels(
         got = "numbers, whose order and distance labels do not have"
         do = 'numbers = "label" takes each number as a label'
         return refused("control-number", what, "labels", got, do, controls=names)
-    return refused(
-        "control-unfit",
-        f": the values of {shown(names)} are no labels of a task",
-        f"a control of type {', '.join(NAMING[:-1])} or {NAMING[-1]}",
+    what = f": the values of {shown(names)} are no labels of a task"
+    expected = f"a control of type {', '.join(NAMING[:-1])} or {NAMING[-1]}"
+    got, do = (
         f"only {shown(types)}",
         "set the project up with Choices, Taxonomy, Ranker or Pairwise",
-        controls=names,
     )
+    return refused("control-unfit", what, expected, got, do, controls=names)
 
 
 def unknown_control(name: str, known: list[str], shown: str, **details: object) -> InputError:

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import attrs
 
 from plausibly.plugin import listed, quoted
-from plausibly.plugin.readers import JsonNumber, json_head, json_shown, read_json
-from plausibly_builtins.readers.base import Content, Entry, refused, text_of
-from plausibly_builtins.readers.label_studio import LabelStudioOptions, Result, Task, Tasks
+from plausibly.plugin.readers import JsonNumber, json_head, json_shown
+from plausibly_builtins.readers.base import Content, Entry, example_names, refused, text_of
+from plausibly_builtins.readers.label_studio import SHAPE, LabelStudioOptions, Result, Task
 from plausibly_builtins.readers.label_studio_controls import (
     NAMING,
     NUMBERS,
@@ -56,20 +57,17 @@ class LabelStudioMin(LabelStudioOptions):
         )
 
     def content(self, path: Path, labels: Sequence[str] | None) -> Content:
-        """Return the answers in the export."""
         expected = "a list of records, one per annotation"
-        found = read_json(path, expected=expected)
-        records = found if isinstance(found, list) else []
-        unfit = [record for record in records if not isinstance(record, dict)]
-        if unfit or not records:
-            got, do = json_shown(unfit[0] if unfit else found), "export again as JSON-MIN"
-            raise refused("label-studio-shape", " is no list of records", expected, got, do)
-        name = self._named(records)
+        found = SHAPE.entries(path, expected)
+        if not found:
+            raise SHAPE.refused("the list of records", expected, [])
+        name = self._named([record for _, record in found])
+        names = example_names(path.name, "record", found, self.example, ())
         tasks = [
-            self._task(record, f"record {number}", Control(name=name))
-            for number, record in enumerate(records, start=1)
+            self._task(record, example, place, Control(name=name))
+            for example, (place, record) in zip(names, found, strict=True)
         ]
-        return self.answers(Tasks(source=path.name, tasks=tasks), name)
+        return self.answers(tasks, Counter(), path.name, name)
 
     def _named(self, records: Sequence[Entry]) -> str:
         """Return the name of the control: the option, or the only one that is clear."""
@@ -84,42 +82,28 @@ class LabelStudioMin(LabelStudioOptions):
         if len(clear) == 1:
             return clear[0]
         keys = clear or keys
-        raise refused(
-            "control-unnamed",
-            ": which key holds the answers is not clear",
-            "the name of the control; the data of a task stand beside it",
-            listed(map(quoted, keys)) or "no key but those of the export itself",
-            f'control = "{keys[-1]}", or another of them' if keys else "export again as JSON",
-            keys=keys,
-        )
+        what = ": which key holds the answers is not clear"
+        expected = "the name of the control; the data of a task stand beside it"
+        got = listed(map(quoted, keys)) or "no key but those of the export itself"
+        do = f'control = "{keys[-1]}", or another of them' if keys else SHAPE.do
+        raise refused("control-unnamed", what, expected, got, do, keys=keys)
 
-    def _task(self, record: Entry, place: str, control: Control) -> Task:
+    def _task(self, record: Entry, example: str, place: str, control: Control) -> Task:
         """Return the task of a record with its annotation, if it is one."""
-        name = record.get(self.example)
-        example = text_of(name)
-        if example is None:
-            expected = f"text or a number under {quoted(self.example)}"
-            do = 'example = "..." with a key that all records have'
-            what = f" {place} names no example"
-            raise refused("example-unnamed", what, expected, json_shown(name), do)
         keys = [key for key in record if control.index(key) is not None and record[key] is not None]
         if text_of(record.get(_ID)) is None:
             if not keys:
                 return Task(example=example, annotations=())
             key = quoted(keys[0])
-            raise refused(
-                "control-collides",
-                f" {place} is no annotation and holds {key}",
-                "a key that only answers have",
-                f"{key} among the data of the task, which the answer overwrites or loses to",
-                "export as JSON, where answers and data stand apart",
-            )
+            what, expected = f" {place} is no annotation and holds {key}", "a key of answers only"
+            got = f"{key} among the data of the task, which the answer overwrites or loses to"
+            do = "export as JSON, where answers and data stand apart"
+            raise refused("control-collides", what, expected, got, do)
         regions = tuple(region for key in keys for region in _regions(key, record[key], place))
         times = {key: record.get(key) for key in ("created_at", "updated_at")}
         fields = {"id": record[_ID], "completed_by": record.get("annotator"), **times}
-        return Task(
-            example=example, annotations=(Result(place=place, fields=fields, regions=regions),)
-        )
+        result = Result(place=place, fields=fields, regions=regions)
+        return Task(example=example, annotations=(result,))
 
 
 def _is_answer(value: object) -> bool:

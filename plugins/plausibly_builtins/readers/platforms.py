@@ -5,21 +5,27 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping, Sequence
-from datetime import UTC, datetime, timedelta, timezone
+from datetime import UTC, datetime
 
 import attrs
 
 from plausibly.plugin import InputError, listed, near, quoted
 from plausibly.plugin.readers import TextTable, parse_json, states
-from plausibly_builtins.readers.base import ZONES, as_typed, choose, from_iso, refused, short
+from plausibly_builtins.readers.base import (
+    LONG,
+    TASK_ANSWERS,
+    VOTE,
+    Columns,
+    as_typed,
+    choose,
+    columns_missing,
+    form_labels,
+    from_iso,
+    refused,
+    row_refused,
+    short,
+)
 
-NEEDED = ("task", "worker", "label")
-ROLES = (*NEEDED, "weight", "time", "state")
-TASK_ANSWERS = "taskAnswers"
-LONG = 200
-"""Longer names are no slips of the pen, and dear to compare."""
-
-_WORKERS = ("worker", "performer", "annotator")
 _NO_ANSWER = (":confidence", "_gold", "_gold_reason")
 _UNIX_TIME = re.compile(r"-?[0-9]{1,15}(\.[0-9]{1,9})?")
 _NAMED = re.compile(r"[A-Z][a-z]{2} ([A-Z][a-z]{2} [0-9]{1,2} [0-9:]{8}) ([A-Z]{3}) ([0-9]{4})")
@@ -70,23 +76,8 @@ PLATFORMS: Mapping[str, _Platform] = {
 }
 
 
-@attrs.frozen(kw_only=True)
-class Columns:
-    """The column of each role, and how cells are read: words of states, JSON, times."""
-
-    called: Mapping[str, str]
-    words: Mapping[str, str] = attrs.field(factory=lambda: {word: word for word in states.STATES})
-    golden: tuple[str, ...] = ()
-    separator: str | None = None
-    json: bool = False
-    question: str | None = None
-    months_first: bool = False
-
-
 def platform_of(header: Sequence[str], mapped: Mapping[str, str]) -> str | None:
     """Return the platform whose columns are unmistakably there; None where none or several are."""
-    if all(mapped.get(role, role) in header for role in NEEDED) and not set(mapped) >= {*NEEDED}:
-        return None
     found: list[str] = []
     for name, of in PLATFORMS.items():
         # Of Toloka's columns the worker's is enough; the task may be named by an input.
@@ -94,9 +85,6 @@ def platform_of(header: Sequence[str], mapped: Mapping[str, str]) -> str | None:
         answered = "label" in mapped or name == "figure-eight" or _starting(of.answers, header)
         if answered and all(mark in header for mark in marks):
             found.append(name)
-    if not found and sum(name in header for name in _WORKERS) == 1:
-        others = [mapped.get(role, role) for role in ("task", "label")]
-        found = ["crowd-kit"] * ("worker" not in mapped and all(name in header for name in others))
     return found[0] if len(found) == 1 else None
 
 
@@ -105,46 +93,25 @@ def _starting(start: str, header: Sequence[str]) -> list[str]:
 
 
 def columns_of(
-    table: TextTable, preset: str | None, mapped: Mapping[str, str], answer: str | None
+    table: TextTable, name: str, mapped: Mapping[str, str], answer: str | None
 ) -> Columns:
-    """Return which column of a table holds what."""
-    unknown = [role for role in mapped if role not in ROLES]
-    if unknown:
-        meant = near(unknown[0], ROLES)
-        what = f": a crowd table has no {quoted(unknown[0])}"
-        expected = "task, worker and label, and where it has them weight, time and state"
-        do = f"did you mean {meant}?" if meant else "map task, worker or label"
-        raise refused("columns-unknown", what, expected, listed(mapped), do)
-    header = table.header if table.named else ()
-    name = preset or platform_of(header, mapped)
-    of = PLATFORMS.get(name or "")
-    if of is None or name is None:
-        plain = NEEDED if table.named or mapped else ("1", "2", "3")
-        found = dict(zip(NEEDED, plain, strict=True))
-        if name == "crowd-kit":
-            found["worker"] = next((one for one in _WORKERS if one in header), found["worker"])
-        if answer is not None:
-            found["label"] = answer
-        return Columns(called=_in_order({**found, **mapped}))
-    found = {role: n for role, n in of.columns.items() if role in NEEDED or n in header}
+    """Return which column of a table of a platform holds what."""
+    of, header = PLATFORMS[name], table.header if table.named else ()
+    found = {role: n for role, n in of.columns.items() if role in VOTE or n in header}
     inputs = _starting("INPUT:", header)
     if name == "toloka" and found["task"] not in header and len(inputs) == 1:
         found["task"] = inputs[0]
     label, question = _answers(table, name, answer, mapped.get("label"))
-    golden = [n for n in header if of.golden and n.startswith(of.golden)]
+    golden = _starting(of.golden, header) if name == "toloka" else [of.golden]
     return Columns(
-        called=_in_order({**found, **mapped, "label": label}),
+        called={**found, **mapped, "label": label},
         words={**{word: word for word in states.STATES}, **of.words},
-        golden=tuple(n for n in golden if name == "toloka" or n == of.golden),
+        golden=tuple(n for n in golden if n and n in header),
         separator="\n" if name == "figure-eight" else None,
         json=label.endswith(TASK_ANSWERS),
         question=question,
         months_first=name == "figure-eight",
     )
-
-
-def _in_order(found: Mapping[str, str]) -> dict[str, str]:
-    return {role: found[role] for role in ROLES if role in found}
 
 
 def _answers(
@@ -167,21 +134,12 @@ def _answers(
     if not found:
         do = as_typed("crowd-table", 'answer = "COLUMN"')
         expected = f"one as {name} writes it, such as {preset.answers}NAME"
-        got, what = listed(header), " has no column of answers"
-        raise refused("columns-missing", what, expected, got, do, seen=list(header))
+        raise columns_missing(table, "answers", expected, do)
     names = ("answer-unclear", "answer-unclear")
     return choose(("crowd-table", "answer"), "columns", found, None, names), None
 
 
 # ---- cells
-
-
-def row_refused(
-    table: TextTable, row: int, name: str, what: str, expected: str, got: str, do: str
-) -> InputError:
-    """Return the error about a row; `what` follows its place."""
-    where = table.place(row).removeprefix(table.whose)
-    return refused(name, f"{where}{what}", expected, got, do, line=table.lines[row])
 
 
 @attrs.frozen(kw_only=True)
@@ -196,7 +154,6 @@ class Answers:
 def answers_of(
     table: TextTable, columns: Columns, separator: str | None, missing: Sequence[str]
 ) -> Answers:
-    """Return the labels in each row."""
     cells = table.column(columns.called["label"])
     skipped = {"", *missing}
     if columns.json:
@@ -223,26 +180,27 @@ def _from_json(
     if question is None and known:
         names = ("answer-unclear", "answer-unclear")
         question = choose(("crowd-table", "answer"), "questions", known, None, names)
-    labels: list[list[str]] = []
-    nothing: list[bool] = []
+    found = Answers(labels=[], nothing=[])
     choices: list[tuple[str, ...]] = []
     for row, answer in enumerate(answers):
         value = None if question is None else answer.get(question)
-        named = [] if value is None else _labels(table, row, value)
-        labels.append([label for label in dict.fromkeys(named) if label not in skipped])
-        nothing.append(value is None or (bool(named) and not labels[-1]) or value == "")
-        if isinstance(value, dict) and _of_choices(value):
+        named: list[str] | None = []
+        if isinstance(value, bool):
+            named = ["true" if value else "false"]
+        elif value is not None:
+            named = form_labels({"labels": value} if isinstance(value, list) else value)
+        if named is None:
+            raise _unreadable(table, row, value)
+        labels = [label for label in dict.fromkeys(named) if label not in skipped]
+        found.labels.append(labels)
+        found.nothing.append(value is None or (bool(named) and not labels) or value == "")
+        if isinstance(value, dict) and all(isinstance(chosen, bool) for chosen in value.values()):
             choices.append(tuple(label for label in value if label not in skipped))
-    offered = None
-    if choices and len(choices) == len(answers) - sum(nothing):
+    if choices and len(choices) == len(answers) - sum(found.nothing):
         alike = len(set(choices)) == 1
         offered = list(choices[0]) if alike else sorted(set().union(*choices))
-    return Answers(labels=labels, nothing=nothing, offered=offered)
-
-
-def _of_choices(value: dict[str, object]) -> bool:
-    """Return whether a value says of each label whether it was chosen."""
-    return bool(value) and all(isinstance(chosen, bool) for chosen in value.values())
+        return attrs.evolve(found, offered=offered)
+    return found
 
 
 def _questions(table: TextTable, row: int, cell: str) -> dict[str, object]:
@@ -254,20 +212,6 @@ def _questions(table: TextTable, row: int, cell: str) -> dict[str, object]:
             raise _unreadable(table, row, part)
         found |= part
     return found
-
-
-def _labels(table: TextTable, row: int, value: object) -> list[str]:
-    if isinstance(value, dict) and _of_choices(value):
-        return [name for name, chosen in value.items() if chosen]
-    if isinstance(value, dict) and len(value) == 1 and value.keys() <= {"label", "labels"}:
-        (value,) = value.values()
-    if isinstance(value, bool):
-        return ["true" if value else "false"]
-    if isinstance(value, str):
-        return [str(value)] if value else []
-    if isinstance(value, list) and all(isinstance(one, str) for one in value):
-        return [str(one) for one in value]
-    raise _unreadable(table, row, value)
 
 
 def _unreadable(table: TextTable, row: int, value: object) -> InputError:
@@ -282,10 +226,8 @@ def _seconds(text: str, months_first: bool) -> tuple[str, float]:
     if _UNIX_TIME.fullmatch(text):
         return "a number", float(text)
     if named := _NAMED.fullmatch(text):
-        if named[2] not in ZONES:
-            raise ValueError(text)
-        found = datetime.strptime(f"{named[1]} {named[3]}", "%b %d %H:%M:%S %Y")
-        found = found.replace(tzinfo=timezone(timedelta(hours=ZONES[named[2]])))
+        time = datetime.strptime(f"{named[1]} {named[3]}", "%b %d %H:%M:%S %Y")
+        found = from_iso(f"{time} {named[2]}")
     elif months_first and "/" in text:
         found = datetime.strptime(text, "%m/%d/%Y %H:%M:%S")
     else:
@@ -322,7 +264,8 @@ def times_of(table: TextTable, columns: Columns) -> list[float | None]:
 
 
 def states_of(table: TextTable, columns: Columns) -> list[str]:
-    """Return the state of each row."""
+    if "state" not in columns.called:
+        return [states.ANSWERED] * len(table)
     words = {"": states.ANSWERED, **columns.words}
     found: list[str] = []
     for row, cell in enumerate(table.column(columns.called["state"])):
@@ -338,6 +281,8 @@ def states_of(table: TextTable, columns: Columns) -> list[str]:
 
 def weights_of(table: TextTable, columns: Columns) -> list[float]:
     """Return how many times each row counts."""
+    if "weight" not in columns.called:
+        return [1.0] * len(table)
     found: list[float] = []
     for row, cell in enumerate(table.column(columns.called["weight"])):
         weight = float(cell) if _NUMBER.fullmatch(cell) else 0.0
@@ -347,9 +292,3 @@ def weights_of(table: TextTable, columns: Columns) -> list[float]:
             raise row_refused(table, row, "weight-unreadable", what, expected, got, do)
         found.append(weight)
     return found
-
-
-def known_answers(table: TextTable, columns: Columns) -> list[int]:
-    """Return the rows of tasks whose answer the platform knows."""
-    cells = ((row, c) for name in columns.golden for row, c in enumerate(table.column(name)))
-    return sorted({row for row, cell in cells if cell.casefold() not in ("", "false")})

@@ -19,6 +19,7 @@ from plausibly_builtins.readers.base import (
     as_typed,
     choose,
     files_below,
+    line_refused,
     refused,
     short,
 )
@@ -52,7 +53,6 @@ class Ballot:
 
     @property
     def size(self) -> int:
-        """How many alternatives it names."""
         return sum(map(len, self.groups))
 
 
@@ -87,63 +87,54 @@ def read_profile(path: Path, source: str) -> Profile:
             raise refused("file-empty", " is empty", "a header and ballots", "nothing", do)
         ending = path.suffix.lstrip(".").lower()
         if lines[0][1].startswith("#"):
-            head = [line for line in lines if line[1].startswith("#")]
-            body = [line for line in lines if not line[1].startswith("#")]
-            mark, profile = ":", _header(head, body, ending)
+            mark, body = ":", [line for line in lines if not line[1].startswith("#")]
+            profile = _header([line for line in lines if line[1].startswith("#")], body, ending)
         else:
             mark, (profile, body) = ",", _older(lines, ending)
         ballots = [_ballot(line, *text.partition(mark)[::2]) for line, text in body]
+        first: dict[tuple[frozenset[int], ...], int] = {}
         for ballot in ballots:
             _check(ballot, profile)
-        _check_sums(ballots, profile)
+            before = first.setdefault(tuple(map(frozenset, ballot.groups)), ballot.line)
+            if before != ballot.line:
+                lines_of = [before, ballot.line]
+                what = f" lists one ballot in lines {' and '.join(map(counted, lines_of))}"
+                expected = "each once, with the number of its voters"
+                got = "two lines; the order within braces means nothing"
+                do = "add the two counts up in one line"
+                raise refused("order-twice", what, expected, got, do, lines=lines_of)
+        sums = {"voters": sum(b.count for b in ballots), "different ballots": len(ballots)}
+        for noun, found in sums.items():
+            line, stated = profile.sums[noun]
+            if found != stated:
+                what = f" line {counted(line)} counts {counted(stated)} {noun}"
+                expected, got = "as many in the ballots", counted(found)
+                do = "download the file again, or fix that number"
+                numbers = {"line": line, "said": stated, "found": found}
+                raise refused("preflib-counts", what, expected, got, do, **numbers)
         return attrs.evolve(profile, ballots=ballots, source=source)
-
-
-def _check_sums(ballots: Sequence[Ballot], profile: Profile) -> None:
-    first: dict[tuple[frozenset[int], ...], int] = {}
-    for ballot in ballots:
-        before = first.setdefault(tuple(map(frozenset, ballot.groups)), ballot.line)
-        if before != ballot.line:
-            lines = [before, ballot.line]
-            what = f" lists one ballot in lines {' and '.join(map(counted, lines))}"
-            expected = "each once, with the number of its voters"
-            got = "two lines; the order within braces means nothing"
-            do = "add the two counts up in one line"
-            raise refused("order-twice", what, expected, got, do, lines=lines)
-    sums = {"voters": sum(b.count for b in ballots), "different ballots": len(ballots)}
-    for noun, found in sums.items():
-        line, stated = profile.sums[noun]
-        if found != stated:
-            what = f" line {counted(line)} counts {counted(stated)} {noun}"
-            do = "download the file again, or fix that number"
-            numbers = {"line": line, "said": stated, "found": found}
-            got = counted(found)
-            raise refused("preflib-counts", what, "as many in the ballots", got, do, **numbers)
 
 
 def _broken(line: int, what: str, expected: str, got: str, do: str = "fix that line") -> InputError:
     """Return the error about a line that is not as the format has it."""
     got = got if len(got) <= 60 else f"{got[:59]}…"
-    what = f" line {counted(line)} {what}"
-    return refused("preflib-broken", what, expected, got, do, line=line)
+    return line_refused(line, "preflib-broken", f" {what}", expected, got, do)
 
 
 def _header(head: Lines, body: Lines, ending: str) -> Profile:
     """Return what the lines before the ballots say."""
-    if body and head[-1][0] > body[0][0]:
-        line, text = next((line, text) for line, text in head if line > body[0][0])
-        what, do = "is of the header, after ballots", "move that line above the ballots"
-        raise _broken(line, what, "the whole header first", quoted(text), do)
     fields: dict[str, tuple[int, str]] = {}
     for line, text in head:
+        if body and line > body[0][0]:
+            do = "move that line above the ballots"
+            expected = "the whole header first"
+            raise _broken(line, "is of the header, after ballots", expected, quoted(text), do)
         match = _KEY.fullmatch(text)
-        if match is None or not match[1]:
-            raise _broken(line, "is no line of a header", "# KEY: value", quoted(text))
-        key = match[1].upper()
+        key = match[1].upper() if match else ""
         named = key.startswith(("ALTERNATIVE NAME", "CATEGORY NAME"))
-        if named and not _NUMBERED.fullmatch(key):
-            expected = "a number from 1, such as # ALTERNATIVE NAME 1: cat"
-            raise _broken(line, "names nothing that has a number", expected, quoted(text))
+        if match is None or not key or (named and not _NUMBERED.fullmatch(key)):
+            expected = "# KEY: value; names have numbers from 1, as # ALTERNATIVE NAME 1: cat"
+            raise _broken(line, "is no line of a header", expected, quoted(text))
         if key in fields:
             got = f"lines {counted(fields[key][0])} and {counted(line)}"
             raise _broken(line, f"says {key} again", "each key once", got, "remove one of them")
@@ -155,11 +146,10 @@ def _header(head: Lines, body: Lines, ending: str) -> Profile:
         got = "# DATA TYPE" if typed else "no DATA TYPE in the header"
         do = "name a file of orders or categories" if typed else "add a line # DATA TYPE: toi"
         raise refused("type-unfit", f" is of type {short(kind)}", expected, got, do)
-    categories = _names(fields, "CATEGORY", "NUMBER CATEGORIES", end) if kind == "cat" else ()
     unique = next((key for key in _UNIQUE if key in fields), _UNIQUE[kind == "cat"])
     return Profile(
         type=kind,
-        categories=categories,
+        categories=_names(fields, "CATEGORY", "NUMBER CATEGORIES", end) if kind == "cat" else (),
         alternatives=_names(fields, "ALTERNATIVE", "NUMBER ALTERNATIVES", end),
         sums={
             "voters": _number(fields, _VOTERS, end),
@@ -169,24 +159,20 @@ def _header(head: Lines, body: Lines, ending: str) -> Profile:
 
 
 def _number(fields: Fields, key: str, end: int) -> tuple[int, int]:
-    if key not in fields:
-        got = near(key, fields) or several(len(fields), "other key")
-        what, do = f"ends a header without {key}", "download the file again, or add that line"
-        raise _broken(end, what, f"# {key}: a number", got, do)
-    line, text = fields[key]
+    line, text = fields.get(key, (end, ""))
     if not _WHOLE.fullmatch(text):
-        raise _broken(line, f"gives no number as {key}", "a whole number", quoted(text))
+        got = quoted(text) if key in fields else near(key, fields)
+        got = got or several(len(fields), "other key")
+        what, do = f"gives no number as {key}", "download the file again, or fix the header"
+        raise _broken(line, what, f"# {key}: a whole number", got, do)
     return line, int(text)
 
 
 def _names(fields: Fields, noun: str, key: str, end: int) -> tuple[str, ...]:
     """Return the names of alternatives or categories, by number; each there, and once."""
     line, number = _number(fields, key, end)
-    found = {
-        int(match[2]): value
-        for name, value in fields.items()
-        if (match := _NUMBERED.fullmatch(name)) and match[1] == noun
-    }
+    matches = ((_NUMBERED.fullmatch(name), value) for name, value in fields.items())
+    found = {int(match[2]): value for match, value in matches if match and match[1] == noun}
     return _in_order(found, number, noun.lower(), line)
 
 
@@ -201,12 +187,10 @@ def _in_order(
         raise _broken(line, what, expected, several(len(found), "name"), do)
     first: dict[str, int] = {}
     for at, name in (found[place] for place in range(1, number + 1)):
-        expected = f"a name of its own for each {noun}"
-        if not name:
-            raise _broken(at, f"names no {noun}", expected, "nothing")
-        if name in first:
-            got = f"lines {counted(first[name])} and {counted(at)}"
-            raise _broken(at, f"names the {noun} {short(name)} again", expected, got)
+        if not name or name in first:
+            what = f"names the {noun} {short(name)} again" if name else f"names no {noun}"
+            got = f"lines {counted(first[name])} and {counted(at)}" if name else "nothing"
+            raise _broken(at, what, f"a name of its own for each {noun}", got)
         first[name] = at
     return tuple(first)
 
@@ -251,63 +235,53 @@ def _ballot(line: int, count: str, order: str) -> Ballot:
     order, at, last = order.strip(), 0, ","
     while last:
         match = _GROUP.match(order, at)
-        if match is None:
-            rest = order[at:].strip()
-            is_open = rest.startswith("{") and "}" not in rest
-            what = "has a brace that is not closed" if is_open else "holds what is no order"
+        texts: Sequence[str] = [order[at:]]
+        if match is not None:
+            braced, single, last = match.groups()
+            texts = [single] if braced is None else braced.split(",") if braced.strip() else []
+            at = match.end()
+        wrong = [text.strip() for text in texts if not _WHOLE.fullmatch(text.strip())]
+        if wrong:
             expected = "numbers of alternatives, with ties as {2,4}"
-            raise _broken(line, what, expected, quoted(rest))
-        braced, single, last = match.groups()
-        texts = [single] if braced is None else braced.split(",") if braced.strip() else []
-        for text in texts:
-            if not _WHOLE.fullmatch(text.strip()):
-                what = "names no alternative where one should be"
-                raise _broken(line, what, "its number", quoted(text.strip()))
+            raise _broken(line, "holds what is no order", expected, quoted(wrong[0]))
         groups.append(tuple(map(int, texts)))
-        at = match.end()
     return Ballot(line=line, count=int(count), groups=tuple(groups))
 
 
 def _check(ballot: Ballot, profile: Profile) -> None:
     """Raise an error unless a ballot is one of its type, of alternatives that there are."""
-    number, groups, kind = len(profile.alternatives), ballot.groups, profile.type
-
-    def wrong(name: str, what: str, expected: str, got: str, do: str = "") -> InputError:
-        what = f" line {counted(ballot.line)} {what}"
-        do = do or "fix that line"
-        return refused(name, what, expected, got, do, line=ballot.line)
-
+    number, line, kind, groups = len(profile.alternatives), ballot.line, profile.type, ballot.groups
     named = [place for group in groups for place in group]
     outside = [place for place in named if not 0 < place <= number]
     if outside:
-        what, expected = f"names alternative {counted(outside[0])}", f"1 to {counted(number)}"
+        what, expected = f" names alternative {counted(outside[0])}", f"1 to {counted(number)}"
         got = f"{several(len(outside), 'number')} beyond"
         do = "fix that line, or name that alternative in the header"
-        raise wrong("alternative-unknown", what, expected, got, do)
+        raise line_refused(line, "alternative-unknown", what, expected, got, do)
     twice = [place for place, count in Counter(named).items() if count > 1]
     if twice:
-        what = f"names {short(profile.alternatives[twice[0] - 1])} twice"
-        expected = "each alternative once in a ballot"
-        raise wrong("alternative-twice", what, expected, f"{listed(twice)} again")
+        what = f" names {short(profile.alternatives[twice[0] - 1])} twice"
+        expected, got = "each alternative once in a ballot", f"{listed(twice)} again"
+        raise line_refused(line, "alternative-twice", what, expected, got)
     if kind == "cat":
         wanted = len(profile.categories)
         if len(groups) != wanted:
+            what = f"has {several(len(groups), 'group')}"
             expected = f"one per category, {wanted}, an empty one as {{}}"
-            got = "more" if len(groups) > wanted else "fewer"
-            raise wrong("preflib-broken", f"has {several(len(groups), 'group')}", expected, got)
+            raise _broken(line, what, expected, "more" if len(groups) > wanted else "fewer")
         return
     if not all(groups):
-        what = "ranks no alternative" + (" in one of its groups" if named else "")
+        what = " ranks no alternative" + (" in one of its groups" if named else "")
         do = "remove it, and count anew in the header"
-        raise wrong("ballot-empty", what, "an alternative at every rank", "{}", do)
+        raise line_refused(line, "ballot-empty", what, "an alternative at every rank", "{}", do)
     tied = kind.startswith("s") and any(len(group) > 1 for group in groups)
     if tied or (kind.endswith("c") and ballot.size < number):
         wider = f"t{kind[1:]}" if tied else f"{kind[:2]}i"
-        what = "holds a tie" if tied else "leaves alternatives out"
+        what = " holds a tie" if tied else " leaves alternatives out"
         expected = f"{'strict' if tied else 'complete'} orders, as {kind} files have"
         got = f"{several(ballot.size, 'alternative')} in {several(len(groups), 'rank')}"
         do = f'"# DATA TYPE: {wider}", or fix that line'
-        raise wrong("type-unfit", what, expected, got, do)
+        raise line_refused(line, "type-unfit", what, expected, got, do)
 
 
 @attrs.frozen(kw_only=True)
@@ -356,7 +330,6 @@ class PrefLib(Export):
         return _is_ballots(path) and numbers
 
     def content(self, path: Path, labels: Sequence[str] | None) -> Content:
-        """Return the ballots in the file or folder."""
         if path.is_dir():
             profiles = self._in_folder(path)
         else:
@@ -366,16 +339,12 @@ class PrefLib(Export):
         shorter = [p.place(b) for p in profiles.values() for b in p.ballots if b.size < number]
         if self.unlisted is None and shorter:
             lines = f"{several(len(shorter), 'line')} that name fewer than all "
-            raise refused(
-                "unlisted-unsaid",
-                f" holds {lines}{several(number, 'alternative')}, first {shorter[0]}",
-                "the meaning of that, which the format leaves open: excluded = the others come "
-                "after all that are named; unknown = they were not compared",
-                "no word",
-                as_typed("preflib", 'unlisted = "excluded"') + " where voters could name every "
-                'label, "unknown" where they could not',
-                places=shorter,
-            )
+            what = f" holds {lines}{several(number, 'alternative')}, first {shorter[0]}"
+            expected = "the meaning of that, which the format leaves open: excluded = the others "
+            expected += "come after all that are named; unknown = they were not compared"
+            do = as_typed("preflib", 'unlisted = "excluded"')
+            do += ' where voters could name every label, "unknown" where they could not'
+            raise refused("unlisted-unsaid", what, expected, "no word", do, places=shorter)
         # A declared label that was on no ballot was not compared.
         beyond = labels is not None and not set(labels) <= set(first.alternatives)
         return Content(
@@ -457,5 +426,4 @@ def _is_ballots(path: Path) -> bool:
 
 
 def _files(folder: Path) -> list[Path]:
-    """Return the files of ballots below a folder."""
     return [path for path in files_below(folder, "*") if _is_ballots(path)]

@@ -25,15 +25,14 @@ from plausibly_builtins.readers.base import (
     TimedExport,
     about,
     as_typed,
+    entry_of,
+    example_names,
     first_entries,
     items_of,
     line_refused,
     objects,
-    one_or_all,
     refused,
     short,
-    shown,
-    text_of,
 )
 
 if TYPE_CHECKING:
@@ -57,7 +56,6 @@ class Line:
 
     @property
     def place(self) -> str:
-        """Where it stands."""
         return f"line {counted(self.number)}"
 
     def _unfit(self, key: str, expected: str) -> InputError:
@@ -80,25 +78,19 @@ class Line:
         return found
 
     def options(self) -> list[str]:
-        """Return the ids of the options of a choice."""
         options = items_of(self.fields.get("options"))
-        ids = [option.get("id") if isinstance(option, dict) else None for option in options]
+        ids = [entry_of(option).get("id") for option in options]
         if not ids or not all(isinstance(name, str) and name for name in ids):
             raise self._unfit("options", 'options with ids: [{"id": "cat"}]')
         return [str(name) for name in ids]
 
-    def counts(self, view: str) -> bool:
-        """Return whether it names labels: not where it is ignored, or a choice rejected."""
-        answer = self.fields["answer"]
-        return answer == _ACCEPT or (answer == _REJECT and view == _BINARY)
-
-    def answer(self, view: str) -> list[str]:
-        """Return the labels that it names."""
+    def answer(self, view: str) -> list[str] | None:
+        """Return the labels that it names; None where it is ignored, or a choice rejected."""
         answer = self.fields.get("answer")
         if answer not in _ANSWERS:
             raise self._unfit("answer", listed(_ANSWERS))
-        if not self.counts(view):
-            return []
+        if answer != _ACCEPT and (answer != _REJECT or view != _BINARY):
+            return None
         if view == _BINARY:
             return [str(answer)]
         chosen, options = self.fields.get("accept"), self.options()
@@ -116,22 +108,20 @@ class Line:
         return str(name) if name and not _TIME_STAMP.fullmatch(name) else None
 
     def time(self) -> float | None:
-        """Return when it was answered, in seconds."""
         time = self.fields.get("_timestamp")
         if time is not None and not isinstance(time, JsonNumber):
             raise self._unfit("_timestamp", "seconds")
         return None if time is None else time.value
 
     def scores(self, view: str) -> tuple[tuple[str, float], ...]:
-        """Return the scores of the model in the loop."""
         if view == _CHOICE:
             return tuple(
                 (str(option["id"]), option["score"].value)
                 for option in items_of(self.fields.get("options"))
                 if isinstance(option, dict) and isinstance(option.get("score"), JsonNumber)
             )
-        meta = self.fields.get("meta")
-        score = self.fields.get("score", meta.get("score") if isinstance(meta, dict) else None)
+        meta = entry_of(self.fields.get("meta"))
+        score = self.fields.get("score", meta.get("score"))
         if not isinstance(score, JsonNumber) or not 0 <= score.value <= 1:
             return ()
         return ((_ACCEPT, score.value), (_REJECT, 1 - score.value))
@@ -170,20 +160,20 @@ class Prodigy(TimedExport):
         )
 
     def content(self, path: Path, labels: Sequence[str] | None) -> Content:
-        """Return the answers in the file."""
         lines, view, offered = self._lines(path)
+        names = self._examples(path.name, lines, view)
         answers = [line.answer(view) for line in lines]
-        kind = self._kind(view, lines, answers)
+        kind = self._kind(view, lines, [answer or [] for answer in answers])
         responses = [
             Response(
-                example=self._example(line, view),
+                example=name,
                 annotator=line.annotator(),
-                answer=one_or_all(kind, answer),
-                state=states.ANSWERED if line.counts(view) else states.SKIPPED,
+                answer=answer or [],
+                state=states.SKIPPED if answer is None else states.ANSWERED,
                 time=line.time(),
                 place=line.place,
             )
-            for line, answer in zip(lines, answers, strict=True)
+            for line, name, answer in zip(lines, names, answers, strict=True)
         ]
         versions = sum(len(items_of(line.fields.get("versions"))) for line in lines)
         return Content(
@@ -196,19 +186,17 @@ class Prodigy(TimedExport):
     def predictions(
         self, path: Path, labels: Sequence[str] | None, model: str | None
     ) -> xr.DataArray:
-        """Return the scores of the model in the loop, (example, label)."""
         with about(path.name):
             lines, view, offered = self._lines(path)
             found: dict[str, NamedPrediction] = {}
-            for line in lines:
-                name, scores = self._example(line, view), line.scores(view)
+            names = self._examples(path.name, lines, view)
+            for line, name in zip(lines, names, strict=True):
+                scores = line.scores(view)
                 scored = NamedPrediction(example=name, model="", scores=scores, place=line.place)
                 # An example with several annotators stands in several lines, scored once.
                 found.setdefault(name, scored)
-            labels, examples = labels or offered, list(found)
-            return from_named(
-                found.values(), labels, whose=path.name, model=model, examples=examples
-            )
+            every, source = found.values(), path.name
+            return from_named(every, labels or offered, whose=source, model=model, examples=found)
 
     def _lines(self, path: Path) -> tuple[list[Line], str, list[str]]:
         """Return the lines, the view of all, and the labels that could be named."""
@@ -231,15 +219,10 @@ class Prodigy(TimedExport):
             raise refused("labels-several", what, expected, got, do)
         return lines, _BINARY, [_ACCEPT, _REJECT]
 
-    def _example(self, line: Line, view: str) -> str:
+    def _examples(self, source: str, lines: Sequence[Line], view: str) -> list[str]:
         key = self.example if self.example is not None else _HASHES[view]
-        name = text_of(line.fields.get(key))
-        if name is None:
-            got, expected = shown(line.fields, key, "no such key"), f"text or a number as {key}"
-            do = as_typed("prodigy", 'example = "KEY"') + " with a key that names them"
-            what = " names no example"
-            raise line_refused(line.number, "example-unnamed", what, expected, got, do)
-        return name
+        found = [(line.place, line.fields) for line in lines]
+        return example_names(source, "line", found, key, ())
 
     def _kind(self, view: str, lines: Sequence[Line], answers: Sequence[Sequence[str]]) -> str:
         if view == _BINARY and self.kind == "label-set":
@@ -248,8 +231,8 @@ class Prodigy(TimedExport):
             raise refused("kind-unfit", what, expected, got, "leave kind out")
         if view == _BINARY or self.kind is not None:
             return self.kind or "single-label"
-        configs = [line.fields.get("config") for line in lines]
-        styles = {c.get("choice_style") for c in configs if isinstance(c, dict)}
+        configs = [entry_of(line.fields.get("config")) for line in lines]
+        styles = {config.get("choice_style") for config in configs if config}
         if any(len(answer) > 1 for answer in answers) or "multiple" in styles:
             return "label-set"
         if styles == {"single"}:

@@ -7,15 +7,13 @@ from pathlib import Path
 
 import attrs
 
-from plausibly.plugin import InputError, counted, listed, quoted
+from plausibly.plugin import listed, quoted
 from plausibly.plugin.readers import (
     Response,
-    file_contents,
     json_head,
     json_shown,
     parse_json,
     read_json,
-    read_json_lines,
     states,
 )
 from plausibly_builtins.readers.base import (
@@ -24,12 +22,15 @@ from plausibly_builtins.readers.base import (
     Entry,
     Export,
     Kind,
+    PlacedEntry,
+    Shape,
     as_typed,
     choose,
+    entry_of,
     files_below,
     first_bytes,
     first_entries,
-    one_or_all,
+    form_labels,
     refused,
     seconds_of,
     text_of,
@@ -38,12 +39,7 @@ from plausibly_builtins.readers.base import (
 
 _METADATA = "-metadata"
 _WORKERS = "annotationsFromAllWorkers"
-
-
-def _unlike(place: str, expected: str, got: str) -> InputError:
-    what = f" {place} is not as Ground Truth writes it" if place else " is no Ground Truth output"
-    do = "name the reader that it is for: --reader NAME"
-    return refused("sagemaker-unlike", what, expected, got, do)
+_SHAPE = Shape("sagemaker-unlike", "name the reader that it is for: --reader NAME")
 
 
 def _attributes(entry: Entry) -> list[str]:
@@ -54,8 +50,7 @@ def _attributes(entry: Entry) -> list[str]:
 
 def _metadata(entry: Entry, attribute: str) -> Entry:
     """Return what a line says of its label attribute."""
-    found = entry.get(attribute + _METADATA)
-    return found if isinstance(found, dict) else {}
+    return entry_of(entry.get(attribute + _METADATA))
 
 
 def _is_request(entry: object) -> bool:
@@ -77,7 +72,7 @@ def _is_ours(entry: object) -> bool:
 
 def _has_answers(value: object) -> bool:
     """Return whether a file holds the answers of workers about one object, without its name."""
-    answers = value.get("answers") if isinstance(value, dict) else None
+    answers = entry_of(value).get("answers")
     return (
         isinstance(answers, list)
         and bool(answers)
@@ -85,42 +80,28 @@ def _has_answers(value: object) -> bool:
     )
 
 
-def load(path: Path) -> list[tuple[str, Entry]]:
+def load(path: Path) -> list[PlacedEntry]:
     """Return the objects in a file with their places: one per line, or one list of all."""
-    expected = "one object per line, with source-ref or source"
-    found: list[tuple[str, object]]
-    if len(json_head(file_contents(path, "annotations"))) > 1:
-        found = [(f"line {counted(n)}", v) for n, v in read_json_lines(path, expected=expected)]
-    else:
-        value = read_json(path, expected=expected)
-        found = [("line 1", value)]
-        if isinstance(value, list):
-            found = [(f"entry {counted(at)}", item) for at, item in enumerate(value, start=1)]
-    entries: list[tuple[str, Entry]] = []
-    for place, value in found:
-        if not isinstance(value, dict):
-            raise _unlike(place, "an object", json_shown(value))
-        if _has_answers(value) and not _attributes(value):
-            what = " holds answers about one object, which it does not name"
-            expected = "the folder worker-response, whose folders name the objects"
-            do = "name that folder instead of the file"
-            raise refused("folder-expected", what, expected, "one file of it", do)
-        entries.append((place, value))
+    entries = _SHAPE.entries(path, "one object per line, with source-ref or source")
+    if any(_has_answers(entry) and not _attributes(entry) for _, entry in entries):
+        what = " holds answers about one object, which it does not name"
+        expected = "the folder worker-response, whose folders name the objects"
+        do = "name that folder instead of the file"
+        raise refused("folder-expected", what, expected, "one file of it", do)
     return entries
 
 
 def _name(entry: Entry, place: str) -> str:
-    """Return the name of the object on a line of a manifest."""
     name = text_of(entry.get("source-ref")) or text_of(entry.get("source"))
     if name is None:
-        raise _unlike(place, "source-ref or source", f"keys {listed(entry) or 'none'}")
+        raise _SHAPE.refused(place, "source-ref or source", entry, f"keys {listed(entry)}")
     return name
 
 
 # ---- merged labels
 
 
-def _kind_of_job(done: Sequence[tuple[str, Entry]], attribute: str) -> Kind | None:
+def _kind_of_job(done: Sequence[PlacedEntry], attribute: str) -> Kind | None:
     """Return the kind of merged labels; None where the lines hold the answers of all workers."""
     kinds: dict[Kind | None, tuple[str, str]] = {}
     for place, entry in done:
@@ -149,8 +130,7 @@ def _merged(
 ) -> Response:
     """Return the response on a line of merged labels; `called` keeps the name of each number."""
     about, value = _metadata(entry, attribute), entry[attribute]
-    classes = about.get("class-map")
-    names: Entry = classes if isinstance(classes, dict) else {}
+    names = entry_of(about.get("class-map"))
     numbers = value if isinstance(value, list) else [value]
     if kind == "single-label":
         numbers, names = [value], {str(value): about.get("class-name")}
@@ -174,7 +154,7 @@ def _merged(
     return Response(
         example=_name(entry, place),
         annotator=CONSOLIDATED,
-        answer=labels[0] if kind == "single-label" else labels,
+        answer=labels,
         state=state,
         place=place,
     )
@@ -185,12 +165,11 @@ def _merged(
 
 def _requested(entry: Entry, place: str, source: str) -> Iterator[Response]:
     """Yield the answer of each worker in an entry of ``consolidation-request``."""
-    about = entry.get("dataObject")
-    inside = about if isinstance(about, dict) else {}
+    inside = entry_of(entry.get("dataObject"))
     names = (inside.get("s3Uri"), inside.get("content"), entry["datasetObjectId"])
     name = next(filter(None, map(text_of, names)), None)
     if name is None:
-        raise _unlike(place, "dataObject with s3Uri or content", json_shown(about))
+        raise _SHAPE.refused(place, "dataObject with s3Uri or content", inside)
     yield from _all_workers(entry["annotations"], name, place, source)
 
 
@@ -198,13 +177,13 @@ def _all_workers(found: object, example: str, place: str, source: str) -> Iterat
     """Yield the answer of each worker on a line."""
     for number, entry in enumerate(found if isinstance(found, list) else [found], start=1):
         where = f"{place}, worker {number}"
-        inside = entry.get("annotationData") if isinstance(entry, dict) else None
-        text = inside.get("content") if isinstance(inside, dict) else None
-        if not isinstance(entry, dict) or not isinstance(text, str):
-            expected = "workerId, and annotationData with content"
-            raise _unlike(where, expected, json_shown(entry))
+        expected = "workerId, and annotationData with content"
+        fields = _SHAPE.as_object(entry, where, expected)
+        text = entry_of(fields.get("annotationData")).get("content")
+        if not isinstance(text, str):
+            raise _SHAPE.refused(where, expected, entry)
         content = parse_json(text, f"{source} {where}, content,", 1, "the fields of a form")
-        yield _form(entry, content, example, where)
+        yield _form(fields, content, example, where)
 
 
 def _from_folder(folder: Path) -> Iterator[Response]:
@@ -220,7 +199,7 @@ def _from_folder(folder: Path) -> Iterator[Response]:
             value = read_json(file, expected="the answers of workers about one object")
         if not isinstance(value, dict) or not _has_answers(value) or len(inside.parts) < 2:
             expected = "answers with workerId and answerContent, in a folder called as the object"
-            raise _unlike(inside.as_posix(), expected, json_shown(value))
+            raise _SHAPE.refused(inside.as_posix(), expected, value)
         for number, entry in enumerate(value["answers"], start=1):
             where = f"{inside.as_posix()}, answer {number}"
             yield _form(entry, entry["answerContent"], inside.parts[-2], where)
@@ -230,7 +209,7 @@ def _form(entry: Entry, content: object, example: str, place: str) -> Response:
     """Return the response of a worker, whose answer is the whole form yet."""
     worker = entry.get("workerId")
     if not isinstance(content, dict) or not (worker is None or isinstance(worker, str)):
-        raise _unlike(place, "workerId, and the fields of a form", json_shown(content))
+        raise _SHAPE.refused(place, "workerId, and the fields of a form", content)
     return Response(
         example=example,
         annotator=text_of(worker),
@@ -238,22 +217,6 @@ def _form(entry: Entry, content: object, example: str, place: str) -> Response:
         time=seconds_of(str(entry.get("submissionTime"))),
         place=place,
     )
-
-
-def _labels(value: object) -> list[str] | None:
-    """Return the labels in one field; None where it holds something else."""
-    if isinstance(value, str):
-        return [str(value)] if value else []
-    if not isinstance(value, dict) or not value:
-        return None
-    if set(value) == {"label"} and isinstance(value["label"], str):
-        return [str(value["label"])]
-    if set(value) == {"labels"} and isinstance(value["labels"], list):
-        fit = all(isinstance(label, str) for label in value["labels"])
-        return list(map(str, value["labels"])) if fit else None
-    if all(isinstance(state, bool) for state in value.values()):
-        return [label for label, state in value.items() if state]
-    return None
 
 
 @attrs.frozen(kw_only=True)
@@ -291,7 +254,6 @@ class SageMaker(Export):
         return any(map(_is_ours, first_entries(head)))
 
     def content(self, path: Path, labels: Sequence[str] | None) -> Content:
-        """Return the merged labels, or the answers of workers."""
         source = path.name
         if path.is_dir():
             return self._votes(_from_folder(path), ())
@@ -322,17 +284,18 @@ class SageMaker(Export):
             states={states.SUGGESTION: states.DROP},
         )
 
-    def _attribute(self, entries: Sequence[tuple[str, Entry]]) -> str:
+    def _attribute(self, entries: Sequence[PlacedEntry]) -> str:
         found = list(dict.fromkeys(name for _, entry in entries for name in _attributes(entry)))
         if not found:
-            raise _unlike("", "a label attribute with its metadata on some line", "none")
+            what, expected = " is no Ground Truth output", "a label attribute with its metadata"
+            raise refused(_SHAPE.error, what, expected, "none", _SHAPE.do)
         names = ("attribute-several", "attribute-missing")
         return choose(("sagemaker", "attribute"), "attributes", found, self.attribute, names)
 
     def _votes(self, found: Iterable[Response], examples: Sequence[str]) -> Content:
         """Return what single workers filled into a form."""
         answers = list(found)
-        forms = [one.answer if isinstance(one.answer, dict) else {} for one in answers]
+        forms = [entry_of(one.answer) for one in answers]
         field = self._field(forms)
         values = [form.get(field) for form in forms]
         sets = any(isinstance(value, dict) and "labels" in value for value in values)
@@ -348,21 +311,20 @@ class SageMaker(Export):
         fields = list(dict.fromkeys(name for form in forms for name in form))
         if self.field is not None and self.field in fields:
             return self.field
-        likely = [n for n in fields if any(_labels(form.get(n)) is not None for form in forms)]
+        likely = [n for n in fields if any(form_labels(form.get(n)) is not None for form in forms)]
         if self.field is None and len(likely) == 1:
             return likely[0]
-        what = f": no worker filled {quoted(self.field or '')}"
-        if self.field is None:
-            what = f": workers filled {listed(map(quoted, fields)) or 'no field'}"
         name = "field-several" if self.field is None and likely else "field-missing"
+        what = f": workers filled {listed(map(quoted, fields)) or 'no field'}"
+        expected = f"the field {quoted(self.field)}" if self.field else "one field with labels"
         got = f"labels in {listed(map(quoted, likely)) or 'none'}"
         do = as_typed("sagemaker", f'field = "{likely[0] if likely else "FIELD"}"')
-        raise refused(name, what, "the name of one field with labels", got, do, fields=fields)
+        raise refused(name, what, expected, got, do, fields=fields)
 
 
 def _answer(value: object, field: str, kind: Kind, place: str) -> object:
     """Return what a worker wrote into a field, as an answer of the kind; None for nothing."""
-    labels = [] if value is None else _labels(value)
+    labels = [] if value is None else form_labels(value)
     if labels is None or (kind == "single-label" and len(labels) > 1):
         do = as_typed("sagemaker", 'kind = "label-set"') + ", if several labels can be right"
         if not labels:
@@ -370,4 +332,4 @@ def _answer(value: object, field: str, kind: Kind, place: str) -> object:
         expected = "one label" if kind == "single-label" else "labels"
         what = f" {place}: field {quoted(field)} holds no label"
         raise refused("answer-invalid", what, expected, json_shown(value), do)
-    return one_or_all(kind, labels) if labels else None
+    return labels if labels else None

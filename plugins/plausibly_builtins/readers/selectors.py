@@ -32,20 +32,18 @@ class Selectors(Reader):
 
     def read(self, path: Path, labels: Sequence[str] | None) -> AnnotationTable:
         """Return the annotation table in the file, of kind ``partial-ranking``."""
-        source = path.name
-        with about(source):
+        with about(path.name):
             if labels is None:
                 what, expected = " holds indices and no label names", "names in their order"
                 do = "--labels labels.txt (one name per line)"
                 raise refused("labels-unnamed", what, expected, "", do)
-            found = read_json(path, expected="nested lists of indices")
-            cases = _filled(found, 0, source, "")
+            cases = _filled(read_json(path, expected="nested lists of indices"), 0, "")
             examples: list[int] = []
             mentions: list[tuple[int, int, int]] = []
             for example, rankings in enumerate(cases):
                 place = f": example {example}"
-                for number, blocks in enumerate(_filled(rankings, 1, source, place), start=1):
-                    ranks = _ranks(blocks, labels, source, f"{place}, ranking {number}")
+                for number, blocks in enumerate(_filled(rankings, 1, place), start=1):
+                    ranks = _ranks(blocks, labels, f"{place}, ranking {number}")
                     mentions += [(len(examples), label, rank) for label, rank in ranks.items()]
                     examples.append(example)
         response, label, block = np.array(mentions, np.int64).T
@@ -62,41 +60,31 @@ class Selectors(Reader):
         )
 
 
-def _ranks(blocks: object, labels: Sequence[str], source: str, where: str) -> dict[int, int]:
+def _ranks(blocks: object, labels: Sequence[str], where: str) -> dict[int, int]:
     """Return the rank of each label in a ranking."""
     ranks: dict[int, int] = {}
-    for rank, indices in enumerate(_filled(blocks, 2, source, where), start=1):
+    for rank, indices in enumerate(_filled(blocks, 2, where), start=1):
         place = f"{where}, block {rank}"
-        for index in _filled(indices, 3, source, place):
+        for index in _filled(indices, 3, place):
             label = index.whole if isinstance(index, JsonNumber) else None
             if label is None or not 0 <= label < len(labels):
                 many = several(len(labels), "label")
                 expected = f"an index from 0 to {len(labels) - 1}: {many} are declared"
-                at, got = f"{source}{place}", json_shown(index)
-                what, do = (
-                    f"{place} names label {got}",
-                    "declare all, in order: --labels labels.txt",
-                )
-                raise refused("label-index", what, expected, got, do, place=at)
+                got, do = json_shown(index), "declare all, in order: --labels labels.txt"
+                what = f"{place} names label {got}"
+                raise refused("label-index", what, expected, got, do, place=place[2:])
             if label in ranks:
-                both = f"ranks {ranks[label]} and {rank}"
-                raise refused(
-                    "ranking-repeats",
-                    f"{where} ranks {quoted(labels[label])} twice",
-                    "each label once",
-                    f"rank {rank} twice" if ranks[label] == rank else both,
-                    "fix or remove it",
-                    place=f"{source}{where}",
-                    label=labels[label],
-                )
+                what = f"{where} ranks {quoted(labels[label])} twice"
+                got, do = f"ranks {ranks[label]} and {rank}", "fix or remove it"
+                details = {"place": where[2:], "label": labels[label]}
+                raise refused("ranking-repeats", what, "each label once", got, do, **details)
             ranks[label] = rank
     return ranks
 
 
-def _filled(content: object, level: int, source: str, place: str) -> list[object]:
+def _filled(content: object, level: int, place: str) -> list[object]:
     if isinstance(content, list) and content:
         return content
     what, expected = f"{place} is not {_LEVELS[level]}", f"{_LEVELS[level]}, not empty"
-    got = "an empty list" if content == [] else json_shown(content)
-    do, at = "fix or remove it", f"{source}{place}"
-    raise refused("selectors-shape", what, expected, got, do, place=at)
+    got, do = json_shown(content), "fix or remove it"
+    raise refused("selectors-shape", what, expected, got, do, place=place[2:] or "the file")

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import attrs
 
-from plausibly.plugin import counted, listed, quoted, several
+from plausibly.plugin import counted, listed, quoted
 from plausibly.plugin.readers import (
     JsonNumber,
     NamedArray,
@@ -23,7 +23,7 @@ from plausibly_builtins.readers.base import (
     Entry,
     as_typed,
     check_named,
-    line_refused,
+    columns_missing,
     refused,
     short,
 )
@@ -37,6 +37,7 @@ from plausibly_builtins.readers.label_columns import (
     is_flat,
     is_lines,
     key_text,
+    labels_in_order,
     labels_of,
     named_objects,
 )
@@ -104,36 +105,29 @@ class SoftLabels(LabelColumns):
         return all(map(_NUMBER.fullmatch, cells)) and not all(map(COUNT.fullmatch, cells))
 
     def array_content(self, path: Path, found: NamedArray, labels: Sequence[str] | None) -> Content:
-        """Return the weights in an array."""
         columns = labels_of(found, labels)
-        check_names(found.examples or [], "example")
         names = found.examples or [str(row) for row in range(len(found.values))]
+        places = [f"row {counted(row + 1)}" for row in range(len(names))]
+        check_names(names, "example", places)
         rows: list[Response] = []
-        for name, numbers in zip(names, found.values.astype(float).tolist(), strict=True):
-            place = f"row {counted(len(rows) + 1)}"
-            weights = _weights(place, zip(columns, map(repr, numbers), strict=True))
+        numbers = found.values.astype(float).tolist()
+        for name, place, row in zip(names, places, numbers, strict=True):
+            weights = _weights(place, zip(columns, map(repr, row), strict=True))
             rows.append(Response(example=name, annotator=None, answer=weights, place=place))
         return _content(rows, columns, labels, anonymous=True)
 
-    def table_content(self, table: TextTable, labels: Sequence[str] | None) -> Content:
-        """Return the weights in a table of text."""
-        table.need(self.ignore, do="name columns of the file in ignore")
+    def rows_content(self, table: TextTable, labels: Sequence[str] | None) -> Content:
         examples, annotators = self._name_columns(table.header)
         if examples is None:
-            what, expected = " has no column that names the examples", "a column example"
-            got, do = listed(map(short, table.header)), example_hint("soft-labels", table)
-            raise refused("columns-missing", what, expected, got, do)
+            do = example_hint("soft-labels", table)
+            raise columns_missing(table, "names of examples", "a column example", do)
         wanted = [name for name in (examples, annotators) if name is not None]
         columns = [name for name in table.header if name not in (*wanted, *self.ignore)]
         typed = as_typed("soft-labels", 'ignore = ["COLUMN"]')
         table.need([*wanted, *columns], do=f"{typed}, with columns that are there")
-        expected = "names of examples, then one column per label"
         if not columns:
-            what, got, do = " has no column of weights", listed(table.header), "add one per label"
-            raise refused("columns-missing", what, expected, got, do)
-        if not len(table):
-            got = "a header and no rows"
-            raise refused("file-empty", " is empty", expected, got, "write it again")
+            expected = "names of examples, then one column per label"
+            raise columns_missing(table, "weights", expected, "add one per label")
         names = table.column(examples)
         check_named(table, names, "example", "name it, or remove that row")
         people = [""] * len(table) if annotators is None else table.column(annotators)
@@ -156,7 +150,6 @@ class SoftLabels(LabelColumns):
         return example, _first_of(_ANNOTATORS, header) if self.annotator is None else self.annotator
 
     def lines_content(self, path: Path, labels: Sequence[str] | None) -> Content:
-        """Return the weights in JSON Lines."""
         do = "name it, or remove that line"
         entries = named_objects(path, "soft-labels", self.example, do)
         keys = {key for _, _, entry in entries for key in entry}
@@ -184,15 +177,9 @@ class SoftLabels(LabelColumns):
             what, do = f" line {counted(line)} holds no weights", 'field = "KEY"'
             do, seen = as_typed("soft-labels", do), list(entry)
             raise refused("key-missing", what, expected, got, do, line=line, seen=seen)
-        elif labels is None or len(labels) != len(found):
-            has = "no label names" if labels is None else f"{counted(len(labels))} labels"
-            name = "labels-unnamed" if labels is None else "names-count"
-            what = f" has {several(len(found), 'weight')} and {has}"
-            got = "none" if labels is None else listed(labels)
-            do = "--labels labels.txt (one name per line)"
-            raise line_refused(line, name, what, "names in the order of the weights", got, do)
         else:
-            pairs = list(zip(labels, found, strict=True))
+            names = labels_in_order(len(found), labels, "weight", f" line {counted(line)}")
+            pairs = list(zip(names, found, strict=True))
         for label, weight in pairs:
             yield label, str(weight) if isinstance(weight, JsonNumber) else json_shown(weight)
 
@@ -231,7 +218,6 @@ def _weights(place: str, cells: Iterable[tuple[str, str]]) -> dict[str, float]:
 
 
 def _is_spread(value: object) -> bool:
-    """Return whether a value is a list of numbers, or numbers by label."""
     weights = list(value.values()) if isinstance(value, dict) else value
     return (
         isinstance(weights, list)

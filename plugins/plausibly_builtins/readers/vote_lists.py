@@ -21,7 +21,7 @@ from plausibly_builtins.readers.base import (
     short,
 )
 from plausibly_builtins.readers.label_columns import (
-    check_once,
+    check_names,
     first_object,
     is_lines,
     named_objects,
@@ -60,14 +60,14 @@ class VoteLists(Export):
         return any(_is_votes(entry.get(key)) for key in self._keys())
 
     def content(self, path: Path, labels: Sequence[str] | None) -> Content:
-        """Return the votes in the file."""
         do = "name it, or remove that line"
         entries = named_objects(path, "vote-lists", self.example, do)
-        check_once({line: name for line, name, _ in entries})
+        places = [f"line {counted(line)}" for line, _, _ in entries]
+        check_names([name for _, name, _ in entries], "example", places)
         offered: dict[str, None] = {}
         empty = 0
         responses: list[Response] = []
-        for line, name, entry in entries:
+        for place, (line, name, entry) in zip(places, entries, strict=True):
             votes = self._votes(line, entry)
             if isinstance(votes, Mapping):
                 offered |= dict.fromkeys(votes)
@@ -75,7 +75,6 @@ class VoteLists(Export):
                 continue
             cast = Counter(vote for vote in votes if vote not in self.no_vote)
             empty += len(votes) - cast.total()
-            place = f"line {counted(line)}"
             responses += [
                 Response(
                     example=name, annotator=None, answer=label, weight=float(count), place=place

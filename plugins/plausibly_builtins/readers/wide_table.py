@@ -6,14 +6,13 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
+from typing import TypeAlias
 
 import attrs
-import numpy as np
 
 from plausibly.plugin import (
     AnnotationTable,
     InputError,
-    build_table,
     counted,
     listed,
     quoted,
@@ -25,6 +24,7 @@ from plausibly_builtins.readers.base import (
     TableExport,
     as_typed,
     check_named,
+    columns_missing,
     refused,
     toml_list,
     warn_missing_words,
@@ -41,15 +41,10 @@ _PERSON = re.compile(
     r"radiologist|rater|reader|reviewer|user|worker)[ _.#-]*([0-9]+|(?<=[ _.#-])[a-z])",
     re.IGNORECASE,
 )
+Places: TypeAlias = Sequence[tuple[int, str]]
+"""Places of columns, and the names of their annotators."""
+
 _NO_HEADER = as_typed("wide-table", "header = false") + ", if that row is no header"
-
-
-@attrs.frozen(kw_only=True)
-class _Columns:
-    """Where what stands: places of columns, and the names of the annotators."""
-
-    example: int | None
-    annotators: list[tuple[int, str]]
 
 
 @attrs.frozen(kw_only=True)
@@ -110,63 +105,46 @@ class WideTable(TableExport):
         return [*self.annotators, *([] if self.example is None else [self.example])]
 
     def read(self, path: Path, labels: Sequence[str] | None) -> AnnotationTable:
-        """Return the annotation table in the file."""
         table = read_table(
             path, role="annotations", header=self.header, delimiter=self.delimiter, unique=False
         )
         return self.from_table(table, labels)
 
-    def table_content(
-        self, table: TextTable, labels: Sequence[str] | None
-    ) -> Content | AnnotationTable:
-        """Return the answers in a table of text."""
-        columns = self._columns(table, labels)
-        if columns.example is None:
+    def table_content(self, table: TextTable, labels: Sequence[str] | None) -> Content:
+        example, annotators = self._columns(table, labels)
+        if example is None:
             names, blank = _positions(table)
         else:
-            names, blank = list(table.columns[columns.example]), []
+            names, blank = list(table.columns[example]), []
             check_named(table, names, "example", "name it, or remove the row")
         if labels is None:
-            self._warn(table, columns)
-        offered = self._offered(table, columns)
-        # Where an answer can be no more than the label in its cell.
-        plain = not (self.integers or self.separator is not None or self.none_of_these)
-        if plain and len(set(names)) == len(names):
-            declared = offered if labels is None else labels
-            found = _plain(table, columns, names, blank, self.missing, declared)
-            if found is not None:
-                return found
+            self._warn(table, annotators)
         return Content(
             kind="single-label" if self.separator is None else "label-set",
-            responses=self._responses(table, columns, names),
+            responses=self._responses(table, annotators, names),
             examples=[*names, *blank],
-            annotators=[name for _, name in columns.annotators],
-            offered=offered,
+            annotators=[name for _, name in annotators],
+            offered=self._offered(table, annotators),
         )
 
-    def _warn(self, table: TextTable, columns: _Columns) -> None:
+    def _warn(self, table: TextTable, annotators: Places) -> None:
         """Warn of labels that may be no labels, or whole numbers."""
-        cells = Counter(c for place, _ in columns.annotators for c in table.columns[place] if c)
+        cells = Counter(c for place, _ in annotators for c in table.columns[place] if c)
         for text in self.missing:
             cells.pop(text, None)
         warn_missing_words(table.whose, cells, _BLANKS)
         if cells and not self.integers and all(map(_DECIMAL.fullmatch, cells)):
             kept = f"{several(cells.total(), 'label')} {listed(map(quoted, cells))}"
-            warn_of(
-                table.whose,
-                "labels-like-decimals",
-                f": {kept} are kept as text",
-                "names of labels; are they whole numbers, which empty cells turned into decimals?",
-                "",
-                as_typed("wide-table", "integers = true") + ", if they are",
-                labels=dict(cells),
-            )
+            what = f": {kept} are kept as text"
+            expected = "names of labels; are they whole numbers, made decimals by empty cells?"
+            do, labels = as_typed("wide-table", "integers = true") + ", if they are", dict(cells)
+            warn_of(table.whose, "labels-like-decimals", what, expected, "", do, labels=labels)
 
     def _responses(
-        self, table: TextTable, columns: _Columns, names: Sequence[str]
+        self, table: TextTable, annotators: Places, names: Sequence[str]
     ) -> Iterator[Response]:
         skipped = {"", *self.missing}
-        for place, annotator in columns.annotators:
+        for place, annotator in annotators:
             for row, cell in enumerate(table.columns[place]):
                 if cell in skipped:
                     continue
@@ -181,15 +159,18 @@ class WideTable(TableExport):
                     place=f"{table.unit} {counted(table.lines[row])}, column {annotator}",
                 )
 
-    def _offered(self, table: TextTable, columns: _Columns) -> list[str] | None:
+    def _offered(self, table: TextTable, annotators: Places) -> list[str] | None:
         """Return the labels that every column says it could hold, in their order."""
-        found = [table.offered.get(name) for _, name in columns.annotators]
+        found = [table.offered.get(name) for _, name in annotators]
         if self.separator is not None or any(labels is None for labels in found):
             return None
         every = dict.fromkeys(label for labels in found for label in labels or ())
         return [label for label in every if label and label not in self.missing]
 
-    def _columns(self, table: TextTable, labels: Sequence[str] | None) -> _Columns:
+    def _columns(
+        self, table: TextTable, labels: Sequence[str] | None
+    ) -> tuple[int | None, list[tuple[int, str]]]:
+        """Return the place of the column of the examples, and those of the annotators, by name."""
         _check_header(table)
         example = self._example(table)
         # What is ignored has to be there, and may hold anything.
@@ -203,16 +184,15 @@ class WideTable(TableExport):
             if name and name not in taken and (not self.annotators or name in self.annotators)
         ]
         if not wanted:
-            what, seen = " has no column of an annotator", list(table.header)
             expected = "one column per annotator, besides the names of the examples"
             do = "--reader wide-table on another file, or ignore fewer columns"
-            raise refused("columns-missing", what, expected, listed(seen), do, seen=seen)
+            raise columns_missing(table, "an annotator", expected, do)
         table.need([name for _, name in wanted], do="ignore what is no annotator")
         if not self.annotators:
             if example is None and self.example is None and _names_first(table, wanted, labels):
                 example, wanted = 0, wanted[1:]
             _check_unclear(table, wanted, example, labels)
-        return _Columns(example=example, annotators=wanted)
+        return example, wanted
 
     def _example(self, table: TextTable) -> int | None:
         """Return the place of the column that names the examples, as the header says."""
@@ -244,9 +224,7 @@ def _check_header(table: TextTable) -> None:
         raise refused("columns-unnamed", what, expected, "an empty cell", do)
 
 
-def _names_first(
-    table: TextTable, wanted: Sequence[tuple[int, str]], declared: Sequence[str] | None
-) -> bool:
+def _names_first(table: TextTable, wanted: Places, declared: Sequence[str] | None) -> bool:
     """Return whether the first column names the examples, and say so."""
     if not table.named or len(wanted) < 2 or wanted[0][0] != 0 or not len(table):
         return False
@@ -263,9 +241,7 @@ def _names_first(
     return True
 
 
-def _apart(
-    table: TextTable, wanted: Sequence[tuple[int, str]], declared: Sequence[str] | None
-) -> list[str]:
+def _apart(table: TextTable, wanted: Places, declared: Sequence[str] | None) -> list[str]:
     """Return the columns with another text in every row, which no other column has."""
     found: list[str] = []
     for place, name in wanted:
@@ -279,7 +255,7 @@ def _apart(
 
 def _check_unclear(
     table: TextTable,
-    wanted: Sequence[tuple[int, str]],
+    wanted: Places,
     example: int | None,
     declared: Sequence[str] | None,
 ) -> None:
@@ -307,11 +283,8 @@ def _unclear(
     if not named:
         typed = as_typed("wide-table", f'example = "{unclear[0]}"')
         do = f"{typed}, if it names the examples; {ignore}, if it is of no annotator"
-    what, got = (
-        f": column {quoted(unclear[0])} {what}",
-        listed(map(quoted, table.column(unclear[0]))),
-    )
-    expected = "labels, one column per annotator"
+    what, expected = f": column {quoted(unclear[0])} {what}", "labels, one column per annotator"
+    got = listed(map(quoted, table.column(unclear[0])))
     return refused("columns-unclear", what, expected, got, do, columns=unclear)
 
 
@@ -338,42 +311,3 @@ def _positions(table: TextTable) -> tuple[list[str], list[str]]:
 
 def _line_ends(cells: Iterable[str]) -> int:
     return sum(len(_LINE_END.findall(cell)) for cell in cells)
-
-
-def _plain(
-    table: TextTable,
-    columns: _Columns,
-    names: Sequence[str],
-    blank: Sequence[str],
-    missing: Sequence[str],
-    declared: Sequence[str] | None,
-) -> AnnotationTable | None:
-    """Return the table of plain labels by codes, fast: what `gathered` returns, to the last bit."""
-    cells = [table.columns[place] for place, _ in columns.annotators]
-    skipped = {"", *missing}
-    labels = sorted(set().union(*cells) - skipped) if declared is None else list(declared)
-    code = {label: place for place, label in enumerate(labels)} | dict.fromkeys(skipped, -1)
-    if not labels or any(not column.keys() <= code.keys() for column in map(dict.fromkeys, cells)):
-        return None
-    examples = sorted([*names, *blank])
-    annotators = sorted(name for _, name in columns.annotators)
-    place_of = {name: place for place, name in enumerate(examples)}
-    who_of = {name: place for place, name in enumerate(annotators)}
-    row = np.array([place_of[name] for name in names], np.int64)
-    votes = np.array([[code[cell] for cell in column] for column in cells], np.int64)
-    who, about = np.nonzero(votes.reshape(len(cells), len(names)) >= 0)
-    person = np.array([who_of[name] for _, name in columns.annotators], np.int64)
-    try:
-        return build_table(
-            "single-label",
-            examples=examples,
-            annotators=annotators,
-            labels=labels,
-            response_example=row[about],
-            response_annotator=person[who],
-            mention_response=np.arange(who.size),
-            mention_label=votes[who, about] if who.size else np.zeros(0, np.int64),
-            labels_declared=declared is not None,
-        )
-    except InputError:  # a name that cannot be one
-        return None
