@@ -45,15 +45,15 @@ def agreement(output: Output, loaded: Draft) -> None:
     """Declare ``plausibly agreement``."""
     from plausibly.annotators.agreement import agreement as measured
     from plausibly.cli import layout
-    from plausibly.io import read_examples, with_coordinates
-    from plausibly.study.reading import annotation_facts, read_table, summary_of
+    from plausibly.io import with_coordinates
+    from plausibly.study.reading import annotation_facts, read_examples_of, read_table, summary_of
 
     settings, chosen = loaded.settings, loaded.settings.agreement
     _check_draws(chosen)
     table = read_table(settings, working=output.working)
     annotated: xr.Dataset = table
-    if settings.examples.path is not None:
-        annotated = with_coordinates(annotated, read_examples(settings.examples.path))
+    if (examples := read_examples_of(settings)) is not None:
+        annotated = with_coordinates(annotated, examples)
     with output.working("comparing answers"):
         found = measured(
             annotated,

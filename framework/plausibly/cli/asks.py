@@ -79,14 +79,12 @@ def asked_of_new(predictor: ConformalPredictor) -> str:
 
 
 def next_command(
-    predictor: ConformalPredictor, path: Path, alpha: object, out: str, *, view: str | None = None
+    predictor: ConformalPredictor, path: Path, alpha: object, out: str
 ) -> list[object]:
     """Return the words of the command that predicts for new examples."""
     words: list[object] = ["plausibly", "predict", path, "-p", "NEW"]
     if of_new(predictor):
         words += ["-e", "NEW_EXAMPLES"]
-    if view is not None and predictor.metadata.augmentations:
-        words += ["--set", f"predictions.augmentation={view}"]
     return [*words, "--alpha", alpha, "-o", out]
 
 

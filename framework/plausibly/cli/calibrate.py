@@ -60,7 +60,7 @@ def _run(output: Output, loaded: Draft, *, dry_run: bool) -> None:
     from plausibly.conformal.calibrate import calibrate as calibrated
     from plausibly.data.names import EXAMPLE, several
     from plausibly.extras import require
-    from plausibly.study.reading import read_both, shape_text
+    from plausibly.study.reading import read_both, remembering, shape_text
 
     settings = loaded.settings
     method, out = settings.chosen_method, settings.output.predictor
@@ -100,6 +100,7 @@ def _run(output: Output, loaded: Draft, *, dry_run: bool) -> None:
             seed=settings.seed,
             group=settings.examples.cluster,
         )
+    predictor = remembering(predictor, settings)
     if answers.component is not None:
         metadata = attrs.evolve(predictor.metadata, aggregator=str(answers.component["name"]))
         predictor = attrs.evolve(predictor, metadata=metadata)
@@ -136,9 +137,9 @@ def _run(output: Output, loaded: Draft, *, dry_run: bool) -> None:
     matched_all = model.predictions.sizes[EXAMPLE] == predictor.n
     same = "every example matched by name" if matched_all else "examples by name"
     kept = "scores and name hashes, no examples" if names else "scores, no names"
-    command = asks.next_command(
-        predictor, out, alphas[0], "sets.csv", view=settings.predictions.augmentation
-    )
+    command = asks.next_command(predictor, out, alphas[0], "sets.csv")
+    if options.found_without_flags(loaded, "new.predictions"):
+        command = ["plausibly", "predict"]
     output.show(
         layout.fields(
             [

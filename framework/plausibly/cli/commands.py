@@ -20,6 +20,7 @@ from plausibly.cli.output import Output
 
 SUMMARIES = {
     "demo": "Real ratings, the whole way, offline.",
+    "init": "A settings file that fits your files.",
     "run": "A study file to results and a predictor.",
     "aggregate": "Annotations to plausibilities.",
     "convert": "Annotations of any format to one table.",

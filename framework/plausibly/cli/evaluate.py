@@ -56,12 +56,13 @@ def _run(output: Output, loaded: Draft) -> None:
     from plausibly.cli import evaluate_parts, layout
     from plausibly.errors import PlausiblyWarning
     from plausibly.evaluation.evaluate import evaluate as evaluated
-    from plausibly.io import read_examples, read_sets, with_coordinates
+    from plausibly.io import read_sets, with_coordinates
     from plausibly.study.reading import (
         check_renames,
         label_names,
         matched,
         read_answers,
+        read_examples_of,
         telling_of_swaps,
     )
 
@@ -69,8 +70,8 @@ def _run(output: Output, loaded: Draft) -> None:
     path, labels, chunks = settings.output.sets, settings.labels.path, settings.compute.chunks
     with output.working(f"reading {path.name}"):
         sets = read_sets(path, chunks=chunks)
-        if settings.examples.path is not None:
-            sets = with_coordinates(sets, read_examples(settings.examples.path))
+        if (examples := read_examples_of(settings)) is not None:
+            sets = with_coordinates(sets, examples)
     with telling_of_swaps(settings):
         answers = read_answers(
             settings, labels=labels, declared=label_names(sets), working=output.working

@@ -8,6 +8,7 @@ from typing import TypedDict
 
 import xarray as xr
 
+from plausibly.cli.asks import of_new
 from plausibly.cli.output import Output
 from plausibly.config.load import Draft
 from plausibly.config.settings import Settings
@@ -86,12 +87,10 @@ class Inputs:
 def read_for_parts(
     loaded: Draft, output: Output
 ) -> tuple[xr.DataArray | None, ConformalPredictor | None]:
-    """Return the predictions and the predictor of the sets, where flags name them."""
+    """Return the predictions and the predictor of the sets, where the settings name them."""
     settings = loaded.settings.on_new_examples()
-    typed = "new.predictions" in loaded.typed
-    predictor = None
-    if "output.predictor" in loaded.typed:
-        if not typed:
+    if settings.predictions.path is None:
+        if "output.predictor" in loaded.typed:
             raise InputError(
                 "option-unfit",
                 "--predictor has no meaning without the predictions of the sets",
@@ -100,12 +99,13 @@ def read_for_parts(
                 do="-p FILE, from which SETS were predicted",
                 whose="--predictor",
             )
-        predictor = load_predictor(settings.output.predictor)
-    if not typed:
-        return None, predictor
-    scale = None if predictor is None else predictor.metadata.scale
+        return None, None
+    named = loaded.has("output.predictor")
+    predictor = load_predictor(settings.output.predictor) if named else None
     # Coordinates of the examples are known of the sets.
-    model = read_model(settings, labels=settings.labels.path, scale=scale, working=output.working)
+    model = read_model(
+        settings, labels=settings.labels.path, predictor=predictor, working=output.working
+    )
     check_renames(settings.labels, model.unknown, labels=label_names(model.predictions))
     return model.predictions, predictor
 
@@ -198,11 +198,12 @@ def _slab(given: Inputs, predictions: xr.DataArray) -> Part:
 
 
 def _uniformity(given: Inputs, predictions: xr.DataArray, predictor: ConformalPredictor) -> Part:
-    # Known labels and clusters are coordinates of the sets: the same examples, by name.
+    # Columns about the examples are coordinates of the sets: the same examples, by name.
     aligned = predictions.sel({names.EXAMPLE: given.sets[names.EXAMPLE].values})
     lam = given.plausibilities
     said = Plausibilities.of(lam).about
-    for name in (given.settings.evaluation.true_label, given.settings.examples.cluster):
+    known = (given.settings.evaluation.true_label, given.settings.examples.cluster)
+    for name in (*known, *of_new(predictor)):
         if name is not None:
             values = inputs.example_values(name, (given.sets, said))
             aligned = aligned.assign_coords({name: (names.EXAMPLE, values)})

@@ -11,7 +11,7 @@ import attrs
 import typer
 
 from plausibly.cli import completion
-from plausibly.config.load import Draft, Key, key
+from plausibly.config.load import NAME, Draft, Key, key
 from plausibly.errors import InputError
 
 
@@ -163,6 +163,11 @@ def check_answers(loaded: Draft, *, new: bool = False) -> None:
             do=f"leave {unfit} out, or read annotations: -a FILE",
             whose=unfit,
         )
+
+
+def found_without_flags(loaded: Draft, *keys: str) -> bool:
+    """Return whether the next command finds these keys in the settings file of the folder."""
+    return loaded.document.path == Path(NAME) and all(map(loaded.has, keys)) and not loaded.typed
 
 
 def inputs(groups: Groups, loaded: Draft) -> dict[str, Path]:

@@ -75,7 +75,7 @@ def _run(output: Output, loaded: Draft, *, dry_run: bool) -> None:
         settings,
         labels=settings.labels.path,
         examples=settings.examples.path,
-        scale=predictor.metadata.scale,
+        predictor=predictor,
         chunks=chunks,
         working=output.working,
     )
@@ -134,6 +134,9 @@ def _run(output: Output, loaded: Draft, *, dry_run: bool) -> None:
         "saved": {"sets": out, "guarantee": beside},
     }
     first, second = [*predictor.labels, "…"][:2]
+    command: list[object] = ["plausibly", "evaluate", out, "-a", "VOTES"]
+    if options.found_without_flags(loaded, "new.annotations"):
+        command = ["plausibly", "evaluate"]
     output.show(
         "\n".join(
             [
@@ -161,9 +164,7 @@ def _run(output: Output, loaded: Draft, *, dry_run: bool) -> None:
                         ),
                         (
                             "next",
-                            layout.command_line(
-                                ["plausibly", "evaluate", out, "-a", "VOTES"], indent=10
-                            ),
+                            layout.command_line(command, indent=10),
                         ),
                     ]
                 ),

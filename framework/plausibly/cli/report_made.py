@@ -38,20 +38,20 @@ OF_STUDY = frozenset(
 def check_source(study: Path | None, loaded: Draft) -> None:
     """Raise where it is not clear what to report, or an option would change nothing."""
     require("jinja2", extra="report", whose="the report")
-    predictor = loaded.has("output.predictor")
-    if study is not None and "output.predictor" in loaded.typed:
-        raise _unclear("two things to report", "both", "leave one out")
-    if study is None and not predictor:
-        raise _unclear("what to report is not said", "neither", "plausibly report out")
-    lacking = "-a" if loaded.has("new.predictions") else "-p"
-    answers = loaded.has("new.annotations") or loaded.has("new.plausibilities")
-    if study is None and (lacking == "-p" or not answers):
-        path = loaded.settings.output.predictor
-        do = f"plausibly report --predictor {path} -p new.csv -a new_votes.csv"
-        raise _unclear("a predictor alone is no report", f"no {lacking}", do)
     if study is None:
+        new = loaded.settings.new
+        predicted, answered = new.predictions, new.annotations or new.plausibilities
+        if not (predicted or answered or loaded.has("output.predictor")):
+            raise _unclear("what to report is not said", "neither", "plausibly report out")
+        if not (predicted and answered):
+            path = loaded.settings.output.predictor
+            do = f"plausibly report --predictor {path} -p new.csv -a new_votes.csv"
+            lacking = f"no {'-a' if predicted else '-p'}"
+            raise _unclear("a predictor alone is no report", lacking, do)
         options.check_answers(loaded, new=True)
         return
+    if "output.predictor" in loaded.typed:
+        raise _unclear("two things to report", "both", "leave one out")
     for key, (source, _) in loaded.typed.items():
         if key not in OF_STUDY:
             flag = f"--set {key}" if source == "--set" else source
@@ -121,7 +121,7 @@ def of_predictor(
     predictor = load_predictor(path)
     model, answers, new, lam, _ = read_both(
         settings,
-        scale=predictor.metadata.scale,
+        predictor=predictor,
         check=lambda model: asks.check_views(predictor, model.predictions, whose=model.source),
         working=output.working,
     )

@@ -141,13 +141,7 @@ def outcome(
         )
     )
     rows.append(("asks for", asked_of_new(result.predictor)))
-    command = next_command(
-        result.predictor,
-        predictor,
-        study.alphas[0],
-        "new_sets.csv",
-        view=study.predictions.augmentation,
-    )
+    command = next_command(result.predictor, predictor, study.alphas[0], "new_sets.csv")
     title = "next" if report is None else "predict"
     rows.append((title, layout.command_line(command, indent=16)))
     if instead:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
-from typing import TypeAlias, TypeVar, cast
+from typing import Any, TypeAlias, TypeVar, cast
 
 import attrs
 import xarray as xr
@@ -13,13 +13,14 @@ import xarray as xr
 from plausibly import registry
 from plausibly.config.settings import Labels, Settings
 from plausibly.conformal.aggregate import aggregated, default_aggregator
+from plausibly.conformal.predictor import ConformalPredictor
 from plausibly.data import align, names
 from plausibly.data.annotations import Rows, describe, not_counted
 from plausibly.data.labels import called
 from plausibly.data.names import check_names, name_texts, near, quoted, several, text_array
 from plausibly.data.plausibilities import label_dim
 from plausibly.data.states import read_left_out, read_merged
-from plausibly.errors import InputError, counted, listed
+from plausibly.errors import InputError, counted, listed, warn
 from plausibly.io import (
     read_annotations,
     read_examples,
@@ -175,19 +176,78 @@ def read_table(
         return call(path, part.reader, known, **part.options)
 
 
+def read_examples_of(settings: Settings) -> xr.Dataset | None:
+    """Return the table of the examples; None where the settings name none."""
+    part = settings.examples
+    return None if part.path is None else read_examples(part.path, example=part.example)
+
+
 def read_model(
     settings: Settings,
     *,
     labels: Table = None,
     examples: Table = None,
-    scale: str | None = None,
+    predictor: ConformalPredictor | None = None,
     chunks: int | None = None,
     working: Working = nullcontext,
 ) -> Model:
     """Return predictions, with the coordinates of the examples where they are known.
 
-    `scale` is the default of the scale.
+    What the settings leave open is read as the predictions were that a predictor was calibrated on.
     """
+    if predictor is None:
+        return _read_model(settings, labels, examples, chunks, working)
+    part, metadata = settings.predictions, predictor.metadata
+    chosen = {name: getattr(part, name) for name in _READING}
+    for name, value in metadata.reading.items():
+        if chosen[name] not in (None, value):
+            _warn_reading(f"predictions.{name} = {chosen[name]}", name, value)
+    remembered = {name: v for name, v in metadata.reading.items() if chosen[name] is None}
+
+    def read(**changes: Any) -> Model:  # Any: each key has its own type
+        part = attrs.evolve(settings.predictions, **changes)
+        kept = attrs.evolve(settings, predictions=part)
+        return _read_model(kept, labels, examples, chunks, working)
+
+    scale = part.scale or metadata.scale
+    try:
+        return read(scale=scale, **remembered)
+    except InputError as error:
+        lacks = error.name in ("columns-missing", "variable-missing", "option-unfit")
+        if not (remembered and lacks):
+            raise
+        model = read(scale=scale)
+    for name, value in remembered.items():
+        _warn_reading(f"{model.source} has no {name} {quoted(value)}", name, value)
+    return model
+
+
+_READING = ("example", "variable", "augmentation")
+"""Keys of `predictions` that a predictor remembers, beside the scale."""
+
+
+def remembering(predictor: ConformalPredictor, settings: Settings) -> ConformalPredictor:
+    """Return a predictor that knows how the file of its predictions was read."""
+    part = settings.predictions
+    reading = {name: value for name in _READING if (value := getattr(part, name)) is not None}
+    return attrs.evolve(predictor, metadata=attrs.evolve(predictor.metadata, reading=reading))
+
+
+def _warn_reading(what: str, name: str, remembered: str) -> None:
+    warn(
+        "reading-differs",
+        f"{what}, and the predictor was calibrated on predictions with {quoted(remembered)}",
+        expected=f"predictions.{name} = {remembered}, as the predictor remembers",
+        got=what,
+        do="check that these are predictions of the same model",
+        whose=f"predictions.{name}",
+        details={"key": f"predictions.{name}", "remembered": remembered},
+    )
+
+
+def _read_model(
+    settings: Settings, labels: Table, examples: Table, chunks: int | None, working: Working
+) -> Model:
     part, naming = settings.predictions, settings.labels
     if part.path is None:
         raise ValueError("no file of predictions")  # callers check
@@ -195,7 +255,7 @@ def read_model(
     rename = dict(naming.rename or {})
     options: dict[str, object] = {
         "example": part.example,
-        "scale": part.scale or scale,
+        "scale": part.scale,
         "normalise": part.normalise,
         "bad_rows": part.bad_rows,
         "variable": part.variable,
@@ -223,7 +283,7 @@ def read_model(
             return once()
 
     with working(f"reading {path.name}"):
-        table = read_examples(examples) if isinstance(examples, Path) else examples
+        table = read_examples_of(settings) if isinstance(examples, Path) else examples
         try:
             predictions = read(table)
         except InputError as error:
@@ -388,7 +448,7 @@ def annotation_facts(table: xr.Dataset, path: Path) -> dict[str, object]:
 def read_both(
     settings: Settings,
     *,
-    scale: str | None = None,
+    predictor: ConformalPredictor | None = None,
     chunks: int | None = None,
     check: Callable[[Model], None] = lambda model: None,
     working: Working = nullcontext,
@@ -400,7 +460,12 @@ def read_both(
     labels, examples = settings.labels.path, settings.examples.path
     with telling_of_swaps(settings):
         model = read_model(
-            settings, labels=labels, examples=examples, scale=scale, chunks=chunks, working=working
+            settings,
+            labels=labels,
+            examples=examples,
+            predictor=predictor,
+            chunks=chunks,
+            working=working,
         )
         check(model)
         answers = read_answers(settings, labels=labels, working=working)

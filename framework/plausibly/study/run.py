@@ -41,6 +41,7 @@ from plausibly.progress import Progress
 from plausibly.protocols import AGGREGATOR
 from plausibly.registry.components import called
 from plausibly.study.prepare import Groups, Prepared, StudyLike, groups_of, owners, plural, prepare
+from plausibly.study.reading import remembering
 
 
 def assumptions(predictions: xr.DataArray, group: str | None) -> list[str]:
@@ -417,6 +418,7 @@ def first_predictor(ready: Prepared) -> ConformalPredictor:
     """Return the first calibration, on all examples, with the name of the aggregator."""
     everything = np.ones(ready.predictions.sizes[names.EXAMPLE], dtype=np.bool_)
     predictor = _calibrated(ready, everything, seed=ready.study.seed)
+    predictor = remembering(predictor, ready.study)
     if ready.study.annotations.aggregator is None:
         return predictor
     name = called(AGGREGATOR, ready.study.annotations.aggregator)
