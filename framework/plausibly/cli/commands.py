@@ -62,7 +62,7 @@ class Grouped(TyperCommand):
         shown = [(each, each.get_help_record(ctx)) for each in self.get_params(ctx)]
         records = {
             # Typer appends the type to the name of an argument.
-            each.name: (re.sub(r" <\w+>$", "", record[0]), record[1])
+            each.name: (re.sub(r" <.+>$", "", record[0]), record[1])
             for each, record in shown
             if record is not None
         }

@@ -32,7 +32,7 @@ def init(
     *,
     files: Annotated[
         list[Path] | None,
-        typer.Argument(metavar="[FILE...]", help="Files to use.  [those of the working folder]"),
+        typer.Argument(metavar="FILE", help="Files to use.  [those of the working folder]"),
     ] = None,
     dry_run: dry.DryRun = False,
 ) -> None:

@@ -201,7 +201,7 @@ def read_model(
     chosen = {name: getattr(part, name) for name in _READING}
     for name, value in metadata.reading.items():
         if chosen[name] not in (None, value):
-            _warn_reading(f"predictions.{name} = {chosen[name]}", name, value)
+            _warn_reading(settings, name, value, quoted(chosen[name]))
     remembered = {name: v for name, v in metadata.reading.items() if chosen[name] is None}
 
     def read(**changes: Any) -> Model:  # Any: each key has its own type
@@ -218,7 +218,7 @@ def read_model(
             raise
         model = read(scale=scale)
     for name, value in remembered.items():
-        _warn_reading(f"{model.source} has no {name} {quoted(value)}", name, value)
+        _warn_reading(settings, name, value, f"no {quoted(value)}")
     return model
 
 
@@ -233,13 +233,14 @@ def remembering(predictor: ConformalPredictor, settings: Settings) -> ConformalP
     return attrs.evolve(predictor, metadata=attrs.evolve(predictor.metadata, reading=reading))
 
 
-def _warn_reading(what: str, name: str, remembered: str) -> None:
+def _warn_reading(settings: Settings, name: str, remembered: str, found: str) -> None:
+    path = settings.predictions.path
     warn(
         "reading-differs",
-        f"{what}, and the predictor was calibrated on predictions with {quoted(remembered)}",
-        expected=f"predictions.{name} = {remembered}, as the predictor remembers",
-        got=what,
-        do="check that these are predictions of the same model",
+        f"{path.name if path else 'predictions'}: predictions.{name} is not as in calibration",
+        expected=f"{quoted(remembered)}, as the predictor remembers",
+        got=found,
+        do="check that these are predictions of the same model, in the same form",
         whose=f"predictions.{name}",
         details={"key": f"predictions.{name}", "remembered": remembered},
     )
