@@ -5,11 +5,13 @@ from __future__ import annotations
 import shlex
 import textwrap
 from collections.abc import Sequence
+from typing import Annotated
 
 import attrs
+import typer
 
 from plausibly import registry
-from plausibly.cli import layout
+from plausibly.cli import completion, layout
 from plausibly.cli.output import Output
 from plausibly.cli.plugins_list import component_as_data, metadata_of, plural, source_as_data
 from plausibly.errors import InputError
@@ -21,32 +23,46 @@ _FLAGS = {"reader", "aggregator", "calibrator", "score", "combiner"}
 _ROOM = layout.WIDTH - 12  # what the titles leave of a line
 
 
-def show(names: Sequence[str], *, json: bool, quiet: bool, debug: bool) -> int:
-    """Print what is known of everything that answers to `names`; return the exit code."""
-    output = Output("plugins info", json=json, quiet=quiet, debug=debug)
+HELP = "Show what components are and take: summary, parameters, defaults, meaning."
+EXAMPLES = """\b
+Examples:
+  plausibly plugins info monte-carlo
+  plausibly plugins info readers --json
+"""
 
-    def body() -> None:
-        made = registry.default()
-        rows = select(overview(made), names)
-        plugins = [
-            source
-            for source in dict.fromkeys(row.source for row in rows)
-            if any(r.entry is None and r.source == source for r in rows)
-            or any(Row(source, "ready").answers_to(name) for name in names)
-        ]
-        output.document["plugins"] = [_plugin_as_data(source, rows) for source in plugins]
-        components: list[dict[str, object]] = []
-        texts = [_plugin(source, rows) for source in plugins]
-        for row in rows:
-            if row.entry is not None:
-                found, why = _parameters(made, row.entry)
-                components.append(_as_data(row, found, why))
-                texts.append(_component(row, found, why))
-        output.document["components"] = components
-        output.show("\n\n".join(texts))
-        made.tell_of_names()
 
-    return output.run(body)
+def info(
+    output: Output,
+    *,
+    names: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="NAME...",
+            autocompletion=completion.plugins_and_components,
+            help="Components, plugins or distributions.",
+        ),
+    ],
+) -> None:
+    """Declare ``plausibly plugins info``."""
+    made = registry.default()
+    rows = select(overview(made), names)
+    plugins = [
+        source
+        for source in dict.fromkeys(row.source for row in rows)
+        if any(r.entry is None and r.source == source for r in rows)
+        or any(Row(source, "ready").answers_to(name) for name in names)
+    ]
+    output.document["plugins"] = [_plugin_as_data(source, rows) for source in plugins]
+    components: list[dict[str, object]] = []
+    texts = [_plugin(source, rows) for source in plugins]
+    for row in rows:
+        if row.entry is not None:
+            found, why = _parameters(made, row.entry)
+            components.append(_as_data(row, found, why))
+            texts.append(_component(row, found, why))
+    output.document["components"] = components
+    output.show("\n\n".join(texts))
+    made.tell_of_names()
 
 
 def _parameters(made: Registry, entry: Entry) -> tuple[tuple[About, ...], str]:

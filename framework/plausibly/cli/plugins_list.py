@@ -8,6 +8,7 @@ from __future__ import annotations
 import textwrap
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
 from plausibly.cli.layout import WIDTH
@@ -23,46 +24,38 @@ HEADER = ("kind", "name", "plugin", "distribution", "state")
 HEADER_INSTALLED = ("plugin", "module", "distribution", "state")
 
 
-def show(
-    *,
-    kind: str | None = None,
-    installed: bool = False,
-    json: bool = False,
-    quiet: bool = False,
-    debug: bool = False,
-) -> int:
-    """Print the list; return the exit code."""
-    output = Output("plugins list", json=json, quiet=quiet, debug=debug)
+def show(output: Output, *, kind: str | None = None, installed: bool = False) -> None:
+    """Print the list."""
+    from plausibly import registry
+    from plausibly.registry import listing
 
-    def body() -> None:
-        from plausibly import registry
-        from plausibly.registry import listing
-
-        made = registry.default()
-        if installed:
-            _print_installed(output, listing.installed(made))
-        else:
-            _print(output, of_kind(listing.overview(made), kind))
-        made.tell_of_names()
-
-    return output.run(body)
+    made = registry.default()
+    if installed:
+        _print_installed(output, listing.installed(made))
+    else:
+        if kind is not None:
+            check_kind(kind, do="plausibly plugins list, for all of them")
+        # A plugin without a component may be of any kind.
+        rows = [row for row in listing.overview(made) if kind is None or row.kind in ("", kind)]
+        _print(output, rows)
+    made.tell_of_names()
 
 
-def of_kind(rows: Sequence[Row], kind: str | None) -> list[Row]:
-    """Return the rows of one kind, and plugins without a component, which may be of any."""
+def check_kind(kind: str, *, do: str) -> None:
+    """Raise ``kind-unknown`` unless there is such a kind of component."""
     from plausibly.protocols import KINDS
 
     names = [known.name for known in KINDS]
-    if kind is not None and kind not in names:
+    if kind not in names:
+        close = get_close_matches(kind, names, n=1)
         raise InputError(
             "kind-unknown",
             f'there is no kind of component "{kind}"',
             expected=f"one of {', '.join(names)}",
             got=kind,
-            do="plausibly plugins list, for all of them",
+            do=f"--kind {close[0]}" if close else do,
             whose="--kind",
         )
-    return [row for row in rows if kind is None or row.kind in ("", kind)]
 
 
 def _print(output: Output, rows: Sequence[Row]) -> None:
