@@ -56,6 +56,9 @@ def _run(output: Output, loaded: Draft) -> None:
     from plausibly.cli import evaluate_parts, layout
     from plausibly.errors import PlausiblyWarning
     from plausibly.evaluation.evaluate import evaluate as evaluated
+    from plausibly.evaluation.groups import describe_coverage
+    from plausibly.evaluation.result import part_rows
+    from plausibly.evaluation.uniformity import describe_uniformity
     from plausibly.io import read_sets, with_coordinates
     from plausibly.study.reading import (
         check_renames,
@@ -101,22 +104,22 @@ def _run(output: Output, loaded: Draft) -> None:
         with warnings.catch_warnings():
             # The same sets were warned of already.
             warnings.simplefilter("ignore", PlausiblyWarning)
-            further = evaluate_parts.parts(
-                evaluate_parts.Inputs(
-                    sets=sets,
-                    plausibilities=lam,
-                    predictions=predictions,
-                    predictor=predictor,
-                    settings=settings,
-                    confidence=float(evaluation.data.attrs["confidence"]),
-                )
+            confidence = float(evaluation.data.attrs["confidence"])
+            further = list(
+                evaluate_parts.parts(sets, lam, predictions, predictor, settings, confidence)
             )
     output.document |= {
         "sets": path,
         answers.what: answers.facts,
         "aggregator": answers.component,
         **evaluation.to_json(),
-        **{part.name: {**part.about, "rows": part.rows} for part in further},
+        **{
+            name: {
+                **{key: found.attrs[key] for key in about if key in found.attrs},
+                "rows": part_rows(found, dim),
+            }
+            for name, found, dim, about in further
+        },
         "left_out": left_out,
     }
     rows = [(answers.what, answers.text)]
@@ -124,8 +127,11 @@ def _run(output: Output, loaded: Draft) -> None:
         made = [("aggregator", answers.component, answers.by_default)]
         rows.append(("chosen", layout.choices(made)))
     rows.append(("left out", layout.counts(left_out)))
-    blocks = ["\n".join(evaluation.lines()), *(part.text for part in further), layout.fields(rows)]
-    output.show(("\n\n" if further else "\n").join(blocks))
+    texts = ["\n".join(evaluation.lines())]
+    for name, found, _, _ in further:
+        describe = describe_uniformity if name == "p_values" else describe_coverage
+        texts.append("\n".join(describe(found)))
+    output.show(("\n\n" if further else "\n").join([*texts, layout.fields(rows)]))
     _check(evaluation.data, measure.fail_under, path.name)
 
 
