@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 
 from plausibly.cli.layout import WIDTH
 from plausibly.cli.output import Output
-from plausibly.cli.terminal import is_styled, results, width
-from plausibly.errors import InputError, counted, visible
+from plausibly.cli.terminal import results, width
+from plausibly.errors import InputError, counted
 
 if TYPE_CHECKING:
     from plausibly.registry import Source
@@ -64,7 +64,7 @@ def _print(output: Output, rows: Sequence[Row]) -> None:
     table = [HEADER, *(_cells(row, row.words) for row in rows)]
     if max(map(len, aligned(table).splitlines())) > WIDTH:  # which extra is said below
         table = [HEADER, *(_cells(row, _BRIEF.get(row.state, row.words)) for row in rows)]
-    _show(output, table, [row.state for row in rows])
+    output.show(aligned(_fitting(table)))
     for line in _reasons(rows):
         output.show(line)
     output.show(_summed_up(rows))
@@ -84,7 +84,7 @@ def _print_installed(output: Output, found: Sequence[Installed]) -> None:
         for one in found
     ]
     rows = [(o.source.plugin, o.module or "-", o.source.where, o.state) for o in found]
-    _show(output, [HEADER_INSTALLED, *rows], [one.state for one in found])
+    output.show(aligned(_fitting([HEADER_INSTALLED, *rows])))
     for one in found:
         if one.reason:
             output.show(_hanging(f"{one.state}  {one.source}: {one.reason}"))
@@ -200,14 +200,6 @@ def metadata_of(source: Source) -> dict[str, str]:
     return {"about": next(iter(about.get_all("Summary") or []), ""), "url": next(iter(pages), "")}
 
 
-def _show(output: Output, table: Sequence[Sequence[str]], states: Sequence[str]) -> None:
-    fitting = _fitting(table)
-    if is_styled(results()) and not (output.json or output.quiet):
-        _show_styled(fitting, states)
-    else:
-        output.show(aligned(fitting))
-
-
 def _fitting(table: Sequence[Sequence[str]]) -> list[Sequence[str]]:
     """Return a table without the columns for which a terminal is too narrow; a pipe gets all."""
     found = list(table)
@@ -228,19 +220,3 @@ def aligned(table: Sequence[Sequence[str]]) -> str:
         for row in table
     )
     return "\n".join(line.rstrip() for line in lines)
-
-
-def _show_styled(table: Sequence[Sequence[str]], states: Sequence[str]) -> None:
-    from rich.console import Console
-    from rich.table import Table
-
-    styled = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
-    colours = {"failed": "red", "disabled": "dim", "needs extra": "yellow"}
-    for title in table[0]:
-        styled.add_column(title, overflow="fold")
-    for row, state in zip(table[1:], states, strict=True):
-        styled.add_row(*map(visible, row), style=colours.get(state))
-    console = Console(
-        file=results(), force_terminal=True, markup=False, emoji=False, highlight=False
-    )
-    console.print(styled)

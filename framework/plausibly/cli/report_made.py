@@ -22,7 +22,7 @@ from plausibly.report import REPORT, sources
 from plausibly.report.model import ReportData
 from plausibly.report.options import Options, facts_of, with_tables
 from plausibly.report.subject import Reported, Subject
-from plausibly.report.write import Report, write_subject
+from plausibly.report.write import write_subject
 from plausibly.study import StudyResult
 from plausibly.study.reading import read_both
 
@@ -103,11 +103,8 @@ def of_study(output: Output, path: Path, loaded: Draft, *, dry_run: bool) -> Non
     with output.working("writing the report"):
         chosen = attrs.evolve(chosen, command=command)
         subject = sources.study_subject(*found, chosen, examples=examples, labels=labels, by=by)
-        report = None if dry_run else write_subject(subject, out)
-    if report is not None:
-        say(output, report)
-    else:
-        _would(output, subject, {"study": path, "-e": examples, "--labels": labels}, out)
+    read = {"study": path, "-e": examples, "--labels": labels}
+    _write(output, subject, read, out, dry_run=dry_run)
 
 
 def of_predictor(
@@ -151,17 +148,38 @@ def of_predictor(
         command = _command(["--predictor", path.name, "-o", out.name], loaded)
         chosen = attrs.evolve(chosen, title=title, command=command, facts=facts_of(facts))
         subject = sources.subject_of_predictor(predictor, reported, chosen)
-        report = None if dry_run else write_subject(subject, out)
-    if report is not None:
-        say(output, report)
-    else:
-        _would(output, subject, files, out)
+    _write(output, subject, files, out, dry_run=dry_run)
 
 
-def _would(output: Output, subject: Subject, read: Mapping[str, Path | None], out: Path) -> None:
-    """Say what would be written."""
-    examples = several(subject.predictions.sizes[names.EXAMPLE], "example")
-    dry.show(output, read=read, would=f"a report on {examples}", write=[out])
+def _write(
+    output: Output,
+    subject: Subject,
+    read: Mapping[str, Path | None],
+    out: Path,
+    *,
+    dry_run: bool,
+) -> None:
+    """Write a report, and print its verdicts and its first findings."""
+    if dry_run:
+        examples = several(subject.predictions.sizes[names.EXAMPLE], "example")
+        dry.show(output, read=read, would=f"a report on {examples}", write=[out])
+        return
+    with output.working("writing the report"):
+        report = write_subject(subject, out)
+    data = report.data
+    output.document |= {"report": report.path, "bytes": report.size, **facts(data)}
+    rows: list[tuple[str, str | list[str]]] = []
+    for view in data.views[: len(data.alphas)]:
+        alpha = f"alpha {data.alphas[view.alpha]}: " if len(data.alphas) > 1 else ""
+        rows.append(("verdict", f"{alpha}{view.verdict.sentence}"))
+        rows += [
+            (finding.severity, finding.sentence)
+            for finding in view.verdict.findings
+            if finding.severity in ("broken", "weak") and finding.sentence != view.verdict.sentence
+        ]
+    rows.append(("written", repr(report)))
+    rows.append(("next", layout.command_line(["open", report.path], indent=10)))
+    output.show(layout.fields(rows))
 
 
 def after_run(output: Output, result: StudyResult) -> Path:
@@ -221,35 +239,3 @@ def facts(data: ReportData) -> dict[str, object]:
             for view in data.views
         ],
     }
-
-
-def rows(data: ReportData) -> list[tuple[str, str | list[str]]]:
-    """Return what a report says first, as lines: of its first method."""
-    found: list[tuple[str, str | list[str]]] = []
-    for view in data.views[: len(data.alphas)]:
-        several = f"alpha {data.alphas[view.alpha]}: " if len(data.alphas) > 1 else ""
-        found.append(("verdict", f"{several}{view.verdict.sentence}"))
-        found += [
-            (finding.severity, finding.sentence)
-            for finding in view.verdict.findings
-            if finding.severity in ("broken", "weak") and finding.sentence != view.verdict.sentence
-        ]
-    return found
-
-
-def say(output: Output, report: Report) -> None:
-    """Say what was written, and what it says first."""
-    output.document |= {
-        "report": report.path,
-        "bytes": report.size,
-        **facts(report.data),
-    }
-    output.show(
-        layout.fields(
-            [
-                *rows(report.data),
-                ("written", repr(report)),
-                ("next", layout.command_line(["open", report.path], indent=10)),
-            ]
-        )
-    )
