@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import textwrap
 from collections import Counter
 from collections.abc import Sequence
 from typing import Annotated
@@ -12,7 +11,7 @@ import typer
 
 from plausibly import registry
 from plausibly.cli import completion
-from plausibly.cli.layout import WIDTH
+from plausibly.cli.layout import wrapped
 from plausibly.cli.output import Output
 from plausibly.cli.plugins_list import plural, source_as_data
 from plausibly.errors import EXIT_CHECK, counted
@@ -124,23 +123,11 @@ def _lines(one: Checked, width: int) -> str:
     lines: list[str] = []
     for text in one.lines():
         first, *rest = text.splitlines()
-        lines += _wrapped(head + first, " " * 10)
+        lines += wrapped(head + first, indent=10)
         lines += [f"{'':<10}{line}" for line in rest]  # the table of the author's kit
     if one.do:
-        lines += _wrapped(f"{'':<8}do  {one.do}", " " * 12)
+        lines += wrapped(f"{'':<8}do  {one.do}", indent=12)
     return "\n".join(lines)
-
-
-def _wrapped(text: str, indent: str) -> list[str]:
-    return textwrap.wrap(
-        text,
-        WIDTH,
-        subsequent_indent=indent,
-        break_on_hyphens=False,
-        break_long_words=False,
-        drop_whitespace=True,
-        replace_whitespace=False,
-    )
 
 
 def as_data(one: Checked) -> dict[str, object]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shlex
-import textwrap
 from collections.abc import Sequence
 from typing import Annotated
 
@@ -108,13 +107,7 @@ def _component(row: Row, found: Sequence[About], why: str) -> str:
     parameters: list[str] = []
     for one in found:
         parameters += layout.fields([(one.name, _takes(one))]).splitlines()
-        parameters += textwrap.wrap(
-            one.help,
-            _ROOM,
-            initial_indent="  ",
-            subsequent_indent="  ",
-            break_on_hyphens=False,
-        )
+        parameters += layout.wrapped(f"  {one.help}", _ROOM, indent=2)
     return layout.fields(
         [
             (row.kind, f"{row.name} of {row.source}"),

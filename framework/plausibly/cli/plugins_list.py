@@ -5,13 +5,12 @@ Nothing here imports Typer, which alone takes longer than this list; see `plausi
 
 from __future__ import annotations
 
-import textwrap
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
-from plausibly.cli.layout import WIDTH
+from plausibly.cli import layout
 from plausibly.cli.output import Output
 from plausibly.cli.terminal import results, width
 from plausibly.errors import InputError, counted
@@ -62,9 +61,10 @@ def _print(output: Output, rows: Sequence[Row]) -> None:
     output.document["components"] = [component_as_data(row) for row in rows if row.kind]
     output.document["plugins"] = _plugins_as_data(rows)
     table = [HEADER, *(_cells(row, row.words) for row in rows)]
-    if max(map(len, aligned(table).splitlines())) > WIDTH:  # which extra is said below
+    if max(map(len, layout.aligned(table).splitlines())) > layout.WIDTH:
+        # Which extra is missing stands below.
         table = [HEADER, *(_cells(row, _BRIEF.get(row.state, row.words)) for row in rows)]
-    output.show(aligned(_fitting(table)))
+    output.show(layout.aligned(_fitting(table)))
     for line in _reasons(rows):
         output.show(line)
     output.show(_summed_up(rows))
@@ -84,10 +84,11 @@ def _print_installed(output: Output, found: Sequence[Installed]) -> None:
         for one in found
     ]
     rows = [(o.source.plugin, o.module or "-", o.source.where, o.state) for o in found]
-    output.show(aligned(_fitting([HEADER_INSTALLED, *rows])))
+    output.show(layout.aligned(_fitting([HEADER_INSTALLED, *rows])))
     for one in found:
         if one.reason:
-            output.show(_hanging(f"{one.state}  {one.source}: {one.reason}"))
+            lines = layout.wrapped(f"{one.state}  {one.source}: {one.reason}", indent=2)
+            output.show("\n".join(lines))
     distributions = {one.source.distribution for one in found}
     output.show(
         f"{plural(len(found), 'plugin')} of {plural(len(distributions), 'distribution')}, "
@@ -118,16 +119,9 @@ def _reasons(rows: Sequence[Row]) -> Iterator[str]:
             several = alike[row.source, row.words, row.reason]
             if row.state == "needs extra" and several > 1:
                 whose = f"{plural(several, 'component')} of {row.source.plugin}"
-            seen[_hanging(f"{row.words}  {whose}: {row.reason}")] = None
+            lines = layout.wrapped(f"{row.words}  {whose}: {row.reason}", indent=2)
+            seen["\n".join(lines)] = None
     yield from seen
-
-
-def _hanging(text: str) -> str:
-    return "\n".join(
-        textwrap.wrap(
-            text, WIDTH, subsequent_indent="  ", break_on_hyphens=False, break_long_words=False
-        )
-    )
 
 
 def _summed_up(rows: Sequence[Row]) -> str:
@@ -206,17 +200,7 @@ def _fitting(table: Sequence[Sequence[str]]) -> list[Sequence[str]]:
     if not results().isatty():
         return found
     for title in ("distribution", "module", "plugin"):
-        if max(map(len, aligned(found).splitlines())) > width() and title in found[0][1:]:
+        if max(map(len, layout.aligned(found).splitlines())) > width() and title in found[0][1:]:
             place = found[0].index(title)
             found = [[*row[:place], *row[place + 1 :]] for row in found]
     return found
-
-
-def aligned(table: Sequence[Sequence[str]]) -> str:
-    """Return a table as text whose columns start below each other, for pipes."""
-    widths = [max(len(row[column]) for row in table) for column in range(len(table[0]))]
-    lines = (
-        "  ".join(text.ljust(width) for text, width in zip(row, widths, strict=True))
-        for row in table
-    )
-    return "\n".join(line.rstrip() for line in lines)
