@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.metadata as metadata
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -336,7 +337,9 @@ def test_a_table_on_a_terminal(
     lines = capsys.readouterr().out.splitlines()
     assert "\x1b[1m" in lines[0]
     row = ["score", "probability", "scores", "plausibly"]
-    assert [*row, __version__, "ready"] in [line.split() for line in lines]
+    assert [*row, __version__, "ready"] in [
+        re.sub(r"\x1b\[\d+m", "", line).split() for line in lines
+    ]
     assert lines[-1].endswith(" components of 1 plugin, none failed")
     assert app(["plugins", "list", "--quiet"], standalone_mode=False) == 0
     assert capsys.readouterr().out == ""
