@@ -127,7 +127,7 @@ def _run(output: Output, loaded: Draft, *, dry_run: bool) -> None:
         "n": predictor.n,
         "labels": list(predictor.labels),
         "guarantees": [
-            {**promise.to_json(), **threshold.facts()}
+            {**promise.to_json(), **asks.threshold_facts(predictor, threshold)}
             for promise, threshold in zip(promises, thresholds, strict=True)
         ],
         "asks_of_new": list(asks.of_new(predictor)),
