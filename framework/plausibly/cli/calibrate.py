@@ -43,10 +43,8 @@ FLAGS = {
 
 def calibrate(output: Output, loaded: Draft, *, dry_run: dry.DryRun = False) -> None:
     """Declare ``plausibly calibrate``."""
-    from plausibly.cli import values
-
     options.check_answers(loaded)
-    values.outputs(loaded.settings.output.predictor, options.inputs(FLAGS, loaded))
+    dry.check_output(loaded.settings.output.predictor, options.inputs(FLAGS, loaded))
     with chunking.computing(loaded.settings.compute, dry_run=dry_run):
         _run(output, loaded, dry_run=dry_run)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from plausibly.cli import chunks as chunking, dry, layout, options, terminal, values
+from plausibly.cli import chunks as chunking, dry, layout, options, terminal
 from plausibly.cli.output import Output
 from plausibly.config.load import Draft
 
@@ -32,8 +32,8 @@ _CELL = 6
 def predict(output: Output, loaded: Draft, *, dry_run: dry.DryRun = False) -> None:
     """Declare ``plausibly predict``."""
     out, files = loaded.settings.output.sets, _files(loaded)
-    values.outputs(out, files)
-    values.outputs(out.with_suffix(".json"), files)
+    dry.check_output(out, files)
+    dry.check_output(out.with_suffix(".json"), files)
     with chunking.computing(loaded.settings.compute, dry_run=dry_run):
         _run(output, loaded, dry_run=dry_run)
 
