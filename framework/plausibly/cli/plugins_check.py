@@ -4,28 +4,19 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
-import attrs
 import typer
 
-from plausibly import registry
 from plausibly.cli import completion
 from plausibly.cli.layout import wrapped
 from plausibly.cli.output import Output
 from plausibly.cli.plugins_list import plural, source_as_data
 from plausibly.errors import EXIT_CHECK, counted
-from plausibly.registry import Registry
-from plausibly.registry.listing import (
-    Checked,
-    Row,
-    Rules,
-    check_entry,
-    check_failure,
-    failed_sources,
-    overview,
-    select,
-)
+
+if TYPE_CHECKING:
+    from plausibly.registry import Registry
+    from plausibly.registry.listing import Checked, Row, Rules
 
 HELP = "Load every component of plugins, and compare it with its Protocol."
 EXAMPLES = """\b
@@ -55,14 +46,17 @@ def check(
     ] = False,
 ) -> int:
     """Declare ``plausibly plugins check``."""
+    from plausibly import registry
+    from plausibly.registry.listing import failed_sources, overview, select
+
     made = registry.default()
     rows = select(overview(made), names) if names else overview(made)
     made.told()  # the kit asks for components, and what failed is shown here
     kit: Rules | None = None
     if rules:
-        from plausibly import testing
+        from plausibly.testing import check as checked
 
-        kit = testing.check
+        kit = checked
     found = _checked(made, rows, kit, named=bool(names))
     failed = failed_sources(found)
     output.document["checked"] = [as_data(one) for one in found]
@@ -104,6 +98,8 @@ def _lacking(found: Sequence[Checked]) -> list[str]:
 def _checked(
     made: Registry, rows: Sequence[Row], kit: Rules | None, *, named: bool
 ) -> list[Checked]:
+    from plausibly.registry.listing import Checked, check_entry, check_failure
+
     whole = [f for f in made.failures() if f.component is None]
     sources = {row.source for row in rows}
     found = [check_failure(failure) for failure in whole if failure.source in sources]
@@ -132,6 +128,8 @@ def _lines(one: Checked, width: int) -> str:
 
 def as_data(one: Checked) -> dict[str, object]:
     """Return what was found as ``--json`` prints it: each problem with all that it is about."""
+    import attrs
+
     whose = {**source_as_data(one.source), "kind": one.kind, "component": one.name}
     return {
         **whose,

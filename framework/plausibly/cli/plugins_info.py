@@ -4,19 +4,18 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Sequence
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
-import attrs
 import typer
 
-from plausibly import registry
 from plausibly.cli import completion, layout
 from plausibly.cli.output import Output
 from plausibly.cli.plugins_list import component_as_data, metadata_of, plural, source_as_data
 from plausibly.errors import InputError
-from plausibly.registry import Entry, Registry, Source
-from plausibly.registry.entries import reason_of
-from plausibly.registry.listing import About, Row, about, first_sentence, overview, select
+
+if TYPE_CHECKING:
+    from plausibly.registry import Entry, Registry, Source
+    from plausibly.registry.listing import About, Row
 
 _FLAGS = {"reader", "aggregator", "calibrator", "score", "combiner"}
 _ROOM = layout.WIDTH - 12  # what the titles leave of a line
@@ -43,6 +42,9 @@ def info(
     ],
 ) -> None:
     """Declare ``plausibly plugins info``."""
+    from plausibly import registry
+    from plausibly.registry.listing import Row, overview, select
+
     made = registry.default()
     rows = select(overview(made), names)
     plugins = [
@@ -66,6 +68,8 @@ def info(
 
 def _parameters(made: Registry, entry: Entry) -> tuple[tuple[About, ...], str]:
     """Return the parameters of a component, or none and why they cannot be known."""
+    from plausibly.registry.entries import reason_of
+    from plausibly.registry.listing import about
     from plausibly.registry.parameters import plain
 
     try:
@@ -98,6 +102,8 @@ def _state(row: Row) -> str:
 
 def _component(row: Row, found: Sequence[About], why: str) -> str:
     """Return a component with its parameters, one below the other."""
+    from plausibly.registry.listing import first_sentence
+
     entry = row.entry
     target = "" if entry is None else entry.target
     place = target if isinstance(target, str) else f"{target.__module__}:{target.__qualname__}"
@@ -106,7 +112,9 @@ def _component(row: Row, found: Sequence[About], why: str) -> str:
         summary = first_sentence(entry.target)
     parameters: list[str] = []
     for one in found:
-        parameters += layout.fields([(one.name, _takes(one))]).splitlines()
+        default = f"default {one.default or 'made from the other parameters'}"
+        takes = f"{one.type}; {'required' if one.required else default}"
+        parameters += layout.fields([(one.name, takes)]).splitlines()
         parameters += layout.wrapped(f"  {one.help}", _ROOM, indent=2)
     return layout.fields(
         [
@@ -119,12 +127,6 @@ def _component(row: Row, found: Sequence[About], why: str) -> str:
             ("use", [_use(row, found)] if _use(row, found) else ""),
         ]
     )
-
-
-def _takes(one: About) -> str:
-    if one.required:
-        return f"{one.type}; required"
-    return f"{one.type}; default {one.default or 'made from the other parameters'}"
 
 
 def _use(row: Row, found: Sequence[About]) -> str:
@@ -145,6 +147,8 @@ def _flag(kind: str, table: Sequence[str]) -> str:
 
 
 def _as_data(row: Row, found: Sequence[About], why: str) -> dict[str, object]:
+    import attrs
+
     target = "" if row.entry is None else row.entry.target
     return {
         **component_as_data(row),

@@ -16,7 +16,7 @@ from io import StringIO
 from pathlib import Path
 from string import Template
 from tokenize import NAME, generate_tokens
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -26,9 +26,9 @@ from plausibly.cli.layout import WIDTH, fields
 from plausibly.cli.output import Output
 from plausibly.cli.plugins_list import check_kind
 from plausibly.errors import InputError
-from plausibly.protocols import KINDS
-from plausibly.registry import Registry, default
-from plausibly.registry.entries import an, normalised
+
+if TYPE_CHECKING:
+    from plausibly.registry import Registry
 
 LONGEST = 30
 """Characters of a name: with more, lines of the templates would pass 100 columns."""
@@ -70,6 +70,10 @@ def new(
     dry_run: dry.DryRun = False,
 ) -> None:
     """Declare ``plausibly plugins new``."""
+    from plausibly.protocols import KINDS
+    from plausibly.registry import default
+    from plausibly.registry.entries import an
+
     if kind is None:
         raise InputError(
             "kind-unsaid",
@@ -142,6 +146,8 @@ def _plain(name: str) -> str:
 
 def _holder(name: str, module: str, registry: Registry) -> str:
     """Return who has the name already, in words; empty where nobody has."""
+    from plausibly.registry.entries import normalised
+
     for source in registry.plugins():
         if source.builtin and normalised(source.plugin) == name:
             return f"the plugin {source} that comes with plausibly"
@@ -187,6 +193,8 @@ def check_free(place: Path) -> None:
 
 def rendered(name: str, kind: str) -> dict[str, str]:
     """Return the text of every file of a new plugin, by its path."""
+    from plausibly.registry.entries import an
+
     module = name.replace("-", "_")
     templates = files("plausibly") / "templates"
     found = {**dict(_texts(templates / "common", "")), **dict(_texts(templates / kind, ""))}
