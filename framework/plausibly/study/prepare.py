@@ -204,7 +204,10 @@ def check_data(
         alone = Method(calibrator=one.calibrator, allow_no_guarantee=True)
         error = _tried(alone, predictions.isel(few), plausibilities.isel(few))
         if isinstance(error, InputError) and error.name in _OF_DATA:
-            error.do = _advice(error)
+            key = error.name
+            if key == "coordinate-missing" and "did you mean" not in error.do:
+                key = "labels" if "over label" in error.expected else "examples"
+            error.do = _ADVICE.get(key, error.do)
             below = [mistake.below("calibrator") for mistake in mistakes_in(error)]
             found += [mistake.below(number).below("methods") for mistake in below]
     return found
@@ -221,13 +224,6 @@ def _tried(
     except Exception as error:  # noqa: BLE001  # whoever asked knows which of them counts
         return error
     return None
-
-
-def _advice(error: InputError) -> str:
-    """Return what to change in a study file."""
-    if error.name == "coordinate-missing" and "did you mean" not in error.do:
-        return _ADVICE["labels" if "over label" in error.expected else "examples"]
-    return _ADVICE.get(error.name, error.do)
 
 
 def _made() -> tuple[xr.DataArray, xr.DataArray]:
@@ -485,7 +481,12 @@ def _completed(parts: Draft, read: Read, model: xr.DataArray, lam: xr.DataArray)
         study = attrs.evolve(study, annotations=annotations)
     predictions = attrs.evolve(study.predictions, scale=model.attrs[names.SCALE])
     study = attrs.evolve(study, predictions=predictions)
-    model, lam = _one_per(_sorted(_with_coordinates(model, lam)), _sorted(lam), study)
+    more = {
+        name: (names.EXAMPLE, lam[name].values)
+        for name in coordinates(lam)
+        if name not in model.coords
+    }
+    model, lam = _one_per(_sorted(model.assign_coords(more)), _sorted(lam), study)
     if study.evaluation.by is None:
         shown = (study.report.text, study.report.thumbnail)
         known = {study.examples.cluster, study.evaluation.true_label, *shown}
@@ -502,16 +503,6 @@ def _completed(parts: Draft, read: Read, model: xr.DataArray, lam: xr.DataArray)
         left_out=left_out_of(model, lam),
         origin=origins(parts.document, made),
     )
-
-
-def _with_coordinates(model: xr.DataArray, lam: xr.DataArray) -> xr.DataArray:
-    """Return predictions with all that is known about the examples."""
-    more = {
-        name: (names.EXAMPLE, lam[name].values)
-        for name in coordinates(lam)
-        if name not in model.coords
-    }
-    return model.assign_coords(more)
 
 
 def _sorted(array: xr.DataArray) -> xr.DataArray:

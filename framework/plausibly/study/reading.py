@@ -132,7 +132,11 @@ def read_answers(
     if what == "plausibilities":
         with working(f"reading {path.name}"):
             lam = read_plausibilities(path, packed=None)
-            lam, unknown = _named(lam, naming, path.name)
+            renamed, unknown = _new_names(lam, naming)
+            if changes:
+                check_names(renamed, names.LABEL, whose=path.name)
+                on = label_dim(lam)
+                lam = lam.assign_coords({on: (on, text_array(renamed))})
             if labels is not None:
                 known = labels if isinstance(labels, xr.Dataset) else read_labels(labels)
                 lam = with_known_labels(lam, known)
@@ -143,9 +147,9 @@ def read_answers(
     known_labels = declared if labels is None and not changes else labels
     with names_change(changes):
         table = read_table(settings, known_labels, working=working)
-    unknown = _unknown(table, naming)
+    renamed, unknown = _new_names(table, naming)
     if changes:
-        table = called(table, _new_names(table, naming), whose=path.name)
+        table = called(table, renamed, whose=path.name)
     with working(f"aggregating {path.name}"):
         chosen = part.aggregator or default_aggregator(str(table.attrs[names.KIND]))
         component = registry.resolve(AGGREGATOR, chosen)
@@ -267,21 +271,19 @@ def _read_model(
     call: Callable[..., xr.DataArray] = read_predictions  # options are checked by name
 
     def read(table: xr.Dataset | None) -> xr.DataArray:
-        def once() -> xr.DataArray:
+        try:
             return call(
                 path, labels=labels, examples=table, strip=naming.strip, rename=rename, **options
             )
-
-        try:
-            return once()
         except InputError as error:
             unknown = error.details.get("unknown")
-            if error.name != "label-unknown" or not isinstance(unknown, list):
+            known = isinstance(unknown, list) and rename.keys() & set(unknown)
+            if error.name != "label-unknown" or not known:
                 raise
             # Names that only the other file has: what neither has is refused by check_renames.
-            for old in unknown:
-                rename.pop(str(old), None)
-            return once()
+            for old in known:
+                del rename[old]
+            return read(table)
 
     with working(f"reading {path.name}"):
         table = read_examples_of(settings) if isinstance(examples, Path) else examples
@@ -364,30 +366,13 @@ def table_of(kind: Kind[P], component: P) -> dict[str, object]:
     return {"name": type(component).__name__} if table is None else dict(table)
 
 
-def _named(
-    array: xr.DataArray | xr.Dataset, naming: Labels, source: str
-) -> tuple[xr.DataArray | xr.Dataset, frozenset[str]]:
-    """Return the array with its labels renamed, and the old names that it does not have."""
-    unknown = _unknown(array, naming)
-    if not (naming.strip or naming.rename):
-        return array, unknown
-    labels = _new_names(array, naming)
-    check_names(labels, names.LABEL, whose=source)
-    on = label_dim(array)
-    return array.assign_coords({on: (on, text_array(labels))}), unknown
-
-
-def _unknown(array: xr.DataArray | xr.Dataset, naming: Labels) -> frozenset[str]:
-    """Return the old names that are none of its labels."""
-    labels = label_names(array)
-    return frozenset(naming.rename or ()) - {n.strip() if naming.strip else n for n in labels}
-
-
-def _new_names(array: xr.DataArray | xr.Dataset, naming: Labels) -> list[str]:
-    """Return the new name of each label."""
-    labels = label_names(array)
-    stripped = (label.strip() if naming.strip else label for label in labels)
-    return [(naming.rename or {}).get(label, label) for label in stripped]
+def _new_names(
+    array: xr.DataArray | xr.Dataset, naming: Labels
+) -> tuple[list[str], frozenset[str]]:
+    """Return the new name of each label, and the old names that are none of its labels."""
+    labels = [name.strip() if naming.strip else name for name in label_names(array)]
+    rename = naming.rename or {}
+    return [rename.get(label, label) for label in labels], frozenset(rename).difference(labels)
 
 
 def label_names(array: xr.DataArray | xr.Dataset) -> list[str]:

@@ -352,8 +352,11 @@ def run_study(
             groups=groups,
             strata=strata,
         )
-        grouped = _grouped(ready, study.examples.cluster)
-        warn_of_groups(ready.predictions, test, study.examples.cluster, grouped=grouped)
+        cluster = study.examples.cluster
+        grouped = cluster is not None and all(
+            grouped_by(table["calibrator"], cluster) for table in methods(ready).values()
+        )
+        warn_of_groups(ready.predictions, test, cluster, grouped=grouped)
         # Copies share all augmentations of an example, the first as well.
         first = {names.AUGMENTATION: 0} if names.AUGMENTATION in ready.predictions.dims else {}
         warn_of_copies(ready.predictions.isel(first, drop=True), groups, stacklevel=3)
@@ -376,13 +379,6 @@ def methods(ready: Prepared) -> dict[str, MethodTable]:
     """Return the calibrations as `plausibly.compare` takes them, with every parameter."""
     tables = cast("list[dict[str, object]]", ready.tables()["methods"])
     return {str(table.pop("name")): table for table in tables}
-
-
-def _grouped(ready: Prepared, group: str | None) -> bool:
-    """Return whether every calibration is for examples of new groups."""
-    return group is not None and all(
-        grouped_by(table["calibrator"], group) for table in methods(ready).values()
-    )
 
 
 def _first_sets(ready: Prepared, test: Bools) -> xr.DataArray:
