@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import TypeVar
@@ -83,14 +84,9 @@ class Recognised:
 
 def folder_files(folder: Path) -> list[Path]:
     """Return the files of a folder that may hold data, without those that plausibly writes."""
-    return sorted(
-        path
-        for path in folder.iterdir()
-        if path.suffix.lower() in _SUFFIXES
-        and path.name not in _WRITTEN
-        and not path.name.startswith(".")
-        and path.is_file()
-    )
+    found = [path for path in folder.iterdir() if path.suffix.lower() in _SUFFIXES]
+    kept = [path for path in found if path.name not in _WRITTEN and path.name[0] != "."]
+    return sorted(path for path in kept if path.is_file())
 
 
 def recognised(paths: Sequence[Path]) -> Recognised:
@@ -122,8 +118,6 @@ def recognised(paths: Sequence[Path]) -> Recognised:
 
     tables: dict[str, dict[str, object]] = {}
     comments = dict(_COMMENTS)
-    if second is not None and not _is_new(second.path)[0]:
-        comments["new.predictions"] = "guess: the other files are the calibration set"
     for name, one in found.items():
         if one is not None:
             tables[name] = {"path": one.path.as_posix(), **one.keys}
@@ -141,22 +135,17 @@ def recognised(paths: Sequence[Path]) -> Recognised:
     if model is not None and answer is not None and model.examples != answer.examples:
         tables.setdefault("examples", {})["only_common"] = True
         comments["examples.only_common"] = "guess: leave out what only one of the two files has"
-    tables["method"] = {"calibrator": "expected"}
     named = {name: one.path.as_posix() for name, one in new.items() if one is not None}
-    if named:
-        tables["new"] = named
-    if by:
-        tables["evaluation"] = {"by": by}
-    made = Output()
-    tables["output"] = {
-        "predictor": str(made.predictor),
-        "sets": str(made.sets),
-        "plausibilities": _PLAUSIBILITIES,
-    }
+    if second is not None and not _is_new(second.path)[0]:
+        comments[f"new.{next(iter(named))}"] = "guess: the other files are the calibration set"
+    tables |= {"method": {"calibrator": "expected"}, "new": dict(named)}
+    tables |= {"evaluation": {"by": by} if by else {}}
+    outputs = {"predictor": str(Output().predictor), "sets": str(Output().sets)}
+    tables["output"] = {**outputs, "plausibilities": _PLAUSIBILITIES}
+    tables = {name: table for name, table in tables.items() if table}
     lines = {name: one.about for name, one in found.items() if one is not None}
     if second is not None:
-        files_ = ", ".join(named.values())
-        lines["new"] = f"{files_} ({counted(len(second.examples))})"
+        lines["new"] = f"{', '.join(named.values())} ({counted(len(second.examples))})"
     used = {name: one.path for name, one in found.items() if one is not None}
     used |= {f"new {name}": one.path for name, one in new.items() if one is not None}
     return Recognised(
@@ -190,10 +179,9 @@ def _of(
 
 def _attempt(read: Callable[[], T]) -> T | None:
     """Return what was read; None where the file holds something else."""
-    try:
+    with suppress(InputError, OSError):
         return read()
-    except (InputError, OSError):
-        return None
+    return None
 
 
 def _annotations(path: Path, unused: dict[Path, str]) -> File | None:
