@@ -39,17 +39,11 @@ FLAGS = {
         options.SEED,
     ),
 }
+CHUNKED = True
 
 
 def calibrate(output: Output, loaded: Draft, *, dry_run: dry.DryRun = False) -> None:
     """Declare ``plausibly calibrate``."""
-    options.check_answers(loaded)
-    dry.check_output(loaded.settings.output.predictor, options.inputs(FLAGS, loaded))
-    with chunking.computing(loaded.settings.compute, dry_run=dry_run):
-        _run(output, loaded, dry_run=dry_run)
-
-
-def _run(output: Output, loaded: Draft, *, dry_run: bool) -> None:
     import attrs
 
     from plausibly.cli import asks
@@ -60,6 +54,9 @@ def _run(output: Output, loaded: Draft, *, dry_run: bool) -> None:
     from plausibly.extras import require
     from plausibly.study.reading import read_both, remembering, shape_text
 
+    options.check_answers(loaded)
+    files = options.inputs(FLAGS, loaded)
+    dry.check_output(loaded.settings.output.predictor, files)
     settings = loaded.settings
     method, out = settings.chosen_method, settings.output.predictor
     chunks, names = settings.compute.chunks, settings.output.keep_names
@@ -69,7 +66,6 @@ def _run(output: Output, loaded: Draft, *, dry_run: bool) -> None:
     )
     if out.suffix == ".zarr":
         require("zarr", extra="zarr", whose=str(out))
-    files = options.inputs(FLAGS, loaded)
     seen: list[tuple[str, str | list[str]]] = [
         (answers.what, answers.text),
         ("predictions", f"{model.source}: {shape_text(model.predictions)}"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import inspect
 import re
@@ -90,6 +91,7 @@ def _declared(name: str, call: Callable[..., int | None], module: Any) -> Callab
 
     ``FLAGS`` of the module set keys: the function gets the settings as ``loaded``. Its other
     parameters are options of its own; `output` is made of ``--json --quiet --strict --debug``.
+    With ``CONFIG = False`` it reads no settings file, with ``CHUNKED = True`` it computes chunks.
     """
     flags = [flag for group in getattr(module, "FLAGS", {}).values() for flag in group]
     reads = getattr(module, "CONFIG", True)
@@ -123,7 +125,13 @@ def _declared(name: str, call: Callable[..., int | None], module: Any) -> Callab
             output.flags = {text for each in flags for text in each.names.split()}
             loaded = options.load_settings(output, config, typed, sets or (), reads=reads)
             options.check_required(module.FLAGS, loaded, name)
-            with without_plugins(loaded.settings.plugins.disable):
+            with contextlib.ExitStack() as stack:
+                stack.enter_context(without_plugins(loaded.settings.plugins.disable))
+                if getattr(module, "CHUNKED", False):
+                    from plausibly.cli.chunks import computing
+
+                    dry_run = bool(values.get("dry_run"))
+                    stack.enter_context(computing(loaded.settings.compute, dry_run=dry_run))
                 return call(output, loaded, **values)
 
         return output.run(body)

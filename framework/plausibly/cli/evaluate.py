@@ -39,18 +39,12 @@ FLAGS = {
         options.SEED,
     ),
 }
-
+CHUNKED = True
 _SLACK = 1e-9  # a mean of tenths is a tenth, whatever its last bit says
 
 
 def evaluate(output: Output, loaded: Draft) -> None:
     """Declare ``plausibly evaluate``."""
-    options.check_answers(loaded, new=True)
-    with chunking.computing(loaded.settings.compute):
-        _run(output, loaded)
-
-
-def _run(output: Output, loaded: Draft) -> None:
     import warnings
 
     from plausibly.cli import evaluate_parts, layout
@@ -69,6 +63,7 @@ def _run(output: Output, loaded: Draft) -> None:
         telling_of_swaps,
     )
 
+    options.check_answers(loaded, new=True)
     settings = loaded.settings.on_new_examples()
     path, labels, chunks = settings.output.sets, settings.labels.path, settings.compute.chunks
     with output.working(f"reading {path.name}"):

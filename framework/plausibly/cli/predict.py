@@ -25,28 +25,13 @@ FLAGS = {
     ),
     "Prediction sets": (options.ALPHA, options.CHUNKS),
 }
+CHUNKED = True
 _EDGES = ((1, 2, 3, 5, 10, 20, 50), (1, 2, 5, 20, 50), (1, 2, 5), (1,))
 _CELL = 6
 
 
 def predict(output: Output, loaded: Draft, *, dry_run: dry.DryRun = False) -> None:
     """Declare ``plausibly predict``."""
-    out, files = loaded.settings.output.sets, _files(loaded)
-    dry.check_output(out, files)
-    dry.check_output(out.with_suffix(".json"), files)
-    with chunking.computing(loaded.settings.compute, dry_run=dry_run):
-        _run(output, loaded, dry_run=dry_run)
-
-
-def _files(loaded: Draft) -> dict[str, Path]:
-    """Return the files that are read, by their flags."""
-    found = options.inputs(FLAGS, loaded)
-    labels = loaded.settings.labels.path
-    found["PREDICTOR"] = loaded.settings.output.predictor
-    return found if labels is None else {**found, "--labels": labels}
-
-
-def _run(output: Output, loaded: Draft, *, dry_run: bool) -> None:
     import numpy as np
 
     from plausibly.cli import asks
@@ -60,8 +45,14 @@ def _run(output: Output, loaded: Draft, *, dry_run: bool) -> None:
     from plausibly.io.sets import check_output
     from plausibly.study.reading import check_renames, label_names, read_model, shape_text
 
+    files: dict[str, Path | None] = {**options.inputs(FLAGS, loaded)}
+    files["PREDICTOR"] = loaded.settings.output.predictor
+    files["--labels"] = loaded.settings.labels.path
+    out = loaded.settings.output.sets
+    dry.check_output(out, files)
+    dry.check_output(out.with_suffix(".json"), files)
     settings = loaded.settings.on_new_examples()
-    path, out = settings.output.predictor, settings.output.sets
+    path = settings.output.predictor
     alphas, chunks = [str(alpha) for alpha in settings.alphas], settings.compute.chunks
     in_store = out.suffix.lower() == ".zarr"
     check_output(out)
@@ -93,7 +84,7 @@ def _run(output: Output, loaded: Draft, *, dry_run: bool) -> None:
         many = " and ".join(alphas)
         dry.show(
             output,
-            read=_files(loaded),
+            read=files,
             rows=[
                 ("predictions", f"{model.source}: {shape_text(model.predictions)}"),
                 ("left out", layout.counts(read_left_out(sets.attrs))),
