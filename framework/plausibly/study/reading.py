@@ -221,6 +221,7 @@ def read_model(
         if not (remembered and lacks):
             raise
         model = read(scale=scale)
+    remembered.pop("augmentation", None)  # without its augmentations a predictor refuses anyway
     for name, value in remembered.items():
         _warn_reading(settings, name, value, f"no {quoted(value)}")
     return model
@@ -232,9 +233,11 @@ _READING = ("example", "variable", "augmentation")
 
 def remembering(predictor: ConformalPredictor, settings: Settings) -> ConformalPredictor:
     """Return a predictor that knows how the file of its predictions was read."""
-    part = settings.predictions
+    part, metadata = settings.predictions, predictor.metadata
     reading = {name: value for name in _READING if (value := getattr(part, name)) is not None}
-    return attrs.evolve(predictor, metadata=attrs.evolve(predictor.metadata, reading=reading))
+    if not metadata.augmentations:  # it reads new examples in one
+        reading.pop("augmentation", None)
+    return attrs.evolve(predictor, metadata=attrs.evolve(metadata, reading=reading))
 
 
 def _warn_reading(settings: Settings, name: str, remembered: str, found: str) -> None:
