@@ -215,8 +215,9 @@ def test_views_with_p_values_of_their_own(world: World) -> None:
     ) in field(ran, "guarantee")
     assert field(ran, "note").startswith("1 - alpha here: combiner maximum or held-out-rank")
     assert field(ran, "asks for") == "every new example in the views original, flipped"
-    assert "--set predictions.augmentation=view --alpha 0.1" in ran.out
-    told = predicted(NEW_SEEN)
+    # The predictor remembers the column of the views.
+    assert "predict p.nc -p NEW --alpha 0.1" in ran.out
+    told = predicted(NEW_SEEN.partition(" --set")[0])
     assert (told.code, told.err) == (0, "")
     assert "none (by p-value)" in told.out
     assert len(world.path("s.csv").read_text().splitlines()) == 21

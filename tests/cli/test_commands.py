@@ -81,16 +81,6 @@ def test_every_option_of_the_help_is_there(commands: list[command_line.Command],
         assert row.about
 
 
-def test_what_options_take() -> None:
-    page = command_line.page()
-    for row in (
-        "| `-p, --predictions FILE` | Model probabilities for the same examples. |",
-        "| `--combiner NAME` | How p-values of draws are combined. [average] |",
-        "| `--seed N` | Random seed. [0] |",
-    ):
-        assert row in page
-
-
 READS_ANNOTATIONS = ("aggregate", "calibrate", "evaluate")
 READS_PREDICTIONS = ("calibrate", "predict")
 

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from cli_world import Terminal, World, run
-from plausibly.cli import layout, output, progress
+from plausibly.cli import layout, output
 
 HEAVY = ("numpy", "xarray", "rich", "attrs", "attr", "pluggy", "cattrs", "scipy", "pandas")
 
@@ -141,7 +141,7 @@ def test_titles_are_bold_on_a_terminal_only(monkeypatch: pytest.MonkeyPatch) -> 
 
 def test_progress_is_said_on_a_terminal_after_a_while(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TERM", "xterm-256color")
-    monkeypatch.setattr(progress, "PATIENCE", 0.01)
+    monkeypatch.setattr(output, "PATIENCE", 0.01)
     stream = Terminal()
     monkeypatch.setattr(sys, "stderr", stream)
     with output.Output("predict").working("reading votes.csv") as tick:
@@ -157,7 +157,7 @@ def test_progress_is_said_on_a_terminal_after_a_while(monkeypatch: pytest.Monkey
 
 @pytest.mark.parametrize("case", ["quick", "quiet", "piped"])
 def test_progress_is_silent(monkeypatch: pytest.MonkeyPatch, case: str) -> None:
-    monkeypatch.setattr(progress, "PATIENCE", 60.0 if case == "quick" else 0.0)
+    monkeypatch.setattr(output, "PATIENCE", 60.0 if case == "quick" else 0.0)
     stream = io.StringIO() if case == "piped" else Terminal()
     monkeypatch.setattr(sys, "stderr", stream)
     with output.Output("predict", quiet=case == "quiet").working("reading") as tick:

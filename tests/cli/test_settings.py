@@ -112,3 +112,24 @@ def test_keys_of_other_commands_are_checked_and_ignored(world: World) -> None:
     done("calibrate")
     world.edit("plausibly.toml", "within = 0.02", "within = 'narrow'")
     refused("calibrate", "config-key", "plan.within")
+
+
+def test_a_predictor_remembers_how_its_predictions_were_read(world: World) -> None:
+    for name in ("probabilities.csv", "new.csv"):
+        world.edit(name, "example,", "scan,")
+    done(f"{CALIBRATE} --set predictions.example=scan")
+    done(PREDICT)
+    for column, words in (("scan", "--set predictions.example=case"), ("example", "")):
+        world.edit("new.csv", "scan," if words else "case,", "case," if words else "example,")
+        ran = typed(f"{PREDICT} {words}")
+        assert (ran.code, "warning reading-differs" in ran.err) == (0, True), column
+
+
+def test_report_and_evaluate_take_the_predictor_of_the_file(world: World) -> None:
+    done(CALIBRATE)
+    done(PREDICT)
+    by_flags = typed(f"{EVALUATE} -p new.csv --predictor predictor.nc --json").document
+    world.write("plausibly.toml", f"{FILE}[output]\npredictor = 'predictor.nc'\n")
+    assert typed("evaluate --json").document["p_values"] == by_flags["p_values"]
+    assert typed("report -o r.html").code == 0
+    assert world.path("r.html").exists()

@@ -17,16 +17,6 @@ def plain(ran: Ran) -> str:
     return re.sub(r"\(\d+\.\d [kM]B", "(SIZE", ran.out)
 
 
-def test_aggregate(world: World) -> None:
-    assert typed("aggregate -a votes.csv -o lam.csv").code == 0
-    lines = world.path("lam.csv").read_text().splitlines()
-    assert lines[:3] == [
-        "example,denominator,cat,dog,fox",
-        "c00,3,1.0,0.0,0.0",
-        f"c01,3,{2 / 3!r},{1 / 3!r},0.0",
-    ]
-
-
 def test_predict(world: World) -> None:
     typed(CALIBRATE)
     assert typed(f"{PREDICT} --alpha 0.1 --alpha 0.25").code == 0
@@ -34,14 +24,6 @@ def test_predict(world: World) -> None:
     assert lines[:2] == ["example,alpha,size,labels,cat,dog,fox", "n00,0.1,1,cat,1,0,0"]
     about = json.loads(world.path("sets.json").read_text())
     assert [promise["level"] for promise in about["guarantees"]] == ["9/10", "3/4"]
-
-
-def test_evaluate_by_group_and_true_label(sets: World) -> None:
-    words = "-e new_patients.csv --by site --true-label diagnosis --cluster patient"
-    out = plain(typed(f"{EVALUATE} {words}"))
-    assert "true label                 20     1.000" in out
-    assert "by site\n  north                    13" in out
-    assert "\n  south                     7" in out
 
 
 def test_no_line_is_longer_than_80_columns(sets: World) -> None:

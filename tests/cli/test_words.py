@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from cli_world import CALIBRATE, EVALUATE, World, typed
-from plausibly.cli import app, layout
+from plausibly.cli import app
 from plausibly.cli.output import Output
 from plausibly.cli.promise import promise_text
 from plausibly.guarantee import Guarantee
@@ -39,24 +39,6 @@ def test_guarantees_of_strangers() -> None:
     assert promise_text(other) == (
         "alpha 0.1: the worst label is covered with probability .90, if all is well."
     )
-
-
-def test_choices() -> None:
-    table = {"name": "mondrian", "by": "site", "inner": {"name": "monte-carlo", "draws": 10}}
-    said = "mondrian (by site, inner monte-carlo (draws 10))"
-    assert layout.component(table) == said
-    assert layout.choices([("calibrator", table, False), ("seed", 3, False)]) == (
-        f"calibrator {said}, seed 3"
-    )
-    assert layout.choices([("seed", 0, True)]) == "seed 0 (default)"
-
-
-def test_a_seed_is_said_where_something_is_drawn(world: World) -> None:
-    assert "seed" not in typed(CALIBRATE).out
-    drawn = f"{CALIBRATE} --calibrator monte-carlo"
-    assert "seed 0 (defaults)" in typed(drawn).out
-    chosen = typed(f"{drawn} --seed 5").out
-    assert "chosen       calibrator monte-carlo (draws 10), seed 5; aggregator" in chosen
 
 
 def test_evaluation_against_plausibilities(sets: World) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.metadata as metadata
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -13,7 +14,7 @@ from typing import Any
 import pytest
 
 from plausibly import __version__
-from plausibly.cli.plugins import list_plugins
+from plausibly.cli.app import app
 from plausibly.protocols import KINDS
 from plausibly.registry import Failure, default, discovery
 from plausibly.registry.entries import missing
@@ -138,11 +139,11 @@ print(registry.describe(AGGREGATOR, made))
 def test_registered_in_this_run(good: Path) -> None:
     code = """
 import plausibly
-from plausibly.cli.plugins import list_plugins
+from plausibly.cli.app import app
 from plausibly.plugin import AGGREGATOR
 for _ in range(2):
     plausibly.register(AGGREGATOR, "mine", "thesis_pl:PlackettLuce")
-list_plugins(kind="aggregator")
+app(["plugins", "list", "--kind", "aggregator"], standalone_mode=False)
 """
     text = python("-c", code, path=good)
     assert "aggregator mine (this run) registered here ready" in " ".join(text.split())
@@ -332,13 +333,15 @@ def test_a_table_on_a_terminal(
     monkeypatch.setenv("TERM", "xterm")
     monkeypatch.delenv("NO_COLOR", raising=False)
     monkeypatch.setenv("COLUMNS", "100")
-    assert list_plugins(kind="score") == 0
+    assert app(["plugins", "list", "--kind", "score"], standalone_mode=False) == 0
     lines = capsys.readouterr().out.splitlines()
     assert "\x1b[1m" in lines[0]
     row = ["score", "probability", "scores", "plausibly"]
-    assert [*row, __version__, "ready"] in [line.split() for line in lines]
+    assert [*row, __version__, "ready"] in [
+        re.sub(r"\x1b\[\d+m", "", line).split() for line in lines
+    ]
     assert lines[-1].endswith(" components of 1 plugin, none failed")
-    assert list_plugins(kind="score", quiet=True) == 0
+    assert app(["plugins", "list", "--quiet"], standalone_mode=False) == 0
     assert capsys.readouterr().out == ""
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from functools import cached_property, lru_cache
 from typing import Any
@@ -109,6 +109,8 @@ class Metadata:
     aggregator: str
     calibrated_on: int
     augmentations: tuple[str, ...] = ()
+    reading: Mapping[str, str] = attrs.field(factory=dict, eq=False)
+    """How the file of predictions was read: `example`, `variable`, `augmentation`."""
 
 
 REMEMBERED = 128

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from plausibly.cli import dry, layout, options, values
+from plausibly.cli import dry, layout, options
 from plausibly.cli.output import Output
 from plausibly.config.load import Draft
 from plausibly.errors import InputError
@@ -47,29 +47,33 @@ def aggregate(output: Output, loaded: Draft, *, dry_run: dry.DryRun = False) -> 
     """Declare ``plausibly aggregate``."""
     from plausibly.data import names
     from plausibly.data.names import several
+    from plausibly.data.plausibilities import Plausibilities
     from plausibly.data.states import read_left_out
     from plausibly.io import write_plausibilities
     from plausibly.io.plausibilities import check_output
+    from plausibly.kernels.coverage import tie_counts
     from plausibly.study.reading import check_renames, label_names, read_answers
 
     settings = loaded.settings
     files = options.inputs(FLAGS, loaded)
-    out = values.outputs(settings.output.plausibilities or Path(), files)
-    form = settings.output.form
+    out = settings.output.plausibilities or Path()
+    dry.check_output(out, files)
     answers = read_answers(settings, labels=settings.labels.path, working=output.working)
     lam = answers.plausibilities
     check_renames(settings.labels, answers.unknown, labels=label_names(lam))
-    chosen_form = form or _fitting(lam, out)
-    kept: Literal["wide", "long"] = "long" if chosen_form == "long" else "wide"
+    formed, form = _formed(lam, out, settings.output.form)
+    kept: Literal["wide", "long"] = "long" if form == "long" else "wide"
     check_output(out, kept)
-    formed = _formed(lam, out, chosen_form)
     if not dry_run:
         with output.working(f"writing {out.name}"):
             write_plausibilities(formed, out, form=kept)
 
     examples, labels = lam.sizes[names.EXAMPLE], len(label_names(lam))
     draws = lam.sizes.get(names.DRAW)
-    tied, unanimous = _certain(lam)
+    stored = Plausibilities.of(lam).stored
+    tied = int((tie_counts(stored) > 1).sum())
+    unanimous = int((stored.weight.max(axis=1) == 1).sum())
+    shares = [layout.share(n, examples) if n else "none" for n in (unanimous, tied)]
     left_out = read_left_out(lam.attrs)
     aggregator = answers.component or {}
     output.document |= {
@@ -82,7 +86,7 @@ def aggregate(output: Output, loaded: Draft, *, dry_run: dry.DryRun = False) -> 
         "tied": tied,
         "unanimous": unanimous,
         "left_out": left_out,
-        "form": chosen_form,
+        "form": form,
         **({} if dry_run else {"saved": out}),
     }
     drawn = "" if draws is None else f", {several(draws, 'draw')} of each; in their mean"
@@ -94,12 +98,12 @@ def aggregate(output: Output, loaded: Draft, *, dry_run: dry.DryRun = False) -> 
         (
             "plausibilities",
             f"{several(examples, 'example')} x {several(labels, 'label')}"
-            f"{drawn or ';'} {_share(unanimous, examples)} have one certain label, "
-            f"{_share(tied, examples)} a tie for the first place",
+            f"{drawn or ';'} {shares[0]} have one certain label, {shares[1]} a tie for the first "
+            "place",
         ),
         ("left out", layout.counts(left_out)),
     ]
-    how = "" if chosen_form == "wide" else f", {_FORMS[chosen_form]}"
+    how = "" if form == "wide" else f", {_FORMS[form]}"
     if dry_run:
         dry.show(
             output,
@@ -124,30 +128,23 @@ _FORMS = {
 }
 
 
-def _fitting(lam: xr.DataArray | xr.Dataset, out: Path) -> Form:
-    """Return the form that nobody chose: of few labels a number each, of many what is not 0."""
-    from plausibly.data.names import DRAW
-    from plausibly.io.plausibilities import PACKED_ENDINGS
-    from plausibly.study.reading import label_names
-
-    if len(label_names(lam)) <= MANY_LABELS:
-        return "wide"
-    if out.suffix.lower() not in PACKED_ENDINGS:
-        return "long"
-    return "wide" if DRAW in lam.dims else "packed"
-
-
-def _formed(lam: xr.DataArray | xr.Dataset, out: Path, form: Form) -> xr.DataArray | xr.Dataset:
-    """Return plausibilities in the form in which they are to be written."""
+def _formed(
+    lam: xr.DataArray | xr.Dataset, out: Path, form: Form | None
+) -> tuple[xr.DataArray | xr.Dataset, Form]:
+    """Return plausibilities as they are to be written; many labels without what is 0."""
     import xarray as xr
 
     from plausibly.data.names import DRAW
     from plausibly.data.plausibilities import pack, unpack
     from plausibly.io.plausibilities import PACKED_ENDINGS
+    from plausibly.study.reading import label_names
 
+    drawn, packs = DRAW in lam.dims, out.suffix.lower() in PACKED_ENDINGS
+    if form is None:
+        form = "long" if not packs else "wide" if drawn else "packed"
+        form = form if len(label_names(lam)) > MANY_LABELS else "wide"
     if form == "packed":
-        drawn = DRAW in lam.dims
-        if drawn or out.suffix.lower() not in PACKED_ENDINGS:
+        if drawn or not packs:
             raise InputError(
                 "option-unfit",
                 f"{out.name}: {'draws of ' * drawn}plausibilities are not packed"
@@ -157,20 +154,5 @@ def _formed(lam: xr.DataArray | xr.Dataset, out: Path, form: Form) -> xr.DataArr
                 do="--form wide" if drawn else f"-o {out.with_suffix('.npz')}, or --form long",
                 whose="--form",
             )
-        return lam if isinstance(lam, xr.Dataset) else pack(lam)
-    wide = form == "wide"
-    return unpack(lam) if wide and isinstance(lam, xr.Dataset) else lam
-
-
-def _certain(lam: xr.DataArray | xr.Dataset) -> tuple[int, int]:
-    """Return how many examples have a tie for the first place, and how many one certain label."""
-    from plausibly.data.plausibilities import Plausibilities
-    from plausibly.kernels.coverage import tie_counts
-
-    stored = Plausibilities.of(lam).stored
-    return int((tie_counts(stored) > 1).sum()), int((stored.weight.max(axis=1) == 1).sum())
-
-
-def _share(part: int, whole: int) -> str:
-    """Return a share as a sentence says it."""
-    return layout.share(part, whole) if part else "none"
+        return (lam if isinstance(lam, xr.Dataset) else pack(lam)), form
+    return (unpack(lam) if form == "wide" and isinstance(lam, xr.Dataset) else lam), form

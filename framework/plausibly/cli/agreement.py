@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from plausibly.cli import options
 from plausibly.cli.output import Output
 from plausibly.config.load import Draft
-from plausibly.config.settings import Agreement
+from plausibly.errors import InputError
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -45,15 +45,32 @@ def agreement(output: Output, loaded: Draft) -> None:
     """Declare ``plausibly agreement``."""
     from plausibly.annotators.agreement import agreement as measured
     from plausibly.cli import layout
-    from plausibly.io import read_examples, with_coordinates
-    from plausibly.study.reading import annotation_facts, read_table, summary_of
+    from plausibly.io import with_coordinates
+    from plausibly.study.reading import annotation_facts, read_examples_of, read_table, summary_of
 
     settings, chosen = loaded.settings, loaded.settings.agreement
-    _check_draws(chosen)
+    if chosen.risk is not None and chosen.draws is None:
+        raise InputError(
+            "option-unfit",
+            "--risk has no meaning without agreement.draws",
+            expected="resamples of the responses, by which levels are certain",
+            got=f"--risk {chosen.risk}",
+            do="--set agreement.draws=100",
+            whose="--risk",
+        )
+    if chosen.draws is not None and chosen.draws < 2:
+        raise InputError(
+            "draws-range",
+            f"agreement.draws = {chosen.draws} shows no uncertainty",
+            expected="2 or more",
+            got=str(chosen.draws),
+            do="--set agreement.draws=100",
+            whose="agreement.draws",
+        )
     table = read_table(settings, working=output.working)
     annotated: xr.Dataset = table
-    if settings.examples.path is not None:
-        annotated = with_coordinates(annotated, read_examples(settings.examples.path))
+    if (examples := read_examples_of(settings)) is not None:
+        annotated = with_coordinates(annotated, examples)
     with output.working("comparing answers"):
         found = measured(
             annotated,
@@ -80,30 +97,6 @@ def agreement(output: Output, loaded: Draft) -> None:
             [("next", f"plausibly agreement {', '.join([*further, '--json'])}")]
         ).split("\n")
     output.show("\n".join(shown))
-
-
-def _check_draws(chosen: Agreement) -> None:
-    from plausibly.errors import InputError
-
-    risk, draws = chosen.risk, chosen.draws
-    if risk is not None and draws is None:
-        raise InputError(
-            "option-unfit",
-            "--risk has no meaning without agreement.draws",
-            expected="resamples of the responses, by which levels are certain",
-            got=f"--risk {risk}",
-            do="--set agreement.draws=100",
-            whose="--risk",
-        )
-    if draws is not None and draws < 2:
-        raise InputError(
-            "draws-range",
-            f"agreement.draws = {draws} shows no uncertainty",
-            expected="2 or more",
-            got=str(draws),
-            do="--set agreement.draws=100",
-            whose="agreement.draws",
-        )
 
 
 def _certainty(output: Output, table: xr.Dataset, loaded: Draft, draws: int) -> str:

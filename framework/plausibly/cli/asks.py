@@ -6,42 +6,16 @@ import contextlib
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-import attrs
 import xarray as xr
 
 from plausibly.calibration.vacuous import warn_if_vacuous
-from plausibly.cli import layout
 from plausibly.conformal.predictor import ConformalPredictor
 from plausibly.data.names import AUGMENTATION, name_texts, quoted, several
 from plausibly.errors import IncompatibleComponents, InputError, listed
 
-NO_THRESHOLD = "none (by p-value)"
 
-
-@attrs.frozen(kw_only=True)
-class Threshold:
-    """The least score that stays in a set at one alpha."""
-
-    by: str
-    values: dict[str, float]
-
-    @property
-    def text(self) -> str:
-        """For people: a number, ``.12 to .34``, or that there is none."""
-        if not self.values:
-            return NO_THRESHOLD
-        low, high = min(self.values.values()), max(self.values.values())
-        shown = [layout.number(low), layout.number(high)]
-        return " to ".join(dict.fromkeys(shown))
-
-    def facts(self) -> dict[str, object]:
-        """Return the same as data: one number, numbers by group, or None."""
-        one: object = self.values if self.by else self.values.get("")
-        return {"threshold": one or None if self.by else one, "threshold_by": self.by or None}
-
-
-def thresholds(predictor: ConformalPredictor, alphas: Sequence[str]) -> list[Threshold]:
-    """Return the threshold at each alpha."""
+def thresholds(predictor: ConformalPredictor, alphas: Sequence[str]) -> list[dict[str, float]]:
+    """Return the smallest score in a set at each alpha, by group; empty where there is none."""
     by = predictor.pools.calibration.claim.by
     try:
         array = predictor.threshold(list(alphas))
@@ -50,13 +24,16 @@ def thresholds(predictor: ConformalPredictor, alphas: Sequence[str]) -> list[Thr
             raise
         for alpha in alphas:
             warn_if_vacuous(predictor.guarantee(alpha), predictor.metadata.combiner)
-        return [Threshold(by=by, values={}) for _ in alphas]
+        return [{} for _ in alphas]
     cells = [str(name) for name in array[by].values] if by else [""]
     columns = array.values.T if by else array.values[:, None]
-    return [
-        Threshold(by=by, values=dict(zip(cells, column.tolist(), strict=True)))
-        for column in columns
-    ]
+    return [dict(zip(cells, column.tolist(), strict=True)) for column in columns]
+
+
+def threshold_facts(predictor: ConformalPredictor, values: dict[str, float]) -> dict[str, object]:
+    """Return a threshold as data: one number, numbers by group, or None."""
+    by = predictor.pools.calibration.claim.by
+    return {"threshold": (values or None) if by else values.get(""), "threshold_by": by or None}
 
 
 def of_new(predictor: ConformalPredictor) -> tuple[str, ...]:
@@ -79,14 +56,12 @@ def asked_of_new(predictor: ConformalPredictor) -> str:
 
 
 def next_command(
-    predictor: ConformalPredictor, path: Path, alpha: object, out: str, *, view: str | None = None
+    predictor: ConformalPredictor, path: Path, alpha: object, out: str
 ) -> list[object]:
     """Return the words of the command that predicts for new examples."""
     words: list[object] = ["plausibly", "predict", path, "-p", "NEW"]
     if of_new(predictor):
         words += ["-e", "NEW_EXAMPLES"]
-    if view is not None and predictor.metadata.augmentations:
-        words += ["--set", f"predictions.augmentation={view}"]
     return [*words, "--alpha", alpha, "-o", out]
 
 

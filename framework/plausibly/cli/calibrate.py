@@ -39,19 +39,11 @@ FLAGS = {
         options.SEED,
     ),
 }
+CHUNKED = True
 
 
 def calibrate(output: Output, loaded: Draft, *, dry_run: dry.DryRun = False) -> None:
     """Declare ``plausibly calibrate``."""
-    from plausibly.cli import values
-
-    options.check_answers(loaded)
-    values.outputs(loaded.settings.output.predictor, options.inputs(FLAGS, loaded))
-    with chunking.computing(loaded.settings.compute, dry_run=dry_run):
-        _run(output, loaded, dry_run=dry_run)
-
-
-def _run(output: Output, loaded: Draft, *, dry_run: bool) -> None:
     import attrs
 
     from plausibly.cli import asks
@@ -60,8 +52,11 @@ def _run(output: Output, loaded: Draft, *, dry_run: bool) -> None:
     from plausibly.conformal.calibrate import calibrate as calibrated
     from plausibly.data.names import EXAMPLE, several
     from plausibly.extras import require
-    from plausibly.study.reading import read_both, shape_text
+    from plausibly.study.reading import read_both, remembering, shape_text
 
+    options.check_answers(loaded)
+    files = options.inputs(FLAGS, loaded)
+    dry.check_output(loaded.settings.output.predictor, files)
     settings = loaded.settings
     method, out = settings.chosen_method, settings.output.predictor
     chunks, names = settings.compute.chunks, settings.output.keep_names
@@ -71,7 +66,6 @@ def _run(output: Output, loaded: Draft, *, dry_run: bool) -> None:
     )
     if out.suffix == ".zarr":
         require("zarr", extra="zarr", whose=str(out))
-    files = options.inputs(FLAGS, loaded)
     seen: list[tuple[str, str | list[str]]] = [
         (answers.what, answers.text),
         ("predictions", f"{model.source}: {shape_text(model.predictions)}"),
@@ -100,6 +94,7 @@ def _run(output: Output, loaded: Draft, *, dry_run: bool) -> None:
             seed=settings.seed,
             group=settings.examples.cluster,
         )
+    predictor = remembering(predictor, settings)
     if answers.component is not None:
         metadata = attrs.evolve(predictor.metadata, aggregator=str(answers.component["name"]))
         predictor = attrs.evolve(predictor, metadata=metadata)
@@ -126,7 +121,7 @@ def _run(output: Output, loaded: Draft, *, dry_run: bool) -> None:
         "n": predictor.n,
         "labels": list(predictor.labels),
         "guarantees": [
-            {**promise.to_json(), **threshold.facts()}
+            {**promise.to_json(), **asks.threshold_facts(predictor, threshold)}
             for promise, threshold in zip(promises, thresholds, strict=True)
         ],
         "asks_of_new": list(asks.of_new(predictor)),
@@ -136,9 +131,9 @@ def _run(output: Output, loaded: Draft, *, dry_run: bool) -> None:
     matched_all = model.predictions.sizes[EXAMPLE] == predictor.n
     same = "every example matched by name" if matched_all else "examples by name"
     kept = "scores and name hashes, no examples" if names else "scores, no names"
-    command = asks.next_command(
-        predictor, out, alphas[0], "sets.csv", view=settings.predictions.augmentation
-    )
+    command = asks.next_command(predictor, out, alphas[0], "sets.csv")
+    if options.found_without_flags(loaded, "new.predictions"):
+        command = ["plausibly", "predict"]
     output.show(
         layout.fields(
             [

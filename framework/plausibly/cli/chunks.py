@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from threading import Event, Thread
 from typing import Any
 
-from plausibly.cli.progress import Tick
+from plausibly.cli.output import Tick
 from plausibly.config.settings import Compute
 from plausibly.errors import InputError
 

@@ -2,24 +2,26 @@
 
 from __future__ import annotations
 
-import dataclasses
+import contextlib
 import importlib
 import inspect
 import re
-from collections.abc import Callable, Mapping
+import sys
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any, TypeAlias, get_type_hints
+from typing import Annotated, Any, get_type_hints
 
 import typer
-from typer.core import TyperCommand
+from typer import BadParameter
+from typer.core import TyperCommand, TyperGroup
 from typer.main import get_command
 
-from plausibly.cli import common
-from plausibly.cli.house import House
 from plausibly.cli.output import Output
+from plausibly.errors import InputError
 
 SUMMARIES = {
     "demo": "Real ratings, the whole way, offline.",
+    "init": "A settings file that fits your files.",
     "run": "A study file to results and a predictor.",
     "aggregate": "Annotations to plausibilities.",
     "convert": "Annotations of any format to one table.",
@@ -39,16 +41,26 @@ SUMMARIES = {
 
 SETTINGS = {"help_option_names": ["-h", "--help"]}
 
-Config: TypeAlias = Annotated[
+_PRINTING = {
+    "json": typer.Option("--json", help="Print one JSON document, for programs."),
+    "quiet": typer.Option("--quiet", help="Print nothing but errors."),
+    "strict": typer.Option("--strict", help="A warning makes it exit 3."),
+    "debug": typer.Option("--debug", help="Print the traceback of an error."),
+}
+_CONFIG = Annotated[
     Path | None,
     typer.Option(
         "--config", metavar="FILE", help="Settings file, or none.  [plausibly.toml, if present]"
     ),
 ]
-Sets: TypeAlias = Annotated[
+_SET = Annotated[
     list[str] | None,
     typer.Option("--set", metavar="KEY=VALUE", help="Any setting: --set predictions.scale=logit."),
 ]
+# The base of everything that Typer raises for wrong usage; not every version exports its name.
+_WRONG_USAGE: type[Exception] = next(
+    base for base in BadParameter.__mro__ if base.__name__ == "ClickException"
+)
 
 
 class Grouped(TyperCommand):
@@ -61,7 +73,7 @@ class Grouped(TyperCommand):
         shown = [(each, each.get_help_record(ctx)) for each in self.get_params(ctx)]
         records = {
             # Typer appends the type to the name of an argument.
-            each.name: (re.sub(r" <\w+>$", "", record[0]), record[1])
+            each.name: (re.sub(r" <.+>$", "", record[0]), record[1])
             for each, record in shown
             if record is not None
         }
@@ -74,48 +86,29 @@ class Grouped(TyperCommand):
                     formatter.write_dl(rows)
 
 
-def declared(name: str, module: Any) -> Callable[..., int]:  # Any: a module
+def _declared(name: str, call: Callable[..., int | None], module: Any) -> Callable[..., int]:
     """Return a command as Typer reads it.
 
     ``FLAGS`` of the module set keys: the function gets the settings as ``loaded``. Its other
     parameters are options of its own; `output` is made of ``--json --quiet --strict --debug``.
+    With ``CONFIG = False`` it reads no settings file, with ``CHUNKED = True`` it computes chunks.
     """
-    call: Callable[..., int | None] = getattr(module, name)
-    flags = _flags(module)
-    hints = get_type_hints(call, include_extras=True)
-    options = {
-        each.parameter: inspect.Parameter(
-            each.parameter, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=each.option()
-        )
-        for each in flags
-    }
-    own = [
-        one.replace(annotation=hints[one.name], kind=one.KEYWORD_ONLY)
-        for one in inspect.signature(call).parameters.values()
-        if one.name not in ("output", "loaded")
-    ]
-    options |= {one.name: one for one in own}
+    flags = [flag for group in getattr(module, "FLAGS", {}).values() for flag in group]
     reads = getattr(module, "CONFIG", True)
+    hints = get_type_hints(call, include_extras=True)
+    annotations = {each.parameter: each.option() for each in flags}
+    defaults = dict.fromkeys(annotations)
+    for one in inspect.signature(call).parameters.values():
+        if one.name not in ("output", "loaded"):
+            annotations[one.name], defaults[one.name] = hints[one.name], one.default
     if flags:
-        shared = {"config": Config, "set_keys": Sets} if reads else {"set_keys": Sets}
-        options |= {
-            key: inspect.Parameter(
-                key, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=kind
-            )
-            for key, kind in shared.items()
-        }
-    printing = get_type_hints(common.Printing, include_extras=True)
-    for field in dataclasses.fields(common.Printing):
-        options[field.name] = inspect.Parameter(
-            field.name,
-            inspect.Parameter.KEYWORD_ONLY,
-            default=field.default,
-            annotation=printing[field.name],
-        )
+        annotations |= {"config": _CONFIG} if reads else {}
+        annotations["set_keys"] = _SET
+    annotations |= {key: Annotated[bool, option] for key, option in _PRINTING.items()}
+    defaults |= dict.fromkeys(_PRINTING, False)
 
     def command(**values: Any) -> int:  # Any: what was typed, which Typer has checked
-        printed = [field.name for field in dataclasses.fields(common.Printing)]
-        output = Output(name, **{field: values.pop(field) for field in printed})
+        output = Output(name, **{key: values.pop(key) for key in _PRINTING})
         config, sets = values.pop("config", None), values.pop("set_keys", None)
         typed = {
             each.key: (each.long, value)
@@ -126,36 +119,50 @@ def declared(name: str, module: Any) -> Callable[..., int]:  # Any: a module
         def body() -> int | None:
             if not flags:
                 return call(output, **values)
-            from plausibly.cli import settings
+            from plausibly.cli import options
+            from plausibly.config.settings import without_plugins
 
             output.flags = {text for each in flags for text in each.names.split()}
-            loaded = settings.load(output, config, typed, sets or (), reads=reads)
-            settings.check_required(module.FLAGS, loaded, name)
-            with settings.without_plugins(loaded.settings.plugins.disable):
+            loaded = options.load_settings(output, config, typed, sets or (), reads=reads)
+            options.check_required(module.FLAGS, loaded, name)
+            with contextlib.ExitStack() as stack:
+                stack.enter_context(without_plugins(loaded.settings.plugins.disable))
+                if getattr(module, "CHUNKED", False):
+                    from plausibly.cli.chunks import computing
+
+                    dry_run = bool(values.get("dry_run"))
+                    stack.enter_context(computing(loaded.settings.compute, dry_run=dry_run))
                 return call(output, loaded, **values)
 
         return output.run(body)
 
-    command.__signature__ = inspect.Signature(list(options.values()))  # type: ignore[attr-defined]  # read by Typer
-    command.__annotations__ = {one.name: one.annotation for one in options.values()}
+    keyword = inspect.Parameter.KEYWORD_ONLY
+    signature = inspect.Signature(
+        [
+            inspect.Parameter(key, keyword, default=defaults.get(key), annotation=kind)
+            for key, kind in annotations.items()
+        ]
+    )
+    command.__signature__ = signature  # type: ignore[attr-defined]  # read by Typer
+    command.__annotations__ = annotations
     return command
 
 
-def _flags(module: Any) -> list[Any]:  # Any: a module; flags, whose module is imported with it
-    return [flag for flags in getattr(module, "FLAGS", {}).values() for flag in flags]
-
-
 def made(name: str) -> Any:  # Any: Typer does not export the type of its commands
-    """Return a command, from its module: an app of its own, or a function of the same name."""
+    """Return a command, or a group of commands where its module has ``COMMANDS``."""
     module = importlib.import_module(f"plausibly.cli.{name}")
-    app = getattr(module, "app", None)
-    if app is None:
-        app = typer.Typer(
-            add_completion=False,
-            rich_markup_mode=None,
-            pretty_exceptions_enable=False,
-            context_settings=SETTINGS,
-        )
+    inner = getattr(module, "COMMANDS", None)
+    app = typer.Typer(
+        help=None if inner is None else module.HELP,
+        no_args_is_help=inner is not None,
+        add_completion=False,
+        rich_markup_mode=None,
+        pretty_exceptions_enable=False,
+        context_settings=SETTINGS,
+    )
+    for called, (call, text, examples) in (inner or {}).items():
+        app.command(called, help=text, epilog=examples)(_declared(f"{name} {called}", call, None))
+    if inner is None:
         groups = {
             title: [flag.parameter for flag in flags]
             for title, flags in getattr(module, "FLAGS", {}).items()
@@ -166,17 +173,17 @@ def made(name: str) -> Any:  # Any: Typer does not export the type of its comman
             help=module.HELP,
             epilog=module.EXAMPLES,
             cls=type("Grouped", (Grouped,), {"groups": groups}),
-        )(declared(name, module))
+        )(_declared(name, getattr(module, name), module))
     command = get_command(app)
     command.name = name
     return command
 
 
-class Commands(House):
-    """All commands of plausibly."""
+class Commands(TyperGroup):
+    """All commands: everything is said in one form, also wrong usage and unforeseen errors."""
 
-    def __init__(self, **said: Any) -> None:  # Any: whatever Typer says of a group
-        super().__init__(**said)
+    def __init__(self, **options: Any) -> None:  # Any: whatever Typer says of a group
+        super().__init__(**options)
         # The names alone: Typer suggests those that are near a wrong word.
         named: dict[str, Any] = dict.fromkeys(SUMMARIES)  # Any: as above
         self.commands = named
@@ -191,3 +198,56 @@ class Commands(House):
         """Write what each command is for, without importing one."""
         with formatter.section("Commands"):
             formatter.write_dl(list(SUMMARIES.items()))
+
+    def main(
+        self,
+        args: Sequence[str] | None = None,
+        prog_name: str | None = None,
+        complete_var: str | None = None,
+        standalone_mode: bool = True,
+        windows_expand_args: bool = True,
+        **extra: Any,  # Any: whatever Typer passes on to its own main
+    ) -> Any:  # Any: as Typer declares it; an int
+        """Run a command; exit with its code in standalone mode, else return it."""
+        words = list(sys.argv[1:] if args is None else args)
+        # Before the words are parsed the options are not known: these are looked for by name.
+        name = next((word for word in words if not word.startswith("-")), "")
+        output = Output(name, **{key: f"--{key}" in words for key in _PRINTING})
+
+        def action() -> int:
+            try:
+                code = super(Commands, self).main(
+                    args, prog_name, complete_var, False, windows_expand_args, **extra
+                )
+            except _WRONG_USAGE as error:
+                if type(error).__name__ == "NoArgsIsHelpError":  # a group without a command
+                    output.show(_text(error))
+                    return 0
+                raise _usage(error) from error
+            except SystemExit as answered:  # Typer's, after what a shell asks for
+                code = answered.code
+            return code if isinstance(code, int) else 0
+
+        code = output.run(action, apart=False)  # help is a result
+        if standalone_mode:
+            sys.exit(code)
+        return code
+
+
+def _text(error: Exception) -> str:
+    text = str(getattr(error, "format_message", error.__str__)()).replace("Value error, ", "")
+    # Some versions of Typer repeat the suggestion that Click makes already.
+    return re.sub(r"( Did you mean [^?]*\?)\1", r"\1", text).strip()
+
+
+def _usage(error: Exception) -> InputError:
+    """Return wrong usage as an error of ours."""
+    context = getattr(error, "ctx", None)
+    command = "plausibly" if context is None else str(context.command_path)
+    what = _text(error).rstrip(".")
+    return InputError(
+        "usage",
+        f"{command}: {what[:1].lower()}{what[1:]}",
+        do=f"{command} --help",
+        whose=command,
+    )

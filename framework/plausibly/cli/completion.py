@@ -47,12 +47,9 @@ def choices(values: Iterable[object]) -> Offer:
 
 def plugins(incomplete: str) -> Offered:
     """Offer plugins by name."""
-
-    def found() -> Iterator[tuple[str, str]]:
-        for source in _registry().plugins():
-            yield source.plugin, source.where
-
-    return _beginning(incomplete, found)
+    return _beginning(
+        incomplete, lambda: ((source.plugin, source.where) for source in _registry().plugins())
+    )
 
 
 def plugins_and_components(incomplete: str) -> Offered:
@@ -64,14 +61,9 @@ def plugins_and_components(incomplete: str) -> Offered:
 
 def kinds_of_component(incomplete: str) -> Offered:
     """Offer the kinds of components."""
+    from plausibly.protocols import KINDS
 
-    def found() -> Iterator[tuple[str, str]]:
-        from plausibly.protocols import KINDS
-
-        for kind in KINDS:
-            yield kind.name, ""
-
-    return _beginning(incomplete, found)
+    return choices(kind.name for kind in KINDS)(incomplete)
 
 
 def figures(incomplete: str) -> Offered:

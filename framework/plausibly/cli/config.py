@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import typer
-
-from plausibly.cli import common, layout
+from plausibly.cli import layout
 from plausibly.cli.output import Output
 from plausibly.cli.run import Study
 from plausibly.config.load import NAME, load
@@ -15,131 +13,93 @@ HELP = "Settings files: check one, show every setting, or the schema for editors
 HELP_CHECK = "Check a settings file, and the files of a study; every mistake is listed at once."
 HELP_SHOW = "Show every setting, and where each value comes from."
 HELP_SCHEMA = "Print the JSON schema of settings files, with the components that are installed."
-CHECK_EXAMPLES = """\b
+EXAMPLES = """\b
 Examples:
-  plausibly config check study.toml
-  plausibly config check study.toml --json
+  plausibly config {0} study.toml
+  plausibly config {0} study.toml --json
 """
-SHOW_EXAMPLES = """\b
-Examples:
-  plausibly config show study.toml
-  plausibly config show study.toml --json
-"""
-SCHEMA_EXAMPLES = """\b
+EXAMPLES_SCHEMA = """\b
 Examples:
   plausibly config schema
   plausibly config schema > study.schema.json
 """
 
-app = typer.Typer(
-    help=HELP,
-    no_args_is_help=True,
-    add_completion=False,
-    rich_markup_mode=None,
-    context_settings={"help_option_names": ["-h", "--help"]},
-)
 
-
-@app.command("check", help=HELP_CHECK, epilog=CHECK_EXAMPLES)
-def check(
-    study: Study = None,
-    json: common.AsJson = False,
-    quiet: common.Quiet = False,
-    strict: common.Strict = False,
-    debug: common.Debug = False,
-) -> int:
+def check(output: Output, *, study: Study = None) -> int:
     """Declare ``plausibly config check``."""
-    output = Output("config check", json=json, quiet=quiet, strict=strict, debug=debug)
+    from plausibly.cli import study_words as words
+    from plausibly.config.load import SettingsError
+    from plausibly.study import Prepared, prepare
+    from plausibly.study.prepare import settings_file
 
-    def body() -> int:
-        from plausibly.cli import study_words as words
-        from plausibly.config.load import SettingsError
-        from plausibly.study import Prepared, prepare
-        from plausibly.study.prepare import settings_file
-
-        path = study or Path(NAME)
-        try:
-            with output.working(f"reading {path.name}"):
-                loaded = load(settings_file(path))
-                ready = prepare(loaded) if loaded.has("methods") else loaded.check()
-        except SettingsError as error:
-            if quiet:
-                raise
-            # The list is the result, not a failure of this command.
-            output.document |= error.details
-            output.show(error.listing())
-            return error.exit_code
-        output.document |= {"file": path.name, "mistakes": []}
-        rows: list[tuple[str, str | list[str]]] = [("config", f"{path.name} is right")]
-        following = layout.command_line(["plausibly", "calibrate"], indent=13)
-        if isinstance(ready, Prepared):
-            output.document |= words.before(ready)
-            rows = [*words.blocks(ready)]
-            following = layout.command_line(["plausibly", "run", path], indent=13)
-        output.show(layout.fields([*rows, ("next", following)]))
-        return 0
-
-    return output.run(body)
+    path = study or Path(NAME)
+    try:
+        with output.working(f"reading {path.name}"):
+            loaded = load(settings_file(path))
+            ready = prepare(loaded) if loaded.has("methods") else loaded.check()
+    except SettingsError as error:
+        if output.quiet:
+            raise
+        # The list is the result, not a failure of this command.
+        output.document |= error.details
+        output.show(error.listing())
+        return error.exit_code
+    output.document |= {"file": path.name, "mistakes": []}
+    rows: list[tuple[str, str | list[str]]] = [("config", f"{path.name} is right")]
+    following = layout.command_line(["plausibly", "calibrate"], indent=13)
+    if isinstance(ready, Prepared):
+        output.document |= words.before(ready)
+        rows = [*words.blocks(ready)]
+        following = layout.command_line(["plausibly", "run", path], indent=13)
+    output.show(layout.fields([*rows, ("next", following)]))
+    return 0
 
 
-@app.command("show", help=HELP_SHOW, epilog=SHOW_EXAMPLES)
-def show(
-    study: Study = None,
-    json: common.AsJson = False,
-    quiet: common.Quiet = False,
-    strict: common.Strict = False,
-    debug: common.Debug = False,
-) -> int:
+def show(output: Output, *, study: Study = None) -> None:
     """Declare ``plausibly config show``."""
-    output = Output("config show", json=json, quiet=quiet, strict=strict, debug=debug)
+    from plausibly.cli.study_words import as_data
+    from plausibly.config.document import toml_text, values_of
+    from plausibly.config.resolved import origins, resolved
+    from plausibly.study import prepare
+    from plausibly.study.prepare import settings_file
 
-    def body() -> None:
-        from plausibly.cli.study_words import as_data
-        from plausibly.config.document import toml_text, values_of
-        from plausibly.config.resolved import origins, resolved
-        from plausibly.study import prepare
-        from plausibly.study.prepare import settings_file
-
-        file = study or Path(NAME)
-        with output.working(f"reading {file.name}"):
-            loaded = load(settings_file(file))
-            if loaded.has("methods"):
-                ready = prepare(loaded)
-                tables, origin = ready.tables(whole=True), ready.origin
-            else:
-                tables = resolved(loaded.check(), whole=True)
-                origin = origins(loaded.document, {})
-        output.document |= {
-            "file": file.name,
-            "study": as_data(tables),
-            "values": [
-                {
-                    "path": path,
-                    "value": as_data(value),
-                    "origin": "not set" if value is None else origin(path),
-                }
-                for path, value in values_of(tables)
-            ],
-        }
-        output.show(toml_text(tables, origin).rstrip("\n"))
-
-    return output.run(body)
+    file = study or Path(NAME)
+    with output.working(f"reading {file.name}"):
+        loaded = load(settings_file(file))
+        if loaded.has("methods"):
+            ready = prepare(loaded)
+            tables, origin = ready.tables(whole=True), ready.origin
+        else:
+            tables = resolved(loaded.check(), whole=True)
+            origin = origins(loaded.document, {})
+    output.document |= {
+        "file": file.name,
+        "study": as_data(tables),
+        "values": [
+            {
+                "path": path,
+                "value": as_data(value),
+                "origin": "not set" if value is None else origin(path),
+            }
+            for path, value in values_of(tables)
+        ],
+    }
+    output.show(toml_text(tables, origin).rstrip("\n"))
 
 
-@app.command("schema", help=HELP_SCHEMA, epilog=SCHEMA_EXAMPLES)
-def schema(
-    json: common.AsJson = False,
-    quiet: common.Quiet = False,
-    debug: common.Debug = False,
-) -> int:
+def schema(output: Output) -> None:
     """Declare ``plausibly config schema``, which prints a document with or without ``--json``."""
-    output = Output("config schema", quiet=quiet and not json, debug=debug)
+    from json import dumps
 
-    def body() -> None:
-        from json import dumps
+    from plausibly.config.schema import schema as made
 
-        from plausibly.config import schema
+    output.quiet = output.quiet and not output.json
+    output.json = False
+    output.show(dumps(made(), indent=2))
 
-        output.show(dumps(schema.schema(), indent=2))
 
-    return output.run(body)
+COMMANDS = {
+    "check": (check, HELP_CHECK, EXAMPLES.format("check")),
+    "show": (show, HELP_SHOW, EXAMPLES.format("show")),
+    "schema": (schema, HELP_SCHEMA, EXAMPLES_SCHEMA),
+}

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from plausibly.cli import dry, layout, options, values
+from plausibly.cli import dry, layout, options
 from plausibly.cli.output import Output
 from plausibly.config.load import Draft
 
@@ -46,7 +46,7 @@ def convert(
     from plausibly.study.reading import annotation_facts, read_table, summary_of
 
     files = options.inputs(FLAGS, loaded)
-    values.outputs(out, files)
+    dry.check_output(out, files)
     path = files["-a"]
     table = read_table(loaded.settings, working=output.working)
     facts = annotation_facts(table, path)

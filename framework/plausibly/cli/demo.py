@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import enum
 import shlex
-import textwrap
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -46,65 +45,42 @@ def demo(
     dry_run: dry.DryRun = False,
 ) -> None:
     """Declare ``plausibly demo``."""
-    if dry_run:
-        _dry(output, data, out, splits=splits)
-    else:
-        _run(output, data, out, splits=splits, seed=seed)
-
-
-def _dry(output: Output, data: Data, folder: Path, *, splits: int) -> None:
-    from plausibly.demo.study import (
-        FIGURE,
-        PLAUSIBILITIES,
-        PREDICTIONS,
-        SETS,
-        STUDY,
-        VOTES,
-    )
-
-    drawn = _can_draw(data)
-    about = {
-        Data.nodules: "1,378 lung nodules that 3 or 4 radiologists rated; it comes with plausibly",
-        Data.toy: "a toy whose truth is known, drawn by its seed",
-    }
-    said = {Data.nodules: [VOTES, "patients.csv"], Data.toy: [PLAUSIBILITIES]}
-    names = [SETS, Path(SETS).with_suffix(".json").name, STUDY]
-    names += [PREDICTIONS, *said[data], *([FIGURE] if drawn else [])]
-    output.document |= {"data": data.value, "splits": splits}
-    dry.show(
-        output,
-        read={},
-        rows=[("data", about[data])],
-        would=f"fit a model, and compare calibrations on {splits:,} random halves",
-        write=[folder / name for name in names],
-        into=folder,
-    )
-
-
-def _run(output: Output, data: Data, folder: Path, *, splits: int, seed: int) -> None:
     from plausibly.demo import study
-    from plausibly.demo.study import (
-        FIGURE,
-        design,
-        make_folder,
-        meaning,
-        write_data,
-        write_result,
-        write_study_file,
-    )
     from plausibly.demo.subjects import load
     from plausibly.evaluation.study import Study
 
-    drawable = _can_draw(data)
-    make_folder(folder)
+    folder, drawable = out, _can_draw(data)
+    if dry_run:
+        about = {
+            Data.nodules: "1,378 lung nodules that 3 or 4 radiologists rated; "
+            "it comes with plausibly",
+            Data.toy: "a toy whose truth is known, drawn by its seed",
+        }
+        votes = [study.VOTES, "patients.csv"]
+        answers = {Data.nodules: votes, Data.toy: [study.PLAUSIBILITIES]}
+        names = [study.SETS, Path(study.SETS).with_suffix(".json").name, study.STUDY]
+        names += [study.PREDICTIONS, *answers[data], *([study.FIGURE] if drawable else [])]
+        output.document |= {"data": data.value, "splits": splits}
+        dry.show(
+            output,
+            read={},
+            rows=[("data", about[data])],
+            would=f"fit a model, and compare calibrations on {splits:,} random halves",
+            write=[folder / name for name in names],
+            into=folder,
+        )
+        return
+
+    study.make_folder(folder)
     with output.working("fitting a model"):
         subject = load(data.value, seed)
-    inputs = write_data(subject, folder)
-    edited = write_study_file(subject, folder, splits=splits, seed=seed)
-    output.show(layout.fields([("data", subject.about), ("study", design(subject, splits, seed))]))
+    inputs = study.write_data(subject, folder)
+    edited = study.write_study_file(subject, folder, splits=splits, seed=seed)
+    design = study.design(subject, splits, seed)
+    output.show(layout.fields([("data", subject.about), ("study", design)]))
     with output.working("splits") as tick:
         result = study.run(subject, splits=splits, seed=seed, progress=tick)
-    outputs = write_result(result, folder, figure=drawable)
+    outputs = study.write_result(result, folder, figure=drawable)
 
     command = ("plausibly", "run", folder / edited)
     outputs.append(edited)
@@ -114,24 +90,15 @@ def _run(output: Output, data: Data, folder: Path, *, splits: int, seed: int) ->
         "written": [*outputs, *inputs],
         "next": shlex.join(map(str, command)),
     }
-    paragraphs = [
-        textwrap.fill(text, terminal.width(), break_on_hyphens=False, break_long_words=False)
-        for text in meaning(result)
+    meaning = [
+        line for text in study.meaning(result) for line in layout.wrapped(text, terminal.width())
     ]
-    output.show("\n".join(["", *Study(result.study).lines(), "", *paragraphs]))
+    output.show("\n".join(["", *Study(result.study).lines(), "", *meaning]))
     following = layout.command_line(command, indent=9)
-    undrawn = "" if drawable else f"; no {FIGURE} without matplotlib (the extra plots)"
-    output.show(
-        layout.fields(
-            [
-                (
-                    "written",
-                    f"{folder}/: {' '.join(outputs)} + data: {' '.join(inputs)}{undrawn}",
-                ),
-                ("next", [f"edit {edited}, then  {following[0]}", *following[1:]]),
-            ]
-        )
-    )
+    undrawn = "" if drawable else f"; no {study.FIGURE} without matplotlib (the extra plots)"
+    written = f"{folder}/: {' '.join(outputs)} + data: {' '.join(inputs)}{undrawn}"
+    after = [f"edit {edited}, then  {following[0]}", *following[1:]]
+    output.show(layout.fields([("written", written), ("next", after)]))
 
 
 def _can_draw(data: Data) -> bool:
@@ -175,12 +142,10 @@ def _document(result: Result, data: Data, splits: int, seed: int) -> dict[str, o
                 "aggregated_coverage": coverage.mean().item(),
                 "spread": coverage.std(ddof=1).item() if splits > 1 else None,
                 "voted_coverage": one["voted_coverage"].mean().item(),
-                "true_coverage": (
-                    one["true_coverage"].mean().item() if "true_coverage" in one else None
-                ),
-                "group_coverage": (
-                    one["group_coverage"].mean().item() if "group_coverage" in one else None
-                ),
+                **{
+                    name: one[name].mean().item() if name in one else None
+                    for name in ("true_coverage", "group_coverage")
+                },
                 "set_size": one["set_size"].mean().item(),
                 "vacuous_splits": int(one["vacuous"].sum()),
                 "guarantee": json.loads(compared.attrs["guarantees"])[method][0],

@@ -1,15 +1,20 @@
-"""What ``--dry-run`` says: what was read, what would be computed, what would be written where."""
+"""Outputs of commands: checked before anything is read, and what ``--dry-run`` says of them."""
 
 from __future__ import annotations
 
+import contextlib
+import errno
+import os
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Annotated, TypeAlias
 
 import typer
 
+from plausibly.atomic import check_writable, unwritable
 from plausibly.cli import layout
 from plausibly.cli.output import Output
+from plausibly.errors import InputError
 
 DryRun: TypeAlias = Annotated[
     bool,
@@ -30,8 +35,6 @@ def show(
     into: Path | None = None,
 ) -> None:
     """Say what would be done."""
-    from plausibly.atomic import check_writable
-
     inputs = {flag: path for flag, path in read.items() if path is not None}
     outputs = list(write)
     if into is not None:
@@ -82,3 +85,24 @@ def memory_of(predictions: object, *others: object) -> int:
     """Return about how many bytes predictions, their scores and other arrays take."""
     sizes = [int(getattr(array, "nbytes", 0)) for array in (predictions, *others)]
     return 2 * sizes[0] + sum(sizes[1:])
+
+
+def check_output(path: Path, inputs: Mapping[str, Path | None]) -> None:
+    """Raise unless the output has a name, and is none of the files that are read."""
+    try:
+        if path.name in ("", ".."):
+            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
+        with contextlib.suppress(FileNotFoundError, NotADirectoryError):
+            path.lstat()
+    except (OSError, ValueError) as reason:  # no name, one that is too long, or with a NUL
+        raise unwritable(path, reason) from reason
+    for flag, other in inputs.items():
+        if other is not None and path.resolve() == other.resolve():
+            raise InputError(
+                "output-is-input",
+                f"-o {path} would overwrite what {flag} reads",
+                expected="another file",
+                got=str(path),
+                do="-o elsewhere",
+                whose=str(path),
+            )

@@ -39,38 +39,37 @@ FLAGS = {
         options.SEED,
     ),
 }
-
+CHUNKED = True
 _SLACK = 1e-9  # a mean of tenths is a tenth, whatever its last bit says
 
 
 def evaluate(output: Output, loaded: Draft) -> None:
     """Declare ``plausibly evaluate``."""
-    options.check_answers(loaded, new=True)
-    with chunking.computing(loaded.settings.compute):
-        _run(output, loaded)
-
-
-def _run(output: Output, loaded: Draft) -> None:
     import warnings
 
     from plausibly.cli import evaluate_parts, layout
     from plausibly.errors import PlausiblyWarning
     from plausibly.evaluation.evaluate import evaluate as evaluated
-    from plausibly.io import read_examples, read_sets, with_coordinates
+    from plausibly.evaluation.groups import describe_coverage
+    from plausibly.evaluation.result import part_rows
+    from plausibly.evaluation.uniformity import describe_uniformity
+    from plausibly.io import read_sets, with_coordinates
     from plausibly.study.reading import (
         check_renames,
         label_names,
         matched,
         read_answers,
+        read_examples_of,
         telling_of_swaps,
     )
 
+    options.check_answers(loaded, new=True)
     settings = loaded.settings.on_new_examples()
     path, labels, chunks = settings.output.sets, settings.labels.path, settings.compute.chunks
     with output.working(f"reading {path.name}"):
         sets = read_sets(path, chunks=chunks)
-        if settings.examples.path is not None:
-            sets = with_coordinates(sets, read_examples(settings.examples.path))
+        if (examples := read_examples_of(settings)) is not None:
+            sets = with_coordinates(sets, examples)
     with telling_of_swaps(settings):
         answers = read_answers(
             settings, labels=labels, declared=label_names(sets), working=output.working
@@ -100,22 +99,22 @@ def _run(output: Output, loaded: Draft) -> None:
         with warnings.catch_warnings():
             # The same sets were warned of already.
             warnings.simplefilter("ignore", PlausiblyWarning)
-            further = evaluate_parts.parts(
-                evaluate_parts.Inputs(
-                    sets=sets,
-                    plausibilities=lam,
-                    predictions=predictions,
-                    predictor=predictor,
-                    settings=settings,
-                    confidence=float(evaluation.data.attrs["confidence"]),
-                )
+            confidence = float(evaluation.data.attrs["confidence"])
+            further = list(
+                evaluate_parts.parts(sets, lam, predictions, predictor, settings, confidence)
             )
     output.document |= {
         "sets": path,
         answers.what: answers.facts,
         "aggregator": answers.component,
         **evaluation.to_json(),
-        **{part.name: {**part.about, "rows": part.rows} for part in further},
+        **{
+            name: {
+                **{key: found.attrs[key] for key in about if key in found.attrs},
+                "rows": part_rows(found, dim),
+            }
+            for name, found, dim, about in further
+        },
         "left_out": left_out,
     }
     rows = [(answers.what, answers.text)]
@@ -123,8 +122,11 @@ def _run(output: Output, loaded: Draft) -> None:
         made = [("aggregator", answers.component, answers.by_default)]
         rows.append(("chosen", layout.choices(made)))
     rows.append(("left out", layout.counts(left_out)))
-    blocks = ["\n".join(evaluation.lines()), *(part.text for part in further), layout.fields(rows)]
-    output.show(("\n\n" if further else "\n").join(blocks))
+    texts = ["\n".join(evaluation.lines())]
+    for name, found, _, _ in further:
+        describe = describe_uniformity if name == "p_values" else describe_coverage
+        texts.append("\n".join(describe(found)))
+    output.show(("\n\n" if further else "\n").join([*texts, layout.fields(rows)]))
     _check(evaluation.data, measure.fail_under, path.name)
 
 

@@ -7,7 +7,6 @@ import os
 import platform
 import re
 import sys
-import textwrap
 
 from plausibly.cli import layout
 from plausibly.cli.output import Output
@@ -18,6 +17,8 @@ Examples:
   plausibly info
   plausibly info --json
 """
+
+_ROOM = layout.WIDTH - len("environment  ")
 
 VARIABLES = (
     "PLAUSIBLY_DISABLE_PLUGINS",
@@ -54,17 +55,11 @@ def info(output: Output) -> None:
         f"{threads()} threads · predictor format {FORMAT}"
     )
     states = ", ".join(f"{count} {state}" for state, count in plugins.items())
-    output.show(
-        layout.fields(
-            [
-                ("core", _together(core)),
-                ("extras", _there(extras)),
-                ("plugins", states),
-                ("environment", _said(environment)),
-                ("python", [sys.executable]),
-            ]
-        )
-    )
+    values = ", ".join(f"{name}={value}" for name, value in environment.items())
+    rows: list[tuple[str, str | list[str]]] = [("core", _together(core))]
+    rows += [("extras", _there(extras)), ("plugins", states)]
+    rows += [("environment", values or "nothing set"), ("python", [sys.executable])]
+    output.show(layout.fields(rows))
 
 
 def version(distribution: str) -> str:
@@ -114,21 +109,14 @@ def _plugins() -> dict[str, int]:
 def _together(versions: dict[str, str]) -> list[str]:
     """Return names and versions in lines; a version is never parted from its name."""
     text = ", ".join(f"{name}\N{NO-BREAK SPACE}{found}" for name, found in versions.items())
-    lines = textwrap.wrap(text, layout.WIDTH - len("environment  "))
+    lines = layout.wrapped(text, _ROOM)
     return [line.replace("\N{NO-BREAK SPACE}", " ") for line in lines] or ["none"]
 
 
 def _there(extras: dict[str, bool]) -> list[str]:
     """Return the extras that are there and those that are not, each from the start of a line."""
-    room = layout.WIDTH - len("environment  ")
     lines = []
     for answer, there in (("yes", True), ("no", False)):
         names = " ".join(name for name, found in extras.items() if found is there) or "none"
-        lines += textwrap.wrap(
-            f"{answer + ':':5}{names}", room, subsequent_indent=" " * 5, break_on_hyphens=False
-        )
+        lines += layout.wrapped(f"{answer + ':':5}{names}", _ROOM, indent=5)
     return lines
-
-
-def _said(environment: dict[str, str]) -> str:
-    return ", ".join(f"{name}={value}" for name, value in environment.items()) or "nothing set"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 import textwrap
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from plausibly.cli import terminal
@@ -22,11 +22,21 @@ def fields(rows: Iterable[tuple[str, str | list[str]]]) -> str:
 
 def _field(title: str, text: str | list[str], width: int) -> str:
     if isinstance(text, str):
-        text = textwrap.wrap(
-            visible(text), terminal.width() - width, break_on_hyphens=False, break_long_words=False
-        )
+        text = wrapped(visible(text), terminal.width() - width)
     first, *rest = text
     return "\n".join([f"{title:<{width}}{first}", *(" " * width + line for line in rest)])
+
+
+def wrapped(text: str, width: int = WIDTH, *, indent: int = 0) -> list[str]:
+    """Return text in lines that break at spaces, from the second on indented."""
+    return textwrap.wrap(
+        text,
+        width,
+        subsequent_indent=" " * indent,
+        break_on_hyphens=False,
+        break_long_words=False,
+        replace_whitespace=False,
+    )
 
 
 def command_line(words: Iterable[object], *, indent: int = 0) -> list[str]:
@@ -112,3 +122,13 @@ def size_text(total: int) -> str:
     if total < 1e5:
         return f"{total / 1e3:.1f} kB"
     return f"{total / 1e9:.1f} GB" if total >= 1e9 else f"{total / 1e6:.1f} MB"
+
+
+def aligned(table: Sequence[Sequence[str]]) -> str:
+    """Return a table as text whose columns start below each other."""
+    widths = [max(len(row[column]) for row in table) for column in range(len(table[0]))]
+    lines = (
+        "  ".join(text.ljust(width) for text, width in zip(row, widths, strict=True))
+        for row in table
+    )
+    return "\n".join(line.rstrip() for line in lines)

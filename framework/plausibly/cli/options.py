@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from decimal import Decimal
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeAlias, get_args, get_origin
@@ -10,8 +10,9 @@ from typing import Annotated, Any, Literal, TypeAlias, get_args, get_origin
 import attrs
 import typer
 
-from plausibly.cli import completion
-from plausibly.config.load import Draft, Key, key
+from plausibly.cli import completion, layout
+from plausibly.cli.output import Output
+from plausibly.config.load import NAME, Draft, Key, key, load, split
 from plausibly.errors import InputError
 
 
@@ -165,6 +166,11 @@ def check_answers(loaded: Draft, *, new: bool = False) -> None:
         )
 
 
+def found_without_flags(loaded: Draft, *keys: str) -> bool:
+    """Return whether the next command finds these keys in the settings file of the folder."""
+    return loaded.document.path == Path(NAME) and all(map(loaded.has, keys)) and not loaded.typed
+
+
 def inputs(groups: Groups, loaded: Draft) -> dict[str, Path]:
     """Return the files that a command reads, by their flags."""
     found: dict[str, Path] = {}
@@ -177,3 +183,29 @@ def inputs(groups: Groups, loaded: Draft) -> dict[str, Path]:
                 short = flag.names.split()[-1]
                 found[short] = value
     return found
+
+
+def load_settings(
+    output: Output,
+    config: Path | None,
+    typed: Mapping[str, tuple[str, object]],
+    sets: Sequence[str],
+    *,
+    reads: bool,
+) -> Draft:
+    """Return the settings file, flags and ``--set`` merged; print which file was read."""
+    from plausibly.calibration.alphas import read_alphas
+    from plausibly.study.prepare import settings_file
+
+    file = config or Path(NAME)
+    document = None
+    if reads and str(config) != "none" and (config is not None or file.exists()):
+        document = settings_file(file)
+    if "alphas" in typed:
+        read_alphas(split(typed["alphas"][1]))  # a slip is refused before anything is read
+    loaded = load(document, typed, sets)
+    loaded.check()
+    if document is not None:
+        output.document["settings"] = str(file)
+        output.show(layout.fields([("settings   ", str(file))]))
+    return loaded

@@ -11,12 +11,12 @@ import traceback
 import warnings
 from collections.abc import Callable, Collection, Iterator, Mapping
 from pathlib import Path
-from typing import TextIO
+from threading import Timer
+from typing import TextIO, TypeAlias
 
 from plausibly.atomic import noting_replaced
 from plausibly.cli import terminal
 from plausibly.cli.layout import fields
-from plausibly.cli.progress import Tick, working
 from plausibly.errors import (
     EXIT_CHECK,
     EXIT_INTERRUPTED,
@@ -28,6 +28,12 @@ from plausibly.errors import (
     render,
     visible,
 )
+
+PATIENCE = 2.0
+"""Seconds without progress on a terminal."""
+
+Tick: TypeAlias = Callable[[int, int], None]
+"""Called with the number of finished steps, and of all."""
 
 
 class CheckFailed(InputError):
@@ -83,12 +89,27 @@ class Output:
             if not self.quiet:
                 _print(render(warning), sys.stderr)
 
-    def working(self, what: str) -> contextlib.AbstractContextManager[Tick]:
-        """Return a context that says what is going on, on a terminal, after two seconds.
+    @contextlib.contextmanager
+    def working(self, what: str) -> Iterator[Tick]:
+        """Show progress on a terminal after `PATIENCE` seconds, and erase it at the end.
 
-        The value is a callable that takes the number of finished steps, and of all.
+        The value is called with the number of finished steps, and of all.
         """
-        return working(what, shown=not self.quiet)
+        if self.quiet or not sys.stderr.isatty():
+            yield lambda done, total: None
+            return
+        # Only now: ``--help`` imports this module, and the bar imports more than help needs.
+        from plausibly.progress import Bar
+
+        bar = Bar(what)
+        timer = Timer(PATIENCE, bar.start)
+        timer.daemon = True
+        timer.start()
+        try:
+            yield bar.tick
+        finally:
+            timer.cancel()
+            bar.stop()
 
     def run(self, action: Callable[[], int | None], *, apart: bool = True) -> int:
         """Run a command's body and say whatever goes wrong."""
@@ -98,28 +119,35 @@ class Output:
         with self._listening(), noting_replaced() as replaced, own_output:
             try:
                 code = action() or 0
-                self._check_warnings()
+                if self.strict and self._heard:
+                    names = listed(sorted({warning.name for warning in self._heard.values()}))
+                    raise CheckFailed(
+                        "warnings-strict",
+                        f"plausibly {self.command} warned of {names}",
+                        expected="no warning (--strict)",
+                        got=str(len(self._heard)),
+                        do="mend what they name, or leave --strict out",
+                    )
             except InputError as error:
                 self._in_options(error)
                 failure = error
             except KeyboardInterrupt as error:
-                failure = _caused(
-                    Interrupted(
-                        "interrupted",
-                        f"plausibly {self.command} was stopped",
-                        do="run it again; every file is whole, or as it was",
-                    ),
-                    error,
+                failure = Interrupted(
+                    "interrupted",
+                    f"plausibly {self.command} was stopped",
+                    do="run it again; every file is whole, or as it was",
                 )
-            except BaseException as error:  # noqa: BLE001  # whatever it is, it is said in one form
-                failure = _caused(_unforeseen(error), error)
+                failure.__cause__ = error
+            except BaseException as error:  # noqa: BLE001  # all errors are printed in one form
+                failure = _unforeseen(error)
+                failure.__cause__ = error
         self.flush()
         if replaced:
             here = Path.cwd()
-            names = [str(p.relative_to(here) if p.is_relative_to(here) else p) for p in replaced]
-            self.document["replaced"] = names
+            shown = [str(p.relative_to(here) if p.is_relative_to(here) else p) for p in replaced]
+            self.document["replaced"] = shown
             if not (self.json or self.quiet):
-                _print(fields([("replaced", ", ".join(names))]), sys.stderr)
+                _print(fields([("replaced", ", ".join(shown))]), sys.stderr)
         # A command that has no document of its own prints one only to say what went wrong.
         if self.json and (self.document or failure is not None):
             try:
@@ -142,17 +170,6 @@ class Output:
             message.do = in_flags(message.do)
         else:
             message.do = as_options(message.do, self.flags, self.command)
-
-    def _check_warnings(self) -> None:
-        if self.strict and self._heard:
-            names = listed(sorted({warning.name for warning in self._heard.values()}))
-            raise CheckFailed(
-                "warnings-strict",
-                f"plausibly {self.command} warned of {names}",
-                expected="no warning (--strict)",
-                got=str(len(self._heard)),
-                do="mend what they name, or leave --strict out",
-            )
 
     @contextlib.contextmanager
     def _listening(self) -> Iterator[None]:
@@ -187,16 +204,9 @@ class Output:
             document["error"] = {**failure.fields(), "exit": failure.exit_code}
         stream = terminal.results()
         encoding = (getattr(stream, "encoding", None) or "ascii").lower()
-        _print(
-            json.dumps(
-                _plain(document),
-                indent=2,
-                ensure_ascii=not encoding.startswith("utf"),
-                allow_nan=False,
-            ),
-            stream,
-            styled=False,
-        )
+        ascii_ = not encoding.startswith("utf")
+        text = json.dumps(_plain(document), indent=2, ensure_ascii=ascii_, allow_nan=False)
+        _print(text, stream, styled=False)
 
 
 def _unforeseen(error: BaseException) -> InputError:
@@ -216,11 +226,6 @@ def _unforeseen(error: BaseException) -> InputError:
         do="run again with --debug, and report what it prints",
         whose="plausibly",
     )
-
-
-def _caused(failure: InputError, cause: BaseException) -> InputError:
-    failure.__cause__ = cause
-    return failure
 
 
 def _plain(value: object) -> object:

@@ -2,73 +2,84 @@
 
 from __future__ import annotations
 
-import textwrap
 from collections import Counter
 from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated
 
-import attrs
+import typer
 
-from plausibly import registry
-from plausibly.cli.layout import WIDTH
+from plausibly.cli import completion
+from plausibly.cli.layout import wrapped
 from plausibly.cli.output import Output
 from plausibly.cli.plugins_list import plural, source_as_data
 from plausibly.errors import EXIT_CHECK, counted
-from plausibly.registry import Registry
-from plausibly.registry.listing import (
-    Checked,
-    Row,
-    Rules,
-    check_entry,
-    check_failure,
-    failed_sources,
-    overview,
-    select,
-)
+
+if TYPE_CHECKING:
+    from plausibly.registry import Registry
+    from plausibly.registry.listing import Checked, Row, Rules
+
+HELP = "Load every component of plugins, and compare it with its Protocol."
+EXAMPLES = """\b
+Examples:
+  plausibly plugins check
+  plausibly plugins check my-plugin --rules
+
+\b
+Exit code 3 where something failed.
+"""
 
 
-def show(names: Sequence[str], *, rules: bool, json: bool, quiet: bool, debug: bool) -> int:
-    """Print what was found; return the exit code."""
-    output = Output("plugins check", json=json, quiet=quiet, debug=debug)
+def check(
+    output: Output,
+    *,
+    names: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[NAME...]",
+            autocompletion=completion.plugins_and_components,
+            help="Components, plugins or distributions [default: all].",
+        ),
+    ] = None,
+    rules: Annotated[
+        bool,
+        typer.Option("--rules", help="Run the author's kit as well."),
+    ] = False,
+) -> int:
+    """Declare ``plausibly plugins check``."""
+    from plausibly import registry
+    from plausibly.registry.listing import failed_sources, overview, select
 
-    def body() -> int:
-        made = registry.default()
-        rows = select(overview(made), names) if names else overview(made)
-        made.told()  # the kit asks for components, and what failed is shown here
-        kit = _kit() if rules else None
-        found = _checked(made, rows, kit, named=bool(names))
-        failed = failed_sources(found)
-        output.document["checked"] = [as_data(one) for one in found]
-        output.document["failed"] = len(failed)
-        shown = found if names else [one for one in found if _is_news(one)]
-        width = max((len(one.source.where) for one in shown), default=0)
-        for one in shown:
-            output.show(_said(one, width))
-        if not names:
-            for line in _lacking(found):
-                output.show(line)
-            fine = [one for one in found if one.source.builtin and one.state == "ok"]
-            offering = {one.source for one in fine}
-            output.show(
-                f"ok      {plural(len(fine), 'component')} of {plural(len(offering), 'plugin')} "
-                "of plausibly"
-            )
-        plugins = {row.source for row in rows if row.state != "disabled"}
-        of = plural(len(plugins), "plugin")
-        output.show(f"{counted(len(failed))} of {of} failed." if failed else f"{of}, none failed.")
-        made.tell_of_names()
-        return EXIT_CHECK if failed else 0
+    made = registry.default()
+    rows = select(overview(made), names) if names else overview(made)
+    made.told()  # the kit asks for components, and what failed is shown here
+    kit: Rules | None = None
+    if rules:
+        from plausibly.testing import check as checked
 
-    return output.run(body)
-
-
-def _kit() -> Rules:
-    from plausibly.testing import check
-
-    return check
-
-
-def _is_news(one: Checked) -> bool:
-    return not one.source.builtin or one.state == "failed"
+        kit = checked
+    found = _checked(made, rows, kit, named=bool(names))
+    failed = failed_sources(found)
+    output.document["checked"] = [as_data(one) for one in found]
+    output.document["failed"] = len(failed)
+    news = [one for one in found if not one.source.builtin or one.state == "failed"]
+    shown = found if names else news
+    width = max((len(one.source.where) for one in shown), default=0)
+    for one in shown:
+        output.show(_lines(one, width))
+    if not names:
+        for line in _lacking(found):
+            output.show(line)
+        fine = [one for one in found if one.source.builtin and one.state == "ok"]
+        offering = {one.source for one in fine}
+        output.show(
+            f"ok      {plural(len(fine), 'component')} of {plural(len(offering), 'plugin')} "
+            "of plausibly"
+        )
+    plugins = {row.source for row in rows if row.state != "disabled"}
+    of = plural(len(plugins), "plugin")
+    output.show(f"{counted(len(failed))} of {of} failed." if failed else f"{of}, none failed.")
+    made.tell_of_names()
+    return EXIT_CHECK if failed else 0
 
 
 def _lacking(found: Sequence[Checked]) -> list[str]:
@@ -87,6 +98,8 @@ def _lacking(found: Sequence[Checked]) -> list[str]:
 def _checked(
     made: Registry, rows: Sequence[Row], kit: Rules | None, *, named: bool
 ) -> list[Checked]:
+    from plausibly.registry.listing import Checked, check_entry, check_failure
+
     whole = [f for f in made.failures() if f.component is None]
     sources = {row.source for row in rows}
     found = [check_failure(failure) for failure in whole if failure.source in sources]
@@ -99,34 +112,24 @@ def _checked(
     return sorted(found, key=lambda one: (one.source.builtin, one.source.where, one.what))
 
 
-def _said(one: Checked, width: int) -> str:
+def _lines(one: Checked, width: int) -> str:
     """Return what was found as people read it: a line a problem, then what to do."""
     title = {"ok": "ok", "failed": "FAILED", "needs extra": "EXTRA"}[one.state]
     head = f"{title:<8}{one.source.where:<{width}}  "
     lines: list[str] = []
     for text in one.lines():
         first, *rest = text.splitlines()
-        lines += _wrapped(head + first, " " * 10)
+        lines += wrapped(head + first, indent=10)
         lines += [f"{'':<10}{line}" for line in rest]  # the table of the author's kit
     if one.do:
-        lines += _wrapped(f"{'':<8}do  {one.do}", " " * 12)
+        lines += wrapped(f"{'':<8}do  {one.do}", indent=12)
     return "\n".join(lines)
-
-
-def _wrapped(text: str, indent: str) -> list[str]:
-    return textwrap.wrap(
-        text,
-        WIDTH,
-        subsequent_indent=indent,
-        break_on_hyphens=False,
-        break_long_words=False,
-        drop_whitespace=True,
-        replace_whitespace=False,
-    )
 
 
 def as_data(one: Checked) -> dict[str, object]:
     """Return what was found as ``--json`` prints it: each problem with all that it is about."""
+    import attrs
+
     whose = {**source_as_data(one.source), "kind": one.kind, "component": one.name}
     return {
         **whose,

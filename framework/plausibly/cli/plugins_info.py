@@ -3,54 +3,73 @@
 from __future__ import annotations
 
 import shlex
-import textwrap
 from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated
 
-import attrs
+import typer
 
-from plausibly import registry
-from plausibly.cli import layout
+from plausibly.cli import completion, layout
 from plausibly.cli.output import Output
 from plausibly.cli.plugins_list import component_as_data, metadata_of, plural, source_as_data
 from plausibly.errors import InputError
-from plausibly.registry import Entry, Registry, Source
-from plausibly.registry.entries import reason_of
-from plausibly.registry.listing import About, Row, about, first_sentence, overview, select
+
+if TYPE_CHECKING:
+    from plausibly.registry import Entry, Registry, Source
+    from plausibly.registry.listing import About, Row
 
 _FLAGS = {"reader", "aggregator", "calibrator", "score", "combiner"}
 _ROOM = layout.WIDTH - 12  # what the titles leave of a line
 
 
-def show(names: Sequence[str], *, json: bool, quiet: bool, debug: bool) -> int:
-    """Print what is known of everything that answers to `names`; return the exit code."""
-    output = Output("plugins info", json=json, quiet=quiet, debug=debug)
+HELP = "Show what components are and take: summary, parameters, defaults, meaning."
+EXAMPLES = """\b
+Examples:
+  plausibly plugins info monte-carlo
+  plausibly plugins info readers --json
+"""
 
-    def body() -> None:
-        made = registry.default()
-        rows = select(overview(made), names)
-        plugins = [
-            source
-            for source in dict.fromkeys(row.source for row in rows)
-            if any(r.entry is None and r.source == source for r in rows)
-            or any(Row(source, "ready").answers_to(name) for name in names)
-        ]
-        output.document["plugins"] = [_plugin_as_data(source, rows) for source in plugins]
-        components: list[dict[str, object]] = []
-        texts = [_plugin(source, rows) for source in plugins]
-        for row in rows:
-            if row.entry is not None:
-                found, why = _parameters(made, row.entry)
-                components.append(_as_data(row, found, why))
-                texts.append(_component(row, found, why))
-        output.document["components"] = components
-        output.show("\n\n".join(texts))
-        made.tell_of_names()
 
-    return output.run(body)
+def info(
+    output: Output,
+    *,
+    names: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="NAME...",
+            autocompletion=completion.plugins_and_components,
+            help="Components, plugins or distributions.",
+        ),
+    ],
+) -> None:
+    """Declare ``plausibly plugins info``."""
+    from plausibly import registry
+    from plausibly.registry.listing import Row, overview, select
+
+    made = registry.default()
+    rows = select(overview(made), names)
+    plugins = [
+        source
+        for source in dict.fromkeys(row.source for row in rows)
+        if any(r.entry is None and r.source == source for r in rows)
+        or any(Row(source, "ready").answers_to(name) for name in names)
+    ]
+    output.document["plugins"] = [_plugin_as_data(source, rows) for source in plugins]
+    components: list[dict[str, object]] = []
+    texts = [_plugin(source, rows) for source in plugins]
+    for row in rows:
+        if row.entry is not None:
+            found, why = _parameters(made, row.entry)
+            components.append(_as_data(row, found, why))
+            texts.append(_component(row, found, why))
+    output.document["components"] = components
+    output.show("\n\n".join(texts))
+    made.tell_of_names()
 
 
 def _parameters(made: Registry, entry: Entry) -> tuple[tuple[About, ...], str]:
     """Return the parameters of a component, or none and why they cannot be known."""
+    from plausibly.registry.entries import reason_of
+    from plausibly.registry.listing import about
     from plausibly.registry.parameters import plain
 
     try:
@@ -83,6 +102,8 @@ def _state(row: Row) -> str:
 
 def _component(row: Row, found: Sequence[About], why: str) -> str:
     """Return a component with its parameters, one below the other."""
+    from plausibly.registry.listing import first_sentence
+
     entry = row.entry
     target = "" if entry is None else entry.target
     place = target if isinstance(target, str) else f"{target.__module__}:{target.__qualname__}"
@@ -91,14 +112,10 @@ def _component(row: Row, found: Sequence[About], why: str) -> str:
         summary = first_sentence(entry.target)
     parameters: list[str] = []
     for one in found:
-        parameters += layout.fields([(one.name, _takes(one))]).splitlines()
-        parameters += textwrap.wrap(
-            one.help,
-            _ROOM,
-            initial_indent="  ",
-            subsequent_indent="  ",
-            break_on_hyphens=False,
-        )
+        default = f"default {one.default or 'made from the other parameters'}"
+        takes = f"{one.type}; {'required' if one.required else default}"
+        parameters += layout.fields([(one.name, takes)]).splitlines()
+        parameters += layout.wrapped(f"  {one.help}", _ROOM, indent=2)
     return layout.fields(
         [
             (row.kind, f"{row.name} of {row.source}"),
@@ -110,12 +127,6 @@ def _component(row: Row, found: Sequence[About], why: str) -> str:
             ("use", [_use(row, found)] if _use(row, found) else ""),
         ]
     )
-
-
-def _takes(one: About) -> str:
-    if one.required:
-        return f"{one.type}; required"
-    return f"{one.type}; default {one.default or 'made from the other parameters'}"
 
 
 def _use(row: Row, found: Sequence[About]) -> str:
@@ -136,6 +147,8 @@ def _flag(kind: str, table: Sequence[str]) -> str:
 
 
 def _as_data(row: Row, found: Sequence[About], why: str) -> dict[str, object]:
+    import attrs
+
     target = "" if row.entry is None else row.entry.target
     return {
         **component_as_data(row),

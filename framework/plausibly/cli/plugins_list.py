@@ -5,15 +5,15 @@ Nothing here imports Typer, which alone takes longer than this list; see `plausi
 
 from __future__ import annotations
 
-import textwrap
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
-from plausibly.cli.layout import WIDTH
+from plausibly.cli import layout
 from plausibly.cli.output import Output
-from plausibly.cli.terminal import is_styled, results, width
-from plausibly.errors import InputError, counted, visible
+from plausibly.cli.terminal import results, width
+from plausibly.errors import InputError, counted
 
 if TYPE_CHECKING:
     from plausibly.registry import Source
@@ -23,55 +23,48 @@ HEADER = ("kind", "name", "plugin", "distribution", "state")
 HEADER_INSTALLED = ("plugin", "module", "distribution", "state")
 
 
-def show(
-    *,
-    kind: str | None = None,
-    installed: bool = False,
-    json: bool = False,
-    quiet: bool = False,
-    debug: bool = False,
-) -> int:
-    """Print the list; return the exit code."""
-    output = Output("plugins list", json=json, quiet=quiet, debug=debug)
+def show(output: Output, *, kind: str | None = None, installed: bool = False) -> None:
+    """Print the list."""
+    from plausibly import registry
+    from plausibly.registry import listing
 
-    def body() -> None:
-        from plausibly import registry
-        from plausibly.registry import listing
-
-        made = registry.default()
-        if installed:
-            _print_installed(output, listing.installed(made))
-        else:
-            _print(output, of_kind(listing.overview(made), kind))
-        made.tell_of_names()
-
-    return output.run(body)
+    made = registry.default()
+    if installed:
+        _print_installed(output, listing.installed(made))
+    else:
+        if kind is not None:
+            check_kind(kind, do="plausibly plugins list, for all of them")
+        # A plugin without a component may be of any kind.
+        rows = [row for row in listing.overview(made) if kind is None or row.kind in ("", kind)]
+        _print(output, rows)
+    made.tell_of_names()
 
 
-def of_kind(rows: Sequence[Row], kind: str | None) -> list[Row]:
-    """Return the rows of one kind, and plugins without a component, which may be of any."""
+def check_kind(kind: str, *, do: str) -> None:
+    """Raise ``kind-unknown`` unless there is such a kind of component."""
     from plausibly.protocols import KINDS
 
     names = [known.name for known in KINDS]
-    if kind is not None and kind not in names:
+    if kind not in names:
+        close = get_close_matches(kind, names, n=1)
         raise InputError(
             "kind-unknown",
             f'there is no kind of component "{kind}"',
             expected=f"one of {', '.join(names)}",
             got=kind,
-            do="plausibly plugins list, for all of them",
+            do=f"--kind {close[0]}" if close else do,
             whose="--kind",
         )
-    return [row for row in rows if kind is None or row.kind in ("", kind)]
 
 
 def _print(output: Output, rows: Sequence[Row]) -> None:
     output.document["components"] = [component_as_data(row) for row in rows if row.kind]
     output.document["plugins"] = _plugins_as_data(rows)
     table = [HEADER, *(_cells(row, row.words) for row in rows)]
-    if max(map(len, aligned(table).splitlines())) > WIDTH:  # which extra is said below
+    if max(map(len, layout.aligned(table).splitlines())) > layout.WIDTH:
+        # Which extra is missing stands below.
         table = [HEADER, *(_cells(row, _BRIEF.get(row.state, row.words)) for row in rows)]
-    _show(output, table, [row.state for row in rows])
+    output.show(layout.aligned(_fitting(table)))
     for line in _reasons(rows):
         output.show(line)
     output.show(_summed_up(rows))
@@ -91,10 +84,11 @@ def _print_installed(output: Output, found: Sequence[Installed]) -> None:
         for one in found
     ]
     rows = [(o.source.plugin, o.module or "-", o.source.where, o.state) for o in found]
-    _show(output, [HEADER_INSTALLED, *rows], [one.state for one in found])
+    output.show(layout.aligned(_fitting([HEADER_INSTALLED, *rows])))
     for one in found:
         if one.reason:
-            output.show(_hanging(f"{one.state}  {one.source}: {one.reason}"))
+            lines = layout.wrapped(f"{one.state}  {one.source}: {one.reason}", indent=2)
+            output.show("\n".join(lines))
     distributions = {one.source.distribution for one in found}
     output.show(
         f"{plural(len(found), 'plugin')} of {plural(len(distributions), 'distribution')}, "
@@ -125,16 +119,9 @@ def _reasons(rows: Sequence[Row]) -> Iterator[str]:
             several = alike[row.source, row.words, row.reason]
             if row.state == "needs extra" and several > 1:
                 whose = f"{plural(several, 'component')} of {row.source.plugin}"
-            seen[_hanging(f"{row.words}  {whose}: {row.reason}")] = None
+            lines = layout.wrapped(f"{row.words}  {whose}: {row.reason}", indent=2)
+            seen["\n".join(lines)] = None
     yield from seen
-
-
-def _hanging(text: str) -> str:
-    return "\n".join(
-        textwrap.wrap(
-            text, WIDTH, subsequent_indent="  ", break_on_hyphens=False, break_long_words=False
-        )
-    )
 
 
 def _summed_up(rows: Sequence[Row]) -> str:
@@ -207,47 +194,13 @@ def metadata_of(source: Source) -> dict[str, str]:
     return {"about": next(iter(about.get_all("Summary") or []), ""), "url": next(iter(pages), "")}
 
 
-def _show(output: Output, table: Sequence[Sequence[str]], states: Sequence[str]) -> None:
-    fitting = _fitting(table)
-    if is_styled(results()) and not (output.json or output.quiet):
-        _show_styled(fitting, states)
-    else:
-        output.show(aligned(fitting))
-
-
 def _fitting(table: Sequence[Sequence[str]]) -> list[Sequence[str]]:
     """Return a table without the columns for which a terminal is too narrow; a pipe gets all."""
     found = list(table)
     if not results().isatty():
         return found
     for title in ("distribution", "module", "plugin"):
-        if max(map(len, aligned(found).splitlines())) > width() and title in found[0][1:]:
+        if max(map(len, layout.aligned(found).splitlines())) > width() and title in found[0][1:]:
             place = found[0].index(title)
             found = [[*row[:place], *row[place + 1 :]] for row in found]
     return found
-
-
-def aligned(table: Sequence[Sequence[str]]) -> str:
-    """Return a table as text whose columns start below each other, for pipes."""
-    widths = [max(len(row[column]) for row in table) for column in range(len(table[0]))]
-    lines = (
-        "  ".join(text.ljust(width) for text, width in zip(row, widths, strict=True))
-        for row in table
-    )
-    return "\n".join(line.rstrip() for line in lines)
-
-
-def _show_styled(table: Sequence[Sequence[str]], states: Sequence[str]) -> None:
-    from rich.console import Console
-    from rich.table import Table
-
-    styled = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
-    colours = {"failed": "red", "disabled": "dim", "needs extra": "yellow"}
-    for title in table[0]:
-        styled.add_column(title, overflow="fold")
-    for row, state in zip(table[1:], states, strict=True):
-        styled.add_row(*map(visible, row), style=colours.get(state))
-    console = Console(
-        file=results(), force_terminal=True, markup=False, emoji=False, highlight=False
-    )
-    console.print(styled)

@@ -8,7 +8,6 @@ import re
 import shlex
 import sys
 from collections.abc import Iterator, Mapping
-from difflib import get_close_matches
 from importlib.machinery import PathFinder
 from importlib.metadata import version
 from importlib.resources import files
@@ -17,15 +16,19 @@ from io import StringIO
 from pathlib import Path
 from string import Template
 from tokenize import NAME, generate_tokens
+from typing import TYPE_CHECKING, Annotated
+
+import typer
 
 from plausibly.atomic import replacing
-from plausibly.cli import dry
+from plausibly.cli import completion, dry
 from plausibly.cli.layout import WIDTH, fields
 from plausibly.cli.output import Output
+from plausibly.cli.plugins_list import check_kind
 from plausibly.errors import InputError
-from plausibly.protocols import KINDS
-from plausibly.registry import Registry, default
-from plausibly.registry.entries import an, normalised
+
+if TYPE_CHECKING:
+    from plausibly.registry import Registry
 
 LONGEST = 30
 """Characters of a name: with more, lines of the templates would pass 100 columns."""
@@ -36,41 +39,67 @@ _FOLDERS = frozenset({"build", "dist", "docs", "tests"})
 _SUFFIX = ".txt"
 
 
-def show(
-    name: str,
+HELP = "Write a new plugin: a distribution with a component that works, tests and types."
+EXAMPLES = """\b
+Examples:
+  plausibly plugins new thesis-pl --kind aggregator
+  plausibly plugins new pairs --kind annotation -o ~/code/pairs
+"""
+
+
+def new(
+    output: Output,
     *,
-    kind: str | None,
-    folder: Path | None,
-    json: bool,
-    quiet: bool,
-    debug: bool,
-    dry_run: bool = False,
-) -> int:
-    """Write the distribution, and print what it holds; return the exit code."""
-    output = Output("plugins new", json=json, quiet=quiet, debug=debug)
+    name: Annotated[
+        str,
+        typer.Argument(metavar="NAME", help="Of the distribution, the plugin and the component."),
+    ],
+    kind: Annotated[
+        str | None,
+        typer.Option(
+            "--kind",
+            autocompletion=completion.kinds_of_component,
+            metavar="KIND",
+            help="annotation, reader, aggregator, score, calibrator or combiner.",
+        ),
+    ] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", "-o", metavar="FOLDER", help="Folder to write [default: NAME]."),
+    ] = None,
+    dry_run: dry.DryRun = False,
+) -> None:
+    """Declare ``plausibly plugins new``."""
+    from plausibly.protocols import KINDS
+    from plausibly.registry import default
+    from plausibly.registry.entries import an
 
-    def body() -> None:
-        check_kind(kind)
-        check_name(name, str(kind), default())
-        place = Path(name) if folder is None else folder
-        if dry_run:
-            made = list(rendered(name, str(kind)))
-            check_free(place)
-            output.document |= {"name": name, "kind": kind, "folder": str(place), "files": made}
-            dry.show(
-                output,
-                read={},
-                rows=[(f"{place}/", " ".join(made))],
-                would=f"write {an(str(kind))} that works, with its tests",
-                write=[place],
-            )
-            return
-        made = write(name, str(kind), place)
-        output.document |= {"name": name, "kind": kind, "folder": str(place), "files": made}
-        title = f"{place}/"
-        output.show(fields([(title, " ".join(made)), ("next", _next(place, len(title) + 2))]))
-
-    return output.run(body)
+    if kind is None:
+        raise InputError(
+            "kind-unsaid",
+            "a new plugin needs a kind of component",
+            expected=f"one of {', '.join(one.name for one in KINDS)}",
+            do="--kind aggregator, or another of them",
+            whose="--kind",
+        )
+    check_kind(kind, do="--kind aggregator")
+    check_name(name, kind, default())
+    place = Path(name) if out is None else out
+    texts = list(rendered(name, kind))
+    check_free(place)
+    output.document |= {"name": name, "kind": kind, "folder": str(place), "files": texts}
+    title, listed = f"{place}/", " ".join(texts)
+    if dry_run:
+        dry.show(
+            output,
+            read={},
+            rows=[(title, listed)],
+            would=f"write {an(kind)} that works, with its tests",
+            write=[place],
+        )
+        return
+    write(name, kind, place)
+    output.show(fields([(title, listed), ("next", _next(place, len(title) + 2))]))
 
 
 def _next(place: Path, indent: int) -> list[str]:
@@ -80,29 +109,6 @@ def _next(place: Path, indent: int) -> list[str]:
         longer = f"{lines[-1]}; {command}"
         lines[-1:] = [longer] if indent + len(longer) <= WIDTH else [lines[-1], command]
     return lines
-
-
-def check_kind(kind: str | None) -> None:
-    """Raise ``kind-unsaid`` or ``kind-unknown``."""
-    known = [one.name for one in KINDS]
-    if kind is None:
-        raise InputError(
-            "kind-unsaid",
-            "a new plugin needs a kind of component",
-            expected=f"one of {', '.join(known)}",
-            do="--kind aggregator, or another of them",
-            whose="--kind",
-        )
-    if kind not in known:
-        close = get_close_matches(kind, known, n=1)
-        raise InputError(
-            "kind-unknown",
-            f'there is no kind of component "{kind}"',
-            expected=f"one of {', '.join(known)}",
-            got=kind,
-            do=f"--kind {close[0] if close else known[2]}",
-            whose="--kind",
-        )
 
 
 def check_name(name: str, kind: str, registry: Registry) -> None:
@@ -140,6 +146,8 @@ def _plain(name: str) -> str:
 
 def _holder(name: str, module: str, registry: Registry) -> str:
     """Return who has the name already, in words; empty where nobody has."""
+    from plausibly.registry.entries import normalised
+
     for source in registry.plugins():
         if source.builtin and normalised(source.plugin) == name:
             return f"the plugin {source} that comes with plausibly"
@@ -159,16 +167,15 @@ def _holder(name: str, module: str, registry: Registry) -> str:
     return ""
 
 
-def write(name: str, kind: str, place: Path) -> list[str]:
-    """Write the files of a plugin, all or none; return their paths below `place`."""
-    made = rendered(name, kind)
+def write(name: str, kind: str, place: Path) -> None:
+    """Write the files of a plugin, all or none."""
+    texts = rendered(name, kind)
     check_free(place)
     with replacing(place) as part:
-        for path, text in made.items():
+        for path, text in texts.items():
             target = part / path
             target.parent.mkdir(parents=True, exist_ok=True)
             target.write_text(text, encoding="utf-8", newline="\n")
-    return list(made)
 
 
 def check_free(place: Path) -> None:
@@ -186,6 +193,8 @@ def check_free(place: Path) -> None:
 
 def rendered(name: str, kind: str) -> dict[str, str]:
     """Return the text of every file of a new plugin, by its path."""
+    from plausibly.registry.entries import an
+
     module = name.replace("-", "_")
     templates = files("plausibly") / "templates"
     found = {**dict(_texts(templates / "common", "")), **dict(_texts(templates / kind, ""))}

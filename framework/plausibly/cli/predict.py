@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from plausibly.cli import chunks as chunking, dry, layout, options, terminal, values
+from plausibly.cli import chunks as chunking, dry, layout, options, terminal
 from plausibly.cli.output import Output
 from plausibly.config.load import Draft
-
-if TYPE_CHECKING:
-    from plausibly.cli.asks import Threshold
 
 HELP = "Make prediction sets for new examples; their guarantee is written beside them as JSON."
 EXAMPLES = """\b
@@ -30,28 +25,13 @@ FLAGS = {
     ),
     "Prediction sets": (options.ALPHA, options.CHUNKS),
 }
+CHUNKED = True
 _EDGES = ((1, 2, 3, 5, 10, 20, 50), (1, 2, 5, 20, 50), (1, 2, 5), (1,))
 _CELL = 6
 
 
 def predict(output: Output, loaded: Draft, *, dry_run: dry.DryRun = False) -> None:
     """Declare ``plausibly predict``."""
-    out, files = loaded.settings.output.sets, _files(loaded)
-    values.outputs(out, files)
-    values.outputs(out.with_suffix(".json"), files)
-    with chunking.computing(loaded.settings.compute, dry_run=dry_run):
-        _run(output, loaded, dry_run=dry_run)
-
-
-def _files(loaded: Draft) -> dict[str, Path]:
-    """Return the files that are read, by their flags."""
-    found = options.inputs(FLAGS, loaded)
-    labels = loaded.settings.labels.path
-    found["PREDICTOR"] = loaded.settings.output.predictor
-    return found if labels is None else {**found, "--labels": labels}
-
-
-def _run(output: Output, loaded: Draft, *, dry_run: bool) -> None:
     import numpy as np
 
     from plausibly.cli import asks
@@ -65,8 +45,14 @@ def _run(output: Output, loaded: Draft, *, dry_run: bool) -> None:
     from plausibly.io.sets import check_output
     from plausibly.study.reading import check_renames, label_names, read_model, shape_text
 
+    files: dict[str, Path | None] = {**options.inputs(FLAGS, loaded)}
+    files["PREDICTOR"] = loaded.settings.output.predictor
+    files["--labels"] = loaded.settings.labels.path
+    out = loaded.settings.output.sets
+    dry.check_output(out, files)
+    dry.check_output(out.with_suffix(".json"), files)
     settings = loaded.settings.on_new_examples()
-    path, out = settings.output.predictor, settings.output.sets
+    path = settings.output.predictor
     alphas, chunks = [str(alpha) for alpha in settings.alphas], settings.compute.chunks
     in_store = out.suffix.lower() == ".zarr"
     check_output(out)
@@ -75,7 +61,7 @@ def _run(output: Output, loaded: Draft, *, dry_run: bool) -> None:
         settings,
         labels=settings.labels.path,
         examples=settings.examples.path,
-        scale=predictor.metadata.scale,
+        predictor=predictor,
         chunks=chunks,
         working=output.working,
     )
@@ -98,7 +84,7 @@ def _run(output: Output, loaded: Draft, *, dry_run: bool) -> None:
         many = " and ".join(alphas)
         dry.show(
             output,
-            read=_files(loaded),
+            read=files,
             rows=[
                 ("predictions", f"{model.source}: {shape_text(model.predictions)}"),
                 ("left out", layout.counts(read_left_out(sets.attrs))),
@@ -115,11 +101,9 @@ def _run(output: Output, loaded: Draft, *, dry_run: bool) -> None:
             sets = read_sets(out, chunks=chunks)  # what is computed already
 
     thresholds = asks.thresholds(predictor, alphas)
-    sizes = sets.sum(names.LABEL).transpose(..., names.EXAMPLE).values
-    rows = [
-        SetSizes(alpha, threshold, np.bincount(counts).tolist())
-        for alpha, threshold, counts in zip(alphas, thresholds, np.atleast_2d(sizes), strict=True)
-    ]
+    sizes = np.atleast_2d(sets.sum(names.LABEL).transpose(..., names.EXAMPLE).values)
+    counts = [np.bincount(row).tolist() for row in sizes]
+    means = [float(row.mean()) for row in sizes]
     left_out = read_left_out(sets.attrs)
     overlap = int(sets.attrs["calibration_overlap"])
     output.document |= {
@@ -127,111 +111,78 @@ def _run(output: Output, loaded: Draft, *, dry_run: bool) -> None:
         "predictions": model.facts,
         "examples": sets.sizes[names.EXAMPLE],
         "labels": list(predictor.labels),
-        "results": [row.facts() for row in rows],
+        "results": [
+            {
+                "alpha": float(alpha),
+                **asks.threshold_facts(predictor, threshold),
+                "mean_size": mean,
+                "empty": row[0],
+                "sizes": {size: count for size, count in enumerate(row) if count},
+            }
+            for alpha, threshold, mean, row in zip(alphas, thresholds, means, counts, strict=True)
+        ],
         "guarantees": [predictor.guarantee(alpha).to_json() for alpha in alphas],
         "calibration_overlap": overlap,
         "left_out": left_out,
         "saved": {"sets": out, "guarantee": beside},
     }
     first, second = [*predictor.labels, "…"][:2]
-    output.show(
-        "\n".join(
-            [
-                *table(rows, len(predictor.labels)),
-                layout.fields(
-                    [
-                        ("left out", layout.counts(left_out)),
-                        (
-                            "note",
-                            f"{counted(overlap)} of {counted(sets.sizes[names.EXAMPLE])} examples "
-                            "calibrated this predictor: no test of it"
-                            if overlap
-                            else f"rows of {model.source} have no names: whether they calibrated "
-                            "this predictor is not known"
-                            if names.NUMBERED in sets.attrs
-                            else "",
-                        ),
-                        (
-                            "saved",
-                            f"{out}: true or false by example and label, with the guarantee"
-                            if in_store
-                            else f'{out}: example, alpha, size, labels ("{first} | {second}"), a '
-                            f"column each; {beside}: the guarantee, predictor fingerprint and "
-                            "versions travel along",
-                        ),
-                        (
-                            "next",
-                            layout.command_line(
-                                ["plausibly", "evaluate", out, "-a", "VOTES"], indent=10
-                            ),
-                        ),
-                    ]
-                ),
-            ]
+    command: list[object] = ["plausibly", "evaluate", out, "-a", "VOTES"]
+    if options.found_without_flags(loaded, "new.annotations"):
+        command = ["plausibly", "evaluate"]
+    note = ""
+    if overlap:
+        many = f"{counted(overlap)} of {counted(sets.sizes[names.EXAMPLE])} examples"
+        note = f"{many} calibrated this predictor: no test of it"
+    elif names.NUMBERED in sets.attrs:
+        note = (
+            f"rows of {model.source} have no names: whether they calibrated this predictor is "
+            "not known"
         )
-    )
+    saved = f"{out}: true or false by example and label, with the guarantee"
+    if not in_store:
+        saved = (
+            f'{out}: example, alpha, size, labels ("{first} | {second}"), a column each; {beside}: '
+            "the guarantee, predictor fingerprint and versions travel along"
+        )
+    rows: list[tuple[str, str | list[str]]] = [("left out", layout.counts(left_out))]
+    rows += [("note", note), ("saved", saved)]
+    rows.append(("next", layout.command_line(command, indent=10)))
+    columns = zip(alphas, map(_threshold, thresholds), counts, means, strict=True)
+    output.show("\n".join([*_table(list(columns), len(predictor.labels)), layout.fields(rows)]))
 
 
-@dataclasses.dataclass(frozen=True)
-class SetSizes:
-    """How large the sets at one alpha are."""
-
-    alpha: str
-    threshold: Threshold
-    counts: list[int]
-
-    @property
-    def total(self) -> int:
-        """Number of sets."""
-        return sum(self.counts)
-
-    @property
-    def mean(self) -> float:
-        """Mean number of labels in a set."""
-        return sum(size * count for size, count in enumerate(self.counts)) / self.total
-
-    def facts(self) -> dict[str, object]:
-        """Return the same as data."""
-        return {
-            "alpha": float(self.alpha),
-            **self.threshold.facts(),
-            "mean_size": self.mean,
-            "empty": self.counts[0],
-            "sizes": {size: count for size, count in enumerate(self.counts) if count},
-        }
+def _threshold(values: dict[str, float]) -> str:
+    """Return a threshold in words: a number, ``.12 to .34``, or that there is none."""
+    if not values:
+        return "none (by p-value)"
+    ends = (min(values.values()), max(values.values()))
+    return " to ".join(dict.fromkeys(map(layout.number, ends)))
 
 
-def table(rows: Sequence[SetSizes], labels: int) -> list[str]:
-    """Return the lines of a table: a row an alpha, a column a set size, or a range of them."""
-    width = max(5, *(len(row.alpha) for row in rows))
-    wide = max(9, *(len(row.threshold.text) for row in rows))
-    room = (terminal.width() - len(_head("", "", width, wide)) - len(_cells([], "", ""))) // _CELL
+def _table(rows: Sequence[tuple[str, str, list[int], float]], labels: int) -> list[str]:
+    """Return the lines of a table: a row per alpha, a column per set size, or range of sizes."""
+    width = max(5, *(len(alpha) for alpha, *_ in rows))
+    wide = max(9, *(len(threshold) for _, threshold, *_ in rows))
+
+    def line(alpha: str, threshold: str, cells: Sequence[str], mean: str, empty: str) -> str:
+        sizes = "".join(f"{cell:>{_CELL}}" for cell in cells)
+        return f"{alpha:<{width}}  {threshold:>{wide}}  {sizes}{mean:>7}{empty:>7}"
+
+    room = (terminal.width() - len(line("", "", [], "", ""))) // _CELL
     ranges = [(size, size) for size in range(1, labels + 1)]
     if labels > room:
-        largest = max(len(row.counts) - 1 for row in rows)
+        largest = max(len(counts) - 1 for *_, counts, _ in rows)
         edges = next((some for some in _EDGES if len(some) < room), _EDGES[-1])
         starts = [1, *(edge + 1 for edge in edges)]
-        ends = [*edges, labels]
         ranges = [
             (low, min(high, labels))
-            for low, high in zip(starts, ends, strict=True)
+            for low, high in zip(starts, [*edges, labels], strict=True)
             if low <= max(largest, 1)
         ]
     heads = [str(low) if low == high else f"{low}-{high}" for low, high in ranges]
-    heads[0] = "size 1"
-    lines = [_head("alpha", "threshold", width, wide) + _cells(heads, "mean", "empty")]
-    for row in rows:
-        shares = [layout.share(sum(row.counts[low : high + 1]), row.total) for low, high in ranges]
-        lines.append(
-            _head(row.alpha, row.threshold.text, width, wide)
-            + _cells(shares, f"{row.mean:.2f}", f"{row.counts[0]:,}")
-        )
+    lines = [line("alpha", "threshold", ["size 1", *heads[1:]], "mean", "empty")]
+    for alpha, threshold, counts, mean in rows:
+        shares = [layout.share(sum(counts[low : high + 1]), sum(counts)) for low, high in ranges]
+        lines.append(line(alpha, threshold, shares, f"{mean:.2f}", f"{counts[0]:,}"))
     return lines
-
-
-def _head(alpha: str, threshold: str, width: int, wide: int) -> str:
-    return f"{alpha:<{width}}  {threshold:>{wide}}  "
-
-
-def _cells(sizes: Sequence[str], mean: str, empty: str) -> str:
-    return "".join(f"{cell:>{_CELL}}" for cell in sizes) + f"{mean:>7}{empty:>7}"

@@ -7,8 +7,7 @@ from typing import Annotated
 
 import typer
 
-from plausibly.cli import options, values
-from plausibly.cli.dry import DryRun
+from plausibly.cli import dry, options
 from plausibly.cli.output import Output
 from plausibly.config.load import Draft
 
@@ -52,13 +51,13 @@ def report(
             help="What plausibly run wrote, or the study file. Instead: --predictor, -p and -a.",
         ),
     ] = None,
-    dry_run: DryRun = False,
+    dry_run: dry.DryRun = False,
 ) -> None:
     """Declare ``plausibly report``."""
     from plausibly.cli import report_made as made
 
     made.check_source(study, loaded)
-    values.outputs(loaded.settings.output.report, options.inputs(FLAGS, loaded))
+    dry.check_output(loaded.settings.output.report, options.inputs(FLAGS, loaded))
     if study is None:
         made.of_predictor(output, loaded, options.inputs(FLAGS, loaded), dry_run=dry_run)
     else:

@@ -21,7 +21,7 @@ from plausibly.extras import require
 from plausibly.report import REPORT, sources
 from plausibly.report.model import ReportData
 from plausibly.report.subject import Options, Reported, Subject, with_tables
-from plausibly.report.write import Report, write_subject
+from plausibly.report.write import write_subject
 from plausibly.study import StudyResult
 from plausibly.study.reading import read_both
 
@@ -37,20 +37,20 @@ OF_STUDY = frozenset(
 def check_source(study: Path | None, loaded: Draft) -> None:
     """Raise where it is not clear what to report, or an option would change nothing."""
     require("jinja2", extra="report", whose="the report")
-    predictor = loaded.has("output.predictor")
-    if study is not None and "output.predictor" in loaded.typed:
-        raise _unclear("two things to report", "both", "leave one out")
-    if study is None and not predictor:
-        raise _unclear("what to report is not said", "neither", "plausibly report out")
-    lacking = "-a" if loaded.has("new.predictions") else "-p"
-    answers = loaded.has("new.annotations") or loaded.has("new.plausibilities")
-    if study is None and (lacking == "-p" or not answers):
-        path = loaded.settings.output.predictor
-        do = f"plausibly report --predictor {path} -p new.csv -a new_votes.csv"
-        raise _unclear("a predictor alone is no report", f"no {lacking}", do)
     if study is None:
+        new = loaded.settings.new
+        predicted, answered = new.predictions, new.annotations or new.plausibilities
+        if not (predicted or answered or loaded.has("output.predictor")):
+            raise _unclear("what to report is not said", "neither", "plausibly report out")
+        if not (predicted and answered):
+            path = loaded.settings.output.predictor
+            do = f"plausibly report --predictor {path} -p new.csv -a new_votes.csv"
+            lacking = f"no {'-a' if predicted else '-p'}"
+            raise _unclear("a predictor alone is no report", lacking, do)
         options.check_answers(loaded, new=True)
         return
+    if "output.predictor" in loaded.typed:
+        raise _unclear("two things to report", "both", "leave one out")
     for key, (source, _) in loaded.typed.items():
         if key not in OF_STUDY:
             flag = f"--set {key}" if source == "--set" else source
@@ -102,11 +102,8 @@ def of_study(output: Output, path: Path, loaded: Draft, *, dry_run: bool) -> Non
     with output.working("writing the report"):
         chosen = attrs.evolve(chosen, command=command)
         subject = sources.study_subject(*found, chosen, examples=examples, labels=labels, by=by)
-        report = None if dry_run else write_subject(subject, out)
-    if report is not None:
-        say(output, report)
-    else:
-        _would(output, subject, {"study": path, "-e": examples, "--labels": labels}, out)
+    read = {"study": path, "-e": examples, "--labels": labels}
+    _write(output, subject, read, out, dry_run=dry_run)
 
 
 def of_predictor(
@@ -120,7 +117,7 @@ def of_predictor(
     predictor = load_predictor(path)
     model, answers, new, lam, _ = read_both(
         settings,
-        scale=predictor.metadata.scale,
+        predictor=predictor,
         check=lambda model: asks.check_views(predictor, model.predictions, whose=model.source),
         working=output.working,
     )
@@ -150,17 +147,38 @@ def of_predictor(
         command = _command(["--predictor", path.name, "-o", out.name], loaded)
         chosen = attrs.evolve(chosen, title=title, command=command, facts=facts)
         subject = sources.subject_of_predictor(predictor, reported, chosen)
-        report = None if dry_run else write_subject(subject, out)
-    if report is not None:
-        say(output, report)
-    else:
-        _would(output, subject, files, out)
+    _write(output, subject, files, out, dry_run=dry_run)
 
 
-def _would(output: Output, subject: Subject, read: Mapping[str, Path | None], out: Path) -> None:
-    """Say what would be written."""
-    examples = several(subject.predictions.sizes[names.EXAMPLE], "example")
-    dry.show(output, read=read, would=f"a report on {examples}", write=[out])
+def _write(
+    output: Output,
+    subject: Subject,
+    read: Mapping[str, Path | None],
+    out: Path,
+    *,
+    dry_run: bool,
+) -> None:
+    """Write a report, and print its verdicts and its first findings."""
+    if dry_run:
+        examples = several(subject.predictions.sizes[names.EXAMPLE], "example")
+        dry.show(output, read=read, would=f"a report on {examples}", write=[out])
+        return
+    with output.working("writing the report"):
+        report = write_subject(subject, out)
+    data = report.data
+    output.document |= {"report": report.path, "bytes": report.size, **facts(data)}
+    rows: list[tuple[str, str | list[str]]] = []
+    for view in data.views[: len(data.alphas)]:
+        alpha = f"alpha {data.alphas[view.alpha]}: " if len(data.alphas) > 1 else ""
+        rows.append(("verdict", f"{alpha}{view.verdict.sentence}"))
+        rows += [
+            (finding.severity, finding.sentence)
+            for finding in view.verdict.findings
+            if finding.severity in ("broken", "weak") and finding.sentence != view.verdict.sentence
+        ]
+    rows.append(("written", repr(report)))
+    rows.append(("next", layout.command_line(["open", report.path], indent=10)))
+    output.show(layout.fields(rows))
 
 
 def after_run(output: Output, result: StudyResult) -> Path:
@@ -220,35 +238,3 @@ def facts(data: ReportData) -> dict[str, object]:
             for view in data.views
         ],
     }
-
-
-def rows(data: ReportData) -> list[tuple[str, str | list[str]]]:
-    """Return what a report says first, as lines: of its first method."""
-    found: list[tuple[str, str | list[str]]] = []
-    for view in data.views[: len(data.alphas)]:
-        several = f"alpha {data.alphas[view.alpha]}: " if len(data.alphas) > 1 else ""
-        found.append(("verdict", f"{several}{view.verdict.sentence}"))
-        found += [
-            (finding.severity, finding.sentence)
-            for finding in view.verdict.findings
-            if finding.severity in ("broken", "weak") and finding.sentence != view.verdict.sentence
-        ]
-    return found
-
-
-def say(output: Output, report: Report) -> None:
-    """Say what was written, and what it says first."""
-    output.document |= {
-        "report": report.path,
-        "bytes": report.size,
-        **facts(report.data),
-    }
-    output.show(
-        layout.fields(
-            [
-                *rows(report.data),
-                ("written", repr(report)),
-                ("next", layout.command_line(["open", report.path], indent=10)),
-            ]
-        )
-    )

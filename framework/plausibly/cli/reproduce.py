@@ -100,22 +100,67 @@ def reproduce(
             do="plausibly reproduce --list shows them; plausibly reproduce all makes them",
         )
     own = loaded if loaded.settings.predictions.path is not None else None
-    if own is None:
-        _refuse_alone([source for source, _ in loaded.typed.values()])
-    else:
+    flags = [source for source, _ in loaded.typed.values()]
+    if own is not None:
         options.check_answers(own)
-    arguments: dict[str, object] = {
+    elif flags:
+        raise InputError(
+            "option-unfit",
+            f"{flags[0]} has no meaning without predictions of yours",
+            expected="predictions (-p), and annotations (-a) or plausibilities",
+            got=", ".join(flags),
+            do="-p probabilities.csv, or leave it out",
+            whose=flags[0],
+        )
+    shown: dict[str, object] = {
         "splits": splits,
-        "seed": seed,
         "form": form.value,
         "alpha": alpha,
         "derm": derm,
         "simulate": simulate,
     }
     if dry_run:
-        _dry(output, figures, out, own, arguments)
-    else:
-        _run(output, figures, out, own, arguments)
+        _dry(output, figures, out, own, shown)
+        return
+
+    from plausibly.paper.run import reproduce as reproduced
+
+    made: list[dict[str, object]] = []
+
+    def show(one: Reproduced) -> None:
+        claim = one.claim
+        rows = [(one.name, f"held: {claim.verdict}")]
+        rows += [("  claim", claim.says), ("  measured", claim.measured)]
+        output.show(layout.fields(rows))
+        made.append(
+            {
+                "name": one.name,
+                "paper": one.entry.paper,
+                "claim": claim.says,
+                "measured": claim.measured,
+                "held": claim.held,
+                "not": [part for part, held in claim.parts.items() if not held],
+                "files": list(one.written),
+            }
+        )
+
+    data = {} if own is None else _data(output, own)
+    call: Callable[..., list[Reproduced]] = reproduced  # options are checked by name
+    with output.working("making figures") as tick:
+        call(
+            figures,
+            out,
+            told=show,
+            progress=lambda _, done, of: tick(done, of),
+            seed=seed,
+            **data,
+            **shown,
+        )
+    held = sum(bool(one["held"]) for one in made)
+    output.document |= {"folder": out, "figures": made, "seed": seed, **shown}
+    rows = [("held", f"{held} of {len(made)} claims")]
+    rows.append(("written", f"{out}/: a picture and a CSV each, and claims.txt"))
+    output.show("\n" + layout.fields(rows))
 
 
 def _data(output: Output, loaded: Draft) -> dict[str, object]:
@@ -132,19 +177,6 @@ def _data(output: Output, loaded: Draft) -> dict[str, object]:
     }
 
 
-def _refuse_alone(flags: list[str]) -> None:
-    """Raise `InputError` where something is said of data of which there are no predictions."""
-    if flags:
-        raise InputError(
-            "option-unfit",
-            f"{flags[0]} has no meaning without predictions of yours",
-            expected="predictions (-p), and annotations (-a) or plausibilities",
-            got=", ".join(flags),
-            do="-p probabilities.csv, or leave it out",
-            whose=flags[0],
-        )
-
-
 def _list(output: Output) -> None:
     from plausibly.paper.run import ENTRIES
 
@@ -159,10 +191,8 @@ def _list(output: Output) -> None:
         for entry in ENTRIES
     ]
     rows = [("figure", "section", "shows"), *((e.name, e.paper, e.shows) for e in ENTRIES)]
-    widths = [max(len(row[column]) for row in rows) + 2 for column in (0, 1)]
-    lines = [f"{name:<{widths[0]}}{paper:<{widths[1]}}{shows}" for name, paper, shows in rows]
     own = [entry.name for entry in ENTRIES if entry.own]
-    output.show("\n".join(lines))
+    output.show(layout.aligned(rows))
     output.show("\n" + layout.fields([("own data", f"with -p and -a: {', '.join(own)}")]))
 
 
@@ -179,7 +209,6 @@ def _dry(
 
     data = {} if own is None else _data(output, own)
     check: Callable[..., list[Entry]] = check_asked  # options are checked by name
-    arguments = {name: value for name, value in arguments.items() if name != "seed"}
     entries = check(figures, own=own is not None, **arguments)
     page.new_page(1, 1)  # what is missing is said
     files = [f"{entry.name}.{end}" for entry in entries for end in (arguments["form"], "csv")]
@@ -196,62 +225,4 @@ def _dry(
         memory=dry.memory_of(*data.values()) if data else None,
         write=[out / name for name in [*dict.fromkeys(files), CLAIMS]],
         into=out,
-    )
-
-
-def _run(
-    output: Output,
-    figures: Sequence[str],
-    out: Path,
-    own: Draft | None,
-    arguments: dict[str, object],
-) -> None:
-    from plausibly.paper.run import reproduce as reproduced
-
-    made: list[dict[str, object]] = []
-
-    def told(one: Reproduced) -> None:
-        claim = one.claim
-        output.show(
-            layout.fields(
-                [
-                    (one.name, f"held: {claim.verdict}"),
-                    ("  claim", claim.says),
-                    ("  measured", claim.measured),
-                ]
-            )
-        )
-        made.append(
-            {
-                "name": one.name,
-                "paper": one.entry.paper,
-                "claim": claim.says,
-                "measured": claim.measured,
-                "held": claim.held,
-                "not": [part for part, held in claim.parts.items() if not held],
-                "files": list(one.written),
-            }
-        )
-
-    call: Callable[..., list[Reproduced]] = reproduced  # options are checked by name
-    data = {} if own is None else _data(output, own)
-    with output.working("making figures") as tick:
-        call(
-            figures,
-            out,
-            told=told,
-            progress=lambda _, done, of: tick(done, of),
-            **data,
-            **arguments,
-        )
-    held = sum(bool(one["held"]) for one in made)
-    output.document |= {"folder": out, "figures": made, **arguments}
-    output.show(
-        "\n"
-        + layout.fields(
-            [
-                ("held", f"{held} of {len(made)} claims"),
-                ("written", f"{out}/: a picture and a CSV each, and claims.txt"),
-            ]
-        )
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -30,18 +31,6 @@ Study = Annotated[
     Path | None,
     typer.Argument(metavar="STUDY", help=f"A study file, such as study.toml.  [{NAME}]"),
 ]
-Processes = Annotated[
-    int,
-    typer.Option(
-        "--processes", metavar="N", min=1, help="Splits at a time; the results are the same."
-    ),
-]
-Fresh = Annotated[
-    bool, typer.Option("--fresh", help="Start anew, also where an interrupted run left splits.")
-]
-
-NoReport = Annotated[bool, typer.Option("--no-report", help="Leave report.html out.")]
-
 UNFINISHED = "unfinished"
 """Folder below that of the results where finished splits are kept until there are results."""
 
@@ -54,13 +43,23 @@ def run(
     loaded: Draft,
     *,
     study: Study = None,
-    processes: Processes = 1,
-    fresh: Fresh = False,
-    no_report: NoReport = False,
+    processes: Annotated[
+        int,
+        typer.Option(
+            "--processes", metavar="N", min=1, help="Splits at a time; the results are the same."
+        ),
+    ] = 1,
+    fresh: Annotated[
+        bool, typer.Option("--fresh", help="Start anew, also where an interrupted run left splits.")
+    ] = False,
+    no_report: Annotated[bool, typer.Option("--no-report", help="Leave report.html out.")] = False,
     dry_run: dry.DryRun = False,
 ) -> None:
     """Declare ``plausibly run``."""
-    from plausibly.study import prepare
+    from plausibly.cli import study_words as words
+    from plausibly.evaluation.checkpoint import Checkpoint
+    from plausibly.evaluation.study import Study as Compared
+    from plausibly.study import prepare, write_study
     from plausibly.study.prepare import settings_file
 
     output.flags = None  # hints are keys of the study file
@@ -69,16 +68,7 @@ def run(
         ready = prepare(load(settings_file(path, "study"), loaded.typed))
     if dry_run:
         _dry(output, ready, path, processes=processes, fresh=fresh, reported=not no_report)
-    else:
-        _run(output, ready, processes=processes, fresh=fresh, reported=not no_report)
-
-
-def _run(output: Output, ready: Prepared, *, processes: int, fresh: bool, reported: bool) -> None:
-    from plausibly.cli import study_words as words
-    from plausibly.evaluation.checkpoint import Checkpoint
-    from plausibly.evaluation.study import Study as Compared
-    from plausibly.study import write_study
-
+        return
     checkpoint = Checkpoint(folder=ready.study.output.folder / UNFINISHED, patience=PATIENCE)
     if fresh:
         checkpoint.discard()
@@ -91,7 +81,7 @@ def _run(output: Output, ready: Prepared, *, processes: int, fresh: bool, report
     checkpoint.discard()
     output.document |= words.after(result, written)
     output.show("\n".join(["", *Compared(result.compared).lines(), ""]))
-    report, instead = _reported(output, result) if reported else (None, "")
+    report, instead = (None, "") if no_report else _reported(output, result)
     output.document["written"] = [*([] if report is None else [report]), *written]
     output.show(layout.fields(words.outcome(result, written, report=report, instead=instead)))
 
@@ -185,8 +175,11 @@ def _finished(
                 say(f"{counted(done)} of {counted(total)} splits, from an interrupted run")
             tick(done, total)
 
+        again = partial(
+            run_study, ready, processes=processes, checkpoint=checkpoint, progress=progress
+        )
         try:
-            return run_study(ready, processes=processes, checkpoint=checkpoint, progress=progress)
+            return again()
         except InputError as error:
             if error.name == "checkpoint-unknown":
                 error.do = f"-o elsewhere, or move {checkpoint.folder} away"
@@ -195,7 +188,7 @@ def _finished(
             say(f"nothing: the interrupted run was of another study ({error.got})")
             checkpoint.discard()
             kept = 0
-            return run_study(ready, processes=processes, checkpoint=checkpoint, progress=progress)
+            return again()
         except KeyboardInterrupt as stop:
             finished = checkpoint.finished(count)
             if not finished:

@@ -14,14 +14,12 @@ def main() -> int:
     words = sys.argv[1:]
     if words[:2] == ["plugins", "list"] and _PLAIN.issuperset(words[2:]):
         from plausibly.cli import plugins_list
+        from plausibly.cli.output import Output
 
         tolerate()
-        return plugins_list.show(
-            installed="--installed" in words,
-            json="--json" in words,
-            quiet="--quiet" in words,
-            debug="--debug" in words,
-        )
+        printing = {name: f"--{name}" in words for name in ("json", "quiet", "debug")}
+        output = Output("plugins list", **printing)
+        return output.run(lambda: plugins_list.show(output, installed="--installed" in words))
     # Typer, with what it needs, takes longer to import than all that the list needs.
     from plausibly.cli import app
 

@@ -29,23 +29,17 @@ from plausibly.study.reading import annotation_facts, model_facts, shape_text, s
 from plausibly.study.run import assumptions
 
 
-def config(ready: Prepared) -> str:
-    """Return that a study file is right, and what it asks for."""
-    study = ready.study
-    alphas = [str(alpha) for alpha in study.alphas]
-    *most, last = alphas
-    rates = f"alphas {', '.join(most)} and {last}" if most else f"alpha {last}"
-    return f"{ready.name} is right: {several(len(study.methods), 'method')}, {rates}"
-
-
 def blocks(ready: Prepared) -> list[tuple[str, str]]:
     """Return what was read and assumed, before anything is computed."""
     study, model = ready.study, ready.predictions
     (what, path), table = study.answers, ready.annotations
     source = path.name if path else ""
-    rows = [("config", config(ready))]
-    text = f"{source}: {_shape(model)}" if table is None else summary_of(table, source)
-    rows.append((what, text))
+    *most, last = [str(alpha) for alpha in study.alphas]
+    rates = f"alphas {', '.join(most)} and {last}" if most else f"alpha {last}"
+    rows = [("config", f"{ready.name} is right: {several(len(study.methods), 'method')}, {rates}")]
+    count, many = model.sizes[names.EXAMPLE], model.sizes[names.LABEL]
+    text = f"{source}: {several(count, 'example')}, {several(many, 'label')}"
+    rows.append((what, text if table is None else summary_of(table, source)))
     matched = "examples by name" if ready.left_out else "every example matched by name"
     predicted = study.predictions.path.name if study.predictions.path else ""
     rows.append(("predictions", f"{predicted}: {shape_text(model)}; {matched}"))
@@ -57,11 +51,6 @@ def blocks(ready: Prepared) -> list[tuple[str, str]]:
         rows.append(("aggregator", f"{component}{by_default}"))
     rows.append(("assumptions", "; ".join(assumptions(model, study.examples.cluster))))
     return rows
-
-
-def _shape(model: xr.DataArray) -> str:
-    examples, labels = model.sizes[names.EXAMPLE], model.sizes[names.LABEL]
-    return f"{several(examples, 'example')}, {several(labels, 'label')}"
 
 
 def design(ready: Prepared) -> str:
@@ -141,13 +130,7 @@ def outcome(
         )
     )
     rows.append(("asks for", asked_of_new(result.predictor)))
-    command = next_command(
-        result.predictor,
-        predictor,
-        study.alphas[0],
-        "new_sets.csv",
-        view=study.predictions.augmentation,
-    )
+    command = next_command(result.predictor, predictor, study.alphas[0], "new_sets.csv")
     title = "next" if report is None else "predict"
     rows.append((title, layout.command_line(command, indent=16)))
     if instead:

@@ -139,6 +139,9 @@ def print_styled(text: str, stream: TextIO) -> None:
     styled.highlight_regex(r"(?m)^warning [a-z-]+", "bold yellow")
     styled.highlight_regex(r"(?m)^next +(?P<cyan>\S.*)$")
     styled.highlight_regex(r"(?P<red>✗|^FAILED\b)|(?P<yellow>(?<!-)\bvacuous\b)")
+    # Rows of the tables of plugins.
+    styled.highlight_regex(r"(?m)(?P<red>^.*  failed$)|(?P<yellow>^.*  (?:needs|no) extra$)")
+    styled.highlight_regex(r"(?m)(?P<dim>^.*  disabled$)")
     for start, end in _heads(text):
         styled.stylize("bold", start, end)
     console = Console(file=stream, highlight=False, force_terminal=True)

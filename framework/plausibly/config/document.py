@@ -203,7 +203,7 @@ def parse(text: str, name: str, path: FilePath | None = None) -> Document:
 
 
 Note = Callable[[str], str]
-"""Returns what to write beside a value, of which it is given the path."""
+"""Returns the comment beside a value, by its path; empty for none."""
 
 
 def toml_text(tables: Mapping[str, object], note: Note | None = None) -> str:
@@ -275,6 +275,6 @@ def _block(header: str, table: Mapping[str, object], above: Path, note: Note | N
             rows.append((f"{key} = {value_text(value)}", beside))
         elif note:
             rows.append((f"# {key}", "not set"))
-    width = max((len(text) for text, _ in rows), default=0)
-    lines = [f"{text:<{width}}  # {beside}" if note else text for text, beside in rows]
+    width = max((len(text) for text, beside in rows if beside), default=0)
+    lines = [f"{text:<{width}}  # {beside}" if beside else text for text, beside in rows]
     return header + "".join(f"{line}\n" for line in lines)

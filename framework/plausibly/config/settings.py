@@ -298,8 +298,8 @@ class Predictions:
     ----------
     path : Path or None
         Model probabilities for the same examples.
-    example : str
-        Column of a table that names the examples.
+    example : str or None
+        Column of a table that names the examples. None: as the predictor remembers, or example.
     scale : {"probability", "logit", "independent", "any"} or None
         Rows sum to 1, are logits, labels on their own, or any numbers. None: as the predictor
         remembers, or probability.
@@ -308,13 +308,14 @@ class Predictions:
     bad_rows : {"error", "drop"}
         Examples with a number that is not finite: raise an error, or drop and count them.
     variable : str or None
-        Variable of a netCDF file, where several have the dims.
+        Variable of a netCDF file, where several have the dims. None: as the predictor remembers.
     augmentation : str or None
         Column of a table that names the augmentation of each row, where an example has several.
+        None: as the predictor remembers.
     """
 
     path: Path | None = None
-    example: str = "example"
+    example: str | None = None
     scale: Literal["probability", "logit", "independent", "any"] | None = None
     normalise: bool = False
     bad_rows: Literal["error", "drop"] = "error"
@@ -330,6 +331,8 @@ class Examples:
     ----------
     path : Path or None
         Columns about the examples: patient, site.
+    example : str
+        Column of the table that names the examples.
     cluster : str or None
         Column of examples that belong together, such as patient.
     only_common : bool
@@ -339,6 +342,7 @@ class Examples:
     """
 
     path: Path | None = None
+    example: str = "example"
     cluster: str | None = None
     only_common: bool = False
     one_per: str | None = None

@@ -175,8 +175,11 @@ class ArrayPredictor:
         calibration = self.pools.calibration
         about = {
             "labels": self.labels,
-            # Whichever aggregator made equal plausibilities: the predictor is the same.
-            "metadata": attrs.asdict(attrs.evolve(self.metadata, aggregator="")),
+            # The same predictor, however its files were read and plausibilities made.
+            "metadata": {
+                **attrs.asdict(self.metadata, filter=lambda field, _: field.name != "reading"),
+                "aggregator": "",
+            },
             "calibration": calibration.plain(),
             **components,
         }

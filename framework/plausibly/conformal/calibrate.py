@@ -405,7 +405,10 @@ def calibrate(
             seed=seed,
             calibrated_on=kept.size,
             augmentations=inputs.predictions.augmentations if augmented else (),
-            **called,
+            calibrator=called["calibrator"],
+            score=called["score"],
+            combiner=called["combiner"],
+            aggregator=called["aggregator"],
         ),
     )
     try_combiner(predictor)

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeAlias, TypeVar, cast
 
+import attrs
 import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
@@ -211,13 +212,15 @@ def _dataset(table: TextTable, dim: str) -> xr.Dataset:
     )
 
 
-def read_examples(path: Path | str) -> xr.Dataset:
+def read_examples(path: Path | str, *, example: str = EXAMPLE) -> xr.Dataset:
     """Read coordinates of the examples: patient, site, weight, a known label.
 
     Parameters
     ----------
     path : Path or str
-        CSV, TSV or Parquet with a column ``example``, then one column a coordinate.
+        CSV, TSV or Parquet with a column of example names, and one column per coordinate.
+    example : str
+        Column that names the examples.
 
     Returns
     -------
@@ -229,13 +232,15 @@ def read_examples(path: Path | str) -> xr.Dataset:
     Raises
     ------
     InputError
-        As `plausibly.io.text.read_table`; ``columns-missing``, ``column-reserved``,
-        ``example-unnamed`` or ``example-twice``.
+        As `plausibly.io.text.read_table`; ``columns-missing``, ``columns-repeat``,
+        ``column-reserved``, ``example-unnamed`` or ``example-twice``.
     """
     table = text.read_table(path, role="examples")
-    guess = near(EXAMPLE, table.header) or table.header[0]
-    table.need([EXAMPLE], do=f'rename the column with their names, perhaps "{guess}", to example')
-    return _dataset(table.seen(), EXAMPLE)
+    guess = near(example, table.header) or table.header[0]
+    table.need([example], do=f'rename the column with their names, perhaps "{guess}", to {example}')
+    header = [EXAMPLE if name == example else name for name in table.header]
+    text.distinct(header, table.whose)
+    return _dataset(attrs.evolve(table.seen(), header=tuple(header)), EXAMPLE)
 
 
 def read_labels(path: Path | str) -> xr.Dataset:

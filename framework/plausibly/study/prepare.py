@@ -26,7 +26,7 @@ from plausibly.data.plausibilities import unpack
 from plausibly.data.states import with_left_out
 from plausibly.errors import IncompatibleComponents, InputError, MissingExtra
 from plausibly.evaluation.inputs import example_values, true_codes
-from plausibly.io import files, read_examples, read_labels
+from plausibly.io import files, read_labels
 from plausibly.io.delimited import decode
 from plausibly.io.predictions import files_swapped
 from plausibly.kernels.random import Keys, hash_names
@@ -40,6 +40,7 @@ from plausibly.study.reading import (
     left_out_of,
     matched,
     read_answers,
+    read_examples_of,
     read_model,
 )
 
@@ -142,14 +143,14 @@ def plural(name: str) -> str:
     return f"{name[:-1]}ies" if name.endswith("y") else f"{name}s"
 
 
-def groups_of(predictions: xr.DataArray, name: str) -> Groups:
+def groups_of(predictions: xr.DataArray | xr.Dataset, name: str) -> Groups:
     """Return how the examples belong together by a coordinate."""
     sizes = np.unique(example_values(name, [predictions]), return_counts=True)[1]
     several = int((sizes > 1).sum())
     return Groups(name=name, examples=int(sizes.sum()), groups=len(sizes), several=several)
 
 
-def owners(predictions: xr.DataArray) -> list[Groups]:
+def owners(predictions: xr.DataArray | xr.Dataset) -> list[Groups]:
     """Return the coordinates by whose name examples belong together, where some do."""
     found = []
     for name in coordinates(predictions):
@@ -203,7 +204,10 @@ def check_data(
         alone = Method(calibrator=one.calibrator, allow_no_guarantee=True)
         error = _tried(alone, predictions.isel(few), plausibilities.isel(few))
         if isinstance(error, InputError) and error.name in _OF_DATA:
-            error.do = _advice(error)
+            key = error.name
+            if key == "coordinate-missing" and "did you mean" not in error.do:
+                key = "labels" if "over label" in error.expected else "examples"
+            error.do = _ADVICE.get(key, error.do)
             below = [mistake.below("calibrator") for mistake in mistakes_in(error)]
             found += [mistake.below(number).below("methods") for mistake in below]
     return found
@@ -220,13 +224,6 @@ def _tried(
     except Exception as error:  # noqa: BLE001  # whoever asked knows which of them counts
         return error
     return None
-
-
-def _advice(error: InputError) -> str:
-    """Return what to change in a study file."""
-    if error.name == "coordinate-missing" and "did you mean" not in error.do:
-        return _ADVICE["labels" if "over label" in error.expected else "examples"]
-    return _ADVICE.get(error.name, error.do)
 
 
 def _made() -> tuple[xr.DataArray, xr.DataArray]:
@@ -285,8 +282,7 @@ def read_files(draft: Draft) -> Read:
     what, answered = settings.answers
     if (path := settings.labels.path) is not None:
         read.labels = read.attempt("labels", "path", lambda: read_labels(path))
-    if (place := settings.examples.path) is not None:
-        read.examples = read.attempt("examples", "path", lambda: read_examples(place))
+    read.examples = read.attempt("examples", "path", lambda: read_examples_of(settings))
     if settings.predictions.path is not None:
         read.model = read.attempt(
             "predictions",
@@ -485,9 +481,16 @@ def _completed(parts: Draft, read: Read, model: xr.DataArray, lam: xr.DataArray)
         study = attrs.evolve(study, annotations=annotations)
     predictions = attrs.evolve(study.predictions, scale=model.attrs[names.SCALE])
     study = attrs.evolve(study, predictions=predictions)
-    model, lam = _one_per(_sorted(_with_coordinates(model, lam)), _sorted(lam), study)
+    more = {
+        name: (names.EXAMPLE, lam[name].values)
+        for name in coordinates(lam)
+        if name not in model.coords
+    }
+    model, lam = _one_per(_sorted(model.assign_coords(more)), _sorted(lam), study)
     if study.evaluation.by is None:
-        by = tuple(_few_groups(model, study))
+        shown = (study.report.text, study.report.thumbnail)
+        known = {study.examples.cluster, study.evaluation.true_label, *shown}
+        by = tuple(name for name in few_groups(model) if name not in known)
         study = attrs.evolve(study, evaluation=attrs.evolve(study.evaluation, by=by))
         made["evaluation.by"] = f"every coordinate of 2 to {MOST_GROUPS} groups"
     return Prepared(
@@ -500,16 +503,6 @@ def _completed(parts: Draft, read: Read, model: xr.DataArray, lam: xr.DataArray)
         left_out=left_out_of(model, lam),
         origin=origins(parts.document, made),
     )
-
-
-def _with_coordinates(model: xr.DataArray, lam: xr.DataArray) -> xr.DataArray:
-    """Return predictions with all that is known about the examples."""
-    more = {
-        name: (names.EXAMPLE, lam[name].values)
-        for name in coordinates(lam)
-        if name not in model.coords
-    }
-    return model.assign_coords(more)
 
 
 def _sorted(array: xr.DataArray) -> xr.DataArray:
@@ -534,19 +527,13 @@ def _one_per(
     return model, lam.isel({names.EXAMPLE: kept})
 
 
-def _few_groups(model: xr.DataArray, study: Settings) -> list[str]:
+def few_groups(examples: xr.DataArray | xr.Dataset) -> list[str]:
     """Return the coordinates among whose groups a weak one can be looked for."""
-    shown = (study.report.text, study.report.thumbnail)
-    known = {
-        study.examples.cluster,
-        study.evaluation.true_label,
-        *shown,
-        *(one.name for one in owners(model)),
-    }
+    clusters = {one.name for one in owners(examples)}
     return [
         name
-        for name in coordinates(model)
-        if name not in known
-        and model[name].dtype.kind != "f"
-        and 1 < groups_of(model, name).groups <= MOST_GROUPS
+        for name in coordinates(examples)
+        if name not in clusters
+        and examples[name].dtype.kind != "f"
+        and 1 < groups_of(examples, name).groups <= MOST_GROUPS
     ]

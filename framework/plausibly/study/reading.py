@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
-from typing import TypeAlias, TypeVar, cast
+from typing import Any, TypeAlias, TypeVar, cast
 
 import attrs
 import xarray as xr
@@ -13,13 +13,14 @@ import xarray as xr
 from plausibly import registry
 from plausibly.config.settings import Labels, Settings
 from plausibly.conformal.aggregate import aggregated, default_aggregator
+from plausibly.conformal.predictor import ConformalPredictor
 from plausibly.data import align, names
 from plausibly.data.annotations import Rows, describe, not_counted
 from plausibly.data.labels import called
 from plausibly.data.names import check_names, name_texts, near, quoted, several, text_array
 from plausibly.data.plausibilities import label_dim
 from plausibly.data.states import read_left_out, read_merged
-from plausibly.errors import InputError, counted, listed
+from plausibly.errors import InputError, counted, listed, warn
 from plausibly.io import (
     read_annotations,
     read_examples,
@@ -131,7 +132,11 @@ def read_answers(
     if what == "plausibilities":
         with working(f"reading {path.name}"):
             lam = read_plausibilities(path, packed=None)
-            lam, unknown = _named(lam, naming, path.name)
+            renamed, unknown = _new_names(lam, naming)
+            if changes:
+                check_names(renamed, names.LABEL, whose=path.name)
+                on = label_dim(lam)
+                lam = lam.assign_coords({on: (on, text_array(renamed))})
             if labels is not None:
                 known = labels if isinstance(labels, xr.Dataset) else read_labels(labels)
                 lam = with_known_labels(lam, known)
@@ -142,9 +147,9 @@ def read_answers(
     known_labels = declared if labels is None and not changes else labels
     with names_change(changes):
         table = read_table(settings, known_labels, working=working)
-    unknown = _unknown(table, naming)
+    renamed, unknown = _new_names(table, naming)
     if changes:
-        table = called(table, _new_names(table, naming), whose=path.name)
+        table = called(table, renamed, whose=path.name)
     with working(f"aggregating {path.name}"):
         chosen = part.aggregator or default_aggregator(str(table.attrs[names.KIND]))
         component = registry.resolve(AGGREGATOR, chosen)
@@ -175,19 +180,82 @@ def read_table(
         return call(path, part.reader, known, **part.options)
 
 
+def read_examples_of(settings: Settings) -> xr.Dataset | None:
+    """Return the table of the examples; None where the settings name none."""
+    part = settings.examples
+    return None if part.path is None else read_examples(part.path, example=part.example)
+
+
 def read_model(
     settings: Settings,
     *,
     labels: Table = None,
     examples: Table = None,
-    scale: str | None = None,
+    predictor: ConformalPredictor | None = None,
     chunks: int | None = None,
     working: Working = nullcontext,
 ) -> Model:
     """Return predictions, with the coordinates of the examples where they are known.
 
-    `scale` is the default of the scale.
+    What the settings leave open is read as the predictions were that a predictor was calibrated on.
     """
+    if predictor is None:
+        return _read_model(settings, labels, examples, chunks, working)
+    part, metadata = settings.predictions, predictor.metadata
+    chosen = {name: getattr(part, name) for name in _READING}
+    for name, value in metadata.reading.items():
+        if chosen[name] not in (None, value):
+            _warn_reading(settings, name, value, quoted(chosen[name]))
+    remembered = {name: v for name, v in metadata.reading.items() if chosen[name] is None}
+
+    def read(**changes: Any) -> Model:  # Any: each key has its own type
+        part = attrs.evolve(settings.predictions, **changes)
+        kept = attrs.evolve(settings, predictions=part)
+        return _read_model(kept, labels, examples, chunks, working)
+
+    scale = part.scale or metadata.scale
+    try:
+        return read(scale=scale, **remembered)
+    except InputError as error:
+        lacks = error.name in ("columns-missing", "variable-missing", "option-unfit")
+        if not (remembered and lacks):
+            raise
+        model = read(scale=scale)
+    remembered.pop("augmentation", None)  # without its augmentations a predictor refuses anyway
+    for name, value in remembered.items():
+        _warn_reading(settings, name, value, f"no {quoted(value)}")
+    return model
+
+
+_READING = ("example", "variable", "augmentation")
+"""Keys of `predictions` that a predictor remembers, beside the scale."""
+
+
+def remembering(predictor: ConformalPredictor, settings: Settings) -> ConformalPredictor:
+    """Return a predictor that knows how the file of its predictions was read."""
+    part, metadata = settings.predictions, predictor.metadata
+    reading = {name: value for name in _READING if (value := getattr(part, name)) is not None}
+    if not metadata.augmentations:  # it reads new examples in one
+        reading.pop("augmentation", None)
+    return attrs.evolve(predictor, metadata=attrs.evolve(metadata, reading=reading))
+
+
+def _warn_reading(settings: Settings, name: str, remembered: str, found: str) -> None:
+    path = settings.predictions.path
+    warn(
+        "reading-differs",
+        f"{path.name if path else 'predictions'}: predictions.{name} is not as in calibration",
+        expected=f"{quoted(remembered)}, as the predictor remembers",
+        got=found,
+        do="check that these are predictions of the same model, in the same form",
+        whose=f"predictions.{name}",
+        details={"key": f"predictions.{name}", "remembered": remembered},
+    )
+
+
+def _read_model(
+    settings: Settings, labels: Table, examples: Table, chunks: int | None, working: Working
+) -> Model:
     part, naming = settings.predictions, settings.labels
     if part.path is None:
         raise ValueError("no file of predictions")  # callers check
@@ -195,7 +263,7 @@ def read_model(
     rename = dict(naming.rename or {})
     options: dict[str, object] = {
         "example": part.example,
-        "scale": part.scale or scale,
+        "scale": part.scale,
         "normalise": part.normalise,
         "bad_rows": part.bad_rows,
         "variable": part.variable,
@@ -206,24 +274,22 @@ def read_model(
     call: Callable[..., xr.DataArray] = read_predictions  # options are checked by name
 
     def read(table: xr.Dataset | None) -> xr.DataArray:
-        def once() -> xr.DataArray:
+        try:
             return call(
                 path, labels=labels, examples=table, strip=naming.strip, rename=rename, **options
             )
-
-        try:
-            return once()
         except InputError as error:
             unknown = error.details.get("labels")
-            if error.name != "label-unknown" or not isinstance(unknown, list):
+            known = rename.keys() & set(unknown) if isinstance(unknown, list) else ()
+            if error.name != "label-unknown" or not known:
                 raise
             # Names that only the other file has: what neither has is refused by check_renames.
-            for old in unknown:
-                rename.pop(str(old), None)
-            return once()
+            for old in known:
+                del rename[old]
+            return read(table)
 
     with working(f"reading {path.name}"):
-        table = read_examples(examples) if isinstance(examples, Path) else examples
+        table = read_examples_of(settings) if isinstance(examples, Path) else examples
         try:
             predictions = read(table)
         except InputError as error:
@@ -303,30 +369,13 @@ def table_of(kind: Kind[P], component: P) -> dict[str, object]:
     return {"name": type(component).__name__} if table is None else dict(table)
 
 
-def _named(
-    array: xr.DataArray | xr.Dataset, naming: Labels, source: str
-) -> tuple[xr.DataArray | xr.Dataset, frozenset[str]]:
-    """Return the array with its labels renamed, and the old names that it does not have."""
-    unknown = _unknown(array, naming)
-    if not (naming.strip or naming.rename):
-        return array, unknown
-    labels = _new_names(array, naming)
-    check_names(labels, names.LABEL, whose=source)
-    on = label_dim(array)
-    return array.assign_coords({on: (on, text_array(labels))}), unknown
-
-
-def _unknown(array: xr.DataArray | xr.Dataset, naming: Labels) -> frozenset[str]:
-    """Return the old names that are none of its labels."""
-    labels = label_names(array)
-    return frozenset(naming.rename or ()) - {n.strip() if naming.strip else n for n in labels}
-
-
-def _new_names(array: xr.DataArray | xr.Dataset, naming: Labels) -> list[str]:
-    """Return the new name of each label."""
-    labels = label_names(array)
-    stripped = (label.strip() if naming.strip else label for label in labels)
-    return [(naming.rename or {}).get(label, label) for label in stripped]
+def _new_names(
+    array: xr.DataArray | xr.Dataset, naming: Labels
+) -> tuple[list[str], frozenset[str]]:
+    """Return the new name of each label, and the old names that are none of its labels."""
+    labels = [name.strip() if naming.strip else name for name in label_names(array)]
+    rename = naming.rename or {}
+    return [rename.get(label, label) for label in labels], frozenset(rename).difference(labels)
 
 
 def label_names(array: xr.DataArray | xr.Dataset) -> list[str]:
@@ -388,7 +437,7 @@ def annotation_facts(table: xr.Dataset, path: Path) -> dict[str, object]:
 def read_both(
     settings: Settings,
     *,
-    scale: str | None = None,
+    predictor: ConformalPredictor | None = None,
     chunks: int | None = None,
     check: Callable[[Model], None] = lambda model: None,
     working: Working = nullcontext,
@@ -400,7 +449,12 @@ def read_both(
     labels, examples = settings.labels.path, settings.examples.path
     with telling_of_swaps(settings):
         model = read_model(
-            settings, labels=labels, examples=examples, scale=scale, chunks=chunks, working=working
+            settings,
+            labels=labels,
+            examples=examples,
+            predictor=predictor,
+            chunks=chunks,
+            working=working,
         )
         check(model)
         answers = read_answers(settings, labels=labels, working=working)

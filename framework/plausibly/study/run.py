@@ -41,6 +41,7 @@ from plausibly.progress import Progress
 from plausibly.protocols import AGGREGATOR
 from plausibly.registry.components import called
 from plausibly.study.prepare import Groups, Prepared, StudyLike, groups_of, owners, plural, prepare
+from plausibly.study.reading import remembering
 
 
 def assumptions(predictions: xr.DataArray, group: str | None) -> list[str]:
@@ -351,8 +352,11 @@ def run_study(
             groups=groups,
             strata=strata,
         )
-        grouped = _grouped(ready, study.examples.cluster)
-        warn_of_groups(ready.predictions, test, study.examples.cluster, grouped=grouped)
+        cluster = study.examples.cluster
+        grouped = cluster is not None and all(
+            grouped_by(table["calibrator"], cluster) for table in methods(ready).values()
+        )
+        warn_of_groups(ready.predictions, test, cluster, grouped=grouped)
         # Copies share all augmentations of an example, the first as well.
         first = {names.AUGMENTATION: 0} if names.AUGMENTATION in ready.predictions.dims else {}
         warn_of_copies(ready.predictions.isel(first, drop=True), groups, stacklevel=3)
@@ -375,13 +379,6 @@ def methods(ready: Prepared) -> dict[str, MethodTable]:
     """Return the calibrations as `plausibly.compare` takes them, with every parameter."""
     tables = cast("list[dict[str, object]]", ready.tables()["methods"])
     return {str(table.pop("name")): table for table in tables}
-
-
-def _grouped(ready: Prepared, group: str | None) -> bool:
-    """Return whether every calibration is for examples of new groups."""
-    return group is not None and all(
-        grouped_by(table["calibrator"], group) for table in methods(ready).values()
-    )
 
 
 def _first_sets(ready: Prepared, test: Bools) -> xr.DataArray:
@@ -417,6 +414,7 @@ def first_predictor(ready: Prepared) -> ConformalPredictor:
     """Return the first calibration, on all examples, with the name of the aggregator."""
     everything = np.ones(ready.predictions.sizes[names.EXAMPLE], dtype=np.bool_)
     predictor = _calibrated(ready, everything, seed=ready.study.seed)
+    predictor = remembering(predictor, ready.study)
     if ready.study.annotations.aggregator is None:
         return predictor
     name = called(AGGREGATOR, ready.study.annotations.aggregator)

@@ -1,0 +1,77 @@
+"""``plausibly init``: a settings file for the files of a folder, with each guess marked."""
+
+from __future__ import annotations
+
+import warnings
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from plausibly.cli import dry, layout
+from plausibly.cli.output import Output
+
+HELP = """Write a settings file that fits your files.
+
+Looks at FILES, or at those of the working folder. Each guess is marked with a comment.
+"""
+EXAMPLES = """\b
+Examples:
+  plausibly init
+  plausibly init data/votes.csv data/probabilities.csv
+"""
+HEAD = """\
+# Written by plausibly init. Please check the lines marked "guess".
+# Paths are relative to this file.
+
+"""
+
+
+def init(
+    output: Output,
+    *,
+    files: Annotated[
+        list[Path] | None,
+        typer.Argument(metavar="FILE", help="Files to use.  [those of the working folder]"),
+    ] = None,
+    dry_run: dry.DryRun = False,
+) -> None:
+    """Declare ``plausibly init``."""
+    from plausibly.config.document import toml_text
+    from plausibly.config.load import NAME
+    from plausibly.data.names import several
+    from plausibly.errors import InputError, PlausiblyWarning
+    from plausibly.io.files import existing
+    from plausibly.study.recognise import folder_files, recognised
+
+    target = Path(NAME)
+    if target.exists() or target.is_symlink():
+        raise InputError(
+            "output-exists",
+            f"{target} is there already, and was left as it is",
+            expected=f"a folder without {target}",
+            got="a file",
+            do=f"edit {target}, or move it away",
+            whose=str(target),
+        )
+    paths = [existing(path, "file") for path in files] if files else folder_files(Path())
+    with output.working("reading files"), warnings.catch_warnings():
+        # The commands that read the files for good warn of them.
+        warnings.simplefilter("ignore", PlausiblyWarning)
+        found = recognised(paths)
+    rows: list[tuple[str, str | list[str]]] = [*found.about.items()]
+    rows.append(("not used", "; ".join(found.unused)))
+    guesses = {key: text for key, text in found.comments.items() if text.startswith("guess")}
+    output.document |= {"recognised": found.about, "not_used": found.unused, "guesses": guesses}
+    if dry_run:
+        dry.show(output, read=found.used, rows=rows, would=f"write {target}", write=[target])
+        return
+    text = HEAD + toml_text(found.tables, lambda key: found.comments.get(key, ""))
+    target.write_text(text, encoding="utf-8", newline="\n")
+    output.document["saved"] = target
+    check = f': please check the {several(len(guesses), "line")} marked "guess"' if guesses else ""
+    following = (
+        "calibrate" if {"annotations", "predictions"} <= found.tables.keys() else "aggregate"
+    )
+    rows += [("saved", f"{target}{check}"), ("next", f"plausibly {following}")]
+    output.show(layout.fields(rows))

@@ -1,0 +1,277 @@
+"""Settings that fit some files: what each of them holds, and how it is read."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from functools import partial
+from pathlib import Path
+from typing import TypeVar
+
+import attrs
+import numpy as np
+import xarray as xr
+
+from plausibly import registry
+from plausibly.config.settings import Output
+from plausibly.data.names import ANNOTATOR, EXAMPLE, LABEL, name_texts, several
+from plausibly.data.validate import SUM_WITHIN
+from plausibly.errors import InputError, counted, listed
+from plausibly.io import files, read_annotations, read_examples, read_labels, read_predictions
+from plausibly.io.hints import NEEDED, guessed, names_examples
+from plausibly.io.text import first_rows
+from plausibly.protocols import READER
+from plausibly.registry.parameters import parameters_of
+from plausibly.study.prepare import coordinates, few_groups, owners
+from plausibly.study.reading import annotation_facts, label_names
+
+_SUFFIXES = frozenset(
+    {
+        *(".csv", ".tsv", ".tab", ".txt", ".parquet", ".pq", ".json", ".jsonl", ".ndjson", ".xml"),
+        *(".npz", ".nc"),
+    }
+)
+_PLAUSIBILITIES = "plausibilities.csv"
+_WRITTEN = {*map(str, attrs.astuple(Output())), "sets.json", _PLAUSIBILITIES}
+_NEW = {"new", "test", "holdout"}
+_SCALES = {
+    "probability": ('every row sums to 1; or "logit", "independent"', "all rows sum to 1"),
+    "independent": ("guess: numbers from 0 to 1, rows of any sum", "numbers from 0 to 1"),
+    "logit": ("guess: numbers below 0 or above 1", "numbers below 0 or above 1"),
+}
+_COMMENTS = {
+    "alphas": "miscoverage rates: 0.1 for 90% sets",
+    "annotations.path": "the answers on the calibration set",
+    "annotations.missing": 'labels that mean "no answer": ["cannot tell"]',
+    "annotations.duplicates": 'or "first", "last", "all", "latest" (by time)',
+    "annotations.unanswered": 'or "drop": examples without an answer',
+    "predictions.path": "the model on the calibration set",
+    "method.calibrator": 'or { name = "monte-carlo", draws = 10 }',
+    "new.predictions": "files of predict, evaluate and report",
+    "evaluation.by": 'a column, "label", "set-size" or "ambiguity"',
+}
+
+T = TypeVar("T")
+
+
+@attrs.frozen(kw_only=True, eq=False)
+class File:
+    """A file, its contents, the keys that read it, comments on these, and a line about it."""
+
+    path: Path
+    data: xr.Dataset | xr.DataArray
+    keys: Mapping[str, object] = attrs.field(factory=dict)
+    comments: Mapping[str, str] = attrs.field(factory=dict)
+    about: str
+
+    @property
+    def examples(self) -> frozenset[str]:
+        """Names of the examples."""
+        return frozenset(name_texts(self.data[EXAMPLE].values))
+
+
+@attrs.frozen(kw_only=True)
+class Recognised:
+    """Tables of settings, comments by key, lines about the files, and which were used."""
+
+    tables: Mapping[str, object]
+    comments: dict[str, str]
+    about: dict[str, str]
+    used: dict[str, Path]
+    unused: list[str]
+
+
+def folder_files(folder: Path) -> list[Path]:
+    """Return the files of a folder that may hold data, without those that plausibly writes."""
+    found = [path for path in folder.iterdir() if path.suffix.lower() in _SUFFIXES]
+    kept = [path for path in found if path.name not in _WRITTEN and path.name[0] != "."]
+    return sorted(path for path in kept if path.is_file())
+
+
+def recognised(paths: Sequence[Path]) -> Recognised:
+    """Return the settings that fit some files."""
+    # Files of new examples last: the first of each kind is of the calibration set.
+    unused = dict.fromkeys(sorted(paths, key=_is_new), "")
+    answers = [one for path in unused if (one := _annotations(path, unused)) is not None]
+    labels = {label for one in answers for label in label_names(one.data)}
+    rest = [path for path in unused if path not in {one.path for one in answers}]
+    models = [one for path in rest if (one := _predictions(path, labels)) is not None]
+    first = next(iter([*models, *answers]), None)
+    if first is None:
+        raise InputError(
+            "files-unrecognised",
+            f"none of {several(len(paths), 'file')} holds annotations or predictions",
+            expected="answers of annotators, or a number per example and label",
+            got=listed(f"{path.name}{why}" for path, why in unused.items()) or "no file",
+            do="plausibly init FILES, with the files that hold them",
+        )
+    rest = [path for path in rest if path not in {one.path for one in models}]
+    second = next((one for one in [*models, *answers] if not one.examples & first.examples), None)
+    about = [one for path in rest if (one := _examples(path)) is not None]
+    model, answer, examples = _of(first, models, answers, about)
+    found = {"annotations": answer, "predictions": model, "examples": examples}
+    found["labels"] = next((one for path in rest if (one := _labels(path, first.data))), None)
+    new = dict.fromkeys(("predictions", "annotations", "examples"))
+    if second is not None:
+        new = dict(zip(new, _of(second, models, answers, about), strict=True))
+
+    tables: dict[str, dict[str, object]] = {}
+    comments = dict(_COMMENTS)
+    for name, one in found.items():
+        if one is not None:
+            tables[name] = {"path": one.path.as_posix(), **one.keys}
+            comments |= {f"{name}.{key}": text for key, text in one.comments.items()}
+    by: list[str] = []
+    if examples is not None and (second is None or new["examples"] is not None):
+        there = [one.data for one in (examples, new["examples"]) if one is not None]
+        common = set(coordinates(there[0])).intersection(*map(coordinates, there))
+        usable = examples.data.drop_vars(set(coordinates(examples.data)) - common)
+        for cluster in owners(usable)[:1]:
+            tables["examples"]["cluster"] = cluster.name
+            text = f"{several(cluster.examples, 'example')} of {cluster.groups} {cluster.plural}"
+            comments["examples.cluster"] = f"guess: {text}"
+        by = few_groups(usable)
+    if model is not None and answer is not None and model.examples != answer.examples:
+        tables.setdefault("examples", {})["only_common"] = True
+        comments["examples.only_common"] = "guess: leave out what only one of the two files has"
+    named = {name: one.path.as_posix() for name, one in new.items() if one is not None}
+    if second is not None and not _is_new(second.path)[0]:
+        comments[f"new.{next(iter(named))}"] = "guess: the other files are the calibration set"
+    tables |= {"method": {"calibrator": "expected"}, "new": dict(named)}
+    tables |= {"evaluation": {"by": by} if by else {}}
+    outputs = {"predictor": str(Output().predictor), "sets": str(Output().sets)}
+    tables["output"] = {**outputs, "plausibilities": _PLAUSIBILITIES}
+    tables = {name: table for name, table in tables.items() if table}
+    lines = {name: one.about for name, one in found.items() if one is not None}
+    if second is not None:
+        lines["new"] = f"{', '.join(named.values())} ({counted(len(second.examples))})"
+    used = {name: one.path for name, one in found.items() if one is not None}
+    used |= {f"new {name}": one.path for name, one in new.items() if one is not None}
+    return Recognised(
+        tables={"alphas": [0.1], "seed": 0, **tables},
+        comments=comments,
+        about=lines,
+        used=used,
+        unused=[f"{p.name}{why}" for p, why in unused.items() if p not in used.values()],
+    )
+
+
+def _is_new(path: Path) -> tuple[bool, str]:
+    words = re.split(r"[^a-z]+", path.stem.casefold())
+    return bool(_NEW.intersection(words)), path.name
+
+
+def _of(
+    one: File, models: list[File], answers: list[File], about: list[File]
+) -> tuple[File | None, File | None, File | None]:
+    """Return predictions, annotations and examples that belong to a file of examples."""
+    model, answer = (
+        max(
+            (each for each in files_ if each.examples & one.examples),
+            key=lambda each: len(each.examples & one.examples),
+            default=None,
+        )
+        for files_ in (models, answers)
+    )
+    return model, answer, next((each for each in about if each.examples >= one.examples), None)
+
+
+def _attempt(read: Callable[[], T]) -> T | None:
+    """Return what was read; None where the file holds something else."""
+    with suppress(InputError, OSError):
+        return read()
+    return None
+
+
+def _annotations(path: Path, unused: dict[Path, str]) -> File | None:
+    """Return the annotations in a file, also under other names of columns."""
+    columns: dict[str, str] = {}
+    try:
+        table = read_annotations(path)
+    except InputError as error:
+        header = next(iter(first_rows(path, files.opening(path, "file"))), ())
+        columns = {role: name for role, name in guessed(header).items() if role in NEEDED}
+        fits = error.name == "format-unknown" and len(columns) == len(NEEDED)
+        read = partial(read_annotations, path, "crowd-table", columns=columns)
+        if not fits or (made := _attempt(read)) is None:
+            if error.name not in ("format-unknown", "format-ambiguous"):
+                unused[path] = f" ({error.name})"
+            return None
+        table = made
+    facts = annotation_facts(table, path)
+    name = str(facts["reader"])
+    defaults = {p.name: p.default for p in parameters_of(type(registry.resolve(READER, name)))}
+    return File(
+        path=path,
+        data=table,
+        keys={
+            "reader": name,
+            **({"columns": {role: columns[role] for role in NEEDED}} if columns else {}),
+            **{key: defaults[key] for key in ("missing", "duplicates") if key in defaults},
+            "unanswered": "error",
+        },
+        comments={"reader": "guess: one row per answer"} if columns else {},
+        about=f"{path.name}: {several(table.sizes[EXAMPLE], 'example')}, "
+        f"{several(table.sizes[ANNOTATOR], 'annotator')}, {facts['responses']:,} answers",
+    )
+
+
+def _column(path: Path) -> str | None:
+    """Return the column of a table that names the examples, None where there is none."""
+    header, *below = first_rows(path, files.opening(path, "file")) or [()]
+    if not header or EXAMPLE in header:
+        return EXAMPLE if header else None
+    return header[0] if names_examples(header[0], [row[0] for row in below]) else None
+
+
+def _example(column: str | None) -> dict[str, object]:
+    return {} if column in (None, EXAMPLE) else {"example": column}
+
+
+def _predictions(path: Path, labels: set[str]) -> File | None:
+    """Return the predictions in a file; numbers on another scale must be of known labels."""
+    column = _column(path)
+    example = column or EXAMPLE
+    made = _attempt(lambda: read_predictions(path, scale="any", example=example))
+    if made is None or made.sizes[LABEL] < 2 or (made.values == np.floor(made.values)).all():
+        return None
+    low, high, sums = made.values.min(), made.values.max(), made.values.sum(axis=-1)
+    inside = low >= 0 and high <= 1
+    scale = "logit" if not inside else "independent"
+    scale = "probability" if inside and np.allclose(sums, 1, atol=SUM_WITHIN) else scale
+    if scale != "probability" and not labels.intersection(label_names(made)):
+        return None
+    comment, text = _SCALES[scale]
+    shape = f"{several(made.sizes[EXAMPLE], 'example')}, {several(made.sizes[LABEL], 'label')}"
+    return File(
+        path=path,
+        data=made,
+        keys={**_example(column), "scale": scale},
+        comments={"scale": comment},
+        about=f"{path.name}: {shape}, {text}",
+    )
+
+
+def _examples(path: Path) -> File | None:
+    """Return what a file says about examples."""
+    column = _column(path)
+    if column is None:
+        return None
+    made = _attempt(lambda: read_examples(path, example=column))
+    if made is None:
+        return None
+    return File(
+        path=path,
+        data=made,
+        keys=_example(column),
+        about=f"{path.name}: columns {', '.join(coordinates(made))}",
+    )
+
+
+def _labels(path: Path, data: xr.Dataset | xr.DataArray) -> File | None:
+    """Return the labels in a file, where these are labels of the data."""
+    made = _attempt(lambda: read_labels(path))
+    if made is None or not {*name_texts(made[LABEL].values)} >= {*label_names(data)}:
+        return None
+    return File(path=path, data=made, about=f"{path.name}: {several(made.sizes[LABEL], 'label')}")
