@@ -18,7 +18,7 @@ from plausibly.plugin import (
     Needs,
     PValues,
 )
-from plausibly_builtins.combiners._merging import AVERAGE_SUFFICES, capped, in_order
+from plausibly_builtins.combiners.merging import AVERAGE_SUFFICES, capped, in_order
 
 _POSITIVE = attrs.validators.gt(0.0)
 

@@ -1,7 +1,8 @@
-"""How many independent tests dependent p-values are worth."""
+"""Rules for independent p-values, and how many independent tests dependent ones are worth."""
 
 from __future__ import annotations
 
+import math
 from abc import abstractmethod
 from fractions import Fraction
 from typing import ClassVar, Literal, TypeAlias
@@ -11,7 +12,15 @@ import attrs
 import numpy as np
 
 from plausibly.plugin import CalibrationSummary, Claim, Floats, Guarantee, Ints, Needs, PValues
-from plausibly_builtins.combiners._merging import checked, ranks, unproved, zeros_allowed
+from plausibly_builtins.combiners.merging import (
+    above_zero,
+    between,
+    checked,
+    in_order,
+    ranks,
+    unproved,
+    zeros_allowed,
+)
 
 Effective: TypeAlias = Literal["none", "nyholt", "galwey"]
 
@@ -95,3 +104,61 @@ class ForIndependent:
             "independent p-values; replicates share the test score",
             reference="measured in docs/combiners.md",
         )
+
+
+@attrs.frozen(kw_only=True)
+class Fisher(ForIndependent):
+    """Compare ``-2 (log p_1 + ... + log p_m)`` with a chi-square variable of 2 m degrees.
+
+    For independent p-values only, which replicates with one test score never are: copies of a
+    uniform p-value fall at or below 0.1 in 24 % of cases for m = 10. With an effective number of
+    tests M instead of m, the statistic is scaled by M / m and the degrees are 2 M; copies of a
+    p-value then give it back. That corrects the size of the error and guarantees nothing.
+
+    Attributes
+    ----------
+    effective : {"none", "nyholt", "galwey"}
+        How M is got out of the correlations of the replicates' calibration ranks; "none": M = m. It
+        belongs to the calibration, so that p-values of one calibration rise together.
+
+    References
+    ----------
+    Fisher, Statistical methods for research workers, 1932; Nyholt, American Journal of Human
+    Genetics 2004; Galwey, Genetic Epidemiology 2009.
+    """
+
+    def _merged(self, values: Floats | Ints, unit: int, tests: float) -> Floats:
+        from scipy.special import gammaincc
+
+        logs = in_order(np.log(values / unit)) / len(values)
+        merged: Floats = gammaincc(tests, -tests * logs)
+        return between(merged, values, unit) if tests == 1 else above_zero(merged, values)
+
+
+@attrs.frozen(kw_only=True)
+class Stouffer(ForIndependent):
+    """Add on the scale of a normal variable: ``Phi((z_1 + ... + z_m) / sqrt(m))``, z = Phi^-1(p).
+
+    For independent p-values only, which replicates with one test score never are: copies of a
+    uniform p-value fall at or below 0.1 in 34 % of cases for m = 10. With an effective number of
+    tests M the mean of the z is multiplied by sqrt(M) instead of sqrt(m); copies of a p-value then
+    give it back. That corrects the size of the error and guarantees nothing.
+
+    Attributes
+    ----------
+    effective : {"none", "nyholt", "galwey"}
+        How M is got out of the correlations of the replicates' calibration ranks; "none": M = m. It
+        belongs to the calibration, so that p-values of one calibration rise together.
+
+    References
+    ----------
+    Stouffer et al., The American soldier, 1949; Nyholt 2004; Galwey 2009, as for `fisher`.
+    """
+
+    def _merged(self, values: Floats | Ints, unit: int, tests: float) -> Floats:
+        from scipy.special import ndtr, ndtri
+
+        mean = in_order(ndtri(values / unit)) / len(values)
+        # 1 beside 0, infinity beside minus infinity, counts as 1, as it does beside all others.
+        merged: Floats = ndtr(math.sqrt(tests) * np.where(np.isnan(mean), np.inf, mean))
+        return between(merged, values, unit) if tests == 1 else above_zero(merged, values)
