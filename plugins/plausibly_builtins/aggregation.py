@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from plausibly.plugin import (
     AGGREGATOR,
+    DEFAULT_AGGREGATORS,
     Aggregator,
     ComponentLike,
     Floats,
@@ -20,8 +21,6 @@ from plausibly.plugin import (
     Keys,
     Rows,
     answered_rows,
-    default_aggregator,
-    default_kinds,
     names,
     resolve,
     warn,
@@ -64,7 +63,7 @@ class Around(Aggregator):
     @property
     def accepts(self) -> frozenset[str]:
         """Kinds of annotation that the inner aggregator reads."""
-        return default_kinds() if self.inner is None else self.inner.accepts
+        return frozenset(DEFAULT_AGGREGATORS) if self.inner is None else self.inner.accepts
 
     @property
     def joint(self) -> bool:
@@ -75,7 +74,7 @@ class Around(Aggregator):
         """Return the inner aggregator for the kind of a table."""
         if self.inner is not None:
             return self.inner
-        return resolve(AGGREGATOR, default_aggregator(str(table.attrs[names.KIND])))
+        return resolve(AGGREGATOR, DEFAULT_AGGREGATORS[str(table.attrs[names.KIND])])
 
 
 def example_names(rows: Rows, which: Any) -> list[str]:  # Any: places or a mask

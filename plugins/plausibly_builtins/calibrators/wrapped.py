@@ -11,9 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from plausibly.plugin import (
-    BY_LABEL,
     CALIBRATOR,
-    UNSEEN,
     CalibrationData,
     CalibrationScores,
     Calibrator,
@@ -23,6 +21,7 @@ from plausibly.plugin import (
     Ints,
     Keys,
     counted,
+    names,
     resolve,
 )
 
@@ -46,21 +45,19 @@ class Wrapper(Calibrator):
     ) -> CalibrationScores:
         """Return the inner scores, which are not apart; weighted only where `weights`."""
         found = self.inner.calibrate(data, keys)
-        if found.claim.by:
-            raise self._refused("mondrian", reason)
-        if found.weight is not None and not weights:
-            raise self._refused("weighted", reason)
+        if found.claim.by or (found.weight is not None and not weights):
+            raise self._refused(reason)
         return found
 
     def _check_examples(self, found: CalibrationScores, data: CalibrationData, reason: str) -> None:
         """Refuse masses that are not those of the examples, but of groups of them."""
         if found.examples != len(data) or found.claim.cluster:
-            raise self._refused(type(self.inner).__name__, reason)
+            raise self._refused(reason)
 
-    def _refused(self, inside: str, reason: str) -> IncompatibleComponents:
+    def _refused(self, reason: str) -> IncompatibleComponents:
         return IncompatibleComponents(
             "pair-incompatible",
-            f"calibrator {self.name} cannot have {inside} inside",
+            f"calibrator {self.name} cannot have {type(self.inner).__name__} inside",
             expected="expected, monte-carlo, voted, or another that goes with it",
             got=reason,
             do='inner = { name = "expected" }',
@@ -97,7 +94,7 @@ class Mondrian(Wrapper):
 
     def calibrate(self, data: CalibrationData, keys: Keys) -> CalibrationScores:
         """Return the inner calibrator's atoms, each in the cell of its group or label."""
-        if self.by == BY_LABEL:
+        if self.by == names.LABEL:
             return self._by_label(data, keys)
         return self._by_group(data, keys)
 
@@ -110,22 +107,9 @@ class Mondrian(Wrapper):
             self._calibrated(data.take(own), keys, reason, weights=True) for own in rows or [code]
         ]
         found = _together(parts)
-        claim = found.claim
-        within = f'within each value of "{self.by}"'
-        conditions = [one if one == UNSEEN else f"{one}, {within}" for one in claim.conditions]
-        covers = claim.covers
-        if claim.cluster:
-            # A patient with examples in several groups is drawn by those in one.
-            covers = f'{covers}, among those of one "{self.by}"'
         return attrs.evolve(
             found,
-            claim=attrs.evolve(
-                claim,
-                covers=covers,
-                by=self.by,
-                conditions=tuple(conditions),
-                notes=_notes(groups, parts),
-            ),
+            claim=attrs.evolve(found.claim.within(self.by), notes=_notes(groups, parts)),
             group=np.repeat(
                 np.arange(len(groups)), [part.scores.shape[1] for part in parts][: len(groups)]
             ),
@@ -137,7 +121,7 @@ class Mondrian(Wrapper):
         reason = "atoms that are not of one label of one example"
         self._check_examples(found, data, reason)
         if found.label is None or found.augmentation != "none":
-            raise self._refused(type(self.inner).__name__, reason)
+            raise self._refused(reason)
         draws = len(found.scores)
         units, denominator = found.masses()
         return attrs.evolve(
@@ -150,7 +134,7 @@ class Mondrian(Wrapper):
             separate=False,
             claim=attrs.evolve(
                 found.claim,
-                by=BY_LABEL,
+                by=names.LABEL,
                 why="given the label, the new example is each of n + 1 with the odds of its "
                 "plausibilities, and counts for one at most",
             ),
