@@ -11,11 +11,8 @@ from hypothesis import given, settings, strategies as st
 import crowd_models_oracles as oracle
 from crowd_models_worlds import ANNOTATORS, LABELS, assert_close, quiet, table_of, votes
 from plausibly.plugin import Keys
-from plausibly_builtins.crowd_models._em import Cells
-from plausibly_builtins.crowd_models.dawid_skene import DawidSkene
-from plausibly_builtins.crowd_models.one_coin import OneCoin
-from plausibly_builtins.crowd_models.weighted_vote import WeightedVote
-from plausibly_builtins.crowd_models.worker_agreement import WorkerAgreement
+from plausibly_builtins.crowd_models.em import Cells, DawidSkene, OneCoin
+from plausibly_builtins.crowd_models.votes import WeightedVote, WorkerAgreement
 
 KEYS = Keys()
 pseudo = st.sampled_from([Fraction(0), Fraction(1, 100), Fraction(1, 2), Fraction(3)])

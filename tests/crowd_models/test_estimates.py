@@ -16,10 +16,8 @@ from crowd_models_oracles import Votes
 from crowd_models_worlds import ANNOTATORS, LABELS, crowd, quiet, table_of, votes
 from plausibly.errors import PlausiblyWarning
 from plausibly.plugin import Aggregator, Keys
-from plausibly_builtins.crowd_models.dawid_skene import DawidSkene
-from plausibly_builtins.crowd_models.one_coin import OneCoin
-from plausibly_builtins.crowd_models.weighted_vote import WeightedVote
-from plausibly_builtins.crowd_models.worker_agreement import WorkerAgreement
+from plausibly_builtins.crowd_models.em import DawidSkene, OneCoin
+from plausibly_builtins.crowd_models.votes import WeightedVote, WorkerAgreement
 
 KEYS = Keys()
 ALL: list[Aggregator] = [

@@ -32,7 +32,7 @@ from plausibly.plugin import (
     with_left_out,
 )
 from plausibly_builtins.aggregation import Around, example_names, refuse_or_warn
-from plausibly_builtins.crowd_models._em import annotators_of, known_annotators
+from plausibly_builtins.crowd_models.em import annotators_of, known_annotators
 
 EXCLUDED = "excluded"
 _REASON = "responses by excluded annotators"
