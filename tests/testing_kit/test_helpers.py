@@ -53,15 +53,6 @@ def test_a_permuted_table_says_the_same_in_another_order(table: xr.Dataset, dim:
     assert rows(turned) == rows(table)
 
 
-def test_taken_responses_come_as_often_as_they_are_named(table: xr.Dataset) -> None:
-    nobody = data.anonymous(table)
-    assert nobody.sizes["annotator"] == 0
-    twice = data.taken(nobody, np.array([0, 0, 3]))
-    assert twice.sizes["response"] == 3
-    once = data.taken(nobody, np.array([0]))
-    assert rows(twice) == sorted(2 * rows(once) + rows(data.taken(nobody, np.array([3]))))
-
-
 def test_unanswered_examples_are_skipped_or_never_asked(table: xr.Dataset) -> None:
     others = [row for row in rows(table) if row[0] != "z"]
     never = data.unanswered(table, "z", skipped=False)

@@ -27,7 +27,6 @@ from plausibly.registry.discovery import (
     OURS,
     Declared,
     checked_entry,
-    loaded_target,
     other_plugins,
     own_plugins,
     run_hook,
@@ -368,19 +367,16 @@ class Registry:
                 self._sources.append(declared.source)
                 self._known |= {entry.key: entry for entry in outcome}
                 for entry in outcome:
-                    self._glance(entry)
+                    self._check_class(entry)
 
-    def _glance(self, entry: Entry) -> None:
-        """Record a component that cannot be loaded or visibly does not satisfy its Protocol."""
-        if entry.source.builtin:
-            return
+    def _check_class(self, entry: Entry) -> None:
+        """Record a component whose class, if it is in memory, does not satisfy its Protocol."""
         kind = KIND_BY_NAME[entry.kind]
-        try:
-            found = class_problems(loaded_target(entry), kind.protocol)
-        except ComponentError as error:
-            self._fail(entry, "loading", error)
-            return
-        if found:
+        target: object = entry.target
+        if isinstance(target, str):
+            place, _, name = target.partition(":")
+            target = vars(sys.modules[place]).get(name) if place in sys.modules else None
+        if not entry.source.builtin and (found := class_problems(target, kind.protocol)):
             whose = f'{kind.name} "{entry.name}"'
             self._fail(entry, "check", _invalid(kind, whose, entry.source, found))
 
