@@ -37,6 +37,5 @@ _CALIBRATORS = {
 
 @hookimpl
 def register(registrar: Registrar) -> None:
-    """Register the components of this family."""
     for name, (place, summary) in _CALIBRATORS.items():
         registrar.add(CALIBRATOR, name, f"plausibly_builtins.calibrators.{place}", summary=summary)

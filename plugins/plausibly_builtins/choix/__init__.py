@@ -27,7 +27,6 @@ _MODELS = (
 
 @hookimpl
 def register(registrar: Registrar) -> None:
-    """Register the components of this family."""
     for name, place, summary in _MODELS:
         where = f"plausibly_builtins.choix.models:{place}"
         registrar.add(AGGREGATOR, name, where, summary=summary, extra="ranking")

@@ -66,7 +66,6 @@ class Compared:
 
 
 def _compared(rows: Rows) -> list[Compared]:
-    """Return what was compared in each example."""
     by_name = np.argsort(rows.table[names.LABEL].values, kind="stable")
     rank = np.argsort(by_name)
     excluded = rows.table.attrs[names.UNLISTED] == "excluded"

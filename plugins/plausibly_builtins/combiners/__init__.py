@@ -36,6 +36,5 @@ _COMBINERS = {
 
 @hookimpl
 def register(registrar: Registrar) -> None:
-    """Register the components of this family."""
     for name, (place, summary) in _COMBINERS.items():
         registrar.add(COMBINER, name, f"plausibly_builtins.combiners.{place}", summary=summary)

@@ -44,11 +44,9 @@ class Average:
         return "smoothed" if self.smoothed else "mean"
 
     def combine(self, p: PValues, held_out: PValues | None) -> Floats:
-        """Return the mean p-value of each query."""
         return p.smoothed_mean() if self.smoothed else p.mean()
 
     def guarantee(self, claim: Claim, summary: CalibrationSummary, alpha: Fraction) -> Guarantee:
-        """Return the promise of 1 - alpha, or of 1 - 2 alpha without a shared test score."""
         if not summary.shared_score and summary.m > 1:
             return promised(
                 claim,
@@ -98,11 +96,9 @@ class TwiceAverage:
     needs: ClassVar[Needs] = "mean"
 
     def combine(self, p: PValues, held_out: PValues | None) -> Floats:
-        """Return twice the mean p-value of each query, at most 1."""
         return np.minimum(2 * p.mean(), 1.0)
 
     def guarantee(self, claim: Claim, summary: CalibrationSummary, alpha: Fraction) -> Guarantee:
-        """Return the promise of 1 - alpha / 2, or of 1 - alpha without a shared test score."""
         if not summary.shared_score and summary.m > 1:
             return promised(
                 claim,
@@ -135,12 +131,10 @@ class Maximum:
     needs: ClassVar[Needs] = "each"
 
     def combine(self, p: PValues, held_out: PValues | None) -> Floats:
-        """Return the largest p-value of each query."""
         largest: Floats = p.each().max(axis=0)
         return largest
 
     def guarantee(self, claim: Claim, summary: CalibrationSummary, alpha: Fraction) -> Guarantee:
-        """Return the promise of 1 - alpha."""
         return summary.guarantee_of_rank(
             claim,
             alpha,

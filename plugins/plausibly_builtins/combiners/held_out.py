@@ -63,13 +63,11 @@ class HeldOutRank:
     held_out: float = attrs.field(default=0.5, validator=_INSIDE)
 
     def combine(self, p: PValues, held_out: PValues | None) -> Floats:
-        """Return the rank p-value of each query."""
         aside = _require(held_out)
         ranks: Floats = (aside.at_most(p) + 1) / (aside.size + 1)
         return ranks
 
     def guarantee(self, claim: Claim, summary: CalibrationSummary, alpha: Fraction) -> Guarantee:
-        """Return the promise of 1 - alpha."""
         return summary.guarantee_of_rank(
             claim,
             alpha,
@@ -125,7 +123,6 @@ class Ecdf:
         return 2 if self.band == "two-sided" else 1
 
     def combine(self, p: PValues, held_out: PValues | None) -> Floats:
-        """Return the corrected p-value of each query."""
         aside = _require(held_out)
         counts, place = np.unique(aside.at_most(p), return_inverse=True)
         epsilon = _band(exact(self.delta), self._sides, aside.size)
@@ -134,7 +131,6 @@ class Ecdf:
         return np.array(bounds)[place].reshape(np.shape(p.numerators))
 
     def guarantee(self, claim: Claim, summary: CalibrationSummary, alpha: Fraction) -> Guarantee:
-        """Return the promise for this calibration, and its marginal form."""
         delta = exact(self.delta)
         count = summary.n_held_out
         epsilon = _band(delta, self._sides, count)
@@ -220,7 +216,6 @@ class Pac:
     delta: float = attrs.field(default=1e-4, validator=_INSIDE)
 
     def combine(self, p: PValues, held_out: PValues | None) -> Floats:
-        """Return the Clopper-Pearson p-value of each query."""
         from scipy.special import bdtri
 
         aside = _require(held_out)
@@ -239,7 +234,6 @@ class Pac:
         return bounds[place].reshape(np.shape(p.numerators))
 
     def guarantee(self, claim: Claim, summary: CalibrationSummary, alpha: Fraction) -> Guarantee:
-        """Return the promise for this calibration, and its marginal form."""
         delta = exact(self.delta)
         count = summary.n_held_out
         least = 1.0 - float(delta) ** (1.0 / count)

@@ -85,18 +85,15 @@ class ForIndependent:
         """Return merged p-values of p-values in 1/`unit`, (replicate, *query), for M tests."""
 
     def merge(self, p_values: Floats, *, tests: float | None = None) -> Floats:
-        """Return the merged p-values of any p-values."""
         values = checked(p_values)
         return self._merged(values, 1, float(len(values)) if tests is None else tests)
 
     def combine(self, p: PValues, held_out: PValues | None) -> Floats:
-        """Return the merged p-value of each query."""
         values, unit = ranks(p)
         with zeros_allowed():
             return self._merged(values, unit, effective_tests(p, self.effective))
 
     def guarantee(self, claim: Claim, summary: CalibrationSummary, alpha: Fraction) -> Guarantee:
-        """Return that there is none with several replicates, where the user allowed that."""
         return unproved(
             claim,
             summary,

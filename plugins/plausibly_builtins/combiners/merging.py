@@ -85,7 +85,6 @@ def above_zero(merged: Floats, values: Floats | Ints) -> Floats:
 
 
 def capped(p_values: Floats) -> Floats:
-    """Return p-values of at most 1."""
     kept: Floats = np.minimum(p_values, 1.0)
     return kept
 
@@ -98,7 +97,6 @@ def between(merged: Floats, values: Floats | Ints, unit: int) -> Floats:
 
 @cache
 def euler() -> Fraction:
-    """Return e to fifty digits."""
     with localcontext() as context:
         context.prec = _DIGITS
         return Fraction(Decimal(1).exp())
@@ -180,16 +178,13 @@ class Merging:
         return Fraction(2)
 
     def merge(self, p_values: Floats) -> Floats:
-        """Return the merged p-values of any p-values."""
         return self._merged(checked(p_values), 1)
 
     def combine(self, p: PValues, held_out: PValues | None) -> Floats:
-        """Return the merged p-value of each query."""
         with zeros_allowed():
             return self._merged(*ranks(p))
 
     def guarantee(self, claim: Claim, summary: CalibrationSummary, alpha: Fraction) -> Guarantee:
-        """Return the guarantee of 1 - alpha."""
         return promised(
             claim,
             summary,
@@ -226,7 +221,6 @@ class Bonferroni(Merging):
 
 
 def half(count: int) -> int:
-    """Return ``ceil(count / 2)``."""
     return -(-count // 2)
 
 
@@ -339,7 +333,6 @@ class Cauchy(Merging):
         return between(merged, values, unit)
 
     def guarantee(self, claim: Claim, summary: CalibrationSummary, alpha: Fraction) -> Guarantee:
-        """Return that there is none with several replicates, where the user allowed that."""
         return unproved(
             claim,
             summary,

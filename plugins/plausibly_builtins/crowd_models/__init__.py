@@ -27,6 +27,5 @@ _AGGREGATORS = {
 
 @hookimpl
 def register(registrar: Registrar) -> None:
-    """Register the components of this family."""
     for name, (place, summary) in _AGGREGATORS.items():
         registrar.add(AGGREGATOR, name, f"plausibly_builtins.crowd_models.{place}", summary=summary)

@@ -45,7 +45,6 @@ def summed(cells: Codes, terms: Column, size: int) -> Column:
 
 
 def annotators_of(rows: Rows) -> list[str]:
-    """Return the names of the annotators of a table."""
     return [str(name) for name in rows.table.indexes[names.ANNOTATOR]]
 
 
@@ -91,7 +90,6 @@ class Cells:
     def of(
         cls, annotations: xr.Dataset, accepts: frozenset[str], unknown: Unknown, called: str
     ) -> Cells:
-        """Return the cells of an annotation table."""
         rows = answered_rows(annotations, accepts)
         known = rows.table.sizes[names.ANNOTATOR]
         weight = rows.weight[rows.response]
@@ -121,7 +119,6 @@ class Cells:
 
     @property
     def n(self) -> int:
-        """Number of examples."""
         return self.rows.n
 
     def weighted(self, worth: Column) -> Column:
@@ -202,7 +199,6 @@ class Pairs:
 
     @classmethod
     def of(cls, cells: Cells) -> Pairs:
-        """Return the pairs that occur."""
         key = cells.annotator * cells.labels + cells.label
         once, pair = np.unique(key, return_inverse=True)
         annotator, label = np.divmod(once, max(cells.labels, 1))
@@ -254,13 +250,11 @@ class Estimated(Aggregator, ABC):
     unknown: Unknown
 
     def aggregate(self, annotations: xr.Dataset, keys: Keys) -> xr.DataArray:
-        """Return plausibilities (example, label)."""
         pairs, plausible, attributes = self._fitted(annotations)
         cells = pairs.cells
         return cells.rows.plausibilities(cells.as_table(plausible)).assign_attrs(attributes)
 
     def reliability(self, annotations: xr.Dataset) -> xr.Dataset:
-        """Return what each annotator is worth."""
         pairs, plausible, attributes = self._fitted(annotations)
         return self._judged(pairs, plausible).assign_attrs(attributes)
 

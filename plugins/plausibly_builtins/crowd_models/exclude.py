@@ -113,7 +113,6 @@ class Exclude(Around):
         return super().joint or self.below is not None or self.fewer_than > 1
 
     def aggregate(self, annotations: xr.Dataset, keys: Keys) -> xr.DataArray:
-        """Return plausibilities ([draw,] example, label)."""
         rows = answered_rows(annotations, self.accepts)
         if not self.annotators and self.fewer_than < 1 and self.below is None:
             warn(

@@ -60,13 +60,11 @@ class WorkerAgreement(Aggregator):
     unknown: Unknown = attrs.field(default="together", validator=UNKNOWN)
 
     def aggregate(self, annotations: xr.Dataset, keys: Keys) -> xr.DataArray:
-        """Return plausibilities (example, label)."""
         cells = self._cells(annotations)
         shares = cells.weighted(_agreement(cells))
         return cells.rows.plausibilities(cells.as_table(shares / shares.sum(axis=0)))
 
     def reliability(self, annotations: xr.Dataset) -> xr.Dataset:
-        """Return what each annotator is worth."""
         cells = self._cells(annotations)
         return cells.reliability(_agreement(cells))
 
@@ -115,7 +113,6 @@ class WeightedVote(Aggregator):
     others: float = attrs.field(default=1.0, validator=attrs.validators.ge(0.0))
 
     def aggregate(self, annotations: xr.Dataset, keys: Keys) -> xr.DataArray:
-        """Return plausibilities (example, label)."""
         rows = answered_rows(annotations, self.accepts)
         terms = (rows.weight * self._of_annotators(rows)[rows.annotator])[rows.response]
         total = rows.by_example(terms)

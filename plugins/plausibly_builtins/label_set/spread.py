@@ -83,7 +83,6 @@ class Spread(Around):
         return self.unseen == "overall" or super().joint
 
     def aggregate(self, annotations: xr.Dataset, keys: Keys) -> xr.DataArray:
-        """Return plausibilities ([draw,] example, label)."""
         rows = answered_rows(annotations, self.accepts)
         table = rows.table
         found = self.inner_for(table).aggregate(table, keys)

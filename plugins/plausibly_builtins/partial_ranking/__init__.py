@@ -28,7 +28,6 @@ _AGGREGATORS = {
 
 @hookimpl
 def register(registrar: Registrar) -> None:
-    """Register the components of this family."""
     registrar.add(
         ANNOTATION,
         "partial-ranking",

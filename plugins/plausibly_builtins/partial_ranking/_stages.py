@@ -58,7 +58,6 @@ class Example:
 
     @property
     def size(self) -> int:
-        """Number of places."""
         return len(self.labels) + bool(self.rest)
 
     @property
@@ -72,15 +71,12 @@ class Example:
 
 @attrs.frozen(kw_only=True, eq=False)
 class Said:
-    """All examples of a table, in its order."""
-
     rows: Rows
     unmentioned: Unmentioned
     examples: list[Example]
 
     @classmethod
     def of(cls, annotations: xr.Dataset, accepts: frozenset[str], unmentioned: Unmentioned) -> Said:
-        """Return the stages of an annotation table."""
         rows = answered_rows(annotations, accepts)
         excluded = rows.table.attrs[names.UNLISTED] == "excluded"
         by_name = np.argsort(rows.table[names.LABEL].values, kind="stable")
@@ -130,7 +126,6 @@ class Said:
         return array.assign_coords(like.coords).assign_attrs(like.attrs)
 
     def named(self, which: Ints) -> list[str]:
-        """Return the names of examples."""
         return example_names(self.rows, which)
 
     def check_two_sided(self) -> None:

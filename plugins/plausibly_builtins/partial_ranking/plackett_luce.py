@@ -119,7 +119,6 @@ def _integrand(time: Column, ratio: Column) -> tuple[Column, Column]:
 
 
 def _waits(time: Column, ratio: Column) -> Column:
-    """Return ``lambda_k y``: (block, place, node)."""
     found: Column = np.exp(np.minimum(ratio[:, :, None] + time, _LATE))
     return found
 
@@ -148,8 +147,6 @@ class Fit:
 
 @attrs.frozen(kw_only=True, eq=False)
 class _Alike:
-    """Examples of one size."""
-
     prior: Column
     example: Codes
     block: NDArray[np.bool_]
@@ -158,7 +155,6 @@ class _Alike:
 
     @classmethod
     def of(cls, said: Said, prior: float, which: Codes) -> _Alike:
-        """Return some examples of the table, all of one size."""
         some = [said.examples[i] for i in which]
         flat = [(at, *stage) for at, example in enumerate(some) for stage in example.stages]
         block = np.zeros((len(flat), some[0].size), bool)
@@ -175,7 +171,6 @@ class _Alike:
         )
 
     def part(self, kept: Codes) -> _Alike:
-        """Return some of the examples."""
         new = np.full(len(self.prior), -1, np.intp)
         new[kept] = np.arange(kept.size)
         stages = new[self.example] >= 0
@@ -321,7 +316,6 @@ def _normalised(logs: Column) -> Column:
 
 
 def _diagonal(rows: Column) -> Column:
-    """Return matrices with these diagonals: (row, place, place)."""
     found: Column = rows[:, :, None] * np.eye(rows.shape[1])
     return found
 
@@ -380,7 +374,6 @@ class PlackettLuce(Aggregator):
     iterations: int = attrs.field(default=100, validator=attrs.validators.ge(1))
 
     def aggregate(self, annotations: xr.Dataset, keys: Keys) -> xr.DataArray:
-        """Return plausibilities (example, label)."""
         said = Said.of(annotations, self.accepts, self.unmentioned)
         if self.prior == 0:
             said.check_two_sided()

@@ -66,7 +66,6 @@ class Chains:
 
     @classmethod
     def of(cls, said: Said, prior: float) -> Chains:
-        """Return the chains of a table."""
         size = np.array([example.size for example in said.examples], np.intp)
         priors = [said.prior(example, prior) for example in said.examples]
         shape = np.concatenate(priors) if priors else np.zeros(0)
@@ -107,7 +106,6 @@ class Chains:
 
     @cached_property
     def owner(self) -> Codes:
-        """The example of each item."""
         return np.repeat(np.arange(self.size.size), self.size)
 
     def run(
@@ -297,7 +295,6 @@ class PlackettLuceDraws(Aggregator):
     warm_up: int = attrs.field(default=50, validator=attrs.validators.ge(2))
 
     def aggregate(self, annotations: xr.Dataset, keys: Keys) -> xr.DataArray:
-        """Return plausibilities (draw, example, label)."""
         said = Said.of(annotations, self.accepts, self.unmentioned)
         _check_whole(said)
         chains = Chains.of(said, self.prior)

@@ -180,7 +180,6 @@ class Dirichlet(Aggregator):
     unmentioned: Unmentioned = attrs.field(default="nothing", validator=UNMENTIONED)
 
     def aggregate(self, annotations: xr.Dataset, keys: Keys) -> xr.DataArray:
-        """Return plausibilities (draw, example, label)."""
         said = Said.of(annotations, self.accepts, self.unmentioned if self.prior else "nothing")
         around = InverseRank().aggregate(annotations, keys).values
         shape = np.concatenate(

@@ -61,7 +61,6 @@ class Bootstrap(Around):
     draws: int = attrs.field(default=10, validator=attrs.validators.ge(1))
 
     def aggregate(self, annotations: xr.Dataset, keys: Keys) -> xr.DataArray:
-        """Return plausibilities (draw, example, label)."""
         rows = answered_rows(annotations, self.accepts)
         inner = self.inner_for(annotations)
         said = _Said.of(rows)
@@ -100,7 +99,6 @@ class _Said:
 
     @classmethod
     def of(cls, rows: Rows) -> _Said:
-        """Return the responses of a table."""
         order = responses_by_name(rows)
         says = (rows.mentions > 0) & (rows.weight > 0)
         place = order[says[order]]
@@ -123,7 +121,6 @@ class _Said:
         )
 
     def resampled(self, keys: Keys) -> xr.Dataset:
-        """Return the table of one resample."""
         uniforms = ragged_uniforms(keys, self.hashes, self.counts)
         times = _drawn_times(uniforms, self.counts, self.units, self.owner)
         if names.RESPONSE_WEIGHT not in self.table.variables:

@@ -17,6 +17,5 @@ _SCORES = {
 
 @hookimpl
 def register(registrar: Registrar) -> None:
-    """Register the components of this family."""
     for name, (place, summary) in _SCORES.items():
         registrar.add(SCORE, name, f"plausibly_builtins.scores.{place}", summary=summary)

@@ -67,7 +67,6 @@ class Adaptive(ScoreFunction):
     randomised: bool
 
     def score(self, probabilities: Floats, uniform: Floats | None) -> Floats:
-        """Return the scores, (..., label)."""
         require_masses(probabilities, self.name)
         draws = read_uniform(probabilities, uniform, self.name) if self.randomised else None
         return by_places(probabilities, draws, self._rule)

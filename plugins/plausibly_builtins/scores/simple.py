@@ -24,7 +24,6 @@ class Probability(ScoreFunction):
     identity: ClassVar[bool] = True
 
     def score(self, probabilities: Floats, uniform: Floats | None) -> Floats:
-        """Return the probabilities, (..., label)."""
         return probabilities
 
 
@@ -40,7 +39,6 @@ class LogProbability(ScoreFunction):
     reads: ClassVar[ScoreInput] = "log-probability"
 
     def score(self, probabilities: Floats, uniform: Floats | None) -> Floats:
-        """Return the log-probabilities, (..., label)."""
         return probabilities
 
 
@@ -61,7 +59,6 @@ class Margin(ScoreFunction):
     reads: ClassVar[ScoreInput] = "probability"
 
     def score(self, probabilities: Floats, uniform: Floats | None) -> Floats:
-        """Return the margins, (..., label)."""
         if probabilities.shape[-1] == 1:
             return probabilities
         two = np.partition(probabilities, -2, axis=-1)[..., -2:]
@@ -82,7 +79,6 @@ class Rank(ScoreFunction):
     reads: ClassVar[ScoreInput] = "probability"
 
     def score(self, probabilities: Floats, uniform: Floats | None) -> Floats:
-        """Return the ranks, negative, (..., label)."""
         return by_places(probabilities, None, _from_last)
 
 
