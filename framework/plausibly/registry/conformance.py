@@ -20,8 +20,6 @@ _MISSING = object()
 
 @attrs.frozen
 class Problem:
-    """One member that is not as the Protocol wants it."""
-
     member: str
     expected: str
     got: str

@@ -261,7 +261,6 @@ _SPECS = _Few({HOOK: plausibly_register})
 
 
 def run_hook(declared: Declared) -> tuple[Entry, ...] | Failure:
-    """Import a plugin and call its hook."""
     registrar = Registrar(declared.source)
     # A manager for each plugin: what pluggy raises then belongs to this one, and there is
     # nothing to undo afterwards.
@@ -324,7 +323,6 @@ def _check_api(module: ModuleType, source: Source) -> None:
 
 
 def _marked(manager: pluggy.PluginManager, module: ModuleType) -> dict[str, object]:
-    """Return the hook of a module by its name."""
     functions = {name: value for name, value in vars(module).items() if inspect.isroutine(value)}
     marked = {
         name: options

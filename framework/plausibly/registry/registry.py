@@ -305,7 +305,6 @@ class Registry:
         return [*self._sources, *failed, *(declared.source for declared in left)]
 
     def _load_own(self) -> None:
-        """Run the hooks of our own plugins, once."""
         with self._lock:
             if self._own_left is None:
                 self._own_left = list(self._own())
@@ -365,7 +364,6 @@ class Registry:
                 self._failed.append(Failure(entry.source, stage, error, (entry,)))
 
     def _failure_of(self, entry: Entry) -> Failure | None:
-        """Return what is known to be wrong with a component."""
         failed = (f for f in tuple(self._failed) if f.component is not None)
         return next((f for f in failed if f.offered[0].key == entry.key), None)
 
@@ -506,7 +504,6 @@ def _is_at(entry: Entry, cls: type[object]) -> bool:
 
 
 def _identity(target: object) -> object:
-    """Return what two definitions of one class have in common."""
     if isinstance(target, str):
         return target
     return getattr(target, "__module__", None), getattr(target, "__qualname__", target)
@@ -585,7 +582,6 @@ def _unknown(
 
 
 def _close(kind: Kind[Any], name: str, entries: Iterable[Entry]) -> Entry | None:
-    """Return the component that was probably meant."""
     known: dict[str, Entry] = {}
     for entry in sorted(entries, key=lambda e: bool(e.extra)):  # first what is here
         if entry.kind == kind.name:

@@ -40,7 +40,6 @@ _BOOKS: dict[str, RuleBook[Any, Any]] = {  # Any: each book has its own types
 
 
 def book_of(kind: Kind[Any] | str) -> RuleBook[Any, Any]:  # Any: each kind has its own Protocol
-    """Return the rules of a kind."""
     name = kind if isinstance(kind, str) else kind.name
     if name not in _BOOKS:
         raise InputError(

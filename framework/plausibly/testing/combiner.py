@@ -52,8 +52,6 @@ class Case:
 
 @attrs.frozen
 class CombinerWorld:
-    """Made-up calibrations."""
-
     share: float
 
     def summary(self, n: int = _N, m: int = _M, h: int = _H) -> CalibrationSummary:
@@ -61,7 +59,6 @@ class CombinerWorld:
         return CalibrationSummary(n=n, m=m, n_held_out=h if self.share > 0 else 0)
 
     def atoms(self, n: int = _N, m: int = _M) -> Floats:
-        """Return scores (replicate, atom)."""
         return data.uniforms("combiner/atoms", m, n)
 
     def case(

@@ -38,7 +38,6 @@ _CODES = {
 
 
 def texts(table: xr.DataArray | xr.Dataset, dim: str) -> list[str]:
-    """Return the names over a dim."""
     return name_texts(table.indexes[dim])
 
 
@@ -127,7 +126,6 @@ def unanswered(table: xr.Dataset, example: str, *, skipped: bool) -> AnnotationT
 
 
 def anonymous(table: xr.Dataset) -> AnnotationTable:
-    """Return the table with every annotator unknown."""
     codes = np.full(table.sizes[names.RESPONSE], names.UNKNOWN_ANNOTATOR, np.int32)
     none = table.isel({names.ANNOTATOR: []})
     return rebuilt(none.assign({names.RESPONSE_ANNOTATOR: (names.RESPONSE, codes)}))

@@ -100,7 +100,6 @@ class RuleBook(Generic[P, W]):
 
     @property
     def rules(self) -> tuple[Rule, ...]:
-        """Every rule, in order."""
         return tuple(self._rules.values())
 
     def world(self, component: object, options: Mapping[str, object]) -> W | NoData:
@@ -138,7 +137,6 @@ class RuleBook(Generic[P, W]):
         world: W | NoData,
         expected_failures: Mapping[str, str] | None = None,
     ) -> Report:
-        """Return what each rule finds."""
         expected = dict(expected_failures or {})
         results = [
             _compared(found(rule, component, world), expected.get(rule.name)) for rule in self.rules
@@ -343,7 +341,6 @@ def farthest(first: Floats, second: Floats) -> float:
 
 
 def read_only(array: Floats) -> Floats:
-    """Return a copy that cannot be written to."""
     copy = np.array(array, copy=True)
     copy.flags.writeable = False
     return copy
