@@ -133,19 +133,6 @@ _NUMBERS_AT_ONCE = 1 << 21  # numbers in memory at a time
 
 
 @attrs.frozen(kw_only=True, eq=False)
-class Fit:
-    """Where each example stopped: log plausibilities of its places, and what it took.
-
-    Steps taken, the largest change of a plausibility in the last, and the objective, (example,).
-    """
-
-    log_share: list[Column]
-    steps: Codes
-    change: Column
-    objective: Column
-
-
-@attrs.frozen(kw_only=True, eq=False)
 class _Alike:
     prior: Column
     example: Codes
@@ -249,8 +236,13 @@ class _Alike:
         return log_ratio, share / total
 
 
-def fit(said: Said, prior: float, *, tolerance: float, iterations: int) -> Fit:
-    """Return the plausibilities of places at which each example is most likely."""
+def fit(
+    said: Said, prior: float, *, tolerance: float, iterations: int
+) -> tuple[list[Column], Codes, Column, Column]:
+    """Return log plausibilities of places at which each example is most likely, and what it took.
+
+    That is steps, the largest change of a plausibility in the last, and the objective: (example,).
+    """
     sizes = np.array([example.size for example in said.examples], np.intp)
     log_share: list[Column] = [np.zeros(size) for size in sizes]
     steps, change = np.zeros(sizes.size, np.intp), np.zeros(sizes.size)
@@ -262,7 +254,7 @@ def fit(said: Said, prior: float, *, tolerance: float, iterations: int) -> Fit:
         )
         for i, row in zip(which, found, strict=True):
             log_share[i] = row
-    return Fit(log_share=log_share, steps=steps, change=change, objective=objective)
+    return log_share, steps, change, objective
 
 
 def _climb(
@@ -377,22 +369,24 @@ class PlackettLuce(Aggregator):
         said = Said.of(annotations, self.accepts, self.unmentioned)
         if self.prior == 0:
             said.check_two_sided()
-        found = fit(said, self.prior, tolerance=self.tolerance, iterations=self.iterations)
-        self._tell(said, found)
+        log_share, steps, change, objective = fit(
+            said, self.prior, tolerance=self.tolerance, iterations=self.iterations
+        )
+        self._tell(said, change)
         facts = {
-            "iterations": int(found.steps.max(initial=0)),
-            "change": float(found.change.max(initial=0.0)),
+            "iterations": int(steps.max(initial=0)),
+            "change": float(change.max(initial=0.0)),
             "tolerance": self.tolerance,
-            "objective": float(np.sort(found.objective).sum()),
+            "objective": float(np.sort(objective).sum()),
         }
-        values = said.spread([np.exp(log) for log in found.log_share])
+        values = said.spread([np.exp(log) for log in log_share])
         return said.rows.plausibilities(values).assign_attrs({names.CONVERGENCE: json.dumps(facts)})
 
-    def _tell(self, said: Said, found: Fit) -> None:
-        late = np.flatnonzero(found.change > self.tolerance)
+    def _tell(self, said: Said, changes: Column) -> None:
+        late = np.flatnonzero(changes > self.tolerance)
         if not late.size:
             return
-        shown, change = said.named(late), float(found.change.max())
+        shown, change = said.named(late), float(changes.max())
         warn(
             "not-converged",
             f"plackett-luce has not converged for {several(late.size, 'example')} "
