@@ -97,8 +97,7 @@ def check(
     InputError
         ``kind-unknown``, or ``kit-options`` for data that the kind does not take.
     """
-    book = book_of(kind)
-    return book.run(component, book.world(component, data), expected_failures)
+    return book_of(kind).check(component, expected_failures, insist=False, **data)
 
 
 def check_annotation(

@@ -285,9 +285,7 @@ def super_uniform(combiner: PValueCombiner, world: CombinerWorld) -> None:
             held_out = PValues.of(pools, others) if aside else None
             p_values[trial] = np.asarray(combiner.combine(new, held_out))[0]
 
-        def level(alpha: Fraction, summary: CalibrationSummary = summary) -> Fraction | None:
-            promised = _promised(combiner, summary, alpha)
-            # A promise for single calibrations holds for all but a share of them.
-            return promised.level and promised.level * (promised.confidence or 1)
-
-        demand_coverage(p_values, level, _LABEL)
+        promised = [_promised(combiner, summary, alpha) for alpha in ALPHAS]
+        # A promise for single calibrations holds for all but a share of them.
+        levels = [one.level and one.level * (one.confidence or 1) for one in promised]
+        demand_coverage(p_values, levels, _LABEL)
