@@ -26,7 +26,8 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from plausibly.plugin import Aggregator, Keys, counted, listed, names, several, warn
-from plausibly_builtins.partial_ranking._stages import UNMENTIONED, Column, Said, Unmentioned
+from plausibly_builtins.partial_ranking._stages import UNMENTIONED, Column, Said
+from plausibly_builtins.rankings import Unmentioned
 
 _STEP = 0.125  # between nodes, of blocks of up to thirty
 _FIRST = -42.0  # what lies before is less than exp(-42) of the whole

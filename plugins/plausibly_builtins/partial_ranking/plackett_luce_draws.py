@@ -30,11 +30,11 @@ from plausibly_builtins.partial_ranking._stages import (
     UNMENTIONED,
     Column,
     Said,
-    Unmentioned,
     by_example,
     log_gamma,
     log_normalised,
 )
+from plausibly_builtins.rankings import Unmentioned
 
 Codes = NDArray[np.intp]
 

@@ -24,11 +24,11 @@ from plausibly_builtins.aggregation import Shares, Terms
 from plausibly_builtins.partial_ranking._stages import (
     UNMENTIONED,
     Said,
-    Unmentioned,
     by_example,
     log_gamma,
     log_normalised,
 )
+from plausibly_builtins.rankings import Unmentioned
 
 
 @attrs.frozen(kw_only=True)
