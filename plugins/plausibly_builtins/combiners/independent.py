@@ -6,7 +6,6 @@ import math
 from abc import abstractmethod
 from fractions import Fraction
 from typing import ClassVar, Literal, TypeAlias
-from weakref import WeakKeyDictionary
 
 import attrs
 import numpy as np
@@ -27,23 +26,18 @@ Effective: TypeAlias = Literal["none", "nyholt", "galwey"]
 _POINTS = 1000
 _DIGITS = 9  # rounding off what linear algebra adds, so that copies count as one test exactly
 
-_KNOWN: WeakKeyDictionary[object, dict[Effective, float]] = WeakKeyDictionary()
-
 
 def effective_tests(p: PValues, effective: Effective) -> float:
     """Return the effective number of tests among the replicates of a calibration."""
     if effective == "none" or p.m == 1:
         return float(p.m)
-    known = _KNOWN.setdefault(p.pools, {})
-    if effective not in known:
-        ordered = p.pools.pooled.ordered
-        places = np.linspace(0, len(ordered) - 1, min(len(ordered), _POINTS)).astype(np.intp)
-        at = ordered[places]
-        if p.pools.calibration.augmentation == "separate":
-            at = np.broadcast_to(at, (p.m, len(at)))
-        values, _ = ranks(PValues.of(p.pools, at))
-        known[effective] = worth(correlation(values.astype(np.float64)), effective)
-    return known[effective]
+    ordered = p.pools.pooled.ordered
+    places = np.linspace(0, len(ordered) - 1, min(len(ordered), _POINTS)).astype(np.intp)
+    at = ordered[places]
+    if p.pools.calibration.augmentation == "separate":
+        at = np.broadcast_to(at, (p.m, len(at)))
+    values, _ = ranks(PValues.of(p.pools, at))
+    return worth(correlation(values.astype(np.float64)), effective)
 
 
 def correlation(values: Floats) -> Floats:
