@@ -347,13 +347,19 @@ class Registry:
                     self._check_class(entry)
 
     def _check_class(self, entry: Entry) -> None:
-        """Record a component whose class, if it is in memory, does not satisfy its Protocol."""
+        """Record a component whose class is in memory, and lacks what its Protocol wants."""
         kind = KIND_BY_NAME[entry.kind]
-        target: object = entry.target
-        if isinstance(target, str):
-            place, _, name = target.partition(":")
-            target = vars(sys.modules[place]).get(name) if place in sys.modules else None
-        if not entry.source.builtin and (found := class_problems(target, kind.protocol)):
+        place = entry.target.partition(":")[0] if isinstance(entry.target, str) else ""
+        module = sys.modules.get(place)
+        # A module may make attributes when they are asked for, out of what takes long to import.
+        if entry.source.builtin or (place and (module is None or hasattr(module, "__getattr__"))):
+            return
+        try:
+            found = class_problems(entry.load(), kind.protocol)
+        except ComponentError as error:
+            self._fail(entry, "loading", error)
+            return
+        if found:
             whose = f'{kind.name} "{entry.name}"'
             self._fail(entry, "check", _invalid(kind, whose, entry.source, found))
 
