@@ -211,6 +211,14 @@ class Claim:
         covers = f'{self.covers}; the example is a random one of a new "{unit}"'
         return attrs.evolve(self, covers=covers, assumption=assumption)
 
+    def within(self, by: str) -> Claim:
+        """Return the claim for each value of a coordinate of the examples."""
+        within = f'within each value of "{by}"'
+        conditions = tuple(c if c == UNSEEN else f"{c}, {within}" for c in self.conditions)
+        # A cluster, such as a patient, with examples in several groups is drawn by those in one.
+        covers = f'{self.covers}, among those of one "{by}"' if self.cluster else self.covers
+        return attrs.evolve(self, covers=covers, by=by, conditions=conditions)
+
 
 @attrs.frozen(kw_only=True)
 class Guarantee(Claim):

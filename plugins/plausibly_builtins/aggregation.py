@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from plausibly.plugin import (
     AGGREGATOR,
+    DEFAULT_AGGREGATORS,
     Aggregator,
     ComponentLike,
     Floats,
@@ -20,8 +21,6 @@ from plausibly.plugin import (
     Keys,
     Rows,
     answered_rows,
-    default_aggregator,
-    default_kinds,
     names,
     resolve,
     warn,
@@ -35,7 +34,6 @@ class Shares(Aggregator, ABC):
     """Plausibility of a label = the sum of what its mentions add / the total of the example."""
 
     def aggregate(self, annotations: xr.Dataset, keys: Keys) -> xr.DataArray:
-        """Return plausibilities (example, label)."""
         rows = answered_rows(annotations, self.accepts)
         terms, total, denominator = self._terms(rows)
         return rows.shares(terms, total, denominator=denominator)
@@ -63,8 +61,7 @@ class Around(Aggregator):
 
     @property
     def accepts(self) -> frozenset[str]:
-        """Kinds of annotation that the inner aggregator reads."""
-        return default_kinds() if self.inner is None else self.inner.accepts
+        return frozenset(DEFAULT_AGGREGATORS) if self.inner is None else self.inner.accepts
 
     @property
     def joint(self) -> bool:
@@ -72,14 +69,12 @@ class Around(Aggregator):
         return self.inner is not None and self.inner.joint
 
     def inner_for(self, table: xr.Dataset) -> Aggregator:
-        """Return the inner aggregator for the kind of a table."""
         if self.inner is not None:
             return self.inner
-        return resolve(AGGREGATOR, default_aggregator(str(table.attrs[names.KIND])))
+        return resolve(AGGREGATOR, DEFAULT_AGGREGATORS[str(table.attrs[names.KIND])])
 
 
 def example_names(rows: Rows, which: Any) -> list[str]:  # Any: places or a mask
-    """Return the names of some examples of a table."""
     return [str(name) for name in rows.table.indexes[names.EXAMPLE][which]]
 
 

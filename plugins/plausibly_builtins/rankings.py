@@ -1,18 +1,95 @@
-"""Rankings of a table as lists of blocks, for the aggregators that read them one by one."""
+"""Rankings taken apart: which labels of an example stand above which others, and how often.
+
+A ranking is as good as its stages: each block above all that is ranked below it. Equal stages of an
+example are counted as one with a weight, in an order that belongs to names: so the order of rows,
+labels and annotators cannot matter, and neither can it whether a response counts twice or stands
+there twice.
+"""
 
 from __future__ import annotations
 
-from typing import TypeAlias
+import math
+from collections import defaultdict
+from typing import Literal, TypeAlias
 
+import attrs
 import numpy as np
 
-from plausibly.plugin import Bools, Ints, Rows
+from plausibly.plugin import Bools, Ints, Rows, names
+
+Unmentioned = Literal["nothing", "together", "each"]
+"""What happens to labels that no response of the example names."""
+
+Stage = tuple[tuple[int, ...], tuple[int, ...], float]
+"""Places of the block, places of what is below it, and how often it was said."""
+
 
 Blocks: TypeAlias = list[tuple[float, list[list[int]]]]
 """Weight and blocks of each response to an example: labels by their rank among the names."""
 
 
-def rankings(rows: Rows, rank: Ints) -> list[Blocks]:
+@attrs.frozen(kw_only=True)
+class Example:
+    """What was said of one example: labels that a response names, the rest, and stages.
+
+    A place is an index into the codes `labels`, in the order of their names; the place after the
+    last stands for the `rest`, if they take part in the model. No stage has nothing below it.
+    """
+
+    labels: tuple[int, ...]
+    rest: tuple[int, ...]
+    stages: tuple[Stage, ...]
+
+    @property
+    def size(self) -> int:
+        return len(self.labels) + bool(self.rest)
+
+    @property
+    def above(self) -> Bools:
+        """Which places some stage puts above which."""
+        found = np.zeros((self.size, self.size), bool)
+        for block, below, _ in self.stages:
+            found[np.ix_(block, below)] = True
+        return found
+
+    @property
+    def one_sided(self) -> bool:
+        """Whether some group of labels never loses to a label outside it, or never meets one."""
+        return not _strongly_connected(self.above)
+
+
+def examples_of(rows: Rows, unmentioned: Unmentioned = "nothing") -> list[Example]:
+    """Return the stages of each example of a table."""
+    excluded = rows.table.attrs[names.UNLISTED] == "excluded"
+    by_name = np.argsort(rows.table[names.LABEL].values, kind="stable")
+    return [
+        _example(responses, by_name, unmentioned, excluded=excluded)
+        for responses in _rankings(rows, np.argsort(by_name))
+    ]
+
+
+def _example(
+    responses: Blocks, by_name: Ints, unmentioned: Unmentioned, *, excluded: bool
+) -> Example:
+    ranks = sorted({rank for _, blocks in responses for block in blocks for rank in block})
+    place = {rank: at for at, rank in enumerate(ranks)}
+    rest = ()
+    if unmentioned != "nothing":
+        rest = tuple(by_name[np.setdiff1d(np.arange(by_name.size), ranks)].tolist())
+    counts: dict[tuple[tuple[int, ...], tuple[int, ...]], list[float]] = defaultdict(list)
+    everything = set(range(len(ranks) + bool(rest)))
+    for weight, blocks in responses:
+        found = [sorted(place[rank] for rank in block) for block in blocks]
+        below = everything if excluded else {at for block in found for at in block}
+        for block in found:
+            below = below - set(block)
+            if below:
+                counts[tuple(block), tuple(sorted(below))].append(weight)
+    stages = [(*stage, math.fsum(weights)) for stage, weights in sorted(counts.items())]
+    return Example(labels=tuple(by_name[ranks].tolist()), rest=rest, stages=tuple(stages))
+
+
+def _rankings(rows: Rows, rank: Ints) -> list[Blocks]:
     """Return weight and blocks, of ranks of label names, of each response, by example."""
     found: list[Blocks] = [[] for _ in range(rows.n)]
     ends = np.cumsum(rows.mentions).tolist()
@@ -28,7 +105,7 @@ def rankings(rows: Rows, rank: Ints) -> list[Blocks]:
     return found
 
 
-def strongly_connected(above: Bools) -> bool:
+def _strongly_connected(above: Bools) -> bool:
     """Return whether a chain of labels, each `above` the next, joins every two labels."""
     above = above | np.eye(len(above), dtype=bool)
     for through in range(len(above)):

@@ -27,10 +27,10 @@ from plausibly.plugin import (
 from plausibly.testing import check_aggregator
 from plausibly_builtins.label_set.annotation import LabelSet
 from plausibly_builtins.partial_ranking.annotation import PartialRanking
-from plausibly_builtins.partial_ranking.inverse_rank import InverseRank
+from plausibly_builtins.partial_ranking.points import InverseRank
 from plausibly_builtins.resampling.bootstrap import Bootstrap
 from plausibly_builtins.single_label.annotation import SingleLabel
-from plausibly_builtins.single_label.label_frequency import LabelFrequency
+from plausibly_builtins.single_label.votes import LabelFrequency
 from refusals import refused
 
 KEYS = Keys(0, "aggregator")

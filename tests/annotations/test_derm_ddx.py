@@ -15,7 +15,7 @@ from plausibly.data.annotations import AnnotationTable
 from plausibly.data.select import to_frame
 from plausibly.plugin import Floats, Keys
 from plausibly_builtins.partial_ranking.annotation import PartialRanking
-from plausibly_builtins.partial_ranking.inverse_rank import InverseRank
+from plausibly_builtins.partial_ranking.points import InverseRank
 
 pytestmark = pytest.mark.realdata
 

@@ -25,10 +25,9 @@ from plausibly.plugin import (
 from plausibly_builtins.label_set.annotation import LabelSet
 from plausibly_builtins.label_set.equal_split import EqualSplit
 from plausibly_builtins.partial_ranking.annotation import PartialRanking
-from plausibly_builtins.partial_ranking.inverse_rank import InverseRank
+from plausibly_builtins.partial_ranking.points import InverseRank
 from plausibly_builtins.single_label.annotation import SingleLabel
-from plausibly_builtins.single_label.label_frequency import LabelFrequency
-from plausibly_builtins.single_label.majority_vote import MajorityVote
+from plausibly_builtins.single_label.votes import LabelFrequency, MajorityVote
 from plausibly_builtins.soft_label.annotation import SoftLabel
 from plausibly_builtins.soft_label.weighted_mean import WeightedMean
 from refusals import refused

@@ -111,7 +111,7 @@ BY = {"mondrian": "site", "weighted": "weight", "grouped": "patient"}
 
 @pytest.mark.parametrize(("outer", "table", "reason"), INSIDE)
 def test_wrappers_that_do_not_nest(outer: str, table: Table, reason: str) -> None:
-    pair = f"calibrator {outer} cannot have {table['name']} inside"
+    pair = f"calibrator {outer} cannot have {str(table['name']).title()} inside"
     with refused("pair-incompatible", pair, f"got {reason}", 'do inner = { name = "expected" }'):
         calibrate(inside(outer, BY[outer], table))
 
@@ -128,7 +128,8 @@ def test_wrappers_that_do_not_nest(outer: str, table: Table, reason: str) -> Non
     ],
 )
 def test_label_cells_need_labels_of_examples(inner: Table, reason: str) -> None:
-    pair = f"calibrator mondrian cannot have {inner['name']} inside"
+    called = str(inner["name"]).title().replace("-", "")
+    pair = f"calibrator mondrian cannot have {called} inside"
     with refused("pair-incompatible", pair, reason):
         augmentations = 2 if inner["name"] == "augmentation" else 0
         calibrate(inside("mondrian", "label", inner), augmentations=augmentations)

@@ -12,10 +12,8 @@ import scipy.stats
 from hypothesis import given, strategies as st
 
 from combiners_designs import EXCHANGEABLE, MERGING, NONE, calibration_with, combiner, gaussian
-from plausibly_builtins.combiners.cauchy import Cauchy
-from plausibly_builtins.combiners.fisher import Fisher
-from plausibly_builtins.combiners.harmonic import Harmonic, factor
-from plausibly_builtins.combiners.stouffer import Stouffer
+from plausibly_builtins.combiners.independent import Fisher, Stouffer
+from plausibly_builtins.combiners.merging import Cauchy, Harmonic, harmonic_factor
 
 N = 59
 RANKS = st.lists(st.integers(1, N + 1), min_size=1, max_size=7)
@@ -125,7 +123,7 @@ def test_the_harmonic_constant_is_enough(m: int) -> None:
     """a_m >= min over b of log((m - (m - 1) b) / b) / (1 - b): the proof of docs/combiners.md."""
     b = np.linspace(1e-4, 1 - 1e-6, 100_001)
     bounds = np.log((m - (m - 1) * b) / b) / (1 - b)
-    assert bounds.min() <= 2 * math.log(m + 1) <= float(factor(m))
+    assert bounds.min() <= 2 * math.log(m + 1) <= float(harmonic_factor(m))
     # The exact constant of Vovk & Wang, by the equation of their proposition.
     y = scipy.optimize.brentq(lambda y: y * y - m * ((y + 1) * math.log(y + 1) - y), 0.01, 1e12)
     assert bounds.min() == pytest.approx((y + m) ** 2 / ((y + 1) * m), rel=1e-3)
@@ -135,8 +133,8 @@ def test_the_harmonic_constant_of_two() -> None:
     b = np.linspace(0.5, 1 - 1e-4, 10_001)
     bounds = np.log((2 - b) / b) / (1 - b)
     assert bounds.min() == pytest.approx(2.0, abs=1e-6)
-    assert [factor(1), factor(2)] == [1, 2]
-    assert float(factor(3)) == pytest.approx(math.e * math.log(3), rel=1e-15)
+    assert [harmonic_factor(1), harmonic_factor(2)] == [1, 2]
+    assert float(harmonic_factor(3)) == pytest.approx(math.e * math.log(3), rel=1e-15)
 
 
 def test_the_harmonic_mean_alone_is_not_valid() -> None:

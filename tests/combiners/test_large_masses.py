@@ -16,8 +16,8 @@ from plausibly.calibration.pvalues import PValues
 from plausibly.calibration.scores import CalibrationScores
 from plausibly.kernels.types import Floats
 from plausibly.protocols import COMBINER
-from plausibly_builtins.combiners.fisher import Fisher
-from plausibly_builtins.combiners.pac import Pac
+from plausibly_builtins.combiners.held_out import Pac
+from plausibly_builtins.combiners.independent import Fisher
 from tables import labelled
 
 ANY = ["harmonic", "bonferroni", "median", "geometric", "maximum", "twice-average"]

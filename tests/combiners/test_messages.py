@@ -17,7 +17,7 @@ from combiners_designs import CLAIMING, MERGING, NONE, combiner, copies, drawn, 
 from conformal_world import world
 from plausibly.errors import IncompatibleComponents
 from plausibly.guarantee import Guarantee
-from plausibly_builtins.combiners._effective import correlation, worth
+from plausibly_builtins.combiners.independent import correlation, worth
 from refusals import refused, warned
 
 ALPHA = Fraction(1, 10)

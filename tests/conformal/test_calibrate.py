@@ -55,7 +55,7 @@ def test_draws_is_a_parameter_of_the_calibrator() -> None:
 def test_components_as_tables_and_objects_are_the_same() -> None:
     """A name, a table and an object mean one thing."""
     predictions, lam = world(60)
-    from plausibly_builtins.calibrators.monte_carlo import MonteCarlo
+    from plausibly_builtins.calibrators.expected import MonteCarlo
 
     by_table = plausibly.calibrate(predictions, lam, calibrator={"name": "monte-carlo", "draws": 4})
     by_object = plausibly.calibrate(predictions, lam, calibrator=MonteCarlo(draws=4))

@@ -15,7 +15,7 @@ from plausibly.calibration.examples import IdentityScores
 from plausibly.conformal.array_predictor import Scoring
 from plausibly.kernels import blocks
 from plausibly.plugin import Floats, ScoreFunction, ScoreInput
-from plausibly_builtins.scores.probability import Probability
+from plausibly_builtins.scores.simple import Probability
 from tables import labelled, shares
 
 FLOATS = st.sampled_from([-0.0, 0.0, 0.25, 0.5, 1.0])

@@ -14,10 +14,10 @@ from plausibly.calibration.pvalues import PValues
 from plausibly.calibration.scores import CalibrationScores
 from plausibly.kernels.masses import WeightedSums, storable_masses
 from plausibly.kernels.random import Keys, hash_names
-from plausibly_builtins.calibrators.mondrian import Mondrian
-from plausibly_builtins.calibrators.monte_carlo import MonteCarlo
+from plausibly_builtins.calibrators.expected import MonteCarlo
 from plausibly_builtins.calibrators.risk import Risk
-from plausibly_builtins.combiners.median import Median
+from plausibly_builtins.calibrators.wrapped import Mondrian
+from plausibly_builtins.combiners.merging import Median
 from tables import labelled
 
 

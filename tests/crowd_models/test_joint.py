@@ -16,9 +16,8 @@ from crowd_models_worlds import crowd, quiet
 from plausibly.io.plausibilities import read_plausibilities, write_plausibilities
 from plausibly.plugin import AGGREGATOR, Aggregator, Keys, answered_rows, resolve
 from plausibly.testing import check_aggregator
-from plausibly_builtins.crowd_models.dawid_skene import DawidSkene
-from plausibly_builtins.crowd_models.one_coin import OneCoin
-from plausibly_builtins.crowd_models.worker_agreement import WorkerAgreement
+from plausibly_builtins.crowd_models.em import DawidSkene, OneCoin
+from plausibly_builtins.crowd_models.votes import WorkerAgreement
 
 KEYS = Keys()
 JOINT = ("dawid-skene", "one-coin", "worker-agreement")

@@ -15,7 +15,7 @@ from crowd_models_worlds import crowd, quiet, table_of
 from plausibly.annotators.reliability import ReliabilityTable
 from plausibly.errors import ComponentError, PlausiblyWarning
 from plausibly.plugin import ANNOTATION, InputError, resolve
-from plausibly_builtins.single_label.label_frequency import LabelFrequency
+from plausibly_builtins.single_label.votes import LabelFrequency
 
 NAMES = ("dawid-skene", "one-coin", "worker-agreement")
 

@@ -17,7 +17,7 @@ from cli_calibrators import make
 from cli_world import run
 from methods_page import tables
 from plausibly import evaluation
-from plausibly.plugin import default_aggregator
+from plausibly.conformal.aggregate import DEFAULT_AGGREGATORS
 from plausibly.protocols import AGGREGATOR, CALIBRATOR, COMBINER, KINDS, SCORE
 from plausibly.registry import default
 from readme_world import write_files
@@ -158,7 +158,7 @@ def test_the_table_of_methods_is_whole_and_measured() -> None:
     offered = {entry.name for entry in default().entries(AGGREGATOR)}
     kinds = ("single-label", "partial-ranking", "label-set", "soft-label")
     for kind, row in zip(kinds, aggregators[1:5], strict=True):
-        assert row[1] == f"`{default_aggregator(kind)}`"
+        assert row[1] == f"`{DEFAULT_AGGREGATORS[kind]}`"
     for row in aggregators[1:]:
         assert {name.rpartition(":")[2] for name in re.findall(r"`([a-z:-]+)`", row[1])} <= offered
 

@@ -29,7 +29,7 @@ from plausibly.calibration import pools
 from plausibly.calibration.pvalues import PValues
 from plausibly.kernels import ranks
 from plausibly.kernels.types import Floats
-from plausibly_builtins.combiners.held_out_rank import HeldOutRank
+from plausibly_builtins.combiners.held_out import HeldOutRank
 
 
 @pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: str(mutant.name))
@@ -146,13 +146,13 @@ SLIPS = (
         "no common denominator: decisions",
     ),
     Slip(
-        "plausibly_builtins.combiners.held_out_rank.HeldOutRank.combine",
+        "plausibly_builtins.combiners.held_out.HeldOutRank.combine",
         share_of_ranks,
         ranks_in_bags,
         "held-out share without + 1: enumeration",
     ),
     Slip(
-        "plausibly_builtins.combiners.ecdf._band",
+        "plausibly_builtins.combiners.held_out._band",
         lambda delta, sides, count: 0,
         promise("ecdf"),
         "no band: promise",

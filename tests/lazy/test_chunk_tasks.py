@@ -24,9 +24,8 @@ from plausibly.data.names import Names
 from plausibly.io import read_predictions
 from plausibly.kernels.blocks import row_blocks
 from plausibly.kernels.types import Floats
-from plausibly_builtins.scores.aps import Aps
-from plausibly_builtins.scores.margin import Margin
-from plausibly_builtins.scores.probability import Probability
+from plausibly_builtins.scores.adaptive import Aps
+from plausibly_builtins.scores.simple import Margin, Probability
 
 
 @pytest.fixture

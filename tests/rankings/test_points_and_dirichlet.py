@@ -16,8 +16,7 @@ import rankings_oracles as ro
 from plausibly.plugin import AGGREGATOR, Keys, resolve
 from plausibly.testing import check_aggregator
 from plausibly_builtins.partial_ranking.annotation import PartialRanking
-from plausibly_builtins.partial_ranking.borda import Borda
-from plausibly_builtins.partial_ranking.dirichlet import Dirichlet
+from plausibly_builtins.partial_ranking.points import Borda, Dirichlet
 from plausibly_builtins.single_label.annotation import SingleLabel
 
 Parameter: TypeAlias = Any  # by its name; what checks it is the component

@@ -81,7 +81,7 @@ def test_lazy_and_in_its_own_file(kind: str, name: str) -> None:
 def test_ours_stand_on_the_public_module_alone() -> None:
     (folder,) = plausibly_builtins.__path__
     files = list(Path(folder).rglob("*.py"))
-    assert len(files) > len(OURS)
+    assert len(files) > 40
     for file in files:
         for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
             names = [a.name for a in node.names] if isinstance(node, ast.Import) else []

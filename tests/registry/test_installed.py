@@ -315,7 +315,7 @@ sys.argv = ["plausibly", *WORDS]
 main()
 heavy = {"numpy", "xarray", "pandas", "scipy", "cattrs", "rich"}
 print("loaded", sorted(heavy & set(sys.modules)))
-assert "plausibly_builtins.scores.probability" not in sys.modules
+assert "plausibly_builtins.scores.simple" not in sys.modules
 """
     for words in (["plugins", "list"], ["plugins", "--help"]):
         text = python("-c", code.replace("WORDS", repr(words)), path=good)

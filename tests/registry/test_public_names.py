@@ -38,10 +38,6 @@ def test_the_version_is_that_of_the_distribution() -> None:
     assert plausibly.__version__ == version("plausibly")
 
 
-def test_the_api_version() -> None:
-    assert plugin.API_VERSION == 1
-
-
 def test_errors_have_one_place() -> None:
     assert plausibly.errors.InputError is InputError is plausibly.InputError
 

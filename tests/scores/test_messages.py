@@ -50,8 +50,7 @@ def test_numbers_below_zero_are_no_probabilities(name: str) -> None:
         f"error scale-unsuitable: score {name} adds probabilities up, and the predictions\n"
         "  fall below 0\n"
         "  expected  scale probability, logit or independent; got -1.25\n"
-        "  do        score margin or rank, or say scale='logit' (--scale logit) if they\n"
-        "            are logits"
+        "  do        score margin or rank, or scale='logit' if they are logits"
     )
 
 

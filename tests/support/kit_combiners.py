@@ -11,7 +11,14 @@ import numpy as np
 
 from kit_mutants import Mutant, changed, common
 from plausibly.kernels.types import Floats
-from plausibly.plugin import CalibrationSummary, Claim, Guarantee, Needs, PValues, require_held_out
+from plausibly.plugin import (
+    CalibrationSummary,
+    Claim,
+    Guarantee,
+    IncompatibleComponents,
+    Needs,
+    PValues,
+)
 
 
 @attrs.frozen(kw_only=True)
@@ -48,7 +55,8 @@ def _promise(change: Callable[[Guarantee], Guarantee]) -> object:
 
 
 def _with_held_out(self: Mean, p: PValues, held_out: PValues | None) -> Floats:
-    require_held_out(held_out)
+    if held_out is None:
+        raise IncompatibleComponents("held-out-missing", "no held-out examples")
     return p.mean()
 
 

@@ -53,15 +53,6 @@ def test_a_permuted_table_says_the_same_in_another_order(table: xr.Dataset, dim:
     assert rows(turned) == rows(table)
 
 
-def test_taken_responses_come_as_often_as_they_are_named(table: xr.Dataset) -> None:
-    nobody = data.anonymous(table)
-    assert nobody.sizes["annotator"] == 0
-    twice = data.taken(nobody, np.array([0, 0, 3]))
-    assert twice.sizes["response"] == 3
-    once = data.taken(nobody, np.array([0]))
-    assert rows(twice) == sorted(2 * rows(once) + rows(data.taken(nobody, np.array([3]))))
-
-
 def test_unanswered_examples_are_skipped_or_never_asked(table: xr.Dataset) -> None:
     others = [row for row in rows(table) if row[0] != "z"]
     never = data.unanswered(table, "z", skipped=False)
@@ -115,16 +106,16 @@ def test_global_generators_are_watched_and_put_back() -> None:
 
 def test_coverage_is_demanded_but_for_chance() -> None:
     p_values = (np.arange(1000) + 0.5) / 1000
-    demand_coverage(p_values, lambda alpha: 1 - alpha, "labels")
-    demand_coverage(p_values, lambda alpha: None, "labels")
-    demand_coverage(np.ones(1000), lambda alpha: Fraction(1), "labels")
+    demand_coverage(p_values, [1 - alpha for alpha in ALPHAS], "labels")
+    demand_coverage(p_values, [None] * len(ALPHAS), "labels")
+    demand_coverage(np.ones(1000), [Fraction(1)] * len(ALPHAS), "labels")
     with pytest.raises(Broken) as caught:
-        demand_coverage(p_values, lambda alpha: 1 - alpha / 2, "labels")
+        demand_coverage(p_values, [1 - alpha / 2 for alpha in ALPHAS], "labels")
     assert str(caught.value) == (
         "at alpha .10 it promises .95 of labels; 900 of 1000 simulated ones were covered, .90"
     )
     with pytest.raises(Broken, match=r"promises 1\.00 of labels"):
-        demand_coverage(p_values, lambda alpha: Fraction(1), "labels")
+        demand_coverage(p_values, [Fraction(1)] * len(ALPHAS), "labels")
     assert min(ALPHAS) == Fraction(1, 20)
 
 
@@ -151,7 +142,8 @@ def test_refusals_must_be_input_errors_that_name_what_is_wrong() -> None:
 def test_a_book_holds_each_rule_once() -> None:
     from plausibly.plugin import SCORE
 
-    book: RuleBook[Any, None] = RuleBook(SCORE)  # Any: any component
+    made: NoData | None = None
+    book: RuleBook[Any, None] = RuleBook(SCORE, lambda _: made)  # Any: any component
 
     def a_rule(component: object, world: None) -> None:
         """Hold always."""
@@ -159,8 +151,9 @@ def test_a_book_holds_each_rule_once() -> None:
     assert book.rule(a_rule) is a_rule
     with pytest.raises(ValueError, match="the rule a-rule of score is there already"):
         book.rule_alone(a_rule)
-    assert str(book.run(Scaled(), None)) == "1 of 1 rules hold"
-    assert str(book.run(Scaled(), NoData("none", "data=")))[:24] == "0 of 1 rules hold, 1 not"
+    assert str(book.check(Scaled(), None)) == "1 of 1 rules hold"
+    made = NoData("none", "data=")
+    assert str(book.check(Scaled(), None, insist=False))[:24] == "0 of 1 rules hold, 1 not"
 
 
 def _none(self: object, *given: object) -> object:

@@ -10,7 +10,7 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from plausibly.calibration.coordinates import as_values, incomplete, lacking
+from plausibly.calibration.coordinates import as_values, group_names, incomplete, lacking
 from plausibly.calibration.examples import ArrayScores, Examples
 from plausibly.errors import InputError, counted
 from plausibly.kernels.blocks import map_blocks
@@ -249,6 +249,22 @@ class CalibrationData:
         if name not in self.coordinates:
             raise lacking(name, sorted(self.coordinates), "examples", whose=whose)
         return _complete(self.coordinates[name], name, whose)
+
+    def groups(self, name: str, *, whose: str) -> tuple[NDArray[np.str_], NDArray[np.intp]]:
+        """Return the names of the groups under a name, sorted, and the group of each example.
+
+        Raises what `coordinate` does.
+        """
+        values = group_names(self.coordinate(name, whose=whose))
+        groups, group = np.unique(values, return_inverse=True)
+        return groups, group
+
+    def weights(self, name: str, *, whose: str) -> NDArray[np.float64]:
+        """Return likelihood ratios under a name, (example,): finite numbers from 0 on.
+
+        Raises what `coordinate` does, and ``weights-range``.
+        """
+        return check_weights(self.coordinate(name, whose=whose), name, whose="predictions")
 
     def label_coordinate(self, name: str, *, whose: str) -> NDArray[np.generic]:
         """Return what is known about each label under a name, (label,).

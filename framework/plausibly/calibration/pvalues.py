@@ -273,21 +273,6 @@ def _groups(group: Ints) -> Iterator[tuple[int, NDArray[np.intp]]]:
         yield code, np.flatnonzero(group == code)
 
 
-_OPEN = (attrs.validators.gt(0.0), attrs.validators.lt(1.0))
-
-
-def held_out_field() -> float:
-    """Return the attrs field of the share of examples to set aside, 0.5 by default."""
-    share: float = attrs.field(default=0.5, validator=attrs.validators.and_(*_OPEN))
-    return share
-
-
-def delta_field() -> float:
-    """Return the attrs field of the probability with which a promise may fail, 1e-4 by default."""
-    delta: float = attrs.field(default=1e-4, validator=attrs.validators.and_(*_OPEN))
-    return delta
-
-
 def exact(value: float) -> Fraction:
     """Return a parameter as the decimal that was typed."""
     number = _number(value)
@@ -295,19 +280,6 @@ def exact(value: float) -> Fraction:
         msg = f"expected a number, got {value!r}"
         raise ValueError(msg)
     return number
-
-
-def require_held_out(held_out: PValues | None) -> PValues:
-    """Return the held-out p-values, or say that the combiner was called without them."""
-    if held_out is None:
-        raise IncompatibleComponents(
-            "held-out-missing",
-            "a combiner that ranks among held-out examples was called without them",
-            expected="the p-values of the held-out examples",
-            do="plausibly.calibrate(..., combiner=...), which sets them aside",
-            whose="combiner",
-        )
-    return held_out
 
 
 def keyed_share(

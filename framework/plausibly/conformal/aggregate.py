@@ -30,11 +30,6 @@ DEFAULT_AGGREGATORS: Mapping[str, str] = {
 }
 
 
-def default_kinds() -> frozenset[str]:
-    """Return the kinds of annotation that have a default aggregator."""
-    return frozenset(DEFAULT_AGGREGATORS)
-
-
 def default_aggregator(kind: str) -> str:
     """Return the name of the default aggregator of a kind of annotation."""
     try:

@@ -1,24 +1,15 @@
-from plausibly.calibration.coordinates import (
-    group_names as group_names,
-)
 from plausibly.calibration.data import (
     CalibrationData as CalibrationData,
-    check_weights as check_weights,
-    effective_size as effective_size,
 )
 from plausibly.calibration.pvalues import (
     PValues as PValues,
-    delta_field as delta_field,
     exact as exact,
-    held_out_field as held_out_field,
-    require_held_out as require_held_out,
 )
 from plausibly.calibration.scores import (
     CalibrationScores as CalibrationScores,
 )
 from plausibly.conformal.aggregate import (
-    default_aggregator as default_aggregator,
-    default_kinds as default_kinds,
+    DEFAULT_AGGREGATORS as DEFAULT_AGGREGATORS,
 )
 from plausibly.data import names as names
 from plausibly.data.annotations import (
@@ -26,7 +17,6 @@ from plausibly.data.annotations import (
     Rows as Rows,
     answered_rows as answered_rows,
     build_table as build_table,
-    check_table as check_table,
 )
 from plausibly.data.labels import (
     Hierarchy as Hierarchy,
@@ -47,7 +37,6 @@ from plausibly.data.records import (
     check_responses as check_responses,
     refuse_responses as refuse_responses,
     responses_of as responses_of,
-    table_from_codes as table_from_codes,
     table_from_records as table_from_records,
 )
 from plausibly.data.select import (
@@ -69,9 +58,7 @@ from plausibly.extras import (
     require as require,
 )
 from plausibly.guarantee import (
-    BY_LABEL as BY_LABEL,
     DRAWN_LABELS as DRAWN_LABELS,
-    UNSEEN as UNSEEN,
     CalibrationSummary as CalibrationSummary,
     Claim as Claim,
     Exchangeable as Exchangeable,
@@ -95,7 +82,6 @@ from plausibly.kernels.ranks import (
 )
 from plausibly.kernels.sums import (
     ordered_sum as ordered_sum,
-    whole as whole,
 )
 from plausibly.kernels.types import (
     Bools as Bools,
@@ -120,13 +106,9 @@ from plausibly.protocols import (
     ScoreInput as ScoreInput,
 )
 from plausibly.registry import (
-    API_VERSION as API_VERSION,
     Registrar as Registrar,
     hookimpl as hookimpl,
     resolve as resolve,
-)
-from plausibly.registry.components import (
-    called as called,
 )
 
 responses_by_name = by_name

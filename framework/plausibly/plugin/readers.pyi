@@ -1,4 +1,7 @@
 from plausibly.data import states as states
+from plausibly.data.records import (
+    table_from_codes as table_from_codes,
+)
 from plausibly.data.text_table import (
     TextTable as TextTable,
 )

@@ -20,8 +20,6 @@ _MISSING = object()
 
 @attrs.frozen
 class Problem:
-    """One member that is not as the Protocol wants it."""
-
     member: str
     expected: str
     got: str
@@ -70,40 +68,37 @@ def required_members(protocol: type[Any]) -> list[str]:
 
 def problems(component: object, protocol: type[Any]) -> tuple[Problem, ...]:
     """Return every member of `protocol` that `component` lacks or has in another form."""
-    return tuple(
-        problem
-        for name, declared in _required_of(component, protocol)
-        for problem in (
-            _data_problem(component, name, declared)
-            if isinstance(declared, property)
-            else _method_problem(component, name, declared)
-        )
-    )
-
-
-def _required_of(component: object, protocol: type[Any]) -> Iterator[tuple[str, object]]:
-    """Yield the members that a component must have, and the optional ones that it does have."""
-    for name, declared in members(protocol).items():
-        if not (_is_optional(declared) and _static(component, name) is _MISSING):
-            yield name, declared
+    found: list[Problem] = []
+    for name, declared in _wanted_of(component, protocol):
+        if isinstance(declared, property):
+            found += _data_problem(component, name, declared)
+        else:
+            found += _method_problem(component, name, declared)
+    return tuple(found)
 
 
 def class_problems(target: object, protocol: type[Any]) -> tuple[Problem, ...]:
     """Return what can be said of a class before there is an object of it."""
     if not isinstance(target, type):  # a function: only what it returns can be looked at
         return ()
-    return tuple(_class_problems(target, protocol))
-
-
-def _class_problems(cls: type[Any], protocol: type[Any]) -> Iterator[Problem]:
-    fields = {name for base in cls.__mro__ for name in vars(base).get("__annotations__", ())}
-    if attrs.has(cls):
-        fields |= set(attrs.fields_dict(cls))
-    for name, declared in _required_of(cls, protocol):
+    fields = {name for base in target.__mro__ for name in vars(base).get("__annotations__", ())}
+    if attrs.has(target):
+        fields |= set(attrs.fields_dict(target))
+    found: list[Problem] = []
+    for name, declared in _wanted_of(target, protocol):
         if not isinstance(declared, property):
-            yield from _method_problem(cls, name, declared)
-        elif _static(cls, name) is _MISSING and name not in fields and not _may_set(cls):
-            yield Problem(name, f"{name}: {spelled(_wanted(declared))}", _absent(cls, name))
+            found += _method_problem(target, name, declared)
+        elif _static(target, name) is _MISSING and name not in fields and not _may_set(target):
+            expected = f"{name}: {spelled(_type_of(declared))}"
+            found.append(Problem(name, expected, _absent(target, name)))
+    return tuple(found)
+
+
+def _wanted_of(component: object, protocol: type[Any]) -> Iterator[tuple[str, object]]:
+    """Yield the members that a component must have, and the optional ones that it does have."""
+    for name, declared in members(protocol).items():
+        if not (_is_optional(declared) and _static(component, name) is _MISSING):
+            yield name, declared
 
 
 def _may_set(cls: type[Any]) -> bool:
@@ -120,7 +115,7 @@ def _absent(component: object, name: str) -> str:
 
 
 def _data_problem(component: object, name: str, declared: property) -> Iterator[Problem]:
-    wanted = _wanted(declared)
+    wanted = _type_of(declared)
     expected = f"{name}: {spelled(wanted)}"
     if _static(component, name) is _MISSING:
         yield Problem(name, expected, _absent(component, name))
@@ -134,7 +129,7 @@ def _data_problem(component: object, name: str, declared: property) -> Iterator[
         yield Problem(name, expected, f"{name} = {value!r}")
 
 
-def _wanted(declared: property) -> object:
+def _type_of(declared: property) -> object:
     return typing.get_type_hints(declared.fget).get("return", object)
 
 

@@ -9,11 +9,9 @@ from __future__ import annotations
 
 import importlib
 import importlib.metadata as metadata
-import importlib.util
 import inspect
 import re
-import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from types import ModuleType
 from typing import Protocol, TypeVar
 
@@ -248,37 +246,18 @@ def _declared_by(
         yield Declared(Source(plugin, about["Name"], about["Version"] or "", builtin), value)
 
 
-class _Few(ModuleType):
-    """Some functions under their names: pluggy looks at all that a module has, which takes long."""
-
-    def __init__(self, functions: Mapping[str, object]) -> None:
-        super().__init__(GROUP)
-        self.__dict__.update(functions)
-
-    def __dir__(self) -> list[str]:
-        return [name for name in self.__dict__ if not name.startswith("__")]
-
-
-_SPECS = _Few({HOOK: plausibly_register})
-
-
 def run_hook(declared: Declared) -> tuple[Entry, ...] | Failure:
-    """Import a plugin and call its hook."""
     registrar = Registrar(declared.source)
-    # A manager for each plugin: what pluggy raises then belongs to this one, and there is
-    # nothing to undo afterwards.
-    manager = pluggy.PluginManager(GROUP)
-    manager.add_hookspecs(_SPECS)
     stage: Stage = "import"
     try:
         module = _imported(declared)
         stage = "API"
         _check_api(module, declared.source)
         stage = "hook"
-        manager.register(_Few(_marked(manager, module)), declared.source.plugin)
-        manager.check_pending()
+        hooks = _marked(module)
         stage = "registration"
-        _check_returned(manager.hook.plausibly_register(registrar=registrar))
+        for hook in hooks:
+            _check_returned(hook(registrar=registrar))
     except KeyboardInterrupt:
         raise
     except BaseException as error:  # noqa: BLE001  # a plugin may raise anything, or exit
@@ -325,13 +304,13 @@ def _check_api(module: ModuleType, source: Source) -> None:
         )
 
 
-def _marked(manager: pluggy.PluginManager, module: ModuleType) -> dict[str, object]:
-    """Return the hook of a module by its name."""
+def _marked(module: ModuleType) -> list[Callable[..., object]]:
+    """Return the functions of a module that pluggy's mark makes hooks."""
     functions = {name: value for name, value in vars(module).items() if inspect.isroutine(value)}
     marked = {
         name: options
         for name in functions
-        if (options := manager.parse_hookimpl_opts(module, name)) is not None
+        if isinstance(options := getattr(functions[name], f"{GROUP}_impl", None), dict)
     }
     mark = "mark it with @hookimpl of plausibly.plugin"
     if not marked:
@@ -346,7 +325,6 @@ def _marked(manager: pluggy.PluginManager, module: ModuleType) -> dict[str, obje
         if (options.get("specname") or name) != HOOK:
             raise Advised(f"{name} is marked as a hook that does not exist; {HOOK} does", mark)
         takes = inspect.signature(functions[name])
-        # pluggy passes what it finds by this name, and nothing where there is a default.
         needed = [p.name for p in takes.parameters.values() if p.default is p.empty]
         kinds = {p.kind for p in takes.parameters.values() if p.name == "registrar"}
         if needed != ["registrar"] or kinds != {inspect.Parameter.POSITIONAL_OR_KEYWORD}:
@@ -354,40 +332,16 @@ def _marked(manager: pluggy.PluginManager, module: ModuleType) -> dict[str, obje
                 f"expected {name}(registrar), got {name}{names_only(takes)}",
                 f"def {name}(registrar: Registrar) -> None",
             )
-    return {name: functions[name] for name in marked}
+    return [functions[name] for name in marked]
 
 
-def _check_returned(results: list[object]) -> None:
-    for result in results:
-        if inspect.iscoroutine(result):
-            result.close()
-        kind = type(result).__name__
-        raise Advised(
-            f"its hook returned {an(kind)}; what is not added to the registrar is lost",
-            "registrar.add(KIND, name, target), and return nothing",
-        )
-
-
-def loaded_target(entry: Entry) -> Callable[..., object] | None:
-    """Return the class or function if it is in memory, None if only loading it would tell."""
-    if not isinstance(entry.target, str):
-        return entry.target
-    place, _, attribute = entry.target.partition(":")
-    module = sys.modules.get(place)
-    if module is None:
-        return None if entry.extra or _may_be_found(place) else entry.load()
-    there = vars(module)
-    # A module may make its attributes when they are asked for, out of what takes long to import.
-    return entry.load() if attribute in there or "__getattr__" not in there else None
-
-
-def _may_be_found(module: str) -> bool:
-    parent = module.rpartition(".")[0]
-    if parent and parent not in sys.modules:  # looking further would import it
-        return True
-    try:
-        return importlib.util.find_spec(module) is not None
-    except ModuleNotFoundError:  # below a module that is no package
-        return False
-    except (ImportError, ValueError, AttributeError):  # a finder that cannot tell
-        return True
+def _check_returned(result: object) -> None:
+    if result is None:
+        return
+    if inspect.iscoroutine(result):
+        result.close()
+    kind = an(type(result).__name__)
+    raise Advised(
+        f"its hook returned {kind}; what is not added to the registrar is lost",
+        "registrar.add(KIND, name, target), and return nothing",
+    )

@@ -20,7 +20,6 @@ _ONLY_EXTRA = re.compile(r"""\s*extra\s*==\s*["']([^"']+)["']\s*""")
 
 
 def an(noun: str) -> str:
-    """Return a noun with its article."""
     return f"an {noun}" if noun[0] in "aeiou" else f"a {noun}"
 
 
@@ -207,12 +206,10 @@ class Failure:
 
     @property
     def whose(self) -> str:
-        """What failed, in words."""
         return str(self.component or self.source)
 
     @property
     def reason(self) -> str:
-        """Why it failed, in one line."""
         if self.component is not None and isinstance(self.error, ComponentError):
             expected = f"expected {self.error.expected}, got " if self.stage == "check" else ""
             return expected + self.error.got
@@ -220,7 +217,6 @@ class Failure:
 
     @property
     def state(self) -> str:
-        """The state as tables print it."""
         return f"failed at {self.stage}"
 
     @property
@@ -247,7 +243,6 @@ class Failure:
         return f"pip uninstall {self.source.distribution}"
 
     def warning(self) -> PlausiblyWarning:
-        """Return the warning ``plugin-failed``."""
         return self._message(PlausiblyWarning, "all others work")
 
     def error_if_strict(self) -> ComponentError:
@@ -330,7 +325,6 @@ class Disabled:
 
     @property
     def reason(self) -> str:
-        """Why a plugin is off, in one line."""
         return f"{self.by} names {self.name}"
 
     @property

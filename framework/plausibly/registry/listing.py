@@ -36,8 +36,6 @@ _PARAMETER = re.compile(r"^(\S[^:\n]*).*\n((?:[ \t].*\n|\n)*)", re.MULTILINE)
 
 @attrs.frozen
 class About:
-    """One parameter of a component, in words."""
-
     name: str
     type: str
     required: bool
@@ -46,7 +44,6 @@ class About:
 
 
 def about(target: Callable[..., object], plain: Describe) -> tuple[About, ...]:
-    """Return the parameters of a component, in words."""
     from plausibly.registry.parameters import expected, parameters_of
 
     meanings = helps(target)
@@ -101,7 +98,6 @@ def _documented(doc: str) -> Iterator[tuple[str, str]]:
 
 
 def first_sentence(target: Callable[..., object]) -> str:
-    """Return the first line of a docstring, for components without a summary."""
     doc = inspect.getdoc(target) or ""
     return doc.partition("\n")[0].strip()
 
@@ -124,7 +120,6 @@ class Row:
 
     @property
     def words(self) -> str:
-        """The state as tables print it."""
         if self.state == "failed":
             return f"failed at {self.stage}"
         if self.state == "needs extra" and self.entry is not None:
@@ -211,7 +206,6 @@ def installed(registry: Registry) -> tuple[Installed, ...]:
 
 
 def select(rows: Sequence[Row], names: Iterable[str]) -> tuple[Row, ...]:
-    """Return the rows that answer to some name."""
     wanted = list(names)
     for name in wanted:
         if not any(row.answers_to(name) for row in rows):
@@ -260,7 +254,6 @@ class Checked:
 
     @property
     def what(self) -> str:
-        """What was looked at, in words."""
         whose = f"{self.source.plugin}:{self.name}"
         return f"{self.kind} {whose}" if self.kind else f"plugin {self.source.plugin}"
 
@@ -344,5 +337,4 @@ def _not_made(of: Checked, stage: str, error: ComponentError) -> Checked:
 
 
 def failed_sources(found: Iterable[Checked]) -> set[Source]:
-    """Return the plugins of which something failed."""
     return {checked.source for checked in found if checked.state == "failed"}

@@ -18,8 +18,6 @@ _OF_ATTRS = re.compile(r"'\w+' (?P<rule>must be .+): (?P<value>.+)")
 
 @attrs.frozen
 class Mistake:
-    """One thing that is wrong in a table."""
-
     path: str
     text: str
     key: str = ""

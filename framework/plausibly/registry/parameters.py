@@ -35,8 +35,6 @@ _FACTORY: type[Any] = type(attrs.Factory(list))  # Any: attrs declares its class
 
 @attrs.frozen
 class Parameter:
-    """One parameter of a component."""
-
     name: str
     field: str
     type: object
@@ -47,12 +45,10 @@ class Parameter:
 
 
 def has_fields(target: object) -> bool:
-    """Return whether `target` is an attrs class or a dataclass."""
     return isinstance(target, type) and (attrs.has(target) or dataclasses.is_dataclass(target))
 
 
 def parameters_of(target: Callable[..., object], *, typed: bool = False) -> tuple[Parameter, ...]:
-    """Return the parameters that a table may give."""
     return tuple(_parameters(target, _hints(target) if typed else {}))
 
 
@@ -379,7 +375,6 @@ class _NotPlain(Exception):
 
 
 def described(component: object, describe: Describe, whose: str) -> dict[str, object]:
-    """Return the parameters of a component as plain data."""
     table: dict[str, object] = {}
     mistakes: list[Mistake] = []
     for parameter in parameters_of(type(component)):

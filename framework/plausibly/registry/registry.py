@@ -27,7 +27,6 @@ from plausibly.registry.discovery import (
     OURS,
     Declared,
     checked_entry,
-    loaded_target,
     other_plugins,
     own_plugins,
     run_hook,
@@ -65,18 +64,9 @@ class Registry:
     """Components by kind, name and plugin; nothing in it is ever overwritten.
 
     Our own plugins are loaded when the first component is asked for, the plugins of other
-    distributions when a name is not found among ours, is qualified by a plugin that is not ours, or
-    everything is listed.
-
-    Parameters
-    ----------
-    own, others : callable
-        Where plugins come from; a test may hand in its own.
-    disabled : collection of str
-        Plugins or distributions to do without; ``*`` = all but ours.
-    strict : bool, optional
-        Whether a plugin that fails is an error; else it is recorded, and warned of once. By default
-        the environment variable ``PLAUSIBLY_STRICT_PLUGINS`` decides.
+    distributions when a name is not one of ours, or everything is listed. `own` and `others` say
+    where plugins come from, `disabled` names those to do without (``*`` = all but ours), and
+    `strict` makes a plugin that fails an error; by default ``PLAUSIBLY_STRICT_PLUGINS`` decides.
     """
 
     def __init__(
@@ -179,11 +169,9 @@ class Registry:
     # ---- from what a user wrote to a component
 
     def find(self, kind: Kind[Any], name: str) -> Entry:
-        """Return the component called `name` or ``plugin:name``.
+        """Return the component called `name` or ``plugin:name``; a name of ours always means ours.
 
-        A distribution may stand for the plugin. A name of ours always means ours; where two of ours
-        have it, the one that needs no extra. Else it is ``component-unknown``, ``name-clash`` or
-        ``component-disabled``.
+        Where two of ours have it, it means the one that needs no extra.
         """
         self._load_own()
         self._insist()
@@ -211,11 +199,7 @@ class Registry:
     def create(
         self, kind: Kind[P], like: ComponentLike[P], params: Mapping[str, object] | None = None
     ) -> P:
-        """Return a component that has every member of its kind's Protocol.
-
-        `like` is a name (``"ecdf"`` or ``"plugin:name"``), a table (``{"name": "ecdf", "delta":
-        0.01}``), with more parameters beside it, or the object itself, which takes none.
-        """
+        """Return a component by its name, from a table ``{"name": ..., ...}``, or as it is."""
         arguments = dict(params or {})
         if isinstance(like, str):
             return self._build(kind, self.find(kind, like), arguments)
@@ -259,10 +243,7 @@ class Registry:
         return self._build(KIND_BY_NAME[entry.kind], entry, params or {})
 
     def describe(self, kind: Kind[Any], component: object) -> dict[str, object]:
-        """Return the table, plain data, from which `create` makes an equal component.
-
-        Its class must be registered: a file holds names and parameters, never code.
-        """
+        """Return the table, plain data, from which `create` makes an equal component."""
         from plausibly.registry.parameters import described
 
         self._load_own()
@@ -280,11 +261,7 @@ class Registry:
         *,
         summary: str = "",
     ) -> None:
-        """Offer a component in this process, under the plugin name ``(this run)``.
-
-        The same class may come again, as when a notebook cell is run twice; another class, or a
-        name of ours, is a ``name-clash``.
-        """
+        """Offer a component in this process, under the plugin name ``(this run)``."""
         self._load_own()
         source = Source(THIS_RUN)
         entry = checked_entry(kind, name, target, source, summary)
@@ -328,7 +305,6 @@ class Registry:
         return [*self._sources, *failed, *(declared.source for declared in left)]
 
     def _load_own(self) -> None:
-        """Run the hooks of our own plugins, once."""
         with self._lock:
             if self._own_left is None:
                 self._own_left = list(self._own())
@@ -368,15 +344,18 @@ class Registry:
                 self._sources.append(declared.source)
                 self._known |= {entry.key: entry for entry in outcome}
                 for entry in outcome:
-                    self._glance(entry)
+                    self._check_class(entry)
 
-    def _glance(self, entry: Entry) -> None:
-        """Record a component that cannot be loaded or visibly does not satisfy its Protocol."""
-        if entry.source.builtin:
-            return
+    def _check_class(self, entry: Entry) -> None:
+        """Record a component whose class is in memory, and lacks what its Protocol wants."""
         kind = KIND_BY_NAME[entry.kind]
+        place = entry.target.partition(":")[0] if isinstance(entry.target, str) else ""
+        module = sys.modules.get(place)
+        # A module may make attributes when they are asked for, out of what takes long to import.
+        if entry.source.builtin or (place and (module is None or hasattr(module, "__getattr__"))):
+            return
         try:
-            found = class_problems(loaded_target(entry), kind.protocol)
+            found = class_problems(entry.load(), kind.protocol)
         except ComponentError as error:
             self._fail(entry, "loading", error)
             return
@@ -391,7 +370,6 @@ class Registry:
                 self._failed.append(Failure(entry.source, stage, error, (entry,)))
 
     def _failure_of(self, entry: Entry) -> Failure | None:
-        """Return what is known to be wrong with a component."""
         failed = (f for f in tuple(self._failed) if f.component is not None)
         return next((f for f in failed if f.offered[0].key == entry.key), None)
 
@@ -532,7 +510,6 @@ def _is_at(entry: Entry, cls: type[object]) -> bool:
 
 
 def _identity(target: object) -> object:
-    """Return what two definitions of one class have in common."""
     if isinstance(target, str):
         return target
     return getattr(target, "__module__", None), getattr(target, "__qualname__", target)
@@ -547,26 +524,33 @@ def _unknown(
 ) -> ComponentError:
     """Return ``component-unknown``: nothing is called that, and what may be the reason."""
     plugin, _, bare = name.rpartition(":")
-    close = _close(kind, name, entries)
+    close, shown = _close(kind, name, entries), None
     what, expected = f'no {kind.name} "{name}"', "a name from plugins list"
     do = f"plausibly plugins list --kind {kind.name}"
     if close is not None:
-        alone = close.source.builtin and not close.extra
-        shown = close.name if alone else close.qualified
+        shown = close.name if close.source.builtin and not close.extra else close.qualified
         expected += f'; did you mean "{shown}"?'
-        lacking = missing(close.source.distribution, close.extra)
-        if lacking:
+        if missing(close.source.distribution, close.extra):
             needed = f"{close.source.distribution}[{close.extra}]"
             do = f'pip install "{needed}" (that one needs the extra)'
     named = Disabled(plugin, "this name")
+    whole = [f for f in failures if f.component is None]  # plugins, not single components
     failed = [
         f
-        for f in failures
-        if f.component is None
-        and (named.means(f.source) or (kind.name, bare) in {(e.kind, e.name) for e in f.offered})
+        for f in whole
+        if named.means(f.source) or (kind.name, bare) in {(e.kind, e.name) for e in f.offered}
     ]
     off = [(source, by) for source, by in disabled.items() if named.means(source)]
-    got = ""
+    elsewhere = [e.kind for e in entries if e.name == bare and e.kind != kind.name]
+    maybe = [
+        f"{counted(len(found))} plugin{'s' * (len(found) > 1)} {state} ({listed(found)})"
+        for state, found in (
+            ("that failed", [f.source.plugin for f in whole]),
+            (f"that {'is' if len(disabled) == 1 else 'are'} off", [s.plugin for s in disabled]),
+        )
+        if found
+    ]
+    here = f"in the environment of {sys.executable}"
     if failed:
         what += f": {failed[0].source} {failed[0].state}"
         got = "; ".join(f.reason for f in failed)
@@ -575,8 +559,16 @@ def _unknown(
         source, by = off[0]
         what, got, do = f"{what}: {source} is disabled", by.reason, by.undo
         expected = "the name of a plugin that is on"
+    elif elsewhere:
+        got = f"{an(elsewhere[0])} of that name"
+    elif not entries and not failures:
+        got = "no component at all: plausibly is on the path, but not installed"
+    elif maybe:
+        got = f"{' and '.join(maybe)}, which may have it"
+    elif plugin and plugin not in {e.source.plugin for e in entries}:
+        got = f'no plugin "{plugin}" {here}'
     else:
-        got = _reason(kind, name, entries, failures, disabled, close)
+        got = f"nothing like it {here}" if close is None else ""
     return ComponentError(
         "component-unknown",
         what,
@@ -587,7 +579,7 @@ def _unknown(
         details={
             "kind": kind.name,
             "name": name,
-            "suggestion": shown if close is not None else None,
+            "suggestion": shown,
             "failed": [str(f.source) for f in failures],
             "disabled": [str(source) for source in disabled],
             "python": sys.executable,
@@ -596,7 +588,6 @@ def _unknown(
 
 
 def _close(kind: Kind[Any], name: str, entries: Iterable[Entry]) -> Entry | None:
-    """Return the component that was probably meant."""
     known: dict[str, Entry] = {}
     for entry in sorted(entries, key=lambda e: bool(e.extra)):  # first what is here
         if entry.kind == kind.name:
@@ -607,39 +598,6 @@ def _close(kind: Kind[Any], name: str, entries: Iterable[Entry]) -> Entry | None
         return known[bare]
     close = get_close_matches(name, known, n=1) or get_close_matches(bare, known, n=1)
     return known[close[0]] if close else None
-
-
-def _reason(
-    kind: Kind[Any],
-    name: str,
-    entries: Sequence[Entry],
-    failures: Sequence[Failure],
-    disabled: Mapping[Source, Disabled],
-    close: Entry | None,
-) -> str:
-    """Return why nothing may be called `name`, where no plugin is to blame for certain."""
-    plugin, _, bare = name.rpartition(":")
-    elsewhere = [e for e in entries if e.name == bare and e.kind != kind.name]
-    if elsewhere:
-        return f"{an(elsewhere[0].kind)} of that name"
-    if not entries and not failures:
-        return "no component at all: plausibly is on the path, but not installed"
-    groups = {
-        "that failed": [f.source.plugin for f in failures if f.component is None],
-        "that is off" if len(disabled) == 1 else "that are off": [s.plugin for s in disabled],
-    }
-    maybe = [
-        f"{counted(len(found))} plugin{'s' * (len(found) > 1)} {state} ({listed(found)})"
-        for state, found in groups.items()
-        if found
-    ]
-    if maybe:
-        return f"{' and '.join(maybe)}, which may have it"
-    if plugin and plugin not in {e.source.plugin for e in entries}:
-        return f'no plugin "{plugin}" in the environment of {sys.executable}'
-    if close is not None:
-        return ""
-    return f"nothing like it in the environment of {sys.executable}"
 
 
 def _disabled(

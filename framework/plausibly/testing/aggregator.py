@@ -11,6 +11,7 @@ import xarray as xr
 
 from plausibly.data import names
 from plausibly.data.plausibilities import check_packed, pack, unpack
+from plausibly.data.select import take_responses
 from plausibly.errors import InputError
 from plausibly.kernels.random import Keys
 from plausibly.kernels.types import Floats, Ints
@@ -257,8 +258,9 @@ def counted_responses(aggregator: Aggregator, table: xr.Dataset) -> None:
     nobody = data.anonymous(table)
     nobody = nobody.drop_vars(names.RESPONSE_WEIGHT, errors="ignore")
     times: Ints = 1 + np.arange(nobody.sizes[names.RESPONSE]) % 3
-    counts = data.weighted(nobody, times)
-    repeated = data.taken(nobody, np.repeat(np.arange(times.size), times))
+    places = np.arange(times.size)
+    counts = take_responses(nobody, places, times.astype(np.float64))
+    repeated = take_responses(nobody, np.repeat(places, times))
     try:
         _aggregate(aggregator, counts)
     except InputError as error:
@@ -327,13 +329,7 @@ def _packed_as_dense(aggregator: Aggregator, dense: xr.DataArray, table: xr.Data
         checked = check_packed(packed)
         dense = dense.transpose(names.EXAMPLE, names.LABEL)
         back = unpack(checked).rename(dense.name)
-        parts = {
-            "values": (back.values, dense.values),
-            "coordinates": (back.coords.to_dataset(), dense.coords.to_dataset()),
-            "attributes": (back.attrs, dense.attrs),
-        }
-        for what, (here, there) in parts.items():
-            demand(same(here, there), f"{table.attrs[names.KIND]}: {what} are not the dense ones")
+        demand(same(back, dense), f"{table.attrs[names.KIND]}: it is not what aggregate gives")
         demand(
             checked.sizes[names.SLOT] == pack(dense).sizes[names.SLOT],
             "it has more slots than the widest example needs",

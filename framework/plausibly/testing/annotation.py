@@ -39,11 +39,9 @@ class AnnotationWorld:
 
     @property
     def examples(self) -> list[str]:
-        """Names of the examples, as they come."""
         return list(dict.fromkeys(name_text(record[0]) for record in self.given))
 
     def table(self, annotation: Annotation, examples: Sequence[str] | None = None) -> xr.Dataset:
-        """Return the table that the kind builds of them."""
         return annotation.build(self.records(examples), self.labels)
 
     def demand_answers(self, annotation: Annotation, table: xr.Dataset, what: str) -> None:

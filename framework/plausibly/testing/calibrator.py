@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
-from functools import cache, partial
+from functools import cache
 
 import attrs
 import numpy as np
@@ -96,15 +96,12 @@ def blocks(size: int, count: int) -> Iterator[slice]:
     return (slice(start, start + size) for start in range(0, size * count, size))
 
 
-def demand_coverage(
-    p_values: Floats, level: Callable[[Fraction], Fraction | None], of_what: str
-) -> None:
+def demand_coverage(p_values: Floats, levels: Sequence[Fraction | None], of_what: str) -> None:
     """Demand that sets made from p-values of true labels cover as often as is promised."""
     from scipy.special import bdtr
 
     trials = len(p_values)
-    for alpha in ALPHAS:
-        promised = level(alpha)
+    for alpha, promised in zip(ALPHAS, levels, strict=True):
         if promised is None:
             continue
         hits = int(np.count_nonzero(p_values > float(alpha)))
@@ -164,11 +161,6 @@ def _atoms(found: CalibrationScores, row: int) -> list[tuple[float, ...]]:
     return sorted((*found.scores[:, at].tolist(), m) for at, m in zip(own, mass, strict=True))
 
 
-def _of_groups(found: CalibrationScores) -> bool:
-    """Return whether the examples of a group share one mass: fewer weigh than were given."""
-    return bool(found.claim.cluster)
-
-
 def asked(pools: Pools, scores: Floats) -> PValues:
     """Return p-values of scores, with what else a new example is asked for: one for all here."""
     found = pools.calibration
@@ -185,7 +177,7 @@ def scores_valid(calibrator: Calibrator, world: Population) -> None:
     if not isinstance(found, CalibrationScores):
         demand(False, f"it gives a {type(found).__name__}, no CalibrationScores")
         return
-    fits = 0 < found.examples <= _SIZE if _of_groups(found) else found.examples == _SIZE
+    fits = 0 < found.examples <= _SIZE if found.claim.cluster else found.examples == _SIZE
     demand(fits, f"of {_SIZE} examples it gives atoms of {found.examples}")
     if found.units is not None and found.row is not None and found.denominator is not None:
         demand((found.units >= 0).all(), "an atom has a negative mass")
@@ -220,7 +212,7 @@ def row_order(calibrator: Calibrator, world: Population) -> None:
 def example_alone(calibrator: Calibrator, world: Population) -> None:
     """An example gets the same atoms whatever other examples there are, but for its group's."""
     every = _calibrate(calibrator, world.data())
-    if _of_groups(every) or every.claim.by:
+    if every.claim.cluster or every.claim.by:
         return
     some = np.array([5, 2, 9])
     part = _calibrate(calibrator, world.data(some))
@@ -303,11 +295,7 @@ def coverage(calibrator: Calibrator, world: Population) -> None:
             p_values[trial] = _p_of_new(found, people, new)
         # CalibrationScores that have test scores of their own promise less.
         missed = 2 if found.augmentation == "separate" and len(found.scores) > 1 else 1
-        demand_coverage(p_values, partial(_level, missed), found.claim.covers)
-
-
-def _level(missed: int, alpha: Fraction) -> Fraction:
-    return 1 - missed * alpha
+        demand_coverage(p_values, [1 - missed * alpha for alpha in ALPHAS], found.claim.covers)
 
 
 def _p_of_new(found: CalibrationScores, people: Population, new: int) -> float:

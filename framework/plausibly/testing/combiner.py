@@ -52,8 +52,6 @@ class Case:
 
 @attrs.frozen
 class CombinerWorld:
-    """Made-up calibrations."""
-
     share: float
 
     def summary(self, n: int = _N, m: int = _M, h: int = _H) -> CalibrationSummary:
@@ -61,7 +59,6 @@ class CombinerWorld:
         return CalibrationSummary(n=n, m=m, n_held_out=h if self.share > 0 else 0)
 
     def atoms(self, n: int = _N, m: int = _M) -> Floats:
-        """Return scores (replicate, atom)."""
         return data.uniforms("combiner/atoms", m, n)
 
     def case(
@@ -288,9 +285,7 @@ def super_uniform(combiner: PValueCombiner, world: CombinerWorld) -> None:
             held_out = PValues.of(pools, others) if aside else None
             p_values[trial] = np.asarray(combiner.combine(new, held_out))[0]
 
-        def level(alpha: Fraction, summary: CalibrationSummary = summary) -> Fraction | None:
-            promised = _promised(combiner, summary, alpha)
-            # A promise for single calibrations holds for all but a share of them.
-            return promised.level and promised.level * (promised.confidence or 1)
-
-        demand_coverage(p_values, level, _LABEL)
+        promised = [_promised(combiner, summary, alpha) for alpha in ALPHAS]
+        # A promise for single calibrations holds for all but a share of them.
+        levels = [one.level and one.level * (one.confidence or 1) for one in promised]
+        demand_coverage(p_values, levels, _LABEL)

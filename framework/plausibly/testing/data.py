@@ -15,7 +15,7 @@ from plausibly.data import names
 from plausibly.data.annotations import AnnotationTable, rebuilt
 from plausibly.data.names import name_texts
 from plausibly.data.records import Record
-from plausibly.data.select import select
+from plausibly.data.select import select, take_responses
 from plausibly.errors import ComponentError
 from plausibly.kernels.random import Keys, hash_names
 from plausibly.kernels.types import Floats, Ints
@@ -38,7 +38,6 @@ _CODES = {
 
 
 def texts(table: xr.DataArray | xr.Dataset, dim: str) -> list[str]:
-    """Return the names over a dim."""
     return name_texts(table.indexes[dim])
 
 
@@ -116,38 +115,20 @@ def permuted(table: xr.Dataset, dim: str) -> AnnotationTable:
     return rebuilt(part.assign({column: (over, turned)}))
 
 
-def taken(table: xr.Dataset, responses: Ints) -> AnnotationTable:
-    """Return the table with these responses only, one as often as it is named."""
-    mention: Ints = table[names.MENTION_RESPONSE].values
-    places = [np.flatnonzero(mention == response) for response in responses]
-    sizes = [len(place) for place in places]
-    mentions = np.concatenate([*places, np.zeros(0, np.intp)]).astype(np.intp)
-    part = table.isel({names.RESPONSE: responses, names.MENTION: mentions})
-    new = np.repeat(np.arange(len(responses)), sizes)
-    return rebuilt(part.assign({names.MENTION_RESPONSE: (names.MENTION, new)}))
-
-
 def unanswered(table: xr.Dataset, example: str, *, skipped: bool) -> AnnotationTable:
     """Return the table without an answer about one example: skipped by all, or never asked."""
     code = texts(table, names.EXAMPLE).index(example)
     about: Ints = table[names.RESPONSE_EXAMPLE].values == code
     if not skipped:
-        return taken(table, np.flatnonzero(~about))
+        return take_responses(table, np.flatnonzero(~about))
     kept = np.flatnonzero(~about[table[names.MENTION_RESPONSE].values])
     return rebuilt(table.isel({names.MENTION: kept}))
 
 
 def anonymous(table: xr.Dataset) -> AnnotationTable:
-    """Return the table with every annotator unknown."""
     codes = np.full(table.sizes[names.RESPONSE], names.UNKNOWN_ANNOTATOR, np.int32)
     none = table.isel({names.ANNOTATOR: []})
     return rebuilt(none.assign({names.RESPONSE_ANNOTATOR: (names.RESPONSE, codes)}))
-
-
-def weighted(table: xr.Dataset, weight: Ints) -> AnnotationTable:
-    """Return the table whose responses count so many times."""
-    column = (names.RESPONSE, weight.astype(np.float64))
-    return rebuilt(table.assign({names.RESPONSE_WEIGHT: column}))
 
 
 def widened(table: xr.Dataset, label: str) -> AnnotationTable:

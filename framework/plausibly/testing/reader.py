@@ -37,14 +37,11 @@ OTHER_FILES: dict[str, bytes] = {
 
 @attrs.frozen
 class ReaderWorld:
-    """A file of the reader's syntax."""
-
     path: Path
     kind: str | None
     labels: tuple[str, ...] | None
 
     def read(self, reader: Reader, path: Path | None = None) -> xr.Dataset:
-        """Return the table in the file, or in another one."""
         return reader.read(self.path if path is None else path, self.labels)
 
     @contextmanager
@@ -66,7 +63,6 @@ def world_for(
     kind: str | None = None,
     labels: Sequence[str] | None = None,
 ) -> ReaderWorld | NoData:
-    """Return the file to try the reader on."""
     if path is None:
         return NoData("there is no file to try it on", "path=..., a small file of its syntax")
     if not Path(path).exists():
@@ -222,7 +218,6 @@ def _refused_naming(call: Callable[[], object], when: str, path: Path) -> None:
 
 
 def _files(path: Path) -> list[Path]:
-    """Return a file, or all files of a folder."""
     return [path] if path.is_file() else sorted(p for p in path.rglob("*") if p.is_file())
 
 

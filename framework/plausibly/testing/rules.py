@@ -76,7 +76,7 @@ class RuleBook(Generic[P, W]):
     def __init__(
         self,
         kind: Kind[P],
-        world_for: Callable[..., W | NoData] = lambda _: NoData("there are no data", ""),
+        world_for: Callable[..., W | NoData],
         options: tuple[str, ...] = (),
     ) -> None:
         self.kind, self.world_for, self.options = kind, world_for, options
@@ -100,7 +100,6 @@ class RuleBook(Generic[P, W]):
 
     @property
     def rules(self) -> tuple[Rule, ...]:
-        """Every rule, in order."""
         return tuple(self._rules.values())
 
     def world(self, component: object, options: Mapping[str, object]) -> W | NoData:
@@ -117,36 +116,34 @@ class RuleBook(Generic[P, W]):
             )
         return self.world_for(component, **options)
 
-    def check(self, component: P, expected: Mapping[str, str] | None, **options: object) -> Report:
-        """Return what each rule finds, or raise ``kit-data-missing``."""
-        world = self.world(component, options)
-        # What is wrong with the component itself comes first: it may be why there are no data.
-        report = self.run(component, world, None if isinstance(world, NoData) else expected)
-        if isinstance(world, NoData):
-            raise InputError(
-                "kit-data-missing",
-                f"{self.kind.name} {type(component).__name__} cannot be tried: {world.lacks}",
-                expected="data on which the rules can be tried",
-                do=world.do,
-                whose=type(component).__name__,
-            )
-        return report
-
-    def run(
+    def check(
         self,
         component: P,
-        world: W | NoData,
-        expected_failures: Mapping[str, str] | None = None,
+        expected: Mapping[str, str] | None,
+        *,
+        insist: bool = True,
+        **options: object,
     ) -> Report:
-        """Return what each rule finds."""
-        expected = dict(expected_failures or {})
+        """Return what each rule finds; raise ``kit-data-missing`` where data are insisted on."""
+        world = self.world(component, options)
+        lacking = world if insist and isinstance(world, NoData) else None
+        # What is wrong with the component itself comes first: it may be why there are no data.
+        reasons = {} if lacking else dict(expected or {})
         results = [
-            _compared(found(rule, component, world), expected.get(rule.name)) for rule in self.rules
+            _compared(found(rule, component, world), reasons.get(rule.name)) for rule in self.rules
         ]
-        results += [self.unknown(name) for name in expected if name not in self._rules]
+        results += [self.unknown(name) for name in reasons if name not in self._rules]
         report = Report(kind=self.kind.name, component=shown(component), rules=tuple(results))
         if report.failed:
             raise AssertionError(report.table())
+        if lacking:
+            raise InputError(
+                "kit-data-missing",
+                f"{self.kind.name} {type(component).__name__} cannot be tried: {lacking.lacks}",
+                expected="data on which the rules can be tried",
+                do=lacking.do,
+                whose=type(component).__name__,
+            )
         return report
 
     def unknown(self, name: str) -> Result:
@@ -343,7 +340,6 @@ def farthest(first: Floats, second: Floats) -> float:
 
 
 def read_only(array: Floats) -> Floats:
-    """Return a copy that cannot be written to."""
     copy = np.array(array, copy=True)
     copy.flags.writeable = False
     return copy

@@ -29,7 +29,6 @@ class ScoreWorld:
         return cls(reads == "log-probability", bool(getattr(score, "randomised", False)))
 
     def read(self, rows: ArrayLike) -> Floats:
-        """Return probabilities as the score function reads them."""
         found: Floats = np.array(rows, copy=True)
         with np.errstate(divide="ignore"):
             return np.log(found) if self.logarithms else found

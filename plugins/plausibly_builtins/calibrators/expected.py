@@ -1,10 +1,21 @@
-"""Expected draws: Monte Carlo conformal prediction with every label at its own mass."""
+"""Calibrators that compare with the labels of examples: expected, drawn, voted, augmented."""
 
 from __future__ import annotations
 
-import attrs
+from typing import Literal
 
-from plausibly.plugin import CalibrationData, CalibrationScores, Keys
+import attrs
+import numpy as np
+from numpy.typing import NDArray
+
+from plausibly.plugin import (
+    DRAWN_LABELS,
+    CalibrationData,
+    CalibrationScores,
+    Claim,
+    InputError,
+    Keys,
+)
 
 
 @attrs.frozen(kw_only=True)
@@ -29,4 +40,147 @@ class Expected:
             denominator=atoms.denominator,
             label=atoms.label[None, :],
             separate=False,
+        )
+
+
+@attrs.frozen(kw_only=True)
+class MonteCarlo:
+    """Compare with the scores of labels drawn from the plausibilities.
+
+    Atoms ``E(X_i, Y_i^j)`` with ``Y_i^j ~ lambda_i``, j = 1..m, one replicate a draw. Draws of
+    different examples are independent. They depend on the seed and on the order of the labels in
+    the calibration predictions.
+
+    Attributes
+    ----------
+    draws : int
+        Labels drawn for each calibration example, m.
+    systematic : bool
+        Draw at evenly spaced points of each example's plausibilities, with one random offset and
+        in a random order: draw j is the label at ``(u_i + j - 1) / m``. Each draw still follows the
+        plausibilities, with less spread; the first draws then depend on how many there are.
+
+    References
+    ----------
+    Stutz et al., Conformal prediction under ambiguous ground truth, TMLR 2023, Algorithm 1.
+    """
+
+    draws: int = attrs.field(default=10, validator=attrs.validators.ge(1))
+    systematic: bool = False
+
+    def calibrate(self, data: CalibrationData, keys: Keys) -> CalibrationScores:
+        """Return one replicate a draw."""
+        if self.systematic:
+            codes = data.labels_at(_spaced(data, self.draws, keys))
+        else:
+            codes = data.draw(self.draws, keys)
+        return CalibrationScores(
+            scores=data.scores_at(codes), label=codes, claim=Claim(random=(DRAWN_LABELS,))
+        )
+
+
+def _spaced(data: CalibrationData, draws: int, keys: Keys) -> NDArray[np.float64]:
+    """Return evenly spaced points in [0, 1) for each example, (example, draw)."""
+    offset = keys.child("offset").uniform(data.hashes)
+    # In a random order, so that draws of an example are exchangeable as independent ones are.
+    place = np.argsort(keys.child("order").uniform(data.hashes, draws), axis=1, kind="stable")
+    spaced: NDArray[np.float64] = np.minimum((place + offset) / draws, np.nextafter(1.0, 0.0))
+    return spaced
+
+
+@attrs.frozen(kw_only=True)
+class Voted:
+    """Compare with the score of the voted label of each calibration example.
+
+    Atoms ``E(X_i, argmax lambda_i)``, mass 1. Ties go to the first label in the order of the
+    calibration predictions. The guarantee is of the voted label and says nothing of the
+    plausibilities: the other opinions may be left out.
+    """
+
+    def calibrate(self, data: CalibrationData, keys: Keys) -> CalibrationScores:
+        """Return one replicate: the score of the vote of each example."""
+        codes = data.voted()[None, :]
+        return CalibrationScores(
+            scores=data.scores_at(codes),
+            label=codes,
+            claim=Claim(
+                covers="the voted label of a new example: its largest plausibility, the first of "
+                "ties",
+                target="voted",
+            ),
+        )
+
+
+@attrs.frozen(kw_only=True)
+class Augmentation:
+    """Calibrate on several augmentations x^1..x^m of each example.
+
+    ``"separate"`` compares augmentation j of a new example with augmentation j of the calibration
+    examples, one p-value each: there is no threshold, and combiner ``average`` keeps 1 - 2 alpha
+    only; ``maximum``, ``held-out-rank`` and the rules for p-values of any dependence keep
+    1 - alpha. ``"mean"`` compares mean scores, ``(1/m) sum_j E(x^j, k)``, and keeps 1 - alpha.
+    ``"pooled"`` compares one augmentation with all of them, masses 1/m, and keeps 1 - alpha for a
+    random augmentation of a new example. Labels count with their plausibilities, as in
+    ``expected``.
+
+    Attributes
+    ----------
+    scores : {"separate", "mean", "pooled"}
+
+    References
+    ----------
+    Stutz et al., TMLR 2023, section on data augmentation; docs/guarantee.md.
+    """
+
+    scores: Literal["separate", "mean", "pooled"] = "mean"
+
+    def calibrate(self, data: CalibrationData, keys: Keys) -> CalibrationScores:
+        """Return one replicate an augmentation, or one of all."""
+        every = data.augmented
+        if every is None:
+            raise InputError(
+                "augmentations-missing",
+                "predictions have no augmentations",
+                expected="the dim augmentation: predictions of each augmentation of an example",
+                got="dims example, label",
+                do="xarray.concat(parts, dim='augmentation'), or calibrator expected",
+                whose="predictions",
+            )
+        atoms = data.atoms()
+        row, label, masses, denominator = atoms
+        count = len(every)
+        if self.scores == "mean":
+            return CalibrationScores(
+                scores=data.scores_of(atoms)[None, :],
+                units=masses,
+                row=row,
+                denominator=denominator,
+                label=label[None, :],
+                separate=False,
+                augmentation="mean",
+            )
+        scores = every[:, row, label]
+        if self.scores == "separate":
+            return CalibrationScores(
+                scores=scores,
+                units=masses,
+                row=row,
+                denominator=denominator,
+                label=np.tile(label, (count, 1)),
+                augmentation="separate",
+            )
+        return CalibrationScores(
+            scores=scores.reshape(1, -1),
+            units=np.tile(masses, count),
+            row=np.tile(row, count),
+            denominator=denominator * count,
+            label=np.tile(label, count)[None, :],
+            separate=False,
+            augmentation="pooled",
+            claim=Claim(
+                covers="a label drawn from the plausibilities of a new example, seen in a random "
+                "one of its augmentations",
+                why="a random augmentation of the new example is one of its m, which weigh as much "
+                "as those of another example",
+            ),
         )

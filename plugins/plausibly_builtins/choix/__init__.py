@@ -4,30 +4,26 @@ from __future__ import annotations
 
 from plausibly.plugin import AGGREGATOR, Registrar, hookimpl
 
-_MODELS = (
-    (
-        "mm",
+_MODELS = {
+    "mm": (
         "MinorizationMaximization",
         "Bradley-Terry by minorization-maximization, from comparisons of two labels",
     ),
-    (
-        "i-lsr",
+    "i-lsr": (
         "IterativeSpectral",
         "Bradley-Terry by iterative Luce spectral ranking, quick for many responses",
     ),
-    ("opt", "Optimised", "Bradley-Terry by Newton's method, with a Gaussian prior"),
-    ("lsr", "Spectral", "Luce spectral ranking: one step towards Bradley-Terry"),
-    (
-        "rank-centrality",
+    "opt": ("Optimised", "Bradley-Terry by Newton's method, with a Gaussian prior"),
+    "lsr": ("Spectral", "Luce spectral ranking: one step towards Bradley-Terry"),
+    "rank-centrality": (
         "RankCentrality",
         "stationary distribution of a walk to labels that win their comparisons",
     ),
-)
+}
 
 
 @hookimpl
 def register(registrar: Registrar) -> None:
-    """Register the components of this family."""
-    for name, place, summary in _MODELS:
-        where = f"plausibly_builtins.choix.models:{place}"
+    for name, (model, summary) in _MODELS.items():
+        where = f"plausibly_builtins.choix.models:{model}"
         registrar.add(AGGREGATOR, name, where, summary=summary, extra="ranking")

@@ -6,6 +6,7 @@ depend on the order of rows, labels or annotators.
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict
 from itertools import product
 from typing import ClassVar, Literal
@@ -27,7 +28,7 @@ from plausibly.plugin import (
     several,
 )
 from plausibly_builtins.aggregation import example_names, refuse_or_warn
-from plausibly_builtins.rankings import rankings, strongly_connected
+from plausibly_builtins.rankings import Example, examples_of
 
 Column = NDArray[np.float64]
 Form = Literal["list", "matrix"]
@@ -36,54 +37,19 @@ _THEIRS = {"regularisation": "alpha", "tolerance": "tol", "iterations": "max_ite
 """What choix calls the parameters."""
 
 
-@attrs.frozen(kw_only=True, eq=False)
-class Compared:
-    """What was compared in one example: codes of labels by name, and how often which won.
-
-    A winner and a loser are places among the labels; pairs are sorted.
-    """
-
-    labels: list[int]
-    times: dict[tuple[int, int], float]
-
-    @property
-    def one_sided(self) -> bool:
-        """Whether some group of labels never loses to a label outside it, or never meets one."""
-        above = np.zeros((len(self.labels), len(self.labels)), bool)
-        for winner, loser in self.times:
-            above[winner, loser] = True
-        return not strongly_connected(above)
-
-    def given(self, form: Form) -> tuple[int, list[tuple[int, int]]] | tuple[Column]:
-        """Return the comparisons as an estimate reads them."""
-        size = len(self.labels)
-        if form == "list":
-            return size, [pair for pair, times in self.times.items() for _ in range(int(times))]
-        found = np.zeros((size, size))
-        for pair, times in self.times.items():
-            found[pair] = times
-        return (found,)
-
-
-def _compared(rows: Rows) -> list[Compared]:
-    """Return what was compared in each example."""
-    by_name = np.argsort(rows.table[names.LABEL].values, kind="stable")
-    rank = np.argsort(by_name)
-    excluded = rows.table.attrs[names.UNLISTED] == "excluded"
-    found = []
-    for responses in rankings(rows, rank):
-        ranks = sorted({rank for _, blocks in responses for block in blocks for rank in block})
-        place = {rank: at for at, rank in enumerate(ranks)}
-        weights: dict[tuple[int, int], list[float]] = defaultdict(list)
-        for weight, blocks in responses:
-            below = set(ranks) if excluded else {rank for block in blocks for rank in block}
-            for block in blocks:
-                below = below.difference(block)
-                for winner, loser in product(block, below):
-                    weights[place[winner], place[loser]].append(weight)
-        times = {pair: float(np.sort(weights[pair]).sum()) for pair in sorted(weights)}
-        found.append(Compared(labels=by_name[ranks].tolist(), times=times))
-    return found
+def _given(example: Example, form: Form) -> tuple[int, list[tuple[int, int]]] | tuple[Column]:
+    """Return the comparisons of two labels as an estimate reads them: winner, then loser."""
+    weights: dict[tuple[int, int], list[float]] = defaultdict(list)
+    for block, below, weight in example.stages:
+        for pair in product(block, below):
+            weights[pair].append(weight)
+    times = {pair: math.fsum(weights[pair]) for pair in sorted(weights)}
+    if form == "list":
+        return example.size, [pair for pair, count in times.items() for _ in range(int(count))]
+    found = np.zeros((example.size, example.size))
+    for pair, count in times.items():
+        found[pair] = count
+    return (found,)
 
 
 def _softmax(logs: Column) -> Column:
@@ -126,19 +92,19 @@ class Choix(Aggregator):
                 do="aggregator choix:i-lsr, choix:lsr or plackett-luce",
                 whose=whose,
             )
-        examples = _compared(rows)
+        examples = examples_of(rows)
         self._tell([at for at, one in enumerate(examples) if one.one_sided], rows)
         found = np.zeros((rows.n, rows.labels))
         failed: dict[int, Exception] = {}
         for at, one in enumerate(examples):
             share = np.full(len(one.labels), 1.0 / max(len(one.labels), 1))
-            if one.times:
+            if one.stages:
                 try:
                     with np.errstate(all="ignore"):
-                        share = _softmax(estimate(*one.given(self.form), **parameters))
+                        share = _softmax(estimate(*_given(one, self.form), **parameters))
                 except (RuntimeError, ValueError, FloatingPointError) as error:
                     failed[at] = error
-            found[at, one.labels] = share
+            found[at, list(one.labels)] = share
         if failed:
             shown = example_names(rows, list(failed))
             more = f"iterations = {10 * asked['iterations']}, " if "iterations" in asked else ""

@@ -18,7 +18,7 @@ from plausibly.plugin import (
     Needs,
     PValues,
 )
-from plausibly_builtins.combiners._merging import AVERAGE_SUFFICES, capped, in_order
+from plausibly_builtins.combiners.merging import AVERAGE_SUFFICES, capped, in_order
 
 _POSITIVE = attrs.validators.gt(0.0)
 
@@ -54,13 +54,11 @@ class EValue:
     )
 
     def _inverse(self, scores: Floats) -> Floats:
-        """Return 1 / a of scores."""
         wide = np.asarray(scores, dtype=np.float64)
         powers: Floats = np.clip(wide, self.floor, np.finfo(np.float64).max) ** self.power
         return powers
 
     def combine(self, p: PValues, held_out: PValues | None) -> Floats:
-        """Return one over the mean e-value of each query, at most 1."""
         pools = p.pools.each
         if max(pool.ordered[-1] for pool in pools) < 0:
             raise IncompatibleComponents(
@@ -80,7 +78,6 @@ class EValue:
             return capped(len(pools) / in_order(e_values))
 
     def guarantee(self, claim: Claim, summary: CalibrationSummary, alpha: Fraction) -> Guarantee:
-        """Return the promise of 1 - alpha."""
         if not summary.equal_masses:
             raise IncompatibleComponents(
                 "pair-incompatible",

@@ -19,7 +19,6 @@ _COMPONENTS = (
 
 @hookimpl
 def register(registrar: Registrar) -> None:
-    """Register the components of this family."""
     for name, place, summary in _COMPONENTS:
         registrar.add(
             AGGREGATOR,

@@ -172,7 +172,6 @@ class CrowdKit(Aggregator):
         return f"aggregator crowd-kit:{self.called}"
 
     def aggregate(self, annotations: xr.Dataset, keys: Keys) -> xr.DataArray:
-        """Return plausibilities (example, label)."""
         found = self._estimated(annotations)
         given, values, rows = found.given, found.chances, found.given.rows
         bad = ~np.isfinite(values).all(axis=1) | (values < 0).any(axis=1)
@@ -187,7 +186,6 @@ class CrowdKit(Aggregator):
         return rows.plausibilities(table).assign_attrs(found.attributes)
 
     def reliability(self, annotations: xr.Dataset) -> xr.Dataset | None:
-        """Return what each annotator is worth."""
         found = self._estimated(annotations)
         given = found.given
         known = given.rows.table.coords
@@ -204,11 +202,9 @@ class CrowdKit(Aggregator):
         return found.given.right(found.chances)
 
     def _with_more(self, table: xr.Dataset, found: Estimated) -> xr.Dataset:
-        """Return the table with what else the model says of annotators."""
         return table
 
     def _estimated(self, annotations: xr.Dataset) -> Estimated:
-        """Return what crowd-kit makes of a table."""
         library = require("crowdkit.aggregation", extra="crowd", whose=self._whose)
         rows = answered_rows(annotations, self.accepts)
         given = Given.of(rows, f"crowd-kit:{self.called}", repeats=self.repeats)

@@ -4,33 +4,28 @@ from __future__ import annotations
 
 from plausibly.plugin import AGGREGATOR, Registrar, hookimpl
 
-_COMPONENTS = (
-    (
-        "dawid-skene",
-        "dawid_skene:DawidSkene",
+_AGGREGATORS = {
+    "dawid-skene": (
+        "em:DawidSkene",
         "one true label an example, a confusion matrix an annotator (EM)",
     ),
-    ("one-coin", "one_coin:OneCoin", "one true label an example, one accuracy an annotator (EM)"),
-    (
-        "worker-agreement",
-        "worker_agreement:WorkerAgreement",
+    "one-coin": ("em:OneCoin", "one true label an example, one accuracy an annotator (EM)"),
+    "worker-agreement": (
+        "votes:WorkerAgreement",
         "votes weighed by how often their annotator agrees with the majority",
     ),
-    (
-        "weighted-vote",
-        "weighted_vote:WeightedVote",
+    "weighted-vote": (
+        "votes:WeightedVote",
         "votes weighed by a weight for each annotator, which you give",
     ),
-    (
-        "exclude",
+    "exclude": (
         "exclude:Exclude",
         "any aggregator without the responses of some annotators: named, or of low weight",
     ),
-)
+}
 
 
 @hookimpl
 def register(registrar: Registrar) -> None:
-    """Register the components of this family."""
-    for name, place, summary in _COMPONENTS:
+    for name, (place, summary) in _AGGREGATORS.items():
         registrar.add(AGGREGATOR, name, f"plausibly_builtins.crowd_models.{place}", summary=summary)

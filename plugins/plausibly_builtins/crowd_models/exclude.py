@@ -29,9 +29,10 @@ from plausibly.plugin import (
     several,
     take_responses,
     warn,
+    with_left_out,
 )
 from plausibly_builtins.aggregation import Around, example_names, refuse_or_warn
-from plausibly_builtins.crowd_models._em import annotators_of, known_annotators
+from plausibly_builtins.crowd_models.em import annotators_of, known_annotators
 
 EXCLUDED = "excluded"
 _REASON = "responses by excluded annotators"
@@ -112,7 +113,6 @@ class Exclude(Around):
         return super().joint or self.below is not None or self.fewer_than > 1
 
     def aggregate(self, annotations: xr.Dataset, keys: Keys) -> xr.DataArray:
-        """Return plausibilities ([draw,] example, label)."""
         rows = answered_rows(annotations, self.accepts)
         if not self.annotators and self.fewer_than < 1 and self.below is None:
             warn(
@@ -130,11 +130,9 @@ class Exclude(Around):
         gone = {who: why for who, why in zip(annotators_of(rows), reasons, strict=True) if why}
         if not gone:
             return found
-        counts: dict[str, int] = json.loads(str(found.attrs.get(names.LEFT_OUT, "{}")))
         # Empty answers, which say nothing, are not counted.
         number = int((out & (rows.mentions > 0)).sum())
-        counts[_REASON] = counts.get(_REASON, 0) + number
-        return found.assign_attrs({EXCLUDED: json.dumps(gone), names.LEFT_OUT: json.dumps(counts)})
+        return with_left_out(found, {_REASON: number}).assign_attrs({EXCLUDED: json.dumps(gone)})
 
     def _reasons(self, rows: Rows) -> list[str]:
         """Return why each annotator is left out; empty where they are not."""

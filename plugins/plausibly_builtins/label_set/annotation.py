@@ -49,7 +49,6 @@ class LabelSet(Annotation):
         return table_from_records(self.name, records, labels, self._mentions)
 
     def validate(self, table: xr.Dataset) -> None:
-        """Refuse repeated labels, and annotators who answer twice."""
         check_labels_once(check_responses(table, self.name))
 
     def _mentions(self, answer: object) -> Answer:

@@ -17,7 +17,7 @@ from plausibly.plugin import (
     Ints,
     Keys,
     Rows,
-    check_table,
+    answered_rows,
     listed,
     names,
     ordered_sum,
@@ -83,8 +83,8 @@ class Spread(Around):
         return self.unseen == "overall" or super().joint
 
     def aggregate(self, annotations: xr.Dataset, keys: Keys) -> xr.DataArray:
-        """Return plausibilities ([draw,] example, label)."""
-        table = check_table(annotations, self.accepts)
+        rows = answered_rows(annotations, self.accepts)
+        table = rows.table
         found = self.inner_for(table).aggregate(table, keys)
         tree = Hierarchy.of_table(table)
         if not tree.above:
@@ -95,7 +95,7 @@ class Spread(Around):
         if self.parents == "error":
             _refuse_parents(found, tree)
         if self.parents == "drop":
-            found = _dropped(found, tree, table)
+            found = _dropped(found, tree, rows)
         elif self.parents != "error":
             found = self._spread(found, tree)
         return found.assign_attrs({names.PARENTS: self.parents})
@@ -204,7 +204,7 @@ def _refuse_parents(found: xr.DataArray, tree: Hierarchy) -> None:
     )
 
 
-def _dropped(found: xr.DataArray, tree: Hierarchy, table: xr.Dataset) -> xr.DataArray:
+def _dropped(found: xr.DataArray, tree: Hierarchy, rows: Rows) -> xr.DataArray:
     """Return the plausibilities of the leaves among themselves."""
     counts = _counts(found)
     values = found.values.astype(np.float64) if counts is None else counts[0].copy()
@@ -224,7 +224,6 @@ def _dropped(found: xr.DataArray, tree: Hierarchy, table: xr.Dataset) -> xr.Data
             whose="annotations",
             details={"examples": examples},
         )
-    rows = Rows.of(table)
     of_parents = np.isin(rows.label, tree.above)
     gone = int(np.rint(rows.weight[rows.response[of_parents]].sum()))
     kept = _with(found, values / total[..., None], None if counts is None else total)

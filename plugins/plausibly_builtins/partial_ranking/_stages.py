@@ -1,17 +1,8 @@
-"""Rankings taken apart: which labels of an example stand above which others, and how often.
-
-In the model of Plackett and Luce a ranking is as likely as its stages together: each block above
-all that is ranked below it. Equal stages of an example are counted as one with a weight, in an
-order that belongs to names: so the order of rows, labels and annotators cannot matter, and neither
-can it whether a response counts twice or stands there twice.
-"""
+"""Examples of the Plackett-Luce model: what was said, priors, and plausibilities of places."""
 
 from __future__ import annotations
 
-import math
-from collections import defaultdict
 from collections.abc import Sequence
-from typing import Literal
 
 import attrs
 import numpy as np
@@ -19,7 +10,6 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from plausibly.plugin import (
-    Bools,
     InputError,
     Ints,
     Keys,
@@ -32,62 +22,22 @@ from plausibly.plugin import (
     several,
 )
 from plausibly_builtins.aggregation import example_names
-from plausibly_builtins.rankings import Blocks, rankings, strongly_connected
+from plausibly_builtins.rankings import Example, Unmentioned, examples_of
 
 Column = NDArray[np.float64]
-Unmentioned = Literal["nothing", "together", "each"]
-"""What happens to labels that no response of the example names."""
-
 UNMENTIONED = attrs.validators.in_(("nothing", "together", "each"))
-
-Stage = tuple[tuple[int, ...], tuple[int, ...], float]
-"""Places of the block, places of what is below it, and how often it was said."""
-
-
-@attrs.frozen(kw_only=True)
-class Example:
-    """What was said of one example: labels that a response names, the rest, and stages.
-
-    A place is an index into the codes `labels`, in the order of their names; the place after the
-    last stands for the `rest`, if they take part in the model. No stage has nothing below it.
-    """
-
-    labels: tuple[int, ...]
-    rest: tuple[int, ...]
-    stages: tuple[Stage, ...]
-
-    @property
-    def size(self) -> int:
-        """Number of places."""
-        return len(self.labels) + bool(self.rest)
-
-    @property
-    def above(self) -> Bools:
-        """Which places some stage puts above which."""
-        found = np.zeros((self.size, self.size), bool)
-        for block, below, _ in self.stages:
-            found[np.ix_(block, below)] = True
-        return found
 
 
 @attrs.frozen(kw_only=True, eq=False)
 class Said:
-    """All examples of a table, in its order."""
-
     rows: Rows
     unmentioned: Unmentioned
     examples: list[Example]
 
     @classmethod
     def of(cls, annotations: xr.Dataset, accepts: frozenset[str], unmentioned: Unmentioned) -> Said:
-        """Return the stages of an annotation table."""
         rows = answered_rows(annotations, accepts)
-        excluded = rows.table.attrs[names.UNLISTED] == "excluded"
-        by_name = np.argsort(rows.table[names.LABEL].values, kind="stable")
-        examples = [
-            _example(responses, by_name, unmentioned, excluded=excluded)
-            for responses in rankings(rows, np.argsort(by_name))
-        ]
+        examples = examples_of(rows, unmentioned)
         return cls(rows=rows, unmentioned=unmentioned, examples=examples)
 
     def prior(self, example: Example, prior: float) -> Column:
@@ -130,12 +80,11 @@ class Said:
         return array.assign_coords(like.coords).assign_attrs(like.attrs)
 
     def named(self, which: Ints) -> list[str]:
-        """Return the names of examples."""
         return example_names(self.rows, which)
 
     def check_two_sided(self) -> None:
         """Refuse examples of which no finite utilities are the most likely ones."""
-        open_ended = [i for i, e in enumerate(self.examples) if not strongly_connected(e.above)]
+        open_ended = [i for i, e in enumerate(self.examples) if e.one_sided]
         if not open_ended:
             return
         shown = self.named(np.array(open_ended))
@@ -154,27 +103,6 @@ class Said:
 def by_example(values: Column, size: Ints) -> list[Column]:
     """Return flat values as one array an example, each of its size."""
     return np.split(values, np.cumsum(size)[:-1]) if size.size else []
-
-
-def _example(
-    responses: Blocks, by_name: Ints, unmentioned: Unmentioned, *, excluded: bool
-) -> Example:
-    ranks = sorted({rank for _, blocks in responses for block in blocks for rank in block})
-    place = {rank: at for at, rank in enumerate(ranks)}
-    rest = ()
-    if unmentioned != "nothing":
-        rest = tuple(by_name[np.setdiff1d(np.arange(by_name.size), ranks)].tolist())
-    counts: dict[tuple[tuple[int, ...], tuple[int, ...]], list[float]] = defaultdict(list)
-    everything = set(range(len(ranks) + bool(rest)))
-    for weight, blocks in responses:
-        found = [sorted(place[rank] for rank in block) for block in blocks]
-        below = everything if excluded else {at for block in found for at in block}
-        for block in found:
-            below = below - set(block)
-            if below:
-                counts[tuple(block), tuple(sorted(below))].append(weight)
-    stages = [(*stage, math.fsum(weights)) for stage, weights in sorted(counts.items())]
-    return Example(labels=tuple(by_name[ranks].tolist()), rest=rest, stages=tuple(stages))
 
 
 HALF = 2.0**-54

@@ -26,7 +26,8 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from plausibly.plugin import Aggregator, Keys, counted, listed, names, several, warn
-from plausibly_builtins.partial_ranking._stages import UNMENTIONED, Column, Said, Unmentioned
+from plausibly_builtins.partial_ranking._stages import UNMENTIONED, Column, Said
+from plausibly_builtins.rankings import Unmentioned
 
 _STEP = 0.125  # between nodes, of blocks of up to thirty
 _FIRST = -42.0  # what lies before is less than exp(-42) of the whole
@@ -119,7 +120,6 @@ def _integrand(time: Column, ratio: Column) -> tuple[Column, Column]:
 
 
 def _waits(time: Column, ratio: Column) -> Column:
-    """Return ``lambda_k y``: (block, place, node)."""
     found: Column = np.exp(np.minimum(ratio[:, :, None] + time, _LATE))
     return found
 
@@ -134,22 +134,7 @@ _NUMBERS_AT_ONCE = 1 << 21  # numbers in memory at a time
 
 
 @attrs.frozen(kw_only=True, eq=False)
-class Fit:
-    """Where each example stopped: log plausibilities of its places, and what it took.
-
-    Steps taken, the largest change of a plausibility in the last, and the objective, (example,).
-    """
-
-    log_share: list[Column]
-    steps: Codes
-    change: Column
-    objective: Column
-
-
-@attrs.frozen(kw_only=True, eq=False)
 class _Alike:
-    """Examples of one size."""
-
     prior: Column
     example: Codes
     block: NDArray[np.bool_]
@@ -158,7 +143,6 @@ class _Alike:
 
     @classmethod
     def of(cls, said: Said, prior: float, which: Codes) -> _Alike:
-        """Return some examples of the table, all of one size."""
         some = [said.examples[i] for i in which]
         flat = [(at, *stage) for at, example in enumerate(some) for stage in example.stages]
         block = np.zeros((len(flat), some[0].size), bool)
@@ -175,7 +159,6 @@ class _Alike:
         )
 
     def part(self, kept: Codes) -> _Alike:
-        """Return some of the examples."""
         new = np.full(len(self.prior), -1, np.intp)
         new[kept] = np.arange(kept.size)
         stages = new[self.example] >= 0
@@ -254,8 +237,13 @@ class _Alike:
         return log_ratio, share / total
 
 
-def fit(said: Said, prior: float, *, tolerance: float, iterations: int) -> Fit:
-    """Return the plausibilities of places at which each example is most likely."""
+def fit(
+    said: Said, prior: float, *, tolerance: float, iterations: int
+) -> tuple[list[Column], Codes, Column, Column]:
+    """Return log plausibilities of places at which each example is most likely, and what it took.
+
+    That is steps, the largest change of a plausibility in the last, and the objective: (example,).
+    """
     sizes = np.array([example.size for example in said.examples], np.intp)
     log_share: list[Column] = [np.zeros(size) for size in sizes]
     steps, change = np.zeros(sizes.size, np.intp), np.zeros(sizes.size)
@@ -267,7 +255,7 @@ def fit(said: Said, prior: float, *, tolerance: float, iterations: int) -> Fit:
         )
         for i, row in zip(which, found, strict=True):
             log_share[i] = row
-    return Fit(log_share=log_share, steps=steps, change=change, objective=objective)
+    return log_share, steps, change, objective
 
 
 def _climb(
@@ -321,7 +309,6 @@ def _normalised(logs: Column) -> Column:
 
 
 def _diagonal(rows: Column) -> Column:
-    """Return matrices with these diagonals: (row, place, place)."""
     found: Column = rows[:, :, None] * np.eye(rows.shape[1])
     return found
 
@@ -380,26 +367,27 @@ class PlackettLuce(Aggregator):
     iterations: int = attrs.field(default=100, validator=attrs.validators.ge(1))
 
     def aggregate(self, annotations: xr.Dataset, keys: Keys) -> xr.DataArray:
-        """Return plausibilities (example, label)."""
         said = Said.of(annotations, self.accepts, self.unmentioned)
         if self.prior == 0:
             said.check_two_sided()
-        found = fit(said, self.prior, tolerance=self.tolerance, iterations=self.iterations)
-        self._tell(said, found)
+        log_share, steps, change, objective = fit(
+            said, self.prior, tolerance=self.tolerance, iterations=self.iterations
+        )
+        self._tell(said, change)
         facts = {
-            "iterations": int(found.steps.max(initial=0)),
-            "change": float(found.change.max(initial=0.0)),
+            "iterations": int(steps.max(initial=0)),
+            "change": float(change.max(initial=0.0)),
             "tolerance": self.tolerance,
-            "objective": float(np.sort(found.objective).sum()),
+            "objective": float(np.sort(objective).sum()),
         }
-        values = said.spread([np.exp(log) for log in found.log_share])
+        values = said.spread([np.exp(log) for log in log_share])
         return said.rows.plausibilities(values).assign_attrs({names.CONVERGENCE: json.dumps(facts)})
 
-    def _tell(self, said: Said, found: Fit) -> None:
-        late = np.flatnonzero(found.change > self.tolerance)
+    def _tell(self, said: Said, changes: Column) -> None:
+        late = np.flatnonzero(changes > self.tolerance)
         if not late.size:
             return
-        shown, change = said.named(late), float(found.change.max())
+        shown, change = said.named(late), float(changes.max())
         warn(
             "not-converged",
             f"plackett-luce has not converged for {several(late.size, 'example')} "

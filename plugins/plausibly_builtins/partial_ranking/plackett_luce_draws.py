@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Sequence
-from typing import Any, ClassVar
+from functools import cached_property
+from typing import ClassVar
 
 import attrs
 import numpy as np
@@ -30,57 +30,13 @@ from plausibly_builtins.partial_ranking._stages import (
     UNMENTIONED,
     Column,
     Said,
-    Unmentioned,
     by_example,
     log_gamma,
     log_normalised,
 )
+from plausibly_builtins.rankings import Unmentioned
 
 Codes = NDArray[np.intp]
-
-
-@attrs.frozen(kw_only=True, eq=False)
-class Felt:
-    """Sums by which the correlation of two sweeps in a row is known, for each of n examples.
-
-    The sums (sum, item) are of the earlier share, the later one, the squares of both, and their
-    product, over the pairs of sweeps that an item has had.
-    """
-
-    count: float
-    example: Codes
-    sums: Column
-    n: int
-
-    @classmethod
-    def none(cls, n: int) -> Felt:
-        """Return no sums."""
-        return cls(count=0.0, example=np.zeros(0, np.intp), sums=np.zeros((5, 0)), n=n)
-
-    @classmethod
-    def of(cls, before: Column, now: Column, example: Codes, n: int, copies: int) -> Felt:
-        """Return the sums of two sweeps of so many draws in a row."""
-        terms = np.stack([before, now, before * before, now * now, before * now])
-        folded = terms.reshape(5, copies, -1).sum(axis=1)
-        return cls(count=float(copies), example=example[: folded.shape[1]], sums=folded, n=n)
-
-    def plus(self, other: Felt) -> Felt:
-        """Return the sums of both."""
-        if not self.count:
-            return other
-        return attrs.evolve(self, count=self.count + other.count, sums=self.sums + other.sums)
-
-    def correlation(self) -> Column:
-        """Return the correlation, between 0 and 1, over all items of an example: (example,)."""
-        if not self.count:
-            return np.zeros(self.n)
-        first, second, squares, later, products = self.sums / self.count
-        together = np.bincount(self.example, products - first * second, self.n)
-        spread = np.bincount(self.example, squares - first**2 + later - second**2, self.n) / 2.0
-        seen = spread > 1e-12
-        found = np.where(seen, together, 0.0) / np.where(seen, spread, 1.0)
-        clipped: Column = np.clip(found, 0.0, 1.0)
-        return clipped
 
 
 _LEAST, _LATEST = 1e-250, 1e260  # of a utility and a time: beyond, products are no floats
@@ -110,7 +66,6 @@ class Chains:
 
     @classmethod
     def of(cls, said: Said, prior: float) -> Chains:
-        """Return the chains of a table."""
         size = np.array([example.size for example in said.examples], np.intp)
         priors = [said.prior(example, prior) for example in said.examples]
         shape = np.concatenate(priors) if priors else np.zeros(0)
@@ -149,59 +104,39 @@ class Chains:
             copy_item=copy_item,
         )
 
-    @property
-    def numbers(self) -> int:
-        """Numbers in the state of one chain."""
-        return self.shape.size + self.below_item.size + self.weight.size + self.copy_item.size
-
-    def times(self, count: int) -> Chains:
-        """Return the chains of so many draws, as if each were a table of its own, in a row."""
-        examples, stages, items = self.size.size, self.stage_example.size, self.shape.size
-        # How far the codes of the next draw are on; columns that are no codes are repeated.
-        steps = {
-            "stage_example": examples,
-            "below_stage": stages,
-            "below_item": items,
-            "single_stage": stages,
-            "single_item": items,
-            "copy_stage": stages,
-            "copy_item": items,
-        }
-        columns: dict[str, Any] = attrs.asdict(self, recurse=False)  # Any: of codes and numbers
-        for name, column in columns.items():
-            columns[name] = _shifted(column, count, steps.get(name))
-        return Chains(**columns)
+    @cached_property
+    def owner(self) -> Codes:
+        return np.repeat(np.arange(self.size.size), self.size)
 
     def run(
-        self, streams: Sequence[Keys], hashes: Hashes, sweeps: int
-    ) -> tuple[list[list[Column]], Felt]:
-        """Return the shares of places where each chain ends: by draw, by example, (place,)."""
-        chains = self.times(len(streams))
-        needed = _Needed.of(self)
-        n = self.size.size
-        owner = np.repeat(np.arange(chains.size.size), chains.size)
-        share = 1.0 / chains.size[owner]
-        waits, felt = np.zeros(chains.copy_item.shape), Felt.none(n)
+        self, needed: _Needed, keys: Keys, hashes: Hashes, sweeps: int, sums: Column
+    ) -> list[Column]:
+        """Return the shares of places where a chain ends, by example; add to the `sums`.
+
+        The sums (5, item) are of the earlier share of two sweeps in a row, the later one, the
+        squares of both, and their product, over the second half of the chain.
+        """
+        share = 1.0 / self.size[self.owner]
+        waits = np.zeros(self.copy_item.shape)
         for sweep in range(sweeps):
             block, within = divmod(sweep, _BLOCK)
             if within == 0:
-                made = [needed.block(stream.child(str(block)), hashes) for stream in streams]
-            taken = needed.taken([one[within] for one in made])
-            now, waits = _sweep(chains, share, waits, owner, taken)
+                made = needed.block(keys.child(str(block)), hashes)
+            now, waits = _sweep(self, share, waits, needed.taken(made[within]))
             if sweep > sweeps // 2:
-                felt = felt.plus(Felt.of(share, now, owner % max(n, 1), n, len(streams)))
+                sums += np.stack([share, now, share * share, now * now, share * now])
             share = now
-        parts = by_example(share, chains.size)
-        return [parts[at * n : (at + 1) * n] for at in range(len(streams))], felt
+        return by_example(share, self.size)
 
-
-def _shifted(column: Codes, count: int, step: int | None) -> Codes:
-    """Return a column once a draw; codes of each draw point at its own copy, and -1 stays."""
-    if step is None:
-        return np.tile(column, count)
-    shift = np.arange(count).reshape(-1, *[1] * column.ndim) * step
-    found: Codes = np.where(column < 0, -1, column + shift).reshape(-1, *column.shape[1:])
-    return found
+    def correlation(self, sums: Column, pairs: int) -> Column:
+        """Return the correlation of two sweeps in a row, from 0 to 1, of each example."""
+        first, second, squares, later, products = sums / max(pairs, 1)
+        n = self.size.size
+        together = np.bincount(self.owner, products - first * second, n)
+        spread = np.bincount(self.owner, squares - first**2 + later - second**2, n) / 2.0
+        seen = spread > 1e-12
+        found: Column = np.where(seen, together, 0.0) / np.where(seen, spread, 1.0)
+        return np.clip(found, 0.0, 1.0)
 
 
 @attrs.frozen(kw_only=True, eq=False)
@@ -250,21 +185,16 @@ class _Needed:
         found: Column = flat[at + np.arange(_BLOCK)[:, None] * step]
         return found
 
-    def taken(self, uniforms: Sequence[Column]) -> tuple[Column, ...]:
-        """Return uniforms of one sweep in the order of the chains: of singles, items, totals, ties.
-
-        The first three are pairs, (2, ...).
-        """
-        pairs = (self.single, self.item, self.total)
-        found = [np.concatenate([one[at] for one in uniforms], axis=1) for at in pairs]
-        return (*found, np.concatenate([one[self.copy] for one in uniforms]))
+    def taken(self, uniforms: Column) -> tuple[Column, ...]:
+        """Return uniforms of one sweep: of singles, items, totals, each (2, ...), and of ties."""
+        return tuple(uniforms[at] for at in (self.single, self.item, self.total, self.copy))
 
 
 def _sweep(
-    chains: Chains, share: Column, waits: Column, owner: Codes, uniforms: tuple[Column, ...]
+    chains: Chains, share: Column, waits: Column, uniforms: tuple[Column, ...]
 ) -> tuple[Column, Column]:
     """Return shares, and arrival times in ties, after one sweep."""
-    stages, items = chains.stage_example.size, share.size
+    stages, items, owner = chains.stage_example.size, share.size, chains.owner
     of_single, of_item, of_total, of_copy = uniforms
     utility = np.maximum(share, _LEAST)
     under = _sums(chains.below_stage, utility[chains.below_item], stages)
@@ -315,7 +245,6 @@ def _arrivals(
 
 
 _FELT = 0.01  # what may be left of the start after the warm-up
-_AT_ONCE = 1 << 18  # numbers in the state of the chains at a time
 
 
 @attrs.frozen(kw_only=True)
@@ -366,28 +295,22 @@ class PlackettLuceDraws(Aggregator):
     warm_up: int = attrs.field(default=50, validator=attrs.validators.ge(2))
 
     def aggregate(self, annotations: xr.Dataset, keys: Keys) -> xr.DataArray:
-        """Return plausibilities (draw, example, label)."""
         said = Said.of(annotations, self.accepts, self.unmentioned)
         _check_whole(said)
         chains = Chains.of(said, self.prior)
         hashes = hash_names(said.rows.table.indexes[names.EXAMPLE])
-        together = max(1, _AT_ONCE // max(chains.numbers, 1))
-        draws: list[list[Column]] = []
-        felt = Felt.none(said.rows.n)
-        for start in range(1, self.draws + 1, together):
-            some = range(start, min(start + together, self.draws + 1))
-            streams = [keys.child(f"plackett-luce-{draw}") for draw in some]
-            shares, more = chains.run(streams, hashes, self.warm_up)
-            draws += shares
-            felt = felt.plus(more)
-        correlation = felt.correlation()
+        needed = _Needed.of(chains)
+        sums = np.zeros((5, chains.shape.size))
+        draws = [
+            chains.run(needed, keys.child(f"plackett-luce-{draw}"), hashes, self.warm_up, sums)
+            for draw in range(1, self.draws + 1)
+        ]
+        pairs = self.draws * (self.warm_up - 1 - self.warm_up // 2)
+        correlation = chains.correlation(sums, pairs)
         self._tell(said, correlation)
         slowest = float(correlation.max(initial=0.0))
-        facts = {
-            "sweeps": self.warm_up,
-            "correlation": slowest,
-            "left": slowest**self.warm_up,
-        }
+        left = slowest**self.warm_up
+        facts = {"sweeps": self.warm_up, "correlation": slowest, "left": left}
         found = said.drawn(draws, self.prior, keys.child("plackett-luce"))
         return found.assign_attrs({names.CONVERGENCE: json.dumps(facts)})
 

@@ -18,7 +18,6 @@ from plausibly.plugin import (
     near,
     quoted,
     several,
-    table_from_codes,
 )
 from plausibly.plugin.readers import (
     Response,
@@ -27,6 +26,7 @@ from plausibly.plugin.readers import (
     first_row,
     read_table,
     states,
+    table_from_codes,
 )
 from plausibly_builtins.readers.base import (
     LONG,

@@ -7,7 +7,6 @@ from plausibly.plugin import AGGREGATOR, Registrar, hookimpl
 
 @hookimpl
 def register(registrar: Registrar) -> None:
-    """Register the components of this family."""
     registrar.add(
         AGGREGATOR,
         "bootstrap",

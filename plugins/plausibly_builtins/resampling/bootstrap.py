@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 
 from plausibly.plugin import (
     Floats,
-    Hashes,
     Ints,
     Keys,
     Rows,
@@ -61,15 +60,33 @@ class Bootstrap(Around):
     draws: int = attrs.field(default=10, validator=attrs.validators.ge(1))
 
     def aggregate(self, annotations: xr.Dataset, keys: Keys) -> xr.DataArray:
-        """Return plausibilities (draw, example, label)."""
         rows = answered_rows(annotations, self.accepts)
         inner = self.inner_for(annotations)
-        said = _Said.of(rows)
+        order = responses_by_name(rows)
+        says = (rows.mentions > 0) & (rows.weight > 0)
+        place, empty = order[says[order]], np.flatnonzero(~says)
+        owner, weight = rows.example[place].astype(np.int64), rows.weight[place]
+        broken = np.bincount(owner, weights=weight != np.rint(weight), minlength=rows.n) > 0
+        fine = np.maximum(np.rint(weight / rows.votes[owner] * _FINE), 1.0)
+        units = np.where(broken[owner], fine, weight).astype(np.int64)
+        responses = np.bincount(owner, minlength=rows.n)
+        counts = np.where(broken, responses, rows.votes).astype(np.int64)
+        worth: Floats = np.where(broken, rows.votes / counts, 1.0)
+        hashes = hash_names(rows.table.indexes[names.EXAMPLE])
         found = []
         for draw in range(1, self.draws + 1):
             stream = keys.child(f"bootstrap-{draw}")
-            one = inner.aggregate(said.resampled(stream.child("responses")), stream.child("inner"))
-            found.append(_like_table(one, rows))
+            uniforms = ragged_uniforms(stream.child("responses"), hashes, counts)
+            times = _drawn_times(uniforms, counts, units, owner)
+            if names.RESPONSE_WEIGHT in rows.table.variables:
+                kept = times > 0
+                drawn = np.concatenate((place[kept], empty))
+                new: Floats = np.concatenate((times[kept] * worth[owner[kept]], rows.weight[empty]))
+                resample = take_responses(rows.table, drawn, new)
+            else:
+                drawn = np.concatenate((np.repeat(place, times), empty))
+                resample = take_responses(rows.table, drawn)
+            found.append(_like_table(inner.aggregate(resample, stream.child("inner")), rows))
         stacked = xr.DataArray(
             np.stack([one.values for one in found]),
             dims=(names.DRAW, names.EXAMPLE, names.LABEL),
@@ -83,56 +100,6 @@ class Bootstrap(Around):
         if common is None:
             return stacked
         return stacked.assign_coords({names.DENOMINATOR: (names.EXAMPLE, common)})
-
-
-@attrs.frozen(kw_only=True, eq=False)
-class _Said:
-    """The responses of a table that say something, ready to be drawn from."""
-
-    table: xr.Dataset
-    place: Ints
-    empty: Ints
-    owner: Ints
-    units: Ints
-    counts: Ints
-    worth: Floats
-    hashes: Hashes
-
-    @classmethod
-    def of(cls, rows: Rows) -> _Said:
-        """Return the responses of a table."""
-        order = responses_by_name(rows)
-        says = (rows.mentions > 0) & (rows.weight > 0)
-        place = order[says[order]]
-        owner, weight = rows.example[place].astype(np.int64), rows.weight[place]
-        broken = np.bincount(owner, weights=weight != np.rint(weight), minlength=rows.n)
-        whole = broken == 0
-        responses = np.bincount(owner, minlength=rows.n)
-        total = rows.votes
-        fine = np.maximum(np.rint(weight / total[owner] * _FINE), 1.0)
-        counts = np.where(whole, total, responses).astype(np.int64)
-        return cls(
-            table=rows.table,
-            place=place,
-            empty=np.flatnonzero(~says),
-            owner=owner,
-            units=np.where(whole[owner], weight, fine).astype(np.int64),
-            counts=counts,
-            worth=np.where(whole, 1.0, total / counts),
-            hashes=hash_names(rows.table.indexes[names.EXAMPLE]),
-        )
-
-    def resampled(self, keys: Keys) -> xr.Dataset:
-        """Return the table of one resample."""
-        uniforms = ragged_uniforms(keys, self.hashes, self.counts)
-        times = _drawn_times(uniforms, self.counts, self.units, self.owner)
-        if names.RESPONSE_WEIGHT not in self.table.variables:
-            repeated = np.repeat(self.place, times)
-            return take_responses(self.table, np.concatenate((repeated, self.empty)))
-        kept = times > 0
-        before: Floats = self.table[names.RESPONSE_WEIGHT].values[self.empty]
-        weight = np.concatenate((times[kept] * self.worth[self.owner[kept]], before))
-        return take_responses(self.table, np.concatenate((self.place[kept], self.empty)), weight)
 
 
 def _drawn_times(uniforms: Floats, counts: Ints, units: Ints, owner: Ints) -> NDArray[np.int64]:

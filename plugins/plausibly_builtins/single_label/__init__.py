@@ -7,7 +7,6 @@ from plausibly.plugin import AGGREGATOR, ANNOTATION, Registrar, hookimpl
 
 @hookimpl
 def register(registrar: Registrar) -> None:
-    """Register the components of this family."""
     registrar.add(
         ANNOTATION,
         "single-label",
@@ -17,12 +16,12 @@ def register(registrar: Registrar) -> None:
     registrar.add(
         AGGREGATOR,
         "label-frequency",
-        "plausibly_builtins.single_label.label_frequency:LabelFrequency",
+        "plausibly_builtins.single_label.votes:LabelFrequency",
         summary="share of the votes that name a label (the default for single labels)",
     )
     registrar.add(
         AGGREGATOR,
         "majority-vote",
-        "plausibly_builtins.single_label.majority_vote:MajorityVote",
+        "plausibly_builtins.single_label.votes:MajorityVote",
         summary="all weight on the label with most votes, with a tie policy",
     )

@@ -1,4 +1,4 @@
-"""Majority vote: only the most frequent label counts."""
+"""Plausibilities from votes: the share of each label, or all on the most frequent one."""
 
 from __future__ import annotations
 
@@ -8,9 +8,31 @@ import attrs
 import numpy as np
 import xarray as xr
 
-from plausibly.plugin import Aggregator, Bools, Keys, Rows, answered_rows, hash_names, names
+from plausibly.plugin import Aggregator, Bools, Ints, Keys, Rows, answered_rows, hash_names, names
+from plausibly_builtins.aggregation import Shares, Terms
 
 _TIE_WITHIN = 1e-12
+
+
+@attrs.frozen(kw_only=True)
+class LabelFrequency(Shares):
+    """Plausibility of a label = votes for it / votes.
+
+    ``lambda_ik = sum_b w_b 1[b = k] / sum_b w_b`` over the responses b of example i that name a
+    label, w_b their `response_weight` (1 where the table has none). Where all weights are whole
+    numbers, the votes of each example are its `denominator`, and every share is the exact one,
+    rounded once.
+
+    References
+    ----------
+    Stutz et al., *Conformal prediction under ambiguous ground truth*, TMLR 2023, section 2.
+    """
+
+    accepts: ClassVar[frozenset[str]] = frozenset({"single-label"})
+
+    def _terms(self, rows: Rows) -> Terms:
+        votes = rows.votes
+        return rows.of_mention(rows.weight), votes, votes.astype(np.int64) if rows.counts else None
 
 
 @attrs.frozen(kw_only=True)
@@ -48,7 +70,7 @@ class MajorityVote(Aggregator):
         return rows.plausibilities(tied / winners[:, None], denominator=winners)
 
 
-def _only(place: np.ndarray[tuple[int], np.dtype[np.intp]], labels: int) -> Bools:
+def _only(place: Ints, labels: int) -> Bools:
     chosen: Bools = np.arange(labels) == place[:, None]
     return chosen
 

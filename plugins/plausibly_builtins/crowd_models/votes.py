@@ -1,4 +1,4 @@
-"""Votes that count as much as you say: annotators with weights of your own, or none."""
+"""Votes that weigh as much as their annotator: by agreement with the majority, or as given."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ import xarray as xr
 
 from plausibly.plugin import (
     Aggregator,
+    Bools,
     InputError,
     Keys,
     Rows,
@@ -21,7 +22,64 @@ from plausibly.plugin import (
     several,
 )
 from plausibly_builtins.aggregation import example_names
-from plausibly_builtins.crowd_models._em import known_annotators
+from plausibly_builtins.crowd_models.em import UNKNOWN, Cells, Column, Unknown, known_annotators
+
+_TIE_WITHIN = 1e-12
+
+
+@attrs.frozen(kw_only=True)
+class WorkerAgreement(Aggregator):
+    """Plausibility of a label = the weight of those who said it / the weight of all who answered.
+
+    The weight of an annotator is how often they agree with the majority of everybody, themselves
+    included; where L labels tie for the most votes, to say one of them is 1/L of an agreement::
+
+        a_q        =  sum_r w_r 1[l_r in top_i] / |top_i|  /  sum_r w_r,   over responses r of q
+        lambda_ik  =  sum_r w_r a_{q_r} 1[l_r = k]  /  sum_r w_r a_{q_r},  over responses r of i
+
+    top_i are the labels with the most votes for example i (compared exactly where all response
+    weights are whole numbers, else to 12 digits), and w_r is the `response_weight`. There is no
+    model and nothing to converge; it is as linear in the votes as label frequency, once the weights
+    are known. They come from the whole table, so that an example's plausibilities depend on all
+    other examples (`joint`). With few responses an example, one's own vote decides often.
+
+    Attributes
+    ----------
+    unknown : {"together", "error"}
+        Take all responses of unknown annotators as those of one annotator, with a warning, or
+        refuse them.
+
+    References
+    ----------
+    "Worker agreement with aggregate" (Wawa), as crowdsourcing platforms use it.
+    """
+
+    accepts: ClassVar[frozenset[str]] = frozenset({"single-label"})
+    joint: ClassVar[bool] = True
+
+    unknown: Unknown = attrs.field(default="together", validator=UNKNOWN)
+
+    def aggregate(self, annotations: xr.Dataset, keys: Keys) -> xr.DataArray:
+        cells = self._cells(annotations)
+        shares = cells.weighted(_agreement(cells))
+        return cells.rows.plausibilities(cells.as_table(shares / shares.sum(axis=0)))
+
+    def reliability(self, annotations: xr.Dataset) -> xr.Dataset:
+        cells = self._cells(annotations)
+        return cells.reliability(_agreement(cells))
+
+    def _cells(self, annotations: xr.Dataset) -> Cells:
+        return Cells.of(annotations, self.accepts, self.unknown, "worker-agreement")
+
+
+def _agreement(cells: Cells) -> Column:
+    """Return how often each annotator agrees with the majority: (annotator,)."""
+    votes = cells.votes
+    most = votes.max(axis=0, initial=0.0)
+    top = votes >= (most if cells.rows.counts else most * (1 - _TIE_WITHIN))
+    with np.errstate(invalid="ignore"):
+        found: Column = cells.right(top / top.sum(axis=0)) / cells.responses
+    return found
 
 
 def _weights(_: object, __: object, value: Mapping[str, float]) -> None:
@@ -55,20 +113,19 @@ class WeightedVote(Aggregator):
     others: float = attrs.field(default=1.0, validator=attrs.validators.ge(0.0))
 
     def aggregate(self, annotations: xr.Dataset, keys: Keys) -> xr.DataArray:
-        """Return plausibilities (example, label)."""
         rows = answered_rows(annotations, self.accepts)
         terms = (rows.weight * self._of_annotators(rows)[rows.annotator])[rows.response]
         total = rows.by_example(terms)
         _check(total > 0, rows)
         return rows.plausibilities(rows.by_label(terms) / total[:, None])
 
-    def _of_annotators(self, rows: Rows) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
+    def _of_annotators(self, rows: Rows) -> Column:
         """Return the weight of each annotator, (annotator + 1,): unknown ones look at the last."""
         known = known_annotators(rows, self.weights, "weighted-vote has weights of", "weights")
         return np.array([*(self.weights.get(name, self.others) for name in known), self.others])
 
 
-def _check(answered: np.ndarray[tuple[int], np.dtype[np.bool_]], rows: Rows) -> None:
+def _check(answered: Bools, rows: Rows) -> None:
     if answered.all():
         return
     shown = example_names(rows, ~answered)

@@ -1,0 +1,294 @@
+"""Calibrators around another one: apart by group or label, weighted, or with clusters."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any, ClassVar, cast
+
+import attrs
+import numpy as np
+from numpy.typing import NDArray
+
+from plausibly.plugin import (
+    CALIBRATOR,
+    CalibrationData,
+    CalibrationScores,
+    Calibrator,
+    ComponentLike,
+    Exchangeable,
+    IncompatibleComponents,
+    Ints,
+    Keys,
+    counted,
+    names,
+    resolve,
+)
+
+
+def _resolved(like: ComponentLike[Calibrator]) -> Calibrator:
+    return resolve(CALIBRATOR, like)
+
+
+@attrs.frozen(kw_only=True)
+class Wrapper(Calibrator):
+    """A calibrator around another one, by a coordinate of the examples."""
+
+    name: ClassVar[str]
+
+    by: str = attrs.field(validator=attrs.validators.min_len(1))
+    # Any: the default is a name, which the converter makes a component of.
+    inner: Calibrator = attrs.field(default=cast("Any", "expected"), converter=_resolved)
+
+    def _calibrated(
+        self, data: CalibrationData, keys: Keys, reason: str, *, weights: bool = False
+    ) -> CalibrationScores:
+        """Return the inner scores, which are not apart; weighted only where `weights`."""
+        found = self.inner.calibrate(data, keys)
+        if found.claim.by or (found.weight is not None and not weights):
+            raise self._refused(reason)
+        return found
+
+    def _check_examples(self, found: CalibrationScores, data: CalibrationData, reason: str) -> None:
+        """Refuse masses that are not those of the examples, but of groups of them."""
+        if found.examples != len(data) or found.claim.cluster:
+            raise self._refused(reason)
+
+    def _refused(self, reason: str) -> IncompatibleComponents:
+        return IncompatibleComponents(
+            "pair-incompatible",
+            f"calibrator {self.name} cannot have {type(self.inner).__name__} inside",
+            expected="expected, monte-carlo, voted, or another that goes with it",
+            got=reason,
+            do='inner = { name = "expected" }',
+            whose=f"calibrator {self.name}",
+        )
+
+
+@attrs.frozen(kw_only=True)
+class Mondrian(Wrapper):
+    """Keep p-values apart by a group that is known of new examples, or by label.
+
+    By a coordinate of the examples: the atoms of the group of the new example, own mass one. A
+    group that calibration lacks has no atoms: its examples get every label, with a warning.
+
+    By ``"label"``: for the label k that is asked about the atoms of label k, one mass formula
+    ``(sum_i lambda_ik 1[E_ik <= s] + 1) / (sum_i lambda_ik + 1)``. A new example that an expert
+    would call k is then covered with 1 - alpha. What counts is the mass ``sum_i lambda_ik`` of a
+    label, not the number of examples that have it.
+
+    Attributes
+    ----------
+    by : str
+        A coordinate of the examples, or ``"label"``.
+    inner : Calibrator
+        What makes the atoms.
+
+    References
+    ----------
+    Vovk, Lindsay, Nouretdinov & Gammerman, Mondrian confidence machine, 2003; the masses:
+    docs/guarantee.md.
+    """
+
+    name: ClassVar[str] = "mondrian"
+
+    def calibrate(self, data: CalibrationData, keys: Keys) -> CalibrationScores:
+        """Return the inner calibrator's atoms, each in the cell of its group or label."""
+        if self.by == names.LABEL:
+            return self._by_label(data, keys)
+        return self._by_group(data, keys)
+
+    def _by_group(self, data: CalibrationData, keys: Keys) -> CalibrationScores:
+        groups, code = data.groups(self.by, whose=f"calibrator {self.name}")
+        rows = [np.flatnonzero(code == group) for group in range(len(groups))]
+        # Without examples there is still an answer: atoms of no cell.
+        reason = "name one coordinate that has both groupings"
+        parts = [
+            self._calibrated(data.take(own), keys, reason, weights=True) for own in rows or [code]
+        ]
+        found = _together(parts)
+        return attrs.evolve(
+            found,
+            claim=attrs.evolve(found.claim.within(self.by), notes=_notes(groups, parts)),
+            group=np.repeat(
+                np.arange(len(groups)), [part.scores.shape[1] for part in parts][: len(groups)]
+            ),
+            groups=tuple(map(str, groups)),
+        )
+
+    def _by_label(self, data: CalibrationData, keys: Keys) -> CalibrationScores:
+        found = self._calibrated(data, keys, "masses of a label without weights")
+        reason = "atoms that are not of one label of one example"
+        self._check_examples(found, data, reason)
+        if found.label is None or found.augmentation != "none":
+            raise self._refused(reason)
+        draws = len(found.scores)
+        units, denominator = found.masses()
+        return attrs.evolve(
+            found,
+            scores=found.scores.reshape(1, -1),
+            units=np.tile(units, draws),
+            row=np.tile(found.rows(), draws),
+            denominator=denominator * draws,
+            label=found.label.reshape(1, -1),
+            separate=False,
+            claim=attrs.evolve(
+                found.claim,
+                by=names.LABEL,
+                why="given the label, the new example is each of n + 1 with the odds of its "
+                "plausibilities, and counts for one at most",
+            ),
+            group=found.label.reshape(-1).astype(np.int64),
+            groups=data.labels,
+            of_atoms=True,
+        )
+
+
+def _notes(groups: NDArray[np.str_], parts: Sequence[CalibrationScores]) -> tuple[str, ...]:
+    """Return what is noted of all groups, and what differs with the group that it is noted of."""
+    of_all = [
+        note for note in parts[0].claim.notes if all(note in part.claim.notes for part in parts)
+    ]
+    own = [
+        f"{group}: {note}"
+        for group, part in zip(groups, parts, strict=False)
+        for note in part.claim.notes
+        if note not in of_all
+    ]
+    return (*own, *of_all)
+
+
+def _joined(parts: Sequence[NDArray[Any] | None]) -> NDArray[Any] | None:  # Any: of numbers
+    known = [part for part in parts if part is not None]
+    return np.concatenate(known, axis=-1) if len(known) == len(parts) else None
+
+
+def _together(parts: Sequence[CalibrationScores]) -> CalibrationScores:
+    """Return the atoms of all groups side by side."""
+    first = parts[0]
+    if first.units is None:
+        row = None
+    else:
+        before = np.cumsum([0, *(part.examples for part in parts)])
+        row = np.concatenate([p.rows() + start for p, start in zip(parts, before, strict=False)])
+    return attrs.evolve(
+        first,
+        scores=np.concatenate([part.scores for part in parts], axis=1),
+        units=_joined([part.units for part in parts]),
+        row=row,
+        denominator=_joined([part.denominator for part in parts]),
+        label=_joined([part.label for part in parts]),
+        weight=_joined([part.weight for part in parts]),
+    )
+
+
+@attrs.frozen(kw_only=True)
+class Grouped(Wrapper):
+    """Let each group, such as a patient, weigh as much as any other, whatever its examples.
+
+    ``p(s) = (sum_g (1 / n_g) sum_(i in g) mass_i(s) + 1) / (G + 1)`` over G groups with n_g
+    examples each. Examples of one patient may be alike; patients are exchangeable.
+
+    Attributes
+    ----------
+    by : str
+        Coordinate of the examples that names the group.
+    inner : Calibrator
+        What makes the atoms.
+
+    References
+    ----------
+    Lee, Barber & Willett, Distribution-free inference with hierarchical data, arXiv 2306.06342;
+    Dunn, Wasserman & Ramdas, Distribution-free prediction sets for two-layer hierarchical models,
+    2022.
+    """
+
+    name: ClassVar[str] = "grouped"
+
+    def calibrate(self, data: CalibrationData, keys: Keys) -> CalibrationScores:
+        """Return the inner calibrator's atoms, masses divided among the examples of a group."""
+        reason = "put mondrian outside; weights are per example"
+        found = self._calibrated(data, keys, reason)
+        self._check_examples(found, data, "groups inside groups")
+        groups, group = data.groups(self.by, whose=f"calibrator {self.name}")
+        units, denominator = found.masses()
+        common, share = _shares(group, denominator, len(groups))
+        row = found.rows()
+        return attrs.evolve(
+            found,
+            units=units * share[row],
+            row=group[row],
+            denominator=common,
+            claim=attrs.evolve(
+                found.claim.of_new(self.by),
+                unit=f'values of "{self.by}"',
+                why=f'each "{self.by}" shares one mass among its examples',
+                reference="Lee, Barber & Willett, arXiv 2306.06342",
+            ),
+        )
+
+
+def _shares(group: Ints, denominator: Ints, count: int) -> tuple[Ints, Ints]:
+    """Return units in the mass of a group, and what one unit of each example is worth in them."""
+    sizes = np.bincount(group, minlength=count)
+    # Python integers: many different denominators have a large common multiple.
+    common = np.array(
+        [
+            math.lcm(*(int(one) for one in set(denominator[group == place].tolist()))) * int(size)
+            for place, size in enumerate(sizes.tolist())
+        ],
+        dtype=object,
+    )
+    return common, common[group] // (denominator.astype(object) * sizes[group])
+
+
+@attrs.frozen(kw_only=True)
+class Weighted(Wrapper):
+    """Weigh examples by how much more often new examples are like them.
+
+    With ``w = dQ/dP``, new over calibration frequency of x, known up to a factor:
+    ``p(s) = (sum_i w_i mass_i(s) + w(x)) / (sum_i w_i + w(x))``. The threshold depends on x.
+    Sets are every label where ``w(x) > alpha sum_i w_i / (1 - alpha)``.
+
+    Attributes
+    ----------
+    by : str
+        Coordinate of the examples, calibration and new, with the weights: see
+        `plausibly.likelihood_ratios`.
+    inner : Calibrator
+        What makes the atoms.
+
+    References
+    ----------
+    Tibshirani, Barber, Candès & Ramdas, Conformal prediction under covariate shift, 2019.
+    """
+
+    name: ClassVar[str] = "weighted"
+
+    def calibrate(self, data: CalibrationData, keys: Keys) -> CalibrationScores:
+        """Return the inner calibrator's atoms, with the weight of each example."""
+        found = self._calibrated(data, keys, "put mondrian outside, weighted inside")
+        self._check_examples(found, data, "weights are one an example")
+        weight = data.weights(self.by, whose=f"calibrator {self.name}")
+        worth = _effective_size(weight)
+        return attrs.evolve(
+            found,
+            weight=weight,
+            claim=attrs.evolve(
+                found.claim,
+                assumption=Exchangeable(weights=self.by),
+                why="the new example is each of n + 1 with odds like the weights",
+                reference="Tibshirani, Barber, Candès & Ramdas 2019",
+                notes=(
+                    *found.claim.notes,
+                    f"the weights are worth {worth:,.4g} equal ones, of {counted(len(data))}",
+                    "estimated weights cost up to half their mean error in coverage",
+                ),
+            ),
+        )
+
+
+def _effective_size(weight: NDArray[np.float64]) -> float:
+    """Return how many equal weights these are worth: ``(sum w)^2 / sum w^2``; 0 for none."""
+    scaled = weight / (weight.max(initial=0.0) or 1.0)
+    return float(scaled.sum() ** 2 / ((scaled**2).sum() or 1.0))

@@ -1,0 +1,425 @@
+"""Rules that merge the p-values of several replicates, whatever they are p-values of."""
+
+from __future__ import annotations
+
+import math
+from abc import abstractmethod
+from collections.abc import Sequence
+from decimal import Decimal, localcontext
+from fractions import Fraction
+from functools import cache, reduce
+from typing import ClassVar
+
+import attrs
+import numpy as np
+
+from plausibly.plugin import (
+    CalibrationSummary,
+    Claim,
+    Floats,
+    Guarantee,
+    InputError,
+    Ints,
+    Needs,
+    PValues,
+    counted,
+)
+
+VOVK_WANG = "Vovk & Wang, Combining p-values via averaging, Biometrika 2020"
+GASPARIN = "Gasparin, Wang & Ramdas, Combining exchangeable p-values, arXiv 2404.03484"
+EXCHANGEABLE_REPLICATES = "replicates are exchangeable, as labels drawn alike are"
+AVERAGE_SUFFICES = (
+    "where replicates share the test score, as drawn labels do, combiner average already has "
+    "1 - alpha; in every comparison of docs/combiners.md its sets are smaller"
+)
+_EXCHANGEABLE_MARKOV = (
+    "prefix means of exchangeable e-values reach 1 / alpha with probability at most alpha "
+    "(exchangeable Markov inequality)"
+)
+
+_DIGITS = 50
+_WHOLE = 2**50
+_WIDE = 2**62
+
+
+def checked(p_values: Floats) -> Floats:
+    """Return p-values (replicate, *query) as float64, or say what is wrong with them."""
+    values = np.asarray(p_values, dtype=np.float64)
+    wrong = 0 if values.ndim == 0 else int((~((values > 0) & (values <= 1))).sum())
+    if values.ndim == 0 or not values.shape[0] or wrong:
+        raise InputError(
+            "p-values-range",
+            "p-values cannot be merged",
+            expected="numbers above 0 and at most 1, of shape (replicate, ...)",
+            got=f"{counted(wrong)} others" if wrong else f"the shape {values.shape}",
+            do="pass one row of p-values a replicate",
+            whose="p-values",
+        )
+    return values
+
+
+def ranks(p: PValues) -> tuple[Floats | Ints, int]:
+    """Return numerators and denominator of the replicates' p-values."""
+    each = p.each()
+    total = p.pools.each[0].total
+    if p.weight is not None or total >= _WHOLE or 2 * p.m * total >= _WIDE:
+        return each, 1
+    return np.rint(each * total).astype(np.int64), total
+
+
+def in_order(rows: Floats | Sequence[Floats]) -> Floats:
+    """Return the sum over replicates, added in their order whatever the shape of the queries."""
+    total: Floats = reduce(np.add, rows)
+    return total
+
+
+def zeros_allowed() -> np.errstate:
+    """Return a context for p-values of 0, which new examples of weight 0 have: limits hold."""
+    return np.errstate(divide="ignore", invalid="ignore")
+
+
+def above_zero(merged: Floats, values: Floats | Ints) -> Floats:
+    """Return merged p-values, where these underflowed the least normal double."""
+    kept: Floats = np.maximum(merged, np.finfo(np.float64).tiny * (values.min(axis=0) > 0))
+    return kept
+
+
+def capped(p_values: Floats) -> Floats:
+    kept: Floats = np.minimum(p_values, 1.0)
+    return kept
+
+
+def between(merged: Floats, values: Floats | Ints, unit: int) -> Floats:
+    """Return means kept between the least and the largest p-value against rounding."""
+    kept: Floats = np.clip(merged, values.min(axis=0) / unit, values.max(axis=0) / unit)
+    return kept
+
+
+@cache
+def euler() -> Fraction:
+    with localcontext() as context:
+        context.prec = _DIGITS
+        return Fraction(Decimal(1).exp())
+
+
+@cache
+def logarithm(number: int) -> Fraction:
+    """Return the natural logarithm of a whole number to fifty digits."""
+    with localcontext() as context:
+        context.prec = _DIGITS
+        return Fraction(Decimal(number).ln())
+
+
+def promised(
+    claim: Claim,
+    summary: CalibrationSummary,
+    alpha: Fraction,
+    *,
+    factor: Fraction,
+    why: str,
+    reference: str,
+    level: Fraction | None = None,
+    exchangeable: bool = False,
+    notes: tuple[str, ...] = (),
+) -> Guarantee:
+    """Return the guarantee of `level`, 1 - alpha by default, of `factor` times a p-value."""
+    least = factor / (summary.n + 1)
+    # Separate test scores are merged in a random order, in which any p-values are exchangeable.
+    ordered = summary.m > 1 and not summary.shared_score
+    if exchangeable and summary.m > 1 and summary.shared_score:
+        conditions = (*claim.conditions, EXCHANGEABLE_REPLICATES)
+        claim = attrs.evolve(claim, conditions=conditions)
+    return summary.guarantee(
+        claim,
+        alpha,
+        1 - alpha if level is None else level,
+        why=why,
+        reference=reference,
+        needed=math.ceil(factor / alpha) - 1,
+        # p-values are capped at 1, above every alpha.
+        least_alpha=float(least) if least < 1 else None,
+        vacuous=alpha < least,
+        random=("the order of the augmentations",) if exchangeable and ordered else (),
+        notes=(*notes, AVERAGE_SUFFICES) if summary.shared_score else notes,
+    )
+
+
+def unproved(
+    claim: Claim, summary: CalibrationSummary, alpha: Fraction, reason: str, *, reference: str
+) -> Guarantee:
+    """Return that nothing is guaranteed of several p-values; one is valid."""
+    if summary.m == 1:
+        return summary.guarantee_of_rank(
+            claim,
+            alpha,
+            why="there is one replicate, whose p-value is given back as it is",
+            reference="Vovk, Gammerman & Shafer, Algorithmic learning in a random world, 2005",
+        )
+    return summary.no_guarantee(claim, alpha, reason, reference=reference)
+
+
+class Merging:
+    """A rule that makes one p-value of several, and guarantees 1 - alpha."""
+
+    __slots__ = ()
+
+    held_out: ClassVar[float] = 0.0
+    needs: ClassVar[Needs] = "each"
+    why: ClassVar[str]
+    reference: ClassVar[str] = VOVK_WANG
+    exchangeable: ClassVar[bool] = False
+
+    @abstractmethod
+    def _merged(self, values: Floats | Ints, unit: int) -> Floats:
+        """Return the merged p-values ``(*query)`` of ``values / unit``, (replicate, *query)."""
+
+    def _factor(self, m: int) -> Fraction:
+        """Return what the rule multiplies by: no p-value is less than this over n + 1."""
+        return Fraction(2)
+
+    def merge(self, p_values: Floats) -> Floats:
+        return self._merged(checked(p_values), 1)
+
+    def combine(self, p: PValues, held_out: PValues | None) -> Floats:
+        with zeros_allowed():
+            return self._merged(*ranks(p))
+
+    def guarantee(self, claim: Claim, summary: CalibrationSummary, alpha: Fraction) -> Guarantee:
+        return promised(
+            claim,
+            summary,
+            alpha,
+            factor=self._factor(summary.m),
+            why=self.why,
+            reference=self.reference,
+            exchangeable=self.exchangeable,
+        )
+
+
+@attrs.frozen(kw_only=True)
+class Bonferroni(Merging):
+    """Take m times the least p-value: ``min(1, m min_j p_j)``.
+
+    Valid for p-values of any dependence, and wasteful for those that are alike.
+
+    References
+    ----------
+    Vovk & Wang, Combining p-values via averaging, Biometrika 2020 (its means of order -infinity).
+    """
+
+    why: ClassVar[str] = (
+        "each of m p-values is at most alpha / m with probability at most alpha / m, "
+        "whatever their dependence"
+    )
+    reference: ClassVar[str] = "the union bound, Bonferroni 1936"
+
+    def _merged(self, values: Floats | Ints, unit: int) -> Floats:
+        return capped(len(values) * values.min(axis=0) / unit)
+
+    def _factor(self, m: int) -> Fraction:
+        return Fraction(m)
+
+
+def half(count: int) -> int:
+    return -(-count // 2)
+
+
+@attrs.frozen(kw_only=True)
+class Median(Merging):
+    """Take the median and double it: ``min(1, p_(k) m / k)``, k = ceil(m / 2).
+
+    p_(k) is the k-th smallest. The factor is 2 for an even number of replicates and a little less
+    for an odd one. Valid for p-values of any dependence.
+
+    References
+    ----------
+    Rüger, Das maximale Signifikanzniveau des Tests "Lehne H0 ab, wenn k unter n gegebenen Tests zur
+    Ablehnung führen", Metrika 1978.
+    """
+
+    why: ClassVar[str] = (
+        "k of m p-values are at most alpha k / m with probability at most alpha (Markov's "
+        "inequality for their number)"
+    )
+    reference: ClassVar[str] = "Rüger, Metrika 25, 1978"
+
+    def _merged(self, values: Floats | Ints, unit: int) -> Floats:
+        m, k = len(values), half(len(values))
+        return capped(m * np.sort(values, axis=0)[k - 1] / (k * unit))
+
+    def _factor(self, m: int) -> Fraction:
+        return Fraction(m, half(m))
+
+
+@attrs.frozen(kw_only=True)
+class Geometric(Merging):
+    """Take e times the geometric mean: ``min(1, e (p_1 ... p_m)^(1/m))``.
+
+    Valid for p-values of any dependence.
+
+    References
+    ----------
+    Vovk & Wang, Combining p-values via averaging, Biometrika 2020 (after Mattner).
+    """
+
+    why: ClassVar[str] = (
+        "log(alpha / p) above zero has a mean of at most alpha, and so has its average over "
+        "replicates, which must reach 1"
+    )
+
+    def _merged(self, values: Floats | Ints, unit: int) -> Floats:
+        logs = np.log(values / unit)
+        return capped(np.exp(1.0 + in_order(logs) / len(values)))
+
+    def _factor(self, m: int) -> Fraction:
+        return euler()
+
+
+def harmonic_factor(count: int) -> Fraction:
+    """Return what the harmonic mean of so many p-values is multiplied by."""
+    if count <= 2:
+        return Fraction(count)
+    return euler() * logarithm(count)
+
+
+@attrs.frozen(kw_only=True)
+class Harmonic(Merging):
+    """Take a multiple of the harmonic mean: ``min(1, a_m m / (1/p_1 + ... + 1/p_m))``.
+
+    a_1 = 1, a_2 = 2, and a_m = e log m from m = 3 on: no constant serves every m. Valid for
+    p-values of any dependence; docs/combiners.md has the proof in four lines.
+
+    References
+    ----------
+    Vovk & Wang, Combining p-values via averaging, Biometrika 2020.
+    """
+
+    why: ClassVar[str] = (
+        "the average of 1/p, cut off where one replicate decides alone, is bounded in mean"
+    )
+    reference: ClassVar[str] = f"{VOVK_WANG}; proof in docs/combiners.md"
+
+    def _merged(self, values: Floats | Ints, unit: int) -> Floats:
+        m = len(values)
+        if m == 1:
+            return capped(values[0] / unit)
+        if m == 2:
+            # Products of numerators pass 64 bits; as floats they are exact while they are small,
+            # and the ratio is rounded once.
+            first, second = values.astype(np.float64)
+            both = np.where(first + second > 0, first + second, 1.0)
+            return capped(4 * first * second / (both * unit))
+        return capped(float(harmonic_factor(m)) * m / in_order(unit / values))
+
+    def _factor(self, m: int) -> Fraction:
+        return harmonic_factor(m)
+
+
+@attrs.frozen(kw_only=True)
+class Cauchy(Merging):
+    """Average on the scale of a Cauchy variable: ``arccot(mean_j cot(pi p_j)) / pi``.
+
+    Known to hold only as alpha goes to 0. At alpha = 0.1, exchangeable p-values exist with which it
+    misses with probability 0.2 (measured in docs/combiners.md).
+
+    References
+    ----------
+    Liu & Xie, Cauchy combination test, Journal of the American Statistical Association 2020.
+    """
+
+    def _merged(self, values: Floats | Ints, unit: int) -> Floats:
+        cotangents = 1.0 / np.tan(np.pi * (values / unit))
+        merged = np.arctan2(1.0, in_order(cotangents) / len(values)) / np.pi
+        return between(merged, values, unit)
+
+    def guarantee(self, claim: Claim, summary: CalibrationSummary, alpha: Fraction) -> Guarantee:
+        return unproved(
+            claim,
+            summary,
+            alpha,
+            "a bound at this alpha; cauchy's holds only as alpha goes to 0",
+            reference="Liu & Xie 2020; counter-example in docs/combiners.md",
+        )
+
+
+@attrs.frozen(kw_only=True)
+class ExchangeableAverage(Merging):
+    """Take the least over prefixes of the replicates of an improved double average.
+
+    ``min_l min_r 2 (p_(1) + ... + p_(r)) / (2 r - l)`` over l = 1..m and l/2 < r <= l, with p_(i)
+    the i-th smallest of the first l p-values, in draw order; at most 1. At level alpha it rejects
+    where the mean of ``max(0, 2 - 2 p_i / alpha)`` over some prefix reaches 1.
+
+    References
+    ----------
+    Gasparin, Wang & Ramdas, Combining exchangeable p-values, arXiv 2404.03484, section 6.
+    """
+
+    why: ClassVar[str] = _EXCHANGEABLE_MARKOV
+    reference: ClassVar[str] = GASPARIN
+    exchangeable: ClassVar[bool] = True
+
+    def _merged(self, values: Floats | Ints, unit: int) -> Floats:
+        least = np.ones(values.shape[1:], dtype=np.float64)
+        for length in range(1, len(values) + 1):
+            sums = np.cumsum(np.sort(values[:length], axis=0), axis=0)
+            for kept in range(length // 2 + 1, length + 1):
+                np.minimum(least, 2 * sums[kept - 1] / ((2 * kept - length) * unit), out=least)
+        return least
+
+
+@attrs.frozen(kw_only=True)
+class ExchangeableMedian(Merging):
+    """Take the least over prefixes of twice the median: ``min_l 2 p_(ceil(l / 2))``, at most 1.
+
+    p_(i) is the i-th smallest of the first l p-values, in draw order. At level alpha it rejects
+    where half of some prefix is at most alpha / 2.
+
+    References
+    ----------
+    Gasparin, Wang & Ramdas, Combining exchangeable p-values, arXiv 2404.03484, section 4.
+    """
+
+    why: ClassVar[str] = (
+        "in some prefix of exchangeable p-values half are at most alpha / 2 with probability at "
+        "most alpha (exchangeable Markov inequality)"
+    )
+    reference: ClassVar[str] = GASPARIN
+    exchangeable: ClassVar[bool] = True
+
+    def _merged(self, values: Floats | Ints, unit: int) -> Floats:
+        least = values[0]
+        for length in range(2, len(values) + 1):
+            ordered = np.sort(values[:length], axis=0)
+            least = np.minimum(least, ordered[half(length) - 1])
+        return capped(2 * least / unit)
+
+
+@attrs.frozen(kw_only=True)
+class ExchangeableGeometric(Merging):
+    """Take the least over prefixes of an improved multiple of the geometric mean.
+
+    ``min_l min_r exp((l + log p_(1) + ... + log p_(r)) / r)`` over l = 1..m and r = 1..l, with
+    p_(i) the i-th smallest of the first l p-values, in draw order; at most 1. At level alpha it
+    rejects where the mean of ``max(0, log(alpha / p_i))`` over some prefix reaches 1.
+
+    References
+    ----------
+    Gasparin, Wang & Ramdas, Combining exchangeable p-values, arXiv 2404.03484, section 8.
+    """
+
+    why: ClassVar[str] = _EXCHANGEABLE_MARKOV
+    reference: ClassVar[str] = GASPARIN
+    exchangeable: ClassVar[bool] = True
+
+    def _merged(self, values: Floats | Ints, unit: int) -> Floats:
+        logs = np.log(values / unit)
+        least = np.zeros(values.shape[1:], dtype=np.float64)
+        for length in range(1, len(values) + 1):
+            sums = np.cumsum(np.sort(logs[:length], axis=0), axis=0)
+            for kept in range(1, length + 1):
+                np.minimum(least, (length + sums[kept - 1]) / kept, out=least)
+        return capped(np.exp(least))
+
+    def _factor(self, m: int) -> Fraction:
+        return euler()

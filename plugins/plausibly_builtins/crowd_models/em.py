@@ -1,0 +1,493 @@
+"""Expectation maximisation over the one true label of each example: Dawid and Skene, one coin."""
+
+from __future__ import annotations
+
+import json
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Iterable
+from functools import cached_property
+from typing import ClassVar, Literal
+
+import attrs
+import numpy as np
+import xarray as xr
+from numpy.typing import NDArray
+
+from plausibly.plugin import (
+    Aggregator,
+    InputError,
+    Keys,
+    Rows,
+    answered_rows,
+    counted,
+    listed,
+    names,
+    near,
+    ordered_sum,
+    several,
+    warn,
+)
+from plausibly_builtins.aggregation import by_name, refuse_or_warn
+
+Unknown = Literal["together", "error"]
+"""What to do with responses of unknown annotators."""
+
+UNKNOWN = attrs.validators.in_(("together", "error"))
+
+Column = NDArray[np.float64]
+Codes = NDArray[np.intp]
+
+
+def summed(cells: Codes, terms: Column, size: int) -> Column:
+    """Return the sum of the terms of each cell, in the order in which they stand."""
+    return np.bincount(cells, terms, size).astype(np.float64, copy=False)
+
+
+def annotators_of(rows: Rows) -> list[str]:
+    return [str(name) for name in rows.table.indexes[names.ANNOTATOR]]
+
+
+def known_annotators(rows: Rows, given: Iterable[str], what: str, where: str) -> list[str]:
+    """Return the annotators of a table, or raise ``annotators-unknown`` where some are given."""
+    known = annotators_of(rows)
+    lost = sorted(set(given).difference(known))
+    if lost:
+        meant = near(lost[0], known)
+        raise InputError(
+            "annotators-unknown",
+            f"{what} {several(len(lost), 'annotator')} whom the table does not know "
+            f"({listed(lost)})",
+            expected=f"names among {several(len(known), 'annotator')}",
+            got=listed(lost),
+            do=f"did you mean {meant}?" if meant else f"take them out of {where}",
+            whose=f"aggregator {what.split()[0]}",
+            details={"annotators": lost},
+        )
+    return known
+
+
+@attrs.frozen(kw_only=True, eq=False)
+class Cells:
+    """Responses that name a label, each (example, annotator, label) once, in the order of names.
+
+    Cells are sorted by example, then annotator, then label, each a place in the order of names;
+    `of_example` and the like are these places of all in the table.
+    """
+
+    rows: Rows
+    labels: int
+    annotators: int  # all unknown ones are one more, the last
+    example: Codes
+    annotator: Codes
+    label: Codes
+    weight: Column  # how many times it was said, more than 0
+    of_example: Codes
+    of_label: Codes
+    of_annotator: Codes
+
+    @classmethod
+    def of(
+        cls, annotations: xr.Dataset, accepts: frozenset[str], unknown: Unknown, called: str
+    ) -> Cells:
+        rows = answered_rows(annotations, accepts)
+        known = rows.table.sizes[names.ANNOTATOR]
+        weight = rows.weight[rows.response]
+        counts = weight > 0
+        of_example, of_annotator, of_label = (
+            by_name(rows, dim) for dim in (names.EXAMPLE, names.ANNOTATOR, names.LABEL)
+        )
+        who = np.append(of_annotator, known)[rows.annotator[rows.response[counts]]]
+        _tell_unknown(who == known, rows, unknown, called)
+        example = of_example[rows.example[rows.response[counts]]]
+        key = (example * (known + 1) + who) * rows.labels + of_label[rows.label[counts]]
+        once, cell = np.unique(key, return_inverse=True)
+        pair, label = np.divmod(once, max(rows.labels, 1))
+        example, annotator = np.divmod(pair, known + 1)
+        return cls(
+            rows=rows,
+            labels=rows.labels,
+            annotators=known + 1,
+            example=example,
+            annotator=annotator,
+            label=label,
+            weight=ordered_sum(cell, weight[counts], once.size),
+            of_example=of_example,
+            of_label=of_label,
+            of_annotator=of_annotator,
+        )
+
+    @property
+    def n(self) -> int:
+        return self.rows.n
+
+    def weighted(self, worth: Column) -> Column:
+        """Return what was said, by label and example: (label, example)."""
+        cell = self.label * self.n + self.example
+        terms = self.weight * worth[self.annotator]
+        return summed(cell, terms, self.labels * self.n).reshape(self.labels, self.n)
+
+    @cached_property
+    def votes(self) -> Column:
+        """Total weight by label and example: (label, example)."""
+        return self.weighted(np.ones(self.annotators))
+
+    @cached_property
+    def shares(self) -> Column:
+        """Label frequency: (label, example), columns sum to 1."""
+        found: Column = self.votes / self.votes.sum(axis=0)
+        return found
+
+    @cached_property
+    def responses(self) -> Column:
+        """Total weight of the responses of each annotator: (annotator,)."""
+        return summed(self.annotator, self.weight, self.annotators)
+
+    def right(self, plausible: Column) -> Column:
+        """Return how much of the responses of each annotator is right: (annotator,)."""
+        terms = self.weight * plausible[self.label, self.example]
+        return summed(self.annotator, terms, self.annotators)
+
+    def as_table(self, values: Column) -> Column:
+        """Return (label, example) values in the order of names as (example, label) of the table."""
+        found: Column = np.ascontiguousarray(values[self.of_label].T[self.of_example])
+        return found
+
+    def reliability(self, weight: Column, **more: xr.Variable) -> xr.Dataset:
+        """Return the table of annotators, as `plausibly.reliability` reads it."""
+        named = (names.ANNOTATOR, names.LABEL)
+        table = xr.Dataset(
+            {names.WEIGHT: (names.ANNOTATOR, weight[self.of_annotator]), **more},
+            coords={name: self.rows.table.coords[name].variable for name in named},
+        )
+        if not self.responses[-1]:
+            return table
+        return table.assign_attrs(unknown_weight=float(weight[-1]))
+
+
+def _tell_unknown(unknown: NDArray[np.bool_], rows: Rows, policy: Unknown, called: str) -> None:
+    number = int(unknown.sum())
+    if not number:
+        return
+    what = f"{counted(number)} of {several(unknown.size, 'response')}"
+    without = "plausibly.select(ann, annotator=ann.annotator.values) leaves them out"
+    together = f"{called} takes {what} of unknown annotators as one annotator's"
+    refuse_or_warn(
+        "annotators-anonymous",
+        refused=f"annotations: {what} {'is' if number == 1 else 'are'} of unknown annotators",
+        do=f'unknown = "together" takes them as one annotator; {without}',
+        accepted=together if policy == "together" else None,
+        otherwise=f'unknown = "error" refuses them; {without}',
+        expected=f"annotators by name: {called} estimates what each is worth",
+        got=what + (" without one" if number < unknown.size else ", all without one"),
+        whose="annotations",
+        details={"responses": number},
+    )
+
+
+_CLOSE = 1e-3  # a tolerance that may be advised
+
+
+@attrs.frozen(kw_only=True, eq=False)
+class Pairs:
+    """Which labels each annotator says: the cells without their examples, sorted."""
+
+    cells: Cells
+    annotator: Codes
+    label: Codes
+    pair: Codes  # of each cell
+
+    @classmethod
+    def of(cls, cells: Cells) -> Pairs:
+        key = cells.annotator * cells.labels + cells.label
+        once, pair = np.unique(key, return_inverse=True)
+        annotator, label = np.divmod(once, max(cells.labels, 1))
+        return cls(cells=cells, annotator=annotator, label=label, pair=pair)
+
+    def mass(self, plausible: Column) -> Column:
+        """Return how often each pair is said of examples of each label: (label, pair)."""
+        cells, size = self.cells, self.label.size
+        found = np.empty((cells.labels, size))
+        for row, of_label in zip(found, plausible, strict=True):
+            row[:] = summed(self.pair, cells.weight * of_label.take(cells.example), size)
+        return found
+
+    def evidence(self, log_chance: Column) -> Column:
+        """Return what all responses of an example say for each label: (label, example)."""
+        cells = self.cells
+        found = np.empty((cells.labels, cells.n))
+        for row, of_label in zip(found, log_chance, strict=True):
+            row[:] = summed(cells.example, cells.weight * of_label.take(self.pair), cells.n)
+        return found
+
+    @cached_property
+    def diagonal(self) -> Column:
+        """1 where the label that is said is the true one, else 0: (label, pair)."""
+        true = np.arange(self.cells.labels)[:, None]
+        found: Column = (self.label == true).astype(np.float64)
+        return found
+
+    @cached_property
+    def says(self) -> Column:
+        """1 where the annotator ever says the label, else 0: (label, annotator)."""
+        found = np.zeros((self.cells.labels, self.cells.annotators))
+        found[self.label, self.annotator] = 1.0
+        return found
+
+
+class Estimated(Aggregator, ABC):
+    """An aggregator that estimates what annotators are worth together with the true labels."""
+
+    __slots__ = ()
+
+    accepts: ClassVar[frozenset[str]] = frozenset({"single-label"})
+    joint: ClassVar[bool] = True
+    called: ClassVar[str]
+
+    label_smoothing: float
+    tolerance: float
+    iterations: int
+    unknown: Unknown
+
+    def aggregate(self, annotations: xr.Dataset, keys: Keys) -> xr.DataArray:
+        pairs, plausible, attributes = self._fitted(annotations)
+        cells = pairs.cells
+        return cells.rows.plausibilities(cells.as_table(plausible)).assign_attrs(attributes)
+
+    def reliability(self, annotations: xr.Dataset) -> xr.Dataset:
+        pairs, plausible, attributes = self._fitted(annotations)
+        return self._judged(pairs, plausible).assign_attrs(attributes)
+
+    def _fitted(self, annotations: xr.Dataset) -> tuple[Pairs, Column, dict[str, str]]:
+        """Return plausibilities (label, example) once they stay, and how they came there."""
+        pairs = Pairs.of(Cells.of(annotations, self.accepts, self.unknown, self.called))
+        plausible = pairs.cells.shares
+        objective, count = 0.0, 0  # log-likelihood plus log-prior where an iteration began
+        change = 0.0 if not plausible.size else np.inf
+        while change > self.tolerance and count < self.iterations:
+            log_prevalence, log_prior = self._log_prevalence(plausible)
+            log_chance, log_density = self._log_chance(pairs, plausible)
+            joint = pairs.evidence(log_chance)
+            joint += log_prevalence[:, None]
+            most = joint.max(axis=0)
+            joint -= most
+            np.exp(joint, out=joint)
+            total = joint.sum(axis=0)
+            joint /= total
+            count += 1
+            objective = float((most + np.log(total)).sum()) + (log_prior + log_density)
+            change = float(np.abs(joint - plausible).max())
+            plausible = joint
+        facts = {"iterations": count, "change": change, "tolerance": self.tolerance}
+        if change > self.tolerance:
+            enough = 10.0 ** math.ceil(math.log10(change))
+            closer = f", or tolerance = {enough:g}" if enough <= _CLOSE else ""
+            warn(
+                "not-converged",
+                f"{self.called} has not converged: in iteration {counted(count)} a plausibility "
+                f"still changes by {change:.2g}",
+                expected=f"changes of {self.tolerance:g} or less",
+                do=f"iterations = {self.iterations * 10}{closer}",
+                whose=f"aggregator {self.called}",
+                details=dict(facts),
+                stacklevel=3,
+            )
+        return pairs, plausible, {names.CONVERGENCE: json.dumps({**facts, "objective": objective})}
+
+    def _log_prevalence(self, plausible: Column) -> tuple[Column, float]:
+        """Return the log share of examples of each label, (label,), and its log prior density."""
+        labels, n = plausible.shape
+        smoothing = self.label_smoothing
+        with np.errstate(divide="ignore"):
+            log = np.log(plausible.sum(axis=1) + smoothing) - np.log(n + labels * smoothing)
+        return log, smoothing * float(log.sum()) if smoothing else 0.0
+
+    @abstractmethod
+    def _log_chance(self, pairs: Pairs, plausible: Column) -> tuple[Column, float]:
+        """Return the log-chances (label, pair) that fit best, and their log prior density."""
+
+    @abstractmethod
+    def _judged(self, pairs: Pairs, plausible: Column) -> xr.Dataset:
+        """Return the table of annotators."""
+
+
+@attrs.frozen(kw_only=True)
+class DawidSkene(Estimated):
+    """Plausibility of a label = its chance of being the one true label, given who said what.
+
+    Each example has one true label k, drawn with the prevalence ``p_k``; annotator q says l of it
+    with chance ``pi_qkl``, independently of all others. Prevalence, confusion matrices and
+    plausibilities are estimated together, by expectation maximisation::
+
+        lambda_ik  =  p_k prod_r pi_{q_r k l_r}^w_r  /  the same, summed over labels
+        p_k        =  (sum_i lambda_ik + label_smoothing) / (n + K label_smoothing)
+        pi_qkl     =  (N_qkl + smoothing + diagonal 1[k = l]) / the same, summed over l
+        N_qkl      =  sum of w_r lambda_ik over responses r of q that say l
+
+    w_r is the `response_weight` (1 where the table has none). The start is label frequency; a label
+    that nobody says of any example has no plausibility, unless `label_smoothing` gives it some.
+
+    What is covered by sets that are calibrated on these plausibilities is *the label that the model
+    believes in*, not what an annotator would say: they are often nearly 0 or 1 where annotators
+    split. An example's plausibilities depend on all other examples of the table (`joint`).
+
+    Attributes
+    ----------
+    smoothing : float
+        Responses that every annotator has given before the first, of every true label, of every
+        label: a Dirichlet prior. With 0, what an annotator never confused is ruled out for good.
+    diagonal : float
+        Further such responses that are right: a prior that annotators are better than a guess.
+    label_smoothing : float
+        Examples of every label before the first.
+    tolerance : float
+        It has converged where no plausibility changes by more in an iteration.
+    iterations : int
+        The most iterations; it warns where that is too few.
+    unknown : {"together", "error"}
+        Take all responses of unknown annotators as those of one annotator, with a warning, or
+        refuse them.
+
+    References
+    ----------
+    Dawid & Skene, Maximum likelihood estimation of observer error-rates using the EM algorithm,
+    Applied Statistics 28 (1979), 20-28.
+    """
+
+    called: ClassVar[str] = "dawid-skene"
+
+    smoothing: float = attrs.field(default=0.01, validator=attrs.validators.ge(0.0))
+    diagonal: float = attrs.field(default=0.0, validator=attrs.validators.ge(0.0))
+    label_smoothing: float = attrs.field(default=0.0, validator=attrs.validators.ge(0.0))
+    tolerance: float = attrs.field(default=1e-6, validator=attrs.validators.ge(0.0))
+    iterations: int = attrs.field(default=500, validator=attrs.validators.ge(1))
+    unknown: Unknown = attrs.field(default="together", validator=UNKNOWN)
+
+    def _judged(self, pairs: Pairs, plausible: Column) -> xr.Dataset:
+        cells = pairs.cells
+        labels, known = cells.labels, cells.annotators - 1
+        with np.errstate(invalid="ignore"):
+            weight = cells.right(plausible) / cells.responses
+            counts = np.full((cells.annotators, labels, labels), self.smoothing)
+            counts[pairs.annotator, :, pairs.label] += pairs.mass(plausible).T
+            counts += self.diagonal * np.eye(labels)
+            total = counts.sum(axis=2, keepdims=True)
+            chance = np.where(total > 0, counts / total, 1 / labels)
+        chance[cells.responses == 0] = np.nan
+        ordered = chance[:known][cells.of_annotator][:, cells.of_label][:, :, cells.of_label]
+        dims = (names.ANNOTATOR, names.LABEL, "said")
+        table = cells.reliability(weight, confusion=xr.Variable(dims, ordered))
+        return table.assign_coords(said=cells.rows.table[names.LABEL].values)
+
+    def _log_chance(self, pairs: Pairs, plausible: Column) -> tuple[Column, float]:
+        labels = pairs.cells.labels
+        counts = pairs.mass(plausible)
+        total = np.empty_like(pairs.says)
+        for row, of_label in zip(total, counts, strict=True):
+            row[:] = summed(pairs.annotator, of_label, row.size)
+        total += labels * self.smoothing + self.diagonal
+        counts += self.smoothing
+        if self.diagonal:
+            counts += self.diagonal * pairs.diagonal
+        with np.errstate(divide="ignore", invalid="ignore"):
+            log_total = np.log(total)
+            log_chance = np.log(counts)
+            log_chance -= log_total[:, pairs.annotator]
+        # An annotator who never saw an example of this label: nothing is known, all is as likely.
+        log_chance[np.isnan(log_chance)] = -np.log(labels)
+        if not (self.smoothing or self.diagonal):
+            return log_chance, 0.0
+        return log_chance, self._log_density(pairs, log_chance, log_total)
+
+    def _log_density(self, pairs: Pairs, log_chance: Column, log_total: Column) -> float:
+        """Return the log prior density of the confusion matrices, unseen pairs included."""
+        answers = pairs.says.any(axis=0)
+        says, log_total = pairs.says[:, answers], log_total[:, answers]
+        found = 0.0
+        if self.smoothing:
+            unseen = len(says) - says.sum(axis=0) - (1 - says)
+            log_least = np.log(self.smoothing) - log_total
+            found += self.smoothing * float(log_chance.sum() + (unseen * log_least).sum())
+        if self.diagonal:
+            found += self.diagonal * float(log_chance[pairs.diagonal > 0].sum())
+        weight = self.smoothing + self.diagonal
+        return found + weight * float(((1 - says) * (np.log(weight) - log_total)).sum())
+
+
+@attrs.frozen(kw_only=True)
+class OneCoin(Estimated):
+    """Plausibility of a label = its chance of being the one true label, given who said what.
+
+    The model of `dawid-skene` with one number an annotator: q says the true label with chance
+    ``c_q``, and each of the K - 1 others with ``(1 - c_q) / (K - 1)``. All labels of the table
+    count, also those that nobody says::
+
+        lambda_ik  =  p_k prod_r P(l_r | k, q_r)^w_r  /  the same, summed over labels
+        p_k        =  (sum_i lambda_ik + label_smoothing) / (n + K label_smoothing)
+        c_q        =  (N_q + right) / (sum of w_r + right + wrong)
+        N_q        =  sum of w_r lambda_{i l_r} over responses r of q
+
+    It needs far fewer responses than confusion matrices do, and is misled where labels differ in
+    how hard they are. The start is label frequency. As with `dawid-skene`, sets that are calibrated
+    on these plausibilities cover the label that the model believes in, and an example's
+    plausibilities depend on all other examples of the table (`joint`).
+
+    Attributes
+    ----------
+    right, wrong : float
+        Responses of each kind that every annotator has given before the first: a Beta prior. With
+        0, an annotator who was never wrong cannot be.
+    label_smoothing : float
+        Examples of every label before the first.
+    tolerance : float
+        It has converged where no plausibility changes by more in an iteration.
+    iterations : int
+        The most iterations; it warns where that is too few.
+    unknown : {"together", "error"}
+        Take all responses of unknown annotators as those of one annotator, with a warning, or
+        refuse them.
+
+    References
+    ----------
+    Zhang, Chen, Zhou & Jordan, Spectral methods meet EM, JMLR 17 (2016), section 2.
+    """
+
+    called: ClassVar[str] = "one-coin"
+
+    right: float = attrs.field(default=0.01, validator=attrs.validators.ge(0.0))
+    wrong: float = attrs.field(default=0.01, validator=attrs.validators.ge(0.0))
+    label_smoothing: float = attrs.field(default=0.0, validator=attrs.validators.ge(0.0))
+    tolerance: float = attrs.field(default=1e-6, validator=attrs.validators.ge(0.0))
+    iterations: int = attrs.field(default=500, validator=attrs.validators.ge(1))
+    unknown: Unknown = attrs.field(default="together", validator=UNKNOWN)
+
+    def _judged(self, pairs: Pairs, plausible: Column) -> xr.Dataset:
+        cells = pairs.cells
+        chance = self._chance(cells, plausible)[0]
+        return cells.reliability(np.where(cells.responses > 0, chance, np.nan))
+
+    def _chance(self, cells: Cells, plausible: Column) -> tuple[Column, Column]:
+        """Return the chances (annotator,) to be right and to be wrong."""
+        right = cells.right(plausible)
+        # By rounding alone, a sum of plausibilities may pass the number of responses.
+        wrong = np.maximum(cells.responses - right, 0.0) + self.wrong
+        right = right + self.right
+        with np.errstate(invalid="ignore"):
+            return right / (right + wrong), wrong / (right + wrong)
+
+    def _log_chance(self, pairs: Pairs, plausible: Column) -> tuple[Column, float]:
+        cells = pairs.cells
+        chance, error = self._chance(cells, plausible)
+        with np.errstate(divide="ignore"):
+            log_right, log_wrong = np.log(chance), np.log(error)
+        log_chance = np.where(
+            pairs.diagonal > 0,
+            log_right[pairs.annotator],
+            log_wrong[pairs.annotator] - np.log(max(cells.labels - 1, 1)),
+        )
+        answers = cells.responses > 0
+        density = 0.0
+        for pseudo, log in ((self.right, log_right), (self.wrong, log_wrong)):
+            if pseudo:
+                density += pseudo * float(log[answers].sum())
+        return log_chance, density

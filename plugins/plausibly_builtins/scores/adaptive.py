@@ -1,0 +1,194 @@
+"""Adaptive scores, which add probabilities up: APS, RAPS and SAPS."""
+
+from __future__ import annotations
+
+import math
+from typing import ClassVar
+
+import attrs
+import numpy as np
+
+from plausibly.plugin import (
+    Floats,
+    IncompatibleComponents,
+    InputError,
+    Places,
+    ScoreFunction,
+    ScoreInput,
+    by_places,
+)
+
+
+def require_masses(probabilities: Floats, name: str) -> None:
+    """Raise `IncompatibleComponents` where numbers cannot be shares of probability."""
+    least = probabilities.min(initial=0.0)
+    if least < 0:
+        raise IncompatibleComponents(
+            "scale-unsuitable",
+            f"score {name} adds probabilities up, and the predictions fall below 0",
+            expected="scale probability, logit or independent",
+            got=f"{least:.4g}",
+            do="score margin or rank, or scale='logit' if they are logits",
+            whose=f"score {name}",
+        )
+
+
+def read_uniform(probabilities: Floats, uniform: Floats | None, name: str) -> Floats:
+    """Return the uniforms of a randomised score as float64."""
+    wanted = (*probabilities.shape[:-1], 1)
+    if uniform is None:
+        raise InputError(
+            "uniform-missing",
+            f"score {name} is randomised, and was given no uniforms",
+            expected=f"one uniform an example, of shape {wanted}",
+            do=f'uniform=..., or score "{name}" without randomised = true',
+            whose=f"score {name}",
+        )
+    draws = np.asarray(uniform, dtype=np.float64)
+    within = (draws >= 0) & (draws <= 1)
+    if draws.shape != wanted or not within.all():
+        shaped = draws.shape == wanted
+        raise InputError(
+            "uniform-malformed",
+            f"score {name} was given uniforms that it cannot use",
+            expected=f"one number from 0 to 1 an example, of shape {wanted}",
+            got=f"{draws[~within][0]:.4g}" if shaped else f"shape {draws.shape}",
+            do=f"uniform=numpy.random.default_rng(0).random({wanted})",
+            whose=f"score {name}",
+        )
+    return draws
+
+
+class Adaptive(ScoreFunction):
+    """Base of scores that add probabilities up."""
+
+    name: ClassVar[str]
+    reads: ClassVar[ScoreInput] = "probability"
+    randomised: bool
+
+    def score(self, probabilities: Floats, uniform: Floats | None) -> Floats:
+        require_masses(probabilities, self.name)
+        draws = read_uniform(probabilities, uniform, self.name) if self.randomised else None
+        return by_places(probabilities, draws, self._rule)
+
+    def _rule(self, places: Places, uniform: Floats | None) -> Floats:
+        """Return the mass below each label; with a uniform U, also 1 - U of tied mass."""
+        return places.below if uniform is None else places.below + (1 - uniform) * places.tied
+
+
+@attrs.frozen(kw_only=True)
+class Aps(Adaptive):
+    """Score a label by the probability of the labels that are less likely.
+
+    ``E(x, k) = sum_l pi_l 1[pi_l < pi_k]``. Where probabilities sum to 1 this is one minus the
+    mass cumulated from the likeliest label up to and including k, ``1 - sum_l pi_l 1[pi_l >=
+    pi_k]``; summed from below it is exact where that mass is nearly 1.
+
+    Randomised, with one uniform U an example, which all its labels share:
+    ``E(x, k) = sum_l pi_l 1[pi_l < pi_k] + (1 - U) sum_l pi_l 1[pi_l = pi_k]``, that is one minus
+    (the mass strictly above k, and U of the mass tied with k). U = 1 gives the form without.
+
+    The least likely label scores 0. A label of probability 0 scores 0 in both forms: in the
+    deterministic one it ties with the least likely label of an example whose probabilities are all
+    positive; in the randomised one every label of positive probability scores more.
+
+    Attributes
+    ----------
+    randomised : bool
+        Whether the mass tied with a label counts in part. Calibration and prediction take the same
+        form, with uniforms keyed by the examples' names.
+
+    References
+    ----------
+    Romano, Sesia & Candès, Classification with valid and adaptive coverage, NeurIPS 2020 (there
+    with the other sign).
+    """
+
+    name: ClassVar[str] = "aps"
+
+    randomised: bool = False
+
+
+@attrs.frozen(kw_only=True)
+class Raps(Adaptive):
+    """Score a label as `Aps` does, less a penalty that grows with its rank.
+
+    ``E(x, k) = E_aps(x, k) - penalty (r_k - free_rank)_+`` with ``r_k = #{l : pi_l >= pi_k}``, 1
+    for the likeliest label: ranks up to `free_rank` are free, the next costs one penalty. With
+    penalty 0 it is `Aps`, bit for bit.
+
+    Choose the parameters on examples that neither calibrate nor test: chosen on calibration
+    examples, the guarantee does not hold.
+
+    Attributes
+    ----------
+    penalty : float
+        What each rank past `free_rank` costs, at least 0.
+    free_rank : int
+        Ranks without penalty, at least 0.
+    randomised : bool
+        As for `Aps`.
+
+    References
+    ----------
+    Angelopoulos et al., Uncertainty sets for image classifiers using conformal prediction, ICLR
+    2021 (there with the other sign, lambda and k_reg).
+    """
+
+    name: ClassVar[str] = "raps"
+
+    penalty: float = attrs.field(
+        default=0.1,
+        validator=attrs.validators.and_(attrs.validators.ge(0.0), attrs.validators.lt(math.inf)),
+    )
+    free_rank: int = attrs.field(default=1, validator=attrs.validators.ge(0))
+    randomised: bool = False
+
+    def _rule(self, places: Places, uniform: Floats | None) -> Floats:
+        past = np.maximum(places.rank - self.free_rank, 0)
+        scores: Floats = super()._rule(places, uniform) - self.penalty * past
+        return scores
+
+
+@attrs.frozen(kw_only=True)
+class Saps(Adaptive):
+    """Score a label as `Aps` does, with the same weight for every label but the likeliest.
+
+    Let ``M_0 = 0`` and ``M_r = max_l pi_l + (r - 1) weight`` be the mass of the first r labels,
+    ``r_k = #{l : pi_l >= pi_k}`` and ``a_k = #{l : pi_l > pi_k}``. Then ``E(x, k) = -M_{r_k}``;
+    randomised, with one uniform U an example, ``E(x, k) = -(M_{a_k} + U (M_{r_k} - M_{a_k}))``.
+    Without ties the latter is the paper's score: ``-U max_l pi_l`` for the likeliest label and
+    ``-(max_l pi_l + (r_k - 2 + U) weight)`` for the others.
+
+    Choose the weight on examples that neither calibrate nor test: chosen on calibration examples,
+    the guarantee does not hold.
+
+    Attributes
+    ----------
+    weight : float
+        Mass of each label but the likeliest, above 0.
+    randomised : bool
+        Whether the mass of labels tied with a label, itself among them, counts in part.
+
+    References
+    ----------
+    Huang et al., Conformal prediction for deep classifier via label ranking, ICML 2024 (there with
+    the other sign, and randomised).
+    """
+
+    name: ClassVar[str] = "saps"
+
+    weight: float = attrs.field(
+        default=0.2,
+        validator=attrs.validators.and_(attrs.validators.gt(0.0), attrs.validators.lt(math.inf)),
+    )
+    randomised: bool = False
+
+    def _rule(self, places: Places, uniform: Floats | None) -> Floats:
+        largest, above, rank = places.largest, places.above, places.rank
+        if uniform is None:
+            plain: Floats = -(largest + self.weight * (rank - 1))
+            return plain
+        likeliest = uniform * (largest + self.weight * (rank - 1))
+        others = largest + self.weight * ((above - 1) + uniform * (rank - above))
+        return -np.where(above == 0, likeliest, others)

@@ -1,0 +1,87 @@
+"""Scores of one label: its probability, its lead, its place."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+import attrs
+import numpy as np
+
+from plausibly.plugin import Floats, Places, ScoreFunction, ScoreInput, by_places
+
+
+@attrs.frozen(kw_only=True)
+class Probability(ScoreFunction):
+    """Score a label by its probability: ``E(x, k) = pi_k(x)``.
+
+    References
+    ----------
+    Sadinle, Lei & Wasserman, Least ambiguous set-valued classifiers, JASA 2019 (there called LAC).
+    """
+
+    randomised: ClassVar[bool] = False
+    reads: ClassVar[ScoreInput] = "probability"
+    identity: ClassVar[bool] = True
+
+    def score(self, probabilities: Floats, uniform: Floats | None) -> Floats:
+        return probabilities
+
+
+@attrs.frozen(kw_only=True)
+class LogProbability(ScoreFunction):
+    """Score a label by its log-probability: ``E(x, k) = log pi_k(x)``.
+
+    The order of the labels is that of `Probability`, so the sets are equal but for ties of floats;
+    logits stay in log space, where small probabilities do not underflow.
+    """
+
+    randomised: ClassVar[bool] = False
+    reads: ClassVar[ScoreInput] = "log-probability"
+
+    def score(self, probabilities: Floats, uniform: Floats | None) -> Floats:
+        return probabilities
+
+
+@attrs.frozen(kw_only=True)
+class Margin(ScoreFunction):
+    """Score a label by its lead: ``E(x, k) = pi_k(x) - max_{l != k} pi_l(x)``.
+
+    In [-1, 1] for probabilities. Labels that share the largest probability have margin 0; a label
+    without others is compared with 0.
+
+    References
+    ----------
+    Johansson et al., Model-agnostic nonconformity functions for conformal classification, IJCNN
+    2017 (there with the other sign).
+    """
+
+    randomised: ClassVar[bool] = False
+    reads: ClassVar[ScoreInput] = "probability"
+
+    def score(self, probabilities: Floats, uniform: Floats | None) -> Floats:
+        if probabilities.shape[-1] == 1:
+            return probabilities
+        two = np.partition(probabilities, -2, axis=-1)[..., -2:]
+        second, first = two[..., :1], two[..., 1:]
+        margins: Floats = probabilities - np.where(probabilities == first, second, first)
+        return margins
+
+
+@attrs.frozen(kw_only=True)
+class Rank(ScoreFunction):
+    """Score a label by its place: ``E(x, k) = -#{l : pi_l(x) >= pi_k(x)}``.
+
+    -1 is the likeliest label, -K the least likely one; labels of equal probability share the worse
+    place. Sets are the k likeliest labels of every example, with the same k for all of them.
+    """
+
+    randomised: ClassVar[bool] = False
+    reads: ClassVar[ScoreInput] = "probability"
+
+    def score(self, probabilities: Floats, uniform: Floats | None) -> Floats:
+        return by_places(probabilities, None, _from_last)
+
+
+def _from_last(places: Places, _: Floats | None) -> Floats:
+    scores: Floats = np.negative(places.rank, dtype=np.float64)
+    return scores
