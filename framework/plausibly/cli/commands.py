@@ -9,6 +9,7 @@ import re
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from types import ModuleType
 from typing import Annotated, Any, get_type_hints
 
 import typer
@@ -86,7 +87,7 @@ class Grouped(TyperCommand):
                     formatter.write_dl(rows)
 
 
-def _declared(name: str, call: Callable[..., int | None], module: Any) -> Callable[..., int]:
+def _declared(name: str, call: Callable[..., int | None], module: ModuleType) -> Callable[..., int]:
     """Return a command as Typer reads it.
 
     ``FLAGS`` of the module set keys: the function gets the settings as ``loaded``. Its other
