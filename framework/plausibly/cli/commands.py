@@ -87,7 +87,9 @@ class Grouped(TyperCommand):
                     formatter.write_dl(rows)
 
 
-def _declared(name: str, call: Callable[..., int | None], module: ModuleType) -> Callable[..., int]:
+def _declared(
+    name: str, call: Callable[..., int | None], module: ModuleType | None
+) -> Callable[..., int]:
     """Return a command as Typer reads it.
 
     ``FLAGS`` of the module set keys: the function gets the settings as ``loaded``. Its other
