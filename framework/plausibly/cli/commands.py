@@ -127,7 +127,7 @@ def _declared(
 
             output.flags = {text for each in flags for text in each.names.split()}
             loaded = options.load_settings(output, config, typed, sets or (), reads=reads)
-            options.check_required(module.FLAGS, loaded, name)
+            options.check_required(getattr(module, "FLAGS", {}), loaded, name)
             with contextlib.ExitStack() as stack:
                 stack.enter_context(without_plugins(loaded.settings.plugins.disable))
                 if getattr(module, "CHUNKED", False):
