@@ -7,14 +7,11 @@ import re
 from pathlib import Path
 from xml.etree import ElementTree
 
-import pytest
-
 import plausibly
 from cli_world import World, make
 
 
-@pytest.fixture
-def page(tmp_path: Path) -> str:
+def test_figures_are_images_in_the_page(tmp_path: Path) -> None:
     world: World = make(tmp_path)
     predictions = plausibly.read_predictions(world.path("probabilities.csv"))
     votes = plausibly.read_annotations(world.path("votes.csv"))
@@ -27,10 +24,7 @@ def page(tmp_path: Path) -> str:
         alphas=0.25,
     )
     assert not report.path.with_suffix(".svg").exists()
-    return report.path.read_text("utf-8")
-
-
-def test_figures_are_images_in_the_page(page: str) -> None:
+    page = report.path.read_text("utf-8")
     found = re.findall(
         r'<img class="drawn" alt="([^"]+)" src="data:image/svg\+xml;base64,([^"]+)">', page
     )

@@ -24,7 +24,6 @@ from plausibly.paper import page
 from plausibly.paper.data import toy_data
 from plausibly.paper.figure import DRAWS, METHOD, REPEAT, SPLIT, Figure, Study, monte_carlo
 from plausibly.paper.page import Claim, Drawing, close, framed
-from plausibly.plots.style import Axes
 
 ALPHA = "0.1"
 POINTS = 4000
@@ -126,7 +125,16 @@ def draw(numbers: xr.Dataset) -> Drawing:
         )
         for where, cell in zip(_COLUMNS.values(), cells, strict=True):
             text.text(where, row, cell, va="center", fontsize=9)
-        _dots(panel, one, row)
+        values = one["coverage"].values
+        grey = {"s": 10, "color": GREY, "alpha": 0.4, "linewidths": 0}
+        panel.scatter(values, np.full(values.size, row), label="a split", **grey)
+        for mean, down, mark, size, edge, colour, label in (
+            (values.mean(), 0.0, "o", 7, 1, BLUE, "average"),
+            (float(one["paper_level"]), 0.0, "|", 16, 2, VERMILION, "paper"),
+            (float(one["proved_level"]), 0.28, "^", 6, 1, INK, "proved here"),
+        ):
+            look = {"marker": mark, "markersize": size, "markeredgewidth": edge, "color": colour}
+            panel.plot([mean], [row + down], linestyle="", label=label, **look)
     for half in (text, panel):
         half.set_ylim(count - 0.5, -1.5)
     x, level = "aggregated coverage of a split (share)", page.wanted(numbers)
@@ -141,20 +149,6 @@ def _spread(one: xr.Dataset) -> float:
     """Return the standard deviation over label draws, 0 for a single one."""
     values = one["coverage_over_labels"].values
     return float(values.std(ddof=1)) if values.size > 1 else 0.0
-
-
-def _dots(panel: Axes, one: xr.Dataset, row: int) -> None:
-    """Draw the splits of a procedure, their mean, and what is said of it."""
-    values = one["coverage"].values
-    grey = {"s": 10, "color": GREY, "alpha": 0.4, "linewidths": 0}
-    panel.scatter(values, np.full(values.size, row), label="a split", **grey)
-    for mean, down, mark, size, edge, colour, label in (
-        (values.mean(), 0.0, "o", 7, 1, BLUE, "average"),
-        (float(one["paper_level"]), 0.0, "|", 16, 2, VERMILION, "paper"),
-        (float(one["proved_level"]), 0.28, "^", 6, 1, INK, "proved here"),
-    ):
-        look = {"marker": mark, "markersize": size, "markeredgewidth": edge, "color": colour}
-        panel.plot([mean], [row + down], linestyle="", label=label, **look)
 
 
 def claim(numbers: xr.Dataset, level: float) -> Claim:

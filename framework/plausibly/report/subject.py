@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TypeAlias
@@ -209,22 +210,19 @@ class Subject(Reported):
         annotators = name_texts(table.indexes[names.ANNOTATOR])
         # The last entry is the rank of code -1, an unknown annotator.
         rank = np.append(positions(sorted(annotators), annotators), -1)
+        blocks: list[defaultdict[int, list[int]]] = [defaultdict(list) for _ in rows.example]
+        mentions = (rows.response, rows.block, place[rows.label])
+        for response, block, label in zip(*(one.tolist() for one in mentions), strict=True):
+            if label >= 0:
+                blocks[response][block].append(label)
         found: list[list[Answer]] = [[] for _ in examples]
-        ends = np.cumsum(rows.mentions)
-        for response in np.flatnonzero(wanted[rows.example] >= 0).tolist():
-            mine = slice(int(ends[response] - rows.mentions[response]), int(ends[response]))
-            blocks: dict[int, list[int]] = {}
-            pairs = zip(place[rows.label[mine]].tolist(), rows.block[mine].tolist(), strict=True)
-            for label, block in pairs:
-                if label >= 0:
-                    blocks.setdefault(block, []).append(label)
-            weight = float(rows.weight[response])
-            answer = (
-                int(rank[rows.annotator[response]]),
-                tuple(tuple(sorted(blocks[block])) for block in sorted(blocks)),
-                int(weight) if weight.is_integer() else weight,
-            )
-            found[int(wanted[rows.example[response]])].append(answer)
+        responses = (wanted[rows.example], rank[rows.annotator], rows.weight)
+        columns = (one.tolist() for one in responses)
+        for example, annotator, weight, named in zip(*columns, blocks, strict=True):
+            if example >= 0:
+                answer = tuple(tuple(sorted(named[block])) for block in sorted(named))
+                count = int(weight) if weight.is_integer() else weight
+                found[example].append((annotator, answer, count))
         return tuple(tuple(sorted(each, key=lambda one: (one[0] < 0, *one))) for each in found)
 
 

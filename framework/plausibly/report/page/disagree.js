@@ -15,11 +15,11 @@ function heatMap({ labels, cells }) {
     if (!cell) return make("span.cell.soft", {}, make("span", { "aria-hidden": "true" }, "·"), make("span.unseen", {}, "0"));
     const same = row === column;
     const words = same ? `${LABELS[row].name}, said more than once` : `${LABELS[cell.a].name} or ${LABELS[cell.b].name}`;
+    const title = `${words}: ${pairsOf(cell.pairs)} pairs of answers in ${examples(cell.examples)}`;
     return make(same ? "button.self" : "button", {
       ...picks("cell", `${cell.a} ${cell.b}`, words, (i) => (same ? agrees(i, row) : parts(i, cell.a, cell.b))),
       style: { "--depth": same ? 0 : ((cell.pairs / most) * DEEPEST).toFixed(3) },
-      "aria-label": `${words}: ${pairsOf(cell.pairs)} pairs of answers in ${examples(cell.examples)}`,
-      title: `${words}: ${pairsOf(cell.pairs)} pairs of answers in ${examples(cell.examples)}`,
+      "aria-label": title, title,
     }, pairsOf(cell.pairs));
   };
   return make("div.scroller", { tabindex: "0", role: "region", "aria-label": "Labels over which answers part" },
@@ -39,11 +39,10 @@ const COLUMNS = [
 ];
 
 function annotatorTable(rows) {
-  const valueOf = (row, key) => row[key];
   const sorted = [...rows];
   if (DIFFER.key) {
     sorted.sort((a, b) => {
-      const [x, y] = [valueOf(a, DIFFER.key), valueOf(b, DIFFER.key)];
+      const [x, y] = [a[DIFFER.key], b[DIFFER.key]];
       if (x === null || y === null) return (x === null) - (y === null);
       return (DIFFER.down ? -1 : 1) * (typeof x === "string" ? TIDY.compare(x, y) : x - y);
     });

@@ -24,16 +24,15 @@ const votedOf = (vote) => (vote.voted.find(([policy]) => policy === state.ties) 
 
 function methodBars(method, code) {
   const { vote, verdict } = DATA.views[code * DATA.alphas.length + state.alpha];
-  const line = () => make("i.promised", { style: { left: width(1 - alphaValue()) } });
+  const line = (style, label, title, value) => make("div.line", {}, make("span.label.small", {}, label),
+    put(bar(style, value, title), make("i.promised", { style: { left: width(1 - alphaValue()) } })),
+    make("span.number", {}, share(value.mean)));
   return make("div.method", { "data-shown": code === state.method },
     make("p", { title: method.about }, make("b", {}, named(method.name)), method.reference && " (to compare)", make("span.soft.small", {},
       ` ${share(vote.size.mean, 2)} labels a set · guaranteed ${verdict.guarantee.shown}`)),
-    make("div.line", {}, make("span.label.small", {}, `what ${WORDS.annotators} said`),
-      put(bar("said", vote.aggregated, "what was said"), line()), make("span.number", {}, share(vote.aggregated.mean))),
-    make("div.line", {}, make("span.label.small", {}, "the vote"),
-      put(bar("voted", votedOf(vote), "the vote"), line()), make("span.number", {}, share(votedOf(vote).mean))),
-    vote.true && make("div.line", {}, make("span.label.small", {}, "the known label"),
-      put(bar("score", vote.true, "the known label"), line()), make("span.number", {}, share(vote.true.mean))));
+    line("said", `what ${WORDS.annotators} said`, "what was said", vote.aggregated),
+    line("voted", "the vote", "the vote", votedOf(vote)),
+    vote.true && line("score", "the known label", "the known label", vote.true));
 }
 
 function tiesSwitch(policies) {

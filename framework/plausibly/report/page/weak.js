@@ -69,9 +69,10 @@ function sizeColumn(bar, most) {
   const [low, high] = [bar.low, bar.high];
   const test = (i) => { const size = CASES.size[viewIndex()][i]; return size >= low && size <= high; };
   const covered = bar.count ? `, ${share(bar.covered.mean)} of what was said covered` : "";
+  const title = `${sizeWords(bar)}: ${examples(bar.count)}${covered}`;
   return make("button.column", {
     ...picks("size", `${low}-${high}`, `sets of ${sizeWords(bar)}`, test), disabled: !bar.count,
-    "aria-label": `${sizeWords(bar)}: ${examples(bar.count)}${covered}`, title: `${sizeWords(bar)}: ${examples(bar.count)}${covered}`,
+    "aria-label": title, title,
   },
   make("span.value", {}, count(bar.count)),
   make("i.said", { style: { height: `${(bar.count / most) * 70}%` } }),
