@@ -20,10 +20,8 @@ from plausibly.evaluation.ambiguity import largest
 from plausibly.evaluation.evaluate import STRATA_FROM, merged
 from plausibly.evaluation.inputs import EvaluationInputs, prepare
 from plausibly.evaluation.intervals import (
-    Averaging,
     Doubles,
     IntervalMethod,
-    Measures,
     groups_of,
 )
 from plausibly.evaluation.result import (
@@ -184,13 +182,13 @@ class BySetSize:
         begins = _starts(len(prepared.labels), self.starts)
         last = [*(begin - 1 for begin in begins[1:]), len(prepared.labels)]
         titles = [str(a) if a == b else f"{a}-{b}" for a, b in zip(begins, last, strict=True)]
-        measured = prepared.measured(ties).outcomes
+        outcomes = prepared.outcomes(prepared.measured(ties))
         alone = attrs.evolve(prepared.averaging, alpha_dims=[])
         by_alpha = []
-        for place, sizes in enumerate(measured.pop(SET_SIZE).T):
-            one = {name: values[:, [place]] for name, values in measured.items()}
-            codes = np.digitize(sizes, begins) - 1
-            by_alpha.append(_averages(prepared, alone, one, codes, titles, SIZE))
+        for place, sizes in enumerate(outcomes.pop(SET_SIZE).T):
+            one = {name: values[:, [place]] for name, values in outcomes.items()}
+            groups = groups_of(np.digitize(sizes, begins) - 1, len(titles))
+            by_alpha.append(alone.grouped(one, groups, np.array(titles), dim=SIZE, count="count"))
         found = by_alpha[0]
         if prepared.alpha_dims:
             found = xr.concat(
@@ -237,8 +235,9 @@ class ByRange:
         values, called = _number_of_each(self.of, prepared)
         cuts = _cuts(values, self.edges, self.quantiles)
         codes = np.digitize(values + _SLACK * max(1.0, float(np.abs(values).max())), cuts)
-        measured = prepared.measured(ties).outcomes
-        found = _averages(prepared, prepared.averaging, measured, codes, _titles(cuts), STRATUM)
+        outcomes, titles = prepared.outcomes(prepared.measured(ties)), np.array(_titles(cuts))
+        groups = groups_of(codes[prepared.order], len(titles))
+        found = prepared.averaging.grouped(outcomes, groups, titles, dim=STRATUM, count="count")
         bounds = [-np.inf, *cuts, np.inf]
         found = found.assign_coords(
             stratum_from=(STRATUM, bounds[:-1]), stratum_to=(STRATUM, bounds[1:])
@@ -391,20 +390,6 @@ class ByRisk:
         most = max(float(risks.max()), np.finfo(np.float64).tiny)
         lost = [averaging.interval(loss, top=most) for loss in losses]
         return found.assign(averaging.variables("risk_missed", lost))
-
-
-def _averages(
-    prepared: EvaluationInputs,
-    averaging: Averaging,
-    measured: Measures,
-    codes: Ints,
-    titles: Sequence[str],
-    dim: str,
-) -> xr.Dataset:
-    """Return averages of the groups that codes of the examples, in the caller's order, make."""
-    parts = groups_of(codes[prepared.order], len(titles))
-    outcomes = {name: values[prepared.order] for name, values in measured.items()}
-    return averaging.grouped(outcomes, parts, np.array(titles), dim=dim, count="count")
 
 
 def _number_of_each(of: str | xr.DataArray, prepared: EvaluationInputs) -> tuple[Doubles, str]:
