@@ -44,10 +44,7 @@ CHUNKED = True
 
 def calibrate(output: Output, loaded: Draft, *, dry_run: dry.DryRun = False) -> None:
     """Declare ``plausibly calibrate``."""
-    import attrs
-
-    from plausibly.cli import asks
-    from plausibly.cli.promise import notes_of, promise_of
+    from plausibly.cli import promise
     from plausibly.conformal import FORMAT
     from plausibly.conformal.calibrate import calibrate as calibrated
     from plausibly.data.names import EXAMPLE, several
@@ -85,7 +82,7 @@ def calibrate(output: Output, loaded: Draft, *, dry_run: dry.DryRun = False) -> 
     with (
         output.working("calibrating") as tick,
         chunking.counting(chunks, tick),
-        asks.views_as_options(),
+        promise.views_as_options(),
     ):
         predictor = calibrated(
             predictions,
@@ -94,10 +91,7 @@ def calibrate(output: Output, loaded: Draft, *, dry_run: dry.DryRun = False) -> 
             seed=settings.seed,
             group=settings.examples.cluster,
         )
-    predictor = remembering(predictor, settings)
-    if answers.component is not None:
-        metadata = attrs.evolve(predictor.metadata, aggregator=str(answers.component["name"]))
-        predictor = attrs.evolve(predictor, metadata=metadata)
+    predictor = remembering(predictor, settings, (answers.component or {}).get("name"))
     chosen = _chosen(loaded, predictor, answers)
     if dry_run:
         output.document["chosen"] = {title: table for title, table, _ in chosen}
@@ -111,7 +105,7 @@ def calibrate(output: Output, loaded: Draft, *, dry_run: dry.DryRun = False) -> 
             write=[out],
         )
         return
-    thresholds = asks.thresholds(predictor, alphas)
+    thresholds = promise.thresholds(predictor, alphas)
     with output.working(f"writing {out.name}"):
         predictor.save(out, names=names)
 
@@ -121,17 +115,17 @@ def calibrate(output: Output, loaded: Draft, *, dry_run: dry.DryRun = False) -> 
         "n": predictor.n,
         "labels": list(predictor.labels),
         "guarantees": [
-            {**promise.to_json(), **asks.threshold_facts(predictor, threshold)}
-            for promise, threshold in zip(promises, thresholds, strict=True)
+            {**one.to_json(), **promise.threshold_facts(predictor, threshold)}
+            for one, threshold in zip(promises, thresholds, strict=True)
         ],
-        "asks_of_new": list(asks.of_new(predictor)),
+        "asks_of_new": list(promise.of_new(predictor)),
         "fingerprint": predictor.fingerprint,
         "saved": {"path": out, "format": FORMAT, "names": names},
     }
     matched_all = model.predictions.sizes[EXAMPLE] == predictor.n
     same = "every example matched by name" if matched_all else "examples by name"
     kept = "scores and name hashes, no examples" if names else "scores, no names"
-    command = asks.next_command(predictor, out, alphas[0], "sets.csv")
+    command = promise.next_command(predictor, out, alphas[0], "sets.csv")
     if options.found_without_flags(loaded, "new.predictions"):
         command = ["plausibly", "predict"]
     output.show(
@@ -141,9 +135,9 @@ def calibrate(output: Output, loaded: Draft, *, dry_run: dry.DryRun = False) -> 
                 ("predictions", f"{model.source}: {shape_text(model.predictions)}; {same}"),
                 ("left out", layout.counts(left_out)),
                 ("chosen", layout.choices(chosen)),
-                *(("guarantee", promise_of(predictor, alpha)) for alpha in alphas),
-                *(("note", note) for note in notes_of(promises)),
-                ("asks for", asks.asked_of_new(predictor)),
+                *(("guarantee", promise.promise_of(predictor, alpha)) for alpha in alphas),
+                *(("note", note) for note in promise.notes_of(promises)),
+                ("asks for", promise.asked_of_new(predictor)),
                 ("saved", f"{out} ({layout.size(out)}, format {FORMAT}): {kept}"),
                 ("next", layout.command_line(command, indent=16)),
             ]

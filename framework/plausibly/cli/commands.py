@@ -96,7 +96,8 @@ def _declared(
     parameters are options of its own; `output` is made of ``--json --quiet --strict --debug``.
     With ``CONFIG = False`` it reads no settings file, with ``CHUNKED = True`` it computes chunks.
     """
-    flags = [flag for group in getattr(module, "FLAGS", {}).values() for flag in group]
+    groups = getattr(module, "FLAGS", {})
+    flags = [flag for group in groups.values() for flag in group]
     reads = getattr(module, "CONFIG", True)
     hints = get_type_hints(call, include_extras=True)
     annotations = {each.parameter: each.option() for each in flags}
@@ -127,7 +128,7 @@ def _declared(
 
             output.flags = {text for each in flags for text in each.names.split()}
             loaded = options.load_settings(output, config, typed, sets or (), reads=reads)
-            options.check_required(getattr(module, "FLAGS", {}), loaded, name)
+            options.check_required(groups, loaded, name)
             with contextlib.ExitStack() as stack:
                 stack.enter_context(without_plugins(loaded.settings.plugins.disable))
                 if getattr(module, "CHUNKED", False):

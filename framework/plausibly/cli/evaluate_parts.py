@@ -8,8 +8,8 @@ from typing import TypeAlias
 
 import xarray as xr
 
-from plausibly.cli.asks import of_new
 from plausibly.cli.output import Output
+from plausibly.cli.promise import of_new
 from plausibly.config.load import Draft
 from plausibly.config.settings import Settings
 from plausibly.conformal.load import load_predictor

@@ -34,7 +34,7 @@ def predict(output: Output, loaded: Draft, *, dry_run: dry.DryRun = False) -> No
     """Declare ``plausibly predict``."""
     import numpy as np
 
-    from plausibly.cli import asks
+    from plausibly.cli import promise
     from plausibly.conformal.load import load_predictor
     from plausibly.data import names
     from plausibly.data.names import several
@@ -66,8 +66,8 @@ def predict(output: Output, loaded: Draft, *, dry_run: dry.DryRun = False) -> No
         working=output.working,
     )
     check_renames(settings.labels, model.unknown, labels=label_names(model.predictions))
-    asks.check_views(predictor, model.predictions, whose=model.source)
-    with output.working("predicting"), asks.views_as_options():
+    promise.check_views(predictor, model.predictions, whose=model.source)
+    with output.working("predicting"), promise.views_as_options():
         sets = predictor.predict(model.predictions, alphas if len(alphas) > 1 else alphas[0])
     shifts = predictor.pools.calibration.claim.weights  # for which there are weights
     # Predictions in chunks are read once, for their sets.
@@ -100,7 +100,7 @@ def predict(output: Output, loaded: Draft, *, dry_run: dry.DryRun = False) -> No
         if in_store and chunks is not None:
             sets = read_sets(out, chunks=chunks)  # what is computed already
 
-    thresholds = asks.thresholds(predictor, alphas)
+    thresholds = promise.thresholds(predictor, alphas)
     sizes = np.atleast_2d(sets.sum(names.LABEL).transpose(..., names.EXAMPLE).values)
     counts = [np.bincount(row).tolist() for row in sizes]
     means = [float(row.mean()) for row in sizes]
@@ -114,7 +114,7 @@ def predict(output: Output, loaded: Draft, *, dry_run: dry.DryRun = False) -> No
         "results": [
             {
                 "alpha": float(alpha),
-                **asks.threshold_facts(predictor, threshold),
+                **promise.threshold_facts(predictor, threshold),
                 "mean_size": mean,
                 "empty": row[0],
                 "sizes": {size: count for size, count in enumerate(row) if count},

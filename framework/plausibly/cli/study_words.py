@@ -13,8 +13,7 @@ import attrs
 import xarray as xr
 
 from plausibly.cli import layout
-from plausibly.cli.asks import asked_of_new, next_command
-from plausibly.cli.promise import notes_of, promise_of
+from plausibly.cli.promise import asked_of_new, next_command, notes_of, promise_of
 from plausibly.config.resolved import component_table
 from plausibly.data import names
 from plausibly.data.names import several

@@ -479,7 +479,9 @@ def _completed(parts: Draft, read: Read, model: xr.DataArray, lam: xr.DataArray)
         values = cast("dict[str, Any]", changes)  # Any: each has its own type
         annotations = attrs.evolve(study.annotations, **values)
         study = attrs.evolve(study, annotations=annotations)
-    predictions = attrs.evolve(study.predictions, scale=model.attrs[names.SCALE])
+    part = study.predictions
+    column = part.example or names.EXAMPLE
+    predictions = attrs.evolve(part, scale=model.attrs[names.SCALE], example=column)
     study = attrs.evolve(study, predictions=predictions)
     more = {
         name: (names.EXAMPLE, lam[name].values)

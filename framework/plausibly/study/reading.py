@@ -231,13 +231,17 @@ _READING = ("example", "variable", "augmentation")
 """Keys of `predictions` that a predictor remembers, beside the scale."""
 
 
-def remembering(predictor: ConformalPredictor, settings: Settings) -> ConformalPredictor:
-    """Return a predictor that knows how the file of its predictions was read."""
+def remembering(
+    predictor: ConformalPredictor, settings: Settings, aggregator: object
+) -> ConformalPredictor:
+    """Return a predictor that knows its aggregator, and how the file of predictions was read."""
     part, metadata = settings.predictions, predictor.metadata
     reading = {name: value for name in _READING if (value := getattr(part, name)) is not None}
     if not metadata.augmentations:  # it reads new examples in one
         reading.pop("augmentation", None)
-    return attrs.evolve(predictor, metadata=attrs.evolve(metadata, reading=reading))
+    name = metadata.aggregator if aggregator is None else str(aggregator)
+    metadata = attrs.evolve(metadata, reading=reading, aggregator=name)
+    return attrs.evolve(predictor, metadata=metadata)
 
 
 def _warn_reading(settings: Settings, name: str, remembered: str, found: str) -> None:

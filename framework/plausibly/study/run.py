@@ -414,8 +414,6 @@ def first_predictor(ready: Prepared) -> ConformalPredictor:
     """Return the first calibration, on all examples, with the name of the aggregator."""
     everything = np.ones(ready.predictions.sizes[names.EXAMPLE], dtype=np.bool_)
     predictor = _calibrated(ready, everything, seed=ready.study.seed)
-    predictor = remembering(predictor, ready.study)
-    if ready.study.annotations.aggregator is None:
-        return predictor
-    name = called(AGGREGATOR, ready.study.annotations.aggregator)
-    return attrs.evolve(predictor, metadata=attrs.evolve(predictor.metadata, aggregator=name))
+    aggregator = ready.study.annotations.aggregator
+    name = None if aggregator is None else called(AGGREGATOR, aggregator)
+    return remembering(predictor, ready.study, name)
