@@ -215,7 +215,7 @@ def test_a_kind_that_is_none(good: Path) -> None:
         'error kind-unknown: there is no kind of component "scorer"\n'
         "  expected  one of annotation, reader, aggregator, score, calibrator, combiner;\n"
         "            got scorer\n"
-        "  do        plausibly plugins list, for all of them\n"
+        "  do        --kind score\n"
     )
 
 
