@@ -65,26 +65,21 @@ def label_columns(table: TextTable, labels: Sequence[str]) -> dict[str, NDArray[
         _check_parents(table, labels, columns[PARENT], aliases)
     if ORDER in columns:
         _check_order(table, labels, columns[ORDER])
-    return {
-        name: text_array(texts) if name in (ALIAS, PARENT) else _with_gaps(texts)
-        for name, texts in columns.items()
-    }
+    found: dict[str, NDArray[Any]] = {}
+    for name, texts in columns.items():
+        values = plain([text for text in texts if text])
+        if name in (ALIAS, PARENT) or values is None or all(texts):
+            found[name] = text_array(texts) if name in (ALIAS, PARENT) else as_values(texts)
+        else:  # NaN in empty cells
+            found[name] = np.full(len(texts), np.nan)
+            found[name][[bool(text) for text in texts]] = values
+    return found
 
 
 def as_values(texts: Sequence[str]) -> NDArray[Any]:
     """Return a column as numbers, or as text."""
     values = plain(texts)
     return text_array(texts) if values is None else values
-
-
-def _with_gaps(texts: Sequence[str]) -> NDArray[Any]:
-    """Return numbers, NaN in empty cells, or text."""
-    values = plain([text for text in texts if text])
-    if values is None or all(texts):
-        return as_values(texts)
-    found = np.full(len(texts), np.nan)
-    found[[bool(text) for text in texts]] = values
-    return found
 
 
 def _check_parents(
@@ -275,16 +270,22 @@ def read_labels(path: Path | str) -> xr.Dataset:
         do = f"write label above the names, or end the file's name in .txt: {path.stem}.txt"
         table.need([LABEL], do=do)
         return _dataset(table.seen(), LABEL)
-    return _dataset(_one_a_line(path, "labels", LABEL).seen(), LABEL)
+    return _one_a_line(path, LABEL)
 
 
-def _one_a_line(path: Path, role: str, column: str) -> TextTable:
-    """Return a file of one name a line as a table; lines are kept but for their end."""
-    content = decode(files.contents(path, role), path.name)
+def _one_a_line(path: Path, column: str) -> xr.Dataset:
+    """Read a file of one name per line; lines are kept but for their end."""
+    content = decode(files.contents(path, f"{column}s"), path.name)
     names = content.replace("\r\n", "\n").replace("\r", "\n").rstrip("\n").split("\n")
     if names == [""]:
-        raise files.empty(path.name, f"one {column} a line")
-    return _one_column(path.name, column, names)
+        raise files.empty(path.name, f"one {column} per line")
+    return _of_names(path.name, column, names, "line")
+
+
+def _of_names(whose: str, column: str, names: list[str], unit: str) -> xr.Dataset:
+    lines = range(1, len(names) + 1)
+    table = TextTable(whose=whose, header=(column,), columns=(names,), lines=lines, unit=unit)
+    return _dataset(table.seen() if unit == "line" else table, column)
 
 
 def table_from(source: Names, dim: str) -> xr.Dataset:
@@ -295,16 +296,8 @@ def table_from(source: Names, dim: str) -> xr.Dataset:
         path = Path(source)
         if dim == LABEL:
             return read_labels(path)
-        if is_table(path):
-            return read_examples(path)
-        return _dataset(_one_a_line(path, "examples", dim).seen(), dim)
-    names = name_texts(source)
-    return _dataset(_one_column(f"{dim}s", dim, names, "row"), dim)
-
-
-def _one_column(whose: str, column: str, names: list[str], unit: str = "line") -> TextTable:
-    lines = range(1, len(names) + 1)
-    return TextTable(whose=whose, header=(column,), columns=(names,), lines=lines, unit=unit)
+        return read_examples(path) if is_table(path) else _one_a_line(path, dim)
+    return _of_names(f"{dim}s", dim, name_texts(source), "row")
 
 
 def check_known(used: Sequence[str], labels: Sequence[str], whose: str, verb: str) -> None:
