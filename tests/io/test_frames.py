@@ -419,7 +419,7 @@ def test_report_4_and_5_other_names_of_columns() -> None:
     error = refusal(lambda: plausibly.read_annotations(frame, "crowd-table"))
     assert (error.name, error.what) == (
         "columns-missing",
-        'the frame has no column "worker", "label"',
+        'the frame has no column "label"',
     )
     error = refusal(lambda: plausibly.read_annotations(pd.DataFrame(VOTES)))
     assert error.do == 'reader="crowd-table"'
