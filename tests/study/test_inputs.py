@@ -318,7 +318,7 @@ def test_the_table_of_examples_names_the_rows_of_a_file_without_names(world: Wor
     world.write("labels.txt", "\n".join(LABELS) + "\n")
     text = WHOLE.replace("probabilities.csv", "bare.npy") + '[labels]\npath = "labels.txt"\n'
     xr.testing.assert_identical(prepared(world, text).predictions, first)
-    assert '[labels] path = "labels.txt" (one name a line)' in said(
+    assert '[labels] path = "labels.txt" (one name per line)' in said(
         world, WHOLE.replace("probabilities.csv", "bare.npy")
     )
 
