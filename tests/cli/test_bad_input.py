@@ -91,7 +91,13 @@ def test_an_unwritable_output_leaves_the_old_file(sets: World) -> None:
 
 FILES = [  # file, what stands there, what comes in its place, and the message
     ("votes.csv", "task,worker,label", "item,rater,answer", "format-unknown", "votes.csv"),
-    ("votes.csv", "c00,w1,cat", "c00,w0,cat", "response-twice", "votes.csv: w0 answered 1 example again"),
+    (
+        "votes.csv",
+        "c00,w1,cat",
+        "c00,w0,cat",
+        "response-twice",
+        "votes.csv: w0 answered 1 example again",
+    ),
     (
         "votes.csv",
         "c00,w0,cat\nc00,w1,cat\nc00,w2,cat\n",

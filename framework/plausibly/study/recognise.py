@@ -187,10 +187,10 @@ def _attempt(read: Callable[[], T]) -> T | None:
 def _annotations(path: Path, unused: dict[Path, str]) -> File | None:
     """Return the annotations in a file, also under other names of columns."""
     columns: dict[str, str] = {}
+    header = next(iter(first_rows(path, files.opening(path, "file"))), ())
     try:
         table = read_annotations(path)
     except InputError as error:
-        header = next(iter(first_rows(path, files.opening(path, "file"))), ())
         columns = {role: name for role, name in guessed(header).items() if role in NEEDED}
         fits = error.name == "format-unknown" and len(columns) == len(NEEDED)
         read = partial(read_annotations, path, "crowd-table", columns=columns)
@@ -201,6 +201,7 @@ def _annotations(path: Path, unused: dict[Path, str]) -> File | None:
         table = made
     facts = annotation_facts(table, path)
     name = str(facts["reader"])
+    by_synonyms = name == "crowd-table" and not set(NEEDED).issubset(header)
     defaults = {p.name: p.default for p in parameters_of(type(registry.resolve(READER, name)))}
     return File(
         path=path,
@@ -211,7 +212,7 @@ def _annotations(path: Path, unused: dict[Path, str]) -> File | None:
             **{key: defaults[key] for key in ("missing", "duplicates") if key in defaults},
             "unanswered": "error",
         },
-        comments={"reader": "guess: one row per answer"} if columns else {},
+        comments={"reader": "guess: one row per answer"} if by_synonyms else {},
         about=f"{path.name}: {several(table.sizes[EXAMPLE], 'example')}, "
         f"{several(table.sizes[ANNOTATOR], 'annotator')}, {facts['responses']:,} answers",
     )
