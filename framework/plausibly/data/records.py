@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TypeAlias
 
@@ -252,15 +251,17 @@ def check_once(columns: Records) -> None:
 
 def in_order(example: Ints, annotator: Ints, answer: Ints) -> tuple[Ints, ...]:
     """Return the codes of responses by example, annotator and answer."""
-    columns: tuple[Ints, ...] = (example, annotator + 1, answer)
-    shape = tuple(int(codes.max(initial=0)) + 1 for codes in columns)
-    if math.prod(shape) <= np.iinfo(np.int64).max:
-        joint = np.sort(np.ravel_multi_index(columns, shape))  # several times as fast as by three
-        columns = np.unravel_index(joint, shape)
-    else:
-        order = np.lexsort(columns[::-1])
-        columns = example[order], columns[1][order], answer[order]
-    return columns[0], columns[1] - 1, columns[2]
+    columns = [codes.astype(np.int64) for codes in (example, annotator + 1, answer)]
+    most, by, said = (int(codes.max(initial=0)).bit_length() for codes in columns)
+    if most + by + said <= _BITS:  # one number for each response is sorted several times as fast
+        joint = columns[0] << (by + said) | columns[1] << said | columns[2]
+        joint.sort()
+        return joint >> (by + said), (joint >> said & (1 << by) - 1) - 1, joint & (1 << said) - 1
+    order = np.lexsort(columns[::-1])
+    return example[order], annotator[order], answer[order]
+
+
+_BITS = 63
 
 
 def sorted_names(texts: Sequence[str], codes: Ints) -> tuple[list[str], Ints]:
