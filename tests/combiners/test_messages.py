@@ -22,7 +22,7 @@ from refusals import refused, warned
 
 ALPHA = Fraction(1, 10)
 INDEPENDENT = "independent p-values; replicates share the test score"
-ALLOW = "do combiner average (1 - alpha), or allow_no_guarantee=True (--allow-no-guarantee)"
+ALLOW = "do combiner average (1 - alpha), or allow_no_guarantee=True"
 EXPECTED = {
     "cauchy": "a bound at this alpha; cauchy's holds only as alpha goes to 0",
     "fisher": INDEPENDENT,
@@ -96,7 +96,7 @@ def test_files_remember_it(tmp_path: Path) -> None:
 def test_on_the_command_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     make(tmp_path)
     monkeypatch.chdir(tmp_path)
-    typed_allow = ALLOW.replace("--allow-no-guarantee", "--set method.allow_no_guarantee=true")
+    typed_allow = ALLOW.replace("allow_no_guarantee=True", "--set method.allow_no_guarantee=true")
     fisher = f"{CALIBRATE} --calibrator monte-carlo --combiner fisher"
     cli_world.refused(fisher, "guarantee-none", f"expected {INDEPENDENT} {typed_allow}")
     allowed = typed(fisher, "--set", "method.allow_no_guarantee=true")

@@ -117,7 +117,7 @@ class Scoring:
                 "any",
                 expected="scale probability, logit or independent",
                 got="any",
-                do="score probability, or say scale='logit' (--scale logit) if they are logits",
+                do='score probability, or scale="logit", if they are logits',
                 whose=f"score {self.called}",
             )
         elif self.scale == "logit":

@@ -383,7 +383,7 @@ def calibrate(
             "guarantee-none",
             f"combiner {called['combiner']} has no guarantee for our p-values",
             expected=stated.why.removeprefix(NO_GUARANTEE),
-            do="combiner average (1 - alpha), or allow_no_guarantee=True (--allow-no-guarantee)",
+            do="combiner average (1 - alpha), or allow_no_guarantee=True",
             whose=f"combiner {called['combiner']}",
         )
     augmented = calibration.augmentation in ("separate", "mean")

@@ -123,7 +123,7 @@ def check_scale(predictions: xr.DataArray, scale: str) -> None:
             f"predictions are of scale {stated}, and the predictor was calibrated on {scale}",
             expected=scale,
             got=str(stated),
-            do=f"scale={scale!r} (--scale {scale}) if they are, or recalibrate",
+            do=f'scale="{scale}", if they are, or recalibrate',
             whose="predictions",
         )
 

@@ -187,9 +187,7 @@ def check_pairs(methods: Iterable[Method]) -> list[Mistake]:
         error = _tried(one, *data)
         if isinstance(error, IncompatibleComponents):
             # A key of the method, where the command line has a flag.
-            error.do = error.do.replace(
-                "allow_no_guarantee=True (--allow-no-guarantee)", "allow_no_guarantee = true"
-            )
+            error.do = error.do.replace("allow_no_guarantee=True", "allow_no_guarantee = true")
             found += [m.below(number).below("methods") for m in mistakes_in(error)]
     return found
 
