@@ -18,6 +18,7 @@ Made = TypeVar("Made")
 
 _CELLS = 1 << 16  # a block of this many cells, as float64, stays within the second-level cache
 _WORTH = 1 << 20  # cells that are worth a thread
+_TIMES = 8  # how many times as large blocks are that are divided among threads
 
 
 def cores() -> int:
@@ -42,19 +43,20 @@ def spare() -> int:
     return cores()
 
 
-def row_blocks(shape: tuple[int, ...]) -> Iterator[slice]:
-    """Yield slices of the rows of an array (row, ...) that hold about `_CELLS` cells each."""
-    rows = max(1, _CELLS // max(1, math.prod(shape[1:])))
+def row_blocks(shape: tuple[int, ...], times: int = 1) -> Iterator[slice]:
+    """Yield slices of the rows of an array (row, ...), of about `times` `_CELLS` cells each."""
+    rows = max(1, times * _CELLS // max(1, math.prod(shape[1:])))
     for start in range(0, shape[0], rows):
         yield slice(start, min(start + rows, shape[0]))
 
 
 def map_blocks(work: Callable[[slice], Made], shape: tuple[int, ...]) -> list[Made]:
     """Return what `work` makes of each block of the rows of an array, in their order."""
-    blocks = list(row_blocks(shape))
-    threads = min(spare(), math.prod(shape) // _WORTH, len(blocks))
+    threads = min(spare(), math.prod(shape) // _WORTH)
     if threads < 2:
-        return [work(block) for block in blocks]
+        return [work(block) for block in row_blocks(shape)]
+    # Threads wait for each other between the passes of numpy: larger blocks have fewer.
+    blocks = list(row_blocks(shape, _TIMES))
     with ThreadPoolExecutor(threads) as pool:
         return list(pool.map(work, blocks))
 
