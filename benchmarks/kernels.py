@@ -72,7 +72,6 @@ def by_threshold(generator: np.random.Generator, queries: int) -> Row:
         what=f"sets by p-values, {queries:,} scores",
         beside=f"sets by threshold ({seconds(taken, 'ours')})",
         ratio=ratio(taken, "p", "ours"),
-        goal="at least 80",
         note=f"equal sets; the comparison takes {ratio(taken, 'ours', 'read')} of one read",
     )
 
