@@ -86,7 +86,8 @@ def alike(names: Sequence[str]) -> list[tuple[str, str]]:
     text = "\0".join(("", *names, "")).lower()
     if not text.isascii():
         text = unicodedata.normalize("NFC", text).translate(_WITHOUT_WIDTH)
-    text = _BLANKS.sub(" ", text).replace(" \0", "\0").replace("\0 ", "\0")
+    if len(text.split(maxsplit=1)) > 1:  # there are blanks at all
+        text = _BLANKS.sub(" ", text).replace(" \0", "\0").replace("\0 ", "\0")
     looks = _NUMBER.sub(r"\0\1\2\3", text)[1:-1].split("\0")
     if len({*looks}) == len(looks) or len(looks) != len(names):
         return []

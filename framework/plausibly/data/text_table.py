@@ -161,7 +161,9 @@ class TextTable:
 
 def _seen(column: Sequence[str]) -> Sequence[str]:
     different = column.names if isinstance(column, Coded) else {*column}
-    # Nearly every name is letters and digits alone, and needs no look of its own.
+    # Names that are letters and digits alone need no look of their own.
+    if "".join(different).isalnum() and "" not in different:
+        return column
     odd = {name for name in different if name and not name.isalnum()}
     if not any(map(is_blank, odd)):
         return column

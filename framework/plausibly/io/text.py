@@ -345,6 +345,9 @@ def distinct(
         )
 
 
+_BLOCK = 1 << 22  # bytes that Arrow reads at once
+
+
 def _by_arrow(
     data: bytes, path: Path, header: HeaderRule, delimiter: str | None
 ) -> TextTable | None:
@@ -369,11 +372,11 @@ def _by_arrow(
     if len(set(names)) < len(names) or not any(row):
         return None
     arrow, csv = import_module("pyarrow"), import_module("pyarrow.csv")
-    kinds = dict.fromkeys(names, arrow.string())
+    kinds = dict.fromkeys(names, arrow.dictionary(arrow.int32(), arrow.string()))
     try:
         table = csv.read_csv(
             arrow.BufferReader(data),
-            csv.ReadOptions(column_names=names, skip_rows=int(named)),
+            csv.ReadOptions(column_names=names, skip_rows=int(named), block_size=_BLOCK),
             csv.ParseOptions(delimiter=used, quote_char=False, ignore_empty_lines=False),
             csv.ConvertOptions(column_types=kinds, strings_can_be_null=False),
         )
@@ -381,7 +384,7 @@ def _by_arrow(
         return None
     coded = []
     for name in names:
-        column = table[name].dictionary_encode().combine_chunks()
+        column = table[name].unify_dictionaries().combine_chunks()
         texts = column.dictionary.to_numpy(zero_copy_only=False).tolist()
         coded.append(Coded(texts, np.asarray(column.indices).astype(np.int64)))
     limit = field_size_limit()  # characters, of the strict parser
