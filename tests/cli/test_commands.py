@@ -149,7 +149,6 @@ def test_flags_in_messages_exist() -> None:
         ("plausibly/io/annotations.py", READS_ANNOTATIONS),
         ("plausibly_builtins/readers/", READS_ANNOTATIONS),
         ("plausibly/data/align.py", ("calibrate", "evaluate")),
-        ("plausibly/conformal/array_predictor.py", READS_PREDICTIONS),
         ("plausibly/calibration/alphas.py", READS_PREDICTIONS),
     ],
 )
