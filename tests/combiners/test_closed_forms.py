@@ -12,6 +12,7 @@ import scipy.stats
 from hypothesis import given, strategies as st
 
 from combiners_designs import EXCHANGEABLE, MERGING, NONE, calibration_with, combiner, gaussian
+from plausibly.plugin import COMBINER, CalibrationSummary, Claim, resolve
 from plausibly_builtins.combiners.independent import Fisher, Stouffer
 from plausibly_builtins.combiners.merging import Cauchy, Harmonic, harmonic_factor
 
@@ -176,3 +177,14 @@ def test_a_query_has_one_p_value_whatever_is_asked_with_it(name: str) -> None:
     every = merge(p)
     assert np.array_equal(merge(p.reshape(10, 20, 20)).ravel(), every)
     assert [float(merge(p[:, [i]])[0]) for i in range(400)] == every.tolist()
+
+
+def test_average_of_augmentations_guarantees_twice_alpha_less() -> None:
+    alpha, summary = Fraction(1, 10), CalibrationSummary(n=20, m=2, shared_score=False)
+    assert resolve(COMBINER, "average").guarantee(Claim(), summary, alpha).level == 1 - 2 * alpha
+
+
+def test_one_of_the_draws_of_a_smoothed_average_is_the_tie_itself() -> None:
+    rule = resolve(COMBINER, {"name": "average", "smoothed": True})
+    stated = rule.guarantee(Claim(), CalibrationSummary(n=20, m=4), Fraction(1, 10))
+    assert stated.needed == 7  # 3/4 / (n + 1) <= 1/10
