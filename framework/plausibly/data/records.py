@@ -252,11 +252,13 @@ def check_once(columns: Records) -> None:
 def in_order(example: Ints, annotator: Ints, answer: Ints) -> tuple[Ints, ...]:
     """Return the codes of responses by example, annotator and answer."""
     columns = [codes.astype(np.int64) for codes in (example, annotator + 1, answer)]
-    most, by, said = (int(codes.max(initial=0)).bit_length() for codes in columns)
-    if most + by + said <= _BITS:  # one number for each response is sorted several times as fast
-        joint = columns[0] << (by + said) | columns[1] << said | columns[2]
+    widths = [int(codes.max(initial=0)).bit_length() for codes in columns]
+    if sum(widths) <= _BITS:  # one number for each response is sorted several times as fast
+        _, second, third = widths
+        joint = columns[0] << (second + third) | columns[1] << third | columns[2]
         joint.sort()
-        return joint >> (by + said), (joint >> said & (1 << by) - 1) - 1, joint & (1 << said) - 1
+        annotators = (joint >> third & (1 << second) - 1) - 1
+        return joint >> (second + third), annotators, joint & (1 << third) - 1
     order = np.lexsort(columns[::-1])
     return example[order], annotator[order], answer[order]
 
