@@ -36,7 +36,8 @@ def init(
     ] = None,
     dry_run: dry.DryRun = False,
 ) -> None:
-    """Declare ``plausibly init``."""
+    """Write the settings file, or refuse to touch one that is there."""
+    from plausibly.atomic import replacing
     from plausibly.config.document import toml_text
     from plausibly.config.load import NAME
     from plausibly.data.names import several
@@ -67,7 +68,8 @@ def init(
         dry.show(output, read=found.used, rows=rows, would=f"write {target}", write=[target])
         return
     text = HEAD + toml_text(found.tables, lambda key: found.comments.get(key, ""))
-    target.write_text(text, encoding="utf-8", newline="\n")
+    with replacing(target) as part:
+        part.write_text(text, encoding="utf-8", newline="\n")
     output.document["saved"] = target
     check = f': please check the {several(len(guesses), "line")} marked "guess"' if guesses else ""
     following = (
