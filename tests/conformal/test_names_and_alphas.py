@@ -36,7 +36,11 @@ def test_names_are_what_they_are_one_by_one(texts: list[str]) -> None:
 
 @given(TEXTS, TEXTS)
 def test_common_names_are_counted_once_each(here: list[str], there: list[str]) -> None:
-    assert Names.of(here).common(Names.of(there)) == len(set(here) & set(there))
+    first, second = Names.of(here), Names.of(there)
+    assert first.common(second) == len(set(here) & set(there))
+    joined = Names(first.index.append(second.index))
+    assert joined.usable is Names.of([*here, *there]).usable
+    assert joined.common(first) == len(set(here))
 
 
 def test_quick_hashes_depend_on_nothing_but_the_text() -> None:

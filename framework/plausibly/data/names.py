@@ -390,8 +390,10 @@ class Names:
         if not (isinstance(dtype, pd.StringDtype) and dtype.storage == "pyarrow" and len(self)):
             return None
         arrow = import_module("pyarrow")
-        column = arrow.chunked_array([arrow.array(self.index.array)]).cast(arrow.large_string())
-        texts = column.combine_chunks()
+        column = arrow.array(self.index.array)
+        if isinstance(column, arrow.ChunkedArray):  # of joined indexes
+            column = column.combine_chunks()
+        texts = column.cast(arrow.large_string())
         if texts.null_count:
             return None
         _, places, content = texts.buffers()
