@@ -71,7 +71,8 @@ def init(
     with replacing(target) as part:
         part.write_text(text, encoding="utf-8", newline="\n")
     output.document["saved"] = target
-    check = f': please check the {several(len(guesses), "line")} marked "guess"' if guesses else ""
+    lines = "line" if len(guesses) == 1 else several(len(guesses), "line")
+    check = f': please check the {lines} marked "guess"' if guesses else ""
     following = (
         "calibrate" if {"annotations", "predictions"} <= found.tables.keys() else "aggregate"
     )
