@@ -83,7 +83,10 @@ _NUMBER = re.compile(r"\0(?:0+(?=\d)(\d+)|0*(\d+\.\d*[1-9])0*|0*(\d+)\.0*)(?=\0)
 
 def alike(names: Sequence[str]) -> list[tuple[str, str]]:
     """Return pairs of names that look alike: the first of its look, and each other one."""
-    text = "\0".join(("", *names, "")).lower()
+    written = "\0".join(("", *names, ""))
+    text = written.lower()
+    if text == written and "\x000" not in text and "".join(names).isalnum() and text.isascii():
+        return []
     if not text.isascii():
         text = unicodedata.normalize("NFC", text).translate(_WITHOUT_WIDTH)
     if len(text.split(maxsplit=1)) > 1:  # there are blanks at all

@@ -251,15 +251,22 @@ def check_once(columns: Records) -> None:
 
 def in_order(example: Ints, annotator: Ints, answer: Ints) -> tuple[Ints, ...]:
     """Return the codes of responses by example, annotator and answer."""
-    columns = [codes.astype(np.int64) for codes in (example, annotator + 1, answer)]
-    widths = [int(codes.max(initial=0)).bit_length() for codes in columns]
-    if sum(widths) <= _BITS:  # one number for each response is sorted several times as fast
-        _, second, third = widths
-        joint = columns[0] << (second + third) | columns[1] << third | columns[2]
+    highest = (codes.max(initial=0) for codes in (example, annotator + 1, answer))
+    first, second, third = (int(code).bit_length() for code in highest)
+    if first + second + third <= _BITS:  # one number per response is sorted several times as fast
+        joint = example.astype(np.int64)
+        joint <<= second
+        joint |= annotator + 1
+        joint <<= third
+        joint |= answer
         joint.sort()
-        annotators = (joint >> third & (1 << second) - 1) - 1
-        return joint >> (second + third), annotators, joint & (1 << third) - 1
-    order = np.lexsort(columns[::-1])
+        answer = joint & (1 << third) - 1
+        joint >>= third
+        annotator = joint & (1 << second) - 1
+        annotator -= 1
+        joint >>= second
+        return joint, annotator, answer
+    order = np.lexsort((answer, annotator, example))
     return example[order], annotator[order], answer[order]
 
 
