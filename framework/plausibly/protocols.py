@@ -66,7 +66,7 @@ class Annotation(Protocol):
         """Kind written into annotation tables, such as ``"single-label"``."""
 
     def build(self, records: Iterable[Record], labels: Sequence[str] | None) -> xr.Dataset:
-        """Return a sealed annotation table from plain records; `labels` are the declared ones."""
+        """Return an annotation table from plain records; `labels` are the declared ones."""
 
     def validate(self, table: xr.Dataset) -> None:
         """Raise `InputError` naming example and annotator where the table breaks the kind."""

@@ -16,8 +16,7 @@ import plausibly
 from plausibly.calibration.coordinates import group_names
 from plausibly.data.names import name_texts
 from plausibly.errors import PlausiblyWarning
-from plausibly.kernels.random import hash_names
-from plausibly.plugin import name_text
+from plausibly.kernels.random import hash_names, name_text
 from tables import labelled
 
 

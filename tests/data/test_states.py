@@ -85,7 +85,7 @@ class TestCounts:
         }
 
     def test_without_the_variable(self) -> None:
-        plain = plausibly.select(table().drop_vars(names.RESPONSE_STATE).pipe(_resealed))
+        plain = plausibly.select(table().drop_vars(names.RESPONSE_STATE).pipe(_whole))
         assert states.count_states(plain, answered=True) == {}
         assert states.count_states(plain, answered=False) == {"skipped": 2}
 
@@ -96,12 +96,12 @@ class TestCounts:
         assert not_counted(table()) == {"skipped": 1, "rejected": 1}
 
 
-def _resealed(dataset: xr.Dataset) -> xr.Dataset:
+def _whole(dataset: xr.Dataset) -> xr.Dataset:
     return rebuilt(dataset)
 
 
 class TestTravel:
-    def test_sealed(self) -> None:
+    def test_checksum_fits(self) -> None:
         found = table()
         assert found[names.RESPONSE_STATE].dtype == np.int8
         changed = found.copy(deep=True)
@@ -130,12 +130,12 @@ class TestTravel:
 
     def test_joined_with_a_table_that_has_none(self) -> None:
         found = table()
-        first = plausibly.select(found, example="x").drop_vars(names.RESPONSE_STATE).pipe(_resealed)
+        first = plausibly.select(found, example="x").drop_vars(names.RESPONSE_STATE).pipe(_whole)
         joined = plausibly.concat([first, plausibly.select(found, example="y")])
         assert joined[names.RESPONSE_STATE].values.tolist() == [0, 0, 6, 0]
 
     def test_tables_where_answers_repeat_are_not_joined_with_others(self) -> None:
-        repeated = _resealed(table().assign_attrs({names.REPEATED: "all"}))
+        repeated = _whole(table().assign_attrs({names.REPEATED: "all"}))
         with pytest.raises(plausibly.InputError, match="tables of repeated no and all"):
             plausibly.concat([plausibly.select(table(), example="x"), repeated])
 

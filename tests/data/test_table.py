@@ -66,7 +66,7 @@ def test_types_and_attributes(table: AnnotationTable) -> None:
         "unlisted": "excluded",
         "labels_declared": 1,
         "left_out": '{"unfinished": 3}',
-        "seal": table.attrs["seal"],
+        "checksum": table.attrs["checksum"],
     }
 
 

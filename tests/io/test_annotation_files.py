@@ -243,7 +243,7 @@ def test_damaged_files_are_refused_by_name(folder: Path, ending: str, data: st.D
     write_annotations(votes(), path)
     path = damaged(data, path)
     found = result_or_refusal(lambda: read_annotation_file(path), path.name)
-    assert found is None or found.attrs["seal"] == votes().attrs["seal"]
+    assert found is None or found.attrs["checksum"] == votes().attrs["checksum"]
 
 
 def test_what_stood_there_stays_where_writing_fails(tmp_path: Path) -> None:

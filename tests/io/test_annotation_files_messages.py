@@ -47,7 +47,7 @@ def edited(folder: Path, old: str, new: str) -> Path:
 
 WRITTEN: list[tuple[Callable[[], xr.Dataset], str, str, str]] = [
     (votes, "votes.xlsx", "ending-unknown", ".xlsx"),
-    (lambda: votes().isel(example=[1, 0]), "votes.csv", "table-detached", "a broken seal"),
+    (lambda: votes().isel(example=[1, 0]), "votes.csv", "table-detached", "another checksum"),
     (
         lambda: votes(variables={"z": xr.Variable("label", np.array([1j, 2j]))}),
         "votes.npz",

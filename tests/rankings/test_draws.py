@@ -16,7 +16,7 @@ import labelled_records as lr
 import plausibly
 import rankings_oracles as ro
 from plausibly.errors import InputError, PlausiblyWarning
-from plausibly.plugin import Keys, hash_names
+from plausibly.kernels.random import Keys, hash_names
 from plausibly_builtins.partial_ranking.plackett_luce import log_chances
 from plausibly_builtins.partial_ranking.plackett_luce_draws import PlackettLuceDraws
 

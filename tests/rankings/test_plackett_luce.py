@@ -16,7 +16,7 @@ import labelled_records as lr
 import plausibly
 import rankings_oracles as ro
 from plausibly.errors import InputError, PlausiblyWarning
-from plausibly.plugin import Keys, hash_names
+from plausibly.kernels.random import Keys, hash_names
 from plausibly_builtins.partial_ranking.annotation import PartialRanking
 from plausibly_builtins.partial_ranking.plackett_luce import PlackettLuce
 from plausibly_builtins.single_label.annotation import SingleLabel

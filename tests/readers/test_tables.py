@@ -160,7 +160,7 @@ def test_counts_that_are_settled_are_those_that_are_not(
     slow = plausibly.read_annotations(path, "counts", states={"rejected": "drop"})
     assert weights(fast, "weight") == weights(slow, "weight")
     assert repr(fast) == repr(slow)
-    assert {**fast.attrs, "seal": 0} == {**slow.attrs, "seal": 0}
+    assert {**fast.attrs, "checksum": 0} == {**slow.attrs, "checksum": 0}
     xr.testing.assert_equal(fast["label"], slow["label"])
 
 

@@ -118,7 +118,7 @@ def codes(texts: list[str]) -> st.SearchStrategy[int]:
 
 
 def same(found: xr.Dataset, wanted: xr.Dataset) -> None:
-    """Compare tables in bits: values, types, dims, coordinates, attributes and the seal."""
+    """Compare tables in bits: values, types, dims, coordinates, attributes and the checksum."""
     assert set(found.variables) == set(wanted.variables)
     assert set(found.coords) == set(wanted.coords)
     for name, variable in wanted.variables.items():
@@ -130,7 +130,7 @@ def same(found: xr.Dataset, wanted: xr.Dataset) -> None:
         else:
             assert other.values.tobytes() == variable.values.tobytes(), name
     assert repr(found.attrs) == repr(wanted.attrs) or _sorted(found) == _sorted(wanted)
-    assert found.attrs["seal"] == wanted.attrs["seal"]
+    assert found.attrs["checksum"] == wanted.attrs["checksum"]
 
 
 def _sorted(table: xr.Dataset) -> list[str]:

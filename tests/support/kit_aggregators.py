@@ -114,7 +114,7 @@ def _any_kind(self: Shares, annotations: xr.Dataset) -> Rows:
     return answered_rows(annotations, frozenset({str(annotations.attrs["kind"])}))
 
 
-def _unsealed(self: Shares, annotations: xr.Dataset) -> Rows:
+def _unchecked(self: Shares, annotations: xr.Dataset) -> Rows:
     if annotations.attrs["kind"] not in self.accepts:
         return Shares.rows(self, annotations)
     rows = Rows.of(annotations)
@@ -187,5 +187,5 @@ MUTANTS = {
     "coordinates-kept": Mutant(_after(_no_patients)),
     "packed-same": Mutant(changed(Shares, aggregate_packed=_packed_uneven)),
     "other-kinds-refused": Mutant(changed(Shares, rows=_any_kind)),
-    "detached-refused": Mutant(changed(Shares, rows=_unsealed)),
+    "detached-refused": Mutant(changed(Shares, rows=_unchecked)),
 }

@@ -18,7 +18,6 @@ from plausibly.plugin import (
     AnswerRefused,
     Record,
     build_table,
-    check_labels_once,
     check_responses,
     table_from_records,
 )
@@ -46,7 +45,7 @@ class Words(Annotation):
 
     def validate(self, table: xr.Dataset) -> None:
         """Refuse what is no table of words."""
-        check_labels_once(check_responses(table, self.name))
+        check_responses(table, self.name, labels_once=True)
 
 
 def _before(change: Callable[[Records, Labels], tuple[Records, Labels]]) -> object:

@@ -31,7 +31,7 @@ def found(
 
 
 @pytest.mark.parametrize("kind", data.ANSWERS)
-def test_tables_are_sealed_and_can_be_aggregated(kind: str) -> None:
+def test_tables_are_whole_and_can_be_aggregated(kind: str) -> None:
     @FEW
     @given(strategies.annotation_tables(kind))
     def holds(table: xr.Dataset) -> None:

@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 from plausibly.data import names
 from plausibly.data.annotations import Rows, check_table
 from plausibly.data.names import name_texts, near, not_among, positions, quoted, several
-from plausibly.data.select import by_name
 from plausibly.errors import InputError, counted, listed, warn
 from plausibly.evaluation.intervals import Doubles
 from plausibly.kernels.random import Keys, hash_names
@@ -69,7 +68,7 @@ class Answers:
         place = np.lexsort((np.array(examples, dtype=np.str_), hashes))
         rank = np.empty(rows.n, dtype=np.int64)
         rank[place] = np.arange(rows.n)
-        order = by_name(rows)
+        order = rows.by_name()
         order = order[np.argsort(rank[rows.example[order]], kind="stable")]
         order = order[(rows.mentions[order] > 0) & (rows.weight[order] > 0)]
         value, mentions = _values(rows, kind, order)

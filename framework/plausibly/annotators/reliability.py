@@ -9,7 +9,7 @@ import xarray as xr
 
 from plausibly import registry, text
 from plausibly.data import names
-from plausibly.data.annotations import Rows, check_table, lent
+from plausibly.data.annotations import Rows, check_table, read_only
 from plausibly.data.names import name_texts, quoted, several, text_array
 from plausibly.data.select import answered, select
 from plausibly.errors import ComponentError, InputError, counted
@@ -92,7 +92,7 @@ def reliability(
     if len(kept) < table.sizes[names.EXAMPLE]:
         table = select(table, example=kept)
     with calling(f"aggregator {whose}", "reliability"):
-        told: object = component.reliability(lent(table))
+        told: object = component.reliability(read_only(table))
     if told is None:
         raise InputError(
             "reliability-none",

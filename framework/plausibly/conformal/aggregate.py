@@ -10,7 +10,7 @@ import xarray as xr
 
 from plausibly import registry
 from plausibly.data import names
-from plausibly.data.annotations import Rows, check_answered, check_table, lent
+from plausibly.data.annotations import Rows, check_answered, check_table, read_only
 from plausibly.data.labels import without_parents
 from plausibly.data.names import several
 from plausibly.data.plausibilities import FEW_LABELS, Plausibilities, is_sparse, pack, unpack
@@ -166,7 +166,7 @@ def _aggregated(
         dropped = table.sizes[names.EXAMPLE] - len(kept)
         table = select(table, example=kept) if dropped else table
     keys, name = Keys(seed, "aggregator"), called(AGGREGATOR, component)
-    whose, table = f"aggregator {name}", lent(table)
+    whose, table = f"aggregator {name}", read_only(table)
     check_answered(Rows.of(table))
     found: object = None
     if sparse:

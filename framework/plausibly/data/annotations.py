@@ -2,7 +2,7 @@
 
 `isel`, `sel`, `sortby` and `assign_coords` of xarray change the names of examples, annotators or
 labels and leave the codes that point at them as they were. Nothing in the result looks wrong, so
-a table holds a checksum of names and codes, its seal, which is compared where the table comes in.
+a table holds a checksum of names and codes, which is compared wherever a table comes in.
 It is a check against mistakes, made often: so the codes, which may be millions, enter it by their
 CRC-32.
 """
@@ -28,9 +28,10 @@ from plausibly.data.names import check_names, name_texts, several, text_index
 from plausibly.data.plausibilities import sparse_dataset
 from plausibly.data.states import STATES, count_states, describe_merged, read_left_out
 from plausibly.errors import InputError, counted, listed
+from plausibly.kernels.random import hash_names
 from plausibly.kernels.sparse import Sparse
 from plausibly.kernels.sums import Number, ones, ordered_sum, sums_by_label, whole
-from plausibly.kernels.types import Floats, Ints, still, unwritable
+from plausibly.kernels.types import Bools, Floats, Hashes, Ints, still, unwritable
 
 Table = TypeVar("Table", bound=xr.Dataset)
 
@@ -73,24 +74,24 @@ def checksum(table: xr.Dataset) -> str:
             continue
         values = table[column].values
         if values.dtype.kind not in ("f" if kind == "<f8" else "iu"):
-            return ""  # `where` and the like turn codes into floats: no seal fits them
+            return ""  # `where` and the like turn codes into floats: no checksum fits them
         state.update(f"{column}:{values.size}:".encode())
         state.update(zlib.crc32(np.ascontiguousarray(values, kind).data).to_bytes(4, "big"))
     return state.hexdigest()
 
 
-def sealed(table: Table) -> Table:
-    """Return the table with a seal that fits it; whoever calls this vouches for the codes."""
-    return table.assign_attrs({names.SEAL: checksum(table)})
+def with_checksum(table: Table) -> Table:
+    """Return the table with the checksum of its names and codes."""
+    return table.assign_attrs({names.CHECKSUM: checksum(table)})
 
 
 def is_intact(table: xr.Dataset) -> bool:
-    """Return whether the seal of the table fits its names and codes."""
-    return bool(table.attrs.get(names.SEAL) == checksum(table))
+    """Return whether the checksum of the table fits its names and codes."""
+    return bool(table.attrs.get(names.CHECKSUM) == checksum(table))
 
 
-def lent(table: Table) -> Table:
-    """Return a table for a component to read: what it changes is not the caller's."""
+def read_only(table: Table) -> Table:
+    """Return a view of the table that a component cannot change."""
     views = {
         name: variable.copy(deep=False, data=unwritable(variable.data))
         for name, variable in table.variables.items()
@@ -121,7 +122,7 @@ def check_table(
     Raises
     ------
     InputError
-        ``table-unknown`` where it is no annotation table, ``table-detached`` where its seal is
+        ``table-unknown`` where it is no annotation table, ``table-detached`` where its checksum is
         broken, ``kind-unsuitable`` where the caller does not read its kind.
     """
     given: object = table
@@ -134,7 +135,7 @@ def check_table(
         raise InputError(
             "table-unknown",
             f"{whose}: this is no annotation table",
-            expected="an annotation table, sealed when it was built",
+            expected="an annotation table as it was built",
             got=f"a {type(given).__name__}{without}",
             do="plausibly.read_annotations(path), or plausibly.plugin.build_table(...)",
             whose=whose,
@@ -143,9 +144,9 @@ def check_table(
     if not is_intact(table):
         raise InputError(
             "table-detached",
-            f"{whose}: rows were cut, sorted or renamed behind the table's back",
+            f"{whose}: rows were cut, sorted or renamed after the table was built",
             expected="responses that point at the names they were built with",
-            got="a broken seal" if names.SEAL in table.attrs else "no seal",
+            got="another checksum" if names.CHECKSUM in table.attrs else "no checksum",
             do="plausibly.select(ann, example=...) on the table as it was read, instead of isel, "
             "sel, sortby or assign_coords",
             whose=whose,
@@ -229,6 +230,54 @@ class Rows:
         response = self.response
         # Mentions stand in the order of responses.
         return response.size == self.example.size and bool((response[1:] > response[:-1]).all())
+
+    @cached_property
+    def hashes(self) -> Hashes:
+        """Hashes of the names of the examples, (example,): what randomness is keyed by."""
+        return hash_names(self.table.indexes[names.EXAMPLE])
+
+    def with_mentions(self, mentions: Bools) -> Bools:
+        """Return which responses (response,) have one of these mentions (mention,)."""
+        return np.bincount(self.response[mentions], minlength=self.example.size) > 0
+
+    def by_name(self) -> NDArray[np.intp]:
+        """Return the places of responses, (response,), in an order that belongs to names.
+
+        Example by example in the order of the table; within an example by the name of the annotator
+        and the answer, whatever the order of annotators, labels or rows. Equal answers of unknown
+        annotators cannot be told apart and keep their order.
+        """
+        annotators = name_texts(self.table.indexes[names.ANNOTATOR])
+        # the extra last place is where code -1, an unknown annotator, looks
+        who = np.append(hash_names(annotators), np.uint64(0))[self.annotator]
+        return np.lexsort((_answer_hashes(self), who, self.example))
+
+    def take(self, responses: Ints, weight: Floats | None = None) -> AnnotationTable:
+        """Return the table with these responses only, each as often as it is named.
+
+        Examples, labels and annotators stay; mentions follow their responses.
+
+        Parameters
+        ----------
+        responses : ndarray of int, (taken,)
+            Places of responses.
+        weight : ndarray of float, (taken,), optional
+            How many times each counts; by default as in the table.
+        """
+        starts = np.cumsum(self.mentions) - self.mentions
+        taken = self.mentions[responses]
+        within = np.arange(int(taken.sum())) - np.repeat(np.cumsum(taken) - taken, taken)
+        part = self.table.isel(
+            {
+                names.RESPONSE: responses,
+                names.MENTION: np.repeat(starts[responses], taken) + within,
+            }
+        )
+        new = np.repeat(np.arange(len(responses)), taken)
+        part = part.assign({names.MENTION_RESPONSE: (names.MENTION, new)})
+        if weight is not None:
+            part = part.assign({names.RESPONSE_WEIGHT: (names.RESPONSE, weight)})
+        return rebuilt(part)
 
     def of_mention(self, column: NDArray[Scalar]) -> NDArray[Scalar]:
         """Return what a column (response,) holds of each mention: (mention,)."""
@@ -344,6 +393,27 @@ class Rows:
         return {} if left_out == "{}" else {names.LEFT_OUT: left_out}
 
 
+_ODD = tuple(
+    np.uint64(value) for value in (0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9)
+)
+_SHIFT = np.uint64(29)
+
+
+def _answer_hashes(rows: Rows) -> Hashes:
+    """Return a number for each answer: (response,), of names of labels, not codes."""
+    label = hash_names(name_texts(rows.table.indexes[names.LABEL]))[rows.label]
+    share = np.ascontiguousarray(rows.share, dtype=np.float64).view(np.uint64)
+    with np.errstate(over="ignore"):
+        mention = label * _ODD[0] ^ rows.block.astype(np.uint64) * _ODD[1] ^ share * _ODD[2]
+        mention = (mention ^ (mention >> _SHIFT)) * _ODD[1]
+        mention ^= mention >> _SHIFT
+        # Sums of unsigned integers wrap round, and so do not depend on the order of mentions.
+        sums = np.concatenate(([np.uint64(0)], np.cumsum(mention, dtype=np.uint64)))
+        ends = np.cumsum(rows.mentions)
+        found: Hashes = sums[ends] - sums[ends - rows.mentions]
+    return found
+
+
 def _column(table: xr.Dataset, name: str, size: int, dtype: type[Number]) -> NDArray[Number]:
     if name not in table.variables:
         return ones(size, dtype)
@@ -390,7 +460,7 @@ def check_answered(rows: Rows, *, whose: str = "annotations") -> None:
         f"{'has' if len(shown) == 1 else 'have'} no response ({listed(shown)})",
         expected="one or more",
         got=f"0 ({counted(skipped)} skipped by all, {counted(never)} never assigned)",
-        do='--unanswered drop (unanswered="drop"), which is recorded in the result',
+        do='unanswered="drop", which is recorded in the result',
         whose=whose,
         details={"examples": shown, "skipped": skipped, "never": never},
     )
@@ -548,7 +618,7 @@ def build_table(
     coordinates: Extra | None = None,
     attributes: Mapping[str, object] | None = None,
 ) -> AnnotationTable:
-    """Return a sealed annotation table from names and codes.
+    """Return an annotation table from names and codes.
 
     Responses are put in the order of examples, then annotators, and mentions in the order of
     responses, then blocks, then labels; otherwise the given order is kept.
@@ -644,11 +714,11 @@ def build_table(
             names.LEFT_OUT: json.dumps({str(k): int(v) for k, v in (left_out or {}).items()}),
         },
     )
-    return sealed(table)
+    return with_checksum(table)
 
 
 def rebuilt(table: xr.Dataset, *, left_out: Mapping[str, int] | None = None) -> AnnotationTable:
-    """Return a table of the same variables and attributes, checked, in order, and sealed anew."""
+    """Return a table of the same variables and attributes, checked and in order."""
     coded = {name: table[name].values for name in COLUMNS if name in table.variables}
     further = {str(name): table.variables[name] for name in table.variables}
     for name in (*COLUMNS, *_DIMS):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import json
 import math
 import numbers
 import re
@@ -61,7 +62,7 @@ MERGED = "merged"
 NORMALISED = "normalised"
 PARENTS = "parents"
 REPEATED = "repeated"
-SEAL = "seal"
+CHECKSUM = "checksum"
 SCALE = "scale"
 NUMBERED = "numbered"  # names of examples that are row numbers, for want of any
 JOINT = "joint"
@@ -113,8 +114,7 @@ def warn_alike(table: xr.Dataset, whose: str, dims: Sequence[str]) -> None:
             f"{whose} has {dim}s whose names look alike: {several(len(pairs), 'pair')}",
             expected=f"one name for each {dim}; text stays as written, and these count apart",
             got=told(pairs),
-            do=f"{turned}, if they are the same; a column alias in the table of --labels "
-            "(labels=...) merges them too"
+            do=f"{turned}, if they are the same; so does a column alias in the table of labels"
             if dim == LABEL
             else f"write them alike in {whose}, if they are the same {dim}",
             whose=whose,
@@ -167,8 +167,8 @@ def told(pairs: Sequence[tuple[str, str]]) -> str:
 def merged_by(pairs: Sequence[tuple[str, str]]) -> str:
     """Return what to type so that the first name of each pair is called as the second."""
     pairs = pairs[:_MOST_PAIRS]
-    strip = "--strip, or " if all(one.strip() == other.strip() for one, other in pairs) else ""
-    return strip + " ".join(f'--rename "{one}={other}"' for one, other in pairs)
+    strip = "strip=True, or " if all(one.strip() == other.strip() for one, other in pairs) else ""
+    return f"{strip}rename={json.dumps(dict(pairs), ensure_ascii=False)}"
 
 
 def difference(name: str, other: str) -> str:
@@ -218,6 +218,11 @@ def is_blank(text: str) -> bool:
     """Return whether nothing of a text can be seen: it is empty, or blanks of any width."""
     rest = text.strip()
     return not rest or not "".join(rest.split()).strip(_UNSEEN)
+
+
+def label_text(value: object) -> str | None:
+    """Return the text of a label in an answer; None where it is missing, or not one name."""
+    return name_text(value) if is_name(value) and not is_missing(value) else None
 
 
 def is_name(value: object) -> bool:

@@ -28,7 +28,7 @@ Record: TypeAlias = tuple[object, object, object]
 """One response as plain data: example, annotator (None where unknown), answer."""
 
 
-def check_responses(table: xr.Dataset, kind: str) -> Rows:
+def check_responses(table: xr.Dataset, kind: str, *, labels_once: bool = False) -> Rows:
     """Return the columns of a table of a kind, where each annotator answers an example once.
 
     A table whose attribute ``repeated`` says that all answers of an annotator count is not asked.
@@ -39,20 +39,30 @@ def check_responses(table: xr.Dataset, kind: str) -> Rows:
         An annotation table.
     kind : str
         The kind that it must have.
+    labels_once : bool
+        Whether a response may name each label only once.
 
     Raises
     ------
     InputError
-        What `check_table` raises, or ``response-twice``.
+        What `check_table` raises, ``response-twice``, or ``label-repeats``.
     """
     rows = Rows.of(check_table(table, frozenset({kind})))
-    if names.REPEATED in table.attrs:
-        return rows
+    _check_once_each(rows)
+    if labels_once:
+        _check_labels_once(rows)
+    return rows
+
+
+def _check_once_each(rows: Rows) -> None:
+    """Raise `InputError` ``response-twice`` where an annotator answers an example again."""
+    if names.REPEATED in rows.table.attrs:
+        return
     # responses stand in the order of examples, then annotators
     alike = rows.example[1:] == rows.example[:-1]
     alike &= rows.annotator[1:] == rows.annotator[:-1]
     if not alike.any():
-        return rows
+        return
     again = np.zeros(rows.example.size, bool)
     again[1:] = alike & (rows.annotator[1:] >= 0)
     refuse_responses(
@@ -63,10 +73,9 @@ def check_responses(table: xr.Dataset, kind: str) -> Rows:
         expected="one response an annotator and example",
         do="keep one response an annotator and example",
     )
-    return rows
 
 
-def check_labels_once(rows: Rows) -> None:
+def _check_labels_once(rows: Rows) -> None:
     """Raise `InputError` ``label-repeats`` where a response names a label twice."""
     pair = rows.response.astype(np.int64) * rows.labels + rows.label
     order = np.argsort(pair, kind="stable")
@@ -76,17 +85,12 @@ def check_labels_once(rows: Rows) -> None:
         label = quoted(rows.table.indexes[names.LABEL][rows.label[repeats][0]])
         refuse_responses(
             rows,
-            responses_of(rows, repeats),
+            rows.with_mentions(repeats),
             "label-repeats",
             f"names {label} twice",
             expected="each label once in a response",
             do="mend these responses, or drop them",
         )
-
-
-def responses_of(rows: Rows, mentions: Bools) -> Bools:
-    """Return which responses (response,) have one of these mentions (mention,)."""
-    return np.bincount(rows.response[mentions], minlength=rows.example.size) > 0
 
 
 def refuse_responses(
@@ -334,8 +338,8 @@ def table_from_records(
     labels : sequence or None
         The declared labels, in order; None: those that are named, sorted, and the table says so.
     parse : callable
-        Turns one answer into its mentions; raises `AnswerRefused` where it cannot. A mention of
-        weight 0 declares its label and is not kept.
+        Turns one answer, None where it is missing, into its mentions; raises `AnswerRefused` where
+        it cannot. A mention of weight 0 declares its label and is not kept.
     blocks, weights : bool
         Whether mentions have rank blocks, and weights.
     unlisted : {"excluded", "unknown"}
@@ -454,7 +458,7 @@ def _answers(
         code = read.get(raw) if type(raw) is str else None
         if code is None:
             try:
-                answer = parse(raw)
+                answer = parse(None if is_missing(raw) else raw)
             except AnswerRefused as refusal:
                 refused.append((place, refusal))
                 continue

@@ -13,9 +13,9 @@ from plausibly.conformal.aggregate import DEFAULT_AGGREGATORS, aggregate
 from plausibly.conformal.calibrate import calibrate
 from plausibly.conformal.predictor import ConformalPredictor
 from plausibly.data import align, names, validate
-from plausibly.data.annotations import check_table
+from plausibly.data.annotations import Rows, check_table
 from plausibly.data.names import name_texts, not_among, positions, text_array
-from plausibly.data.select import select, take_responses
+from plausibly.data.select import select
 from plausibly.errors import InputError, PlausiblyWarning, counted, listed
 from plausibly.evaluation import inputs
 from plausibly.evaluation.intervals import (
@@ -304,7 +304,7 @@ def leave_one_annotator_out(
             own = aggregate(select(table, annotator=[name]), alone, unanswered="drop")
             code = name_texts(table[names.ANNOTATOR].values).index(name)
             kept = np.flatnonzero(table[names.RESPONSE_ANNOTATOR].values != code)
-            others_only = take_responses(table, kept)
+            others_only = Rows.of(table).take(kept)
             rest = aggregate(others_only, aggregator, seed=seed, unanswered="drop")
             with warnings.catch_warnings():
                 if place:  # every calibration warns of the same: once is enough

@@ -85,7 +85,7 @@ def write_annotations(table: xr.Dataset, path: Path | str) -> None:
     whole = rebuilt(check_table(table))
     digest = _digest(whole)
     bare = whole.copy(deep=False)
-    del bare.attrs[names.SEAL]
+    del bare.attrs[names.CHECKSUM]
     with replacing(path) as part:
         if ending in (".npz", ".nc"):
             pieces.write_arrays(bare, _KIND, part, _KEYS, digest=digest)

@@ -6,9 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from plausibly.kernels.blocks import map_blocks
-from plausibly.kernels.random import Keys
 from plausibly.kernels.sparse import Dense, Sparse, as_stored
-from plausibly.kernels.types import Floats, Hashes, Ints
+from plausibly.kernels.types import Floats, Ints
 
 _FEW = 32  # labels that are compared one by one, for all examples at once, rather than searched
 
@@ -145,32 +144,3 @@ def _places(cumulative: NDArray[np.float64], uniforms: NDArray[np.float64]) -> I
             (further < width) & (flat.take(start + inside - 1) <= scaled), inside, place
         )
     return place
-
-
-def ragged_uniforms(keys: Keys, hashes: Hashes, counts: Ints) -> NDArray[np.float64]:
-    """Return `counts` uniforms in [0, 1) of each example, one example after the other.
-
-    Those of an example depend on its hash alone, and the first ones do not depend on its count.
-
-    Parameters
-    ----------
-    keys : Keys
-    hashes : ndarray of uint64, (example,)
-    counts : ndarray of int, (example,)
-        0 or more.
-
-    Returns
-    -------
-    ndarray of float64, (sum of counts,)
-    """
-    starts = np.cumsum(counts) - counts
-    found = np.empty(int(counts.sum()), dtype=np.float64)
-    # Examples of like size together: a rectangle as wide as the largest of all would be mostly air.
-    bits = np.frexp(counts.astype(np.float64))[1]
-    for size in np.unique(bits[counts > 0]):
-        rows = np.flatnonzero((bits == size) & (counts > 0))
-        place = np.arange(int(counts[rows].max()))
-        inside = place < counts[rows, None]
-        block = keys.uniform(hashes[rows], len(place))
-        found[(starts[rows, None] + place)[inside]] = block[inside]
-    return found

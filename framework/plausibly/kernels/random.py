@@ -20,7 +20,7 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from plausibly.kernels.types import Hashes
+from plausibly.kernels.types import Hashes, Ints
 
 _BLOCK = 1 << 15  # of uniforms, so that what is in hand stays in the cache
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
@@ -171,3 +171,30 @@ class Keys:
                 bits >>= np.uint64(11)
                 np.multiply(bits, 2.0**-53, out=uniforms[block])
         return uniforms
+
+    def ragged(self, hashes: Hashes, counts: Ints) -> NDArray[np.float64]:
+        """Return `counts` uniforms in [0, 1) of each example, one example after the other.
+
+        Those of an example depend on its hash alone, and the first ones do not depend on its count.
+
+        Parameters
+        ----------
+        hashes : ndarray of uint64, (example,)
+        counts : ndarray of int, (example,)
+            0 or more.
+
+        Returns
+        -------
+        ndarray of float64, (sum of counts,)
+        """
+        starts = np.cumsum(counts) - counts
+        found = np.empty(int(counts.sum()), dtype=np.float64)
+        # Examples of similar counts together: one rectangle for all would be mostly empty.
+        bits = np.frexp(counts.astype(np.float64))[1]
+        for size in np.unique(bits[counts > 0]):
+            rows = np.flatnonzero((bits == size) & (counts > 0))
+            place = np.arange(int(counts[rows].max()))
+            inside = place < counts[rows, None]
+            block = self.uniform(hashes[rows], len(place))
+            found[(starts[rows, None] + place)[inside]] = block[inside]
+        return found

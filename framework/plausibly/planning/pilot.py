@@ -19,13 +19,11 @@ from plausibly.data import names
 from plausibly.data.annotations import Rows, check_table, is_annotations
 from plausibly.data.names import name_texts, several
 from plausibly.data.plausibilities import Plausibilities
-from plausibly.data.select import by_name, take_responses
 from plausibly.errors import InputError, counted
 from plausibly.evaluation import inputs
 from plausibly.evaluation.inputs import as_predictions, p_value_rows
 from plausibly.evaluation.intervals import Doubles
 from plausibly.kernels.coverage import row_sums
-from plausibly.kernels.draws import ragged_uniforms
 from plausibly.kernels.random import Keys, hash_names
 from plausibly.kernels.sparse import Sparse
 from plausibly.kernels.types import Floats, Ints
@@ -53,12 +51,12 @@ class Responses:
         rows = Rows.of(table)
         if not rows.counts:
             return None
-        ordered = by_name(rows)
+        ordered = rows.by_name()
         says = ordered[rows.mentions[ordered] > 0]
         place = np.repeat(says, rows.weight[says].astype(np.int64))
         owner = rows.example[place].astype(np.int64)
         counts = np.bincount(owner, minlength=rows.n)
-        uniforms = ragged_uniforms(keys, hash_names(table[names.EXAMPLE].values), counts)
+        uniforms = keys.ragged(rows.hashes, counts)
         drawn = np.lexsort((uniforms, owner))
         order = np.empty(len(owner), dtype=np.int64)
         order[drawn] = np.arange(len(owner)) - np.repeat(np.cumsum(counts) - counts, counts)
@@ -70,7 +68,7 @@ class Responses:
         times = np.bincount(self.place[self.order < most], minlength=size)
         kept = np.flatnonzero(times)
         weighted = names.RESPONSE_WEIGHT in self.table.variables
-        return take_responses(self.table, kept, times[kept].astype(float) if weighted else None)
+        return Rows.of(self.table).take(kept, times[kept].astype(float) if weighted else None)
 
     def steps(self) -> list[int]:
         """Return the numbers of responses to look at: a ladder up to what nearly all have."""

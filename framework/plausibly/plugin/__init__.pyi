@@ -22,9 +22,7 @@ from plausibly.data.labels import (
     Hierarchy as Hierarchy,
 )
 from plausibly.data.names import (
-    is_missing as is_missing,
-    is_name as is_name,
-    name_text as name_text,
+    label_text as label_text,
     near as near,
     quoted as quoted,
     several as several,
@@ -33,16 +31,12 @@ from plausibly.data.records import (
     Answer as Answer,
     AnswerRefused as AnswerRefused,
     Record as Record,
-    check_labels_once as check_labels_once,
     check_responses as check_responses,
     refuse_responses as refuse_responses,
-    responses_of as responses_of,
     table_from_records as table_from_records,
 )
 from plausibly.data.select import (
-    by_name,
     select as select,
-    take_responses as take_responses,
 )
 from plausibly.data.states import (
     with_left_out as with_left_out,
@@ -66,9 +60,6 @@ from plausibly.guarantee import (
     Needs as Needs,
     bounded as bounded,
 )
-from plausibly.kernels.draws import (
-    ragged_uniforms as ragged_uniforms,
-)
 from plausibly.kernels.masses import (
     settle as settle,
 )
@@ -86,7 +77,6 @@ from plausibly.kernels.sums import (
 from plausibly.kernels.types import (
     Bools as Bools,
     Floats as Floats,
-    Hashes as Hashes,
     Ints as Ints,
 )
 from plausibly.protocols import (
@@ -110,5 +100,3 @@ from plausibly.registry import (
     hookimpl as hookimpl,
     resolve as resolve,
 )
-
-responses_by_name = by_name

@@ -10,8 +10,8 @@ import numpy as np
 import xarray as xr
 
 from plausibly.data import names
+from plausibly.data.annotations import Rows
 from plausibly.data.plausibilities import check_packed, pack, unpack
-from plausibly.data.select import take_responses
 from plausibly.errors import InputError
 from plausibly.kernels.random import Keys
 from plausibly.kernels.types import Floats, Ints
@@ -259,8 +259,8 @@ def counted_responses(aggregator: Aggregator, table: xr.Dataset) -> None:
     nobody = nobody.drop_vars(names.RESPONSE_WEIGHT, errors="ignore")
     times: Ints = 1 + np.arange(nobody.sizes[names.RESPONSE]) % 3
     places = np.arange(times.size)
-    counts = take_responses(nobody, places, times.astype(np.float64))
-    repeated = take_responses(nobody, np.repeat(places, times))
+    counts = Rows.of(nobody).take(places, times.astype(np.float64))
+    repeated = Rows.of(nobody).take(np.repeat(places, times))
     try:
         _aggregate(aggregator, counts)
     except InputError as error:
@@ -345,6 +345,6 @@ def other_kinds_refused(aggregator: Aggregator, table: xr.Dataset) -> None:
 
 @_each
 def detached_refused(aggregator: Aggregator, table: xr.Dataset) -> None:
-    """A table whose names were cut behind its back is an InputError."""
+    """A table whose names were cut afterwards is an InputError."""
     cut = data.cut(table)
     refused(lambda: _aggregate(aggregator, cut), "for a detached table")

@@ -86,7 +86,7 @@ enter_common(BOOK, lambda annotation, world: [world.table(annotation)])
 
 @BOOK.rule
 def builds(annotation: Annotation, world: AnnotationWorld) -> None:
-    """It builds a sealed table of its own kind, with every name as text."""
+    """It builds a table of its own kind, with every name as text."""
     table = world.table(annotation)
     check_table(table)
     kind = table.attrs[names.KIND]
@@ -266,10 +266,10 @@ def shown_as_frame(annotation: Annotation, world: AnnotationWorld) -> None:
 
 @BOOK.rule
 def netcdf_round_trip(annotation: Annotation, world: AnnotationWorld) -> None:
-    """Written to netCDF and read again it is the same table, with its seal."""
+    """Written to netCDF and read again it is the same table, with its checksum."""
     table = world.table(annotation)
     written = bytes(table.to_netcdf(engine="scipy"))
     again = xr.load_dataset(io.BytesIO(written), engine="scipy", decode_times=False)
-    demand(is_intact(again), "the seal does not fit what comes out of the file")
+    demand(is_intact(again), "the checksum does not fit what comes out of the file")
     annotation.validate(again)
     world.demand_answers(annotation, again, "the answers that come out of the file are others")

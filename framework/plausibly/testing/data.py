@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 
 from plausibly import registry
 from plausibly.data import names
-from plausibly.data.annotations import AnnotationTable, rebuilt
+from plausibly.data.annotations import AnnotationTable, Rows, rebuilt
 from plausibly.data.names import name_texts
 from plausibly.data.records import Record
-from plausibly.data.select import select, take_responses
+from plausibly.data.select import select
 from plausibly.errors import ComponentError
 from plausibly.kernels.random import Keys, hash_names
 from plausibly.kernels.types import Floats, Ints
@@ -120,7 +120,7 @@ def unanswered(table: xr.Dataset, example: str, *, skipped: bool) -> AnnotationT
     code = texts(table, names.EXAMPLE).index(example)
     about: Ints = table[names.RESPONSE_EXAMPLE].values == code
     if not skipped:
-        return take_responses(table, np.flatnonzero(~about))
+        return Rows.of(table).take(np.flatnonzero(~about))
     kept = np.flatnonzero(~about[table[names.MENTION_RESPONSE].values])
     return rebuilt(table.isel({names.MENTION: kept}))
 
@@ -145,7 +145,7 @@ def widened(table: xr.Dataset, label: str) -> AnnotationTable:
 
 
 def cut(table: xr.Dataset) -> xr.Dataset:
-    """Return the table with its examples turned round behind its back: the seal does not fit."""
+    """Return the table with its examples in the opposite order: the checksum does not fit."""
     return table.isel({names.EXAMPLE: slice(None, None, -1)})
 
 

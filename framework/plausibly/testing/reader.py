@@ -105,7 +105,7 @@ def recognises_no_other(reader: Reader, world: ReaderWorld) -> None:
 
 @BOOK.rule
 def reads(reader: Reader, world: ReaderWorld) -> None:
-    """It reads a sealed table of the kind, with responses in it."""
+    """It reads a table of the kind, with responses in it."""
     table = check_table(world.read(reader))
     kind = str(table.attrs[names.KIND])
     demand(world.kind in (None, kind), f"the table is of kind {kind}, not {world.kind}")

@@ -27,7 +27,6 @@ from plausibly.plugin import (
     resolve,
     select,
     several,
-    take_responses,
     warn,
     with_left_out,
 )
@@ -125,7 +124,7 @@ class Exclude(Around):
             )
         reasons = self._reasons(rows)
         out = self._without_lost(rows, _by(rows, reasons), reasons)
-        table = take_responses(rows.table, np.flatnonzero(~out)) if out.any() else rows.table
+        table = rows.take(np.flatnonzero(~out)) if out.any() else rows.table
         found = self.inner_for(table).aggregate(table, keys)
         gone = {who: why for who, why in zip(annotators_of(rows), reasons, strict=True) if why}
         if not gone:
@@ -151,7 +150,7 @@ class Exclude(Around):
     def _weights(self, rows: Rows, reasons: list[str]) -> NDArray[np.float64]:
         """Return what `by` thinks of each annotator, without those who are left out already."""
         kept = ~_by(rows, reasons) & (rows.mentions > 0)
-        table = take_responses(rows.table, np.flatnonzero(kept))
+        table = rows.take(np.flatnonzero(kept))
         answered = np.bincount(rows.example[kept], minlength=rows.n) > 0
         if not answered.all():
             table = select(table, example=answered)

@@ -14,11 +14,8 @@ from plausibly.plugin import (
     Answer,
     AnswerRefused,
     Record,
-    check_labels_once,
     check_responses,
-    is_missing,
-    is_name,
-    name_text,
+    label_text,
     table_from_records,
 )
 
@@ -49,7 +46,7 @@ class LabelSet(Annotation):
         return table_from_records(self.name, records, labels, self._mentions)
 
     def validate(self, table: xr.Dataset) -> None:
-        check_labels_once(check_responses(table, self.name))
+        check_responses(table, self.name, labels_once=True)
 
     def _mentions(self, answer: object) -> Answer:
         labels = _labels(answer)
@@ -67,10 +64,10 @@ class LabelSet(Annotation):
 
 
 def _labels(answer: object) -> set[str]:
-    if is_missing(answer) or answer == "":
+    if answer is None or answer == "":
         return set()
     if isinstance(answer, (list, tuple, set, frozenset)):
-        found = [name_text(label) for label in answer if is_name(label) and not is_missing(label)]
+        found = [name for label in answer if (name := label_text(label)) is not None]
         if len(found) == len(answer) and "" not in found:
             return set(found)
     raise AnswerRefused(

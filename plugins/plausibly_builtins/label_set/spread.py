@@ -21,7 +21,6 @@ from plausibly.plugin import (
     listed,
     names,
     ordered_sum,
-    quoted,
     several,
     with_left_out,
 )
@@ -189,9 +188,7 @@ def _refuse_parents(found: xr.DataArray, tree: Hierarchy) -> None:
     if not rows.any():
         return
     examples = _named(found, rows)
-    labels = [
-        quoted(tree.labels[code]) for at, code in enumerate(tree.above) if said[..., at].any()
-    ]
+    labels = [f'"{tree.labels[code]}"' for at, code in enumerate(tree.above) if said[..., at].any()]
     raise InputError(
         "parents-named",
         f"annotations name {listed(labels)}, which {'stands' if len(labels) == 1 else 'stand'} "

@@ -15,10 +15,8 @@ from plausibly.plugin import (
     Keys,
     Rows,
     answered_rows,
-    hash_names,
     listed,
     names,
-    ragged_uniforms,
     several,
 )
 from plausibly_builtins.aggregation import example_names
@@ -60,12 +58,12 @@ class Said:
     def drawn(self, draws: Sequence[Sequence[Column]], prior: float, keys: Keys) -> xr.DataArray:
         """Return plausibilities (draw, example, label) of the values of places, by draw."""
         size = np.array([len(example.rest) for example in self.examples], np.intp)
-        hashes = hash_names(self.rows.table.indexes[names.EXAMPLE])
+        hashes = self.rows.hashes
         found = np.empty((len(draws), self.rows.n, self.rows.labels))
         for at, values in enumerate(draws):
             split = None
             if self.unmentioned == "each" and size.any():
-                uniform = ragged_uniforms(keys.child(f"rest-{at + 1}"), hashes, 2 * size)
+                uniform = keys.child(f"rest-{at + 1}").ragged(hashes, 2 * size)
                 owner = np.repeat(np.arange(size.size), size)
                 logs = log_gamma(np.full(owner.size, prior), uniform[::2], uniform[1::2])
                 split = by_example(np.exp(log_normalised(logs, owner, size.size)), size)

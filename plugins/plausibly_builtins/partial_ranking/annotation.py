@@ -15,13 +15,9 @@ from plausibly.plugin import (
     Answer,
     AnswerRefused,
     Record,
-    check_labels_once,
     check_responses,
-    is_missing,
-    is_name,
-    name_text,
+    label_text,
     refuse_responses,
-    responses_of,
     table_from_records,
 )
 
@@ -46,15 +42,14 @@ class PartialRanking(Annotation):
 
     def validate(self, table: xr.Dataset) -> None:
         """Refuse repeated labels, empty ranks, and annotators who answer twice."""
-        rows = check_responses(table, self.name)
-        check_labels_once(rows)
+        rows = check_responses(table, self.name, labels_once=True)
         # blocks rise within a response: each starts at 1, or is one after, or at, the one before
         starts = np.ones(rows.response.size, bool)
         starts[1:] = rows.response[1:] != rows.response[:-1]
         before = np.where(starts, 0, np.roll(rows.block, 1))
         refuse_responses(
             rows,
-            responses_of(rows, (rows.block - before > 1) | (starts & (rows.block != 1))),
+            rows.with_mentions((rows.block - before > 1) | (starts & (rows.block != 1))),
             "ranking-gap",
             "leaves a rank empty",
             expected=_GAP,
@@ -63,7 +58,7 @@ class PartialRanking(Annotation):
 
 
 def _mentions(answer: object) -> Answer:
-    if is_missing(answer) or answer == "":
+    if answer is None or answer == "":
         return ()
     if not isinstance(answer, (list, tuple)):
         raise AnswerRefused(
@@ -89,10 +84,10 @@ def _mentions(answer: object) -> Answer:
 
 
 def _block(block: object, rank: int) -> list[str]:
-    if is_name(block):
+    if label_text(block) is not None:
         block = [block]
     labels = list(block) if isinstance(block, (list, tuple, set, frozenset)) else [None]
-    names = [name_text(label) for label in labels if is_name(label) and not is_missing(label)]
+    names = [name for label in labels if (name := label_text(label)) is not None]
     if not labels or names == [""]:
         raise AnswerRefused(
             "ranking-gap",

@@ -14,14 +14,11 @@ from numpy.typing import NDArray
 
 from plausibly.plugin import (
     Aggregator,
-    Hashes,
     InputError,
     Keys,
     counted,
-    hash_names,
     listed,
     names,
-    ragged_uniforms,
     several,
     warn,
 )
@@ -109,7 +106,7 @@ class Chains:
         return np.repeat(np.arange(self.size.size), self.size)
 
     def run(
-        self, needed: _Needed, keys: Keys, hashes: Hashes, sweeps: int, sums: Column
+        self, needed: _Needed, keys: Keys, hashes: NDArray[np.uint64], sweeps: int, sums: Column
     ) -> list[Column]:
         """Return the shares of places where a chain ends, by example; add to the `sums`.
 
@@ -176,9 +173,9 @@ class _Needed:
             copy=copy.reshape(chains.copy_item.shape),
         )
 
-    def block(self, keys: Keys, hashes: Hashes) -> Column:
+    def block(self, keys: Keys, hashes: NDArray[np.uint64]) -> Column:
         """Return the uniforms of some sweeps in a row: (sweep, uniform)."""
-        flat = ragged_uniforms(keys, hashes, self.counts * _BLOCK)
+        flat = keys.ragged(hashes, self.counts * _BLOCK)
         start = np.cumsum(self.counts) - self.counts
         at = np.arange(int(self.counts.sum())) + np.repeat(start, self.counts) * (_BLOCK - 1)
         step = np.repeat(self.counts, self.counts)
@@ -298,7 +295,7 @@ class PlackettLuceDraws(Aggregator):
         said = Said.of(annotations, self.accepts, self.unmentioned)
         _check_whole(said)
         chains = Chains.of(said, self.prior)
-        hashes = hash_names(said.rows.table.indexes[names.EXAMPLE])
+        hashes = said.rows.hashes
         needed = _Needed.of(chains)
         sums = np.zeros((5, chains.shape.size))
         draws = [

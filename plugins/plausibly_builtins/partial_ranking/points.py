@@ -16,9 +16,7 @@ from plausibly.plugin import (
     Ints,
     Keys,
     Rows,
-    hash_names,
     names,
-    ragged_uniforms,
 )
 from plausibly_builtins.aggregation import Shares, Terms
 from plausibly_builtins.partial_ranking._stages import (
@@ -193,10 +191,10 @@ class Dirichlet(Aggregator):
         )
         size = np.array([example.size for example in said.examples], np.intp)
         owner = np.repeat(np.arange(said.rows.n), size)
-        hashes = hash_names(said.rows.table.indexes[names.EXAMPLE])
+        hashes = said.rows.hashes
         found = []
         for draw in range(1, self.draws + 1):
-            uniform = ragged_uniforms(keys.child(f"dirichlet-{draw}"), hashes, 2 * size)
+            uniform = keys.child(f"dirichlet-{draw}").ragged(hashes, 2 * size)
             logs = log_gamma(shape, uniform[::2], uniform[1::2])
             share = np.exp(log_normalised(logs, owner, said.rows.n))
             found.append(by_example(share, size))

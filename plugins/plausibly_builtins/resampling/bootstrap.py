@@ -13,11 +13,7 @@ from plausibly.plugin import (
     Keys,
     Rows,
     answered_rows,
-    hash_names,
     names,
-    ragged_uniforms,
-    responses_by_name,
-    take_responses,
 )
 from plausibly_builtins.aggregation import Around
 
@@ -62,7 +58,7 @@ class Bootstrap(Around):
     def aggregate(self, annotations: xr.Dataset, keys: Keys) -> xr.DataArray:
         rows = answered_rows(annotations, self.accepts)
         inner = self.inner_for(annotations)
-        order = responses_by_name(rows)
+        order = rows.by_name()
         says = (rows.mentions > 0) & (rows.weight > 0)
         place, empty = order[says[order]], np.flatnonzero(~says)
         owner, weight = rows.example[place].astype(np.int64), rows.weight[place]
@@ -72,20 +68,20 @@ class Bootstrap(Around):
         responses = np.bincount(owner, minlength=rows.n)
         counts = np.where(broken, responses, rows.votes).astype(np.int64)
         worth: Floats = np.where(broken, rows.votes / counts, 1.0)
-        hashes = hash_names(rows.table.indexes[names.EXAMPLE])
+        hashes = rows.hashes
         found = []
         for draw in range(1, self.draws + 1):
             stream = keys.child(f"bootstrap-{draw}")
-            uniforms = ragged_uniforms(stream.child("responses"), hashes, counts)
+            uniforms = stream.child("responses").ragged(hashes, counts)
             times = _drawn_times(uniforms, counts, units, owner)
             if names.RESPONSE_WEIGHT in rows.table.variables:
                 kept = times > 0
                 drawn = np.concatenate((place[kept], empty))
                 new: Floats = np.concatenate((times[kept] * worth[owner[kept]], rows.weight[empty]))
-                resample = take_responses(rows.table, drawn, new)
+                resample = rows.take(drawn, new)
             else:
                 drawn = np.concatenate((np.repeat(place, times), empty))
-                resample = take_responses(rows.table, drawn)
+                resample = rows.take(drawn)
             found.append(_like_table(inner.aggregate(resample, stream.child("inner")), rows))
         stacked = xr.DataArray(
             np.stack([one.values for one in found]),

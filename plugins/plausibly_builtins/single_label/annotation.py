@@ -15,9 +15,7 @@ from plausibly.plugin import (
     AnswerRefused,
     Record,
     check_responses,
-    is_missing,
-    is_name,
-    name_text,
+    label_text,
     refuse_responses,
     table_from_records,
 )
@@ -51,9 +49,10 @@ class SingleLabel(Annotation):
 
 
 def _mentions(answer: object) -> Answer:
-    if is_missing(answer):
+    if answer is None:
         return ()
-    if not is_name(answer):
+    label = label_text(answer)
+    if label is None:
         raise AnswerRefused(
             "answer-invalid",
             f"gives a {type(answer).__name__}",
@@ -61,5 +60,4 @@ def _mentions(answer: object) -> Answer:
             got=repr(answer),
             do="kind label-set for several labels, partial-ranking for ranks",
         )
-    label = name_text(answer)
     return ((label, 1, 1.0),) if label else ()

@@ -8,7 +8,7 @@ import attrs
 import numpy as np
 import xarray as xr
 
-from plausibly.plugin import Aggregator, Bools, Ints, Keys, Rows, answered_rows, hash_names, names
+from plausibly.plugin import Aggregator, Bools, Ints, Keys, Rows, answered_rows, names
 from plausibly_builtins.aggregation import Shares, Terms
 
 _TIE_WITHIN = 1e-12
@@ -78,7 +78,7 @@ def _only(place: Ints, labels: int) -> Bools:
 def _one_of(tied: Bools, rows: Rows, keys: Keys) -> Bools:
     """Return one of the tied labels of each example; the order of the labels does not matter."""
     by_name = np.argsort(rows.table.indexes[names.LABEL])
-    hashes = hash_names(rows.table.indexes[names.EXAMPLE])
+    hashes = rows.hashes
     uniform = keys.child("ties").uniform(hashes)[:, 0]
     wanted = np.floor(uniform * tied.sum(axis=1)) + 1
     reached = np.cumsum(tied[:, by_name], axis=1) == wanted[:, None]

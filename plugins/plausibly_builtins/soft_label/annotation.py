@@ -17,11 +17,8 @@ from plausibly.plugin import (
     Answer,
     AnswerRefused,
     Record,
-    check_labels_once,
     check_responses,
-    is_missing,
-    is_name,
-    name_text,
+    label_text,
     refuse_responses,
     table_from_records,
 )
@@ -44,8 +41,7 @@ class SoftLabel(Annotation):
 
     def validate(self, table: xr.Dataset) -> None:
         """Refuse weights that are all 0, repeated labels, and annotators who answer twice."""
-        rows = check_responses(table, self.name)
-        check_labels_once(rows)
+        rows = check_responses(table, self.name, labels_once=True)
         total = np.bincount(rows.response, weights=rows.share, minlength=rows.example.size)
         refuse_responses(
             rows,
@@ -58,7 +54,7 @@ class SoftLabel(Annotation):
 
 
 def _mentions(answer: object) -> Answer:
-    if is_missing(answer):
+    if answer is None:
         return ()
     if not isinstance(answer, Mapping):
         raise AnswerRefused(
@@ -70,7 +66,8 @@ def _mentions(answer: object) -> Answer:
         )
     weights: dict[str, float] = {}
     for label, weight in answer.items():
-        if not is_name(label) or is_missing(label) or name_text(label) in weights:
+        name = label_text(label)
+        if name is None or name in weights:
             raise AnswerRefused(
                 "answer-invalid",
                 f"names {label!r} where a new label should be",
@@ -78,7 +75,7 @@ def _mentions(answer: object) -> Answer:
                 got=repr(answer),
                 do="mend or drop it",
             )
-        weights[name_text(label)] = _weight(name_text(label), weight)
+        weights[name] = _weight(name, weight)
     if not 0 < math.fsum(weights.values()) < math.inf:
         raise AnswerRefused(
             "weights-zero",

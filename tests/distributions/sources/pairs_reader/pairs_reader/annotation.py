@@ -16,7 +16,6 @@ from plausibly.plugin import (
     Record,
     check_responses,
     refuse_responses,
-    responses_of,
     table_from_records,
 )
 
@@ -53,7 +52,7 @@ class Pairwise:
         start = np.r_[True, rows.response[1:] != rows.response[:-1]][: rows.response.size]
         place = np.arange(rows.response.size)
         within = place - np.maximum.accumulate(np.where(start, place, 0)) + 1
-        odd = (rows.mentions % 2 == 1) | responses_of(rows, within != rows.block)
+        odd = (rows.mentions % 2 == 1) | rows.with_mentions(within != rows.block)
         refuse_responses(
             rows,
             odd,
