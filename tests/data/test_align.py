@@ -33,10 +33,10 @@ def test_labels_are_put_in_order_by_name(order: list[str]) -> None:
 LABELS_DIFFER = [
     (
         ["a", "melanoma "],
-        'got "melanoma " (a space at the end) do --strip, or --rename "melanoma =',
+        'got "melanoma " (a space at the end) do strip=True, or rename={"melanoma "',
     ),
-    (["a", "Melanoma"], 'got "Melanoma" (capital letters) do --rename "Melanoma=melanoma"'),
-    (["a", "mellanoma"], 'and there "melanoma" do --rename "mellanoma=melanoma"'),
+    (["a", "Melanoma"], 'got "Melanoma" (capital letters) do rename={"Melanoma": "melanoma"}'),
+    (["a", "mellanoma"], 'and there "melanoma" do rename={"mellanoma": "melanoma"}'),
     (["a", "melanoma", "x", "y"], 'got "x", "y" do declare every label where others are made'),
     (["a"], 'predictions lack the label "melanoma" expected the same 2 names; got 1 of them'),
     (["b", "c", "d", "q", "r"], 'got "b", "c", "d", … (5 in all), without "a", "melanoma"'),
@@ -88,7 +88,7 @@ EXAMPLES_DIFFER = [
 
 @pytest.mark.parametrize(("here", "there", "pieces"), EXAMPLES_DIFFER)
 def test_examples_that_differ(here: list[str], there: list[str], pieces: list[str]) -> None:
-    keeps = "--only-common (only_common=True), which keeps 1"
+    keeps = "only_common=True, which keeps 1"
     with refused("examples-differ", *pieces, f"do mend the names, or {keeps}"):
         match_examples(array(here, ["k"]), array(there, ["k"]))
 

@@ -94,7 +94,7 @@ def test_the_hint_merges(tmp_path: Path) -> None:
         )
     (message,) = [one.message for one in caught]
     assert isinstance(message, plausibly.PlausiblyWarning)
-    assert '--strip, or --rename "cat =cat"' in message.do
+    assert 'strip=True, or rename={"cat ": "cat"}' in message.do
 
 
 def test_answers_under_two_names_of_one_label_are_merged(tmp_path: Path) -> None:
@@ -124,7 +124,7 @@ def test_up_to_three_pairs_are_told_where_names_differ() -> None:
             array(["A", "b ", "c\u200b", "D"]), ["a", "b", "c", "d"], whose="p.csv", other="v.csv"
         )
     for old, new in (("A", "a"), ("b ", "b"), ("c\u200b", "c")):
-        assert f'--rename "{old}={new}"' in caught.value.do
+        assert f'"{old}": "{new}"' in caught.value.do
     with pytest.raises(InputError) as caught:
         match_examples(array(["a"], ["T1", "t2 "]), array(["a"], ["t1", "t2"]))
     assert '"T1" here and "t1" there' in caught.value.got
@@ -133,6 +133,6 @@ def test_up_to_three_pairs_are_told_where_names_differ() -> None:
 
 def test_one_side_may_have_a_label_under_two_names() -> None:
     error = refusal(lambda: match_labels(array(["a", "a ", "b"]), ["a", "b"], whose="v", other="p"))
-    assert error.do == '--strip, or --rename "a =a"'
+    assert error.do == 'strip=True, or rename={"a ": "a"}'
     error = refusal(lambda: match_labels(array(["a", "b"]), ["a", "a ", "b"], whose="p", other="v"))
-    assert error.do == '--strip, or --rename "a =a"'
+    assert error.do == 'strip=True, or rename={"a ": "a"}'

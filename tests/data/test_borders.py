@@ -179,7 +179,7 @@ def test_predictions_that_are_not_finite(bad: float) -> None:
     word = "NaN" if np.isnan(bad) else "NaN or infinite numbers"
     where = f"cnn.parquet, {word} in 4 rows (c2, c3, c4, … (4 in all))"
     got = f'got 5 {word} in "k1", "k3"'
-    with refused("probabilities-not-finite", where, got, "or --bad-rows drop") as caught:
+    with refused("probabilities-not-finite", where, got, 'or bad_rows="drop"') as caught:
         check_predictions(array(values), whose="cnn.parquet")
     assert caught.value.details == {"examples": ["c2", "c3", "c4", "c5"], "labels": ["k1", "k3"]}
     with refused("probabilities-not-finite"):
@@ -203,11 +203,9 @@ def test_predictions_below_zero() -> None:
 def test_rows_that_do_not_sum_to_one() -> None:
     values = np.full((3, 2), 0.5)
     values[0, 0], values[2, 0] = 0.23, 0.48
-    with refused(
-        "rows-do-not-sum", "do add its column, --normalise (normalise=True), or --scale independent"
-    ):
+    with refused("rows-do-not-sum", 'do add its column, normalise=True, or scale="independent"'):
         check_predictions(array(values), whose="cnn.parquet")
-    with refused("rows-do-not-sum", "do --normalise (normalise=True)"):
+    with refused("rows-do-not-sum", "do normalise=True"):
         check_predictions(array(np.full((2, 2), 50.0)))
     values[0, 0], values[2, 0] = 0.491, 0.509
     check_predictions(array(values))
@@ -224,7 +222,7 @@ def test_scales() -> None:
         check_predictions(each + 0.2, scale="independent")
     with refused("probabilities-negative"):
         check_predictions(logits, scale="independent")
-    with refused("scale-unknown", "do --scale logit"):
+    with refused("scale-unknown", 'do scale="logit"'):
         check_predictions(logits, scale="logits")
 
 

@@ -1,11 +1,10 @@
-"""What to do, in words of the study file: each flag of a message is a key."""
+"""What to do, in words of the study file: each argument of a message is a key."""
 
 from __future__ import annotations
 
 import re
 import tomllib
 import warnings
-from pathlib import Path
 
 import attrs
 import pytest
@@ -15,42 +14,40 @@ from plausibly.config.settings import Settings
 from plausibly.errors import InputError, PlausiblyWarning, warn
 
 SAID = {
-    '--strip, or --rename "melanoma =melanoma"': "[labels] strip = true, or [labels] "
+    'strip=True, or rename={"melanoma ": "melanoma"}': "[labels] strip = true, or [labels] "
     'rename = { "melanoma " = "melanoma" }',
-    "mend the names, or --only-common (only_common=True), which keeps 2,888": "mend the names, or "
+    "mend the names, or only_common=True, which keeps 2,888": "mend the names, or "
     "[examples] only_common = true, which keeps 2,888",
     "at_least=10, or fewer coordinates": "[evaluation] at_least = 10, or fewer coordinates",
-    '--unanswered drop (unanswered="drop")': '[annotations] unanswered = "drop"',
-    '--scale logit (scale="logit"), if they are': '[predictions] scale = "logit", if they are',
-    '--bad-rows drop (bad_rows="drop")': '[predictions] bad_rows = "drop"',
-    "--normalise (normalise=True), or --scale any": "[predictions] normalise = true, or "
+    'unanswered="drop"': '[annotations] unanswered = "drop"',
+    'scale="logit", if they are': '[predictions] scale = "logit", if they are',
+    'bad_rows="drop"': '[predictions] bad_rows = "drop"',
+    'normalise=True, or scale="any"': "[predictions] normalise = true, or "
     '[predictions] scale = "any"',
-    "--reader crowd-table --columns task=item,worker=rater,label=answer": "[annotations] reader = "
-    '"crowd-table", columns = { task = "item", worker = "rater", label = "answer" }',
-    '--columns "task=my item,worker=w", with the positions': "[annotations] columns = "
-    '{ task = "my item", worker = "w" }, with the positions',
-    '--example "case id", if that column names the examples': '[predictions] example = "case id", '
+    'reader="crowd-table", columns={"task": "item", "worker": "rater"}': "[annotations] reader = "
+    '"crowd-table", columns = { task = "item", worker = "rater" }',
+    'columns={"task": "my item"}, with the positions': "[annotations] columns = "
+    '{ task = "my item" }, with the positions',
+    'example="case id", if that column names the examples': '[predictions] example = "case id", '
     "if that column names the examples",
-    "--labels labels.txt (one name a line)": '[labels] path = "labels.txt" (one name a line)',
-    "declare them: --labels, labels=[...]": "declare them: [labels] path, labels=[...]",
-    "--missing NA,nan, if it is": '[annotations] missing = ["NA", "nan"], if it is',
-    "--kind label-set, if they are one answer": '[annotations] kind = "label-set", if they are one '
+    'labels="labels.txt" (one name per line)': '[labels] path = "labels.txt" (one name per line)',
+    "declare them: labels=[...]": "declare them: labels=[...]",
+    'missing=["NA", "nan"], if it is': '[annotations] missing = ["NA", "nan"], if it is',
+    'kind="label-set", if they are one answer': '[annotations] kind = "label-set", if they are one '
     "answer",
-    '--reader \'{name = "counts", ignore = ["x"]}\'': '[annotations] reader = {name = "counts", '
-    'ignore = ["x"]}',
-    "--variable probs": '[predictions] variable = "probs"',
-    "plausibly plugins list --kind reader; name one: --reader NAME": "plausibly plugins list "
+    'reader={"name": "counts", "ignore": "x"}': '[annotations] reader = { name = "counts", '
+    'ignore = "x" }',
+    'variable="probs"': '[predictions] variable = "probs"',
+    'plausibly plugins list --kind reader; name one: reader="NAME"': "plausibly plugins list "
     '--kind reader; name one: [annotations] reader = "NAME"',
-    "aggregator=... (--aggregator); all: plausibly plugins list --kind aggregator": ""
-    "aggregator=... ([annotations] aggregator); all: plausibly plugins list --kind aggregator",
-    "--by site, or --ties any": '[evaluation] by = ["site"], or [evaluation] ties = "any"',
+    'by="site", or ties="any"': '[evaluation] by = ["site"], or [evaluation] ties = "any"',
     "mend that line": "mend that line",
     "-o elsewhere; the old sets.csv is as it was": "-o elsewhere; the old sets.csv is as it was",
 }
 
 
 @pytest.mark.parametrize("do", SAID)
-def test_flags_become_keys(do: str) -> None:
+def test_arguments_become_keys(do: str) -> None:
     assert as_keys(do) == SAID[do]
 
 
@@ -65,34 +62,13 @@ def test_what_is_said_can_be_typed(do: str) -> None:
         assert tomllib.loads(lines)
 
 
-def test_names_of_labels_are_changed_in_all_files() -> None:
-    assert as_keys("--strip") == "[labels] strip = true"
-
-
-def sources(project: Path) -> list[Path]:
-    folders = ("io", "labelled", "conformal")
-    framework = [project / "framework" / "plausibly" / folder for folder in folders]
-    return [p for folder in [*framework, project / "plugins"] for p in folder.rglob("*.py")]
-
-
-def test_every_flag_that_a_file_is_refused_with_has_a_key(project: Path) -> None:
-    flags = set()
-    for path in sources(project):
-        for text in re.findall(r"--([a-z][a-z-]+)", path.read_text("utf-8")):
-            flags.add(text)
-    # Alphas have checks of their own, and what a pair of components is refused with, too; and
-    # `pip install --upgrade` is no flag of ours. A study reads files into memory, not in chunks.
-    for flag in flags - {"alpha", "allow-no-guarantee", "chunks", "upgrade"}:
-        assert as_keys(f"--{flag}").startswith("["), flag
-
-
 def reading(*, fails: bool) -> None:
     """Warn twice, and fail where that is asked for."""
     with in_words_of_the_file():
-        warn("labels-like-missing", "12 labels", do="--missing NA, if it is")
+        warn("labels-like-missing", "12 labels", do='missing="NA", if it is')
         warnings.warn("another", UserWarning, stacklevel=1)
         if fails:
-            raise InputError("example-unanswered", "37 examples", do="--unanswered drop")
+            raise InputError("example-unanswered", "37 examples", do='unanswered="drop"')
 
 
 def test_warnings_of_a_block_speak_of_keys() -> None:

@@ -60,12 +60,12 @@ def _decimal(value: object) -> Fraction | None:
 
 def _refused(value: object) -> InputError:
     number = exact(value)
-    do = "alpha=0.1 (--alpha 0.1) for 90 % sets"
+    do = "alpha=0.1 for 90% sets"
     if number is not None and 1 < number < 100:
         percent = f"{float(number):g}"
         meant = f"{float(1 - number / 100 if number >= 50 else number / 100):g}"
-        do = f"alpha={meant} (--alpha {meant})" if percent else do
-        do += f" for {100 - 100 * float(meant):g} % sets"
+        do = f"alpha={meant}" if percent else do
+        do += f" for {100 - 100 * float(meant):g}% sets"
     shown = value if isinstance(value, str) else repr(value)
     expected = "0 < alpha < 1"
     if number is not None and number >= 1:
@@ -90,9 +90,9 @@ def read_alpha(value: object) -> Fraction:
         meant = f"{float(1 - number):g}"
         warn(
             "alpha-large",
-            f"alpha {float(number):g} asks for sets that cover {float(100 * (1 - number)):g} %",
+            f"alpha {float(number):g} asks for sets that cover {float(100 * (1 - number)):g}%",
             expected="usually 0.01 to 0.3",
-            do=f"alpha={meant} (--alpha {meant}) for {float(100 * number):g} % sets",
+            do=f"alpha={meant} (--alpha {meant}) for {float(100 * number):g}% sets",
             whose="alpha",
         )
     return number
@@ -116,7 +116,7 @@ def read_alphas(alpha: Alphas) -> list[Fraction]:
             "alphas are empty or repeat" if values else "no alpha was given",
             expected="one or more different numbers between 0 and 1",
             got=", ".join(str(float(value)) for value in values) or "none",
-            do="alpha=[0.1, 0.05] (--alpha 0.1 --alpha 0.05)",
+            do="alpha=[0.1, 0.05]",
             whose="alpha",
         )
     return values

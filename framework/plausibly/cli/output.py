@@ -164,12 +164,9 @@ class Output:
 
     def _in_options(self, message: InputError | PlausiblyWarning) -> None:
         """Write the hint of a message with options that the command has."""
-        from plausibly.config.hints import as_options, in_flags
+        from plausibly.config.hints import as_options
 
-        if self.flags is None:
-            message.do = in_flags(message.do)
-        else:
-            message.do = as_options(message.do, self.flags, self.command)
+        message.do = as_options(message.do, self.flags or (), self.command)
 
     @contextlib.contextmanager
     def _listening(self) -> Iterator[None]:

@@ -1,4 +1,4 @@
-"""Hints of messages, written as arguments or flags, in the form of the interface in use.
+"""Hints of messages, written as arguments of Python, in the form of the interface in use.
 
 In Python a hint is shown as it is written: ``labels="labels.txt"``. A command shows the flag, or
 ``--set`` where it has none, and a study the key of its file.
@@ -13,7 +13,7 @@ import warnings
 from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import Literal
 
-from plausibly.config.document import key_text, value_text
+from plausibly.config.document import value_text
 from plausibly.errors import InputError, PlausiblyWarning
 
 Form = Literal["text", "number", "switch", "list", "pairs"]
@@ -31,18 +31,18 @@ KEYS: Mapping[str, tuple[str, Form]] = {
     "strip": ("labels.strip", "switch"),
     "rename": ("labels.rename", "pairs"),
     "examples": ("examples.path", "text"),
-    "only-common": ("examples.only_common", "switch"),
+    "only_common": ("examples.only_common", "switch"),
     "example": ("predictions.example", "text"),
     "variable": ("predictions.variable", "text"),
     "view": ("predictions.augmentation", "text"),
     "scale": ("predictions.scale", "text"),
     "normalise": ("predictions.normalise", "switch"),
-    "bad-rows": ("predictions.bad_rows", "text"),
-    "allow-no-guarantee": ("method.allow_no_guarantee", "switch"),
+    "bad_rows": ("predictions.bad_rows", "text"),
+    "allow_no_guarantee": ("method.allow_no_guarantee", "switch"),
     "by": ("evaluation.by", "list"),
     "true": ("evaluation.true_label", "text"),
     "ties": ("evaluation.ties", "text"),
-    "at-least": ("evaluation.at_least", "number"),
+    "at_least": ("evaluation.at_least", "number"),
     "risk": ("evaluation.risk", "text"),
     "draws": ("method.calibrator.draws", "number"),
     "chunks": ("compute.chunks", "text"),
@@ -53,121 +53,88 @@ KEYS: Mapping[str, tuple[str, Form]] = {
     "thumbnail": ("report.thumbnail", "text"),
     "words": ("report.words", "pairs"),
 }
-"""Key and form of the value of each flag that a hint may name."""
+"""Key of each argument that a hint may name, and the form of its value."""
 
 # Arguments with flags of some commands, and no key of a file.
 _WITHOUT_KEY = ("path", "n", "order", "reference", "splits", "within")
 # Calls stay as they are; the comma after an argument is none between flags.
 _ARGUMENT = re.compile(
     rf"[\w.]+\([^()]*\)|(?P<beside>(?<=[\]}}\"'0-9e]), )?(?<![\w.(\"])"
-    rf"(?P<name>{'|'.join((*_WITHOUT_KEY, *(key.replace('-', '_') for key in KEYS)))})="
+    rf"(?P<name>{'|'.join((*_WITHOUT_KEY, *KEYS))})="
     r"(?P<value>\"(?:[^\"\\]|\\.)*\"|'[^']*'|\{[^{}.][^{}]*\}|\[[\"'\d][^\[\]]*\]|True"
     r"|\d+(?:\.\d+)?)"
 )
-_VALUE = r"\"[^\"]*\"|'[^']*'|[^\s,;()\"'-][^\s;()]*"
-_FLAG = re.compile(
-    rf"(?P<command>plausibly [^;]*)|--(?P<flag>{'|'.join(KEYS)})\b"
-    rf"(?:[ ](?P<value>{_VALUE}))?(?P<python>[ ]\(\w+=[^()]*\))?"
-)
-
-Written = Callable[[str, Form, str, bool], str]
-"""Writes a key, the form of its value, the value, and whether the last key was beside it."""
 
 
-def in_flags(do: str, flags: Collection[str] = ()) -> str:
-    """Return a hint with a flag in place of each argument of Python that a command may have."""
+def _rewritten(do: str, write: Callable[[str, object, bool], str | None]) -> str:
+    """Return a hint with each argument as `write` puts it, from name, value, and whether beside."""
 
-    def flag(found: re.Match[str]) -> str:
-        name = found["name"]
-        if name is None:
+    def one(found: re.Match[str]) -> str:
+        if found["name"] is None:
             return found[0]
-        value: object = ast.literal_eval(found["value"])
-        key = name.replace("_", "-")
-        form = KEYS[key][1] if key in KEYS else ""
-        option = "-o" if name == "path" else f"--{key}"
-        if name == "responses" and "--answers" in flags:
-            option = "--answers"
-        # A key that holds one number is another one than an argument that takes several.
-        several = form == "number" and isinstance(value, list)
-        if name != "path" and option not in flags and (not form or several):
-            return found[0]
-        if isinstance(value, dict) and form != "pairs":
-            text = f"'{{{value_text(value)[2:-2]}}}'"
-        else:
-            if isinstance(value, dict):
-                value = [f"{key}={one}" for key, one in value.items()]
-            text = ",".join(map(str, value)) if isinstance(value, list) else str(value)
-            text = f'"{text}"' if not text or re.search(r"[\s;()]", text) else text
-        return f"{' ' * bool(found['beside'])}{option}{'' if value is True else f' {text}'}"
+        written = write(found["name"], ast.literal_eval(found["value"]), bool(found["beside"]))
+        return found[0] if written is None else written
 
-    return _ARGUMENT.sub(flag, do)
+    return _ARGUMENT.sub(one, do)
 
 
 def as_keys(do: str) -> str:
-    """Return a hint with keys of a settings file instead of arguments and flags."""
+    """Return a hint with keys of a settings file instead of arguments."""
+    last = ""
 
-    def write(path: str, form: Form, value: str, beside: bool) -> str:
+    def write(name: str, value: object, beside: bool) -> str | None:
+        nonlocal last
+        if name not in KEYS:
+            return None
+        path, form = KEYS[name]
         table, _, key = path.partition(".")
-        pair = f"{key} = {_toml(value, form)}" if value or form == "switch" else key
+        beside, last = beside and table == last, table
+        if form == "list" and isinstance(value, str):
+            value = value.split(",")
+        pair = f"{key} = {value_text(value)}"
         return f", {pair}" if beside else f"[{table}] {pair}"
 
-    return _rewritten(in_flags(do), write)
+    return _rewritten(do, write)
 
 
 def as_options(do: str, flags: Collection[str], command: str = "") -> str:
-    """Return a hint with flags, and ``--set`` for each that a command does not have."""
+    """Return a hint with flags, and ``--set`` for what the command has no flag for."""
 
-    def write(path: str, form: Form, value: str, beside: bool) -> str:
-        text = "true" if form == "switch" else value or "VALUE"
-        if form == "pairs" and value:
-            # Spaces inside quotation marks are part of a name.
-            text = re.sub(r"(\"[^\"]*\")| ", r"\1", _toml(value, form))
-        if form == "text":
-            text = text.strip('"')
-        option = f"{path.format(command=command)}={text}"
-        shown = f"'{option}'" if re.search(r"[\s{\"]", option) else option
+    def write(name: str, value: object, beside: bool) -> str | None:
+        option = "-o" if name == "path" else f"--{name.replace('_', '-')}"
+        if name == "responses" and "--answers" in flags:
+            option = "--answers"
+        path, form = KEYS.get(name, ("", None))
+        if name == "path" or option in flags:
+            text = "" if value is True else f" {_argument(value, form)}"
+            return f"{' ' * beside}{option}{text}"
+        # A key that holds one number is another one than an argument that takes several.
+        if form is None or (form == "number" and isinstance(value, list)):
+            return None
+        plain = isinstance(value, dict) or value is True
+        text = value_text(value) if plain else _listed(value)
+        setting = f"{path.format(command=command)}={_tight(text) if form == 'pairs' else text}"
+        shown = f"'{setting}'" if re.search(r"[\s{\"]", setting) else setting
         return f"{' ' * beside}--set {shown}"
 
-    return _rewritten(in_flags(do, flags), write, flags)
+    return _rewritten(do, write)
 
 
-def _rewritten(do: str, write: Written, flags: Collection[str] = ()) -> str:
-    parts: list[str] = []
-    at, last = 0, ""
-    for found in _FLAG.finditer(do):
-        if found["command"] or f"--{found['flag']}" in flags:
-            continue
-        path, form = KEYS[found["flag"]]
-        value, end = found["value"] or "", found.end()
-        if form == "switch":
-            end = found.end("flag") if value else end
-            value = ""
-        rest = value.rstrip(",")
-        if rest != value:
-            end = found.end("value") - (len(value) - len(rest))
-        between = do[at : found.start()]
-        home = path.partition(".")[0]
-        beside = between == " " and home == last
-        parts += ["" if beside else between, write(path, form, rest, beside)]
-        at, last = end, home
-    return "".join([*parts, do[at:]])
+def _argument(value: object, form: Form | None) -> str:
+    """Return a value as it is typed after a flag."""
+    if isinstance(value, dict) and form != "pairs":
+        return f"'{{{value_text(value)[2:-2]}}}'"
+    text = _listed([f"{a}={b}" for a, b in value.items()] if isinstance(value, dict) else value)
+    return f'"{text}"' if not text or re.search(r"[\s;()]", text) else text
 
 
-def _toml(value: str, form: Form) -> str:
-    if form == "switch":
-        return "true"
-    if form == "number":
-        return value
-    if value[:1] in "\"'" and value[-1:] == value[:1]:
-        value = value[1:-1]
-    if value.startswith("{"):
-        return value
-    if form == "list":
-        return value_text(value.split(","))
-    if form == "pairs":
-        pairs = (pair.partition("=") for pair in value.split(","))
-        return f"{{ {', '.join(f'{key_text(a)} = {value_text(b)}' for a, _, b in pairs)} }}"
-    return value_text(value)
+def _listed(value: object) -> str:
+    return ",".join(map(str, value)) if isinstance(value, list) else str(value)
+
+
+def _tight(table: str) -> str:
+    """Return a TOML table without the spaces outside of its texts."""
+    return re.sub(r"(\"[^\"]*\")| ", r"\1", table)
 
 
 @contextlib.contextmanager

@@ -100,7 +100,7 @@ def _labels_differ(
         )
         advice = merged_by(pairs)
     elif surplus and not lost:
-        advice = f"declare every label where {other} are made: --labels, labels=[...]"
+        advice = f"declare every label where {other} are made: labels=[...]"
     return InputError(
         name,
         what,
@@ -172,7 +172,7 @@ def _examples_differ(
         f"{does(owner, 'lack')} {several(len(lacking), 'example')} of {of}",
         expected="equal names",
         got=got,
-        do=f"mend the names, or --only-common (only_common=True), which keeps {counted(common)}"
+        do=f"mend the names, or only_common=True, which keeps {counted(common)}"
         if common
         else "mend the names: none is in both",
         whose=whose,

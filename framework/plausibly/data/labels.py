@@ -361,7 +361,7 @@ def without_unsaid_parents(
         expected=f"the {several(len(known), 'label')} of {other}, or how to get there",
         got=f"{several(len(named), 'such label')} in {counted(len(examples))} of "
         f"{several(rows.size, 'example')} ({listed(examples)})",
-        do='aggregate with --aggregator spread (aggregator="spread"): it gives that to the labels '
+        do='aggregate with aggregator="spread": it gives that to the labels '
         "below, in equal shares or by another policy",
         whose=whose,
         details={"labels": named, "examples": examples},

@@ -241,7 +241,7 @@ def known_scale(array: xr.DataArray, whose: str, scale: str | None = None) -> st
             "scale-unknown",
             f"{whose}: no scale {quoted(scale)}",
             expected=" | ".join(SCALES),
-            do=f"--scale {meant or 'probability'}",
+            do=f'scale="{meant or "probability"}"',
             whose=whose,
         )
     return scale
@@ -277,9 +277,7 @@ def _check_between(
             whose,
             expected="0 to 1",
             got=f"{span(values)}" + (", which look like logits" if logits else ""),
-            do='--scale logit (scale="logit"), if they are'
-            if logits
-            else 'mend these rows, or --bad-rows drop (bad_rows="drop")',
+            do='scale="logit", if they are' if logits else 'mend these rows, or bad_rows="drop"',
         )
     if scale == "independent" and high > 1:
         refuse_rows(
@@ -290,7 +288,7 @@ def _check_between(
             whose,
             expected="0 to 1, one probability a label",
             got=span(values),
-            do='--scale any (scale="any"), if they are scores',
+            do='scale="any", if they are scores',
         )
 
 
@@ -306,9 +304,9 @@ def _check_sums(array: xr.DataArray, sums: NDArray[np.float64], whose: str) -> N
             whose,
             expected=f"1 within {SUM_WITHIN}; "
             + ("are they percentages?" if percent else "is a label missing?"),
-            do="--normalise (normalise=True)"
+            do="normalise=True"
             if percent
-            else "add its column, --normalise (normalise=True), or --scale independent",
+            else 'add its column, normalise=True, or scale="independent"',
         )
 
 
@@ -357,7 +355,7 @@ def check_finite(array: xr.DataArray, whose: str, name: str) -> None:
     flat = bad.reshape(-1, *bad.shape[-2:]).any(axis=0)
     labels = name_texts(array.indexes[names.LABEL][np.flatnonzero(flat.any(axis=0))])
     rows = _rows(array, np.any(flat, axis=1))
-    do = 'predict these again, or --bad-rows drop (bad_rows="drop"), which is recorded'
+    do = 'predict these again, or bad_rows="drop", which is recorded'
     raise InputError(
         name,
         f"{whose}, {word} in {several(len(rows), 'row')} ({listed(rows)})",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
@@ -319,8 +320,8 @@ def check_renames(naming: Labels, *unknown: frozenset[str], labels: list[str]) -
             f"no file has a label {quoted(nowhere[0])} to rename",
             expected="a label of one of the files",
             got=", ".join(map(quoted, nowhere)),
-            do=f'--rename "{guess}={rename[nowhere[0]]}"' if guess else "leave it out",
-            whose="--rename",
+            do=f"rename={json.dumps({guess: rename[nowhere[0]]})}" if guess else "leave it out",
+            whose="labels.rename",
             details={"unknown": nowhere, "labels": labels},
         )
 
@@ -349,7 +350,7 @@ def matched(
     """Return predictions or sets, and plausibilities, of the same labels and examples."""
     lam, other = answers.plausibilities, answers.source
     labels = label_names(model)
-    hint = "--labels FILE, every label on a line of its own, if nobody happened to say the others"
+    hint = 'labels="FILE", every label on a line of its own, if no annotator chose the others'
     do = hint if set(label_names(lam)) < set(labels) and not declared else ""
     lam = align.match_labels(lam, labels, whose=other, other=source, do=do)
     model, lam = align.match_examples(
