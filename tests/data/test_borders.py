@@ -6,6 +6,7 @@ import warnings
 from collections.abc import Callable
 
 import numpy as np
+import pandas as pd
 import pytest
 import xarray as xr
 from numpy.typing import ArrayLike, DTypeLike
@@ -92,6 +93,13 @@ def test_other_coordinates_stay(check: Check, whose: str) -> None:
     assert found["patient"].values.tolist() == [4]
     assert found["risk"].values.tolist() == [0, 2]
     assert found.attrs["left_out"] == '{"x": 1}'
+
+
+@BOTH
+def test_a_column_of_a_data_frame_can_be_a_coordinate(check: Check, whose: str) -> None:
+    column = pd.Series(["p1", "p2"], dtype="string")
+    found = check(array([[0.3, 0.7], [1, 0]]).assign_coords(patient=("example", column)))
+    assert found.isel(example=[1])["patient"].values.tolist() == ["p2"]
 
 
 @BOTH

@@ -543,6 +543,7 @@ def named_array(
     if set(array.dims) != set(dims):
         raise _dims_differ(array, wanted, whose, what)
     array = array if array.dims == dims else array.transpose(*dims)
+    array = _with_numpy_coordinates(array)
     indexed = array.xindexes
     for dim in wanted:
         if dim not in indexed:
@@ -570,6 +571,16 @@ def named_array(
     return Named(array=array, examples=examples, labels=labels)
 
 
+def _with_numpy_coordinates(array: xr.DataArray) -> xr.DataArray:
+    """Return the array with numpy's arrays for columns of pandas, of which xarray takes no part."""
+    columns = {
+        name: (one.dims, np.asarray(one.values, dtype=object))
+        for name, one in array.coords.variables.items()
+        if isinstance(getattr(one, "_data", None), pd.api.extensions.ExtensionArray)
+    }
+    return array.assign_coords(columns) if columns else array
+
+
 def _dims_differ(array: xr.DataArray, wanted: tuple[str, str], whose: str, what: str) -> InputError:
     lost = [dim for dim in wanted if dim not in array.dims]
     surplus = [str(dim) for dim in array.dims if dim not in wanted]
@@ -577,7 +588,7 @@ def _dims_differ(array: xr.DataArray, wanted: tuple[str, str], whose: str, what:
     if lost and surplus:
         do = f'{what}.rename({{"{surplus[0]}": "{lost[0]}"}})'
     elif surplus == [DRAW]:
-        do = f'take the mean over draws: {what}.mean("draw"), or calibrate on annotations (-a)'
+        do = f'take the mean over draws: {what}.mean("draw"), or calibrate on annotations'
     elif surplus:
         do = f"take one entry of each other dim: {what}.isel({surplus[0]}=0)"
     return InputError(
