@@ -24,7 +24,7 @@ from plausibly_builtins.readers.base import (
     PlacedEntry,
     Shape,
     about,
-    as_typed,
+    as_argument,
     choose,
     example_names,
     first_entries,
@@ -93,7 +93,7 @@ class Answer:
         if isinstance(value, list) and _is_ranked(value):
             return "ranks"
         expected = "a label, a number, a list of labels, or labels with ranks from 1"
-        do = 'question = "..." with a question about labels; spans and tables are not read'
+        do = "choose a question about labels; spans and tables are not read"
         raise Shape("answer-unfit", do).refused(self.place, expected, value)
 
     def as_kind(self, kind: str) -> list[str] | list[list[str]]:
@@ -361,7 +361,7 @@ class Argilla(Export):
                 if answer.value is not None
             ]
             if self._kind(question, [answer for _, answer in found]) == "partial-ranking":
-                do = 'question = "..." with a question about labels'
+                do = "choose a question about labels"
                 raise predictions_ranked(f"suggestions to {quoted(question)}", do)
             predictions = [
                 NamedPrediction(
@@ -410,11 +410,13 @@ class Argilla(Export):
         called, kinds = _FORMS[form]
         got = f"{called}, first {first[form]}"
         if self.kind is not None and self.kind not in kinds:
-            do = f"kind = {quoted(kinds[0])}, or leave kind out"
+            do = as_argument("argilla", kind=kinds[0]) + ", or leave kind out"
             raise refused("kind-unfit", f"{of} {called}", f"answers of kind {self.kind}", got, do)
         if self.kind is None and form == "list":
-            option = f'question = {quoted(question)}, kind = "label-set"'
-            do = as_typed("argilla", option) + ', or "partial-ranking"'
+            do = (
+                as_argument("argilla", question=question, kind="label-set")
+                + ', or "partial-ranking"'
+            )
             expected = "the kind of the answers: the export writes both as lists"
             raise refused("kind-unclear", f"{of} either sets or rankings", expected, got, do)
         return self.kind or kinds[0]

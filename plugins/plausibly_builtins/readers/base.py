@@ -25,6 +25,7 @@ Predictions stand beside the answers in Label Studio, Argilla (suggestions) and 
 
 from __future__ import annotations
 
+import json
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager
@@ -360,24 +361,23 @@ def warn_missing_words(
             f"{'is' if total == 1 else 'are'} kept as text",
             'names of labels; is it "no answer"?',
             "",
-            f"--missing {','.join(seen)}, if it is",
+            f"missing={json.dumps(list(seen), ensure_ascii=False)}, if it is",
             labels=seen,
         )
 
 
-def as_typed(reader: str, option: str) -> str:
-    """Return an option of a reader as the command line takes it."""
-    return f"--reader '{{name = \"{reader}\", {option}}}'"
+def as_argument(reader: str, **options: object) -> str:
+    """Return a reader with options as an argument of Python."""
+    pairs = [
+        f'"{key}": {value if isinstance(value, bool) else json.dumps(value, ensure_ascii=False)}'
+        for key, value in {"name": reader, **options}.items()
+    ]
+    return f"reader={{{', '.join(pairs)}}}"
 
 
 def short(name: str) -> str:
     """Return a name between quotation marks, cut where it is too long for a message."""
     return quoted(name if len(name) <= _MOST_SHOWN else f"{name[: _MOST_SHOWN - 1]}…")
-
-
-def toml_list(names: Iterable[str]) -> str:
-    """Return names as a list that can be typed."""
-    return "[" + ", ".join(f'"{name}"' for name in names) + "]"
 
 
 def reason(number: int, noun: str, lacks: str) -> str:
@@ -408,7 +408,7 @@ def choose(
         f" has no {key} {short(wanted or '')}" if absent else f" has {len(options)} {plural}",
         f"the name of one {key}",
         listed(map(short, options)),
-        as_typed(reader, f"{key} = {short(meant)}"),
+        as_argument(reader, **{key: short(meant)[1:-1]}),
         **{plural: list(options)},
     )
 

@@ -18,14 +18,14 @@ from plausibly_builtins.readers.base import (
     Kind,
     Shape,
     Unlabelled,
-    as_typed,
+    as_argument,
     check_annotator,
     refused,
     shown,
     text_of,
 )
 
-_SHAPE = Shape("coco-unlike", "export it again, or name the reader that it is for: --reader NAME")
+_SHAPE = Shape("coco-unlike", 'export it again, or name the reader that it is for: reader="NAME"')
 _LISTS = ("images", "categories", "annotations")
 _OTHERS = frozenset({"info", "licenses"})
 _WHERE = ("bbox", "segmentation", "keypoints", "segments_info")
@@ -128,7 +128,7 @@ class Coco(Export):
         first = listed(f".annotations[{at}]" for at in places)
         what = f": {number} with a place inside the image ({first})"
         expected = "annotations of whole images: image_id and category_id"
-        do = as_typed("coco", "instances = true")
+        do = as_argument("coco", instances=True)
         do += ", if an instance means that its image shows the category"
         raise refused("instances-refused", what, expected, listed(keys), do, annotations=places)
 
@@ -163,7 +163,7 @@ def _named(entries: Sequence[Entry], noun: str, name: str) -> dict[str, str]:
             what, expected = f": {place} has the {again}", f"each {noun} once"
             got, do = f"{found.get(identity, called)} before", "keep one of them"
             if noun == "image" and identity not in found:
-                do = as_typed("coco", 'example = "id"')
+                do = as_argument("coco", example="id")
             raise refused(f"{noun}-twice", what, expected, got, do, place=place)
         found[identity] = called
         taken.add(called)

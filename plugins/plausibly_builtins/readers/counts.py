@@ -17,14 +17,13 @@ from plausibly.plugin.readers import JsonNumber, NamedArray, Response, TextTable
 from plausibly_builtins.readers.base import (
     Content,
     Entry,
-    as_typed,
+    as_argument,
     check_named,
     columns_missing,
     line_refused,
     reason,
     refused,
     short,
-    toml_list,
     warn_of,
 )
 from plausibly_builtins.readers.label_columns import (
@@ -42,7 +41,7 @@ from plausibly_builtins.readers.label_columns import (
 
 _MOST = 2**53  # whole numbers that a float64 weight holds exactly
 _ROUNDED = 0.005  # shares may be written with two decimals
-_DROP = "name it, or " + as_typed("counts", 'unnamed = "drop"') + " (recorded)"
+_DROP = "name it, or " + as_argument("counts", unnamed="drop") + " (recorded)"
 _NO_COUNT = re.compile(r"-[0-9.,]+|[0-9]*[.,][0-9]+")
 """A number that is no count: below 0, or with a comma or a fraction."""
 
@@ -143,7 +142,7 @@ class Counts(LabelColumns):
             what = f" line {counted(line)} holds no counts as {quoted(field)}"
             expected = 'an object of label and votes, such as {"cat": 3, "dog": 1}'
             got = json_shown(counter) if field in entry else listed(map(short, entry)) or "{}"
-            do = as_typed("counts", 'field = "KEY"') + ", if another key has them"
+            do = as_argument("counts", field="KEY") + ", if another key has them"
             raise refused("key-missing", what, expected, got, do, line=line, seen=list(entry))
         for label, number in counter.items():
             if not (isinstance(number, JsonNumber) and COUNT.fullmatch(number) and label):
@@ -204,7 +203,7 @@ class Counts(LabelColumns):
     def _name_column(self, table: TextTable, wrong: Mapping[str, Sequence[int]]) -> str:
         wanted = self.example or ("example" if "example" in wrong else None)
         if wanted is not None:
-            table.need([wanted], do=as_typed("counts", 'example = "COLUMN"'))
+            table.need([wanted], do=as_argument("counts", example="COLUMN"))
             if wanted in wrong:
                 return wanted
         for name, rows in wrong.items():
@@ -297,7 +296,7 @@ def _check_counts(table: TextTable, wrong: Mapping[str, list[int]], named: str) 
         what = f" holds no counts in column{'s' * (len(words) > 1)} {listed(map(quoted, words))}"
         expected = "one column that names the examples, then counts"
         got = f"{quoted(table.column(words[0])[wrong[words[0]][0]])} and the like"
-        do = as_typed("counts", f"ignore = {toml_list(words)}")
+        do = as_argument("counts", ignore=words)
         raise refused("columns-not-counts", what, expected, got, do, columns=words)
     cells = [(row, name) for name, rows in wrong.items() for row in rows]
     if cells:
@@ -308,7 +307,7 @@ def _check_counts(table: TextTable, wrong: Mapping[str, list[int]], named: str) 
         what = f"{where}, column {quoted(name)} is not a number of votes"
         do, lines = "fix that line", sorted({table.lines[at] for at, _ in cells})
         if "." in cell:
-            do = as_typed("soft-labels", f'example = "{named}"') + ", if these are shares"
+            do = as_argument("soft-labels", example=named) + ", if these are shares"
         expected = "a whole number, 0 or more, without signs or commas"
         raise refused("count-unreadable", what, expected, quoted(cell) + many, do, lines=lines)
     if not wrong:
@@ -325,7 +324,7 @@ def _warn_of_sums(votes: Votes, source: str, ignorable: bool) -> None:
     name = votes.columns[int(sums.argmax())]
     do = f"write the file without {quoted(name)}"
     if ignorable:
-        do = as_typed("counts", f'ignore = ["{name}"]')
+        do = as_argument("counts", ignore=[name])
     what, expected = f": column {quoted(name)} is the sum of the others in every row", "labels only"
     got, do = f"columns {listed(map(quoted, votes.columns))}", f"{do}, if it is a total"
     warn_of(source, "column-of-sums", what, expected, got, do, columns=[name])

@@ -37,7 +37,7 @@ from plausibly_builtins.readers.base import (
     Content,
     Kind,
     TableExport,
-    as_typed,
+    as_argument,
     check_named,
     refused,
     row_refused,
@@ -193,7 +193,7 @@ class CrowdTable(TableExport):
             return super().table(source, labels, content)
         except InputError as error:
             if error.name == "response-twice" and self.kind is None and self.separator is None:
-                error.do += "; --kind label-set, if they are one answer"
+                error.do += '; kind="label-set", if they are one answer'
             raise
 
     def _usual(self, header: Sequence[str], *, named: bool = True) -> dict[str, str]:
@@ -291,7 +291,7 @@ class CrowdTable(TableExport):
             votes = f"{several(len(known), 'vote')}, {table.places(known)}"
             what = f": the answer to {tasks} is known ({votes})"
             expected = "tasks without a known answer; these check the workers"
-            do = as_typed("crowd-table", 'golden = "drop"') + ', or golden = "count"'
+            do = as_argument("crowd-table", golden="drop") + ', or "count"'
             warn_of(table.whose, "answers-known", what, expected, "each vote counts", do)
         return set(known if self.golden == "drop" else ())
 
@@ -367,9 +367,9 @@ def _check_declared(
         return
     row, label = next((row, n) for row in rows for n in named[row] if n in outside)
     meant = near(label, labels) if len(label) <= LONG else None
-    do = "fix it, or declare it in --labels"
+    do = "fix it, or declare it in labels"
     if label in MISSING_WORDS:
-        do = f'--missing {label}, if it means "no answer"'
+        do = f'missing=["{label}"], if it means "no answer"'
     elif meant:
         do = f"did you mean {quoted(meant)}? {do}"
     what = f", {worker[row] or 'an unknown annotator'} says {short(label)}"

@@ -19,7 +19,7 @@ from plausibly_builtins.readers.base import (
     Kind,
     Unlabelled,
     about,
-    as_typed,
+    as_argument,
     check_annotator,
     files_below,
     first_bytes,
@@ -119,7 +119,7 @@ class Cvat(Export):
         if self.attribute is not None and not responses:
             inner = (item for tag in tags for item in tag.all("attribute"))
             seen = sorted({item.attributes.get("name", "") for item in inner})
-            do = as_typed("cvat", f'attribute = "{seen[0]}"') if seen else "leave attribute out"
+            do = as_argument("cvat", attribute=seen[0]) if seen else "leave attribute out"
             got = listed(map(quoted, seen)) or "tags without attributes"
             what = f": no tag has the attribute {quoted(self.attribute)}"
             expected = "an attribute of the tags"

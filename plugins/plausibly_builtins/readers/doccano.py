@@ -35,7 +35,7 @@ from plausibly_builtins.readers.base import (
     Shape,
     Unlabelled,
     about,
-    as_typed,
+    as_argument,
     check_annotator,
     example_names,
     first_entries,
@@ -323,7 +323,7 @@ class Doccano(Export):
         key = next((key for key in wanted if key in fields), None)
         if key is None:
             got = listed(map(quoted, fields)) or "no key"
-            do = as_typed("doccano", 'field = "KEY"') + ", a key that is there"
+            do = as_argument("doccano", field="KEY") + ", a key that is there"
             raise refused("key-missing", " has no labels", f"the key {quoted(wanted[0])}", got, do)
         value = fields[key]
         entries = value if isinstance(value, list) else [value] if value not in (None, "") else []
@@ -353,7 +353,7 @@ class Doccano(Export):
                 f" has the number {number} for a label",
                 "names of labels; a number is an id of the database, or a measurement",
                 f"{number}, whose name is in no file",
-                as_typed("doccano", f'label_names = {{"{number}" = "NAME"}}') + ", for each number",
+                as_argument("doccano", label_names={number: "NAME"}) + ", for each number",
             )
         if not isinstance(value, str):
             do = "export it again"
@@ -364,7 +364,7 @@ class Doccano(Export):
         different = sorted(set(names))
         if self.kind == "single-label" and len(different) > 1:
             what, got = f" names {several(len(different), 'label')}", listed(map(quoted, different))
-            do = as_typed("doccano", 'kind = "label-set"') + "; or export one file per member"
+            do = as_argument("doccano", kind="label-set") + "; or export one file per member"
             raise refused("labels-several", what, "one, as kind = single-label says", got, do)
         return different
 
@@ -373,7 +373,7 @@ def _check_ids(found: Sequence[Entry]) -> None:
     """Refuse files of several members that have no ids."""
     if not any(key in fields for fields in found for key in _IDS):
         expected = "an id, by which records of several files are the same example"
-        do = as_typed("doccano", 'example = "text"')
+        do = as_argument("doccano", example="text")
         raise refused("example-unnamed", ": no record has an id", expected, listed(found[0]), do)
 
 
@@ -383,7 +383,7 @@ def _check_subject(fields: Entry, name: str, subjects: dict[str, object]) -> Non
     if subjects.setdefault(name, subject) != subject:
         what = f": example {name} is another one elsewhere"
         expected = f"what it is elsewhere: {json_shown(subjects[name])}"
-        do = "read each project by itself; or " + as_typed("doccano", 'example = "text"')
+        do = "read each project by itself; or " + as_argument("doccano", example="text")
         raise refused("example-differs", what, expected, json_shown(subject), do)
 
 

@@ -25,13 +25,12 @@ from plausibly_builtins.readers.base import (
     Content,
     Entry,
     TableExport,
-    as_typed,
+    as_argument,
     entry_of,
     line_refused,
     objects,
     refused,
     short,
-    toml_list,
 )
 
 COUNT: Final = re.compile(r"(0|[1-9][0-9]{0,14})(\.0+)?")
@@ -119,7 +118,7 @@ def named_objects(
     if not fit:
         expected = f"the key {listed(map(quoted, wanted), most=len(wanted))} in every object"
         got = listed(map(short, first)) or "an empty object"
-        do, seen = as_typed(reader, 'example = "KEY"'), list(first)
+        do, seen = as_argument(reader, example="KEY"), list(first)
         raise refused("key-missing", " names no example", expected, got, do, seen=seen)
     named = [(line, key_text(line, entry, fit[0]), entry) for line, entry in found]
     without = [line for line, name, _ in named if not name]
@@ -146,7 +145,7 @@ def labels_in_order(
     """Return the declared labels, where there is one for each of the numbers."""
     if labels is not None and len(labels) == width:
         return list(labels)
-    expected, do = f"names in the order of the {noun}s", "--labels labels.txt (one name per line)"
+    expected, do = f"names in the order of the {noun}s", 'labels="labels.txt" (one name per line)'
     what = f"{place} has {several(width, noun)}"
     if labels is None:
         raise refused("labels-unnamed", f"{what} and no label names", expected, "", do)
@@ -173,7 +172,7 @@ def check_columns(
     outside = [name for name in columns if name not in labels]
     if outside:
         meant = near(outside[0], [name for name in labels if name not in columns])
-        ignore = as_typed(reader, f"ignore = {toml_list(outside)}")
+        ignore = as_argument(reader, ignore=outside)
         what = f" {does} {listed(map(quoted, outside))}"
         expected = f"columns among the {several(len(labels), 'declared label')}"
         got = f"{several(len(outside), 'column')} besides"
@@ -186,7 +185,7 @@ def example_hint(reader: str, table: TextTable) -> str:
     name = next((n for n in table.header if names_examples(n, table.column(n))), None)
     if name is None:
         return "add a column example with their names"
-    return as_typed(reader, f'example = "{name}"') + ", if that column does"
+    return as_argument(reader, example=name) + ", if that column does"
 
 
 def check_names(

@@ -27,6 +27,7 @@ from plausibly_builtins.readers.base import (
     Shape,
     TimedExport,
     about,
+    as_argument,
     entry_of,
     example_names,
     first_entries,
@@ -402,7 +403,8 @@ class LabelStudioOptions(TimedExport):
             what = f": {several(len(truths), 'annotation')} marked as ground truth"
             expected = "annotators' answers"
             got = "annotations that may be the truth that others were measured by"
-            do = 'ground_truth = "drop", or "count" to count each like any other'
+            do = as_argument("label-studio", ground_truth="drop")
+            do += ', or "count" to count each like any other'
             what += f" ({listed(truths)})"
             warn_of(source, "ground-truth-counted", what, expected, got, do)
         examples = () if control.repeats else by_example
@@ -475,7 +477,7 @@ class LabelStudio(LabelStudioOptions):
             results = [(task, result) for task in tasks for result in task.predictions]
             control = self.chosen([result for _, result in results], self.control)
             if control.type == RANKER:
-                do = "control = ... of type choices or taxonomy"
+                do = "choose a control of type choices or taxonomy"
                 raise predictions_ranked(f"predictions of control {quoted(control.name)}", do)
             found = [
                 NamedPrediction(

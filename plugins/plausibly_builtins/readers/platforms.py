@@ -16,7 +16,7 @@ from plausibly_builtins.readers.base import (
     TASK_ANSWERS,
     VOTE,
     Columns,
-    as_typed,
+    as_argument,
     choose,
     columns_missing,
     form_labels,
@@ -132,7 +132,7 @@ def _answers(
         others = [n for n in header if not n.startswith("_") and not n.endswith(_NO_ANSWER)]
         found = [n for n in others if f"{n}_gold" in header] or others
     if not found:
-        do = as_typed("crowd-table", 'answer = "COLUMN"')
+        do = as_argument("crowd-table", answer="COLUMN")
         expected = f"one as {name} writes it, such as {preset.answers}NAME"
         raise columns_missing(table, "answers", expected, do)
     names = ("answer-unclear", "answer-unclear")
@@ -216,7 +216,7 @@ def _questions(table: TextTable, row: int, cell: str) -> dict[str, object]:
 
 def _unreadable(table: TextTable, row: int, value: object) -> InputError:
     expected = '{"QUESTION": {"label": "A"}}, or {"QUESTION": {"A": true, "B": false}}'
-    do = "answer = ... names another question or column; fix it otherwise"
+    do = "name another question or column as answer; fix it otherwise"
     what, got = " has an answer that names no label", short(repr(value))
     return row_refused(table, row, "answer-unreadable", what, expected, got, do)
 

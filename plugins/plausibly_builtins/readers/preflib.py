@@ -16,7 +16,7 @@ from plausibly_builtins.readers.base import (
     Content,
     Export,
     about,
-    as_typed,
+    as_argument,
     choose,
     files_below,
     line_refused,
@@ -342,7 +342,7 @@ class PrefLib(Export):
             what = f" holds {lines}{several(number, 'alternative')}, first {shorter[0]}"
             expected = "the meaning of that, which the format leaves open: excluded = the others "
             expected += "come after all that are named; unknown = they were not compared"
-            do = as_typed("preflib", 'unlisted = "excluded"')
+            do = as_argument("preflib", unlisted="excluded")
             do += ' where voters could name every label, "unknown" where they could not'
             raise refused("unlisted-unsaid", what, expected, "no word", do, places=shorter)
         # A declared label that was on no ballot was not compared.

@@ -24,7 +24,7 @@ from plausibly_builtins.readers.base import (
     Kind,
     TimedExport,
     about,
-    as_typed,
+    as_argument,
     entry_of,
     example_names,
     first_entries,
@@ -239,5 +239,5 @@ class Prodigy(TimedExport):
             return "single-label"
         what = " does not say whether several options could be chosen"
         expected = "an answer with two options, or the kind of the answers"
-        do = as_typed("prodigy", 'kind = "single-label"') + ', or "label-set"'
+        do = as_argument("prodigy", kind="single-label") + ', or "label-set"'
         raise refused("kind-unclear", what, expected, "at most one option in each answer", do)

@@ -24,7 +24,7 @@ from plausibly_builtins.readers.base import (
     Kind,
     PlacedEntry,
     Shape,
-    as_typed,
+    as_argument,
     choose,
     entry_of,
     files_below,
@@ -39,7 +39,7 @@ from plausibly_builtins.readers.base import (
 
 _METADATA = "-metadata"
 _WORKERS = "annotationsFromAllWorkers"
-_SHAPE = Shape("sagemaker-unlike", "name the reader that it is for: --reader NAME")
+_SHAPE = Shape("sagemaker-unlike", 'name the reader that it is for: reader="NAME"')
 
 
 def _attributes(entry: Entry) -> list[str]:
@@ -318,7 +318,7 @@ class SageMaker(Export):
         what = f": workers filled {listed(map(quoted, fields)) or 'no field'}"
         expected = f"the field {quoted(self.field)}" if self.field else "one field with labels"
         got = f"labels in {listed(map(quoted, likely)) or 'none'}"
-        do = as_typed("sagemaker", f'field = "{likely[0] if likely else "FIELD"}"')
+        do = as_argument("sagemaker", field=likely[0] if likely else "FIELD")
         raise refused(name, what, expected, got, do, fields=fields)
 
 
@@ -326,9 +326,9 @@ def _answer(value: object, field: str, kind: Kind, place: str) -> object:
     """Return what a worker wrote into a field, as an answer of the kind; None for nothing."""
     labels = [] if value is None else form_labels(value)
     if labels is None or (kind == "single-label" and len(labels) > 1):
-        do = as_typed("sagemaker", 'kind = "label-set"') + ", if several labels can be right"
+        do = as_argument("sagemaker", kind="label-set") + ", if several labels can be right"
         if not labels:
-            do = "read another field: " + as_typed("sagemaker", 'field = "FIELD"')
+            do = "read another field: " + as_argument("sagemaker", field="FIELD")
         expected = "one label" if kind == "single-label" else "labels"
         what = f" {place}: field {quoted(field)} holds no label"
         raise refused("answer-invalid", what, expected, json_shown(value), do)

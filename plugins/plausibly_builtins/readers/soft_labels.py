@@ -21,7 +21,7 @@ from plausibly.plugin.readers import (
 from plausibly_builtins.readers.base import (
     Content,
     Entry,
-    as_typed,
+    as_argument,
     check_named,
     columns_missing,
     refused,
@@ -123,7 +123,7 @@ class SoftLabels(LabelColumns):
             raise columns_missing(table, "names of examples", "a column example", do)
         wanted = [name for name in (examples, annotators) if name is not None]
         columns = [name for name in table.header if name not in (*wanted, *self.ignore)]
-        typed = as_typed("soft-labels", 'ignore = ["COLUMN"]')
+        typed = as_argument("soft-labels", ignore=["COLUMN"])
         table.need([*wanted, *columns], do=f"{typed}, with columns that are there")
         if not columns:
             expected = "names of examples, then one column per label"
@@ -174,8 +174,8 @@ class SoftLabels(LabelColumns):
         elif not isinstance(found, list):
             expected = f"{listed(map(quoted, wanted))}: a weight by label, or a list of them"
             got = listed(map(short, entry)) if key is None else json_shown(found)
-            what, do = f" line {counted(line)} holds no weights", 'field = "KEY"'
-            do, seen = as_typed("soft-labels", do), list(entry)
+            what = f" line {counted(line)} holds no weights"
+            do, seen = as_argument("soft-labels", field="KEY"), list(entry)
             raise refused("key-missing", what, expected, got, do, line=line, seen=seen)
         else:
             names = labels_in_order(len(found), labels, "weight", f" line {counted(line)}")

@@ -14,7 +14,7 @@ from plausibly_builtins.readers.base import (
     Content,
     Entry,
     Export,
-    as_typed,
+    as_argument,
     line_refused,
     reason,
     refused,
@@ -100,7 +100,7 @@ class VoteLists(Export):
             what = f" line {counted(line)} holds {'votes twice' if keys else 'no votes'}"
             expected = f"one key among {listed(map(quoted, self._keys()))}"
             got = listed(map(short, keys or entry)) or "an empty object"
-            do, seen = as_typed("vote-lists", 'field = "KEY"'), list(entry)
+            do, seen = as_argument("vote-lists", field="KEY"), list(entry)
             raise refused("key-missing", what, expected, got, do, line=line, seen=seen)
         votes = entry[keys[0]]
         if isinstance(votes, list) and _is_votes(votes):

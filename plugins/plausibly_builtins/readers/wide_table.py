@@ -22,11 +22,10 @@ from plausibly.plugin.readers import Response, TextTable, first_rows, names_exam
 from plausibly_builtins.readers.base import (
     Content,
     TableExport,
-    as_typed,
+    as_argument,
     check_named,
     columns_missing,
     refused,
-    toml_list,
     warn_missing_words,
     warn_of,
 )
@@ -44,7 +43,7 @@ _PERSON = re.compile(
 Places: TypeAlias = Sequence[tuple[int, str]]
 """Places of columns, and the names of their annotators."""
 
-_NO_HEADER = as_typed("wide-table", "header = false") + ", if that row is no header"
+_NO_HEADER = as_argument("wide-table", header=False) + ", if that row is no header"
 
 
 @attrs.frozen(kw_only=True)
@@ -137,7 +136,7 @@ class WideTable(TableExport):
             kept = f"{several(cells.total(), 'label')} {listed(map(quoted, cells))}"
             what = f": {kept} are kept as text"
             expected = "names of labels; are they whole numbers, made decimals by empty cells?"
-            do, labels = as_typed("wide-table", "integers = true") + ", if they are", dict(cells)
+            do, labels = as_argument("wide-table", integers=True) + ", if they are", dict(cells)
             warn_of(table.whose, "labels-like-decimals", what, expected, "", do, labels=labels)
 
     def _responses(
@@ -175,7 +174,7 @@ class WideTable(TableExport):
         example = self._example(table)
         # What is ignored has to be there, and may hold anything.
         needed = [*self._mentioned(), *(name for name in self.ignore if name not in table.header)]
-        typed = as_typed("wide-table", 'example = "COLUMN"')
+        typed = as_argument("wide-table", example="COLUMN")
         table.need(needed, do=f"{typed}, with names of columns that are there")
         taken = {*self.ignore, *([] if example is None else [table.header[example]])}
         wanted = [
@@ -185,7 +184,7 @@ class WideTable(TableExport):
         ]
         if not wanted:
             expected = "one column per annotator, besides the names of the examples"
-            do = "--reader wide-table on another file, or ignore fewer columns"
+            do = "name another file, or ignore fewer columns"
             raise columns_missing(table, "an annotator", expected, do)
         table.need([name for _, name in wanted], do="ignore what is no annotator")
         if not self.annotators:
@@ -236,7 +235,7 @@ def _names_first(table: TextTable, wanted: Places, declared: Sequence[str] | Non
         return False
     what = f": column {quoted(name)} is taken for the names of the examples"
     expected, got = "a column example, or its name", "another text in each row, which is no label"
-    do = as_typed("wide-table", f'example = "{name}"') + ", to say that it is"
+    do = as_argument("wide-table", example=name) + ", to say that it is"
     warn_of(table.whose, "example-column", what, expected, got, do, column=name)
     return True
 
@@ -264,7 +263,7 @@ def _check_unclear(
     labels = set().union(*(table.columns[place] for place, _ in wanted))
     if table.named and len(names) > 1 and labels.issuperset(names):
         what = ": every column is called as a label that its rows name"
-        do = f"{_NO_HEADER}; annotators = {toml_list(names)}, if it is"
+        do = f"{_NO_HEADER}; {as_argument('wide-table', annotators=names)}, if it is"
         expected, got = "names of annotators in the first row", listed(map(quoted, names))
         raise refused("header-unclear", what, expected, got, do)
     if len(names) > 1 and len(table) >= (2 if example is None else _ROWS):
@@ -278,11 +277,9 @@ def _unclear(
     table: TextTable, unclear: Sequence[str], what: str, *, named: bool = False
 ) -> InputError:
     """Return the error about columns that may be of no annotator."""
-    ignore = f"ignore = {toml_list(unclear)}"
-    do = f"{as_typed('wide-table', ignore)}, if it is of no annotator"
+    do = as_argument("wide-table", ignore=unclear) + ", if it is of no annotator"
     if not named:
-        typed = as_typed("wide-table", f'example = "{unclear[0]}"')
-        do = f"{typed}, if it names the examples; {ignore}, if it is of no annotator"
+        do = f"{as_argument('wide-table', example=unclear[0])}, if it names the examples; {do}"
     what, expected = f": column {quoted(unclear[0])} {what}", "labels, one column per annotator"
     got = listed(map(quoted, table.column(unclear[0])))
     return refused("columns-unclear", what, expected, got, do, columns=unclear)
@@ -300,7 +297,7 @@ def _positions(table: TextTable) -> tuple[list[str], list[str]]:
             what, got = f" has blank rows before line {counted(line)}", line - due
             expected = "examples from the first row on, since nothing names them"
             do = "remove them, or name the examples in a column: "
-            do += as_typed("wide-table", 'example = "COLUMN"')
+            do += as_argument("wide-table", example="COLUMN")
             raise refused("rows-blank", what, expected, several(got, "blank row"), do)
         for _ in range(line - due):
             blank.append(str(len(names) + len(blank)))
