@@ -386,7 +386,7 @@ class Argilla(Export):
             (record.place, record.fields if key is None else {key: _named(record.fields, key)})
             for record in records
         ]
-        return example_names(source, "record", entries, key, _USUAL_NAMES)
+        return example_names(source, "argilla", entries, key, _USUAL_NAMES)
 
     def _kind(self, question: str, answers: Sequence[Answer]) -> str:
         """Return the kind of the answers: what their form says, or the user."""

@@ -99,6 +99,8 @@ TASK_ANSWERS: Final = "taskAnswers"
 LONG: Final = 200
 """Longer names are no slips of the pen, and dear to compare."""
 
+AGAIN: Final = "fix it, or export it again"
+
 _MOST_SHOWN = 60
 _FILE = "\0"  # source of an error until its file is known
 _OURS = ("plausibly", "plausibly_builtins")
@@ -149,20 +151,12 @@ class Export(ResponseOptions):
             found = content()
             if not isinstance(found, Content):
                 return found
-            options = attrs.evolve(self, states={**found.states, **self.states})
-            single = found.kind == "single-label"
-            return options.gathered(
-                found.kind,
-                map(_of_one_label, found.responses) if single else found.responses,
-                labels,
-                whose=source,
-                examples=found.examples,
-                annotators=found.annotators,
-                offered=found.offered,
-                anonymous=found.anonymous,
-                unlisted=found.unlisted,
-                left_out=found.left_out,
-            )
+            fields = attrs.asdict(found, recurse=False)
+            kind, responses = fields.pop("kind"), fields.pop("responses")
+            if kind == "single-label":
+                responses = map(_of_one_label, responses)
+            options = attrs.evolve(self, states={**fields.pop("states"), **self.states})
+            return options.gathered(kind, responses, labels, whose=source, **fields)
 
 
 def _of_one_label(response: Response) -> Response:
@@ -223,7 +217,7 @@ class Columns:
 
 
 def refused(
-    name: str, what: str, expected: str, got: str, do: str, **details: object
+    name: str, what: str, expected: str, got: str, do: str = AGAIN, **details: object
 ) -> InputError:
     """Return the error about the file that `about` names; `what` follows its name."""
     return InputError(name, what, expected=expected, got=got, do=do, whose=_FILE, details=details)
@@ -271,7 +265,7 @@ class Shape:
     """Walks the JSON of a format: what has another shape is refused by the format's error."""
 
     error: str
-    do: str = "export again"
+    do: str = AGAIN
 
     def refused(self, place: str, expected: str, value: object, got: str = "") -> InputError:
         """Return the error about a value at a place."""
@@ -414,31 +408,29 @@ def choose(
 
 
 def example_names(
-    source: str, noun: str, found: Sequence[PlacedEntry], key: str | None, usual: Sequence[str]
+    source: str, reader: str, found: Sequence[PlacedEntry], key: str | None, usual: Sequence[str]
 ) -> list[str]:
     """Return the name of the example of each entry, under a key or the first usual one of all.
 
     Where no entry has a usual one, examples are called by their place, and a warning says so.
     """
     keys = usual if key is None else (key,)
-    values = {name: [entry.get(name) for _, entry in found] for name in keys}
-    names = {name: [text_of(one) or "" for one in values[name]] for name in keys}
-    for every in names.values():
-        if all(every):
-            return every
-    there = [name for name in keys if any(values[name])]
+    there: list[str] = []
+    for name in keys:
+        names = [text_of(entry.get(name)) or "" for _, entry in found]
+        if all(names):
+            return names
+        there += [name] if any(entry.get(name) for _, entry in found) else []
+    do = as_argument(reader, example="KEY") + ", a key that names all of them"
     if key is None and not there:
-        what = f": no {noun} has an id; examples are called by their place, from 0"
-        expected = f"a name that stays when {noun}s come or go"
-        do = 'example = "..." with a key that names them'
+        what = ": nothing has an id; examples are called by their place, from 0"
+        expected = "names that stay when examples come or go"
         warn_of(source, "examples-numbered", what, expected, "", do)
         return [str(at) for at in range(len(found))]
     name = (there or keys)[0]
-    at = names[name].index("")
-    place, entry = found[at]
-    got = shown(entry, name) if values[name][at] is None else json_shown(values[name][at])
+    place, entry = next((at, entry) for at, entry in found if not text_of(entry.get(name)))
+    got = shown(entry, name) if entry.get(name) is None else json_shown(entry[name])
     what, expected = f" {place} names no example", f"text or a number under {quoted(name)}"
-    do = 'example = "..." with a key that all have'
     raise refused("example-unnamed", what, expected, got, do, place=place)
 
 

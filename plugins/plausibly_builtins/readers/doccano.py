@@ -285,7 +285,7 @@ class Doccano(Export):
         ]
         if len(files) > 1 and self.example is None and every:
             _check_ids([fields for _, fields in entries])
-        names = example_names(path.name, "record", entries, self.example, _IDS)
+        names = example_names(path.name, "doccano", entries, self.example, _IDS)
         left_out = Counter[str]()
         subjects: dict[str, object] = {}
         responses: list[Response] = []

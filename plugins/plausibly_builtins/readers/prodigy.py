@@ -222,7 +222,7 @@ class Prodigy(TimedExport):
     def _examples(self, source: str, lines: Sequence[Line], view: str) -> list[str]:
         key = self.example if self.example is not None else _HASHES[view]
         found = [(line.place, line.fields) for line in lines]
-        return example_names(source, "line", found, key, ())
+        return example_names(source, "prodigy", found, key, ())
 
     def _kind(self, view: str, lines: Sequence[Line], answers: Sequence[Sequence[str]]) -> str:
         if view == _BINARY and self.kind == "label-set":
