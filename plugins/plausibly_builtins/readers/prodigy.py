@@ -60,7 +60,7 @@ class Line:
 
     def _unfit(self, key: str, expected: str) -> InputError:
         what, got = f" holds no answer as {quoted(key)}", json_shown(self.fields.get(key))
-        return line_refused(self.number, "answer-unfit", what, expected, got, "export again")
+        return line_refused(self.number, "answer-unfit", what, expected, got)
 
     def view(self) -> str:
         """Return its view: a choice, or a binary question."""
@@ -70,11 +70,9 @@ class Line:
             found = _CHOICE if "options" in self.fields else spans
         lacks = found == _BINARY and not isinstance(self.fields.get("label"), str)
         if not isinstance(found, str) or found not in _HASHES or lacks:
-            what = " is no choice and no question about a label"
-            expected = '"options", or "label" as text, in the view choice or classification'
+            expected = 'the view choice with "options", or classification with "label"'
             got = f"the view {json_shown(found)}" + " without label" * (found == _BINARY)
-            do = "export the answers of such a view only"
-            raise line_refused(self.number, "view-unfit", what, expected, got, do)
+            raise line_refused(self.number, "view-unfit", " has no such view", expected, got)
         return found
 
     def options(self) -> list[str]:
@@ -89,39 +87,38 @@ class Line:
         answer = self.fields.get("answer")
         if answer not in _ANSWERS:
             raise self._unfit("answer", listed(_ANSWERS))
-        if answer != _ACCEPT and (answer != _REJECT or view != _BINARY):
-            return None
-        if view == _BINARY:
+        if view == _BINARY and answer in (_ACCEPT, _REJECT):
             return [str(answer)]
+        if answer != _ACCEPT:
+            return None
         chosen, options = self.fields.get("accept"), self.options()
         if not isinstance(chosen, list) or not all(name in options for name in chosen):
             raise self._unfit("accept", f"ids among {listed(map(short, options))}")
         return list(dict.fromkeys(map(str, chosen)))
 
-    def annotator(self) -> str | None:
-        """Return who answered; a session that is named by its start says nothing of that."""
-        known = self.fields.get("_annotator_id") is not None
-        key = "_annotator_id" if known else "_session_id"
-        name = self.fields.get(key)
+    def response(self, example: str, answer: list[str] | None) -> Response:
+        # A session that is named by its start does not tell who answered.
+        key = "_session_id" if self.fields.get("_annotator_id") is None else "_annotator_id"
+        name, time = self.fields.get(key), self.fields.get("_timestamp")
         if name is not None and not isinstance(name, str):
             raise self._unfit(key, "the name of a session")
-        return str(name) if name and not _TIME_STAMP.fullmatch(name) else None
-
-    def time(self) -> float | None:
-        time = self.fields.get("_timestamp")
         if time is not None and not isinstance(time, JsonNumber):
             raise self._unfit("_timestamp", "seconds")
-        return None if time is None else time.value
+        return Response(
+            example=example,
+            annotator=str(name) if name and not _TIME_STAMP.fullmatch(name) else None,
+            answer=answer or [],
+            state=states.SKIPPED if answer is None else states.ANSWERED,
+            time=None if time is None else time.value,
+            place=self.place,
+        )
 
     def scores(self, view: str) -> tuple[tuple[str, float], ...]:
         if view == _CHOICE:
-            return tuple(
-                (str(option["id"]), option["score"].value)
-                for option in items_of(self.fields.get("options"))
-                if isinstance(option, dict) and isinstance(option.get("score"), JsonNumber)
-            )
-        meta = entry_of(self.fields.get("meta"))
-        score = self.fields.get("score", meta.get("score"))
+            found = [entry_of(option) for option in items_of(self.fields.get("options"))]
+            scored = ((str(option["id"]), option.get("score")) for option in found)
+            return tuple((n, score.value) for n, score in scored if isinstance(score, JsonNumber))
+        score = self.fields.get("score", entry_of(self.fields.get("meta")).get("score"))
         if not isinstance(score, JsonNumber) or not 0 <= score.value <= 1:
             return ()
         return ((_ACCEPT, score.value), (_REJECT, 1 - score.value))
@@ -161,24 +158,12 @@ class Prodigy(TimedExport):
 
     def content(self, path: Path, labels: Sequence[str] | None) -> Content:
         lines, view, offered = self._lines(path)
-        names = self._examples(path.name, lines, view)
-        answers = [line.answer(view) for line in lines]
-        kind = self._kind(view, lines, [answer or [] for answer in answers])
-        responses = [
-            Response(
-                example=name,
-                annotator=line.annotator(),
-                answer=answer or [],
-                state=states.SKIPPED if answer is None else states.ANSWERED,
-                time=line.time(),
-                place=line.place,
-            )
-            for line, name, answer in zip(lines, names, answers, strict=True)
-        ]
-        versions = sum(len(items_of(line.fields.get("versions"))) for line in lines)
+        answers = [line.answer(view) for _, line in lines]
+        found = [(name, line, answer) for (name, line), answer in zip(lines, answers, strict=True)]
+        versions = sum(len(items_of(line.fields.get("versions"))) for _, line in lines)
         return Content(
-            kind=kind,
-            responses=responses,
+            kind=self._kind(view, [line for _, line in lines], answers),
+            responses=[line.response(name, answer) for name, line, answer in found],
             offered=offered,
             left_out={"versions that a review lists": versions},
         )
@@ -189,8 +174,7 @@ class Prodigy(TimedExport):
         with about(path.name):
             lines, view, offered = self._lines(path)
             found: dict[str, NamedPrediction] = {}
-            names = self._examples(path.name, lines, view)
-            for line, name in zip(lines, names, strict=True):
+            for name, line in lines:
                 scores = line.scores(view)
                 scored = NamedPrediction(example=name, model="", scores=scores, place=line.place)
                 # An example with several annotators stands in several lines, scored once.
@@ -198,42 +182,39 @@ class Prodigy(TimedExport):
             every, source = found.values(), path.name
             return from_named(every, labels or offered, whose=source, model=model, examples=found)
 
-    def _lines(self, path: Path) -> tuple[list[Line], str, list[str]]:
-        """Return the lines, the view of all, and the labels that could be named."""
+    def _lines(self, path: Path) -> tuple[list[tuple[str, Line]], str, list[str]]:
+        """Return the lines by example, the view of all, and the labels that could be named."""
         lines = [Line(number, fields) for number, fields in objects(path)]
         first: dict[str, str] = {}
         for line in lines:
             first.setdefault(line.view(), line.place)
         if len(first) > 1:
             got = listed(f"{view} in {place}" for view, place in first.items())
-            what, expected = " holds answers of two views", "choices, or questions about a label"
-            raise refused("views-several", what, expected, got, "put each into a file of its own")
-        if _CHOICE in first:
-            return lines, _CHOICE, list(dict.fromkeys(o for line in lines for o in line.options()))
-        questions = sorted({str(line.fields["label"]) for line in lines})
-        if self.example is not None and len(questions) > 1:
-            what = f" asks about {len(questions)} labels"
+            do = "put each into a file of its own"
+            raise refused("views-several", " holds answers of two views", "one view", got, do)
+        (view,) = first
+        offered = [_ACCEPT, _REJECT]
+        if view == _CHOICE:
+            offered = list(dict.fromkeys(name for line in lines for name in line.options()))
+        questions = sorted({str(line.fields.get("label")) for line in lines})
+        if view == _BINARY and self.example is not None and len(questions) > 1:
+            what, got = f" asks about {len(questions)} labels", listed(map(short, questions))
             expected = f"one label, where {quoted(self.example)} names the examples"
-            do = "leave example out: then each example with a label is a question of its own"
-            got = listed(map(short, questions))
-            raise refused("labels-several", what, expected, got, do)
-        return lines, _BINARY, [_ACCEPT, _REJECT]
-
-    def _examples(self, source: str, lines: Sequence[Line], view: str) -> list[str]:
-        key = self.example if self.example is not None else _HASHES[view]
+            raise refused("labels-several", what, expected, got, "leave example out")
+        key = _HASHES[view] if self.example is None else self.example
         found = [(line.place, line.fields) for line in lines]
-        return example_names(source, "prodigy", found, key, ())
+        names = example_names(path.name, "prodigy", found, key, ())
+        return list(zip(names, lines, strict=True)), view, offered
 
-    def _kind(self, view: str, lines: Sequence[Line], answers: Sequence[Sequence[str]]) -> str:
+    def _kind(self, view: str, lines: Sequence[Line], answers: Sequence[list[str] | None]) -> str:
         if view == _BINARY and self.kind == "label-set":
-            what, expected = " holds answers to binary questions", "choices, for label sets"
-            got = "accept, reject and ignore"
-            raise refused("kind-unfit", what, expected, got, "leave kind out")
+            what, got = " holds answers to binary questions", "accept, reject and ignore"
+            raise refused("kind-unfit", what, "choices, for label sets", got, "leave kind out")
         if view == _BINARY or self.kind is not None:
             return self.kind or "single-label"
         configs = [entry_of(line.fields.get("config")) for line in lines]
         styles = {config.get("choice_style") for config in configs if config}
-        if any(len(answer) > 1 for answer in answers) or "multiple" in styles:
+        if any(len(answer or []) > 1 for answer in answers) or "multiple" in styles:
             return "label-set"
         if styles == {"single"}:
             return "single-label"

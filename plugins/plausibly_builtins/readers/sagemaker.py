@@ -31,6 +31,7 @@ from plausibly_builtins.readers.base import (
     first_bytes,
     first_entries,
     form_labels,
+    items_of,
     refused,
     seconds_of,
     text_of,
@@ -49,46 +50,27 @@ def _attributes(entry: Entry) -> list[str]:
 
 
 def _metadata(entry: Entry, attribute: str) -> Entry:
-    """Return what a line says of its label attribute."""
     return entry_of(entry.get(attribute + _METADATA))
 
 
 def _is_request(entry: object) -> bool:
     """Return whether an entry holds the answers of workers about one object, by a name."""
-    return (
-        isinstance(entry, dict)
-        and "datasetObjectId" in entry
-        and isinstance(entry.get("annotations"), list)
+    return "datasetObjectId" in entry_of(entry) and isinstance(
+        entry_of(entry).get("annotations"), list
     )
 
 
 def _is_ours(entry: object) -> bool:
     """Return whether a line has a label attribute with the metadata of a job, or answers."""
-    return _is_request(entry) or (
-        isinstance(entry, dict)
-        and any({"job-name", "type"} & set(_metadata(entry, name)) for name in _attributes(entry))
-    )
+    line = entry_of(entry)
+    jobs = ({"job-name", "type"} & {*_metadata(line, name)} for name in _attributes(line))
+    return _is_request(line) or any(jobs)
 
 
 def _has_answers(value: object) -> bool:
     """Return whether a file holds the answers of workers about one object, without its name."""
-    answers = entry_of(value).get("answers")
-    return (
-        isinstance(answers, list)
-        and bool(answers)
-        and all(isinstance(answer, dict) and "answerContent" in answer for answer in answers)
-    )
-
-
-def load(path: Path) -> list[PlacedEntry]:
-    """Return the objects in a file with their places: one per line, or one list of all."""
-    entries = _SHAPE.entries(path, "one object per line, with source-ref or source")
-    if any(_has_answers(entry) and not _attributes(entry) for _, entry in entries):
-        what = " holds answers about one object, which it does not name"
-        expected = "the folder worker-response, whose folders name the objects"
-        do = "name that folder instead of the file"
-        raise refused("folder-expected", what, expected, "one file of it", do)
-    return entries
+    answers = items_of(entry_of(value).get("answers"))
+    return bool(answers) and all("answerContent" in entry_of(answer) for answer in answers)
 
 
 def _name(entry: Entry, place: str) -> str:
@@ -105,16 +87,15 @@ def _kind_of_job(done: Sequence[PlacedEntry], attribute: str) -> Kind | None:
     """Return the kind of merged labels; None where the lines hold the answers of all workers."""
     kinds: dict[Kind | None, tuple[str, str]] = {}
     for place, entry in done:
-        called, value = str(_metadata(entry, attribute).get("type", "")), entry[attribute]
+        called = str(_metadata(entry, attribute).get("type", ""))
         kind: Kind | None = None
-        if not (isinstance(value, dict) and _WORKERS in value):
+        if _WORKERS not in entry_of(entry[attribute]):
             job = called.removeprefix("groundtruth/")
             if "classification" not in job and "verification" not in job:
-                what = f" {place}: {attribute} is of a job that gives no labels of objects"
-                expected = "classification or verification, or the answers of all workers"
+                what = f" {place}: {attribute} gives no labels of objects"
+                expected = "a job of classification or verification, or all workers' answers"
                 got = quoted(called) if called else "no type in the metadata"
-                do = "read another label attribute, or export one"
-                raise refused("type-unfit", what, expected, got, do)
+                raise refused("type-unfit", what, expected, got, "read another label attribute")
             kind = "label-set" if job.endswith("-multilabel") else "single-label"
         kinds.setdefault(kind, (place, called))
     if len(kinds) > 1:
@@ -139,38 +120,22 @@ def _merged(
         name = text_of(names.get(number)) if isinstance(number, str) else None
         if name is None:
             what = f" {place}: {attribute} {json_shown(number)} has no name"
-            expected, got = "class-name or class-map", f"keys {listed(about) or 'none'}"
-            do = "write the metadata of the job beside it"
-            raise refused("class-unnamed", what, expected, got, do)
+            got = f"keys {listed(about) or 'none'}"
+            raise refused("class-unnamed", what, "class-name or class-map beside it", got)
         before = called.setdefault(str(number), name)
         if before != name:
             what = f" {place}: {attribute} {number} is called {quoted(name)}"
-            expected, got = "one name for each number", f"{quoted(before)} before"
-            raise refused("class-differs", what, expected, got, "split the manifest by job")
+            expected, do = "one name for each number", "split the manifest by job"
+            raise refused("class-differs", what, expected, f"{quoted(before)} before", do)
         labels.append(name)
     state = states.CONSOLIDATED if labels else states.EMPTY
     if labels and about.get("human-annotated") == "no":
         state = states.SUGGESTION
-    return Response(
-        example=_name(entry, place),
-        annotator=CONSOLIDATED,
-        answer=labels,
-        state=state,
-        place=place,
-    )
+    name = _name(entry, place)
+    return Response(example=name, annotator=CONSOLIDATED, answer=labels, state=state, place=place)
 
 
 # ---- answers of workers
-
-
-def _requested(entry: Entry, place: str, source: str) -> Iterator[Response]:
-    """Yield the answer of each worker in an entry of ``consolidation-request``."""
-    inside = entry_of(entry.get("dataObject"))
-    names = (inside.get("s3Uri"), inside.get("content"), entry["datasetObjectId"])
-    name = next(filter(None, map(text_of, names)), None)
-    if name is None:
-        raise _SHAPE.refused(place, "dataObject with s3Uri or content", inside)
-    yield from _all_workers(entry["annotations"], name, place, source)
 
 
 def _all_workers(found: object, example: str, place: str, source: str) -> Iterator[Response]:
@@ -191,18 +156,17 @@ def _from_folder(folder: Path) -> Iterator[Response]:
     found = files_below(folder, "*.json")
     if not found:
         expected = "worker-response, with one folder per object"
-        do = "name the folder worker-response of the job"
-        raise refused("file-missing", " holds no JSON file", expected, "none", do)
+        raise refused("file-missing", " holds no JSON file", expected, "none", "name that folder")
     for file in found:
         inside = file.relative_to(folder)
         with within(folder, file):
             value = read_json(file, expected="the answers of workers about one object")
-        if not isinstance(value, dict) or not _has_answers(value) or len(inside.parts) < 2:
+        if not _has_answers(value) or len(inside.parts) < 2:
             expected = "answers with workerId and answerContent, in a folder called as the object"
             raise _SHAPE.refused(inside.as_posix(), expected, value)
-        for number, entry in enumerate(value["answers"], start=1):
-            where = f"{inside.as_posix()}, answer {number}"
-            yield _form(entry, entry["answerContent"], inside.parts[-2], where)
+        for number, entry in enumerate(items_of(entry_of(value)["answers"]), start=1):
+            form, where = entry_of(entry), f"{inside.as_posix()}, answer {number}"
+            yield _form(form, form["answerContent"], inside.parts[-2], where)
 
 
 def _form(entry: Entry, content: object, example: str, place: str) -> Response:
@@ -210,13 +174,8 @@ def _form(entry: Entry, content: object, example: str, place: str) -> Response:
     worker = entry.get("workerId")
     if not isinstance(content, dict) or not (worker is None or isinstance(worker, str)):
         raise _SHAPE.refused(place, "workerId, and the fields of a form", content)
-    return Response(
-        example=example,
-        annotator=text_of(worker),
-        answer=content,
-        time=seconds_of(str(entry.get("submissionTime"))),
-        place=place,
-    )
+    time, who = seconds_of(str(entry.get("submissionTime"))), text_of(worker)
+    return Response(example=example, annotator=who, answer=content, time=time, place=place)
 
 
 @attrs.frozen(kw_only=True)
@@ -249,19 +208,25 @@ class SageMaker(Export):
     def recognises(self, path: Path, head: bytes) -> bool:
         """Return whether there are label attributes with metadata of a job, or workers' answers."""
         if path.is_dir():
-            answers = json_head(first_bytes(path, "*.json"))
-            return bool(answers) and _has_answers(answers[0])
+            return any(map(_has_answers, json_head(first_bytes(path, "*.json"))[:1]))
         return any(map(_is_ours, first_entries(head)))
 
     def content(self, path: Path, labels: Sequence[str] | None) -> Content:
-        source = path.name
         if path.is_dir():
             return self._votes(_from_folder(path), ())
-        entries = load(path)
+        entries = _SHAPE.entries(path, "one object per line, with source-ref or source")
+        if any(_has_answers(entry) and not _attributes(entry) for _, entry in entries):
+            what = " holds answers about one object, which it does not name"
+            expected = "the folder worker-response, whose folders name the objects"
+            raise refused("folder-expected", what, expected, "one file of it", "name that folder")
         if all(_is_request(entry) for _, entry in entries):
-            answers = (a for place, entry in entries for a in _requested(entry, place, source))
-            return self._votes(answers, ())
-        attribute = self._attribute(entries)
+            return self._votes(_requested(entries, path.name), ())
+        attributes = list(dict.fromkeys(name for _, one in entries for name in _attributes(one)))
+        if not attributes:
+            what, expected = " is no Ground Truth output", "a label attribute with its metadata"
+            raise refused(_SHAPE.error, what, expected, "none", _SHAPE.do)
+        typed, errors = ("sagemaker", "attribute"), ("attribute-several", "attribute-missing")
+        attribute = choose(typed, "attributes", attributes, self.attribute, errors)
         done = [(place, entry) for place, entry in entries if entry.get(attribute) is not None]
         kind = _kind_of_job(done, attribute)
         names = [_name(entry, place) for place, entry in entries]
@@ -269,8 +234,9 @@ class SageMaker(Export):
             answers = (
                 answer
                 for place, entry in done
-                if isinstance(value := entry[attribute], dict)
-                for answer in _all_workers(value[_WORKERS], _name(entry, place), place, source)
+                for answer in _all_workers(
+                    entry_of(entry[attribute])[_WORKERS], _name(entry, place), place, path.name
+                )
             )
             return self._votes(answers, names)
         called: dict[str, str] = {}
@@ -284,14 +250,6 @@ class SageMaker(Export):
             states={states.SUGGESTION: states.DROP},
         )
 
-    def _attribute(self, entries: Sequence[PlacedEntry]) -> str:
-        found = list(dict.fromkeys(name for _, entry in entries for name in _attributes(entry)))
-        if not found:
-            what, expected = " is no Ground Truth output", "a label attribute with its metadata"
-            raise refused(_SHAPE.error, what, expected, "none", _SHAPE.do)
-        names = ("attribute-several", "attribute-missing")
-        return choose(("sagemaker", "attribute"), "attributes", found, self.attribute, names)
-
     def _votes(self, found: Iterable[Response], examples: Sequence[str]) -> Content:
         """Return what single workers filled into a form."""
         answers = list(found)
@@ -300,10 +258,17 @@ class SageMaker(Export):
         values = [form.get(field) for form in forms]
         sets = any(isinstance(value, dict) and "labels" in value for value in values)
         kind: Kind = self.kind or ("label-set" if sets else "single-label")
-        responses = [
-            attrs.evolve(answer, answer=_answer(value, field, kind, answer.place))
-            for answer, value in zip(answers, values, strict=True)
-        ]
+        responses: list[Response] = []
+        for answer, value in zip(answers, values, strict=True):
+            labels = [] if value is None else form_labels(value)
+            if labels is None or (kind == "single-label" and len(labels) > 1):
+                do = "read another field: " + as_argument("sagemaker", field="FIELD")
+                if labels:
+                    do = as_argument("sagemaker", kind="label-set") + ", if several can be right"
+                expected = "one label" if kind == "single-label" else "labels"
+                what = f" {answer.place}: field {quoted(field)} holds no label"
+                raise refused("answer-invalid", what, expected, json_shown(value), do)
+            responses.append(attrs.evolve(answer, answer=labels or None))
         return Content(kind=kind, responses=responses, examples=examples)
 
     def _field(self, forms: Sequence[Entry]) -> str:
@@ -318,18 +283,16 @@ class SageMaker(Export):
         what = f": workers filled {listed(map(quoted, fields)) or 'no field'}"
         expected = f"the field {quoted(self.field)}" if self.field else "one field with labels"
         got = f"labels in {listed(map(quoted, likely)) or 'none'}"
-        do = as_argument("sagemaker", field=likely[0] if likely else "FIELD")
+        do = as_argument("sagemaker", field=(likely or ["FIELD"])[0])
         raise refused(name, what, expected, got, do, fields=fields)
 
 
-def _answer(value: object, field: str, kind: Kind, place: str) -> object:
-    """Return what a worker wrote into a field, as an answer of the kind; None for nothing."""
-    labels = [] if value is None else form_labels(value)
-    if labels is None or (kind == "single-label" and len(labels) > 1):
-        do = as_argument("sagemaker", kind="label-set") + ", if several labels can be right"
-        if not labels:
-            do = "read another field: " + as_argument("sagemaker", field="FIELD")
-        expected = "one label" if kind == "single-label" else "labels"
-        what = f" {place}: field {quoted(field)} holds no label"
-        raise refused("answer-invalid", what, expected, json_shown(value), do)
-    return labels if labels else None
+def _requested(entries: Sequence[PlacedEntry], source: str) -> Iterator[Response]:
+    """Yield the answer of each worker in the entries of ``consolidation-request``."""
+    for place, entry in entries:
+        inside = entry_of(entry.get("dataObject"))
+        names = (inside.get("s3Uri"), inside.get("content"), entry["datasetObjectId"])
+        name = next(filter(None, map(text_of, names)), None)
+        if name is None:
+            raise _SHAPE.refused(place, "dataObject with s3Uri or content", inside)
+        yield from _all_workers(entry["annotations"], name, place, source)
