@@ -10,9 +10,9 @@ import struct
 import zipfile
 import zlib
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path, PurePosixPath
-from typing import Final, TypeGuard
+from typing import TypeGuard
 
 import attrs
 
@@ -32,23 +32,25 @@ from plausibly_builtins.readers.base import (
     Entry,
     Export,
     Kind,
+    PlacedEntry,
     Shape,
     Unlabelled,
     about,
     as_argument,
     check_annotator,
+    entry_of,
     example_names,
     first_entries,
     items_of,
+    line_refused,
     refused,
 )
 
-ENDINGS: Final = (".jsonl", ".json", ".csv", ".txt")
-MOST_FILES: Final = 10_000
-MOST_BYTES: Final = 1 << 30
-ZIP: Final = b"PK\x03\x04"
-
-_SHAPE: Final = Shape("record-unlike")
+_ENDINGS = (".jsonl", ".json", ".csv", ".txt")
+_MOST_FILES = 10_000
+_MOST_BYTES = 1 << 30
+_ZIP = b"PK\x03\x04"
+_SHAPE = Shape("record-unlike")
 _LINE_END = re.compile(r"\r\n?")
 _PREFIX = "__label__"
 _FIELDS = ("label", "cats", "annotations", "labels")
@@ -80,28 +82,27 @@ class ExportFile:
     def is_json(self) -> bool:
         return self.data.lstrip(b"\xef\xbb\xbf \t\r\n").startswith((b"{", b"["))
 
-    def records(self) -> Iterator[tuple[str, Entry]]:
+    def records(self) -> Iterator[PlacedEntry]:
         """Yield place and fields of the records: JSON, JSON Lines, fastText or CSV."""
         text = _LINE_END.sub("\n", decode_text(self.data, self.source))
         start = text.lstrip()[:9]
         if not start:
-            do = "export it again, or remove the file"
-            raise refused("file-empty", " is empty", "an export of doccano", "nothing", do)
+            raise refused("file-empty", " is empty", "an export of doccano", "nothing")
         every = enumerate(text.split("\n"), start=1)
         lines = [(number, line) for number, line in every if line.strip(" \t")]
-        found: Iterator[tuple[str, object]]
+        found: Iterable[tuple[int, object]]
+        noun = "line"
         if start.startswith("["):
-            value = parse_json(text, self.source, 1, noun="file")
-            entries = enumerate(items_of(value), start=1)
-            found = ((f"record {counted(number)}", entry) for number, entry in entries)
+            found = enumerate(items_of(parse_json(text, self.source, 1, noun="file")), start=1)
+            noun = "record"
         elif start.startswith("{"):
-            parsed = ((n, parse_json(line, self.source, n, noun="line")) for n, line in lines)
-            found = ((f"line {counted(number)}", entry) for number, entry in parsed)
+            found = ((n, parse_json(line, self.source, n, noun="line")) for n, line in lines)
         elif start == _PREFIX or self.source.lower().endswith(".txt"):
-            found = ((f"line {counted(number)}", _fast_text(line)) for number, line in lines)
+            found = ((number, _fast_text(line)) for number, line in lines)
         else:
             found = _rows(text)
-        for place, entry in found:
+        for number, entry in found:
+            place = f"{noun} {counted(number)}"
             yield place, _SHAPE.as_object(entry, place, "an object with text or filename")
 
 
@@ -111,12 +112,11 @@ def _fast_text(line: str) -> Entry:
     return {"text": " ".join(w for w in words if not w.startswith(_PREFIX)), "label": labels}
 
 
-def _rows(text: str) -> Iterator[tuple[str, object]]:
-    """Yield the rows of a CSV file: every cell is text."""
+def _rows(text: str) -> Iterator[tuple[int, Entry]]:
+    """Yield the rows of a CSV file, each with its line: every cell is text."""
 
     def broken(expected: str, got: str) -> InputError:
-        what = f" line {counted(line)} is no row of the table"
-        return refused("csv-broken", what, expected, got, "export it again, as JSONL", line=line)
+        return line_refused(line, "csv-broken", " is no row of the table", expected, got)
 
     rows = csv.reader(io.StringIO(text, newline=""), strict=True)
     header: list[str] = []
@@ -130,7 +130,7 @@ def _rows(text: str) -> Iterator[tuple[str, object]]:
             elif row:
                 if len(row) != len(header):
                     raise broken(several(len(header), "cell"), several(len(row), "cell"))
-                yield f"line {counted(line)}", dict(zip(header, row, strict=True))
+                yield line, dict(zip(header, row, strict=True))
             line = rows.line_num + 1
     except csv.Error as reason:
         raise broken("CSV", str(reason)) from reason
@@ -140,10 +140,10 @@ def _rows(text: str) -> Iterator[tuple[str, object]]:
 
 
 def _is_zip(path: Path) -> bool:
-    return file_opening(path, "annotations", len(ZIP)) == ZIP
+    return file_opening(path, "annotations", len(_ZIP)) == _ZIP
 
 
-def export_files(path: Path) -> list[ExportFile]:
+def _files(path: Path) -> list[ExportFile]:
     """Return the file, or those in a folder or zip, by their names; nothing is unpacked to disk."""
     if not path.is_dir() and not _is_zip(path):
         return [ExportFile(path.stem, path.name, file_contents(path, "annotations"))]
@@ -153,16 +153,14 @@ def export_files(path: Path) -> list[ExportFile]:
         raise
     except _BROKEN as reason:
         raise _zip_unfit("cannot be unpacked", "a whole zip", str(reason)[:80]) from reason
-    return [
-        ExportFile(PurePosixPath(name).stem, f"{path.name}/{name}", data[name])
-        for name in sorted(data)
-    ]
+    stems = {name: PurePosixPath(name).stem for name in sorted(data)}
+    return [ExportFile(stem, f"{path.name}/{name}", data[name]) for name, stem in stems.items()]
 
 
 def _heads(path: Path, head: bytes) -> list[bytes]:
     """Return the first bytes of some files, for `recognises`; none where anything is amiss."""
     try:
-        if path.is_dir() or head.startswith(ZIP):
+        if path.is_dir() or head.startswith(_ZIP):
             return list(_members(path, head_only=True).values())
     except (InputError, *_BROKEN):
         return []
@@ -181,15 +179,15 @@ def _members(path: Path, *, head_only: bool = False) -> dict[str, bytes]:
         entries = [e for e in archive.infolist() if not e.is_dir() and _is_ours(e.filename)]
         names = [entry.filename for entry in entries]
         size = sum(entry.file_size for entry in entries)
-        if size > MOST_BYTES or len(entries) > MOST_FILES:
+        if size > _MOST_BYTES or len(entries) > _MOST_FILES:
             got = f"{several(len(entries), 'file')}, {several(size, 'byte')}"
-            most = f"at most {counted(MOST_FILES)} files, {counted(MOST_BYTES)} bytes"
+            most = f"at most {counted(_MOST_FILES)} files, {counted(_MOST_BYTES)} bytes"
             raise _zip_unfit("is too large to read at once", most, got)
         if any(entry.flag_bits & 1 for entry in entries):
             raise _zip_unfit("has a password", "a zip without", "one that asks for it")
-        if len(set(names)) < len(names):
-            twice = next(name for name in names if names.count(name) > 1)
-            raise _zip_unfit("holds a file twice", "each name once", twice)
+        twice = [name for name, count in Counter(names).items() if count > 1]
+        if twice:
+            raise _zip_unfit("holds a file twice", "each name once", twice[0])
         _check_names(names)
         found: dict[str, bytes] = {}
         for entry in entries[:20] if head_only else entries:
@@ -206,24 +204,20 @@ def _zip_unfit(what: str, expected: str, got: str) -> InputError:
 def _is_ours(name: str) -> bool:
     path = PurePosixPath(name)
     hidden = any(part.startswith((".", "__MACOSX")) for part in path.parts)
-    return path.suffix.lower() in ENDINGS and not hidden
+    return path.suffix.lower() in _ENDINGS and not hidden
 
 
 def _check_names(names: list[str]) -> None:
     """Refuse a folder or zip whose files are not clearly one per member."""
     stems = [PurePosixPath(name).stem for name in names]
-    endings = {PurePosixPath(name).suffix.lower() for name in names}
-    what = ""
-    expected = "one file per member, all exported alike"
-    if not names:
-        what, expected = "holds no export", f"files that end in {listed(ENDINGS, most=4)}"
-    elif len(endings) > 1:
-        what = "holds files of several kinds"
-    elif len(set(stems)) < len(stems):
-        what = "has two files of one member"
-    elif _MERGED in stems and len(stems) > 1:
-        what = "has all labels twice: merged in all, and by member"
-    if what:
+    wrong = {
+        f"holds no file that ends in {listed(_ENDINGS, most=4)}": not names,
+        "holds files of several kinds": len({PurePosixPath(n).suffix.lower() for n in names}) > 1,
+        "has two files of one member": len(set(stems)) < len(stems),
+        "has all labels twice: merged in all, and by member": _MERGED in stems and len(stems) > 1,
+    }
+    for what in (what for what, is_wrong in wrong.items() if is_wrong):
+        expected = "one file per member, all exported alike"
         do = "put the files of one export into a folder of their own"
         got = listed(names) or "none"
         raise refused("export-unclear", f" {what}", expected, got, do, files=names)
@@ -269,54 +263,56 @@ class Doccano(Export):
         return bool(found) and all(map(_is_start, found))
 
     def content(self, path: Path, labels: Sequence[str] | None) -> Content:
-        files = export_files(path)
+        files = _files(path)
         by_member = path.is_dir() or _is_zip(path)
         if by_member:
             check_annotator(self.annotator, "is an export in which every file is an annotator")
-        every: list[tuple[ExportFile, str, Entry]] = []
+        every: list[tuple[ExportFile, PlacedEntry]] = []
         for file in files:
             # A member without labels has an empty file, where only confirmed are exported.
             if not by_member or file.data.strip():
                 with about(file.source):
-                    every += [(file, place, fields) for place, fields in file.records()]
+                    every += [(file, record) for record in file.records()]
         entries = [
             (f"{file.source.partition('/')[2]} {place}".lstrip(), fields)
-            for file, place, fields in every
+            for file, (place, fields) in every
         ]
-        if len(files) > 1 and self.example is None and every:
-            _check_ids([fields for _, fields in entries])
+        unnamed = self.example is None and not any({*_IDS} & {*fields} for _, fields in entries)
+        if len(files) > 1 and unnamed and every:
+            expected, got = "an id, by which records are the same example", listed(entries[0][1])
+            do = as_argument("doccano", example="text")
+            raise refused("example-unnamed", ": no record has an id", expected, got, do)
         names = example_names(path.name, "doccano", entries, self.example, _IDS)
         left_out = Counter[str]()
         subjects: dict[str, object] = {}
         responses: list[Response] = []
-        for name, (where, _), (file, place, fields) in zip(names, entries, every, strict=True):
+        for name, (where, _), (file, (place, fields)) in zip(names, entries, every, strict=True):
             member = file.stem if by_member and file.stem != _MERGED else self.annotator
             left_out["spans of text beside the labels"] += len(items_of(fields.get("entities")))
             with about(file.source, f" {place}"):
                 _check_subject(fields, name, subjects)
-                for who, found in self._labels(file, fields, member).items():
+                for who, found in self._labels(fields, member, is_json=file.is_json).items():
                     if not found and self.unlabelled == "not-assigned":
                         left_out["records without a label (not labelled, or of no label)"] += 1
                         continue
+                    answer = self._answer(found) if found else None
+                    state = states.ANSWERED if found else states.EMPTY
                     responses.append(
                         Response(
-                            example=name,
-                            annotator=who,
-                            answer=self._answer(found) if found else None,
-                            state=states.ANSWERED if found else states.EMPTY,
-                            place=where,
+                            example=name, annotator=who, answer=answer, state=state, place=where
                         )
                     )
+        members = [f.stem for f in files if by_member and f.stem != _MERGED]
         return Content(
             kind=self.kind,
             responses=responses,
             examples=subjects,
-            annotators=[f.stem for f in files if by_member and f.stem != _MERGED],
+            annotators=members,
             left_out=left_out,
         )
 
     def _labels(
-        self, file: ExportFile, fields: Entry, member: str | None
+        self, fields: Entry, member: str | None, *, is_json: bool
     ) -> dict[str | None, list[str]]:
         """Return the labels of a record by annotator, an empty list where it has none."""
         wanted = _FIELDS if self.field is None else (self.field,)
@@ -328,7 +324,7 @@ class Doccano(Export):
         value = fields[key]
         entries = value if isinstance(value, list) else [value] if value not in (None, "") else []
         # Only CSV has cells; a label of JSON is one label, whatever is in it.
-        if _is_text(value) and not file.is_json:
+        if _is_text(value) and not is_json:
             entries = value.split("#") if value else []
         if not any(isinstance(entry, dict) for entry in entries):
             return {member: [self._label(entry) for entry in entries]}
@@ -347,20 +343,16 @@ class Doccano(Export):
         if isinstance(value, (list, dict)):
             raise _spans(value)
         if isinstance(value, JsonNumber) and value not in self.label_names:
-            number = value[:40]
-            raise refused(
-                "labels-numbered",
-                f" has the number {number} for a label",
-                "names of labels; a number is an id of the database, or a measurement",
-                f"{number}, whose name is in no file",
-                as_argument("doccano", label_names={number: "NAME"}) + ", for each number",
-            )
+            number = str(value[:40])
+            what, expected = f" has the number {number} for a label", "names of labels"
+            do = as_argument("doccano", label_names={number: "NAME"}) + ", for each number"
+            got = f"{number}, whose name is in no file"
+            raise refused("labels-numbered", what, expected, got, do)
         if not isinstance(value, str):
-            do = "export it again"
-            raise refused("label-unfit", " has no text for a label", "text", json_shown(value), do)
+            raise refused("label-unfit", " has no text for a label", "text", json_shown(value))
         return self.label_names[value] if isinstance(value, JsonNumber) else value
 
-    def _answer(self, names: Sequence[str]) -> object:
+    def _answer(self, names: Sequence[str]) -> list[str]:
         different = sorted(set(names))
         if self.kind == "single-label" and len(different) > 1:
             what, got = f" names {several(len(different), 'label')}", listed(map(quoted, different))
@@ -369,20 +361,11 @@ class Doccano(Export):
         return different
 
 
-def _check_ids(found: Sequence[Entry]) -> None:
-    """Refuse files of several members that have no ids."""
-    if not any(key in fields for fields in found for key in _IDS):
-        expected = "an id, by which records of several files are the same example"
-        do = as_argument("doccano", example="text")
-        raise refused("example-unnamed", ": no record has an id", expected, listed(found[0]), do)
-
-
 def _check_subject(fields: Entry, name: str, subjects: dict[str, object]) -> None:
     """Refuse one name for two texts: ids of two projects are no ids of one."""
     subject = next((fields[key] for key in _SUBJECTS if key in fields), None)
     if subjects.setdefault(name, subject) != subject:
-        what = f": example {name} is another one elsewhere"
-        expected = f"what it is elsewhere: {json_shown(subjects[name])}"
+        what, expected = f": example {name} is another one elsewhere", json_shown(subjects[name])
         do = "read each project by itself; or " + as_argument("doccano", example="text")
         raise refused("example-differs", what, expected, json_shown(subject), do)
 
@@ -398,6 +381,7 @@ def _is_text(value: object) -> TypeGuard[str]:
 
 
 def _is_start(head: bytes) -> bool:
+    """Return whether a file starts with labels as doccano lists them."""
     text = head.removeprefix(b"\xef\xbb\xbf").lstrip()
     if text.startswith(b"__label__"):
         return True
@@ -405,14 +389,13 @@ def _is_start(head: bytes) -> bool:
         header = text.partition(b"\n")[0]
         columns = {cell.strip().strip(b'"') for cell in header.split(b",")}
         return {b"label", b"Comments"} <= columns and bool({b"text", b"filename"} & columns)
-    first = next(iter(first_entries(head)), None)
-    if not isinstance(first, dict) or not any(key in first for key in _SUBJECTS):
+    first = entry_of(next(iter(first_entries(head)), None))
+    if not any(key in first for key in _SUBJECTS):
         return False
     labels, old = first.get("label"), items_of(first.get("annotations"))
-    if isinstance(first.get("cats"), list) and "entities" in first:
-        return True
-    if "Comments" in first and "label" in first:
+    has_cats = isinstance(first.get("cats"), list) and "entities" in first
+    if has_cats or {"Comments", "label"} <= first.keys():
         return True
     if isinstance(labels, list):
         return all(map(_is_text, labels))
-    return bool(old) and all(isinstance(e, dict) and "label" in e and "user" in e for e in old)
+    return bool(old) and all({"label", "user"} <= entry_of(entry).keys() for entry in old)
