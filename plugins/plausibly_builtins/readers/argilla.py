@@ -21,17 +21,18 @@ from plausibly_builtins.readers.base import (
     Content,
     Entry,
     Export,
-    PlacedEntry,
     Shape,
     about,
     as_argument,
     choose,
+    entry_of,
     example_names,
     first_entries,
     only_predictions,
     predictions_ranked,
     refused,
     short,
+    text_of,
     warn_of,
 )
 
@@ -116,13 +117,13 @@ class Answer:
     def scores(self) -> Iterator[tuple[str, str | None]]:
         """Yield the labels of a suggestion, each with its score: one for all, or one each."""
         labels = self.value if isinstance(self.value, list) else [self.value]
-        each = isinstance(self.value, list) and isinstance(self.score, list)
-        scores = self.score if each and isinstance(self.score, list) else [self.score] * len(labels)
+        scores = self.score
+        if not isinstance(scores, list) or not isinstance(self.value, list):
+            scores = [scores] * len(labels)
         if len(scores) != len(labels):
-            what = f" {self.place}: the suggestion has not as many scores as labels"
-            expected, do = "one score for all labels, or one each", "export again"
             got = f"{several(len(labels), 'label')}, {several(len(scores), 'score')}"
-            raise refused("scores-unlike", what, expected, got, do, place=self.place)
+            expected = "one score for all labels of a suggestion, or one each"
+            raise Shape("scores-unlike").refused(self.place, expected, scores, got)
         for label, number in zip(labels, scores, strict=True):
             # What is no number is shown as it stands, and refused with its example.
             yield str(label), None if number is None else json_shown(number)
@@ -130,18 +131,14 @@ class Answer:
 
 def _is_ranked(items: Sequence[object]) -> bool:
     """Return whether all items are labels with ranks, or all labels in order."""
-    entries = [item for item in items if isinstance(item, dict)]
-    names = [entry.get("value") for entry in entries]
+    entries = list(map(entry_of, items))
     ranks = [entry["rank"] for entry in entries if "rank" in entry]
-    whole = [
-        rank.whole if isinstance(rank, JsonNumber) else None for rank in ranks if rank is not None
-    ]
-    return (
-        len(entries) == len(items)
-        and len(ranks) in (0, len(items))
-        and all(isinstance(name, str) and name for name in names)
-        and all(number is not None and number > 0 for number in whole)
+    whole = (
+        rank is None or (isinstance(rank, JsonNumber) and (rank.whole or 0) > 0) for rank in ranks
     )
+    names = [entry.get("value") for entry in entries]
+    named = all(isinstance(name, str) and name for name in names)
+    return named and len(ranks) in (0, len(items)) and all(whole)
 
 
 @attrs.frozen(kw_only=True)
@@ -175,16 +172,13 @@ class Record:
             entries = [{**one, "value": self._values(one).get(question)} for one in found]
         for at, entry in enumerate(entries, start=1):
             key = "user_id" if entry.get("user_id") is not None else "user"
-            user = entry.get(key)
+            user, value, status = (entry.get(name) for name in (key, "value", "status"))
             if user is not None and not isinstance(user, str):
                 raise _SHAPE.refused(self.place, f"the name of a user as {quoted(key)}", user)
-            yield Answer(
-                place=f"{self.place} response {counted(at)}",
-                value=entry.get("value"),
-                # None is what version 2 writes for a response without user.
-                user=str(user) if user and user != "None" else None,
-                status=entry.get("status"),
-            )
+            # None is what version 2 writes for a response without user.
+            who = str(user) if user and user != "None" else None
+            place = f"{self.place} response {counted(at)}"
+            yield Answer(place=place, value=value, user=who, status=status)
 
     def suggestions(self, question: str) -> list[Answer]:
         keys: tuple[str, ...] = ("value", "score", "agent")
@@ -204,15 +198,9 @@ class Record:
 
     def _values(self, entry: Entry) -> Mapping[str, object]:
         """Return the values by question of a response of version 1; none where it has null."""
-        values = _SHAPE.as_object(
-            {} if entry.get("values") is None else entry["values"],
-            self.place,
-            'an object "values" in a response',
-        )
-        return {
-            name: value.get("value") if isinstance(value, dict) else value
-            for name, value in values.items()
-        }
+        found = {} if entry.get("values") is None else entry["values"]
+        values = _SHAPE.as_object(found, self.place, 'an object "values" in a response')
+        return {n: v.get("value") if isinstance(v, dict) else v for n, v in values.items()}
 
     def _from_columns(self, question: str, columns: frozenset[str]) -> list[Entry]:
         """Return the responses in the three lists of a flat record, which go together."""
@@ -229,8 +217,7 @@ class Record:
             expected, place = "a user and a status for each response", self.place
             got = f"{several(len(values), 'response')}, {several(len(users), 'user')}, "
             got += f"{counted(len(statuses))} status{'' if len(statuses) == 1 else 'es'}"
-            details = {"place": place, "question": question}
-            raise refused("responses-unlike", what, expected, got, "export again", **details)
+            raise refused("responses-unlike", what, expected, got, place=place, question=question)
         return [
             {"value": value, "user_id": user, "status": status}
             for value, user, status in zip(values, users, statuses, strict=True)
@@ -241,16 +228,11 @@ def _stems(fields: Entry, end: str) -> list[str]:
     return [key.removesuffix(end) for key in fields if key.endswith(end) and key != end]
 
 
-def _is_flat(fields: Entry) -> bool:
-    return any(_stems(fields, end) for end in (_RESPONSES, _SUGGESTION))
-
-
-def _is_record(fields: object) -> bool:
-    if not isinstance(fields, dict):
-        return False
-    if _is_flat(fields):
-        marks = [question + _USERS for question in _stems(fields, _RESPONSES)]
-        marks += [question + _AGENT for question in _stems(fields, _SUGGESTION)]
+def _is_record(entry: object) -> bool:
+    fields = entry_of(entry)
+    marks = [question + _USERS for question in _stems(fields, _RESPONSES)]
+    marks += [question + _AGENT for question in _stems(fields, _SUGGESTION)]
+    if marks:
         return any(mark in fields for mark in marks)
     return (
         isinstance(fields.get("fields"), dict)
@@ -259,26 +241,24 @@ def _is_record(fields: object) -> bool:
     )
 
 
-def load(path: Path) -> list[Record]:
+def _load(path: Path) -> list[Record]:
     found = _SHAPE.entries(path, "a list of records, or one per line")
     columns = frozenset(key for _, fields in found for key in fields)
-    flat = any(_is_flat(fields) for _, fields in found)
+    ends = (_RESPONSES, _SUGGESTION)
+    flat = any(_stems(fields, end) for _, fields in found for end in ends)
     if not flat and not columns & {"responses", "suggestions"}:
-        seen = sorted(columns)
+        what, seen = " holds no responses of Argilla", sorted(columns)
         expected = '"responses" in the records, or "QUESTION.responses" in flat ones'
         got = listed(map(short, seen)) or several(len(found), "record")
-        do = "export the records with their responses (records.to_list, records.to_json)"
-        what = " holds no responses of Argilla"
-        raise refused("argilla-shape", what, expected, got, do, seen=seen)
+        raise refused("argilla-shape", what, expected, got, seen=seen)
     kept = columns if flat else None
     return [Record(place=place, fields=fields, columns=kept) for place, fields in found]
 
 
 def _named(entry: Entry, key: str) -> object:
     """Return what stands under a key of a record, of its metadata or of its fields."""
-    parts = (entry, entry.get("metadata"), entry.get("fields"))
-    found = (part[key] for part in parts if isinstance(part, dict) and part.get(key) is not None)
-    return next(found, entry.get(key))
+    parts = (entry, entry_of(entry.get("metadata")), entry_of(entry.get("fields")))
+    return next((part[key] for part in parts if part.get(key) is not None), None)
 
 
 @attrs.frozen(kw_only=True)
@@ -311,7 +291,7 @@ class Argilla(Export):
         return any(map(_is_record, first_entries(head)))
 
     def content(self, path: Path, labels: Sequence[str] | None) -> Content:
-        records = load(path)
+        records = _load(path)
         questions = sorted({q for one in records for q in one.questions("responses", _RESPONSES)})
         suggested = any(one.questions("suggestions", _SUGGESTION) for one in records)
         if not questions and (self.question is None or suggested):
@@ -330,8 +310,8 @@ class Argilla(Export):
         if places:
             what = f" has no status of {several(len(places), 'response')} ({listed(places)})"
             expected = "submitted, draft or discarded"
-            got = "no status: each counts, also what may be a draft or discarded"
             do = "export flat records, which have it: dataset.records.to_list(flatten=True)"
+            got = "no status: each counts, also what may be a draft or discarded"
             warn_of(path.name, "status-missing", what, expected, got, do)
         responses = [
             Response(
@@ -349,7 +329,7 @@ class Argilla(Export):
         self, path: Path, labels: Sequence[str] | None, model: str | None
     ) -> xr.DataArray:
         with about(path.name):
-            records = load(path)
+            records = _load(path)
             names = self._names(path.name, records)
             each = (one.questions("suggestions", _SUGGESTION) for one in records)
             questions = sorted({name for found in each for name in found})
@@ -366,7 +346,7 @@ class Argilla(Export):
             predictions = [
                 NamedPrediction(
                     example=name,
-                    model=str(answer.agent) if isinstance(answer.agent, str) else "",
+                    model=text_of(answer.agent) or "",
                     scores=tuple(answer.scores()),
                     place=answer.place,
                 )
@@ -381,19 +361,16 @@ class Argilla(Export):
         return choose(("argilla", "question"), "questions", questions, self.question, names)
 
     def _names(self, source: str, records: Sequence[Record]) -> list[str]:
-        key = self.example
-        entries: list[PlacedEntry] = [
-            (record.place, record.fields if key is None else {key: _named(record.fields, key)})
-            for record in records
-        ]
+        key, entries = self.example, [(record.place, record.fields) for record in records]
+        if key is not None:
+            entries = [(place, {key: _named(fields, key)}) for place, fields in entries]
         return example_names(source, "argilla", entries, key, _USUAL_NAMES)
 
     def _kind(self, question: str, answers: Sequence[Answer]) -> str:
         """Return the kind of the answers: what their form says, or the user."""
         first: dict[str, str] = {}
         for answer in answers:
-            form = answer.form
-            if form is not None:
+            if form := answer.form:
                 first.setdefault(form, answer.place)
         empty = [answer.place for answer in answers if answer.value == []]
         if empty and "ranks" not in first:
@@ -402,8 +379,7 @@ class Argilla(Export):
         if "label" in first and len(first) > 1:
             got = listed(f"{_FORMS[form][0]} ({place})" for form, place in first.items())
             do = "put the records of one form into a file of their own"
-            expected = "labels, or lists of labels"
-            raise refused("answers-mixed", f"{of} of two forms", expected, got, do)
+            raise refused("answers-mixed", f"{of} of two forms", "one form", got, do)
         form = "ranks" if "ranks" in first else next(iter(first), None)
         if form is None:
             return self.kind or "single-label"
@@ -417,6 +393,6 @@ class Argilla(Export):
                 as_argument("argilla", question=question, kind="label-set")
                 + ', or "partial-ranking"'
             )
-            expected = "the kind of the answers: the export writes both as lists"
+            expected = "the kind: the export writes both as lists"
             raise refused("kind-unclear", f"{of} either sets or rankings", expected, got, do)
         return self.kind or kinds[0]
