@@ -58,7 +58,6 @@ from plausibly.plugin.readers import (
     read_json,
     read_json_lines,
     read_table,
-    states,
 )
 
 Entry: TypeAlias = Mapping[str, object]
@@ -91,13 +90,6 @@ ZONES: Final = {
     "PDT": -7,
 }
 """Hours of the zones that platforms write by their name alone."""
-
-VOTE: Final = ("task", "worker", "label")
-"""Columns of a table with one row per vote."""
-
-TASK_ANSWERS: Final = "taskAnswers"
-LONG: Final = 200
-"""Longer names are no slips of the pen, and dear to compare."""
 
 AGAIN: Final = "fix it, or export it again"
 
@@ -198,19 +190,6 @@ class TableExport(Export):
     def from_table(self, table: TextTable, labels: Sequence[str] | None) -> AnnotationTable:
         """Return the annotation table of columns of text; see `read`."""
         return self.table(table.whose, labels, lambda: self.table_content(table.seen(), labels))
-
-
-@attrs.frozen(kw_only=True)
-class Columns:
-    """The column of each role in a table of votes, and how its cells are read."""
-
-    called: Mapping[str, str]
-    words: Mapping[str, str] = attrs.field(factory=lambda: {word: word for word in states.STATES})
-    golden: tuple[str, ...] = ()
-    separator: str | None = None
-    json: bool = False
-    question: str | None = None
-    months_first: bool = False
 
 
 # ---- errors and warnings

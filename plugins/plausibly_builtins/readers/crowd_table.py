@@ -1,12 +1,15 @@
-"""Crowd tables: one row per vote, with the columns task, worker and label."""
+"""Crowd tables: one row per vote, with the columns task, worker and label, or a platform's."""
 
 from __future__ import annotations
 
+import math
+import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from datetime import UTC, datetime
 from itertools import zip_longest
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
 import attrs
 
@@ -24,21 +27,22 @@ from plausibly.plugin.readers import (
     TextTable,
     columns_hint,
     first_row,
+    parse_json,
     read_table,
     states,
     table_from_codes,
 )
 from plausibly_builtins.readers.base import (
-    LONG,
     MISSING_WORDS,
-    TASK_ANSWERS,
-    VOTE,
-    Columns,
     Content,
     Kind,
     TableExport,
     as_argument,
     check_named,
+    choose,
+    columns_missing,
+    form_labels,
+    from_iso,
     refused,
     row_refused,
     short,
@@ -46,20 +50,100 @@ from plausibly_builtins.readers.base import (
     warn_of,
 )
 
-if TYPE_CHECKING:
-    from plausibly_builtins.readers.platforms import Answers
-
 _PresetName: TypeAlias = Literal["crowd-kit", "toloka", "mturk", "figure-eight"]
 _PRESETS = ("crowd-kit", "toloka", "mturk", "figure-eight")
-_ROLES = (*VOTE, "weight", "time", "state")
+_VOTE = ("task", "worker", "label")
+_ROLES = (*_VOTE, "weight", "time", "state")
 _WRITTEN = frozenset({"response", "block", "weight", "response_weight", "state", "about"})
 """Columns of the files that plausibly writes, which say more than who gave which label."""
 _OPTIONAL = attrs.validators.optional
+_TASK_ANSWERS = "taskAnswers"
+_LONG = 200
+"""Longer names are no slips of the pen, and dear to compare."""
+
+_NO_ANSWER = (":confidence", "_gold", "_gold_reason")
+_UNIX_TIME = re.compile(r"-?[0-9]{1,15}(\.[0-9]{1,9})?")
+_NAMED = re.compile(r"[A-Z][a-z]{2} ([A-Z][a-z]{2} [0-9]{1,2} [0-9:]{8}) ([A-Z]{3}) ([0-9]{4})")
+_NUMBER = re.compile(r"[0-9]{1,15}(\.[0-9]{1,15})?")
+
+
+@attrs.frozen(kw_only=True)
+class Platform:
+    """How a platform calls its columns, starts the names of others, and writes states and times."""
+
+    columns: Mapping[str, str] = attrs.field(factory=dict)
+    states: Mapping[str, str] = attrs.field(factory=dict)
+    answers: str = ""
+    golden: str = ""
+    separator: str | None = None
+    months_first: bool = False
+
+
+_PLAIN = Platform()
+_ACCEPTED = dict.fromkeys(("approved", "submitted"), states.ANSWERED)
+_PLATFORMS = {
+    "toloka": Platform(
+        columns={
+            "task": "ASSIGNMENT:task_id",
+            "worker": "ASSIGNMENT:worker_id",
+            "time": "ASSIGNMENT:submitted",
+            "state": "ASSIGNMENT:status",
+        },
+        states={
+            **_ACCEPTED,
+            "accepted": states.ANSWERED,
+            "rejected": states.REJECTED,
+            "skipped": states.SKIPPED,
+            "active": states.UNFINISHED,
+            "expired": states.UNFINISHED,
+        },
+        answers="OUTPUT:",
+        golden="GOLDEN:",
+    ),
+    "mturk": Platform(
+        columns={
+            "task": "HITId",
+            "worker": "WorkerId",
+            "time": "SubmitTime",
+            "state": "AssignmentStatus",
+        },
+        states={**_ACCEPTED, "rejected": states.REJECTED},
+        answers="Answer.",
+    ),
+    "figure-eight": Platform(
+        columns={
+            "task": "_unit_id",
+            "worker": "_worker_id",
+            "time": "_created_at",
+            "state": "_tainted",
+        },
+        states={"false": states.ANSWERED, "true": states.REJECTED},
+        answers="Answer.",
+        golden="_golden",
+        separator="\n",
+        months_first=True,
+    ),
+}
+
+
+@attrs.frozen(kw_only=True)
+class Columns:
+    """The column of each role in a table of votes, and how its cells are read."""
+
+    called: Mapping[str, str]
+    platform: Platform = _PLAIN
+    golden: tuple[str, ...] = ()
+    question: str | None = None
+
+    @property
+    def is_json(self) -> bool:
+        """Whether a cell of answers holds the answers to several questions."""
+        return self.platform is not _PLAIN and self.called["label"].endswith(_TASK_ANSWERS)
 
 
 def _one_answer(instance: CrowdTable, _: object, value: str | None) -> None:
     label = (instance.columns or {}).get("label")
-    if value is not None and label is not None and not label.endswith(TASK_ANSWERS):
+    if value is not None and label is not None and not label.endswith(_TASK_ANSWERS):
         msg = f'"{value}" and columns, which calls the label "{label}", name the answers twice'
         raise ValueError(msg)
 
@@ -158,16 +242,13 @@ class CrowdTable(TableExport):
         unknown = [role for role in mapped if role not in _ROLES]
         if unknown:
             meant = near(unknown[0], _ROLES)
-            what = f": a crowd table has no {quoted(unknown[0])}"
-            expected = "task, worker and label, and where it has them weight, time and state"
+            what, expected = f": a crowd table has no {quoted(unknown[0])}", listed(_ROLES, most=6)
             do = f"did you mean {meant}?" if meant else "map task, worker or label"
             raise refused("columns-unknown", what, expected, listed(mapped), do)
         platform = self.preset or (self._platform(table.header) if table.named else None)
         columns = Columns(called=self._usual(table.header, named=table.named))
-        if platform not in (None, "crowd-kit"):
-            from plausibly_builtins.readers import platforms
-
-            columns = platforms.columns_of(table, str(platform), mapped, self.answer)
+        if platform is not None and platform != "crowd-kit":
+            columns = _platform_columns(table, platform, mapped, self.answer)
         called = columns.called
         absent = [role for role, name in called.items() if name not in table.header]
         if absent or table.nested:
@@ -176,10 +257,12 @@ class CrowdTable(TableExport):
         if not len(table):
             raise _no_votes("a header and no rows")
         if self.golden is not None and not columns.golden:
-            what = " does not say of which tasks the answer is known"
+            what, got = (
+                " does not say which answers are known",
+                several(len(table.header), "column"),
+            )
             expected = "GOLDEN:… as Toloka writes it, or _golden as Figure Eight does"
-            got, do = several(len(table.header), "column"), "leave out golden, or name the preset"
-            raise refused("columns-missing", what, expected, got, do)
+            raise refused("columns-missing", what, expected, got, "leave golden out")
         return columns
 
     def table(
@@ -199,7 +282,7 @@ class CrowdTable(TableExport):
     def _usual(self, header: Sequence[str], *, named: bool = True) -> dict[str, str]:
         """Return the column of each role: by `columns`, else by its usual name or position."""
         mapped = self.columns or {}
-        usual = dict(zip(VOTE, VOTE if named or mapped else ("1", "2", "3"), strict=True))
+        usual = dict(zip(_VOTE, _VOTE if named or mapped else ("1", "2", "3"), strict=True))
         more = _WRITTEN.intersection(header).difference(mapped.values())
         if "task" not in header and "example" in header and not more:
             usual["task"] = "example"
@@ -215,33 +298,35 @@ class CrowdTable(TableExport):
         return {*self._usual(header).values()} <= {*header}
 
     def _platform(self, header: Sequence[str]) -> str | None:
-        """Return the platform whose columns are there; None where all have their usual names."""
+        """Return the platform whose columns are unmistakably there, unless the usual ones are."""
         mapped = self.columns or {}
-        if self._has_usual(header) and not {*VOTE} <= {*mapped}:
+        if self._has_usual(header) and not {*_VOTE} <= {*mapped}:
             return None
-        from plausibly_builtins.readers import platforms
-
-        return platforms.platform_of(header, mapped)
+        found: list[str] = []
+        for name, of in _PLATFORMS.items():
+            # Of Toloka's columns the worker's is enough; the task may be named by an input.
+            marks = ("worker",) if name == "toloka" else ("worker", "task")
+            answered = "label" in mapped or name == "figure-eight" or _starting(of.answers, header)
+            found += [name] if answered and {of.columns[m] for m in marks} <= {*header} else []
+        return found[0] if len(found) == 1 else None
 
     def _content(self, table: TextTable, columns: Columns, labels: Sequence[str] | None) -> Content:
-        from plausibly_builtins.readers import platforms
-
         called, size = columns.called, len(table)
         task, worker = (table.column(called[role]) for role in ("task", "worker"))
-        state = platforms.states_of(table, columns)
-        weight = platforms.weights_of(table, columns)
+        state = _states(table, columns)
+        weight = _weights(table, columns)
         when = table.column(called["time"]) if "time" in called else [""] * size
         # Only the latest answer needs the times; whether each row has one is for the hint.
         time = [0.0 if cell else None for cell in when]
         if "time" in called and self.duplicates == "latest":
-            time = platforms.times_of(table, columns)
+            time = _times(table, columns)
         check_named(table, task, "task", "name it, or remove the row")
         dropped = self._golden(table, columns, task)
         used = [row for row in range(size) if row not in dropped]
-        separator = columns.separator if self.separator is None else self.separator
+        separator = columns.platform.separator if self.separator is None else self.separator
         if self.kind == "single-label":
             separator = None
-        found = platforms.answers_of(table, columns, separator, self.missing)
+        found = _answers(table, columns, separator, self.missing)
         sets = self.separator is not None or any(len(found.labels[row]) > 1 for row in used)
         kind = self.kind or ("label-set" if sets else "single-label")
         if labels is None:
@@ -251,30 +336,29 @@ class CrowdTable(TableExport):
             if found.offered is None and not stands and not names:
                 raise _no_votes(f"{several(len(used), 'empty answer')} and no declared labels")
         else:
-            counting = [row for row in used if self._counts(state[row], kind)]
-            _check_declared(table, worker, found.labels, labels, counting)
-        merged = self.kind == "label-set" and separator is None and not columns.json
+            rows = [r for r in used if states.policy(state[r], kind, self.states) == states.COUNT]
+            _check_declared(table, worker, found.labels, labels, rows)
+        merged = self.kind == "label-set" and separator is None and not columns.is_json
         groups: dict[tuple[object, ...], list[int]] = {}
         for row in used:
             # Rows of unknown workers cannot be put together: each is an answer of its own.
             own = -1 if merged and worker[row] else row
             key = (task[row], worker[row], state[row], weight[row], when[row], own)
             groups.setdefault(key, []).append(row)
-        responses = []
+        responses: list[Response] = []
         for group in groups.values():
             first = group[0]
             answer, of = _answer(found, group, kind, state[first])
-            responses.append(
-                Response(
-                    example=task[first],
-                    annotator=worker[first] or None,
-                    answer=answer,
-                    state=of,
-                    weight=weight[first],
-                    time=time[first],
-                    place=f"{table.unit} {counted(table.lines[first])}",
-                )
+            response = Response(
+                example=task[first],
+                annotator=worker[first] or None,
+                answer=answer,
+                state=of,
+                weight=weight[first],
+                time=time[first],
+                place=f"{table.unit} {counted(table.lines[first])}",
             )
+            responses.append(response)
         return Content(
             kind=kind,
             responses=responses,
@@ -289,8 +373,7 @@ class CrowdTable(TableExport):
         if known and self.golden is None:
             tasks = several(len({task[row] for row in known}), "task")
             votes = f"{several(len(known), 'vote')}, {table.places(known)}"
-            what = f": the answer to {tasks} is known ({votes})"
-            expected = "tasks without a known answer; these check the workers"
+            what, expected = f": the answer to {tasks} is known ({votes})", "tasks to be answered"
             do = as_argument("crowd-table", golden="drop") + ', or "count"'
             warn_of(table.whose, "answers-known", what, expected, "each vote counts", do)
         return set(known if self.golden == "drop" else ())
@@ -300,11 +383,10 @@ class CrowdTable(TableExport):
     ) -> AnnotationTable | None:
         """Return the table, fast, where rows hold task, worker and label only; else None."""
         options = (self.states, self.none_of_these, self.separator, self.kind == "label-set")
-        if self.duplicates != "error" or any(options) or set(columns.called) != {*VOTE}:
+        plain = columns.platform is _PLAIN and set(columns.called) == {*_VOTE}
+        if not plain or self.duplicates != "error" or any(options):
             return None
-        if columns.golden or columns.json or columns.separator is not None:
-            return None
-        task, worker, label = (table.coded(columns.called[role]) for role in VOTE)
+        task, worker, label = (table.coded(columns.called[role]) for role in _VOTE)
         skipped = {"", *self.missing}
         odd = "" in task or "" in worker or (labels is None and MISSING_WORDS & {*label.names})
         if odd or skipped.issuperset(label.names):
@@ -326,10 +408,7 @@ class CrowdTable(TableExport):
             return True
         # Positions are meant only where every column has one.
         mapped = self.columns or {}
-        return not all(mapped.get(role, role).isdecimal() for role in {*VOTE, *mapped})
-
-    def _counts(self, state: str, kind: str) -> bool:
-        return states.policy(state, kind, self.states) == states.COUNT
+        return not all(mapped.get(role, role).isdecimal() for role in {*_VOTE, *mapped})
 
 
 def _answer(found: Answers, group: Sequence[int], kind: str, state: str) -> tuple[object, str]:
@@ -343,12 +422,12 @@ def _answer(found: Answers, group: Sequence[int], kind: str, state: str) -> tupl
 
 def _hint(table: TextTable, absent: Sequence[str], taken: set[str]) -> str:
     """Return what to type so that columns are found; `taken` cannot be among them."""
-    if len(table.header) < len(VOTE):
+    if len(table.header) < len(_VOTE):
         return "name a table of votes; one label per task is the truth, or a summary"
     columns = (column[:20] or [""] for column in table.columns)
     rows = [table.header, *zip_longest(*columns, fillvalue="")]
     if not table.named:
-        return columns_hint(rows, VOTE)
+        return columns_hint(rows, _VOTE)
     free = [at for at, name in enumerate(table.header) if name not in taken]
     return columns_hint([[row[at] for at in free] for row in rows], absent)
 
@@ -366,7 +445,7 @@ def _check_declared(
     if not outside:
         return
     row, label = next((row, n) for row in rows for n in named[row] if n in outside)
-    meant = near(label, labels) if len(label) <= LONG else None
+    meant = near(label, labels) if len(label) <= _LONG else None
     do = "fix it, or declare it in labels"
     if label in MISSING_WORDS:
         do = f'missing=["{label}"], if it means "no answer"'
@@ -384,3 +463,205 @@ def _check_declared(
 def _no_votes(got: str) -> InputError:
     do = "write it again, or name another file"
     return refused("annotations-empty", " names no label", "one row per vote", got, do)
+
+
+# ---- columns of platforms
+
+
+def _starting(start: str, header: Sequence[str]) -> list[str]:
+    return [name for name in header if name.startswith(start) and len(name) > len(start)]
+
+
+def _platform_columns(
+    table: TextTable, name: str, mapped: Mapping[str, str], answer: str | None
+) -> Columns:
+    """Return which column of a table of a platform holds what."""
+    of, header = _PLATFORMS[name], table.header if table.named else ()
+    called = {role: n for role, n in of.columns.items() if role in _VOTE or n in header}
+    inputs = _starting("INPUT:", header)
+    if name == "toloka" and called["task"] not in header and len(inputs) == 1:
+        called["task"] = inputs[0]
+    golden = _starting(of.golden, header) if name == "toloka" else [of.golden]
+    whole, question = f"{of.answers}{_TASK_ANSWERS}", None
+    if "label" in mapped:
+        label, question = mapped["label"], answer
+    elif answer is not None:
+        fit = [n for n in (f"{of.answers}{answer}", answer) if n in table.header]
+        label = fit[0] if fit else f"{of.answers}{answer}"
+        if not fit and whole in table.header:
+            label, question = whole, answer
+    else:
+        found = _starting(of.answers, table.header)
+        if name == "figure-eight" and not found:
+            others = [n for n in table.header if n[:1] != "_" and not n.endswith(_NO_ANSWER)]
+            found = [n for n in others if f"{n}_gold" in table.header] or others
+        if not found:
+            do = as_argument("crowd-table", answer="COLUMN")
+            raise columns_missing(table, "answers", f"one such as {of.answers}NAME", do)
+        label = _the_answer("columns", found)
+    return Columns(
+        called={**called, **mapped, "label": label},
+        platform=of,
+        golden=tuple(n for n in golden if n and n in header),
+        question=question,
+    )
+
+
+def _the_answer(plural: str, found: Sequence[str]) -> str:
+    """Return the only column or question of answers."""
+    errors = ("answer-unclear", "answer-unclear")
+    return choose(("crowd-table", "answer"), plural, found, None, errors)
+
+
+# ---- cells
+
+
+@attrs.frozen(kw_only=True)
+class Answers:
+    """The labels that each row names, and whether it has no answer, not even the empty set."""
+
+    labels: list[list[str]]
+    nothing: list[bool]
+    offered: list[str] | None = None
+
+
+def _answers(
+    table: TextTable, columns: Columns, separator: str | None, missing: Sequence[str]
+) -> Answers:
+    cells = table.column(columns.called["label"])
+    skipped = {"", *missing}
+    if columns.is_json:
+        return _from_json(table, cells, columns.question, skipped)
+    labels: list[list[str]] = []
+    for cell in cells:
+        parts = [cell] if separator is None else cell.split(separator)
+        if separator == "\n":
+            parts = [part.removesuffix("\r") for part in parts]
+        named = (part for part in dict.fromkeys(parts) if part not in skipped)
+        labels.append([part for part in named if not part.isspace()])
+    return Answers(labels=labels, nothing=[not named for named in labels])
+
+
+def _from_json(
+    table: TextTable, cells: Sequence[str], question: str | None, skipped: set[str]
+) -> Answers:
+    answers = [_questions(table, row, cell) if cell else {} for row, cell in enumerate(cells)]
+    known = sorted({name for answer in answers for name in answer})
+    if question is not None and question not in known:
+        got = f"questions {listed(map(quoted, known))}" if known else "no question"
+        what, expected = f" has no answer to {short(question)}", "a column, or a question in one"
+        raise refused("columns-missing", what, expected, got, "name one that is there")
+    if question is None and known:
+        question = _the_answer("questions", known)
+    found = Answers(labels=[], nothing=[])
+    choices: list[tuple[str, ...]] = []
+    for row, answer in enumerate(answers):
+        value = None if question is None else answer.get(question)
+        named: list[str] | None = []
+        if isinstance(value, bool):
+            named = ["true" if value else "false"]
+        elif value is not None:
+            named = form_labels({"labels": value} if isinstance(value, list) else value)
+        if named is None:
+            raise _unreadable(table, row, value)
+        labels = [label for label in dict.fromkeys(named) if label not in skipped]
+        found.labels.append(labels)
+        found.nothing.append(value is None or (bool(named) and not labels) or value == "")
+        if isinstance(value, dict) and all(isinstance(chosen, bool) for chosen in value.values()):
+            choices.append(tuple(label for label in value if label not in skipped))
+    if choices and len(choices) == len(answers) - sum(found.nothing):
+        alike = len(set(choices)) == 1
+        offered = list(choices[0]) if alike else sorted(set().union(*choices))
+        return attrs.evolve(found, offered=offered)
+    return found
+
+
+def _questions(table: TextTable, row: int, cell: str) -> dict[str, object]:
+    """Return the answers in a cell by their question."""
+    value = parse_json(cell, table.whose, table.lines[row], "the answers as JSON", "cell")
+    found: dict[str, object] = {}
+    for part in value if isinstance(value, list) else [value]:
+        if not isinstance(part, dict) or found.keys() & part.keys():
+            raise _unreadable(table, row, part)
+        found |= part
+    return found
+
+
+def _unreadable(table: TextTable, row: int, value: object) -> InputError:
+    expected = '{"QUESTION": {"label": "A"}}, or {"QUESTION": {"A": true, "B": false}}'
+    do = "name another question or column as answer; fix it otherwise"
+    what, got = " has an answer that names no label", short(repr(value))
+    return row_refused(table, row, "answer-unreadable", what, expected, got, do)
+
+
+def _seconds(text: str, months_first: bool) -> tuple[str, float]:
+    """Return in which way a time is written, and its seconds; ValueError where in none."""
+    if _UNIX_TIME.fullmatch(text):
+        return "a number", float(text)
+    if named := _NAMED.fullmatch(text):
+        time = datetime.strptime(f"{named[1]} {named[3]}", "%b %d %H:%M:%S %Y")
+        found = from_iso(f"{time} {named[2]}")
+    elif months_first and "/" in text:
+        found = datetime.strptime(text, "%m/%d/%Y %H:%M:%S")
+    else:
+        found = from_iso(text)
+    if found.tzinfo is None:
+        return "without a zone", found.replace(tzinfo=UTC).timestamp()
+    return "with a zone", found.timestamp()
+
+
+def _times(table: TextTable, columns: Columns) -> list[float | None]:
+    """Return the time of each row, in seconds; None where the cell is empty."""
+    found: list[float | None] = []
+    first: tuple[str, int] | None = None
+    for row, text in enumerate(table.column(columns.called["time"])):
+        if not text:
+            found.append(None)
+            continue
+        try:
+            way, time = _seconds(text, columns.platform.months_first)
+        except (ValueError, OverflowError):
+            what = f" has the time {short(text)}"
+            expected = "a number, 2018-01-24T09:51:16, or Wed Jan 24 09:51:16 PST 2018"
+            do = "write all times in one of these ways"
+            raise row_refused(
+                table, row, "time-unreadable", what, expected, "neither", do
+            ) from None
+        first = first or (way, row)
+        if way != first[0]:
+            expected = f"as in {table.unit} {table.lines[first[1]]}: {first[0]}"
+            what, do = f" has a time that is {way}", "write all times in one way"
+            raise row_refused(table, row, "times-unlike", what, expected, short(text), do)
+        found.append(time)
+    return found
+
+
+def _states(table: TextTable, columns: Columns) -> list[str]:
+    if "state" not in columns.called:
+        return [states.ANSWERED] * len(table)
+    words = {**{word: word for word in states.STATES}, **columns.platform.states}
+    found: list[str] = []
+    for row, cell in enumerate(table.column(columns.called["state"])):
+        state = words.get(cell.casefold()) if cell else states.ANSWERED
+        if state is None:
+            meant = near(cell, words) if len(cell) <= _LONG else None
+            do = f"did you mean {meant}? fix it" if meant else "fix it, or leave it empty"
+            what, expected = f" has the state {short(cell)}", listed(words, most=16)
+            raise row_refused(table, row, "state-unknown", what, expected, "another word", do)
+        found.append(state)
+    return found
+
+
+def _weights(table: TextTable, columns: Columns) -> list[float]:
+    """Return how many times each row counts."""
+    if "weight" not in columns.called:
+        return [1.0] * len(table)
+    found: list[float] = []
+    for row, cell in enumerate(table.column(columns.called["weight"])):
+        weight = float(cell) if _NUMBER.fullmatch(cell) else 0.0
+        if not 0 < weight < math.inf:
+            what, expected = f" has the weight {short(cell)}", "a number above 0, such as 1 or 0.5"
+            got, do = short(cell) if cell else "an empty cell", "fix it, or remove the row"
+            raise row_refused(table, row, "weight-unreadable", what, expected, got, do)
+        found.append(weight)
+    return found
