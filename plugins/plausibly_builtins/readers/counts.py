@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from plausibly.plugin import AnnotationTable, build_table, counted, listed, quoted, several
 from plausibly.plugin.readers import JsonNumber, NamedArray, Response, TextTable, json_shown, states
 from plausibly_builtins.readers.base import (
+    AGAIN,
     Content,
     Entry,
     as_argument,
@@ -106,12 +107,11 @@ class Counts(LabelColumns):
         if not fit.all():
             row, column = (int(index) for index in np.argwhere(~fit)[0])
             what = f" row {counted(row + 1)}, column {column + 1} is not a number of votes"
-            expected, got = "a whole number, 0 or more", f"{values[row, column]}"
-            do = "save the counts, not shares of them"
-            raise refused("count-unreadable", what, expected, got, do)
+            got = f"{values[row, column]}"
+            raise refused("count-unreadable", what, "a whole number, 0 or more", got)
         votes = Votes(
             examples=found.examples,
-            columns=labels_of(found, labels),
+            columns=labels_of("counts", found, labels),
             values=values.astype(np.int64),
             places=[f"row {counted(row + 1)}" for row in range(len(values))],
         )
@@ -142,8 +142,8 @@ class Counts(LabelColumns):
             what = f" line {counted(line)} holds no counts as {quoted(field)}"
             expected = 'an object of label and votes, such as {"cat": 3, "dog": 1}'
             got = json_shown(counter) if field in entry else listed(map(short, entry)) or "{}"
-            do = as_argument("counts", field="KEY") + ", if another key has them"
-            raise refused("key-missing", what, expected, got, do, line=line, seen=list(entry))
+            do, seen = as_argument("counts", field="KEY"), list(entry)
+            raise refused("key-missing", what, expected, got, do, line=line, seen=seen)
         for label, number in counter.items():
             if not (isinstance(number, JsonNumber) and COUNT.fullmatch(number) and label):
                 what = f", {field}: no number of votes for {short(label)}"
@@ -158,14 +158,12 @@ class Counts(LabelColumns):
                 continue
             numbers = [item.value for item in beside if isinstance(item, JsonNumber)]
             found = sorted(filter(None, numbers))
-            alike = len(found) == len(wanted) and all(
-                abs(a - b) <= margin for a, b in zip(found, wanted, strict=True)
-            )
-            if not alike or len(numbers) < len(beside):
-                what, got = f": {key} is not what {field} says", json_shown(beside)
-                expected = f"the same numbers, of {several(total, 'vote')}"
-                do = "fix that line, or remove the wrong one of the two"
-                raise line_refused(line, "counts-differ", what, expected, got, do)
+            same_size = len(found) == len(wanted) and len(numbers) == len(beside)
+            if not same_size or any(
+                abs(a - b) > margin for a, b in zip(found, wanted, strict=True)
+            ):
+                what, expected = f": {key} is not what {field} says", f"{several(total, 'vote')}"
+                raise line_refused(line, "counts-differ", what, expected, json_shown(beside))
         return counts
 
     def rows_content(
@@ -189,10 +187,9 @@ class Counts(LabelColumns):
             cells = table.column(column)
             number = {cell: _whole(cell) for cell in set(cells)}
             values[:, place] = [number[cells[row]] for row in kept]
-        examples = [names[row] for row in kept]
         dropped = len(table) - len(kept)
         votes = Votes(
-            examples=examples,
+            examples=[names[row] for row in kept],
             columns=list(wrong),
             values=values,
             places=[table.place(row).removeprefix(f"{table.whose} ") for row in kept],
@@ -223,7 +220,7 @@ class Counts(LabelColumns):
             aside = ()
         offered = [name for name in votes.columns if name not in aside]
         if labels is not None:
-            check_columns(offered, labels)
+            check_columns("counts", offered, labels)
         else:  # what was declared is a label, whatever it sums to
             _warn_of_sums(votes, source, ignorable)
         examples = votes.examples or [str(row) for row in range(len(votes.values))]
@@ -298,18 +295,18 @@ def _check_counts(table: TextTable, wrong: Mapping[str, list[int]], named: str) 
         got = f"{quoted(table.column(words[0])[wrong[words[0]][0]])} and the like"
         do = as_argument("counts", ignore=words)
         raise refused("columns-not-counts", what, expected, got, do, columns=words)
-    cells = [(row, name) for name, rows in wrong.items() for row in rows]
+    cells = sorted((row, name) for name, rows in wrong.items() for row in rows)
     if cells:
-        row, name = min(cells)
+        row, name = cells[0]
         cell = table.column(name)[row]
-        many = f" ({several(len(cells), 'such cell')})" if len(cells) > 1 else ""
+        got = quoted(cell) + (f" ({several(len(cells), 'such cell')})" if cells[1:] else "")
         where = table.place(row).removeprefix(table.whose)
         what = f"{where}, column {quoted(name)} is not a number of votes"
-        do, lines = "fix that line", sorted({table.lines[at] for at, _ in cells})
+        do, lines = AGAIN, sorted({table.lines[at] for at, _ in cells})
         if "." in cell:
             do = as_argument("soft-labels", example=named) + ", if these are shares"
         expected = "a whole number, 0 or more, without signs or commas"
-        raise refused("count-unreadable", what, expected, quoted(cell) + many, do, lines=lines)
+        raise refused("count-unreadable", what, expected, got, do, lines=lines)
     if not wrong:
         expected = "one column that names the examples, then one per label"
         raise columns_missing(table, "counts", expected, "add one column per label")
@@ -322,12 +319,14 @@ def _warn_of_sums(votes: Votes, source: str, ignorable: bool) -> None:
     if len(votes.columns) < 3 or sums.sum() != 1:
         return
     name = votes.columns[int(sums.argmax())]
-    do = f"write the file without {quoted(name)}"
-    if ignorable:
-        do = as_argument("counts", ignore=[name])
-    what, expected = f": column {quoted(name)} is the sum of the others in every row", "labels only"
-    got, do = f"columns {listed(map(quoted, votes.columns))}", f"{do}, if it is a total"
-    warn_of(source, "column-of-sums", what, expected, got, do, columns=[name])
+    do = as_argument("counts", ignore=[name]) if ignorable else f"write it without {quoted(name)}"
+    what, got = (
+        f": column {quoted(name)} is the sum of the others",
+        listed(map(quoted, votes.columns)),
+    )
+    got = f"columns {got}"
+    do += ", if it is a total"
+    warn_of(source, "column-of-sums", what, "labels only", got, do, columns=[name])
 
 
 def _has_array(path: Path, name: str) -> bool:

@@ -70,8 +70,7 @@ class LabelColumns(TableExport):
         """Return what a table of text holds."""
         table.need(self.ignore, do="name columns of the file in ignore")
         if not len(table):
-            got, do = "a header and no rows", "write it again, or name another file"
-            raise refused("file-empty", " is empty", "one row per example", got, do)
+            raise refused("file-empty", " is empty", "one row per example", "a header and no rows")
         return self.rows_content(table, labels)
 
     def content(self, path: Path, labels: Sequence[str] | None) -> Content | AnnotationTable:
@@ -121,12 +120,11 @@ def named_objects(
         do, seen = as_argument(reader, example="KEY"), list(first)
         raise refused("key-missing", " names no example", expected, got, do, seen=seen)
     named = [(line, key_text(line, entry, fit[0]), entry) for line, entry in found]
-    without = [line for line, name, _ in named if not name]
-    if without and not unnamed:
-        what = f" names no example in line{'s' if len(without) > 1 else ''} "
-        what += listed(map(counted, without))
-        expected = "the name of an example"
-        raise refused("example-unnamed", what, expected, "none", do, lines=without)
+    lines = [line for line, name, _ in named if not name]
+    if lines and not unnamed:
+        what = f" names no example in line{'s' if len(lines) > 1 else ''} "
+        what += listed(map(counted, lines))
+        raise refused("example-unnamed", what, "a name in every line", "none", do, lines=lines)
     return named
 
 
@@ -145,38 +143,32 @@ def labels_in_order(
     """Return the declared labels, where there is one for each of the numbers."""
     if labels is not None and len(labels) == width:
         return list(labels)
-    expected, do = f"names in the order of the {noun}s", 'labels="labels.txt" (one name per line)'
-    what = f"{place} has {several(width, noun)}"
-    if labels is None:
-        raise refused("labels-unnamed", f"{what} and no label names", expected, "", do)
-    what += f" and {counted(len(labels))} labels"
-    raise refused("names-count", what, expected, listed(labels), "name each once, in order")
+    what, expected = f"{place} has {several(width, noun)}", f"names in the order of the {noun}s"
+    if labels is not None:
+        what += f" and {counted(len(labels))} labels"
+        raise refused("names-count", what, expected, listed(labels), "name each once, in order")
+    do = 'labels="labels.txt" (one name per line)'
+    raise refused("labels-unnamed", f"{what} and no label names", expected, "", do)
 
 
-def labels_of(found: NamedArray, labels: Sequence[str] | None) -> list[str]:
+def labels_of(reader: str, found: NamedArray, labels: Sequence[str] | None) -> list[str]:
     if found.labels is None:
         return labels_in_order(found.values.shape[1], labels, "column")
     if labels is not None:
-        check_columns(found.labels, labels)
+        check_columns(reader, found.labels, labels)
     return found.labels
 
 
-def check_columns(
-    columns: Sequence[str],
-    labels: Sequence[str],
-    *,
-    reader: str = "counts",
-    does: str = "counts votes for",
-) -> None:
+def check_columns(reader: str, columns: Sequence[str], labels: Sequence[str]) -> None:
     """Raise ``label-unknown`` unless every column is of a declared label."""
     outside = [name for name in columns if name not in labels]
     if outside:
         meant = near(outside[0], [name for name in labels if name not in columns])
-        ignore = as_argument(reader, ignore=outside)
-        what = f" {does} {listed(map(quoted, outside))}"
+        what = f" has numbers for {listed(map(quoted, outside))}"
         expected = f"columns among the {several(len(labels), 'declared label')}"
         got = f"{several(len(outside), 'column')} besides"
-        do = f"did you mean {quoted(meant)}? fix it, or {ignore}" if meant else ignore
+        do = as_argument(reader, ignore=outside)
+        do = f"did you mean {quoted(meant)}? fix it, or {do}" if meant else do
         raise refused("label-unknown", what, expected, got, do, labels=outside)
 
 
@@ -202,11 +194,10 @@ def check_names(
         others = f", and {several(len(again) - 1, 'other name')} again" if again[1:] else ""
         what = f" names the {noun} {short(again[0])} twice"
         got = f"{place(first)} and {place(second)}{others}"
-        do, details = "keep one, or give them names of their own", {f"{noun}s": again}
+        do, details = "keep one, or rename it", {f"{noun}s": again}
         raise refused(f"{noun}-twice", what, "each name once", got, do, **details)
     unfit = [at for at, name in enumerate(names) if not name or "\0" in name]
     if unfit:
         what = f" has {several(len(unfit), noun)} without a usable name"
         expected = "text with at least one character, and no NUL"
-        got = f"none at {place(unfit[0])}"
-        raise refused(f"{noun}-unnamed", what, expected, got, f"name each {noun}")
+        raise refused(f"{noun}-unnamed", what, expected, f"none at {place(unfit[0])}")

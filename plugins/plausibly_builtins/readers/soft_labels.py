@@ -105,7 +105,7 @@ class SoftLabels(LabelColumns):
         return all(map(_NUMBER.fullmatch, cells)) and not all(map(COUNT.fullmatch, cells))
 
     def array_content(self, path: Path, found: NamedArray, labels: Sequence[str] | None) -> Content:
-        columns = labels_of(found, labels)
+        columns = labels_of("soft-labels", found, labels)
         names = found.examples or [str(row) for row in range(len(found.values))]
         places = [f"row {counted(row + 1)}" for row in range(len(names))]
         check_names(names, "example", places)
@@ -193,7 +193,7 @@ def _content(
 ) -> Content:
     check_names(columns or [], "label")
     if labels is not None and columns is not None:
-        check_columns(columns, labels, reader="soft-labels", does="gives weight to")
+        check_columns("soft-labels", columns, labels)
     return Content(kind="soft-label", responses=responses, offered=columns, anonymous=anonymous)
 
 
