@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, Literal, TypeAlias
+from typing import Final, Literal, TypeAlias
 
 import attrs
 
@@ -13,7 +13,6 @@ from plausibly.plugin.readers import (
     JsonNumber,
     NamedPrediction,
     Response,
-    from_named,
     json_shown,
     states,
 )
@@ -21,8 +20,8 @@ from plausibly_builtins.readers.base import (
     Content,
     Entry,
     Export,
+    Scored,
     Shape,
-    about,
     as_argument,
     choose,
     entry_of,
@@ -35,9 +34,6 @@ from plausibly_builtins.readers.base import (
     text_of,
     warn_of,
 )
-
-if TYPE_CHECKING:
-    import xarray as xr
 
 AnswerKind: TypeAlias = Literal["single-label", "label-set", "partial-ranking"]
 
@@ -262,7 +258,7 @@ def _named(entry: Entry, key: str) -> object:
 
 
 @attrs.frozen(kw_only=True)
-class Argilla(Export):
+class Argilla(Scored, Export):
     """Read records of Argilla: nested or flat ones of version 2, or those of version 1.
 
     One question gives the answers. A label question or a rating names one label, a multi-label
@@ -325,34 +321,31 @@ class Argilla(Export):
         ]
         return Content(kind=kind, responses=responses, examples=names)
 
-    def predictions(
-        self, path: Path, labels: Sequence[str] | None, model: str | None
-    ) -> xr.DataArray:
-        with about(path.name):
-            records = _load(path)
-            names = self._names(path.name, records)
-            each = (one.questions("suggestions", _SUGGESTION) for one in records)
-            questions = sorted({name for found in each for name in found})
-            question = self._question(questions) if questions else ""
-            found = [
-                (name, answer)
-                for name, record in zip(names, records, strict=True)
-                for answer in record.suggestions(question)
-                if answer.value is not None
-            ]
-            if self._kind(question, [answer for _, answer in found]) == "partial-ranking":
-                do = "choose a question about labels"
-                raise predictions_ranked(f"suggestions to {quoted(question)}", do)
-            predictions = [
-                NamedPrediction(
-                    example=name,
-                    model=text_of(answer.agent) or "",
-                    scores=tuple(answer.scores()),
-                    place=answer.place,
-                )
-                for name, answer in found
-            ]
-            return from_named(predictions, labels, whose=path.name, model=model, examples=names)
+    def scored(self, path: Path) -> tuple[Iterable[NamedPrediction], Iterable[str], Sequence[str]]:
+        records = _load(path)
+        names = self._names(path.name, records)
+        each = (one.questions("suggestions", _SUGGESTION) for one in records)
+        questions = sorted({name for found in each for name in found})
+        question = self._question(questions) if questions else ""
+        found = [
+            (name, answer)
+            for name, record in zip(names, records, strict=True)
+            for answer in record.suggestions(question)
+            if answer.value is not None
+        ]
+        if self._kind(question, [answer for _, answer in found]) == "partial-ranking":
+            do = "choose a question about labels"
+            raise predictions_ranked(f"suggestions to {quoted(question)}", do)
+        predictions = [
+            NamedPrediction(
+                example=name,
+                model=text_of(answer.agent) or "",
+                scores=tuple(answer.scores()),
+                place=answer.place,
+            )
+            for name, answer in found
+        ]
+        return predictions, names, ()
 
     def _question(self, questions: Sequence[str]) -> str:
         if self.question is not None and not questions:

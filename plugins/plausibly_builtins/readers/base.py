@@ -31,7 +31,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
-from typing import Final, Literal, TypeAlias
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 import attrs
 
@@ -48,17 +48,22 @@ from plausibly.plugin import (
 from plausibly.plugin.readers import (
     Duplicates,
     JsonNumber,
+    NamedPrediction,
     Response,
     ResponseOptions,
     TextTable,
     file_contents,
     file_opening,
+    from_named,
     json_head,
     json_shown,
     read_json,
     read_json_lines,
     read_table,
 )
+
+if TYPE_CHECKING:
+    import xarray as xr
 
 Entry: TypeAlias = Mapping[str, object]
 """An object of JSON."""
@@ -171,6 +176,24 @@ class TimedExport(Export):
             "error, all of them, or all of them with one vote together."
         },
     )
+
+
+@attrs.frozen(kw_only=True)
+class Scored:
+    """Predictions of a model, beside the answers of the same export."""
+
+    def scored(self, path: Path) -> tuple[Iterable[NamedPrediction], Iterable[str], Sequence[str]]:
+        """Return the predictions of a file, the names of its examples, and labels it offers."""
+        raise NotImplementedError(type(self).__name__)
+
+    def predictions(
+        self, path: Path, labels: Sequence[str] | None, model: str | None
+    ) -> xr.DataArray:
+        """Return the predictions in the file or folder, of one of its models."""
+        with about(path.name):
+            found, examples, offered = self.scored(path)
+            declared = labels or offered or None
+            return from_named(found, declared, whose=path.name, model=model, examples=examples)
 
 
 @attrs.frozen(kw_only=True)

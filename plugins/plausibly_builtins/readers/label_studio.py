@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar, Literal
+from typing import ClassVar, Literal
 
 import attrs
 
@@ -15,7 +15,6 @@ from plausibly.plugin.readers import (
     NamedPrediction,
     Response,
     file_opening,
-    from_named,
     json_head,
     json_shown,
     states,
@@ -24,6 +23,7 @@ from plausibly_builtins.readers.base import (
     Content,
     Entry,
     Kind,
+    Scored,
     Shape,
     TimedExport,
     about,
@@ -49,9 +49,6 @@ from plausibly_builtins.readers.label_studio_controls import (
     choose_control,
     unknown_control,
 )
-
-if TYPE_CHECKING:
-    import xarray as xr
 
 _PEOPLE = ("completed_by", "user", "created_by")
 _ENTRIES = ("annotations", "completions")
@@ -411,7 +408,7 @@ class LabelStudioOptions(TimedExport):
 
 
 @attrs.frozen(kw_only=True)
-class LabelStudio(LabelStudioOptions):
+class LabelStudio(Scored, LabelStudioOptions):
     """Read the JSON export of Label Studio: a file, or a folder with one per task or annotation.
 
     One control gives the answers. Choices and taxonomies name one label or several, a pairwise
@@ -450,32 +447,28 @@ class LabelStudio(LabelStudioOptions):
         tasks, left_out = _named(path.name, tasks, self.example)
         return self.answers(tasks, left_out, path.name, self.control, self.ground_truth)
 
-    def predictions(
-        self, path: Path, labels: Sequence[str] | None, model: str | None
-    ) -> xr.DataArray:
-        with about(path.name):
-            tasks, _ = _named(path.name, _load(path), self.example)
-            results = [(task.example, result) for task in tasks for result in task.predictions]
-            control = self.chosen([result for _, result in results], self.control)
-            if control.type == RANKER:
-                do = "choose a control of type choices or taxonomy"
-                raise predictions_ranked(f"predictions of control {quoted(control.name)}", do)
-            found = [
-                NamedPrediction(
-                    example=f"{example}#{index}" if index else example,
-                    model=text_of(result.fields.get("model_version")) or "",
-                    scores=tuple(
-                        (label, text_of(region.score) or text_of(result.fields.get("score")))
-                        for region in regions
-                        for label in control.labels(region, result.place)
-                    ),
-                    place=result.place,
-                )
-                for example, result in results
-                for index, regions in control.by_index(result.regions).items()
-            ]
-            examples = [] if control.repeats else [task.example for task in tasks]
-            return from_named(found, labels, model=model, examples=examples, whose=path.name)
+    def scored(self, path: Path) -> tuple[Iterable[NamedPrediction], Iterable[str], Sequence[str]]:
+        tasks, _ = _named(path.name, _load(path), self.example)
+        results = [(task.example, result) for task in tasks for result in task.predictions]
+        control = self.chosen([result for _, result in results], self.control)
+        if control.type == RANKER:
+            do = "choose a control of type choices or taxonomy"
+            raise predictions_ranked(f"predictions of control {quoted(control.name)}", do)
+        found = [
+            NamedPrediction(
+                example=f"{example}#{index}" if index else example,
+                model=text_of(result.fields.get("model_version")) or "",
+                scores=tuple(
+                    (label, text_of(region.score) or text_of(result.fields.get("score")))
+                    for region in regions
+                    for label in control.labels(region, result.place)
+                ),
+                place=result.place,
+            )
+            for example, result in results
+            for index, regions in control.by_index(result.regions).items()
+        ]
+        return found, [] if control.repeats else [task.example for task in tasks], ()
 
 
 @attrs.frozen(kw_only=True)

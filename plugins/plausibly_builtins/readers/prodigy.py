@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import attrs
 
@@ -14,7 +13,6 @@ from plausibly.plugin.readers import (
     JsonNumber,
     NamedPrediction,
     Response,
-    from_named,
     json_shown,
     states,
 )
@@ -22,8 +20,8 @@ from plausibly_builtins.readers.base import (
     Content,
     Entry,
     Kind,
+    Scored,
     TimedExport,
-    about,
     as_argument,
     entry_of,
     example_names,
@@ -34,9 +32,6 @@ from plausibly_builtins.readers.base import (
     refused,
     short,
 )
-
-if TYPE_CHECKING:
-    import xarray as xr
 
 _ACCEPT, _REJECT = "accept", "reject"
 _ANSWERS = (_ACCEPT, _REJECT, "ignore")
@@ -125,7 +120,7 @@ class Line:
 
 
 @attrs.frozen(kw_only=True)
-class Prodigy(TimedExport):
+class Prodigy(Scored, TimedExport):
     """Read the JSON Lines export of Prodigy: binary questions, or choices.
 
     A binary question is an example with a label: ``accept`` and ``reject`` are the labels of the
@@ -168,19 +163,15 @@ class Prodigy(TimedExport):
             left_out={"versions that a review lists": versions},
         )
 
-    def predictions(
-        self, path: Path, labels: Sequence[str] | None, model: str | None
-    ) -> xr.DataArray:
-        with about(path.name):
-            lines, view, offered = self._lines(path)
-            found: dict[str, NamedPrediction] = {}
-            for name, line in lines:
-                scores = line.scores(view)
-                scored = NamedPrediction(example=name, model="", scores=scores, place=line.place)
-                # An example with several annotators stands in several lines, scored once.
-                found.setdefault(name, scored)
-            every, source = found.values(), path.name
-            return from_named(every, labels or offered, whose=source, model=model, examples=found)
+    def scored(self, path: Path) -> tuple[Iterable[NamedPrediction], Iterable[str], Sequence[str]]:
+        lines, view, offered = self._lines(path)
+        found: dict[str, NamedPrediction] = {}
+        for name, line in lines:
+            scores = line.scores(view)
+            scored = NamedPrediction(example=name, model="", scores=scores, place=line.place)
+            # An example with several annotators stands in several lines, scored once.
+            found.setdefault(name, scored)
+        return found.values(), found, offered
 
     def _lines(self, path: Path) -> tuple[list[tuple[str, Line]], str, list[str]]:
         """Return the lines by example, the view of all, and the labels that could be named."""
