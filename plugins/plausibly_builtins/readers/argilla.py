@@ -79,7 +79,6 @@ class Answer:
 
     @property
     def form(self) -> str | None:
-        """Form of the answer; None where there is none, or an empty list."""
         value = self.value
         if value is None or value == []:
             return None

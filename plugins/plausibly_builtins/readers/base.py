@@ -134,7 +134,6 @@ class Export(ResponseOptions):
         raise NotImplementedError(type(self).__name__)
 
     def read(self, path: Path, labels: Sequence[str] | None) -> AnnotationTable:
-        """Return the annotation table in the file or folder."""
         return self.table(path.name, labels, lambda: self.content(path, labels))
 
     def table(
@@ -203,11 +202,9 @@ class TableExport(Export):
     def table_content(
         self, table: TextTable, labels: Sequence[str] | None
     ) -> Content | AnnotationTable:
-        """Return what a table of text holds."""
         raise NotImplementedError(type(self).__name__)
 
     def content(self, path: Path, labels: Sequence[str] | None) -> Content | AnnotationTable:
-        """Return what the file holds."""
         return self.table_content(read_table(path, role="annotations").seen(), labels)
 
     def from_table(self, table: TextTable, labels: Sequence[str] | None) -> AnnotationTable:
@@ -235,13 +232,11 @@ def line_refused(
 def row_refused(
     table: TextTable, row: int, name: str, what: str, expected: str, got: str, do: str
 ) -> InputError:
-    """Return the error about a row; `what` follows its place."""
     where = table.place(row).removeprefix(table.whose)
     return refused(name, f"{where}{what}", expected, got, do, line=table.lines[row])
 
 
 def columns_missing(table: TextTable, noun: str, expected: str, do: str) -> InputError:
-    """Return the error about a table without a column of something."""
     what, seen = f" has no column of {noun}", list(table.header)
     got = listed(name[:_MOST_SHOWN] for name in seen)
     return refused("columns-missing", what, expected, got, do, seen=seen)
@@ -257,7 +252,6 @@ def only_predictions(reader: str, tasks: str, *, predicted: bool) -> InputError:
 
 
 def predictions_ranked(noun: str, do: str) -> InputError:
-    """Return the error about predictions that order labels."""
     what, expected = f": {noun} are rankings", "labels with scores"
     return refused("predictions-ranked", what, expected, "labels in order", do)
 
@@ -270,7 +264,6 @@ class Shape:
     do: str = AGAIN
 
     def refused(self, place: str, expected: str, value: object, got: str = "") -> InputError:
-        """Return the error about a value at a place."""
         what = f" {place} is not as the format has it"
         got = got or json_shown(value)
         return refused(self.error, what, expected, got, self.do, place=place)
@@ -281,13 +274,11 @@ class Shape:
         return value
 
     def as_list(self, value: object, place: str, expected: str = "a list") -> Sequence[object]:
-        """Return a list; null is an empty one."""
         if value is not None and not isinstance(value, list):
             raise self.refused(place, expected, value)
         return value or []
 
     def objects(self, value: object, place: str, expected: str) -> Sequence[Entry]:
-        """Return a list of objects; null is an empty one."""
         items = self.as_list(value, place, expected)
         return [self.as_object(item, f"{place}[{at}]") for at, item in enumerate(items)]
 
@@ -346,7 +337,6 @@ def warn_of(
 def warn_missing_words(
     source: str, labels: Mapping[str, int], also: Set[str] = frozenset()
 ) -> None:
-    """Warn of labels that may mean that there is no label."""
     seen = {text: count for text, count in labels.items() if text in MISSING_WORDS | also}
     if seen:
         total = sum(seen.values())
@@ -547,7 +537,6 @@ def first_bytes(folder: Path, pattern: str) -> bytes:
 
 
 def check_named(table: TextTable, names: Sequence[str], noun: str, do: str) -> None:
-    """Raise ``example-unnamed`` where a row has no name."""
     unnamed = [row for row, name in enumerate(names) if not name]
     if unnamed:
         what = f" names no {noun} in {table.places(unnamed)}"

@@ -134,7 +134,6 @@ class Coco(Export):
 
 
 def _lists(path: Path) -> dict[str, Sequence[Entry]]:
-    """Return the three lists of the file, all entries of which are objects."""
     expected = f"an object with {listed(_LISTS)}"
     content = _SHAPE.as_object(read_json(path, expected=expected), ".", expected)
     found: dict[str, Sequence[Entry]] = {}

@@ -271,18 +271,15 @@ def _plain(votes: Votes, examples: list[str], labels: Sequence[str] | None) -> A
 
 
 def _whole(cell: str) -> int:
-    """Return the number in a cell that `COUNT` matches."""
     return int(cell.partition(".")[0])
 
 
 def _no_counts(cells: Sequence[str]) -> list[int]:
-    """Return the rows of a column that hold no count."""
     odd = {cell for cell in set(cells) if not COUNT.fullmatch(cell)}
     return [row for row, cell in enumerate(cells) if cell in odd] if odd else []
 
 
 def _is_text(cells: Sequence[str], wrong: Sequence[int]) -> bool:
-    """Return whether a column holds mostly something else than numbers."""
     return 2 * sum(not _NO_COUNT.fullmatch(cells[row]) for row in wrong) > len(cells)
 
 

@@ -137,7 +137,6 @@ class Columns:
 
     @property
     def is_json(self) -> bool:
-        """Whether a cell of answers holds the answers to several questions."""
         return self.platform is not _PLAIN and self.called["label"].endswith(_TASK_ANSWERS)
 
 
@@ -237,7 +236,6 @@ class CrowdTable(TableExport):
         return self._content(table, columns, labels) if plain is None else plain
 
     def _columns(self, table: TextTable) -> Columns:
-        """Return the columns that are read, all of which are there."""
         mapped = self.columns or {}
         unknown = [role for role in mapped if role not in _ROLES]
         if unknown:
@@ -439,7 +437,6 @@ def _check_declared(
     labels: Sequence[str],
     rows: Sequence[int],
 ) -> None:
-    """Raise ``label-unknown`` where one of the rows names a label that is not declared."""
     known = set(labels)
     outside = Counter(label for row in rows for label in named[row] if label not in known)
     if not outside:
@@ -475,7 +472,6 @@ def _starting(start: str, header: Sequence[str]) -> list[str]:
 def _platform_columns(
     table: TextTable, name: str, mapped: Mapping[str, str], answer: str | None
 ) -> Columns:
-    """Return which column of a table of a platform holds what."""
     of, header = _PLATFORMS[name], table.header if table.named else ()
     called = {role: n for role, n in of.columns.items() if role in _VOTE or n in header}
     inputs = _starting("INPUT:", header)
@@ -508,7 +504,6 @@ def _platform_columns(
 
 
 def _the_answer(plural: str, found: Sequence[str]) -> str:
-    """Return the only column or question of answers."""
     errors = ("answer-unclear", "answer-unclear")
     return choose(("crowd-table", "answer"), plural, found, None, errors)
 
@@ -577,7 +572,6 @@ def _from_json(
 
 
 def _questions(table: TextTable, row: int, cell: str) -> dict[str, object]:
-    """Return the answers in a cell by their question."""
     value = parse_json(cell, table.whose, table.lines[row], "the answers as JSON", "cell")
     found: dict[str, object] = {}
     for part in value if isinstance(value, list) else [value]:
@@ -653,7 +647,6 @@ def _states(table: TextTable, columns: Columns) -> list[str]:
 
 
 def _weights(table: TextTable, columns: Columns) -> list[float]:
-    """Return how many times each row counts."""
     if "weight" not in columns.called:
         return [1.0] * len(table)
     found: list[float] = []

@@ -134,7 +134,6 @@ class Cvat(Export):
         )
 
     def _by_annotator(self, folder: Path) -> dict[str, Path]:
-        """Return the XML files of a folder, each of an annotator."""
         check_annotator(self.annotator, "is a folder, in which every file is an annotator")
         expected = "one file per annotator"
         files: dict[str, Path] = {}

@@ -83,7 +83,6 @@ class ExportFile:
         return self.data.lstrip(b"\xef\xbb\xbf \t\r\n").startswith((b"{", b"["))
 
     def records(self) -> Iterator[PlacedEntry]:
-        """Yield place and fields of the records: JSON, JSON Lines, fastText or CSV."""
         text = _LINE_END.sub("\n", decode_text(self.data, self.source))
         start = text.lstrip()[:9]
         if not start:
@@ -314,7 +313,6 @@ class Doccano(Export):
     def _labels(
         self, fields: Entry, member: str | None, *, is_json: bool
     ) -> dict[str | None, list[str]]:
-        """Return the labels of a record by annotator, an empty list where it has none."""
         wanted = _FIELDS if self.field is None else (self.field,)
         key = next((key for key in wanted if key in fields), None)
         if key is None:
@@ -381,7 +379,6 @@ def _is_text(value: object) -> TypeGuard[str]:
 
 
 def _is_start(head: bytes) -> bool:
-    """Return whether a file starts with labels as doccano lists them."""
     text = head.removeprefix(b"\xef\xbb\xbf").lstrip()
     if text.startswith(b"__label__"):
         return True

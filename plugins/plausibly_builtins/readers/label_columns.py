@@ -51,30 +51,25 @@ class LabelColumns(TableExport):
     def array_content(
         self, path: Path, found: NamedArray, labels: Sequence[str] | None
     ) -> Content | AnnotationTable:
-        """Return what an array (example, label) holds."""
         raise NotImplementedError(type(self).__name__)
 
     def lines_content(self, path: Path, labels: Sequence[str] | None) -> Content | AnnotationTable:
-        """Return what JSON Lines hold, one object per example."""
         raise NotImplementedError(type(self).__name__)
 
     def rows_content(
         self, table: TextTable, labels: Sequence[str] | None
     ) -> Content | AnnotationTable:
-        """Return what a table with rows holds."""
         raise NotImplementedError(type(self).__name__)
 
     def table_content(
         self, table: TextTable, labels: Sequence[str] | None
     ) -> Content | AnnotationTable:
-        """Return what a table of text holds."""
         table.need(self.ignore, do="name columns of the file in ignore")
         if not len(table):
             raise refused("file-empty", " is empty", "one row per example", "a header and no rows")
         return self.rows_content(table, labels)
 
     def content(self, path: Path, labels: Sequence[str] | None) -> Content | AnnotationTable:
-        """Return what the file holds, by its ending."""
         ending = path.suffix.lower()
         if ending == ".npy":
             return self.array_content(path, from_npy(path, "annotations"), labels)
@@ -140,7 +135,6 @@ def key_text(line: int, entry: Entry, key: str) -> str:
 def labels_in_order(
     width: int, labels: Sequence[str] | None, noun: str, place: str = ""
 ) -> list[str]:
-    """Return the declared labels, where there is one for each of the numbers."""
     if labels is not None and len(labels) == width:
         return list(labels)
     what, expected = f"{place} has {several(width, noun)}", f"names in the order of the {noun}s"
@@ -160,7 +154,6 @@ def labels_of(reader: str, found: NamedArray, labels: Sequence[str] | None) -> l
 
 
 def check_columns(reader: str, columns: Sequence[str], labels: Sequence[str]) -> None:
-    """Raise ``label-unknown`` unless every column is of a declared label."""
     outside = [name for name in columns if name not in labels]
     if outside:
         meant = near(outside[0], [name for name in labels if name not in columns])

@@ -95,7 +95,6 @@ class Result:
         return any(self.fields.get(key) is True for key in ("ground_truth", "honeypot"))
 
     def people(self) -> list[tuple[str | None, str | None]]:
-        """Return the id and the address of each person that the result names."""
         found = (self.fields.get(field) for field in _PEOPLE)
         return [
             (text_of(person.get("id")), text_of(person.get("email")))
@@ -122,7 +121,6 @@ def _is_cancelled(fields: Entry) -> bool:
 
 
 def _is_task(entry: object) -> bool:
-    """Return whether an object of JSON looks like a task, or like one annotation with its task."""
     if not isinstance(entry, dict):
         return False
     if isinstance(entry.get("result"), list) and isinstance(entry.get("task"), (dict, JsonNumber)):
@@ -145,7 +143,6 @@ def _files(path: Path) -> list[Path]:
 
 
 def _load(path: Path) -> list[Task]:
-    """Return the tasks of an export, which have no names of examples yet."""
     expected = "a list of tasks with their annotations"
     tasks: list[Task] = []
     for file in _files(path):
@@ -276,7 +273,6 @@ def _repeats_prediction(
     predictions: Sequence[Result],
     control: Control,
 ) -> bool:
-    """Return whether an answer repeats the prediction that it was made from."""
     parent = text_of(result.fields.get("parent_prediction"))
     if parent is None:
         return False
@@ -324,7 +320,6 @@ class LabelStudioOptions(TimedExport):
     example: str = "id"
 
     def chosen(self, results: Iterable[Result], name: str | None) -> Control:
-        """Return the control of this name in some results, or the only one."""
         control = Control(
             reader=self.reader, name=name or "", taxonomy=self.taxonomy, buckets=self.buckets
         )
@@ -339,7 +334,6 @@ class LabelStudioOptions(TimedExport):
         name: str | None,
         truth: Literal["count", "drop"] | None = "count",
     ) -> Content:
-        """Return the answers that a control gives to tasks."""
         results = [result for task in tasks for result in (*task.annotations, *task.drafts)]
         control, author = self.chosen(results, name), _authors(results)
         by_example: dict[str, list[Task]] = {}
@@ -533,7 +527,6 @@ class LabelStudioMin(LabelStudioOptions):
 
 
 def _annotation(record: Entry, place: str, control: Control) -> Result | None:
-    """Return the annotation of a record of JSON-MIN, if it is one."""
     keys = [key for key in record if control.index(key) is not None and record[key] is not None]
     if text_of(record.get(_ID)) is None:
         if not keys:

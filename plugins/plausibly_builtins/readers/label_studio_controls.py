@@ -36,7 +36,6 @@ class Region:
     score: object = None
 
     def unfit(self, place: str, expected: str, found: object) -> InputError:
-        """Return the error about a value that the type of the control does not have."""
         what = f" {place}: the value of control {quoted(self.control)} is not {expected}"
         details = {"control": self.control, "place": place}
         return refused("value-unfit", what, expected, json_shown(found), **details)
@@ -58,7 +57,6 @@ class Control:
 
     @property
     def repeats(self) -> bool:
-        """Whether each index of the name is an example of its own."""
         return _INDEX in self.name
 
     def index(self, control: str) -> str | None:
@@ -70,7 +68,6 @@ class Control:
         return match[1] if match else None
 
     def by_index(self, regions: Iterable[Region]) -> dict[str, list[Region]]:
-        """Return the regions of the control, by the index in its name."""
         found: dict[str, list[Region]] = {}
         for region in regions:
             index = self.index(region.control)
@@ -89,7 +86,6 @@ class Control:
         return self._ranks(regions[0], at)
 
     def labels(self, region: Region, at: str) -> list[str]:
-        """Return the labels that a value names, each once."""
         if region.type == "pairwise":
             return [self._label(region, region.value.get("selected"), at)]
         found = region.value.get(region.type)
@@ -121,7 +117,6 @@ class Control:
         return label
 
     def _ranks(self, region: Region, at: str) -> list[list[str]]:
-        """Return the blocks of ranks that the value of a ranker holds, the best first."""
         ranker = region.value.get(RANKER)
         if not isinstance(ranker, dict):
             raise region.unfit(at, "an object with ranks", ranker)
@@ -190,7 +185,6 @@ def choose_control(regions: Iterable[Region], control: Control, *, numbers: bool
 
 
 def _typed(types: Mapping[str, set[str]], names: Iterable[str] | None = None) -> str:
-    """Return names of controls with their types."""
     shown = types if names is None else names
     return listed(f"{quoted(n)} ({', '.join(sorted(types[n])) or 'no type'})" for n in shown)
 
@@ -198,7 +192,6 @@ def _typed(types: Mapping[str, set[str]], names: Iterable[str] | None = None) ->
 def unknown_control(
     control: Control, known: Sequence[str], got: str, **details: object
 ) -> InputError:
-    """Return the error about a control without answers."""
     meant = near(control.name, known)
     do = f"did you mean {as_argument(control.reader, control=meant)}?" if meant else "name one"
     what = f" holds no answer to a control {quoted(control.name)}"

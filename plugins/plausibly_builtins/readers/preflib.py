@@ -114,13 +114,11 @@ def read_profile(path: Path, source: str) -> Profile:
 
 
 def _broken(line: int, expected: str, got: str) -> InputError:
-    """Return the error about a line that is not as the format has it."""
     what, got = " is not as PrefLib has it", got if len(got) <= 60 else f"{got[:59]}…"
     return line_refused(line, "preflib-broken", what, expected, got)
 
 
 def _header(head: Lines, body: Lines, ending: str) -> Profile:
-    """Return what the lines before the ballots say."""
     fields: dict[str, tuple[int, str]] = {}
     for line, text in head:
         if body and line > body[0][0]:
@@ -214,7 +212,6 @@ def _older(lines: Lines, ending: str) -> tuple[Profile, Lines]:
 
 
 def _ballot(line: int, count: str, order: str) -> Ballot:
-    """Return the ballot on a line: its count, and its groups."""
     if not _COUNT.fullmatch(count.strip()):
         raise _broken(line, "count: order, as 3: 1,{2,4}", quoted(count.strip()))
     groups: list[tuple[int, ...]] = []
@@ -234,7 +231,6 @@ def _ballot(line: int, count: str, order: str) -> Ballot:
 
 
 def _check(ballot: Ballot, profile: Profile) -> None:
-    """Raise an error unless a ballot is one of its type, of alternatives that there are."""
     number, line, kind, groups = len(profile.alternatives), ballot.line, profile.type, ballot.groups
     named = [place for group in groups for place in group]
     outside = [place for place in named if not 0 < place <= number]

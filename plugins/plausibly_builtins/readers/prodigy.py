@@ -58,7 +58,6 @@ class Line:
         return line_refused(self.number, "answer-unfit", what, expected, got)
 
     def view(self) -> str:
-        """Return its view: a choice, or a binary question."""
         found = self.fields.get("_view_id")
         if found is None or found == _BINARY:
             spans = "spans" if self.fields.get("spans") else _BINARY

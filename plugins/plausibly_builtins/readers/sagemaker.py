@@ -139,7 +139,6 @@ def _merged(
 
 
 def _all_workers(found: object, example: str, place: str, source: str) -> Iterator[Response]:
-    """Yield the answer of each worker on a line."""
     for number, entry in enumerate(found if isinstance(found, list) else [found], start=1):
         where = f"{place}, worker {number}"
         expected = "workerId, and annotationData with content"
@@ -251,7 +250,6 @@ class SageMaker(Export):
         )
 
     def _votes(self, found: Iterable[Response], examples: Sequence[str]) -> Content:
-        """Return what single workers filled into a form."""
         answers = list(found)
         forms = [entry_of(one.answer) for one in answers]
         field = self._field(forms)

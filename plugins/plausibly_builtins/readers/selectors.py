@@ -61,7 +61,6 @@ class Selectors(Reader):
 
 
 def _ranks(blocks: object, labels: Sequence[str], where: str) -> dict[int, int]:
-    """Return the rank of each label in a ranking."""
     ranks: dict[int, int] = {}
     for rank, indices in enumerate(_filled(blocks, 2, where), start=1):
         place = f"{where}, block {rank}"

@@ -94,7 +94,6 @@ class VoteLists(Export):
         return _FIELDS if self.field is None else (self.field,)
 
     def _votes(self, line: int, entry: Entry) -> Sequence[str] | Mapping[str, Sequence[str]]:
-        """Return the votes of an object: labels, or annotators by label."""
         keys = [key for key in self._keys() if key in entry]
         if len(keys) != 1:
             what = f" line {counted(line)} holds {'votes twice' if keys else 'no votes'}"

@@ -127,7 +127,6 @@ class WideTable(TableExport):
         )
 
     def _warn(self, table: TextTable, annotators: Places) -> None:
-        """Warn of labels that may be no labels, or whole numbers."""
         cells = Counter(c for place, _ in annotators for c in table.columns[place] if c)
         for text in self.missing:
             cells.pop(text, None)
@@ -159,7 +158,6 @@ class WideTable(TableExport):
                 )
 
     def _offered(self, table: TextTable, annotators: Places) -> list[str] | None:
-        """Return the labels that every column says it could hold, in their order."""
         found = [table.offered.get(name) for _, name in annotators]
         if self.separator is not None or any(labels is None for labels in found):
             return None
@@ -169,7 +167,6 @@ class WideTable(TableExport):
     def _columns(
         self, table: TextTable, labels: Sequence[str] | None
     ) -> tuple[int | None, list[tuple[int, str]]]:
-        """Return the place of the column of the examples, and those of the annotators, by name."""
         _check_header(table)
         example = self._example(table)
         # What is ignored has to be there, and may hold anything.
@@ -194,7 +191,6 @@ class WideTable(TableExport):
         return example, wanted
 
     def _example(self, table: TextTable) -> int | None:
-        """Return the place of the column that names the examples, as the header says."""
         if self.example is not None:
             return table.header.index(self.example) if self.example in table.header else None
         for name in _EXAMPLE if table.named else ():
@@ -205,7 +201,6 @@ class WideTable(TableExport):
 
 
 def _check_header(table: TextTable) -> None:
-    """Raise an error where names repeat, or where a column with content has none."""
     counts = Counter(name for name in table.header if name)
     twice = [name for name, count in counts.items() if count > 1]
     if twice:
@@ -276,7 +271,6 @@ def _check_unclear(
 def _unclear(
     table: TextTable, unclear: Sequence[str], what: str, *, named: bool = False
 ) -> InputError:
-    """Return the error about columns that may be of no annotator."""
     do = as_argument("wide-table", ignore=unclear) + ", if it is of no annotator"
     if not named:
         do = f"{as_argument('wide-table', example=unclear[0])}, if it names the examples; {do}"
