@@ -11,6 +11,7 @@ import attrs
 from plausibly.plugin import counted, listed, quoted, several
 from plausibly.plugin.readers import Response, json_head, read_json, states
 from plausibly_builtins.readers.base import (
+    AGAIN,
     CONSOLIDATED,
     Content,
     Entry,
@@ -20,6 +21,7 @@ from plausibly_builtins.readers.base import (
     Unlabelled,
     as_argument,
     check_annotator,
+    entry_of,
     refused,
     shown,
     text_of,
@@ -64,16 +66,13 @@ class Coco(Export):
     def recognises(self, path: Path, head: bytes) -> bool:
         """Return whether the file is an object with the three lists, as far as it is shown."""
         values = json_head(head)
-        if len(values) != 1 or not isinstance(values[0], dict):
+        found = entry_of(values[0]) if len(values) == 1 else {}
+        seen = [found[key] for key in _LISTS if key in found]
+        if not all(isinstance(one, list) for one in seen):
             return False
-        found = values[0]
-        if not all(isinstance(found.get(key, []), list) for key in _LISTS):
-            return False
-        seen = [key for key in _LISTS if key in found]
-        if len(seen) == len(_LISTS):
-            return True
         # In a long file the other lists come later.
-        return bool(seen) and len(head) >= 32_768 and set(found) <= {*_LISTS, *_OTHERS}
+        is_long = len(head) >= 32_768 and set(found) <= {*_LISTS, *_OTHERS}
+        return len(seen) == len(_LISTS) or (bool(seen) and is_long)
 
     def content(self, path: Path, labels: Sequence[str] | None) -> Content:
         lists = _lists(path)
@@ -105,18 +104,17 @@ class Coco(Export):
         ]
         answered = {image for image, _ in found}
         without = [name for key, name in images.items() if key not in answered]
-        if self.unlabelled == "empty":
-            responses += [
-                Response(example=name, annotator=alone, answer=None, state=states.EMPTY)
-                for name in without
-            ]
-            without = []
+        is_empty = self.unlabelled == "empty"
+        for name in without if is_empty else ():
+            empty = Response(example=name, annotator=alone, answer=None, state=states.EMPTY)
+            responses.append(empty)
+        unassigned = 0 if is_empty else len(without)
         return Content(
             kind=self.kind,
             responses=responses,
             examples=images.values(),
             offered=list(categories.values()),
-            left_out={"images without annotation (not annotated, or of no label)": len(without)},
+            left_out={"images without annotation (not annotated, or of no label)": unassigned},
         )
 
     def _check_instances(self, annotations: Sequence[Entry]) -> None:
@@ -127,8 +125,7 @@ class Coco(Export):
         number = f"{several(len(places), 'annotation')} of {counted(len(annotations))}"
         first = listed(f".annotations[{at}]" for at in places)
         what = f": {number} with a place inside the image ({first})"
-        expected = "annotations of whole images: image_id and category_id"
-        do = as_argument("coco", instances=True)
+        expected, do = "annotations of whole images", as_argument("coco", instances=True)
         do += ", if an instance means that its image shows the category"
         raise refused("instances-refused", what, expected, listed(keys), do, annotations=places)
 
@@ -147,25 +144,22 @@ def _lists(path: Path) -> dict[str, Sequence[Entry]]:
 def _named(entries: Sequence[Entry], noun: str, name: str) -> dict[str, str]:
     """Return the names of images or categories by their ids; neither is there twice."""
     found: dict[str, str] = {}
-    taken = set[str]()
+    by_name: dict[str, str] = {}
     for at, entry in enumerate(entries):
         place = f".{'images' if noun == 'image' else 'categories'}[{at}]"
         for key in ("id", name):
             if text_of(entry.get(key)) is None:
-                where = f"{place}.{key}"
-                raise _SHAPE.refused(where, "a text or number", None, shown(entry, key))
+                got = shown(entry, key)
+                raise _SHAPE.refused(f"{place}.{key}", "a text or number", None, got)
         identity, called = str(entry["id"]), str(entry[name])
-        if identity in found or called in taken:
-            again = f"name of another {noun}, {quoted(called)}"
-            if identity in found:
-                again = f"id of another {noun}, {identity}"
-            what, expected = f": {place} has the {again}", f"each {noun} once"
-            got, do = f"{found.get(identity, called)} before", "keep one of them"
-            if noun == "image" and identity not in found:
-                do = as_argument("coco", example="id")
-            raise refused(f"{noun}-twice", what, expected, got, do, place=place)
-        found[identity] = called
-        taken.add(called)
+        if identity in found or called in by_name:
+            what, do = f": {place} has the id of another {noun}, {identity}", AGAIN
+            if identity not in found:
+                what = f": {place} has the name of another {noun}, {quoted(called)}"
+                do = as_argument("coco", example="id") if noun == "image" else do
+            got = f"{found.get(identity, called)} before"
+            raise refused(f"{noun}-twice", what, f"each {noun} once", got, do, place=place)
+        found[identity] = by_name[called] = called
     return found
 
 
@@ -176,5 +170,5 @@ def _known(entry: Entry, noun: str, known: Mapping[str, str], place: str) -> str
     if value is None or value not in known:
         what, got = f": {place} is of no {noun} of the file", shown(entry, key)
         expected = f"{key}, one of {counted(len(known))}"
-        raise refused(f"{noun}-unknown", what, expected, got, "export it again", place=place)
+        raise refused(f"{noun}-unknown", what, expected, got, place=place)
     return value

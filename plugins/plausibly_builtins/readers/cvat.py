@@ -83,9 +83,8 @@ class Cvat(Export):
             with within(path, file) if where else nullcontext(), about(file.name):
                 root = read_xml(file, "annotations")
                 if root.tag != "annotations":
-                    what, expected = " holds no annotations of CVAT", "<annotations> around all"
-                    got, do = f"<{root.tag[:40]}>", "export as CVAT for images 1.1"
-                    raise refused("cvat-unlike", what, expected, got, do)
+                    got, expected = f"<{root.tag[:40]}>", "<annotations>, of CVAT for images 1.1"
+                    raise refused("cvat-unlike", " holds no annotations of CVAT", expected, got)
                 offered |= _offered(root)
                 inside = (*root.all("image", "*"), *root.children)
                 shapes.update(child.tag for child in inside if child.tag in _SHAPES)
@@ -93,9 +92,9 @@ class Cvat(Export):
                     place = f"line {counted(image.line)}"
                     name = image.attributes.get("name", "")
                     if not name:
-                        what, expected = f" {place} names no image", "an attribute name"
-                        got = listed(image.attributes) or "no attribute"
-                        raise refused("image-unnamed", what, expected, got, "export it again")
+                        what, got = f" {place} names no image", listed(image.attributes)
+                        got = got or "no attribute"
+                        raise refused("image-unnamed", what, "an attribute name", got)
                     images.append(name)
                     tags += image.all("tag")
                     answer, of = self._answer(image, state, left_out)
@@ -114,8 +113,7 @@ class Cvat(Export):
             expected = "tags, which say what an image shows; shapes say where something is"
             counts = {tag: shapes[tag] for tag in _SHAPES if shapes[tag]}
             got = listed(f"{counted(number)} {tag}" for tag, number in counts.items())
-            do = "export a task in which images are tagged"
-            raise refused("tags-missing", what, expected, got, do, shapes=counts)
+            raise refused("tags-missing", what, expected, got, shapes=counts)
         if self.attribute is not None and not responses:
             inner = (item for tag in tags for item in tag.all("attribute"))
             seen = sorted({item.attributes.get("name", "") for item in inner})
@@ -147,8 +145,7 @@ class Cvat(Export):
                 raise refused("annotator-twice", what, expected, got, "rename one of them")
             files[name] = file
         if not files:
-            do = "unpack the exports into it"
-            raise refused("file-missing", " holds no XML file", expected, "none", do)
+            raise refused("file-missing", " holds no XML file", expected, "none")
         return files
 
     def _answer(

@@ -34,9 +34,8 @@ class Selectors(Reader):
         """Return the annotation table in the file, of kind ``partial-ranking``."""
         with about(path.name):
             if labels is None:
-                what, expected = " holds indices and no label names", "names in their order"
-                do = 'labels="labels.txt" (one name per line)'
-                raise refused("labels-unnamed", what, expected, "", do)
+                what, do = " holds no label names", 'labels="labels.txt" (one name per line)'
+                raise refused("labels-unnamed", what, "names in their order", "", do)
             cases = _filled(read_json(path, expected="nested lists of indices"), 0, "")
             examples: list[int] = []
             mentions: list[tuple[int, int, int]] = []

@@ -75,12 +75,9 @@ class VoteLists(Export):
                 continue
             cast = Counter(vote for vote in votes if vote not in self.no_vote)
             empty += len(votes) - cast.total()
-            responses += [
-                Response(
-                    example=name, annotator=None, answer=label, weight=float(count), place=place
-                )
-                for label, count in cast.items()
-            ]
+            shared = Response(example=name, annotator=None, answer=None, place=place)
+            each = cast.items()
+            responses += [attrs.evolve(shared, answer=one, weight=float(n)) for one, n in each]
         return Content(
             kind="single-label",
             responses=responses,
