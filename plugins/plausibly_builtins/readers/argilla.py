@@ -16,28 +16,11 @@ from plausibly.plugin.readers import (
     json_shown,
     states,
 )
-from plausibly_builtins.readers.base import (
-    Content,
-    Entry,
-    Export,
-    Scored,
-    Shape,
-    as_argument,
-    choose,
-    entry_of,
-    example_names,
-    first_entries,
-    only_predictions,
-    predictions_ranked,
-    refused,
-    short,
-    text_of,
-    warn_of,
-)
+from plausibly_builtins.readers import base
 
 AnswerKind: TypeAlias = Literal["single-label", "label-set", "partial-ranking"]
 
-_SHAPE: Final = Shape("record-unlike")
+_SHAPE: Final = base.Shape("record-unlike")
 _STATES: Final = {
     "submitted": states.ANSWERED,
     "draft": states.UNFINISHED,
@@ -73,7 +56,7 @@ class Answer:
             return None
         if self.status is not None and str(self.status) not in _STATES:
             expected = listed((*_STATES, _PENDING), most=len(_STATES) + 1)
-            raise Shape("status-unknown").refused(self.place, expected, self.status)
+            raise base.Shape("status-unknown").refused(self.place, expected, self.status)
         state = states.ANSWERED if self.status is None else _STATES[str(self.status)]
         return states.SKIPPED if state == states.ANSWERED and self.value is None else state
 
@@ -90,7 +73,7 @@ class Answer:
             return "ranks"
         expected = "a label, a number, a list of labels, or labels with ranks from 1"
         do = "choose a question about labels; spans and tables are not read"
-        raise Shape("answer-unfit", do).refused(self.place, expected, value)
+        raise base.Shape("answer-unfit", do).refused(self.place, expected, value)
 
     def as_kind(self, kind: str) -> list[str] | list[list[str]]:
         """Return the value as its kind of answer reads it; the rank null is no rank."""
@@ -118,7 +101,7 @@ class Answer:
         if len(scores) != len(labels):
             got = f"{several(len(labels), 'label')}, {several(len(scores), 'score')}"
             expected = "one score for all labels of a suggestion, or one each"
-            raise Shape("scores-unlike").refused(self.place, expected, scores, got)
+            raise base.Shape("scores-unlike").refused(self.place, expected, scores, got)
         for label, number in zip(labels, scores, strict=True):
             # What is no number is shown as it stands, and refused with its example.
             yield str(label), None if number is None else json_shown(number)
@@ -126,7 +109,7 @@ class Answer:
 
 def _is_ranked(items: Sequence[object]) -> bool:
     """Return whether all items are labels with ranks, or all labels in order."""
-    entries = list(map(entry_of, items))
+    entries = list(map(base.entry_of, items))
     ranks = [entry["rank"] for entry in entries if "rank" in entry]
     whole = (
         rank is None or (isinstance(rank, JsonNumber) and (rank.whole or 0) > 0) for rank in ranks
@@ -141,7 +124,7 @@ class Record:
     """A record, in any of the forms; `columns` are the keys of all records of a flat file."""
 
     place: str
-    fields: Entry
+    fields: base.Entry
     columns: frozenset[str] | None
 
     def questions(self, part: str, end: str) -> list[str]:
@@ -159,7 +142,7 @@ class Record:
     def responses(self, question: str) -> Iterator[Answer]:
         part = self.fields.get("responses")
         if self.columns is not None:
-            entries: Sequence[Entry] = self._from_columns(question, self.columns)
+            entries: Sequence[base.Entry] = self._from_columns(question, self.columns)
         elif isinstance(part, dict):
             entries = self._entries(part.get(question))
         else:
@@ -179,7 +162,7 @@ class Record:
         keys: tuple[str, ...] = ("value", "score", "agent")
         part = self.fields.get("suggestions")
         if self.columns is not None:
-            entries: Sequence[Entry] = [self.fields]
+            entries: Sequence[base.Entry] = [self.fields]
             keys = tuple(question + end for end in (_SUGGESTION, _SCORE, _AGENT))
         elif isinstance(part, dict):
             entries = self._entries([part.get(question) or {}])
@@ -188,16 +171,16 @@ class Record:
         found = [[entry.get(key) for key in keys] for entry in entries]
         return [Answer(place=self.place, value=v, score=s, agent=a) for v, s, a in found]
 
-    def _entries(self, found: object) -> Sequence[Entry]:
+    def _entries(self, found: object) -> Sequence[base.Entry]:
         return _SHAPE.objects(found, self.place, "a list of responses or suggestions")
 
-    def _values(self, entry: Entry) -> Mapping[str, object]:
+    def _values(self, entry: base.Entry) -> Mapping[str, object]:
         """Return the values by question of a response of version 1; none where it has null."""
         found = {} if entry.get("values") is None else entry["values"]
         values = _SHAPE.as_object(found, self.place, 'an object "values" in a response')
         return {n: v.get("value") if isinstance(v, dict) else v for n, v in values.items()}
 
-    def _from_columns(self, question: str, columns: frozenset[str]) -> list[Entry]:
+    def _from_columns(self, question: str, columns: frozenset[str]) -> list[base.Entry]:
         """Return the responses in the three lists of a flat record, which go together."""
 
         def cells(end: str, size: int) -> Sequence[object]:
@@ -212,19 +195,21 @@ class Record:
             expected, place = "a user and a status for each response", self.place
             got = f"{several(len(values), 'response')}, {several(len(users), 'user')}, "
             got += f"{counted(len(statuses))} status{'' if len(statuses) == 1 else 'es'}"
-            raise refused("responses-unlike", what, expected, got, place=place, question=question)
+            raise base.refused(
+                "responses-unlike", what, expected, got, place=place, question=question
+            )
         return [
             {"value": value, "user_id": user, "status": status}
             for value, user, status in zip(values, users, statuses, strict=True)
         ]
 
 
-def _stems(fields: Entry, end: str) -> list[str]:
+def _stems(fields: base.Entry, end: str) -> list[str]:
     return [key.removesuffix(end) for key in fields if key.endswith(end) and key != end]
 
 
 def _is_record(entry: object) -> bool:
-    fields = entry_of(entry)
+    fields = base.entry_of(entry)
     marks = [question + _USERS for question in _stems(fields, _RESPONSES)]
     marks += [question + _AGENT for question in _stems(fields, _SUGGESTION)]
     if marks:
@@ -244,20 +229,20 @@ def _load(path: Path) -> list[Record]:
     if not flat and not columns & {"responses", "suggestions"}:
         what, seen = " holds no responses of Argilla", sorted(columns)
         expected = '"responses" in the records, or "QUESTION.responses" in flat ones'
-        got = listed(map(short, seen)) or several(len(found), "record")
-        raise refused("argilla-shape", what, expected, got, seen=seen)
+        got = listed(map(base.short, seen)) or several(len(found), "record")
+        raise base.refused("argilla-shape", what, expected, got, seen=seen)
     kept = columns if flat else None
     return [Record(place=place, fields=fields, columns=kept) for place, fields in found]
 
 
-def _named(entry: Entry, key: str) -> object:
+def _named(entry: base.Entry, key: str) -> object:
     """Return what stands under a key of a record, of its metadata or of its fields."""
-    parts = (entry, entry_of(entry.get("metadata")), entry_of(entry.get("fields")))
+    parts = (entry, base.entry_of(entry.get("metadata")), base.entry_of(entry.get("fields")))
     return next((part[key] for part in parts if part.get(key) is not None), None)
 
 
 @attrs.frozen(kw_only=True)
-class Argilla(Scored, Export):
+class Argilla(base.Scored, base.Export):
     """Read records of Argilla: nested or flat ones of version 2, or those of version 1.
 
     One question gives the answers. A label question or a rating names one label, a multi-label
@@ -283,15 +268,15 @@ class Argilla(Scored, Export):
 
     def recognises(self, path: Path, head: bytes) -> bool:
         """Return whether records with responses or suggestions of Argilla come first."""
-        return any(map(_is_record, first_entries(head)))
+        return any(map(_is_record, base.first_entries(head)))
 
-    def content(self, path: Path, labels: Sequence[str] | None) -> Content:
+    def content(self, path: Path, labels: Sequence[str] | None) -> base.Content:
         records = _load(path)
         questions = sorted({q for one in records for q in one.questions("responses", _RESPONSES)})
         suggested = any(one.questions("suggestions", _SUGGESTION) for one in records)
         if not questions and (self.question is None or suggested):
             tasks = several(len(records), "record")
-            raise only_predictions("argilla", tasks, predicted=suggested)
+            raise base.only_predictions("argilla", tasks, predicted=suggested)
         question = self._question(questions)
         names = self._names(path.name, records)
         found = [
@@ -307,7 +292,7 @@ class Argilla(Scored, Export):
             expected = "submitted, draft or discarded"
             do = "export flat records, which have it: dataset.records.to_list(flatten=True)"
             got = "no status: each counts, also what may be a draft or discarded"
-            warn_of(path.name, "status-missing", what, expected, got, do)
+            base.warn_of(path.name, "status-missing", what, expected, got, do)
         responses = [
             Response(
                 example=name,
@@ -318,7 +303,7 @@ class Argilla(Scored, Export):
             )
             for name, answer, state in found
         ]
-        return Content(kind=kind, responses=responses, examples=names)
+        return base.Content(kind=kind, responses=responses, examples=names)
 
     def scored(self, path: Path) -> tuple[Iterable[NamedPrediction], Iterable[str], Sequence[str]]:
         records = _load(path)
@@ -334,11 +319,11 @@ class Argilla(Scored, Export):
         ]
         if self._kind(question, [answer for _, answer in found]) == "partial-ranking":
             do = "choose a question about labels"
-            raise predictions_ranked(f"suggestions to {quoted(question)}", do)
+            raise base.predictions_ranked(f"suggestions to {quoted(question)}", do)
         predictions = [
             NamedPrediction(
                 example=name,
-                model=text_of(answer.agent) or "",
+                model=base.text_of(answer.agent) or "",
                 scores=tuple(answer.scores()),
                 place=answer.place,
             )
@@ -350,13 +335,13 @@ class Argilla(Scored, Export):
         if self.question is not None and not questions:
             return self.question
         names = ("questions-several", "question-unknown")
-        return choose(("argilla", "question"), "questions", questions, self.question, names)
+        return base.choose(("argilla", "question"), "questions", questions, self.question, names)
 
     def _names(self, source: str, records: Sequence[Record]) -> list[str]:
         key, entries = self.example, [(record.place, record.fields) for record in records]
         if key is not None:
             entries = [(place, {key: _named(fields, key)}) for place, fields in entries]
-        return example_names(source, "argilla", entries, key, _USUAL_NAMES)
+        return base.example_names(source, "argilla", entries, key, _USUAL_NAMES)
 
     def _kind(self, question: str, answers: Sequence[Answer]) -> str:
         """Return the kind of the answers: what their form says, or the user."""
@@ -371,20 +356,22 @@ class Argilla(Scored, Export):
         if "label" in first and len(first) > 1:
             got = listed(f"{_FORMS[form][0]} ({place})" for form, place in first.items())
             do = "put the records of one form into a file of their own"
-            raise refused("answers-mixed", f"{of} of two forms", "one form", got, do)
+            raise base.refused("answers-mixed", f"{of} of two forms", "one form", got, do)
         form = "ranks" if "ranks" in first else next(iter(first), None)
         if form is None:
             return self.kind or "single-label"
         called, kinds = _FORMS[form]
         got = f"{called}, first {first[form]}"
         if self.kind is not None and self.kind not in kinds:
-            do = as_argument("argilla", kind=kinds[0]) + ", or leave kind out"
-            raise refused("kind-unfit", f"{of} {called}", f"answers of kind {self.kind}", got, do)
+            do = base.as_argument("argilla", kind=kinds[0]) + ", or leave kind out"
+            raise base.refused(
+                "kind-unfit", f"{of} {called}", f"answers of kind {self.kind}", got, do
+            )
         if self.kind is None and form == "list":
             do = (
-                as_argument("argilla", question=question, kind="label-set")
+                base.as_argument("argilla", question=question, kind="label-set")
                 + ', or "partial-ranking"'
             )
             expected = "the kind: the export writes both as lists"
-            raise refused("kind-unclear", f"{of} either sets or rankings", expected, got, do)
+            raise base.refused("kind-unclear", f"{of} either sets or rankings", expected, got, do)
         return self.kind or kinds[0]

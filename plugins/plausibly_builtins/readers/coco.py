@@ -10,31 +10,18 @@ import attrs
 
 from plausibly.plugin import counted, listed, quoted, several
 from plausibly.plugin.readers import Response, json_head, read_json, states
-from plausibly_builtins.readers.base import (
-    AGAIN,
-    CONSOLIDATED,
-    Content,
-    Entry,
-    Export,
-    Kind,
-    Shape,
-    Unlabelled,
-    as_argument,
-    check_annotator,
-    entry_of,
-    refused,
-    shown,
-    text_of,
-)
+from plausibly_builtins.readers import base
 
-_SHAPE = Shape("coco-unlike", 'export it again, or name the reader that it is for: reader="NAME"')
+_SHAPE = base.Shape(
+    "coco-unlike", 'export it again, or name the reader that it is for: reader="NAME"'
+)
 _LISTS = ("images", "categories", "annotations")
 _OTHERS = frozenset({"info", "licenses"})
 _WHERE = ("bbox", "segmentation", "keypoints", "segments_info")
 
 
 @attrs.frozen(kw_only=True)
-class Coco(Export):
+class Coco(base.Export):
     """Read COCO JSON whose annotations are of whole images: ``image_id`` and ``category_id``.
 
     All categories of an image are one label set. The format has no annotators: responses are those
@@ -57,16 +44,16 @@ class Coco(Export):
         (counted in the summary), or an empty answer.
     """
 
-    kind: Kind = "label-set"
+    kind: base.Kind = "label-set"
     annotator: str | None = None
     example: Literal["file_name", "id"] = "file_name"
     instances: bool = False
-    unlabelled: Unlabelled = "not-assigned"
+    unlabelled: base.Unlabelled = "not-assigned"
 
     def recognises(self, path: Path, head: bytes) -> bool:
         """Return whether the file is an object with the three lists, as far as it is shown."""
         values = json_head(head)
-        found = entry_of(values[0]) if len(values) == 1 else {}
+        found = base.entry_of(values[0]) if len(values) == 1 else {}
         seen = [found[key] for key in _LISTS if key in found]
         if not all(isinstance(one, list) for one in seen):
             return False
@@ -74,15 +61,15 @@ class Coco(Export):
         is_long = len(head) >= 32_768 and set(found) <= {*_LISTS, *_OTHERS}
         return len(seen) == len(_LISTS) or (bool(seen) and is_long)
 
-    def content(self, path: Path, labels: Sequence[str] | None) -> Content:
+    def content(self, path: Path, labels: Sequence[str] | None) -> base.Content:
         lists = _lists(path)
         categories = _named(lists["categories"], "category", "name")
         images = _named(lists["images"], "image", self.example)
         self._check_instances(lists["annotations"])
         named = any(entry.get("annotator") is not None for entry in lists["annotations"])
         if named:
-            check_annotator(self.annotator, "names its annotators")
-        alone = self.annotator or CONSOLIDATED
+            base.check_annotator(self.annotator, "names its annotators")
+        alone = self.annotator or base.CONSOLIDATED
         found: dict[tuple[str, str | None], dict[str, str]] = {}
         for at, entry in enumerate(lists["annotations"]):
             place = f".annotations[{at}]"
@@ -91,13 +78,13 @@ class Coco(Export):
             who = entry.get("annotator") if named else alone
             if who is not None and not isinstance(who, str):
                 raise _SHAPE.refused(f"{place}.annotator", "a text or number", who)
-            found.setdefault((image, text_of(who)), {}).setdefault(label, place)
+            found.setdefault((image, base.text_of(who)), {}).setdefault(label, place)
         responses = [
             Response(
                 example=images[image],
                 annotator=annotator,
                 answer=list(places),
-                state=states.CONSOLIDATED if annotator == CONSOLIDATED else states.ANSWERED,
+                state=states.CONSOLIDATED if annotator == base.CONSOLIDATED else states.ANSWERED,
                 place=next(iter(places.values())),
             )
             for (image, annotator), places in found.items()
@@ -109,7 +96,7 @@ class Coco(Export):
             empty = Response(example=name, annotator=alone, answer=None, state=states.EMPTY)
             responses.append(empty)
         unassigned = 0 if is_empty else len(without)
-        return Content(
+        return base.Content(
             kind=self.kind,
             responses=responses,
             examples=images.values(),
@@ -117,7 +104,7 @@ class Coco(Export):
             left_out={"images without annotation (not annotated, or of no label)": unassigned},
         )
 
-    def _check_instances(self, annotations: Sequence[Entry]) -> None:
+    def _check_instances(self, annotations: Sequence[base.Entry]) -> None:
         keys = [key for key in _WHERE if any(entry.get(key) for entry in annotations)]
         if self.instances or not keys:
             return
@@ -125,50 +112,52 @@ class Coco(Export):
         number = f"{several(len(places), 'annotation')} of {counted(len(annotations))}"
         first = listed(f".annotations[{at}]" for at in places)
         what = f": {number} with a place inside the image ({first})"
-        expected, do = "annotations of whole images", as_argument("coco", instances=True)
+        expected, do = "annotations of whole images", base.as_argument("coco", instances=True)
         do += ", if an instance means that its image shows the category"
-        raise refused("instances-refused", what, expected, listed(keys), do, annotations=places)
+        raise base.refused(
+            "instances-refused", what, expected, listed(keys), do, annotations=places
+        )
 
 
-def _lists(path: Path) -> dict[str, Sequence[Entry]]:
+def _lists(path: Path) -> dict[str, Sequence[base.Entry]]:
     expected = f"an object with {listed(_LISTS)}"
     content = _SHAPE.as_object(read_json(path, expected=expected), ".", expected)
-    found: dict[str, Sequence[Entry]] = {}
+    found: dict[str, Sequence[base.Entry]] = {}
     for key in _LISTS:
         if not isinstance(content.get(key), list):
-            raise _SHAPE.refused(f".{key}", "a list", None, shown(content, key))
+            raise _SHAPE.refused(f".{key}", "a list", None, base.shown(content, key))
         found[key] = _SHAPE.objects(content[key], f".{key}", "a list")
     return found
 
 
-def _named(entries: Sequence[Entry], noun: str, name: str) -> dict[str, str]:
+def _named(entries: Sequence[base.Entry], noun: str, name: str) -> dict[str, str]:
     """Return the names of images or categories by their ids; neither is there twice."""
     found: dict[str, str] = {}
     by_name: dict[str, str] = {}
     for at, entry in enumerate(entries):
         place = f".{'images' if noun == 'image' else 'categories'}[{at}]"
         for key in ("id", name):
-            if text_of(entry.get(key)) is None:
-                got = shown(entry, key)
+            if base.text_of(entry.get(key)) is None:
+                got = base.shown(entry, key)
                 raise _SHAPE.refused(f"{place}.{key}", "a text or number", None, got)
         identity, called = str(entry["id"]), str(entry[name])
         if identity in found or called in by_name:
-            what, do = f": {place} has the id of another {noun}, {identity}", AGAIN
+            what, do = f": {place} has the id of another {noun}, {identity}", base.AGAIN
             if identity not in found:
                 what = f": {place} has the name of another {noun}, {quoted(called)}"
-                do = as_argument("coco", example="id") if noun == "image" else do
+                do = base.as_argument("coco", example="id") if noun == "image" else do
             got = f"{found.get(identity, called)} before"
-            raise refused(f"{noun}-twice", what, f"each {noun} once", got, do, place=place)
+            raise base.refused(f"{noun}-twice", what, f"each {noun} once", got, do, place=place)
         found[identity] = by_name[called] = called
     return found
 
 
-def _known(entry: Entry, noun: str, known: Mapping[str, str], place: str) -> str:
+def _known(entry: base.Entry, noun: str, known: Mapping[str, str], place: str) -> str:
     """Return an id that an annotation names, once it is known to be one of the file."""
     key = f"{noun}_id"
-    value = text_of(entry.get(key))
+    value = base.text_of(entry.get(key))
     if value is None or value not in known:
-        what, got = f": {place} is of no {noun} of the file", shown(entry, key)
+        what, got = f": {place} is of no {noun} of the file", base.shown(entry, key)
         expected = f"{key}, one of {counted(len(known))}"
-        raise refused(f"{noun}-unknown", what, expected, got, place=place)
+        raise base.refused(f"{noun}-unknown", what, expected, got, place=place)
     return value

@@ -14,19 +14,7 @@ from numpy.typing import NDArray
 
 from plausibly.plugin import AnnotationTable, build_table, counted, listed, quoted, several
 from plausibly.plugin.readers import JsonNumber, NamedArray, Response, TextTable, json_shown, states
-from plausibly_builtins.readers.base import (
-    AGAIN,
-    Content,
-    Entry,
-    as_argument,
-    check_named,
-    columns_missing,
-    line_refused,
-    reason,
-    refused,
-    short,
-    warn_of,
-)
+from plausibly_builtins.readers import base
 from plausibly_builtins.readers.label_columns import (
     COUNT,
     EXAMPLE_KEYS,
@@ -42,7 +30,7 @@ from plausibly_builtins.readers.label_columns import (
 
 _MOST = 2**53  # whole numbers that a float64 weight holds exactly
 _ROUNDED = 0.005  # shares may be written with two decimals
-_DROP = "name it, or " + as_argument("counts", unnamed="drop") + " (recorded)"
+_DROP = "name it, or " + base.as_argument("counts", unnamed="drop") + " (recorded)"
 _NO_COUNT = re.compile(r"-[0-9.,]+|[0-9]*[.,][0-9]+")
 """A number that is no count: below 0, or with a comma or a fraction."""
 
@@ -101,14 +89,14 @@ class Counts(LabelColumns):
 
     def array_content(
         self, path: Path, found: NamedArray, labels: Sequence[str] | None
-    ) -> Content | AnnotationTable:
+    ) -> base.Content | AnnotationTable:
         values = found.values
         fit = np.isfinite(values) & (values >= 0) & (values == np.floor(values)) & (values < _MOST)
         if not fit.all():
             row, column = (int(index) for index in np.argwhere(~fit)[0])
             what = f" row {counted(row + 1)}, column {column + 1} is not a number of votes"
             got = f"{values[row, column]}"
-            raise refused("count-unreadable", what, "a whole number, 0 or more", got)
+            raise base.refused("count-unreadable", what, "a whole number, 0 or more", got)
         votes = Votes(
             examples=found.examples,
             columns=labels_of("counts", found, labels),
@@ -117,7 +105,9 @@ class Counts(LabelColumns):
         )
         return self._content(votes, labels, path.name)
 
-    def lines_content(self, path: Path, labels: Sequence[str] | None) -> Content | AnnotationTable:
+    def lines_content(
+        self, path: Path, labels: Sequence[str] | None
+    ) -> base.Content | AnnotationTable:
         drop = self.unnamed == "drop"
         every = named_objects(path, "counts", self.example, _DROP, unnamed=drop)
         found = {line: self._counts(line, entry) for line, name, entry in every if name}
@@ -130,25 +120,27 @@ class Counts(LabelColumns):
             columns=columns,
             values=np.array(values, np.int64).reshape(len(names), len(columns)),
             places=[f"line {counted(line)}" for line in names],
-            left_out={reason(dropped, "line", "a name"): dropped},
+            left_out={base.reason(dropped, "line", "a name"): dropped},
             offered=False,
         )
         return self._content(votes, labels, path.name)
 
-    def _counts(self, line: int, entry: Entry) -> dict[str, int]:
+    def _counts(self, line: int, entry: base.Entry) -> dict[str, int]:
         """Return the counts of an object; lists beside them have to be the same numbers."""
         counter, field = entry.get(self.field), self.field
         if not isinstance(counter, dict):
             what = f" line {counted(line)} holds no counts as {quoted(field)}"
             expected = 'an object of label and votes, such as {"cat": 3, "dog": 1}'
-            got = json_shown(counter) if field in entry else listed(map(short, entry)) or "{}"
-            do, seen = as_argument("counts", field="KEY"), list(entry)
-            raise refused("key-missing", what, expected, got, do, line=line, seen=seen)
+            got = json_shown(counter) if field in entry else listed(map(base.short, entry)) or "{}"
+            do, seen = base.as_argument("counts", field="KEY"), list(entry)
+            raise base.refused("key-missing", what, expected, got, do, line=line, seen=seen)
         for label, number in counter.items():
             if not (isinstance(number, JsonNumber) and COUNT.fullmatch(number) and label):
-                what = f", {field}: no number of votes for {short(label)}"
+                what = f", {field}: no number of votes for {base.short(label)}"
                 expected = "a whole number, 0 or more, for each label with a name"
-                raise line_refused(line, "count-unreadable", what, expected, json_shown(number))
+                raise base.line_refused(
+                    line, "count-unreadable", what, expected, json_shown(number)
+                )
         counts = {label: _whole(number) for label, number in counter.items()}
         total, sizes = sum(counts.values()), sorted(filter(None, counts.values()))
         shares = [count / max(total, 1) for count in sizes]
@@ -163,12 +155,12 @@ class Counts(LabelColumns):
                 abs(a - b) > margin for a, b in zip(found, wanted, strict=True)
             ):
                 what, expected = f": {key} is not what {field} says", f"{several(total, 'vote')}"
-                raise line_refused(line, "counts-differ", what, expected, json_shown(beside))
+                raise base.line_refused(line, "counts-differ", what, expected, json_shown(beside))
         return counts
 
     def rows_content(
         self, table: TextTable, labels: Sequence[str] | None
-    ) -> Content | AnnotationTable:
+    ) -> base.Content | AnnotationTable:
         wrong = {
             name: _no_counts(cells)
             for name, cells in zip(table.header, table.columns, strict=True)
@@ -180,7 +172,7 @@ class Counts(LabelColumns):
         _check_counts(table, wrong, name)
         names = table.column(name)
         if self.unnamed != "drop":
-            check_named(table, names, "example", _DROP)
+            base.check_named(table, names, "example", _DROP)
         kept = [row for row, name in enumerate(names) if name]
         values = np.empty((len(kept), len(wrong)), np.int64)
         for place, column in enumerate(wrong):
@@ -193,25 +185,25 @@ class Counts(LabelColumns):
             columns=list(wrong),
             values=values,
             places=[table.place(row).removeprefix(f"{table.whose} ") for row in kept],
-            left_out={reason(dropped, "row", "a name"): dropped},
+            left_out={base.reason(dropped, "row", "a name"): dropped},
         )
         return self._content(votes, labels, table.whose, ignorable=True)
 
     def _name_column(self, table: TextTable, wrong: Mapping[str, Sequence[int]]) -> str:
         wanted = self.example or ("example" if "example" in wrong else None)
         if wanted is not None:
-            table.need([wanted], do=as_argument("counts", example="COLUMN"))
+            table.need([wanted], do=base.as_argument("counts", example="COLUMN"))
             if wanted in wrong:
                 return wanted
         for name, rows in wrong.items():
             if _is_text(table.column(name), rows):
                 return name
         do = example_hint("counts", table)
-        raise columns_missing(table, "names of examples", "a column example", do)
+        raise base.columns_missing(table, "names of examples", "a column example", do)
 
     def _content(
         self, votes: Votes, labels: Sequence[str] | None, source: str, *, ignorable: bool = False
-    ) -> Content | AnnotationTable:
+    ) -> base.Content | AnnotationTable:
         """Return the votes; examples by name, else in their order."""
         check_names(votes.columns, "label")
         check_names(votes.examples or [], "example", votes.places)
@@ -236,7 +228,7 @@ class Counts(LabelColumns):
             )
             for row, column in np.argwhere(votes.values).tolist()
         )
-        return Content(
+        return base.Content(
             kind="single-label",
             responses=responses,
             examples=examples,
@@ -266,7 +258,7 @@ def _plain(votes: Votes, examples: list[str], labels: Sequence[str] | None) -> A
         mention_label=place[column],
         response_weight=values[example, column],
         labels_declared=labels is not None or votes.offered,
-        left_out={reason: count for reason, count in votes.left_out.items() if count},
+        left_out={why: count for why, count in votes.left_out.items() if count},
     )
 
 
@@ -290,8 +282,8 @@ def _check_counts(table: TextTable, wrong: Mapping[str, list[int]], named: str) 
         what = f" holds no counts in column{'s' * (len(words) > 1)} {listed(map(quoted, words))}"
         expected = "one column that names the examples, then counts"
         got = f"{quoted(table.column(words[0])[wrong[words[0]][0]])} and the like"
-        do = as_argument("counts", ignore=words)
-        raise refused("columns-not-counts", what, expected, got, do, columns=words)
+        do = base.as_argument("counts", ignore=words)
+        raise base.refused("columns-not-counts", what, expected, got, do, columns=words)
     cells = sorted((row, name) for name, rows in wrong.items() for row in rows)
     if cells:
         row, name = cells[0]
@@ -299,14 +291,14 @@ def _check_counts(table: TextTable, wrong: Mapping[str, list[int]], named: str) 
         got = quoted(cell) + (f" ({several(len(cells), 'such cell')})" if cells[1:] else "")
         where = table.place(row).removeprefix(table.whose)
         what = f"{where}, column {quoted(name)} is not a number of votes"
-        do, lines = AGAIN, sorted({table.lines[at] for at, _ in cells})
+        do, lines = base.AGAIN, sorted({table.lines[at] for at, _ in cells})
         if "." in cell:
-            do = as_argument("soft-labels", example=named) + ", if these are shares"
+            do = base.as_argument("soft-labels", example=named) + ", if these are shares"
         expected = "a whole number, 0 or more, without signs or commas"
-        raise refused("count-unreadable", what, expected, got, do, lines=lines)
+        raise base.refused("count-unreadable", what, expected, got, do, lines=lines)
     if not wrong:
         expected = "one column that names the examples, then one per label"
-        raise columns_missing(table, "counts", expected, "add one column per label")
+        raise base.columns_missing(table, "counts", expected, "add one column per label")
 
 
 def _warn_of_sums(votes: Votes, source: str, ignorable: bool) -> None:
@@ -316,14 +308,18 @@ def _warn_of_sums(votes: Votes, source: str, ignorable: bool) -> None:
     if len(votes.columns) < 3 or sums.sum() != 1:
         return
     name = votes.columns[int(sums.argmax())]
-    do = as_argument("counts", ignore=[name]) if ignorable else f"write it without {quoted(name)}"
+    do = (
+        base.as_argument("counts", ignore=[name])
+        if ignorable
+        else f"write it without {quoted(name)}"
+    )
     what, got = (
         f": column {quoted(name)} is the sum of the others",
         listed(map(quoted, votes.columns)),
     )
     got = f"columns {got}"
     do += ", if it is a total"
-    warn_of(source, "column-of-sums", what, "labels only", got, do, columns=[name])
+    base.warn_of(source, "column-of-sums", what, "labels only", got, do, columns=[name])
 
 
 def _has_array(path: Path, name: str) -> bool:

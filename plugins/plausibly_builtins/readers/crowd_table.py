@@ -32,23 +32,7 @@ from plausibly.plugin.readers import (
     states,
     table_from_codes,
 )
-from plausibly_builtins.readers.base import (
-    MISSING_WORDS,
-    Content,
-    Kind,
-    TableExport,
-    as_argument,
-    check_named,
-    choose,
-    columns_missing,
-    form_labels,
-    from_iso,
-    refused,
-    row_refused,
-    short,
-    warn_missing_words,
-    warn_of,
-)
+from plausibly_builtins.readers import base
 
 _PresetName: TypeAlias = Literal["crowd-kit", "toloka", "mturk", "figure-eight"]
 _PRESETS = ("crowd-kit", "toloka", "mturk", "figure-eight")
@@ -154,7 +138,7 @@ def _sets(instance: CrowdTable, _: object, value: str | None) -> None:
 
 
 @attrs.frozen(kw_only=True)
-class CrowdTable(TableExport):
+class CrowdTable(base.TableExport):
     """Read CSV, TSV or Parquet with one row per vote: task, worker and label.
 
     Every value is kept as the text that was written; an empty label cell is a skip, an empty worker
@@ -190,7 +174,7 @@ class CrowdTable(TableExport):
 
     header: bool | None = None
     columns: Mapping[str, str] | None = None
-    kind: Kind | None = None
+    kind: base.Kind | None = None
     missing: tuple[str, ...] = ()
     delimiter: str | None = None
     preset: _PresetName | None = attrs.field(
@@ -227,7 +211,7 @@ class CrowdTable(TableExport):
 
     def table_content(
         self, table: TextTable, labels: Sequence[str] | None
-    ) -> Content | AnnotationTable:
+    ) -> base.Content | AnnotationTable:
         columns = self._columns(table)
         offered = table.offered.get(columns.called["label"])
         if labels is None and offered is not None:  # a categorical column
@@ -242,7 +226,7 @@ class CrowdTable(TableExport):
             meant = near(unknown[0], _ROLES)
             what, expected = f": a crowd table has no {quoted(unknown[0])}", listed(_ROLES, most=6)
             do = f"did you mean {meant}?" if meant else "map task, worker or label"
-            raise refused("columns-unknown", what, expected, listed(mapped), do)
+            raise base.refused("columns-unknown", what, expected, listed(mapped), do)
         platform = self.preset or (self._platform(table.header) if table.named else None)
         columns = Columns(called=self._usual(table.header, named=table.named))
         if platform is not None and platform != "crowd-kit":
@@ -260,14 +244,14 @@ class CrowdTable(TableExport):
                 several(len(table.header), "column"),
             )
             expected = "GOLDEN:… as Toloka writes it, or _golden as Figure Eight does"
-            raise refused("columns-missing", what, expected, got, "leave golden out")
+            raise base.refused("columns-missing", what, expected, got, "leave golden out")
         return columns
 
     def table(
         self,
         source: str,
         labels: Sequence[str] | None,
-        content: Callable[[], Content | AnnotationTable],
+        content: Callable[[], base.Content | AnnotationTable],
     ) -> AnnotationTable:
         """Return the annotation table; a repeat may be a further label of the same answer."""
         try:
@@ -308,7 +292,9 @@ class CrowdTable(TableExport):
             found += [name] if answered and {of.columns[m] for m in marks} <= {*header} else []
         return found[0] if len(found) == 1 else None
 
-    def _content(self, table: TextTable, columns: Columns, labels: Sequence[str] | None) -> Content:
+    def _content(
+        self, table: TextTable, columns: Columns, labels: Sequence[str] | None
+    ) -> base.Content:
         called, size = columns.called, len(table)
         task, worker = (table.column(called[role]) for role in ("task", "worker"))
         state = _states(table, columns)
@@ -318,7 +304,7 @@ class CrowdTable(TableExport):
         time = [0.0 if cell else None for cell in when]
         if "time" in called and self.duplicates == "latest":
             time = _times(table, columns)
-        check_named(table, task, "task", "name it, or remove the row")
+        base.check_named(table, task, "task", "name it, or remove the row")
         dropped = self._golden(table, columns, task)
         used = [row for row in range(size) if row not in dropped]
         separator = columns.platform.separator if self.separator is None else self.separator
@@ -329,7 +315,7 @@ class CrowdTable(TableExport):
         kind = self.kind or ("label-set" if sets else "single-label")
         if labels is None:
             names = Counter(label for row in used for label in found.labels[row])
-            warn_missing_words(table.whose, names)
+            base.warn_missing_words(table.whose, names)
             stands = any(policy.startswith(states.AS_LABEL) for policy in self.states.values())
             if found.offered is None and not stands and not names:
                 raise _no_votes(f"{several(len(used), 'empty answer')} and no declared labels")
@@ -357,7 +343,7 @@ class CrowdTable(TableExport):
                 place=f"{table.unit} {counted(table.lines[first])}",
             )
             responses.append(response)
-        return Content(
+        return base.Content(
             kind=kind,
             responses=responses,
             offered=found.offered if labels is None else labels,
@@ -372,8 +358,8 @@ class CrowdTable(TableExport):
             tasks = several(len({task[row] for row in known}), "task")
             votes = f"{several(len(known), 'vote')}, {table.places(known)}"
             what, expected = f": the answer to {tasks} is known ({votes})", "tasks to be answered"
-            do = as_argument("crowd-table", golden="drop") + ', or "count"'
-            warn_of(table.whose, "answers-known", what, expected, "each vote counts", do)
+            do = base.as_argument("crowd-table", golden="drop") + ', or "count"'
+            base.warn_of(table.whose, "answers-known", what, expected, "each vote counts", do)
         return set(known if self.golden == "drop" else ())
 
     def _plain(
@@ -386,7 +372,7 @@ class CrowdTable(TableExport):
             return None
         task, worker, label = (table.coded(columns.called[role]) for role in _VOTE)
         skipped = {"", *self.missing}
-        odd = "" in task or "" in worker or (labels is None and MISSING_WORDS & {*label.names})
+        odd = "" in task or "" in worker or (labels is None and base.MISSING_WORDS & {*label.names})
         if odd or skipped.issuperset(label.names):
             return None
         try:
@@ -444,22 +430,22 @@ def _check_declared(
     row, label = next((row, n) for row in rows for n in named[row] if n in outside)
     meant = near(label, labels) if len(label) <= _LONG else None
     do = "fix it, or declare it in labels"
-    if label in MISSING_WORDS:
+    if label in base.MISSING_WORDS:
         do = f'missing=["{label}"], if it means "no answer"'
     elif meant:
         do = f"did you mean {quoted(meant)}? {do}"
-    what = f", {worker[row] or 'an unknown annotator'} says {short(label)}"
+    what = f", {worker[row] or 'an unknown annotator'} says {base.short(label)}"
     expected = f"one of {several(len(labels), 'declared label')}"
     votes = several(sum(outside.values()), "vote")
     got = f"{several(len(outside), 'label')} outside ({votes})"
-    error = row_refused(table, row, "label-unknown", what, expected, got, do)
+    error = base.row_refused(table, row, "label-unknown", what, expected, got, do)
     error.details["labels"] = dict(outside)
     raise error
 
 
 def _no_votes(got: str) -> InputError:
     do = "write it again, or name another file"
-    return refused("annotations-empty", " names no label", "one row per vote", got, do)
+    return base.refused("annotations-empty", " names no label", "one row per vote", got, do)
 
 
 # ---- columns of platforms
@@ -492,8 +478,8 @@ def _platform_columns(
             others = [n for n in table.header if n[:1] != "_" and not n.endswith(_NO_ANSWER)]
             found = [n for n in others if f"{n}_gold" in table.header] or others
         if not found:
-            do = as_argument("crowd-table", answer="COLUMN")
-            raise columns_missing(table, "answers", f"one such as {of.answers}NAME", do)
+            do = base.as_argument("crowd-table", answer="COLUMN")
+            raise base.columns_missing(table, "answers", f"one such as {of.answers}NAME", do)
         label = _the_answer("columns", found)
     return Columns(
         called={**called, **mapped, "label": label},
@@ -505,7 +491,7 @@ def _platform_columns(
 
 def _the_answer(plural: str, found: Sequence[str]) -> str:
     errors = ("answer-unclear", "answer-unclear")
-    return choose(("crowd-table", "answer"), plural, found, None, errors)
+    return base.choose(("crowd-table", "answer"), plural, found, None, errors)
 
 
 # ---- cells
@@ -544,8 +530,11 @@ def _from_json(
     known = sorted({name for answer in answers for name in answer})
     if question is not None and question not in known:
         got = f"questions {listed(map(quoted, known))}" if known else "no question"
-        what, expected = f" has no answer to {short(question)}", "a column, or a question in one"
-        raise refused("columns-missing", what, expected, got, "name one that is there")
+        what, expected = (
+            f" has no answer to {base.short(question)}",
+            "a column, or a question in one",
+        )
+        raise base.refused("columns-missing", what, expected, got, "name one that is there")
     if question is None and known:
         question = _the_answer("questions", known)
     found = Answers(labels=[], nothing=[])
@@ -556,7 +545,7 @@ def _from_json(
         if isinstance(value, bool):
             named = ["true" if value else "false"]
         elif value is not None:
-            named = form_labels({"labels": value} if isinstance(value, list) else value)
+            named = base.form_labels({"labels": value} if isinstance(value, list) else value)
         if named is None:
             raise _unreadable(table, row, value)
         labels = [label for label in dict.fromkeys(named) if label not in skipped]
@@ -584,8 +573,8 @@ def _questions(table: TextTable, row: int, cell: str) -> dict[str, object]:
 def _unreadable(table: TextTable, row: int, value: object) -> InputError:
     expected = '{"QUESTION": {"label": "A"}}, or {"QUESTION": {"A": true, "B": false}}'
     do = "name another question or column as answer; fix it otherwise"
-    what, got = " has an answer that names no label", short(repr(value))
-    return row_refused(table, row, "answer-unreadable", what, expected, got, do)
+    what, got = " has an answer that names no label", base.short(repr(value))
+    return base.row_refused(table, row, "answer-unreadable", what, expected, got, do)
 
 
 def _seconds(text: str, months_first: bool) -> tuple[str, float]:
@@ -594,11 +583,11 @@ def _seconds(text: str, months_first: bool) -> tuple[str, float]:
         return "a number", float(text)
     if named := _NAMED.fullmatch(text):
         time = datetime.strptime(f"{named[1]} {named[3]}", "%b %d %H:%M:%S %Y")
-        found = from_iso(f"{time} {named[2]}")
+        found = base.from_iso(f"{time} {named[2]}")
     elif months_first and "/" in text:
         found = datetime.strptime(text, "%m/%d/%Y %H:%M:%S")
     else:
-        found = from_iso(text)
+        found = base.from_iso(text)
     if found.tzinfo is None:
         return "without a zone", found.replace(tzinfo=UTC).timestamp()
     return "with a zone", found.timestamp()
@@ -615,17 +604,17 @@ def _times(table: TextTable, columns: Columns) -> list[float | None]:
         try:
             way, time = _seconds(text, columns.platform.months_first)
         except (ValueError, OverflowError):
-            what = f" has the time {short(text)}"
+            what = f" has the time {base.short(text)}"
             expected = "a number, 2018-01-24T09:51:16, or Wed Jan 24 09:51:16 PST 2018"
             do = "write all times in one of these ways"
-            raise row_refused(
+            raise base.row_refused(
                 table, row, "time-unreadable", what, expected, "neither", do
             ) from None
         first = first or (way, row)
         if way != first[0]:
             expected = f"as in {table.unit} {table.lines[first[1]]}: {first[0]}"
             what, do = f" has a time that is {way}", "write all times in one way"
-            raise row_refused(table, row, "times-unlike", what, expected, short(text), do)
+            raise base.row_refused(table, row, "times-unlike", what, expected, base.short(text), do)
         found.append(time)
     return found
 
@@ -640,8 +629,8 @@ def _states(table: TextTable, columns: Columns) -> list[str]:
         if state is None:
             meant = near(cell, words) if len(cell) <= _LONG else None
             do = f"did you mean {meant}? fix it" if meant else "fix it, or leave it empty"
-            what, expected = f" has the state {short(cell)}", listed(words, most=16)
-            raise row_refused(table, row, "state-unknown", what, expected, "another word", do)
+            what, expected = f" has the state {base.short(cell)}", listed(words, most=16)
+            raise base.row_refused(table, row, "state-unknown", what, expected, "another word", do)
         found.append(state)
     return found
 
@@ -653,8 +642,11 @@ def _weights(table: TextTable, columns: Columns) -> list[float]:
     for row, cell in enumerate(table.column(columns.called["weight"])):
         weight = float(cell) if _NUMBER.fullmatch(cell) else 0.0
         if not 0 < weight < math.inf:
-            what, expected = f" has the weight {short(cell)}", "a number above 0, such as 1 or 0.5"
-            got, do = short(cell) if cell else "an empty cell", "fix it, or remove the row"
-            raise row_refused(table, row, "weight-unreadable", what, expected, got, do)
+            what, expected = (
+                f" has the weight {base.short(cell)}",
+                "a number above 0, such as 1 or 0.5",
+            )
+            got, do = base.short(cell) if cell else "an empty cell", "fix it, or remove the row"
+            raise base.row_refused(table, row, "weight-unreadable", what, expected, got, do)
         found.append(weight)
     return found

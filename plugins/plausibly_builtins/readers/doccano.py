@@ -27,30 +27,13 @@ from plausibly.plugin.readers import (
     parse_json,
     states,
 )
-from plausibly_builtins.readers.base import (
-    Content,
-    Entry,
-    Export,
-    Kind,
-    PlacedEntry,
-    Shape,
-    Unlabelled,
-    about,
-    as_argument,
-    check_annotator,
-    entry_of,
-    example_names,
-    first_entries,
-    items_of,
-    line_refused,
-    refused,
-)
+from plausibly_builtins.readers import base
 
 _ENDINGS = (".jsonl", ".json", ".csv", ".txt")
 _MOST_FILES = 10_000
 _MOST_BYTES = 1 << 30
 _ZIP = b"PK\x03\x04"
-_SHAPE = Shape("record-unlike")
+_SHAPE = base.Shape("record-unlike")
 _LINE_END = re.compile(r"\r\n?")
 _PREFIX = "__label__"
 _FIELDS = ("label", "cats", "annotations", "labels")
@@ -82,17 +65,17 @@ class ExportFile:
     def is_json(self) -> bool:
         return self.data.lstrip(b"\xef\xbb\xbf \t\r\n").startswith((b"{", b"["))
 
-    def records(self) -> Iterator[PlacedEntry]:
+    def records(self) -> Iterator[base.PlacedEntry]:
         text = _LINE_END.sub("\n", decode_text(self.data, self.source))
         start = text.lstrip()[:9]
         if not start:
-            raise refused("file-empty", " is empty", "an export of doccano", "nothing")
+            raise base.refused("file-empty", " is empty", "an export of doccano", "nothing")
         every = enumerate(text.split("\n"), start=1)
         lines = [(number, line) for number, line in every if line.strip(" \t")]
         found: Iterable[tuple[int, object]]
         noun = "line"
         if start.startswith("["):
-            found = enumerate(items_of(parse_json(text, self.source, 1, noun="file")), start=1)
+            found = enumerate(base.items_of(parse_json(text, self.source, 1, noun="file")), start=1)
             noun = "record"
         elif start.startswith("{"):
             found = ((n, parse_json(line, self.source, n, noun="line")) for n, line in lines)
@@ -105,17 +88,17 @@ class ExportFile:
             yield place, _SHAPE.as_object(entry, place, "an object with text or filename")
 
 
-def _fast_text(line: str) -> Entry:
+def _fast_text(line: str) -> base.Entry:
     words = line.split()
     labels: list[object] = [w.removeprefix(_PREFIX) for w in words if w.startswith(_PREFIX)]
     return {"text": " ".join(w for w in words if not w.startswith(_PREFIX)), "label": labels}
 
 
-def _rows(text: str) -> Iterator[tuple[int, Entry]]:
+def _rows(text: str) -> Iterator[tuple[int, base.Entry]]:
     """Yield the rows of a CSV file, each with its line: every cell is text."""
 
     def broken(expected: str, got: str) -> InputError:
-        return line_refused(line, "csv-broken", " is no row of the table", expected, got)
+        return base.line_refused(line, "csv-broken", " is no row of the table", expected, got)
 
     rows = csv.reader(io.StringIO(text, newline=""), strict=True)
     header: list[str] = []
@@ -197,7 +180,7 @@ def _members(path: Path, *, head_only: bool = False) -> dict[str, bytes]:
 
 def _zip_unfit(what: str, expected: str, got: str) -> InputError:
     do = "unpack it into a folder, and name that folder; or export it again"
-    return refused("zip-unfit", f" {what}", expected, got or "less", do)
+    return base.refused("zip-unfit", f" {what}", expected, got or "less", do)
 
 
 def _is_ours(name: str) -> bool:
@@ -219,11 +202,11 @@ def _check_names(names: list[str]) -> None:
         expected = "one file per member, all exported alike"
         do = "put the files of one export into a folder of their own"
         got = listed(names) or "none"
-        raise refused("export-unclear", f" {what}", expected, got, do, files=names)
+        raise base.refused("export-unclear", f" {what}", expected, got, do, files=names)
 
 
 @attrs.frozen(kw_only=True)
-class Doccano(Export):
+class Doccano(base.Export):
     """Read exports of doccano: a folder or zip of ``<username>.jsonl``, or one file.
 
     In a folder or zip every file is an annotator, called as the file; ``all`` holds the merged
@@ -249,28 +232,28 @@ class Doccano(Export):
         in the summary), or an empty answer.
     """
 
-    kind: Kind = "label-set"
+    kind: base.Kind = "label-set"
     annotator: str | None = None
     example: str | None = None
     field: str | None = None
     label_names: Mapping[str, str] = attrs.field(factory=dict)
-    unlabelled: Unlabelled = "not-assigned"
+    unlabelled: base.Unlabelled = "not-assigned"
 
     def recognises(self, path: Path, head: bytes) -> bool:
         """Return whether every file starts with labels as doccano lists them; some may be empty."""
         found = [start for start in _heads(path, head) if start.strip()]
         return bool(found) and all(map(_is_start, found))
 
-    def content(self, path: Path, labels: Sequence[str] | None) -> Content:
+    def content(self, path: Path, labels: Sequence[str] | None) -> base.Content:
         files = _files(path)
         by_member = path.is_dir() or _is_zip(path)
         if by_member:
-            check_annotator(self.annotator, "is an export in which every file is an annotator")
-        every: list[tuple[ExportFile, PlacedEntry]] = []
+            base.check_annotator(self.annotator, "is an export in which every file is an annotator")
+        every: list[tuple[ExportFile, base.PlacedEntry]] = []
         for file in files:
             # A member without labels has an empty file, where only confirmed are exported.
             if not by_member or file.data.strip():
-                with about(file.source):
+                with base.about(file.source):
                     every += [(file, record) for record in file.records()]
         entries = [
             (f"{file.source.partition('/')[2]} {place}".lstrip(), fields)
@@ -279,16 +262,18 @@ class Doccano(Export):
         unnamed = self.example is None and not any({*_IDS} & {*fields} for _, fields in entries)
         if len(files) > 1 and unnamed and every:
             expected, got = "an id, by which records are the same example", listed(entries[0][1])
-            do = as_argument("doccano", example="text")
-            raise refused("example-unnamed", ": no record has an id", expected, got, do)
-        names = example_names(path.name, "doccano", entries, self.example, _IDS)
+            do = base.as_argument("doccano", example="text")
+            raise base.refused("example-unnamed", ": no record has an id", expected, got, do)
+        names = base.example_names(path.name, "doccano", entries, self.example, _IDS)
         left_out = Counter[str]()
         subjects: dict[str, object] = {}
         responses: list[Response] = []
         for name, (where, _), (file, (place, fields)) in zip(names, entries, every, strict=True):
             member = file.stem if by_member and file.stem != _MERGED else self.annotator
-            left_out["spans of text beside the labels"] += len(items_of(fields.get("entities")))
-            with about(file.source, f" {place}"):
+            left_out["spans of text beside the labels"] += len(
+                base.items_of(fields.get("entities"))
+            )
+            with base.about(file.source, f" {place}"):
                 _check_subject(fields, name, subjects)
                 for who, found in self._labels(fields, member, is_json=file.is_json).items():
                     if not found and self.unlabelled == "not-assigned":
@@ -302,7 +287,7 @@ class Doccano(Export):
                         )
                     )
         members = [f.stem for f in files if by_member and f.stem != _MERGED]
-        return Content(
+        return base.Content(
             kind=self.kind,
             responses=responses,
             examples=subjects,
@@ -311,14 +296,16 @@ class Doccano(Export):
         )
 
     def _labels(
-        self, fields: Entry, member: str | None, *, is_json: bool
+        self, fields: base.Entry, member: str | None, *, is_json: bool
     ) -> dict[str | None, list[str]]:
         wanted = _FIELDS if self.field is None else (self.field,)
         key = next((key for key in wanted if key in fields), None)
         if key is None:
             got = listed(map(quoted, fields)) or "no key"
-            do = as_argument("doccano", field="KEY") + ", a key that is there"
-            raise refused("key-missing", " has no labels", f"the key {quoted(wanted[0])}", got, do)
+            do = base.as_argument("doccano", field="KEY") + ", a key that is there"
+            raise base.refused(
+                "key-missing", " has no labels", f"the key {quoted(wanted[0])}", got, do
+            )
         value = fields[key]
         entries = value if isinstance(value, list) else [value] if value not in (None, "") else []
         # Only CSV has cells; a label of JSON is one label, whatever is in it.
@@ -332,7 +319,9 @@ class Doccano(Export):
                 raise _spans(entry)
             user = entry.get("user")
             if user is not None:
-                check_annotator(self.annotator, "is of an export whose annotations name their user")
+                base.check_annotator(
+                    self.annotator, "is of an export whose annotations name their user"
+                )
             who = str(user) if isinstance(user, str) else member
             by_user.setdefault(who, []).append(self._label(entry["label"]))
         return by_user
@@ -343,35 +332,37 @@ class Doccano(Export):
         if isinstance(value, JsonNumber) and value not in self.label_names:
             number = str(value[:40])
             what, expected = f" has the number {number} for a label", "names of labels"
-            do = as_argument("doccano", label_names={number: "NAME"}) + ", for each number"
+            do = base.as_argument("doccano", label_names={number: "NAME"}) + ", for each number"
             got = f"{number}, whose name is in no file"
-            raise refused("labels-numbered", what, expected, got, do)
+            raise base.refused("labels-numbered", what, expected, got, do)
         if not isinstance(value, str):
-            raise refused("label-unfit", " has no text for a label", "text", json_shown(value))
+            raise base.refused("label-unfit", " has no text for a label", "text", json_shown(value))
         return self.label_names[value] if isinstance(value, JsonNumber) else value
 
     def _answer(self, names: Sequence[str]) -> list[str]:
         different = sorted(set(names))
         if self.kind == "single-label" and len(different) > 1:
             what, got = f" names {several(len(different), 'label')}", listed(map(quoted, different))
-            do = as_argument("doccano", kind="label-set") + "; or export one file per member"
-            raise refused("labels-several", what, "one, as kind = single-label says", got, do)
+            do = base.as_argument("doccano", kind="label-set") + "; or export one file per member"
+            raise base.refused("labels-several", what, "one, as kind = single-label says", got, do)
         return different
 
 
-def _check_subject(fields: Entry, name: str, subjects: dict[str, object]) -> None:
+def _check_subject(fields: base.Entry, name: str, subjects: dict[str, object]) -> None:
     """Refuse one name for two texts: ids of two projects are no ids of one."""
     subject = next((fields[key] for key in _SUBJECTS if key in fields), None)
     if subjects.setdefault(name, subject) != subject:
         what, expected = f": example {name} is another one elsewhere", json_shown(subjects[name])
-        do = "read each project by itself; or " + as_argument("doccano", example="text")
-        raise refused("example-differs", what, expected, json_shown(subject), do)
+        do = "read each project by itself; or " + base.as_argument("doccano", example="text")
+        raise base.refused("example-differs", what, expected, json_shown(subject), do)
 
 
 def _spans(value: object) -> InputError:
     expected = "labels of whole examples; spans say where something is"
     do = "export a project for classification"
-    return refused("spans-unfit", " labels a part of its text", expected, json_shown(value), do)
+    return base.refused(
+        "spans-unfit", " labels a part of its text", expected, json_shown(value), do
+    )
 
 
 def _is_text(value: object) -> TypeGuard[str]:
@@ -386,13 +377,13 @@ def _is_start(head: bytes) -> bool:
         header = text.partition(b"\n")[0]
         columns = {cell.strip().strip(b'"') for cell in header.split(b",")}
         return {b"label", b"Comments"} <= columns and bool({b"text", b"filename"} & columns)
-    first = entry_of(next(iter(first_entries(head)), None))
+    first = base.entry_of(next(iter(base.first_entries(head)), None))
     if not any(key in first for key in _SUBJECTS):
         return False
-    labels, old = first.get("label"), items_of(first.get("annotations"))
+    labels, old = first.get("label"), base.items_of(first.get("annotations"))
     has_cats = isinstance(first.get("cats"), list) and "entities" in first
     if has_cats or {"Comments", "label"} <= first.keys():
         return True
     if isinstance(labels, list):
         return all(map(_is_text, labels))
-    return bool(old) and all({"label", "user"} <= entry_of(entry).keys() for entry in old)
+    return bool(old) and all({"label", "user"} <= base.entry_of(entry).keys() for entry in old)

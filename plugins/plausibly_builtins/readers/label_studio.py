@@ -19,26 +19,7 @@ from plausibly.plugin.readers import (
     json_shown,
     states,
 )
-from plausibly_builtins.readers.base import (
-    Content,
-    Entry,
-    Kind,
-    Scored,
-    Shape,
-    TimedExport,
-    about,
-    as_argument,
-    entry_of,
-    example_names,
-    first_entries,
-    items_of,
-    only_predictions,
-    predictions_ranked,
-    refused,
-    seconds_of,
-    text_of,
-    warn_of,
-)
+from plausibly_builtins.readers import base
 from plausibly_builtins.readers.label_studio_controls import (
     NAMING,
     NUMBERS,
@@ -54,7 +35,7 @@ _PEOPLE = ("completed_by", "user", "created_by")
 _ENTRIES = ("annotations", "completions")
 _LISTS = (*_ENTRIES, "drafts", "predictions")
 _AGAIN = "the same annotation again"
-_SHAPE = Shape("label-studio-shape", "export again as JSON")
+_SHAPE = base.Shape("label-studio-shape", "export again as JSON")
 _ID = "annotation_id"
 _OWN = ("id", "annotator", _ID, "created_at", "updated_at", "lead_time", "agreement")
 """Keys of JSON-MIN that are neither of the task's data nor of a control."""
@@ -65,18 +46,18 @@ class Result:
     """An annotation, a draft or a prediction."""
 
     place: str
-    fields: Entry
+    fields: base.Entry
     regions: tuple[Region, ...]
 
     @property
     def id(self) -> str | None:
-        return text_of(self.fields.get("id"))
+        return base.text_of(self.fields.get("id"))
 
     @property
     def time(self) -> float | None:
         """When it was last changed, in seconds; None where that is not known."""
-        changed = seconds_of(self.fields.get("updated_at"))
-        return seconds_of(self.fields.get("created_at")) if changed is None else changed
+        changed = base.seconds_of(self.fields.get("updated_at"))
+        return base.seconds_of(self.fields.get("created_at")) if changed is None else changed
 
     @property
     def verdict(self) -> str | None:
@@ -85,8 +66,8 @@ class Result:
             return states.SKIPPED
         action = self.fields.get("last_action")
         if action not in ("rejected", "accepted", "fixed_and_accepted"):
-            reviews = [r for r in items_of(self.fields.get("reviews")) if isinstance(r, dict)]
-            reviews.sort(key=lambda review: seconds_of(review.get("created_at")) or 0.0)
+            reviews = [r for r in base.items_of(self.fields.get("reviews")) if isinstance(r, dict)]
+            reviews.sort(key=lambda review: base.seconds_of(review.get("created_at")) or 0.0)
             return states.REJECTED if reviews and reviews[-1].get("accepted") is False else None
         return states.REJECTED if action == "rejected" else None
 
@@ -97,9 +78,9 @@ class Result:
     def people(self) -> list[tuple[str | None, str | None]]:
         found = (self.fields.get(field) for field in _PEOPLE)
         return [
-            (text_of(person.get("id")), text_of(person.get("email")))
+            (base.text_of(person.get("id")), base.text_of(person.get("email")))
             if isinstance(person, dict)
-            else (None, text_of(person))
+            else (None, base.text_of(person))
             for person in found
         ]
 
@@ -109,14 +90,14 @@ class Task:
     """A task as it stands in the export."""
 
     place: str = ""
-    fields: Entry = attrs.field(factory=dict)
+    fields: base.Entry = attrs.field(factory=dict)
     example: str = ""
     annotations: tuple[Result, ...]
     drafts: tuple[Result, ...] = ()
     predictions: tuple[Result, ...] = ()
 
 
-def _is_cancelled(fields: Entry) -> bool:
+def _is_cancelled(fields: base.Entry) -> bool:
     return fields.get("was_cancelled") is True or fields.get("skipped") is True
 
 
@@ -125,14 +106,14 @@ def _is_task(entry: object) -> bool:
         return False
     if isinstance(entry.get("result"), list) and isinstance(entry.get("task"), (dict, JsonNumber)):
         return True
-    every = [item for key in _LISTS for item in items_of(entry.get(key))]
+    every = [item for key in _LISTS for item in base.items_of(entry.get(key))]
     if any(isinstance(item, dict) and "result" in item for item in every):
         return True
     return isinstance(entry.get("data"), dict) and any(entry.get(key) == [] for key in _ENTRIES)
 
 
 def _has_tasks(head: bytes) -> bool:
-    return len(json_head(head)) == 1 and any(map(_is_task, first_entries(head)))
+    return len(json_head(head)) == 1 and any(map(_is_task, base.first_entries(head)))
 
 
 def _files(path: Path) -> list[Path]:
@@ -148,27 +129,27 @@ def _load(path: Path) -> list[Task]:
     for file in _files(path):
         inside = file.name if path.is_dir() else ""
         source = f"{path.name}/{inside}" if inside else path.name
-        with about(source):
+        with base.about(source):
             entries = _SHAPE.entries(file, expected, source)
         tasks += [_task(f"{inside} {place}".lstrip(), _whole(entry)) for place, entry in entries]
     if not tasks:
-        raise refused(_SHAPE.error, " holds no task", expected, "none", _SHAPE.do)
+        raise base.refused(_SHAPE.error, " holds no task", expected, "none", _SHAPE.do)
     return tasks
 
 
-def _whole(fields: Entry) -> Entry:
+def _whole(fields: base.Entry) -> base.Entry:
     """Return the task around an annotation that is stored alone, else the task itself."""
     if not isinstance(fields.get("result"), list) or any(key in fields for key in _LISTS):
         return fields
     task = fields.get("task")
-    around = dict(entry_of(task))
+    around = dict(base.entry_of(task))
     if isinstance(task, JsonNumber):
         around["id"] = task
     return {**around, "annotations": [{**fields, "task": around.get("id")}]}
 
 
-def _task(where: str, fields: Entry) -> Task:
-    identity = text_of(fields.get("id"))
+def _task(where: str, fields: base.Entry) -> Task:
+    identity = base.text_of(fields.get("id"))
     place = f"task {identity}" if identity else where
 
     def results(noun: str, *keys: str) -> Iterator[Result]:
@@ -178,7 +159,7 @@ def _task(where: str, fields: Entry) -> Task:
                 if noun == "prediction" and isinstance(item, JsonNumber):
                     continue  # the id of one that this export leaves out
                 entry = _SHAPE.as_object(item, f"{place}, {noun} no. {number}")
-                name = text_of(entry.get("id")) or f"no. {number}"
+                name = base.text_of(entry.get("id")) or f"no. {number}"
                 yield _result(entry, f"{place}, {noun} {name}")
 
     return Task(
@@ -190,7 +171,7 @@ def _task(where: str, fields: Entry) -> Task:
     )
 
 
-def _result(fields: Entry, place: str) -> Result:
+def _result(fields: base.Entry, place: str) -> Result:
     """Return an annotation, draft or prediction; older exports have a list of lists."""
     result = fields.get("result")
     if result is None and not _is_cancelled(fields):
@@ -220,15 +201,15 @@ def _named(source: str, tasks: Sequence[Task], key: str) -> tuple[list[Task], Co
         if not isinstance(data, dict):  # a task may be nothing but its data
             data = {k: v for k, v in task.fields.items() if k not in (*_LISTS, "id")}
         entries.append((task.place, task.fields if is_id else data))
-    names = example_names(
+    names = base.example_names(
         source, "label-studio", entries, None if is_id else key, ("id",) if is_id else ()
     )
     kept: list[Task] = []
     left_out = Counter[str]()
-    seen: dict[str, list[Entry]] = {}
+    seen: dict[str, list[base.Entry]] = {}
     for name, task in zip(names, tasks, strict=True):
         before = seen.setdefault(name, [])
-        if text_of(task.fields.get("id")) and task.fields in before:
+        if base.text_of(task.fields.get("id")) and task.fields in before:
             left_out[_AGAIN] += len(task.annotations) + len(task.drafts)
             continue
         before.append(task.fields)
@@ -261,7 +242,7 @@ def _once(results: Iterable[Result], left_out: Counter[str]) -> list[Result]:
                 what = f" {before.place} is there twice with two answers"
                 expected = "one annotation per id, or the time of each change"
                 got = "different results at one time, or without time"
-                raise refused("annotation-differs", what, expected, got, "remove one of them")
+                raise base.refused("annotation-differs", what, expected, got, "remove one of them")
             kept[key] = max(before, result, key=lambda one: one.time or 0.0)
     return list(kept.values())
 
@@ -273,11 +254,11 @@ def _repeats_prediction(
     predictions: Sequence[Result],
     control: Control,
 ) -> bool:
-    parent = text_of(result.fields.get("parent_prediction"))
+    parent = base.text_of(result.fields.get("parent_prediction"))
     if parent is None:
         return False
     original = next((one for one in predictions if one.id == parent), None)
-    inside = entry_of(result.fields.get("prediction"))
+    inside = base.entry_of(result.fields.get("prediction"))
     if original is None and isinstance(inside.get("result"), list):
         original = _result(inside, f"{result.place}, its prediction")
     regions = control.by_index((original or result).regions).get(index, [])
@@ -290,7 +271,7 @@ def _repeats_prediction(
 
 
 @attrs.frozen(kw_only=True)
-class LabelStudioOptions(TimedExport):
+class LabelStudioOptions(base.TimedExport):
     """Options of both exports.
 
     Attributes
@@ -313,7 +294,7 @@ class LabelStudioOptions(TimedExport):
 
     reader: ClassVar[str]
     control: str | None = None
-    kind: Kind | None = None
+    kind: base.Kind | None = None
     taxonomy: Taxonomy = "leaf"
     buckets: tuple[str, ...] = ()
     numbers: Literal["refuse", "label"] = "refuse"
@@ -333,7 +314,7 @@ class LabelStudioOptions(TimedExport):
         source: str,
         name: str | None,
         truth: Literal["count", "drop"] | None = "count",
-    ) -> Content:
+    ) -> base.Content:
         results = [result for task in tasks for result in (*task.annotations, *task.drafts)]
         control, author = self.chosen(results, name), _authors(results)
         by_example: dict[str, list[Task]] = {}
@@ -354,7 +335,7 @@ class LabelStudioOptions(TimedExport):
                 people = {author(result) for result in annotations} - {None}
                 every, drafts = drafts, []
                 for draft in every:
-                    sent = text_of(draft.fields.get("annotation")) in ids
+                    sent = base.text_of(draft.fields.get("annotation")) in ids
                     drafts += [] if sent or author(draft) in people else [draft]
                 left_out["drafts beside an annotation"] += len(every) - len(drafts)
             predictions = [result for task in of for result in task.predictions]
@@ -386,23 +367,25 @@ class LabelStudioOptions(TimedExport):
             if self.kind is not None:
                 what = f": control {quoted(control.name)} ranks labels"
                 got = "answers of kind partial-ranking"
-                raise refused("kind-unfit", what, f"answers of kind {kind}", got, "leave kind out")
+                raise base.refused(
+                    "kind-unfit", what, f"answers of kind {kind}", got, "leave kind out"
+                )
             kind = "partial-ranking"
-        elif self.kind is None and any(len(items_of(r.answer)) > 1 for r in responses):
+        elif self.kind is None and any(len(base.items_of(r.answer)) > 1 for r in responses):
             kind = "label-set"
         if truth is None and truths:
             many = several(len(truths), "annotation")
             what = f": {many} marked as ground truth ({listed(truths)})"
             expected = "annotators' answers"
             got = "annotations that may be the truth that others were measured by"
-            do = as_argument(self.reader, ground_truth="drop") + ', or "count" to count them'
-            warn_of(source, "ground-truth-counted", what, expected, got, do)
+            do = base.as_argument(self.reader, ground_truth="drop") + ', or "count" to count them'
+            base.warn_of(source, "ground-truth-counted", what, expected, got, do)
         examples = () if control.repeats else by_example
-        return Content(kind=kind, responses=responses, examples=examples, left_out=left_out)
+        return base.Content(kind=kind, responses=responses, examples=examples, left_out=left_out)
 
 
 @attrs.frozen(kw_only=True)
-class LabelStudio(Scored, LabelStudioOptions):
+class LabelStudio(base.Scored, LabelStudioOptions):
     """Read the JSON export of Label Studio: a file, or a folder with one per task or annotation.
 
     One control gives the answers. Choices and taxonomies name one label or several, a pairwise
@@ -433,11 +416,13 @@ class LabelStudio(Scored, LabelStudioOptions):
         heads = [file_opening(file, "annotations") for file in _files(path)]
         return bool(heads) and all(map(_has_tasks, heads))
 
-    def content(self, path: Path, labels: Sequence[str] | None) -> Content:
+    def content(self, path: Path, labels: Sequence[str] | None) -> base.Content:
         tasks = _load(path)
         if not any(task.annotations or task.drafts for task in tasks):
             predicted = any(task.predictions for task in tasks)
-            raise only_predictions(self.reader, several(len(tasks), "task"), predicted=predicted)
+            raise base.only_predictions(
+                self.reader, several(len(tasks), "task"), predicted=predicted
+            )
         tasks, left_out = _named(path.name, tasks, self.example)
         return self.answers(tasks, left_out, path.name, self.control, self.ground_truth)
 
@@ -447,13 +432,13 @@ class LabelStudio(Scored, LabelStudioOptions):
         control = self.chosen([result for _, result in results], self.control)
         if control.type == RANKER:
             do = "choose a control of type choices or taxonomy"
-            raise predictions_ranked(f"predictions of control {quoted(control.name)}", do)
+            raise base.predictions_ranked(f"predictions of control {quoted(control.name)}", do)
         found = [
             NamedPrediction(
                 example=f"{example}#{index}" if index else example,
-                model=text_of(result.fields.get("model_version")) or "",
+                model=base.text_of(result.fields.get("model_version")) or "",
                 scores=tuple(
-                    (label, text_of(region.score) or text_of(result.fields.get("score")))
+                    (label, base.text_of(region.score) or base.text_of(result.fields.get("score")))
                     for region in regions
                     for label in control.labels(region, result.place)
                 ),
@@ -487,24 +472,24 @@ class LabelStudioMin(LabelStudioOptions):
     def recognises(self, path: Path, head: bytes) -> bool:
         """Return whether records with the id of an annotation come first."""
         values = json_head(head)
-        records = items_of(values[0]) if len(values) == 1 else []
+        records = base.items_of(values[0]) if len(values) == 1 else []
         found = [record for record in records if isinstance(record, dict) and _ID in record]
         return any("annotator" in record or "lead_time" in record for record in found)
 
-    def content(self, path: Path, labels: Sequence[str] | None) -> Content:
+    def content(self, path: Path, labels: Sequence[str] | None) -> base.Content:
         expected = "a list of records, one per annotation"
         found = _SHAPE.entries(path, expected)
         if not found:
             raise _SHAPE.refused("the list of records", expected, [])
         control = Control(reader=self.reader, name=self._name([record for _, record in found]))
-        names = example_names(path.name, self.reader, found, self.example, ())
+        names = base.example_names(path.name, self.reader, found, self.example, ())
         tasks: list[Task] = []
         for example, (place, record) in zip(names, found, strict=True):
             annotation = _annotation(record, place, control)
             tasks.append(Task(example=example, annotations=(annotation,) if annotation else ()))
         return self.answers(tasks, Counter(), path.name, control.name)
 
-    def _name(self, records: Sequence[Entry]) -> str:
+    def _name(self, records: Sequence[base.Entry]) -> str:
         """Return the name of the control: the option, or the only one that is clear."""
         keys = list(dict.fromkeys(key for r in records for key in r if key not in _OWN))
         if self.control is not None:
@@ -522,20 +507,20 @@ class LabelStudioMin(LabelStudioOptions):
         got = listed(map(quoted, keys)) or "no key but those of the export itself"
         do = _SHAPE.do
         if keys:
-            do = as_argument(self.reader, control=keys[-1]) + ", or another of them"
-        raise refused("control-unnamed", what, expected, got, do, keys=keys)
+            do = base.as_argument(self.reader, control=keys[-1]) + ", or another of them"
+        raise base.refused("control-unnamed", what, expected, got, do, keys=keys)
 
 
-def _annotation(record: Entry, place: str, control: Control) -> Result | None:
+def _annotation(record: base.Entry, place: str, control: Control) -> Result | None:
     keys = [key for key in record if control.index(key) is not None and record[key] is not None]
-    if text_of(record.get(_ID)) is None:
+    if base.text_of(record.get(_ID)) is None:
         if not keys:
             return None
         key = quoted(keys[0])
         what, expected = f" {place} is no annotation and holds {key}", "a key of answers only"
         got = f"{key} among the data of the task, which the answer overwrites or loses to"
         do = "export as JSON, where answers and data stand apart"
-        raise refused("control-collides", what, expected, got, do)
+        raise base.refused("control-collides", what, expected, got, do)
     regions = tuple(region for key in keys for region in _regions(key, record[key], place))
     times = {key: record.get(key) for key in ("created_at", "updated_at")}
     fields = {"id": record[_ID], "completed_by": record.get("annotator"), **times}
@@ -563,4 +548,4 @@ def _regions(key: str, value: object, place: str) -> Iterator[Region]:
         else:
             what = f" {place}: the value of control {quoted(key)} is no answer"
             expected = "a label, or an object such as {choices: [...]}"
-            raise refused("value-unfit", what, expected, json_shown(item))
+            raise base.refused("value-unfit", what, expected, json_shown(item))

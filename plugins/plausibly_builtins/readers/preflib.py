@@ -12,18 +12,7 @@ import attrs
 
 from plausibly.plugin import InputError, counted, listed, near, quoted, several
 from plausibly.plugin.readers import Response, decode_text, file_contents, file_opening
-from plausibly_builtins.readers.base import (
-    AGAIN,
-    Content,
-    Export,
-    about,
-    as_argument,
-    choose,
-    files_below,
-    line_refused,
-    refused,
-    short,
-)
+from plausibly_builtins.readers import base
 
 TYPES: Final = ("soc", "soi", "toc", "toi", "cat")
 """Strict or with ties (s, t), complete or incomplete orders (c, i); categories."""
@@ -79,12 +68,12 @@ class Profile:
 
 def read_profile(path: Path, source: str) -> Profile:
     """Return what a file holds; every count of its header is that of its ballots."""
-    with about(source):
+    with base.about(source):
         text = _LINE_END.sub("\n", decode_text(file_contents(path, "annotations"), source))
         every = [(number, line.strip()) for number, line in enumerate(text.split("\n"), start=1)]
         lines = [(number, line) for number, line in every if line]
         if not lines:
-            raise refused("file-empty", " is empty", "a header and ballots", "nothing")
+            raise base.refused("file-empty", " is empty", "a header and ballots", "nothing")
         ending = path.suffix.lstrip(".").lower()
         if lines[0][1].startswith("#"):
             mark, body = ":", [line for line in lines if not line[1].startswith("#")]
@@ -101,7 +90,7 @@ def read_profile(path: Path, source: str) -> Profile:
                 what = f" lists one ballot in lines {' and '.join(map(counted, twice))}"
                 got = "two lines; the order within braces means nothing"
                 do = "add the two counts up in one line"
-                raise refused("order-twice", what, "each ballot once", got, do, lines=twice)
+                raise base.refused("order-twice", what, "each ballot once", got, do, lines=twice)
         sums = {"voters": sum(b.count for b in ballots), "different ballots": len(ballots)}
         for noun, found in sums.items():
             line, stated = profile.sums[noun]
@@ -109,13 +98,13 @@ def read_profile(path: Path, source: str) -> Profile:
                 what = f" line {counted(line)} counts {counted(stated)} {noun}"
                 expected, got = "as many in the ballots", counted(found)
                 numbers = {"line": line, "said": stated, "found": found}
-                raise refused("preflib-counts", what, expected, got, AGAIN, **numbers)
+                raise base.refused("preflib-counts", what, expected, got, base.AGAIN, **numbers)
         return attrs.evolve(profile, ballots=ballots, source=source)
 
 
 def _broken(line: int, expected: str, got: str) -> InputError:
     what, got = " is not as PrefLib has it", got if len(got) <= 60 else f"{got[:59]}…"
-    return line_refused(line, "preflib-broken", what, expected, got)
+    return base.line_refused(line, "preflib-broken", what, expected, got)
 
 
 def _header(head: Lines, body: Lines, ending: str) -> Profile:
@@ -139,7 +128,7 @@ def _header(head: Lines, body: Lines, ending: str) -> Profile:
         expected = f"one of {listed(TYPES, most=len(TYPES))}"
         got = "# DATA TYPE" if typed else "no DATA TYPE in the header"
         do = "name a file of orders or categories" if typed else "add a line # DATA TYPE: toi"
-        raise refused("type-unfit", f" is of type {short(kind)}", expected, got, do)
+        raise base.refused("type-unfit", f" is of type {base.short(kind)}", expected, got, do)
     unique = next((key for key in _UNIQUE if key in fields), _UNIQUE[kind == "cat"])
     return Profile(
         type=kind,
@@ -178,9 +167,9 @@ def _in_order(
     first: dict[str, int] = {}
     for at, name in (found[place] for place in range(1, number + 1)):
         if not name or name in first:
-            what = f" names the {noun} {short(name)} again" if name else f" names no {noun}"
+            what = f" names the {noun} {base.short(name)} again" if name else f" names no {noun}"
             got = f"lines {counted(first[name])} and {counted(at)}" if name else "nothing"
-            raise line_refused(at, "preflib-broken", what, "a name of its own for each", got)
+            raise base.line_refused(at, "preflib-broken", what, "a name of its own for each", got)
         first[name] = at
     return tuple(first)
 
@@ -237,12 +226,12 @@ def _check(ballot: Ballot, profile: Profile) -> None:
     if outside:
         what, expected = f" names alternative {counted(outside[0])}", f"1 to {counted(number)}"
         got = f"{several(len(outside), 'number')} beyond"
-        raise line_refused(line, "alternative-unknown", what, expected, got)
+        raise base.line_refused(line, "alternative-unknown", what, expected, got)
     twice = [place for place, count in Counter(named).items() if count > 1]
     if twice:
-        what = f" names {short(profile.alternatives[twice[0] - 1])} twice"
+        what = f" names {base.short(profile.alternatives[twice[0] - 1])} twice"
         expected, got = "each alternative once in a ballot", f"{listed(twice)} again"
-        raise line_refused(line, "alternative-twice", what, expected, got)
+        raise base.line_refused(line, "alternative-twice", what, expected, got)
     if kind == "cat":
         wanted = len(profile.categories)
         if len(groups) != wanted:
@@ -251,7 +240,9 @@ def _check(ballot: Ballot, profile: Profile) -> None:
         return
     if not all(groups):
         what, do = " ranks no alternative", "remove it, and count anew in the header"
-        raise line_refused(line, "ballot-empty", what, "an alternative at every rank", "{}", do)
+        raise base.line_refused(
+            line, "ballot-empty", what, "an alternative at every rank", "{}", do
+        )
     tied = kind.startswith("s") and any(len(group) > 1 for group in groups)
     if tied or (kind.endswith("c") and ballot.size < number):
         wider = f"t{kind[1:]}" if tied else f"{kind[:2]}i"
@@ -259,11 +250,11 @@ def _check(ballot: Ballot, profile: Profile) -> None:
         expected = f"{'strict' if tied else 'complete'} orders, as {kind} files have"
         got = f"{several(ballot.size, 'alternative')} in {several(len(groups), 'rank')}"
         do = f'"# DATA TYPE: {wider}", or fix that line'
-        raise line_refused(line, "type-unfit", what, expected, got, do)
+        raise base.line_refused(line, "type-unfit", what, expected, got, do)
 
 
 @attrs.frozen(kw_only=True)
-class PrefLib(Export):
+class PrefLib(base.Export):
     """Read ballots of PrefLib: one file is one example, and every ballot a response.
 
     Files are of types soc, soi, toc and toi (rankings) or cat (label sets), as their headers say;
@@ -304,7 +295,7 @@ class PrefLib(Export):
         numbers = first.strip().isdigit() and bool(rest) and rest[0].startswith(b"1,")
         return _is_ballots(path) and numbers
 
-    def content(self, path: Path, labels: Sequence[str] | None) -> Content:
+    def content(self, path: Path, labels: Sequence[str] | None) -> base.Content:
         if path.is_dir():
             profiles = self._in_folder(path)
         else:
@@ -317,12 +308,12 @@ class PrefLib(Export):
             what = f" holds {lines}{several(number, 'alternative')}, first {shorter[0]}"
             expected = "the meaning of that, which the format leaves open: excluded = the others "
             expected += "come after all that are named; unknown = they were not compared"
-            do = as_argument("preflib", unlisted="excluded")
+            do = base.as_argument("preflib", unlisted="excluded")
             do += ' where voters could name every label, "unknown" where they could not'
-            raise refused("unlisted-unsaid", what, expected, "no word", do, places=shorter)
+            raise base.refused("unlisted-unsaid", what, expected, "no word", do, places=shorter)
         # A declared label that was on no ballot was not compared.
         beyond = labels is not None and not set(labels) <= set(first.alternatives)
-        return Content(
+        return base.Content(
             kind="label-set" if first.type == "cat" else "partial-ranking",
             responses=[r for name, of in profiles.items() for r in self._responses(name, of)],
             examples=profiles,
@@ -336,37 +327,37 @@ class PrefLib(Export):
         if self.example is not None:
             what, got = " is a folder of several examples", f"example {quoted(self.example)}"
             expected = "the name of an example where there is one file"
-            raise refused("example-unfit", what, expected, got, "leave example out")
+            raise base.refused("example-unfit", what, expected, got, "leave example out")
         found: dict[str, Profile] = {}
         for path in _files(folder):
             profile = read_profile(path, f"{folder.name}/{path.relative_to(folder).as_posix()}")
-            with about(profile.source):
+            with base.about(profile.source):
                 if path.stem in found:
                     what = f" is of example {path.stem}, as {found[path.stem].source} is"
                     do = "move one of them elsewhere; a file of another type has the same ballots"
-                    raise refused("example-twice", what, "one file per example", "two", do)
+                    raise base.refused("example-twice", what, "one file per example", "two", do)
             found[path.stem] = profile
         if not found:
             expected = "files that end in " + listed(f".{kind}" for kind in TYPES)
-            raise refused("file-empty", " holds no file of ballots", expected, "none")
+            raise base.refused("file-empty", " holds no file of ballots", expected, "none")
         first = next(iter(found.values()))
         for other in found.values():
             differ = sorted(set(first.alternatives) ^ set(other.alternatives))
-            with about(other.source):
+            with base.about(other.source):
                 if differ:
                     what = f" has other alternatives than {first.source}"
-                    got = f"only one of the two has {listed(map(short, differ))}"
+                    got = f"only one of the two has {listed(map(base.short, differ))}"
                     do = "read those files one by one, or fix the names"
                     name, expected = "alternatives-differ", "the same names in every file"
-                    raise refused(name, what, expected, got, do, alternatives=differ)
+                    raise base.refused(name, what, expected, got, do, alternatives=differ)
                 if (first.type == "cat") != (other.type == "cat"):
                     what = f" is of type {other.type}, {first.source} of type {first.type}"
                     expected, do = "either orders or categories", "put them into two folders"
-                    raise refused("types-mixed", what, expected, "both", do)
+                    raise base.refused("types-mixed", what, expected, "both", do)
         return found
 
     def _responses(self, example: str, profile: Profile) -> Iterator[Response]:
-        with about(profile.source):
+        with base.about(profile.source):
             chosen = self._category(profile)
         for ballot in profile.ballots:
             groups = [[profile.alternatives[at - 1] for at in group] for group in ballot.groups]
@@ -383,12 +374,12 @@ class PrefLib(Export):
         categories = profile.categories
         if categories:
             typed, errors = ("preflib", "category"), ("category-unsaid", "category-missing")
-            chosen = choose(typed, "categories", categories, self.category, errors)
+            chosen = base.choose(typed, "categories", categories, self.category, errors)
             return categories.index(chosen)
         if self.category is not None:
             got = f"type {profile.type}, category {quoted(self.category)}"
             expected, do = "a file of type cat, or no category", "leave category out"
-            raise refused("category-unfit", " has no categories", expected, got, do)
+            raise base.refused("category-unfit", " has no categories", expected, got, do)
         return None
 
 
@@ -397,4 +388,4 @@ def _is_ballots(path: Path) -> bool:
 
 
 def _files(folder: Path) -> list[Path]:
-    return [path for path in files_below(folder, "*") if _is_ballots(path)]
+    return [path for path in base.files_below(folder, "*") if _is_ballots(path)]

@@ -16,22 +16,7 @@ from plausibly.plugin.readers import (
     json_shown,
     states,
 )
-from plausibly_builtins.readers.base import (
-    Content,
-    Entry,
-    Kind,
-    Scored,
-    TimedExport,
-    as_argument,
-    entry_of,
-    example_names,
-    first_entries,
-    items_of,
-    line_refused,
-    objects,
-    refused,
-    short,
-)
+from plausibly_builtins.readers import base
 
 _ACCEPT, _REJECT = "accept", "reject"
 _ANSWERS = (_ACCEPT, _REJECT, "ignore")
@@ -47,7 +32,7 @@ class Line:
     """A line of the file: an answer to a question."""
 
     number: int
-    fields: Entry
+    fields: base.Entry
 
     @property
     def place(self) -> str:
@@ -55,7 +40,7 @@ class Line:
 
     def _unfit(self, key: str, expected: str) -> InputError:
         what, got = f" holds no answer as {quoted(key)}", json_shown(self.fields.get(key))
-        return line_refused(self.number, "answer-unfit", what, expected, got)
+        return base.line_refused(self.number, "answer-unfit", what, expected, got)
 
     def view(self) -> str:
         found = self.fields.get("_view_id")
@@ -66,12 +51,12 @@ class Line:
         if not isinstance(found, str) or found not in _HASHES or lacks:
             expected = 'the view choice with "options", or classification with "label"'
             got = f"the view {json_shown(found)}" + " without label" * (found == _BINARY)
-            raise line_refused(self.number, "view-unfit", " has no such view", expected, got)
+            raise base.line_refused(self.number, "view-unfit", " has no such view", expected, got)
         return found
 
     def options(self) -> list[str]:
-        options = items_of(self.fields.get("options"))
-        ids = [entry_of(option).get("id") for option in options]
+        options = base.items_of(self.fields.get("options"))
+        ids = [base.entry_of(option).get("id") for option in options]
         if not ids or not all(isinstance(name, str) and name for name in ids):
             raise self._unfit("options", 'options with ids: [{"id": "cat"}]')
         return [str(name) for name in ids]
@@ -87,7 +72,7 @@ class Line:
             return None
         chosen, options = self.fields.get("accept"), self.options()
         if not isinstance(chosen, list) or not all(name in options for name in chosen):
-            raise self._unfit("accept", f"ids among {listed(map(short, options))}")
+            raise self._unfit("accept", f"ids among {listed(map(base.short, options))}")
         return list(dict.fromkeys(map(str, chosen)))
 
     def response(self, example: str, answer: list[str] | None) -> Response:
@@ -109,17 +94,17 @@ class Line:
 
     def scores(self, view: str) -> tuple[tuple[str, float], ...]:
         if view == _CHOICE:
-            found = [entry_of(option) for option in items_of(self.fields.get("options"))]
+            found = [base.entry_of(option) for option in base.items_of(self.fields.get("options"))]
             scored = ((str(option["id"]), option.get("score")) for option in found)
             return tuple((n, score.value) for n, score in scored if isinstance(score, JsonNumber))
-        score = self.fields.get("score", entry_of(self.fields.get("meta")).get("score"))
+        score = self.fields.get("score", base.entry_of(self.fields.get("meta")).get("score"))
         if not isinstance(score, JsonNumber) or not 0 <= score.value <= 1:
             return ()
         return ((_ACCEPT, score.value), (_REJECT, 1 - score.value))
 
 
 @attrs.frozen(kw_only=True)
-class Prodigy(Scored, TimedExport):
+class Prodigy(base.Scored, base.TimedExport):
     """Read the JSON Lines export of Prodigy: binary questions, or choices.
 
     A binary question is an example with a label: ``accept`` and ``reject`` are the labels of the
@@ -139,23 +124,23 @@ class Prodigy(Scored, TimedExport):
     """
 
     example: str | None = None
-    kind: Kind | None = None
+    kind: base.Kind | None = None
 
     def recognises(self, path: Path, head: bytes) -> bool:
         """Return whether the first line is an answer with a hash or view of Prodigy."""
-        first = next(iter(first_entries(head)), None)
+        first = next(iter(base.first_entries(head)), None)
         return (
             isinstance(first, dict)
             and first.get("answer") in _ANSWERS
             and any(key in first for key in _OWN)
         )
 
-    def content(self, path: Path, labels: Sequence[str] | None) -> Content:
+    def content(self, path: Path, labels: Sequence[str] | None) -> base.Content:
         lines, view, offered = self._lines(path)
         answers = [line.answer(view) for _, line in lines]
         found = [(name, line, answer) for (name, line), answer in zip(lines, answers, strict=True)]
-        versions = sum(len(items_of(line.fields.get("versions"))) for _, line in lines)
-        return Content(
+        versions = sum(len(base.items_of(line.fields.get("versions"))) for _, line in lines)
+        return base.Content(
             kind=self._kind(view, [line for _, line in lines], answers),
             responses=[line.response(name, answer) for name, line, answer in found],
             offered=offered,
@@ -174,35 +159,35 @@ class Prodigy(Scored, TimedExport):
 
     def _lines(self, path: Path) -> tuple[list[tuple[str, Line]], str, list[str]]:
         """Return the lines by example, the view of all, and the labels that could be named."""
-        lines = [Line(number, fields) for number, fields in objects(path)]
+        lines = [Line(number, fields) for number, fields in base.objects(path)]
         first: dict[str, str] = {}
         for line in lines:
             first.setdefault(line.view(), line.place)
         if len(first) > 1:
             got = listed(f"{view} in {place}" for view, place in first.items())
             do = "put each into a file of its own"
-            raise refused("views-several", " holds answers of two views", "one view", got, do)
+            raise base.refused("views-several", " holds answers of two views", "one view", got, do)
         (view,) = first
         offered = [_ACCEPT, _REJECT]
         if view == _CHOICE:
             offered = list(dict.fromkeys(name for line in lines for name in line.options()))
         questions = sorted({str(line.fields.get("label")) for line in lines})
         if view == _BINARY and self.example is not None and len(questions) > 1:
-            what, got = f" asks about {len(questions)} labels", listed(map(short, questions))
+            what, got = f" asks about {len(questions)} labels", listed(map(base.short, questions))
             expected = f"one label, where {quoted(self.example)} names the examples"
-            raise refused("labels-several", what, expected, got, "leave example out")
+            raise base.refused("labels-several", what, expected, got, "leave example out")
         key = _HASHES[view] if self.example is None else self.example
         found = [(line.place, line.fields) for line in lines]
-        names = example_names(path.name, "prodigy", found, key, ())
+        names = base.example_names(path.name, "prodigy", found, key, ())
         return list(zip(names, lines, strict=True)), view, offered
 
     def _kind(self, view: str, lines: Sequence[Line], answers: Sequence[list[str] | None]) -> str:
         if view == _BINARY and self.kind == "label-set":
             what, got = " holds answers to binary questions", "accept, reject and ignore"
-            raise refused("kind-unfit", what, "choices, for label sets", got, "leave kind out")
+            raise base.refused("kind-unfit", what, "choices, for label sets", got, "leave kind out")
         if view == _BINARY or self.kind is not None:
             return self.kind or "single-label"
-        configs = [entry_of(line.fields.get("config")) for line in lines]
+        configs = [base.entry_of(line.fields.get("config")) for line in lines]
         styles = {config.get("choice_style") for config in configs if config}
         if any(len(answer or []) > 1 for answer in answers) or "multiple" in styles:
             return "label-set"
@@ -210,5 +195,5 @@ class Prodigy(Scored, TimedExport):
             return "single-label"
         what = " does not say whether several options could be chosen"
         expected = "an answer with two options, or the kind of the answers"
-        do = as_argument("prodigy", kind="single-label") + ', or "label-set"'
-        raise refused("kind-unclear", what, expected, "at most one option in each answer", do)
+        do = base.as_argument("prodigy", kind="single-label") + ', or "label-set"'
+        raise base.refused("kind-unclear", what, expected, "at most one option in each answer", do)

@@ -18,15 +18,7 @@ from plausibly.plugin.readers import (
     first_rows,
     json_shown,
 )
-from plausibly_builtins.readers.base import (
-    Content,
-    Entry,
-    as_argument,
-    check_named,
-    columns_missing,
-    refused,
-    short,
-)
+from plausibly_builtins.readers import base
 from plausibly_builtins.readers.label_columns import (
     COUNT,
     LabelColumns,
@@ -104,7 +96,9 @@ class SoftLabels(LabelColumns):
         ]
         return all(map(_NUMBER.fullmatch, cells)) and not all(map(COUNT.fullmatch, cells))
 
-    def array_content(self, path: Path, found: NamedArray, labels: Sequence[str] | None) -> Content:
+    def array_content(
+        self, path: Path, found: NamedArray, labels: Sequence[str] | None
+    ) -> base.Content:
         columns = labels_of("soft-labels", found, labels)
         names = found.examples or [str(row) for row in range(len(found.values))]
         places = [f"row {counted(row + 1)}" for row in range(len(names))]
@@ -116,20 +110,20 @@ class SoftLabels(LabelColumns):
             rows.append(Response(example=name, annotator=None, answer=weights, place=place))
         return _content(rows, columns, labels, anonymous=True)
 
-    def rows_content(self, table: TextTable, labels: Sequence[str] | None) -> Content:
+    def rows_content(self, table: TextTable, labels: Sequence[str] | None) -> base.Content:
         examples, annotators = self._name_columns(table.header)
         if examples is None:
             do = example_hint("soft-labels", table)
-            raise columns_missing(table, "names of examples", "a column example", do)
+            raise base.columns_missing(table, "names of examples", "a column example", do)
         wanted = [name for name in (examples, annotators) if name is not None]
         columns = [name for name in table.header if name not in (*wanted, *self.ignore)]
-        typed = as_argument("soft-labels", ignore=["COLUMN"])
+        typed = base.as_argument("soft-labels", ignore=["COLUMN"])
         table.need([*wanted, *columns], do=f"{typed}, with columns that are there")
         if not columns:
             expected = "names of examples, then one column per label"
-            raise columns_missing(table, "weights", expected, "add one per label")
+            raise base.columns_missing(table, "weights", expected, "add one per label")
         names = table.column(examples)
-        check_named(table, names, "example", "name it, or remove that row")
+        base.check_named(table, names, "example", "name it, or remove that row")
         people = [""] * len(table) if annotators is None else table.column(annotators)
         places = [table.place(row).removeprefix(f"{table.whose} ") for row in range(len(table))]
         cells = zip(*map(table.column, columns), strict=True)
@@ -149,7 +143,7 @@ class SoftLabels(LabelColumns):
         example = _first_of(_EXAMPLES, header) if self.example is None else self.example
         return example, _first_of(_ANNOTATORS, header) if self.annotator is None else self.annotator
 
-    def lines_content(self, path: Path, labels: Sequence[str] | None) -> Content:
+    def lines_content(self, path: Path, labels: Sequence[str] | None) -> base.Content:
         do = "name it, or remove that line"
         entries = named_objects(path, "soft-labels", self.example, do)
         keys = {key for _, _, entry in entries for key in entry}
@@ -163,7 +157,7 @@ class SoftLabels(LabelColumns):
         return _content(rows, None, labels, anonymous=who is None)
 
     def _pairs(
-        self, line: int, entry: Entry, labels: Sequence[str] | None
+        self, line: int, entry: base.Entry, labels: Sequence[str] | None
     ) -> Iterator[tuple[str, str]]:
         """Yield label and weight as written: by key, or in the order of the declared labels."""
         wanted = _FIELDS if self.field is None else (self.field,)
@@ -173,10 +167,10 @@ class SoftLabels(LabelColumns):
             pairs = list(found.items())
         elif not isinstance(found, list):
             expected = f"{listed(map(quoted, wanted))}: a weight by label, or a list of them"
-            got = listed(map(short, entry)) if key is None else json_shown(found)
+            got = listed(map(base.short, entry)) if key is None else json_shown(found)
             what = f" line {counted(line)} holds no weights"
-            do, seen = as_argument("soft-labels", field="KEY"), list(entry)
-            raise refused("key-missing", what, expected, got, do, line=line, seen=seen)
+            do, seen = base.as_argument("soft-labels", field="KEY"), list(entry)
+            raise base.refused("key-missing", what, expected, got, do, line=line, seen=seen)
         else:
             names = labels_in_order(len(found), labels, "weight", f" line {counted(line)}")
             pairs = list(zip(names, found, strict=True))
@@ -190,11 +184,13 @@ def _content(
     labels: Sequence[str] | None,
     *,
     anonymous: bool,
-) -> Content:
+) -> base.Content:
     check_names(columns or [], "label")
     if labels is not None and columns is not None:
         check_columns("soft-labels", columns, labels)
-    return Content(kind="soft-label", responses=responses, offered=columns, anonymous=anonymous)
+    return base.Content(
+        kind="soft-label", responses=responses, offered=columns, anonymous=anonymous
+    )
 
 
 def _weights(place: str, cells: Iterable[tuple[str, str]]) -> dict[str, float]:
@@ -203,17 +199,17 @@ def _weights(place: str, cells: Iterable[tuple[str, str]]) -> dict[str, float]:
     for label, cell in cells:
         weight = float(cell) if _NUMBER.fullmatch(cell) else math.nan
         if not 0 <= weight < math.inf:
-            what = f" {place}: the weight of {short(label)} is none"
+            what = f" {place}: the weight of {base.short(label)} is none"
             got = quoted(cell if len(cell) <= 40 else f"{cell[:39]}…")
             do = "write decimals with a point" if "," in cell else "fix or remove that row"
             expected = "a finite number, 0 or more"
-            raise refused("weights-invalid", what, expected, got, do, label=label)
+            raise base.refused("weights-invalid", what, expected, got, do, label=label)
         found[label] = weight
     total = sum(found.values())
     if not 0 < total < math.inf:
         what, expected = f" {place} gives no label any weight", "a weight above 0, a finite sum"
         do = "fix or remove that row"
-        raise refused("weights-zero", what, expected, f"a sum of {total:g}", do)
+        raise base.refused("weights-zero", what, expected, f"a sum of {total:g}", do)
     return found
 
 

@@ -19,16 +19,7 @@ from plausibly.plugin import (
     several,
 )
 from plausibly.plugin.readers import Response, TextTable, first_rows, names_examples, read_table
-from plausibly_builtins.readers.base import (
-    Content,
-    TableExport,
-    as_argument,
-    check_named,
-    columns_missing,
-    refused,
-    warn_missing_words,
-    warn_of,
-)
+from plausibly_builtins.readers import base
 
 _ROWS = 4  # in fewer, two annotators who never agree are nothing special
 _LINE_END = re.compile(r"\r\n|\r|\n")
@@ -43,11 +34,11 @@ _PERSON = re.compile(
 Places: TypeAlias = Sequence[tuple[int, str]]
 """Places of columns, and the names of their annotators."""
 
-_NO_HEADER = as_argument("wide-table", header=False) + ", if that row is no header"
+_NO_HEADER = base.as_argument("wide-table", header=False) + ", if that row is no header"
 
 
 @attrs.frozen(kw_only=True)
-class WideTable(TableExport):
+class WideTable(base.TableExport):
     """Read CSV, TSV or Parquet with one row per example and one column per annotator.
 
     Every value is kept as the text that was written; an empty cell is no response: this
@@ -109,16 +100,16 @@ class WideTable(TableExport):
         )
         return self.from_table(table, labels)
 
-    def table_content(self, table: TextTable, labels: Sequence[str] | None) -> Content:
+    def table_content(self, table: TextTable, labels: Sequence[str] | None) -> base.Content:
         example, annotators = self._columns(table, labels)
         if example is None:
             names, blank = _positions(table)
         else:
             names, blank = list(table.columns[example]), []
-            check_named(table, names, "example", "name it, or remove the row")
+            base.check_named(table, names, "example", "name it, or remove the row")
         if labels is None:
             self._warn(table, annotators)
-        return Content(
+        return base.Content(
             kind="single-label" if self.separator is None else "label-set",
             responses=self._responses(table, annotators, names),
             examples=[*names, *blank],
@@ -130,13 +121,16 @@ class WideTable(TableExport):
         cells = Counter(c for place, _ in annotators for c in table.columns[place] if c)
         for text in self.missing:
             cells.pop(text, None)
-        warn_missing_words(table.whose, cells, _BLANKS)
+        base.warn_missing_words(table.whose, cells, _BLANKS)
         if cells and not self.integers and all(map(_DECIMAL.fullmatch, cells)):
             kept = f"{several(cells.total(), 'label')} {listed(map(quoted, cells))}"
             what = f": {kept} are kept as text"
             expected = "names of labels; are they whole numbers, made decimals by empty cells?"
-            do, labels = as_argument("wide-table", integers=True) + ", if they are", dict(cells)
-            warn_of(table.whose, "labels-like-decimals", what, expected, "", do, labels=labels)
+            do, labels = (
+                base.as_argument("wide-table", integers=True) + ", if they are",
+                dict(cells),
+            )
+            base.warn_of(table.whose, "labels-like-decimals", what, expected, "", do, labels=labels)
 
     def _responses(
         self, table: TextTable, annotators: Places, names: Sequence[str]
@@ -171,7 +165,7 @@ class WideTable(TableExport):
         example = self._example(table)
         # What is ignored has to be there, and may hold anything.
         needed = [*self._mentioned(), *(name for name in self.ignore if name not in table.header)]
-        typed = as_argument("wide-table", example="COLUMN")
+        typed = base.as_argument("wide-table", example="COLUMN")
         table.need(needed, do=f"{typed}, with names of columns that are there")
         taken = {*self.ignore, *([] if example is None else [table.header[example]])}
         wanted = [
@@ -182,7 +176,7 @@ class WideTable(TableExport):
         if not wanted:
             expected = "one column per annotator, besides the names of the examples"
             do = "name another file, or ignore fewer columns"
-            raise columns_missing(table, "an annotator", expected, do)
+            raise base.columns_missing(table, "an annotator", expected, do)
         table.need([name for _, name in wanted], do="ignore what is no annotator")
         if not self.annotators:
             if example is None and self.example is None and _names_first(table, wanted, labels):
@@ -207,7 +201,7 @@ def _check_header(table: TextTable) -> None:
         what = f" names {listed(map(quoted, twice))} {counts[twice[0]]} times in its first row"
         expected = "one column per annotator, each with a name of its own"
         got = listed(table.header)
-        raise refused("columns-repeat", what, expected, got, _NO_HEADER, columns=twice)
+        raise base.refused("columns-repeat", what, expected, got, _NO_HEADER, columns=twice)
     empty = [place for place, name in enumerate(table.header) if not name]
     unnamed = [place for place in empty if place and any(table.columns[place])]
     if unnamed:
@@ -215,7 +209,7 @@ def _check_header(table: TextTable) -> None:
         what = f" has {several(len(unnamed), 'column')} without a name ({places})"
         expected = "the name of an annotator above each column"
         do = f"name them in the first row, or {_NO_HEADER}"
-        raise refused("columns-unnamed", what, expected, "an empty cell", do)
+        raise base.refused("columns-unnamed", what, expected, "an empty cell", do)
 
 
 def _names_first(table: TextTable, wanted: Places, declared: Sequence[str] | None) -> bool:
@@ -230,8 +224,8 @@ def _names_first(table: TextTable, wanted: Places, declared: Sequence[str] | Non
         return False
     what = f": column {quoted(name)} is taken for the names of the examples"
     expected, got = "a column example, or its name", "another text in each row, which is no label"
-    do = as_argument("wide-table", example=name) + ", to say that it is"
-    warn_of(table.whose, "example-column", what, expected, got, do, column=name)
+    do = base.as_argument("wide-table", example=name) + ", to say that it is"
+    base.warn_of(table.whose, "example-column", what, expected, got, do, column=name)
     return True
 
 
@@ -258,9 +252,9 @@ def _check_unclear(
     labels = set().union(*(table.columns[place] for place, _ in wanted))
     if table.named and len(names) > 1 and labels.issuperset(names):
         what = ": every column is called as a label that its rows name"
-        do = f"{_NO_HEADER}; {as_argument('wide-table', annotators=names)}, if it is"
+        do = f"{_NO_HEADER}; {base.as_argument('wide-table', annotators=names)}, if it is"
         expected, got = "names of annotators in the first row", listed(map(quoted, names))
-        raise refused("header-unclear", what, expected, got, do)
+        raise base.refused("header-unclear", what, expected, got, do)
     if len(names) > 1 and len(table) >= (2 if example is None else _ROWS):
         unclear = _apart(table, wanted, declared)
         if unclear:
@@ -271,12 +265,12 @@ def _check_unclear(
 def _unclear(
     table: TextTable, unclear: Sequence[str], what: str, *, named: bool = False
 ) -> InputError:
-    do = as_argument("wide-table", ignore=unclear) + ", if it is of no annotator"
+    do = base.as_argument("wide-table", ignore=unclear) + ", if it is of no annotator"
     if not named:
-        do = f"{as_argument('wide-table', example=unclear[0])}, if it names the examples; {do}"
+        do = f"{base.as_argument('wide-table', example=unclear[0])}, if it names the examples; {do}"
     what, expected = f": column {quoted(unclear[0])} {what}", "labels, one column per annotator"
     got = listed(map(quoted, table.column(unclear[0])))
-    return refused("columns-unclear", what, expected, got, do, columns=unclear)
+    return base.refused("columns-unclear", what, expected, got, do, columns=unclear)
 
 
 def _positions(table: TextTable) -> tuple[list[str], list[str]]:
@@ -291,8 +285,8 @@ def _positions(table: TextTable) -> tuple[list[str], list[str]]:
             what, got = f" has blank rows before line {counted(line)}", line - due
             expected = "examples from the first row on, since nothing names them"
             do = "remove them, or name the examples in a column: "
-            do += as_argument("wide-table", example="COLUMN")
-            raise refused("rows-blank", what, expected, several(got, "blank row"), do)
+            do += base.as_argument("wide-table", example="COLUMN")
+            raise base.refused("rows-blank", what, expected, several(got, "blank row"), do)
         for _ in range(line - due):
             blank.append(str(len(names) + len(blank)))
         names.append(str(len(names) + len(blank)))
