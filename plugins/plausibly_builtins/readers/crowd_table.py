@@ -239,11 +239,11 @@ class CrowdTable(base.TableExport):
         if not len(table):
             raise _no_votes("a header and no rows")
         if self.golden is not None and not columns.golden:
-            what, got = (
-                " does not say which answers are known",
-                several(len(table.header), "column"),
+            what, expected = (
+                " has no known answers",
+                "GOLDEN:… of Toloka, or Figure Eight's _golden",
             )
-            expected = "GOLDEN:… as Toloka writes it, or _golden as Figure Eight does"
+            got = several(len(table.header), "column")
             raise base.refused("columns-missing", what, expected, got, "leave golden out")
         return columns
 
@@ -253,12 +253,16 @@ class CrowdTable(base.TableExport):
         labels: Sequence[str] | None,
         content: Callable[[], base.Content | AnnotationTable],
     ) -> AnnotationTable:
-        """Return the annotation table; a repeat may be a further label of the same answer."""
+        """Return the annotation table; errors hint at options that say what a cell means."""
         try:
             return super().table(source, labels, content)
         except InputError as error:
             if error.name == "response-twice" and self.kind is None and self.separator is None:
                 error.do += '; kind="label-set", if they are one answer'
+            unknown = error.details.get("labels") if error.name == "label-unknown" else None
+            words = [word for word in base.items_of(unknown) if word in base.MISSING_WORDS]
+            if words:
+                error.do = f'missing=["{words[0]}"], if it means "no answer"'
             raise
 
     def _usual(self, header: Sequence[str], *, named: bool = True) -> dict[str, str]:
@@ -319,9 +323,6 @@ class CrowdTable(base.TableExport):
             stands = any(policy.startswith(states.AS_LABEL) for policy in self.states.values())
             if found.offered is None and not stands and not names:
                 raise _no_votes(f"{several(len(used), 'empty answer')} and no declared labels")
-        else:
-            rows = [r for r in used if states.policy(state[r], kind, self.states) == states.COUNT]
-            _check_declared(table, worker, found.labels, labels, rows)
         merged = self.kind == "label-set" and separator is None and not columns.is_json
         groups: dict[tuple[object, ...], list[int]] = {}
         for row in used:
@@ -414,33 +415,6 @@ def _hint(table: TextTable, absent: Sequence[str], taken: set[str]) -> str:
         return columns_hint(rows, _VOTE)
     free = [at for at, name in enumerate(table.header) if name not in taken]
     return columns_hint([[row[at] for at in free] for row in rows], absent)
-
-
-def _check_declared(
-    table: TextTable,
-    worker: Sequence[str],
-    named: Sequence[Sequence[str]],
-    labels: Sequence[str],
-    rows: Sequence[int],
-) -> None:
-    known = set(labels)
-    outside = Counter(label for row in rows for label in named[row] if label not in known)
-    if not outside:
-        return
-    row, label = next((row, n) for row in rows for n in named[row] if n in outside)
-    meant = near(label, labels) if len(label) <= _LONG else None
-    do = "fix it, or declare it in labels"
-    if label in base.MISSING_WORDS:
-        do = f'missing=["{label}"], if it means "no answer"'
-    elif meant:
-        do = f"did you mean {quoted(meant)}? {do}"
-    what = f", {worker[row] or 'an unknown annotator'} says {base.short(label)}"
-    expected = f"one of {several(len(labels), 'declared label')}"
-    votes = several(sum(outside.values()), "vote")
-    got = f"{several(len(outside), 'label')} outside ({votes})"
-    error = base.row_refused(table, row, "label-unknown", what, expected, got, do)
-    error.details["labels"] = dict(outside)
-    raise error
 
 
 def _no_votes(got: str) -> InputError:
