@@ -237,7 +237,8 @@ class CrowdTable(base.TableExport):
             names = [*called.values(), *columns.golden]
             table.need(names, do=_hint(table, absent, {*names, *table.nested}))
         if not len(table):
-            raise _no_votes("a header and no rows")
+            what, got = " names no label", "a header and no rows"
+            raise base.refused("annotations-empty", what, "one row per vote", got)
         if self.golden is not None and not columns.golden:
             what, expected = (
                 " has no known answers",
@@ -320,9 +321,6 @@ class CrowdTable(base.TableExport):
         if labels is None:
             names = Counter(label for row in used for label in found.labels[row])
             base.warn_missing_words(table.whose, names)
-            stands = any(policy.startswith(states.AS_LABEL) for policy in self.states.values())
-            if found.offered is None and not stands and not names:
-                raise _no_votes(f"{several(len(used), 'empty answer')} and no declared labels")
         merged = self.kind == "label-set" and separator is None and not columns.is_json
         groups: dict[tuple[object, ...], list[int]] = {}
         for row in used:
@@ -415,11 +413,6 @@ def _hint(table: TextTable, absent: Sequence[str], taken: set[str]) -> str:
         return columns_hint(rows, _VOTE)
     free = [at for at, name in enumerate(table.header) if name not in taken]
     return columns_hint([[row[at] for at in free] for row in rows], absent)
-
-
-def _no_votes(got: str) -> InputError:
-    do = "write it again, or name another file"
-    return base.refused("annotations-empty", " names no label", "one row per vote", got, do)
 
 
 # ---- columns of platforms

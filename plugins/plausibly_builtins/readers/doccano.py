@@ -279,7 +279,7 @@ class Doccano(base.Export):
                     if not found and self.unlabelled == "not-assigned":
                         left_out["records without a label (not labelled, or of no label)"] += 1
                         continue
-                    answer = self._answer(found) if found else None
+                    answer = sorted(set(found)) if found else None
                     state = states.ANSWERED if found else states.EMPTY
                     responses.append(
                         Response(
@@ -338,14 +338,6 @@ class Doccano(base.Export):
         if not isinstance(value, str):
             raise base.refused("label-unfit", " has no text for a label", "text", json_shown(value))
         return self.label_names[value] if isinstance(value, JsonNumber) else value
-
-    def _answer(self, names: Sequence[str]) -> list[str]:
-        different = sorted(set(names))
-        if self.kind == "single-label" and len(different) > 1:
-            what, got = f" names {several(len(different), 'label')}", listed(map(quoted, different))
-            do = base.as_argument("doccano", kind="label-set") + "; or export one file per member"
-            raise base.refused("labels-several", what, "one, as kind = single-label says", got, do)
-        return different
 
 
 def _check_subject(fields: base.Entry, name: str, subjects: dict[str, object]) -> None:

@@ -247,16 +247,11 @@ class SageMaker(base.Export):
         responses: list[Response] = []
         for answer, value in zip(answers, values, strict=True):
             labels = [] if value is None else base.form_labels(value)
-            if labels is None or (kind == "single-label" and len(labels) > 1):
+            if labels is None:
                 do = "read another field: " + base.as_argument("sagemaker", field="FIELD")
-                if labels:
-                    do = (
-                        base.as_argument("sagemaker", kind="label-set")
-                        + ", if several can be right"
-                    )
-                expected = "one label" if kind == "single-label" else "labels"
                 what = f" {answer.place}: field {quoted(field)} holds no label"
-                raise base.refused("answer-invalid", what, expected, json_shown(value), do)
+                expected, got = "a label, or labels", json_shown(value)
+                raise base.refused("answer-invalid", what, expected, got, do)
             responses.append(attrs.evolve(answer, answer=labels or None))
         return base.Content(kind=kind, responses=responses, examples=examples)
 
