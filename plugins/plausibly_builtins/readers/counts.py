@@ -6,6 +6,7 @@ import re
 import zipfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import Literal
 
 import attrs
@@ -33,18 +34,6 @@ _ROUNDED = 0.005  # shares may be written with two decimals
 _DROP = "name it, or " + base.as_argument("counts", unnamed="drop") + " (recorded)"
 _NO_COUNT = re.compile(r"-[0-9.,]+|[0-9]*[.,][0-9]+")
 """A number that is no count: below 0, or with a comma or a fraction."""
-
-
-@attrs.frozen(kw_only=True, eq=False)
-class Votes:
-    """Votes by example and label, (example, column); `offered` where all labels are in order."""
-
-    examples: list[str] | None
-    columns: list[str]
-    values: NDArray[np.int64]
-    places: list[str]
-    left_out: dict[str, int] = attrs.field(factory=dict)
-    offered: bool = True
 
 
 @attrs.frozen(kw_only=True)
@@ -97,13 +86,10 @@ class Counts(LabelColumns):
             what = f" row {counted(row + 1)}, column {column + 1} is not a number of votes"
             got = f"{values[row, column]}"
             raise base.refused("count-unreadable", what, "a whole number, 0 or more", got)
-        votes = Votes(
-            examples=found.examples,
-            columns=labels_of("counts", found, labels),
-            values=values.astype(np.int64),
-            places=[f"row {counted(row + 1)}" for row in range(len(values))],
-        )
-        return self._content(votes, labels, path.name)
+        columns = labels_of("counts", found, labels)
+        places = [f"row {counted(row + 1)}" for row in range(len(values))]
+        votes = values.astype(np.int64)
+        return self._content(path.name, labels, found.examples, columns, votes, places)
 
     def lines_content(
         self, path: Path, labels: Sequence[str] | None
@@ -115,15 +101,16 @@ class Counts(LabelColumns):
         columns = sorted(set().union(*found.values()))
         values = [[counts.get(label, 0) for label in columns] for counts in found.values()]
         dropped = len(every) - len(names)
-        votes = Votes(
-            examples=list(names.values()),
-            columns=columns,
-            values=np.array(values, np.int64).reshape(len(names), len(columns)),
-            places=[f"line {counted(line)}" for line in names],
+        return self._content(
+            path.name,
+            labels,
+            list(names.values()),
+            columns,
+            np.array(values, np.int64).reshape(len(names), len(columns)),
+            [f"line {counted(line)}" for line in names],
             left_out={base.reason(dropped, "line", "a name"): dropped},
             offered=False,
         )
-        return self._content(votes, labels, path.name)
 
     def _counts(self, line: int, entry: base.Entry) -> dict[str, int]:
         """Return the counts of an object; lists beside them have to be the same numbers."""
@@ -180,14 +167,16 @@ class Counts(LabelColumns):
             number = {cell: _whole(cell) for cell in set(cells)}
             values[:, place] = [number[cells[row]] for row in kept]
         dropped = len(table) - len(kept)
-        votes = Votes(
-            examples=[names[row] for row in kept],
-            columns=list(wrong),
-            values=values,
-            places=[table.place(row).removeprefix(f"{table.whose} ") for row in kept],
+        return self._content(
+            table.whose,
+            labels,
+            [names[row] for row in kept],
+            list(wrong),
+            values,
+            [table.place(row).removeprefix(f"{table.whose} ") for row in kept],
             left_out={base.reason(dropped, "row", "a name"): dropped},
+            ignorable=True,
         )
-        return self._content(votes, labels, table.whose, ignorable=True)
 
     def _name_column(self, table: TextTable, wrong: Mapping[str, Sequence[int]]) -> str:
         wanted = self.example or ("example" if "example" in wrong else None)
@@ -202,64 +191,72 @@ class Counts(LabelColumns):
         raise base.columns_missing(table, "names of examples", "a column example", do)
 
     def _content(
-        self, votes: Votes, labels: Sequence[str] | None, source: str, *, ignorable: bool = False
+        self,
+        source: str,
+        labels: Sequence[str] | None,
+        names: list[str] | None,
+        columns: list[str],
+        values: NDArray[np.int64],
+        places: list[str],
+        *,
+        left_out: Mapping[str, int] = MappingProxyType({}),
+        offered: bool = True,
+        ignorable: bool = False,
     ) -> base.Content | AnnotationTable:
-        """Return the votes; examples by name, else in their order."""
-        check_names(votes.columns, "label")
-        check_names(votes.examples or [], "example", votes.places)
+        """Return votes (example, column); examples by name, else in their order.
+
+        `offered` says that the columns are all labels, in order, and `ignorable` that the option
+        `ignore` leaves columns out.
+        """
+        check_names(columns, "label")
+        check_names(names or [], "example", places)
         aside = self.none_of_these
         if states.policy(states.NONE_OF_THESE, "single-label", self.states) == states.COUNT:
             aside = ()
-        offered = [name for name in votes.columns if name not in aside]
+        own = [name for name in columns if name not in aside]
         if labels is not None:
-            check_columns("counts", offered, labels)
+            check_columns("counts", own, labels)
         else:  # what was declared is a label, whatever it sums to
-            _warn_of_sums(votes, source, ignorable)
-        examples = votes.examples or [str(row) for row in range(len(votes.values))]
-        if votes.columns and not (self.states or self.none_of_these):
-            return _plain(votes, examples, labels)
+            _warn_of_sums(source, columns, values, ignorable)
+        examples = names or [str(row) for row in range(len(values))]
+        if columns and not (self.states or self.none_of_these):
+            # Plain votes, as `gathered` would have them, without an object for each.
+            if names is not None:
+                order = sorted(range(len(names)), key=names.__getitem__)
+                examples, values = [names[row] for row in order], values[order]
+            known = list(columns if labels is None else labels)
+            example, column = np.nonzero(values)
+            return build_table(
+                "single-label",
+                examples=examples,
+                annotators=(),
+                labels=known,
+                response_example=example,
+                response_annotator=np.full(example.size, -1),
+                mention_response=np.arange(example.size),
+                mention_label=np.array([known.index(name) for name in columns])[column],
+                response_weight=values[example, column],
+                labels_declared=labels is not None or offered,
+                left_out={reason: count for reason, count in left_out.items() if count},
+            )
         responses = (
             Response(
                 example=examples[row],
                 annotator=None,
-                answer=votes.columns[column],
-                weight=float(votes.values[row, column]),
-                place=f"{votes.places[row]}, column {votes.columns[column]}",
+                answer=columns[column],
+                weight=float(values[row, column]),
+                place=f"{places[row]}, column {columns[column]}",
             )
-            for row, column in np.argwhere(votes.values).tolist()
+            for row, column in np.argwhere(values).tolist()
         )
         return base.Content(
             kind="single-label",
             responses=responses,
             examples=examples,
-            offered=offered if votes.offered else None,
+            offered=own if offered else None,
             anonymous=True,
-            left_out=votes.left_out,
+            left_out=left_out,
         )
-
-
-def _plain(votes: Votes, examples: list[str], labels: Sequence[str] | None) -> AnnotationTable:
-    """Return the table of plain votes, as `gathered` would, without an object for each."""
-    values = votes.values
-    if votes.examples is not None:
-        order = sorted(range(len(examples)), key=examples.__getitem__)
-        examples, values = [examples[row] for row in order], values[order]
-    known = list(votes.columns if labels is None else labels)
-    place = np.array([known.index(name) for name in votes.columns], np.int64)
-    example, column = np.nonzero(values)
-    return build_table(
-        "single-label",
-        examples=examples,
-        annotators=(),
-        labels=known,
-        response_example=example,
-        response_annotator=np.full(example.size, -1),
-        mention_response=np.arange(example.size),
-        mention_label=place[column],
-        response_weight=values[example, column],
-        labels_declared=labels is not None or votes.offered,
-        left_out={why: count for why, count in votes.left_out.items() if count},
-    )
 
 
 def _whole(cell: str) -> int:
@@ -301,25 +298,21 @@ def _check_counts(table: TextTable, wrong: Mapping[str, list[int]], named: str) 
         raise base.columns_missing(table, "counts", expected, "add one column per label")
 
 
-def _warn_of_sums(votes: Votes, source: str, ignorable: bool) -> None:
+def _warn_of_sums(
+    source: str, columns: Sequence[str], values: NDArray[np.int64], ignorable: bool
+) -> None:
     """Warn where a column is the sum of two others or more: no label, but a total."""
-    total = votes.values.sum(axis=1, keepdims=True)
-    sums = (2 * votes.values == total).all(axis=0) & votes.values.any(axis=0)
-    if len(votes.columns) < 3 or sums.sum() != 1:
+    total = values.sum(axis=1, keepdims=True)
+    sums = (2 * values == total).all(axis=0) & values.any(axis=0)
+    if len(columns) < 3 or sums.sum() != 1:
         return
-    name = votes.columns[int(sums.argmax())]
-    do = (
-        base.as_argument("counts", ignore=[name])
-        if ignorable
-        else f"write it without {quoted(name)}"
-    )
-    what, got = (
-        f": column {quoted(name)} is the sum of the others",
-        listed(map(quoted, votes.columns)),
-    )
-    got = f"columns {got}"
-    do += ", if it is a total"
-    base.warn_of(source, "column-of-sums", what, "labels only", got, do, columns=[name])
+    name = columns[int(sums.argmax())]
+    do = f"write the file without {quoted(name)}"
+    if ignorable:
+        do = base.as_argument("counts", ignore=[name])
+    what, got = f": column {quoted(name)} is the sum of the others", listed(map(quoted, columns))
+    do, error = f"{do}, if it is a total", "column-of-sums"
+    base.warn_of(source, error, what, "labels only", f"columns {got}", do, columns=[name])
 
 
 def _has_array(path: Path, name: str) -> bool:
