@@ -30,6 +30,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta, timezone
+from email.utils import parsedate_tz
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
@@ -82,20 +83,7 @@ MISSING_WORDS: Final = frozenset(
 )
 """What programs write where there is nothing."""
 
-ZONES: Final = {
-    "UTC": 0,
-    "GMT": 0,
-    "EST": -5,
-    "EDT": -4,
-    "CST": -6,
-    "CDT": -5,
-    "MST": -7,
-    "MDT": -6,
-    "PST": -8,
-    "PDT": -7,
-}
-"""Hours of the zones that platforms write by their name alone."""
-
+_ZONES = ("UTC", "GMT", "EST", "EDT", "CST", "CDT", "MST", "MDT", "PST", "PDT")
 AGAIN: Final = "fix it, or export it again"
 
 _MOST_SHOWN = 60
@@ -481,9 +469,10 @@ def form_labels(value: object) -> list[str] | None:
 def from_iso(text: str) -> datetime:
     """Return a time of ISO 8601, or with a zone by its name; ValueError if it is neither."""
     time, _, zone = text.rpartition(" ")
-    if zone not in ZONES:
+    known = parsedate_tz(f"1 Jan 2000 00:00:00 {zone}") if zone in _ZONES else None
+    if known is None or known[9] is None:
         return datetime.fromisoformat(text)
-    return datetime.fromisoformat(time).replace(tzinfo=timezone(timedelta(hours=ZONES[zone])))
+    return datetime.fromisoformat(time).replace(tzinfo=timezone(timedelta(seconds=known[9])))
 
 
 def seconds_of(value: object) -> float | None:

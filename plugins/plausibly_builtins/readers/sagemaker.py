@@ -144,8 +144,8 @@ def _from_folder(folder: Path) -> Iterator[Response]:
         )
     for file in found:
         inside = file.relative_to(folder)
-        with base.within(folder, file):
-            value = read_json(file, expected="the answers of workers about one object")
+        source = f"{folder.name}/{inside.as_posix()}"
+        value = read_json(file, expected="answers of workers about one object", whose=source)
         if not _has_answers(value) or len(inside.parts) < 2:
             expected = "answers with workerId and answerContent, in a folder called as the object"
             raise _SHAPE.refused(inside.as_posix(), expected, value)
