@@ -218,7 +218,7 @@ def line_refused(
 
 
 def row_refused(
-    table: TextTable, row: int, name: str, what: str, expected: str, got: str, do: str
+    table: TextTable, row: int, name: str, what: str, expected: str, got: str, do: str = AGAIN
 ) -> InputError:
     where = table.place(row).removeprefix(table.whose)
     return refused(name, f"{where}{what}", expected, got, do, line=table.lines[row])

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import math
 import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from itertools import zip_longest
 from pathlib import Path
-from typing import Literal, TypeAlias
+from typing import Literal, TypeAlias, TypeVar
 
 import attrs
 
@@ -34,6 +33,7 @@ from plausibly.plugin.readers import (
 )
 from plausibly_builtins.readers import base
 
+T = TypeVar("T")
 _PresetName: TypeAlias = Literal["crowd-kit", "toloka", "mturk", "figure-eight"]
 _PRESETS = ("crowd-kit", "toloka", "mturk", "figure-eight")
 _VOTE = ("task", "worker", "label")
@@ -302,8 +302,19 @@ class CrowdTable(base.TableExport):
     ) -> base.Content:
         called, size = columns.called, len(table)
         task, worker = (table.column(called[role]) for role in ("task", "worker"))
-        state = _states(table, columns)
-        weight = _weights(table, columns)
+        words = {**{word: word for word in states.STATES}, **columns.platform.states}
+        known = {"": states.ANSWERED, **words}
+        state = _read(
+            table,
+            called.get("state"),
+            "state-unknown",
+            lambda cell: known.get(cell.casefold()),
+            listed(words, most=16),
+        )
+        weight = [1.0] * size
+        if "weight" in called:
+            expected = "a number above 0, such as 1 or 0.5"
+            weight = _read(table, called["weight"], "weight-unreadable", _weight, expected)
         when = table.column(called["time"]) if "time" in called else [""] * size
         # Only the latest answer needs the times; whether each row has one is for the hint.
         time = [0.0 if cell else None for cell in when]
@@ -497,10 +508,7 @@ def _from_json(
     known = sorted({name for answer in answers for name in answer})
     if question is not None and question not in known:
         got = f"questions {listed(map(quoted, known))}" if known else "no question"
-        what, expected = (
-            f" has no answer to {base.short(question)}",
-            "a column, or a question in one",
-        )
+        what, expected = f" has no answer to {base.short(question)}", "a question that is there"
         raise base.refused("columns-missing", what, expected, got, "name one that is there")
     if question is None and known:
         question = _the_answer("questions", known)
@@ -544,76 +552,58 @@ def _unreadable(table: TextTable, row: int, value: object) -> InputError:
     return base.row_refused(table, row, "answer-unreadable", what, expected, got, do)
 
 
-def _seconds(text: str, months_first: bool) -> tuple[str, float]:
-    """Return in which way a time is written, and its seconds; ValueError where in none."""
+def _read(
+    table: TextTable, name: str | None, error: str, read: Callable[[str], T | None], expected: str
+) -> list[T]:
+    """Return what a function reads in each cell of a column; it returns None to refuse one."""
+    found: list[T] = []
+    for row, cell in enumerate(table.column(name) if name is not None else [""] * len(table)):
+        value = read(cell)
+        if value is None:
+            got = base.short(cell) if cell else "an empty cell"
+            what = f" has the {error.partition('-')[0]} {got}"
+            raise base.row_refused(table, row, error, what, expected, got)
+        found.append(value)
+    return found
+
+
+def _weight(cell: str) -> float | None:
+    return (float(cell) if _NUMBER.fullmatch(cell) else 0.0) or None
+
+
+def _time(text: str, months_first: bool) -> tuple[str, float | None] | None:
+    """Return in which way a time is written, and its seconds; None where in none."""
+    if not text:
+        return "", None
     if _UNIX_TIME.fullmatch(text):
         return "a number", float(text)
-    if named := _NAMED.fullmatch(text):
-        time = datetime.strptime(f"{named[1]} {named[3]}", "%b %d %H:%M:%S %Y")
-        found = base.from_iso(f"{time} {named[2]}")
-    elif months_first and "/" in text:
-        found = datetime.strptime(text, "%m/%d/%Y %H:%M:%S")
-    else:
-        found = base.from_iso(text)
-    if found.tzinfo is None:
-        return "without a zone", found.replace(tzinfo=UTC).timestamp()
-    return "with a zone", found.timestamp()
+    try:
+        if named := _NAMED.fullmatch(text):
+            time = datetime.strptime(f"{named[1]} {named[3]}", "%b %d %H:%M:%S %Y")
+            found = base.from_iso(f"{time} {named[2]}")
+        elif months_first and "/" in text:
+            found = datetime.strptime(text, "%m/%d/%Y %H:%M:%S")
+        else:
+            found = base.from_iso(text)
+        if found.tzinfo is None:
+            return "without a zone", found.replace(tzinfo=UTC).timestamp()
+        return "with a zone", found.timestamp()
+    except (ValueError, OverflowError):
+        return None
 
 
 def _times(table: TextTable, columns: Columns) -> list[float | None]:
     """Return the time of each row, in seconds; None where the cell is empty."""
-    found: list[float | None] = []
-    first: tuple[str, int] | None = None
-    for row, text in enumerate(table.column(columns.called["time"])):
-        if not text:
-            found.append(None)
-            continue
-        try:
-            way, time = _seconds(text, columns.platform.months_first)
-        except (ValueError, OverflowError):
-            what = f" has the time {base.short(text)}"
-            expected = "a number, 2018-01-24T09:51:16, or Wed Jan 24 09:51:16 PST 2018"
-            do = "write all times in one of these ways"
-            raise base.row_refused(
-                table, row, "time-unreadable", what, expected, "neither", do
-            ) from None
-        first = first or (way, row)
-        if way != first[0]:
-            expected = f"as in {table.unit} {table.lines[first[1]]}: {first[0]}"
-            what, do = f" has a time that is {way}", "write all times in one way"
-            raise base.row_refused(table, row, "times-unlike", what, expected, base.short(text), do)
-        found.append(time)
-    return found
-
-
-def _states(table: TextTable, columns: Columns) -> list[str]:
-    if "state" not in columns.called:
-        return [states.ANSWERED] * len(table)
-    words = {**{word: word for word in states.STATES}, **columns.platform.states}
-    found: list[str] = []
-    for row, cell in enumerate(table.column(columns.called["state"])):
-        state = words.get(cell.casefold()) if cell else states.ANSWERED
-        if state is None:
-            meant = near(cell, words) if len(cell) <= _LONG else None
-            do = f"did you mean {meant}? fix it" if meant else "fix it, or leave it empty"
-            what, expected = f" has the state {base.short(cell)}", listed(words, most=16)
-            raise base.row_refused(table, row, "state-unknown", what, expected, "another word", do)
-        found.append(state)
-    return found
-
-
-def _weights(table: TextTable, columns: Columns) -> list[float]:
-    if "weight" not in columns.called:
-        return [1.0] * len(table)
-    found: list[float] = []
-    for row, cell in enumerate(table.column(columns.called["weight"])):
-        weight = float(cell) if _NUMBER.fullmatch(cell) else 0.0
-        if not 0 < weight < math.inf:
-            what, expected = (
-                f" has the weight {base.short(cell)}",
-                "a number above 0, such as 1 or 0.5",
-            )
-            got, do = base.short(cell) if cell else "an empty cell", "fix it, or remove the row"
-            raise base.row_refused(table, row, "weight-unreadable", what, expected, got, do)
-        found.append(weight)
-    return found
+    expected = "a number, 2018-01-24T09:51:16, or Wed Jan 24 09:51:16 PST 2018"
+    name, of = columns.called["time"], columns.platform
+    found = _read(
+        table, name, "time-unreadable", lambda text: _time(text, of.months_first), expected
+    )
+    ways = [(row, way) for row, (way, _) in enumerate(found) if way]
+    for row, way in ways:
+        first, usual = ways[0]
+        if way != usual:
+            expected = f"as in {table.unit} {table.lines[first]}: {usual}"
+            what, got = f" has a time that is {way}", base.short(table.column(name)[row])
+            raise base.row_refused(table, row, "times-unlike", what, expected, got)
+    return [seconds for _, seconds in found]
