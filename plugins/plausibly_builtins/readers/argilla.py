@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from pathlib import Path
 from typing import Final, Literal, TypeAlias
 
@@ -121,34 +121,19 @@ def _is_ranked(items: Sequence[object]) -> bool:
 
 @attrs.frozen(kw_only=True)
 class Record:
-    """A record, in any of the forms; `columns` are the keys of all records of a flat file."""
+    """A record, in any of the forms: responses and suggestions by question.
+
+    `others` are responses of version 1 to other questions: they skip a question.
+    """
 
     place: str
     fields: base.Entry
-    columns: frozenset[str] | None
+    responses: Mapping[str, Sequence[base.Entry]]
+    suggestions: Mapping[str, Sequence[base.Entry]]
+    others: Sequence[base.Entry] = ()
 
-    def questions(self, part: str, end: str) -> list[str]:
-        """Return the questions in a part of the record, or in its columns with an ending."""
-        if self.columns is not None:
-            return _stems(self.fields, end)
-        found = self.fields.get(part)
-        if isinstance(found, dict):
-            return list(found)
-        entries = self._entries(found)
-        if part == "suggestions":
-            return [str(entry.get("question_name")) for entry in entries]
-        return [name for entry in entries for name in self._values(entry)]
-
-    def responses(self, question: str) -> Iterator[Answer]:
-        part = self.fields.get("responses")
-        if self.columns is not None:
-            entries: Sequence[base.Entry] = self._from_columns(question, self.columns)
-        elif isinstance(part, dict):
-            entries = self._entries(part.get(question))
-        else:
-            found = self._entries(part)
-            entries = [{**one, "value": self._values(one).get(question)} for one in found]
-        for at, entry in enumerate(entries, start=1):
+    def answers(self, question: str) -> Iterator[Answer]:
+        for at, entry in enumerate(self.responses.get(question, self.others), start=1):
             key = "user_id" if entry.get("user_id") is not None else "user"
             user, value, status = (entry.get(name) for name in (key, "value", "status"))
             if user is not None and not isinstance(user, str):
@@ -158,50 +143,71 @@ class Record:
             place = f"{self.place} response {counted(at)}"
             yield Answer(place=place, value=value, user=who, status=status)
 
-    def suggestions(self, question: str) -> list[Answer]:
-        keys: tuple[str, ...] = ("value", "score", "agent")
-        part = self.fields.get("suggestions")
-        if self.columns is not None:
-            entries: Sequence[base.Entry] = [self.fields]
-            keys = tuple(question + end for end in (_SUGGESTION, _SCORE, _AGENT))
-        elif isinstance(part, dict):
-            entries = self._entries([part.get(question) or {}])
-        else:
-            entries = [e for e in self._entries(part) if e.get("question_name") == question]
-        found = [[entry.get(key) for key in keys] for entry in entries]
-        return [Answer(place=self.place, value=v, score=s, agent=a) for v, s, a in found]
+    def suggested(self, question: str) -> Iterator[Answer]:
+        for entry in self.suggestions.get(question, ()):
+            value, score, agent = (entry.get(key) for key in ("value", "score", "agent"))
+            if value is not None:
+                yield Answer(place=self.place, value=value, score=score, agent=agent)
 
-    def _entries(self, found: object) -> Sequence[base.Entry]:
-        return _SHAPE.objects(found, self.place, "a list of responses or suggestions")
 
-    def _values(self, entry: base.Entry) -> Mapping[str, object]:
-        """Return the values by question of a response of version 1; none where it has null."""
-        found = {} if entry.get("values") is None else entry["values"]
-        values = _SHAPE.as_object(found, self.place, 'an object "values" in a response')
-        return {n: v.get("value") if isinstance(v, dict) else v for n, v in values.items()}
+def _record(place: str, fields: base.Entry, columns: Set[str]) -> Record:
+    """Return a record; `columns` are the keys of all records of a flat file, else empty."""
+    responses: dict[str, Sequence[base.Entry]] = {}
+    suggestions: dict[str, Sequence[base.Entry]] = {}
+    if columns:
+        for name in _stems(fields, _RESPONSES):
+            responses[name] = _from_columns(place, fields, name, columns)
+        for name in _stems(fields, _SUGGESTION):
+            ends = {"value": _SUGGESTION, "score": _SCORE, "agent": _AGENT}
+            suggestions[name] = [{key: fields.get(name + end) for key, end in ends.items()}]
+        return Record(place=place, fields=fields, responses=responses, suggestions=suggestions)
+    answered, suggested = fields.get("responses"), fields.get("suggestions")
+    expected = "a list of responses or suggestions"
+    if isinstance(suggested, dict):
+        for name, value in suggested.items():
+            suggestions[name] = _SHAPE.objects([value or {}], place, expected)
+    else:
+        for one in _SHAPE.objects(suggested, place, expected):
+            name = str(one.get("question_name"))
+            suggestions[name] = [*suggestions.get(name, ()), one]
+    others: Sequence[base.Entry] = ()
+    if isinstance(answered, dict):
+        for name, value in answered.items():
+            responses[name] = _SHAPE.objects(value, place, expected)
+    else:
+        others = _SHAPE.objects(answered, place, expected)
+        values = [{} if one.get("values") is None else one["values"] for one in others]
+        every = [_SHAPE.as_object(one, place, 'an object "values" in a response') for one in values]
+        for name in dict.fromkeys(name for one in every for name in one):
+            found = [one.get(name) for one in every]
+            found = [value.get("value") if isinstance(value, dict) else value for value in found]
+            pairs = zip(others, found, strict=True)
+            responses[name] = [{**one, "value": value} for one, value in pairs]
+        others = [{**one, "value": None} for one in others]
+    parts = {"responses": responses, "suggestions": suggestions}
+    return Record(place=place, fields=fields, others=others, **parts)
 
-    def _from_columns(self, question: str, columns: frozenset[str]) -> list[base.Entry]:
-        """Return the responses in the three lists of a flat record, which go together."""
 
-        def cells(end: str, size: int) -> Sequence[object]:
-            name = question + end
-            found = _SHAPE.as_list(self.fields.get(name), self.place, f"a list as {quoted(name)}")
-            return found if name in columns else [None] * size
+def _from_columns(
+    place: str, fields: base.Entry, question: str, columns: Set[str]
+) -> list[base.Entry]:
+    """Return the responses in the three lists of a flat record, which go together."""
 
-        values = cells(_RESPONSES, 0)
-        users, statuses = (cells(end, len(values)) for end in (_USERS, _STATUS))
-        if not len(values) == len(users) == len(statuses):
-            what = f" {self.place}: the lists of {quoted(question)} are not equally long"
-            expected, place = "a user and a status for each response", self.place
-            got = f"{several(len(values), 'response')}, {several(len(users), 'user')}, "
-            got += f"{counted(len(statuses))} status{'' if len(statuses) == 1 else 'es'}"
-            raise base.refused(
-                "responses-unlike", what, expected, got, place=place, question=question
-            )
-        return [
-            {"value": value, "user_id": user, "status": status}
-            for value, user, status in zip(values, users, statuses, strict=True)
-        ]
+    def cells(end: str, size: int) -> Sequence[object]:
+        name = question + end
+        found = _SHAPE.as_list(fields.get(name), place, f"a list as {quoted(name)}")
+        return found if name in columns else [None] * size
+
+    values = cells(_RESPONSES, 0)
+    users, statuses = (cells(end, len(values)) for end in (_USERS, _STATUS))
+    if not len(values) == len(users) == len(statuses):
+        what = f" {place}: the lists of {quoted(question)} are not equally long"
+        expected = "a user and a status for each response"
+        got = f"{several(len(values), 'response')}, {several(len(users), 'user')}, "
+        got += f"{counted(len(statuses))} status{'' if len(statuses) == 1 else 'es'}"
+        raise base.refused("responses-unlike", what, expected, got, place=place, question=question)
+    every = zip(values, users, statuses, strict=True)
+    return [{"value": value, "user_id": user, "status": status} for value, user, status in every]
 
 
 def _stems(fields: base.Entry, end: str) -> list[str]:
@@ -223,16 +229,14 @@ def _is_record(entry: object) -> bool:
 
 def _load(path: Path) -> list[Record]:
     found = _SHAPE.entries(path, "a list of records, or one per line")
-    columns = frozenset(key for _, fields in found for key in fields)
-    ends = (_RESPONSES, _SUGGESTION)
-    flat = any(_stems(fields, end) for _, fields in found for end in ends)
+    columns = {key for _, fields in found for key in fields}
+    flat = any(_stems(fields, end) for _, fields in found for end in (_RESPONSES, _SUGGESTION))
     if not flat and not columns & {"responses", "suggestions"}:
         what, seen = " holds no responses of Argilla", sorted(columns)
         expected = '"responses" in the records, or "QUESTION.responses" in flat ones'
         got = listed(map(base.short, seen)) or several(len(found), "record")
         raise base.refused("argilla-shape", what, expected, got, seen=seen)
-    kept = columns if flat else None
-    return [Record(place=place, fields=fields, columns=kept) for place, fields in found]
+    return [_record(place, fields, columns if flat else set()) for place, fields in found]
 
 
 def _named(entry: base.Entry, key: str) -> object:
@@ -272,8 +276,8 @@ class Argilla(base.Scored, base.Export):
 
     def content(self, path: Path, labels: Sequence[str] | None) -> base.Content:
         records = _load(path)
-        questions = sorted({q for one in records for q in one.questions("responses", _RESPONSES)})
-        suggested = any(one.questions("suggestions", _SUGGESTION) for one in records)
+        questions = sorted({name for one in records for name in one.responses})
+        suggested = any(one.suggestions for one in records)
         if not questions and (self.question is None or suggested):
             tasks = several(len(records), "record")
             raise base.only_predictions("argilla", tasks, predicted=suggested)
@@ -282,7 +286,7 @@ class Argilla(base.Scored, base.Export):
         found = [
             (name, answer, state)
             for name, record in zip(names, records, strict=True)
-            for answer in record.responses(question)
+            for answer in record.answers(question)
             if (state := answer.state) is not None
         ]
         kind = self._kind(question, [answer for _, answer, _ in found])
@@ -308,14 +312,12 @@ class Argilla(base.Scored, base.Export):
     def scored(self, path: Path) -> tuple[Iterable[NamedPrediction], Iterable[str], Sequence[str]]:
         records = _load(path)
         names = self._names(path.name, records)
-        each = (one.questions("suggestions", _SUGGESTION) for one in records)
-        questions = sorted({name for found in each for name in found})
+        questions = sorted({name for one in records for name in one.suggestions})
         question = self._question(questions) if questions else ""
         found = [
             (name, answer)
             for name, record in zip(names, records, strict=True)
-            for answer in record.suggestions(question)
-            if answer.value is not None
+            for answer in record.suggested(question)
         ]
         if self._kind(question, [answer for _, answer in found]) == "partial-ranking":
             do = "choose a question about labels"
@@ -368,10 +370,8 @@ class Argilla(base.Scored, base.Export):
                 "kind-unfit", f"{of} {called}", f"answers of kind {self.kind}", got, do
             )
         if self.kind is None and form == "list":
-            do = (
-                base.as_argument("argilla", question=question, kind="label-set")
-                + ', or "partial-ranking"'
-            )
+            do = base.as_argument("argilla", question=question, kind="label-set")
+            do += ', or "partial-ranking"'
             expected = "the kind: the export writes both as lists"
             raise base.refused("kind-unclear", f"{of} either sets or rankings", expected, got, do)
         return self.kind or kinds[0]
