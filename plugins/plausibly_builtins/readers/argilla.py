@@ -366,9 +366,7 @@ class Argilla(base.Scored, base.Export):
         got = f"{called}, first {first[form]}"
         if self.kind is not None and self.kind not in kinds:
             do = base.as_argument("argilla", kind=kinds[0]) + ", or leave kind out"
-            raise base.refused(
-                "kind-unfit", f"{of} {called}", f"answers of kind {self.kind}", got, do
-            )
+            raise base.refused("kind-unfit", f"{of} {called}", f"kind {self.kind}", got, do)
         if self.kind is None and form == "list":
             do = base.as_argument("argilla", question=question, kind="label-set")
             do += ', or "partial-ranking"'

@@ -12,9 +12,7 @@ from plausibly.plugin import counted, listed, quoted, several
 from plausibly.plugin.readers import Response, json_head, read_json, states
 from plausibly_builtins.readers import base
 
-_SHAPE = base.Shape(
-    "coco-unlike", 'export it again, or name the reader that it is for: reader="NAME"'
-)
+_SHAPE = base.Shape("coco-unlike", 'name the reader that it is for: reader="NAME"')
 _LISTS = ("images", "categories", "annotations")
 _OTHERS = frozenset({"info", "licenses"})
 _WHERE = ("bbox", "segmentation", "keypoints", "segments_info")
@@ -114,9 +112,8 @@ class Coco(base.Export):
         what = f": {number} with a place inside the image ({first})"
         expected, do = "annotations of whole images", base.as_argument("coco", instances=True)
         do += ", if an instance means that its image shows the category"
-        raise base.refused(
-            "instances-refused", what, expected, listed(keys), do, annotations=places
-        )
+        got = listed(keys)
+        raise base.refused("instances-refused", what, expected, got, do, annotations=places)
 
 
 def _lists(path: Path) -> dict[str, Sequence[base.Entry]]:

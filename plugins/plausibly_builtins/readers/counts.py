@@ -125,9 +125,8 @@ class Counts(LabelColumns):
             if not (isinstance(number, JsonNumber) and COUNT.fullmatch(number) and label):
                 what = f", {field}: no number of votes for {base.short(label)}"
                 expected = "a whole number, 0 or more, for each label with a name"
-                raise base.line_refused(
-                    line, "count-unreadable", what, expected, json_shown(number)
-                )
+                got = json_shown(number)
+                raise base.line_refused(line, "count-unreadable", what, expected, got)
         counts = {label: _whole(number) for label, number in counter.items()}
         total, sizes = sum(counts.values()), sorted(filter(None, counts.values()))
         shares = [count / max(total, 1) for count in sizes]

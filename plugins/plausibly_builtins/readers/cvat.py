@@ -71,9 +71,7 @@ class Cvat(base.Export):
                 root = read_xml(file, "annotations")
                 if root.tag != "annotations":
                     got, expected = f"<{root.tag[:40]}>", "<annotations>, of CVAT for images 1.1"
-                    raise base.refused(
-                        "cvat-unlike", " holds no annotations of CVAT", expected, got
-                    )
+                    raise base.refused("cvat-unlike", " is no file of CVAT", expected, got)
                 offered |= _offered(root)
                 inside = (*root.all("image", "*"), *root.children)
                 shapes.update(child.tag for child in inside if child.tag in _SHAPES)

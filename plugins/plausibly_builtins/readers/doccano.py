@@ -270,9 +270,8 @@ class Doccano(base.Export):
         responses: list[Response] = []
         for name, (where, _), (file, (place, fields)) in zip(names, entries, every, strict=True):
             member = file.stem if by_member and file.stem != _MERGED else self.annotator
-            left_out["spans of text beside the labels"] += len(
-                base.items_of(fields.get("entities"))
-            )
+            spans = base.items_of(fields.get("entities"))
+            left_out["spans of text beside the labels"] += len(spans)
             with base.about(file.source, f" {place}"):
                 _check_subject(fields, name, subjects)
                 for who, found in self._labels(fields, member, is_json=file.is_json).items():
@@ -303,9 +302,8 @@ class Doccano(base.Export):
         if key is None:
             got = listed(map(quoted, fields)) or "no key"
             do = base.as_argument("doccano", field="KEY") + ", a key that is there"
-            raise base.refused(
-                "key-missing", " has no labels", f"the key {quoted(wanted[0])}", got, do
-            )
+            expected = f"the key {quoted(wanted[0])}"
+            raise base.refused("key-missing", " has no labels", expected, got, do)
         value = fields[key]
         entries = value if isinstance(value, list) else [value] if value not in (None, "") else []
         # Only CSV has cells; a label of JSON is one label, whatever is in it.
@@ -319,9 +317,7 @@ class Doccano(base.Export):
                 raise _spans(entry)
             user = entry.get("user")
             if user is not None:
-                base.check_annotator(
-                    self.annotator, "is of an export whose annotations name their user"
-                )
+                base.check_annotator(self.annotator, "has annotations that name their user")
             who = str(user) if isinstance(user, str) else member
             by_user.setdefault(who, []).append(self._label(entry["label"]))
         return by_user
@@ -352,9 +348,7 @@ def _check_subject(fields: base.Entry, name: str, subjects: dict[str, object]) -
 def _spans(value: object) -> InputError:
     expected = "labels of whole examples; spans say where something is"
     do = "export a project for classification"
-    return base.refused(
-        "spans-unfit", " labels a part of its text", expected, json_shown(value), do
-    )
+    return base.refused("spans-unfit", " labels parts of its text", expected, json_shown(value), do)
 
 
 def _is_text(value: object) -> TypeGuard[str]:

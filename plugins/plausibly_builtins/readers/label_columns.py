@@ -58,9 +58,8 @@ class LabelColumns(base.TableExport):
     ) -> base.Content | AnnotationTable:
         table.need(self.ignore, do="name columns of the file in ignore")
         if not len(table):
-            raise base.refused(
-                "file-empty", " is empty", "one row per example", "a header and no rows"
-            )
+            expected, got = "one row per example", "a header and no rows"
+            raise base.refused("file-empty", " is empty", expected, got)
         return self.rows_content(table, labels)
 
     def content(self, path: Path, labels: Sequence[str] | None) -> base.Content | AnnotationTable:
@@ -134,9 +133,7 @@ def labels_in_order(
     what, expected = f"{place} has {several(width, noun)}", f"names in the order of the {noun}s"
     if labels is not None:
         what += f" and {counted(len(labels))} labels"
-        raise base.refused(
-            "names-count", what, expected, listed(labels), "name each once, in order"
-        )
+        raise base.refused("names-count", what, expected, listed(labels), "name each once")
     do = 'labels="labels.txt" (one name per line)'
     raise base.refused("labels-unnamed", f"{what} and no label names", expected, "", do)
 

@@ -367,9 +367,7 @@ class LabelStudioOptions(base.TimedExport):
             if self.kind is not None:
                 what = f": control {quoted(control.name)} ranks labels"
                 got = "answers of kind partial-ranking"
-                raise base.refused(
-                    "kind-unfit", what, f"answers of kind {kind}", got, "leave kind out"
-                )
+                raise base.refused("kind-unfit", what, f"kind {kind}", got, "leave kind out")
             kind = "partial-ranking"
         elif self.kind is None and any(len(base.items_of(r.answer)) > 1 for r in responses):
             kind = "label-set"
@@ -420,9 +418,8 @@ class LabelStudio(base.Scored, LabelStudioOptions):
         tasks = _load(path)
         if not any(task.annotations or task.drafts for task in tasks):
             predicted = any(task.predictions for task in tasks)
-            raise base.only_predictions(
-                self.reader, several(len(tasks), "task"), predicted=predicted
-            )
+            many = several(len(tasks), "task")
+            raise base.only_predictions(self.reader, many, predicted=predicted)
         tasks, left_out = _named(path.name, tasks, self.example)
         return self.answers(tasks, left_out, path.name, self.control, self.ground_truth)
 

@@ -240,9 +240,7 @@ def _check(ballot: Ballot, profile: Profile) -> None:
         return
     if not all(groups):
         what, do = " ranks no alternative", "remove it, and count anew in the header"
-        raise base.line_refused(
-            line, "ballot-empty", what, "an alternative at every rank", "{}", do
-        )
+        raise base.line_refused(line, "ballot-empty", what, "one or more at every rank", "{}", do)
     tied = kind.startswith("s") and any(len(group) > 1 for group in groups)
     if tied or (kind.endswith("c") and ballot.size < number):
         wider = f"t{kind[1:]}" if tied else f"{kind[:2]}i"

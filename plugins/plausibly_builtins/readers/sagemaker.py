@@ -35,9 +35,8 @@ def _metadata(entry: base.Entry, attribute: str) -> base.Entry:
 
 def _is_request(entry: object) -> bool:
     """Return whether an entry holds the answers of workers about one object, by a name."""
-    return "datasetObjectId" in base.entry_of(entry) and isinstance(
-        base.entry_of(entry).get("annotations"), list
-    )
+    fields = base.entry_of(entry)
+    return "datasetObjectId" in fields and isinstance(fields.get("annotations"), list)
 
 
 def _is_ours(entry: object) -> bool:
@@ -75,9 +74,7 @@ def _kind_of_job(done: Sequence[base.PlacedEntry], attribute: str) -> base.Kind 
                 what = f" {place}: {attribute} gives no labels of objects"
                 expected = "a job of classification or verification, or all workers' answers"
                 got = quoted(called) if called else "no type in the metadata"
-                raise base.refused(
-                    "type-unfit", what, expected, got, "read another label attribute"
-                )
+                raise base.refused("type-unfit", what, expected, got, "read another attribute")
             kind = "label-set" if job.endswith("-multilabel") else "single-label"
         kinds.setdefault(kind, (place, called))
     if len(kinds) > 1:
@@ -139,9 +136,7 @@ def _from_folder(folder: Path) -> Iterator[Response]:
     found = base.files_below(folder, "*.json")
     if not found:
         expected = "worker-response, with one folder per object"
-        raise base.refused(
-            "file-missing", " holds no JSON file", expected, "none", "name that folder"
-        )
+        raise base.refused("file-missing", " holds no JSON file", expected, "none")
     for file in found:
         inside = file.relative_to(folder)
         source = f"{folder.name}/{inside.as_posix()}"
@@ -203,9 +198,8 @@ class SageMaker(base.Export):
         if any(_has_answers(entry) and not _attributes(entry) for _, entry in entries):
             what = " holds answers about one object, which it does not name"
             expected = "the folder worker-response, whose folders name the objects"
-            raise base.refused(
-                "folder-expected", what, expected, "one file of it", "name that folder"
-            )
+            do = "name that folder"
+            raise base.refused("folder-expected", what, expected, "one file of it", do)
         if all(_is_request(entry) for _, entry in entries):
             return self._votes(_requested(entries, path.name), ())
         attributes = list(dict.fromkeys(name for _, one in entries for name in _attributes(one)))
@@ -221,9 +215,8 @@ class SageMaker(base.Export):
             answers = (
                 answer
                 for place, entry in done
-                for answer in _all_workers(
-                    base.entry_of(entry[attribute])[_WORKERS], _name(entry, place), place, path.name
-                )
+                for found in [base.entry_of(entry[attribute])[_WORKERS]]
+                for answer in _all_workers(found, _name(entry, place), place, path.name)
             )
             return self._votes(answers, names)
         called: dict[str, str] = {}
