@@ -28,7 +28,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime, timedelta, timezone
 from email.utils import parsedate_tz
 from pathlib import Path
@@ -84,6 +84,7 @@ MISSING_WORDS: Final = frozenset(
 """What programs write where there is nothing."""
 
 _ZONES = ("UTC", "GMT", "EST", "EDT", "CST", "CDT", "MST", "MDT", "PST", "PDT")
+NOT_EMPTY: Final = attrs.validators.optional(attrs.validators.min_len(1))
 AGAIN: Final = "fix it, or export it again"
 
 _MOST_SHOWN = 60
@@ -444,11 +445,9 @@ def entry_of(value: object) -> Entry:
     return value if isinstance(value, dict) else {}
 
 
-def shown(entry: Entry, key: str, absent: str | None = None) -> str:
+def shown(entry: Entry, key: str) -> str:
     """Return what stands under a key, or which keys are there."""
-    if key in entry:
-        return json_shown(entry[key])
-    return f"keys {listed(entry) or 'none'}" if absent is None else absent
+    return json_shown(entry[key]) if key in entry else f"keys {listed(entry) or 'none'}"
 
 
 def form_labels(value: object) -> list[str] | None:
@@ -459,11 +458,10 @@ def form_labels(value: object) -> list[str] | None:
         return [label for label, on in value.items() if on]
     if isinstance(value, dict) and len(value) == 1 and value.keys() <= {"label", "labels"}:
         (value,) = value.values()
-    if isinstance(value, str):
-        return [str(value)] if value else []
-    if isinstance(value, list) and all(isinstance(label, str) for label in value):
-        return list(map(str, value))
-    return None
+    labels = value if isinstance(value, list) else [value] if value != "" else []
+    if not all(isinstance(label, str) for label in labels):
+        return None
+    return list(map(str, labels))
 
 
 def from_iso(text: str) -> datetime:
@@ -516,12 +514,10 @@ def files_below(folder: Path, pattern: str) -> list[Path]:
 
 def first_bytes(folder: Path, pattern: str) -> bytes:
     """Return the start of the first file below a folder; nothing where it cannot be read."""
-    try:
+    with suppress(OSError):  # what cannot be read is not recognised
         for file in files_below(folder, pattern)[:1]:
             with file.open("rb") as stream:
                 return stream.read(65_536)
-    except OSError:
-        pass  # what cannot be read is not recognised
     return b""
 
 

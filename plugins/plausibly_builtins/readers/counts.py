@@ -144,9 +144,10 @@ class Counts(LabelColumns):
                 raise base.line_refused(line, "counts-differ", what, expected, json_shown(beside))
         return counts
 
-    def rows_content(
+    def table_content(
         self, table: TextTable, labels: Sequence[str] | None
     ) -> base.Content | AnnotationTable:
+        self.check_rows(table)
         wrong = {
             name: _no_counts(cells)
             for name, cells in zip(table.header, table.columns, strict=True)

@@ -181,9 +181,7 @@ class CrowdTable(base.TableExport):
         default=None, validator=_OPTIONAL(attrs.validators.in_(_PRESETS))
     )
     answer: str | None = attrs.field(default=None, validator=_one_answer)
-    separator: str | None = attrs.field(
-        default=None, validator=[_OPTIONAL(attrs.validators.min_len(1)), _sets]
-    )
+    separator: str | None = attrs.field(default=None, validator=[base.NOT_EMPTY, _sets])
     golden: Literal["count", "drop"] | None = None
 
     def recognises(self, path: Path, head: bytes) -> bool:

@@ -48,19 +48,12 @@ class LabelColumns(base.TableExport):
     ) -> base.Content | AnnotationTable:
         raise NotImplementedError(type(self).__name__)
 
-    def rows_content(
-        self, table: TextTable, labels: Sequence[str] | None
-    ) -> base.Content | AnnotationTable:
-        raise NotImplementedError(type(self).__name__)
-
-    def table_content(
-        self, table: TextTable, labels: Sequence[str] | None
-    ) -> base.Content | AnnotationTable:
+    def check_rows(self, table: TextTable) -> None:
+        """Raise an error unless the table has rows, and the columns that are ignored."""
         table.need(self.ignore, do="name columns of the file in ignore")
         if not len(table):
             expected, got = "one row per example", "a header and no rows"
             raise base.refused("file-empty", " is empty", expected, got)
-        return self.rows_content(table, labels)
 
     def content(self, path: Path, labels: Sequence[str] | None) -> base.Content | AnnotationTable:
         ending = path.suffix.lower()

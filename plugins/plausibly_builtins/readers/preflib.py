@@ -277,9 +277,7 @@ class PrefLib(base.Export):
         validator=attrs.validators.optional(attrs.validators.in_(("excluded", "unknown"))),
     )
     category: str | None = None
-    example: str | None = attrs.field(
-        default=None, validator=attrs.validators.optional(attrs.validators.min_len(1))
-    )
+    example: str | None = attrs.field(default=None, validator=base.NOT_EMPTY)
 
     def recognises(self, path: Path, head: bytes) -> bool:
         """Return whether there is a header of PrefLib, or the numbers of an older file."""

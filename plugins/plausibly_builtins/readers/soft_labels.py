@@ -105,7 +105,8 @@ class SoftLabels(LabelColumns):
         rows = zip(names, repeat(None), places, cells, strict=False)
         return _content(rows, columns, labels, anonymous=True)
 
-    def rows_content(self, table: TextTable, labels: Sequence[str] | None) -> base.Content:
+    def table_content(self, table: TextTable, labels: Sequence[str] | None) -> base.Content:
+        self.check_rows(table)
         examples, annotators = self._name_columns(table.header)
         if examples is None:
             do = example_hint("soft-labels", table)

@@ -71,9 +71,7 @@ class WideTable(base.TableExport):
     annotators: tuple[str, ...] = ()
     ignore: tuple[str, ...] = ()
     missing: tuple[str, ...] = ()
-    separator: str | None = attrs.field(
-        default=None, validator=attrs.validators.optional(attrs.validators.min_len(1))
-    )
+    separator: str | None = attrs.field(default=None, validator=base.NOT_EMPTY)
     integers: bool = False
     delimiter: str | None = None
 
