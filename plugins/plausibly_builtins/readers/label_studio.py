@@ -277,7 +277,9 @@ class LabelStudioOptions(base.TimedExport):
     Attributes
     ----------
     control : str or None
-        Name of the control whose choices are the labels; None takes the only one that there is.
+        Name of the control whose choices are the labels; None takes the only one that there is. A
+        pattern names the controls of a Repeater: with ``"choice_{index}"`` the answers to
+        ``choice_0`` and ``choice_1`` of task 7 are about the examples ``7#0`` and ``7#1``.
     kind : {"single-label", "label-set"} or None
         What choices are; None: label sets where any response names two labels.
     taxonomy : {"leaf", "path"}
@@ -286,10 +288,9 @@ class LabelStudioOptions(base.TimedExport):
         Buckets of a ranker, the best first: the export does not hold their order.
     numbers : {"refuse", "label"}
         Whether each rating or number is a label.
-    duplicates : {"latest", "error", "all", "fractional"}
-        What several answers of one annotator to one example mean; the export has their times.
     example : str
-        What names the examples: ``"id"``, the id of the task, or a key of its data.
+        What names the examples: ``"id"``, the id of the task, or a key of its data. Tasks without
+        id are called by their place, from 0.
     """
 
     reader: ClassVar[str]
@@ -390,15 +391,10 @@ class LabelStudio(base.Scored, LabelStudioOptions):
     choice names ``left`` or ``right``, a ranker orders its items. All annotations of a task are
     read, and its drafts; what was cancelled is a skip, what a reviewer rejected is dropped, what
     repeats a model's prediction is a suggestion. The history of an annotation is never read. An
-    annotation that is there twice, by its id, is one. Tasks without id are called by their place,
-    from 0.
+    annotation that is there twice, by its id, is one.
 
     Attributes
     ----------
-    control : str or None
-        Name of the control whose choices are the labels; None takes the only one that there is. A
-        pattern names the controls of a Repeater: with ``"choice_{index}"`` the answers to
-        ``choice_0`` and ``choice_1`` of task 7 are about the examples ``7#0`` and ``7#1``.
     ground_truth : {"count", "drop"} or None
         What annotations that are marked as ground truth are: responses like others (with a warning
         where None leaves it open), or none.
@@ -462,6 +458,8 @@ class LabelStudioMin(LabelStudioOptions):
         Name of the control, which is the key of its answers; None takes the only key whose values
         can be nothing but answers. A pattern such as ``"choice_{index}"`` names the controls of a
         Repeater.
+    example : str
+        The key that names the examples: ``"id"``, the id of the task, or a key of its data.
     """
 
     reader = "label-studio-min"

@@ -119,8 +119,6 @@ class Prodigy(base.Scored, base.TimedExport):
     kind : {"single-label", "label-set"} or None
         What choices are; None where an answer with two options, or the style of choice that
         stands in the file, settles it.
-    duplicates : {"latest", "error", "all", "fractional"}
-        What several answers of one annotator to one example mean; ``_timestamp`` is their time.
     """
 
     example: str | None = None
