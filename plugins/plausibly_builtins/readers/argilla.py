@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Iterator, Mapping, Sequence, Set
 from pathlib import Path
 from typing import Final, Literal, TypeAlias
 
@@ -274,7 +274,7 @@ class Argilla(base.Scored, base.Export):
         """Return whether records with responses or suggestions of Argilla come first."""
         return any(map(_is_record, base.first_entries(head)))
 
-    def content(self, path: Path, labels: Sequence[str] | None) -> base.Content:
+    def content(self, path: Path, labels: base.Labels) -> base.Content:
         records = _load(path)
         questions = sorted({name for one in records for name in one.responses})
         suggested = any(one.suggestions for one in records)
@@ -309,7 +309,7 @@ class Argilla(base.Scored, base.Export):
         ]
         return base.Content(kind=kind, responses=responses, examples=names)
 
-    def scored(self, path: Path) -> tuple[Iterable[NamedPrediction], Iterable[str], Sequence[str]]:
+    def scored(self, path: Path) -> base.Scores:
         records = _load(path)
         names = self._names(path.name, records)
         questions = sorted({name for one in records for name in one.suggestions})

@@ -72,6 +72,12 @@ Entry: TypeAlias = Mapping[str, object]
 PlacedEntry: TypeAlias = tuple[str, Entry]
 """Where an object stands, as messages say it, and the object."""
 
+Labels: TypeAlias = Sequence[str] | None
+"""The declared labels; None where the user declares none."""
+
+Scores: TypeAlias = tuple[Iterable[NamedPrediction], Iterable[str], Sequence[str]]
+"""Predictions, the names of all examples, and labels that the file offers."""
+
 Kind: TypeAlias = Literal["single-label", "label-set"]
 Unlabelled: TypeAlias = Literal["not-assigned", "empty"]
 
@@ -114,22 +120,26 @@ class Content:
     """Policies of the format, which the user's own overrule."""
 
 
+Found: TypeAlias = Content | AnnotationTable
+"""What a file holds, or its table where that is faster."""
+
+
 @attrs.frozen(kw_only=True)
 class Export(ResponseOptions):
     """Base of a format: `content` finds the responses, the table is made of them here."""
 
-    def content(self, path: Path, labels: Sequence[str] | None) -> Content | AnnotationTable:
-        """Return what the file or folder holds, or the table where that is faster."""
+    def content(self, path: Path, labels: Labels) -> Found:
+        """Return what the file or folder holds."""
         raise NotImplementedError(type(self).__name__)
 
-    def read(self, path: Path, labels: Sequence[str] | None) -> AnnotationTable:
+    def read(self, path: Path, labels: Labels) -> AnnotationTable:
         return self.table(path.name, labels, lambda: self.content(path, labels))
 
     def table(
         self,
         source: str,
-        labels: Sequence[str] | None,
-        content: Callable[[], Content | AnnotationTable],
+        labels: Labels,
+        content: Callable[[], Found],
     ) -> AnnotationTable:
         """Return the annotation table of the content of a source."""
         with about(source):
@@ -170,13 +180,11 @@ class TimedExport(Export):
 class Scored:
     """Predictions of a model, beside the answers of the same export."""
 
-    def scored(self, path: Path) -> tuple[Iterable[NamedPrediction], Iterable[str], Sequence[str]]:
-        """Return the predictions of a file, the names of its examples, and labels it offers."""
+    def scored(self, path: Path) -> Scores:
+        """Return the predictions that a file holds."""
         raise NotImplementedError(type(self).__name__)
 
-    def predictions(
-        self, path: Path, labels: Sequence[str] | None, model: str | None
-    ) -> xr.DataArray:
+    def predictions(self, path: Path, labels: Labels, model: str | None) -> xr.DataArray:
         """Return the predictions in the file or folder, of one of its models."""
         with about(path.name):
             found, examples, offered = self.scored(path)
@@ -188,15 +196,13 @@ class Scored:
 class TableExport(Export):
     """Base of a format whose files are tables, so that it reads data frames too."""
 
-    def table_content(
-        self, table: TextTable, labels: Sequence[str] | None
-    ) -> Content | AnnotationTable:
+    def table_content(self, table: TextTable, labels: Labels) -> Found:
         raise NotImplementedError(type(self).__name__)
 
-    def content(self, path: Path, labels: Sequence[str] | None) -> Content | AnnotationTable:
+    def content(self, path: Path, labels: Labels) -> Found:
         return self.table_content(read_table(path, role="annotations").seen(), labels)
 
-    def from_table(self, table: TextTable, labels: Sequence[str] | None) -> AnnotationTable:
+    def from_table(self, table: TextTable, labels: Labels) -> AnnotationTable:
         """Return the annotation table of columns of text; see `read`."""
         return self.table(table.whose, labels, lambda: self.table_content(table.seen(), labels))
 

@@ -59,8 +59,14 @@ class Coco(base.Export):
         is_long = len(head) >= 32_768 and set(found) <= {*_LISTS, *_OTHERS}
         return len(seen) == len(_LISTS) or (bool(seen) and is_long)
 
-    def content(self, path: Path, labels: Sequence[str] | None) -> base.Content:
-        lists = _lists(path)
+    def content(self, path: Path, labels: base.Labels) -> base.Content:
+        expected = f"an object with {listed(_LISTS)}"
+        found = _SHAPE.as_object(read_json(path, expected=expected), ".", expected)
+        lists: dict[str, Sequence[base.Entry]] = {}
+        for key in _LISTS:
+            if not isinstance(found.get(key), list):
+                raise _SHAPE.refused(f".{key}", "a list", None, base.shown(found, key))
+            lists[key] = _SHAPE.objects(found[key], f".{key}", "a list")
         categories = _named(lists["categories"], "category", "name")
         images = _named(lists["images"], "image", self.example)
         self._check_instances(lists["annotations"])
@@ -68,7 +74,7 @@ class Coco(base.Export):
         if named:
             base.check_annotator(self.annotator, "names its annotators")
         alone = self.annotator or base.CONSOLIDATED
-        found: dict[tuple[str, str | None], dict[str, str]] = {}
+        labels_of: dict[tuple[str, str | None], dict[str, str]] = {}
         for at, entry in enumerate(lists["annotations"]):
             place = f".annotations[{at}]"
             image = _known(entry, "image", images, place)
@@ -76,7 +82,7 @@ class Coco(base.Export):
             who = entry.get("annotator") if named else alone
             if who is not None and not isinstance(who, str):
                 raise _SHAPE.refused(f"{place}.annotator", "a text or number", who)
-            found.setdefault((image, base.text_of(who)), {}).setdefault(label, place)
+            labels_of.setdefault((image, base.text_of(who)), {}).setdefault(label, place)
         responses = [
             Response(
                 example=images[image],
@@ -85,9 +91,9 @@ class Coco(base.Export):
                 state=states.CONSOLIDATED if annotator == base.CONSOLIDATED else states.ANSWERED,
                 place=next(iter(places.values())),
             )
-            for (image, annotator), places in found.items()
+            for (image, annotator), places in labels_of.items()
         ]
-        answered = {image for image, _ in found}
+        answered = {image for image, _ in labels_of}
         without = [name for key, name in images.items() if key not in answered]
         is_empty = self.unlabelled == "empty"
         for name in without if is_empty else ():
@@ -114,17 +120,6 @@ class Coco(base.Export):
         do += ", if an instance means that its image shows the category"
         got = listed(keys)
         raise base.refused("instances-refused", what, expected, got, do, annotations=places)
-
-
-def _lists(path: Path) -> dict[str, Sequence[base.Entry]]:
-    expected = f"an object with {listed(_LISTS)}"
-    content = _SHAPE.as_object(read_json(path, expected=expected), ".", expected)
-    found: dict[str, Sequence[base.Entry]] = {}
-    for key in _LISTS:
-        if not isinstance(content.get(key), list):
-            raise _SHAPE.refused(f".{key}", "a list", None, base.shown(content, key))
-        found[key] = _SHAPE.objects(content[key], f".{key}", "a list")
-    return found
 
 
 def _named(entries: Sequence[base.Entry], noun: str, name: str) -> dict[str, str]:

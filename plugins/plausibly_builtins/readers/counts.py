@@ -13,7 +13,7 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from plausibly.plugin import AnnotationTable, build_table, counted, listed, quoted, several
+from plausibly.plugin import build_table, counted, listed, quoted, several
 from plausibly.plugin.readers import JsonNumber, NamedArray, Response, TextTable, json_shown, states
 from plausibly_builtins.readers import base
 from plausibly_builtins.readers.label_columns import (
@@ -76,9 +76,7 @@ class Counts(LabelColumns):
             and all(isinstance(n, JsonNumber) and COUNT.fullmatch(n) for n in found.values())
         )
 
-    def array_content(
-        self, path: Path, found: NamedArray, labels: Sequence[str] | None
-    ) -> base.Content | AnnotationTable:
+    def array_content(self, path: Path, found: NamedArray, labels: base.Labels) -> base.Found:
         values = found.values
         fit = np.isfinite(values) & (values >= 0) & (values == np.floor(values)) & (values < _MOST)
         if not fit.all():
@@ -91,9 +89,7 @@ class Counts(LabelColumns):
         votes = values.astype(np.int64)
         return self._content(path.name, labels, found.examples, columns, votes, places)
 
-    def lines_content(
-        self, path: Path, labels: Sequence[str] | None
-    ) -> base.Content | AnnotationTable:
+    def lines_content(self, path: Path, labels: base.Labels) -> base.Found:
         drop = self.unnamed == "drop"
         every = named_objects(path, "counts", self.example, _DROP, unnamed=drop)
         found = {line: self._counts(line, entry) for line, name, entry in every if name}
@@ -144,15 +140,13 @@ class Counts(LabelColumns):
                 raise base.line_refused(line, "counts-differ", what, expected, json_shown(beside))
         return counts
 
-    def table_content(
-        self, table: TextTable, labels: Sequence[str] | None
-    ) -> base.Content | AnnotationTable:
+    def table_content(self, table: TextTable, labels: base.Labels) -> base.Found:
         self.check_rows(table)
-        wrong = {
-            name: _no_counts(cells)
-            for name, cells in zip(table.header, table.columns, strict=True)
-            if name not in self.ignore
-        }
+        wrong: dict[str, list[int]] = {}
+        for name, cells in zip(table.header, table.columns, strict=True):
+            if name not in self.ignore:
+                odd = {cell for cell in set(cells) if not COUNT.fullmatch(cell)}
+                wrong[name] = [row for row, cell in enumerate(cells) if cell in odd] if odd else []
         table.need(wrong, do="name that column in ignore")
         name = self._name_column(table, wrong)
         wrong.pop(name)
@@ -193,7 +187,7 @@ class Counts(LabelColumns):
     def _content(
         self,
         source: str,
-        labels: Sequence[str] | None,
+        labels: base.Labels,
         names: list[str] | None,
         columns: list[str],
         values: NDArray[np.int64],
@@ -202,7 +196,7 @@ class Counts(LabelColumns):
         left_out: Mapping[str, int] = MappingProxyType({}),
         offered: bool = True,
         ignorable: bool = False,
-    ) -> base.Content | AnnotationTable:
+    ) -> base.Found:
         """Return votes (example, column); examples by name, else in their order.
 
         `offered` says that the columns are all labels, in order, and `ignorable` that the option
@@ -261,11 +255,6 @@ class Counts(LabelColumns):
 
 def _whole(cell: str) -> int:
     return int(cell.partition(".")[0])
-
-
-def _no_counts(cells: Sequence[str]) -> list[int]:
-    odd = {cell for cell in set(cells) if not COUNT.fullmatch(cell)}
-    return [row for row, cell in enumerate(cells) if cell in odd] if odd else []
 
 
 def _is_text(cells: Sequence[str], wrong: Sequence[int]) -> bool:

@@ -197,7 +197,7 @@ class CrowdTable(base.TableExport):
         mapped = self.columns or {}
         return all(name.isdecimal() and 0 < int(name) <= len(first) for name in mapped.values())
 
-    def read(self, path: Path, labels: Sequence[str] | None) -> AnnotationTable:
+    def read(self, path: Path, labels: base.Labels) -> AnnotationTable:
         table = read_table(
             path,
             role="annotations",
@@ -207,9 +207,7 @@ class CrowdTable(base.TableExport):
         )
         return self.from_table(table, labels)
 
-    def table_content(
-        self, table: TextTable, labels: Sequence[str] | None
-    ) -> base.Content | AnnotationTable:
+    def table_content(self, table: TextTable, labels: base.Labels) -> base.Found:
         columns = self._columns(table)
         offered = table.offered.get(columns.called["label"])
         if labels is None and offered is not None:  # a categorical column
@@ -249,8 +247,8 @@ class CrowdTable(base.TableExport):
     def table(
         self,
         source: str,
-        labels: Sequence[str] | None,
-        content: Callable[[], base.Content | AnnotationTable],
+        labels: base.Labels,
+        content: Callable[[], base.Found],
     ) -> AnnotationTable:
         """Return the annotation table; errors hint at options that say what a cell means."""
         try:
@@ -295,9 +293,7 @@ class CrowdTable(base.TableExport):
             found += [name] if answered and {of.columns[m] for m in marks} <= {*header} else []
         return found[0] if len(found) == 1 else None
 
-    def _content(
-        self, table: TextTable, columns: Columns, labels: Sequence[str] | None
-    ) -> base.Content:
+    def _content(self, table: TextTable, columns: Columns, labels: base.Labels) -> base.Content:
         called, size = columns.called, len(table)
         task, worker = (table.column(called[role]) for role in ("task", "worker"))
         words = {**{word: word for word in states.STATES}, **columns.platform.states}
@@ -371,7 +367,7 @@ class CrowdTable(base.TableExport):
         return set(known if self.golden == "drop" else ())
 
     def _plain(
-        self, table: TextTable, columns: Columns, labels: Sequence[str] | None
+        self, table: TextTable, columns: Columns, labels: base.Labels
     ) -> AnnotationTable | None:
         """Return the table, fast, where rows hold task, worker and label only; else None."""
         options = (self.states, self.none_of_these, self.separator, self.kind == "label-set")
@@ -502,7 +498,16 @@ def _answers(
 def _from_json(
     table: TextTable, cells: Sequence[str], question: str | None, skipped: set[str]
 ) -> Answers:
-    answers = [_questions(table, row, cell) if cell else {} for row, cell in enumerate(cells)]
+    answers: list[dict[str, object]] = []
+    for row, cell in enumerate(cells):
+        every: dict[str, object] = {}
+        line = table.lines[row]
+        whole = parse_json(cell, table.whose, line, "the answers as JSON", "cell") if cell else []
+        for part in whole if isinstance(whole, list) else [whole]:
+            if not isinstance(part, dict) or every.keys() & part.keys():
+                raise _unreadable(table, row, part)
+            every |= part
+        answers.append(every)
     known = sorted({name for answer in answers for name in answer})
     if question is not None and question not in known:
         got = f"questions {listed(map(quoted, known))}" if known else "no question"
@@ -530,16 +535,6 @@ def _from_json(
         alike = len(set(choices)) == 1
         offered = list(choices[0]) if alike else sorted(set().union(*choices))
         return attrs.evolve(found, offered=offered)
-    return found
-
-
-def _questions(table: TextTable, row: int, cell: str) -> dict[str, object]:
-    value = parse_json(cell, table.whose, table.lines[row], "the answers as JSON", "cell")
-    found: dict[str, object] = {}
-    for part in value if isinstance(value, list) else [value]:
-        if not isinstance(part, dict) or found.keys() & part.keys():
-            raise _unreadable(table, row, part)
-        found |= part
     return found
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Sequence
 from contextlib import nullcontext
 from pathlib import Path
 
@@ -55,7 +54,7 @@ class Cvat(base.Export):
         text = start.decode(encoding, "ignore")
         return bool(_ROOT.match(text) and _VERSION.search(text))
 
-    def content(self, path: Path, labels: Sequence[str] | None) -> base.Content:
+    def content(self, path: Path, labels: base.Labels) -> base.Content:
         files = {self.annotator or base.CONSOLIDATED: path}
         state = states.ANSWERED if self.annotator else states.CONSOLIDATED
         if path.is_dir():
@@ -72,7 +71,11 @@ class Cvat(base.Export):
                 if root.tag != "annotations":
                     got, expected = f"<{root.tag[:40]}>", "<annotations>, of CVAT for images 1.1"
                     raise base.refused("cvat-unlike", " is no file of CVAT", expected, got)
-                offered |= _offered(root)
+                for label in root.all("meta", "*", "labels", "label"):
+                    text = {child.tag: child.text.strip() for child in label.children}
+                    is_own = text.get("type", "") in _TAG_TYPES and "parent" not in text
+                    if is_own and text.get("name"):
+                        offered[text["name"]] = None
                 inside = (*root.all("image", "*"), *root.children)
                 shapes.update(child.tag for child in inside if child.tag in _SHAPES)
                 for image in root.all("image"):
@@ -154,12 +157,3 @@ class Cvat(base.Export):
             return None, states.EMPTY
         left_out["images without a tag (not annotated, or of no label)"] += not tags
         return None, None
-
-
-def _offered(root: XmlElement) -> dict[str, None]:
-    found: dict[str, None] = {}
-    for label in root.all("meta", "*", "labels", "label"):
-        text = {child.tag: child.text.strip() for child in label.children}
-        if text.get("type", "") in _TAG_TYPES and "parent" not in text and text.get("name"):
-            found[text["name"]] = None
-    return found

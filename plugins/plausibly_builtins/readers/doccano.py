@@ -10,7 +10,7 @@ import struct
 import zipfile
 import zlib
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path, PurePosixPath
 from typing import TypeGuard
 
@@ -40,6 +40,7 @@ _FIELDS = ("label", "cats", "annotations", "labels")
 _IDS = ("id", "filename")
 _SUBJECTS = ("text", "filename")
 _MERGED = "all"
+_BY_TEXT = base.as_argument("doccano", example="text")
 _SPAN_KEYS = frozenset({"start_offset", "end_offset", "from_id", "to_id"})
 _BROKEN = (
     zipfile.BadZipFile,
@@ -80,18 +81,17 @@ class ExportFile:
         elif start.startswith("{"):
             found = ((n, parse_json(line, self.source, n, noun="line")) for n, line in lines)
         elif start == _PREFIX or self.source.lower().endswith(".txt"):
-            found = ((number, _fast_text(line)) for number, line in lines)
+            found = []
+            for number, line in lines:
+                words = line.split()
+                rest = " ".join(word for word in words if not word.startswith(_PREFIX))
+                named = [word.removeprefix(_PREFIX) for word in words if word.startswith(_PREFIX)]
+                found.append((number, {"text": rest, "label": named}))
         else:
             found = _rows(text)
         for number, entry in found:
             place = f"{noun} {counted(number)}"
             yield place, _SHAPE.as_object(entry, place, "an object with text or filename")
-
-
-def _fast_text(line: str) -> base.Entry:
-    words = line.split()
-    labels: list[object] = [w.removeprefix(_PREFIX) for w in words if w.startswith(_PREFIX)]
-    return {"text": " ".join(w for w in words if not w.startswith(_PREFIX)), "label": labels}
 
 
 def _rows(text: str) -> Iterator[tuple[int, base.Entry]]:
@@ -244,7 +244,7 @@ class Doccano(base.Export):
         found = [start for start in _heads(path, head) if start.strip()]
         return bool(found) and all(map(_is_start, found))
 
-    def content(self, path: Path, labels: Sequence[str] | None) -> base.Content:
+    def content(self, path: Path, labels: base.Labels) -> base.Content:
         files = _files(path)
         by_member = path.is_dir() or _is_zip(path)
         if by_member:
@@ -262,8 +262,7 @@ class Doccano(base.Export):
         unnamed = self.example is None and not any({*_IDS} & {*fields} for _, fields in entries)
         if len(files) > 1 and unnamed and every:
             expected, got = "an id, by which records are the same example", listed(entries[0][1])
-            do = base.as_argument("doccano", example="text")
-            raise base.refused("example-unnamed", ": no record has an id", expected, got, do)
+            raise base.refused("example-unnamed", ": no record has an id", expected, got, _BY_TEXT)
         names = base.example_names(path.name, "doccano", entries, self.example, _IDS)
         left_out = Counter[str]()
         subjects: dict[str, object] = {}
@@ -273,7 +272,12 @@ class Doccano(base.Export):
             spans = base.items_of(fields.get("entities"))
             left_out["spans of text beside the labels"] += len(spans)
             with base.about(file.source, f" {place}"):
-                _check_subject(fields, name, subjects)
+                subject = next((fields[key] for key in _SUBJECTS if key in fields), None)
+                if subjects.setdefault(name, subject) != subject:  # ids of two projects
+                    what = f": example {name} is another one elsewhere"
+                    expected, got = json_shown(subjects[name]), json_shown(subject)
+                    do = f"read each project by itself; or {_BY_TEXT}"
+                    raise base.refused("example-differs", what, expected, got, do)
                 for who, found in self._labels(fields, member, is_json=file.is_json).items():
                     if not found and self.unlabelled == "not-assigned":
                         left_out["records without a label (not labelled, or of no label)"] += 1
@@ -334,15 +338,6 @@ class Doccano(base.Export):
         if not isinstance(value, str):
             raise base.refused("label-unfit", " has no text for a label", "text", json_shown(value))
         return self.label_names[value] if isinstance(value, JsonNumber) else value
-
-
-def _check_subject(fields: base.Entry, name: str, subjects: dict[str, object]) -> None:
-    """Refuse one name for two texts: ids of two projects are no ids of one."""
-    subject = next((fields[key] for key in _SUBJECTS if key in fields), None)
-    if subjects.setdefault(name, subject) != subject:
-        what, expected = f": example {name} is another one elsewhere", json_shown(subjects[name])
-        do = "read each project by itself; or " + base.as_argument("doccano", example="text")
-        raise base.refused("example-differs", what, expected, json_shown(subject), do)
 
 
 def _spans(value: object) -> InputError:

@@ -10,7 +10,7 @@ from typing import Final, Literal
 
 import attrs
 
-from plausibly.plugin import AnnotationTable, counted, listed, near, quoted, several
+from plausibly.plugin import counted, listed, near, quoted, several
 from plausibly.plugin.readers import (
     NamedArray,
     TextTable,
@@ -38,14 +38,10 @@ class LabelColumns(base.TableExport):
     ignore: tuple[str, ...] = ()
     array: str = ""
 
-    def array_content(
-        self, path: Path, found: NamedArray, labels: Sequence[str] | None
-    ) -> base.Content | AnnotationTable:
+    def array_content(self, path: Path, found: NamedArray, labels: base.Labels) -> base.Found:
         raise NotImplementedError(type(self).__name__)
 
-    def lines_content(
-        self, path: Path, labels: Sequence[str] | None
-    ) -> base.Content | AnnotationTable:
+    def lines_content(self, path: Path, labels: base.Labels) -> base.Found:
         raise NotImplementedError(type(self).__name__)
 
     def check_rows(self, table: TextTable) -> None:
@@ -55,7 +51,7 @@ class LabelColumns(base.TableExport):
             expected, got = "one row per example", "a header and no rows"
             raise base.refused("file-empty", " is empty", expected, got)
 
-    def content(self, path: Path, labels: Sequence[str] | None) -> base.Content | AnnotationTable:
+    def content(self, path: Path, labels: base.Labels) -> base.Found:
         ending = path.suffix.lower()
         if ending == ".npy":
             return self.array_content(path, from_npy(path, "annotations"), labels)
@@ -118,9 +114,7 @@ def key_text(line: int, entry: base.Entry, key: str) -> str:
     return str(value or "")
 
 
-def labels_in_order(
-    width: int, labels: Sequence[str] | None, noun: str, place: str = ""
-) -> list[str]:
+def labels_in_order(width: int, labels: base.Labels, noun: str, place: str = "") -> list[str]:
     if labels is not None and len(labels) == width:
         return list(labels)
     what, expected = f"{place} has {several(width, noun)}", f"names in the order of the {noun}s"
@@ -131,7 +125,7 @@ def labels_in_order(
     raise base.refused("labels-unnamed", f"{what} and no label names", expected, "", do)
 
 
-def labels_of(reader: str, found: NamedArray, labels: Sequence[str] | None) -> list[str]:
+def labels_of(reader: str, found: NamedArray, labels: base.Labels) -> list[str]:
     if found.labels is None:
         return labels_in_order(found.values.shape[1], labels, "column")
     if labels is not None:

@@ -410,7 +410,7 @@ class LabelStudio(base.Scored, LabelStudioOptions):
         heads = [file_opening(file, "annotations") for file in _files(path)]
         return bool(heads) and all(map(_has_tasks, heads))
 
-    def content(self, path: Path, labels: Sequence[str] | None) -> base.Content:
+    def content(self, path: Path, labels: base.Labels) -> base.Content:
         tasks = _load(path)
         if not any(task.annotations or task.drafts for task in tasks):
             predicted = any(task.predictions for task in tasks)
@@ -419,7 +419,7 @@ class LabelStudio(base.Scored, LabelStudioOptions):
         tasks, left_out = _named(path.name, tasks, self.example)
         return self.answers(tasks, left_out, path.name, self.control, self.ground_truth)
 
-    def scored(self, path: Path) -> tuple[Iterable[NamedPrediction], Iterable[str], Sequence[str]]:
+    def scored(self, path: Path) -> base.Scores:
         tasks, _ = _named(path.name, _load(path), self.example)
         results = [(task.example, result) for task in tasks for result in task.predictions]
         control = self.chosen([result for _, result in results], self.control)
@@ -471,7 +471,7 @@ class LabelStudioMin(LabelStudioOptions):
         found = [record for record in records if isinstance(record, dict) and _ID in record]
         return any("annotator" in record or "lead_time" in record for record in found)
 
-    def content(self, path: Path, labels: Sequence[str] | None) -> base.Content:
+    def content(self, path: Path, labels: base.Labels) -> base.Content:
         expected = "a list of records, one per annotation"
         found = _SHAPE.entries(path, expected)
         if not found:

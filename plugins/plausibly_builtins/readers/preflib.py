@@ -291,7 +291,7 @@ class PrefLib(base.Export):
         numbers = first.strip().isdigit() and bool(rest) and rest[0].startswith(b"1,")
         return _is_ballots(path) and numbers
 
-    def content(self, path: Path, labels: Sequence[str] | None) -> base.Content:
+    def content(self, path: Path, labels: base.Labels) -> base.Content:
         if path.is_dir():
             profiles = self._in_folder(path)
         else:

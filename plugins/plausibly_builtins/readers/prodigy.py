@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import attrs
@@ -133,7 +133,7 @@ class Prodigy(base.Scored, base.TimedExport):
             and any(key in first for key in _OWN)
         )
 
-    def content(self, path: Path, labels: Sequence[str] | None) -> base.Content:
+    def content(self, path: Path, labels: base.Labels) -> base.Content:
         lines, view, offered = self._lines(path)
         answers = [line.answer(view) for _, line in lines]
         found = [(name, line, answer) for (name, line), answer in zip(lines, answers, strict=True)]
@@ -145,7 +145,7 @@ class Prodigy(base.Scored, base.TimedExport):
             left_out={"versions that a review lists": versions},
         )
 
-    def scored(self, path: Path) -> tuple[Iterable[NamedPrediction], Iterable[str], Sequence[str]]:
+    def scored(self, path: Path) -> base.Scores:
         lines, view, offered = self._lines(path)
         found: dict[str, NamedPrediction] = {}
         for name, line in lines:

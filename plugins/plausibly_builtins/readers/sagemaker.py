@@ -191,7 +191,7 @@ class SageMaker(base.Export):
             return any(map(_has_answers, json_head(base.first_bytes(path, "*.json"))[:1]))
         return any(map(_is_ours, base.first_entries(head)))
 
-    def content(self, path: Path, labels: Sequence[str] | None) -> base.Content:
+    def content(self, path: Path, labels: base.Labels) -> base.Content:
         if path.is_dir():
             return self._votes(_from_folder(path), ())
         entries = _SHAPE.entries(path, "one object per line, with source-ref or source")
@@ -201,7 +201,15 @@ class SageMaker(base.Export):
             do = "name that folder"
             raise base.refused("folder-expected", what, expected, "one file of it", do)
         if all(_is_request(entry) for _, entry in entries):
-            return self._votes(_requested(entries, path.name), ())
+            votes: list[Response] = []
+            for place, entry in entries:
+                inside = base.entry_of(entry.get("dataObject"))
+                names = (inside.get("s3Uri"), inside.get("content"), entry["datasetObjectId"])
+                name = next(filter(None, map(base.text_of, names)), None)
+                if name is None:
+                    raise _SHAPE.refused(place, "dataObject with s3Uri or content", inside)
+                votes += _all_workers(entry["annotations"], name, place, path.name)
+            return self._votes(votes, ())
         attributes = list(dict.fromkeys(name for _, one in entries for name in _attributes(one)))
         if not attributes:
             what, expected = " is no Ground Truth output", "a label attribute with its metadata"
@@ -210,21 +218,19 @@ class SageMaker(base.Export):
         attribute = base.choose(typed, "attributes", attributes, self.attribute, errors)
         done = [(place, entry) for place, entry in entries if entry.get(attribute) is not None]
         kind = _kind_of_job(done, attribute)
-        names = [_name(entry, place) for place, entry in entries]
+        examples = [_name(entry, place) for place, entry in entries]
         if kind is None:
-            answers = (
-                answer
-                for place, entry in done
-                for found in [base.entry_of(entry[attribute])[_WORKERS]]
-                for answer in _all_workers(found, _name(entry, place), place, path.name)
-            )
-            return self._votes(answers, names)
+            votes = []
+            for place, entry in done:
+                found = base.entry_of(entry[attribute])[_WORKERS]
+                votes += _all_workers(found, _name(entry, place), place, path.name)
+            return self._votes(votes, examples)
         called: dict[str, str] = {}
         failed = sum("failure-reason" in _metadata(entry, attribute) for _, entry in entries)
         return base.Content(
             kind=kind,
             responses=[_merged(entry, attribute, kind, place, called) for place, entry in done],
-            examples=names,
+            examples=examples,
             left_out={"objects that the job could not label": failed},
             # A label that only a machine gave is no answer, unless the user says that it counts.
             states={states.SUGGESTION: states.DROP},
@@ -264,14 +270,3 @@ class SageMaker(base.Export):
         got = f"labels in {listed(map(quoted, likely)) or 'none'}"
         do = base.as_argument("sagemaker", field=(likely or ["FIELD"])[0])
         raise base.refused(name, what, expected, got, do, fields=fields)
-
-
-def _requested(entries: Sequence[base.PlacedEntry], source: str) -> Iterator[Response]:
-    """Yield the answer of each worker in the entries of ``consolidation-request``."""
-    for place, entry in entries:
-        inside = base.entry_of(entry.get("dataObject"))
-        names = (inside.get("s3Uri"), inside.get("content"), entry["datasetObjectId"])
-        name = next(filter(None, map(base.text_of, names)), None)
-        if name is None:
-            raise _SHAPE.refused(place, "dataObject with s3Uri or content", inside)
-        yield from _all_workers(entry["annotations"], name, place, source)

@@ -93,9 +93,7 @@ class SoftLabels(LabelColumns):
         cells = [cell for column in columns for cell in column]
         return all(map(_NUMBER.fullmatch, cells)) and not all(map(COUNT.fullmatch, cells))
 
-    def array_content(
-        self, path: Path, found: NamedArray, labels: Sequence[str] | None
-    ) -> base.Content:
+    def array_content(self, path: Path, found: NamedArray, labels: base.Labels) -> base.Content:
         columns = labels_of("soft-labels", found, labels)
         values = found.values.astype(float).tolist()
         names = found.examples or [str(row) for row in range(len(values))]
@@ -105,7 +103,7 @@ class SoftLabels(LabelColumns):
         rows = zip(names, repeat(None), places, cells, strict=False)
         return _content(rows, columns, labels, anonymous=True)
 
-    def table_content(self, table: TextTable, labels: Sequence[str] | None) -> base.Content:
+    def table_content(self, table: TextTable, labels: base.Labels) -> base.Content:
         self.check_rows(table)
         examples, annotators = self._name_columns(table.header)
         if examples is None:
@@ -132,7 +130,7 @@ class SoftLabels(LabelColumns):
         example = _first_of(_EXAMPLES, header) if self.example is None else self.example
         return example, _first_of(_ANNOTATORS, header) if self.annotator is None else self.annotator
 
-    def lines_content(self, path: Path, labels: Sequence[str] | None) -> base.Content:
+    def lines_content(self, path: Path, labels: base.Labels) -> base.Content:
         do = "name it, or remove that line"
         entries = named_objects(path, "soft-labels", self.example, do)
         keys = {key for _, _, entry in entries for key in entry}
@@ -148,7 +146,7 @@ class SoftLabels(LabelColumns):
         )
         return _content(rows, None, labels, anonymous=who is None)
 
-    def _cells(self, line: int, entry: base.Entry, labels: Sequence[str] | None) -> dict[str, str]:
+    def _cells(self, line: int, entry: base.Entry, labels: base.Labels) -> dict[str, str]:
         """Return weights as written: by key, or in the order of the declared labels."""
         wanted = _FIELDS if self.field is None else (self.field,)
         key = _first_of(wanted, entry)
@@ -171,7 +169,7 @@ class SoftLabels(LabelColumns):
 def _content(
     rows: Iterable[tuple[str, str | None, str, Mapping[str, str]]],
     columns: Sequence[str] | None,
-    labels: Sequence[str] | None,
+    labels: base.Labels,
     *,
     anonymous: bool,
 ) -> base.Content:

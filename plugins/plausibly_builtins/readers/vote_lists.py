@@ -50,7 +50,7 @@ class VoteLists(base.Export):
         entry = first_object(head) if is_lines(path) else {}
         return any(_is_votes(entry.get(key)) for key in self._keys())
 
-    def content(self, path: Path, labels: Sequence[str] | None) -> base.Content:
+    def content(self, path: Path, labels: base.Labels) -> base.Content:
         do = "name it, or remove that line"
         entries = named_objects(path, "vote-lists", self.example, do)
         places = [f"line {counted(line)}" for line, _, _ in entries]

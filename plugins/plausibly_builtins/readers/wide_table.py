@@ -87,13 +87,13 @@ class WideTable(base.TableExport):
         others = [name for name in named if name not in (*people, *self.ignore)]
         return bool(self.annotators) or (len(people) > 1 and len(others) < 2)
 
-    def read(self, path: Path, labels: Sequence[str] | None) -> AnnotationTable:
+    def read(self, path: Path, labels: base.Labels) -> AnnotationTable:
         table = read_table(
             path, role="annotations", header=self.header, delimiter=self.delimiter, unique=False
         )
         return self.from_table(table, labels)
 
-    def table_content(self, table: TextTable, labels: Sequence[str] | None) -> base.Content:
+    def table_content(self, table: TextTable, labels: base.Labels) -> base.Content:
         example, annotators = self._columns(table, labels)
         if example is None:
             names, blank = _positions(table)
@@ -147,7 +147,7 @@ class WideTable(base.TableExport):
                 )
 
     def _columns(
-        self, table: TextTable, labels: Sequence[str] | None
+        self, table: TextTable, labels: base.Labels
     ) -> tuple[int | None, list[tuple[int, str]]]:
         """Return the place of the names of examples, and those of the annotators' columns."""
         _check_header(table)
