@@ -54,44 +54,37 @@ _BROKEN = (
 )
 
 
-@attrs.frozen
-class ExportFile:
-    """A file of an export; its stem is the name of a member of the project."""
+def _is_json(data: bytes) -> bool:
+    return data.lstrip(b"\xef\xbb\xbf \t\r\n").startswith((b"{", b"["))
 
-    stem: str
-    source: str
-    data: bytes
 
-    @property
-    def is_json(self) -> bool:
-        return self.data.lstrip(b"\xef\xbb\xbf \t\r\n").startswith((b"{", b"["))
-
-    def records(self) -> Iterator[base.PlacedEntry]:
-        text = _LINE_END.sub("\n", decode_text(self.data, self.source))
-        start = text.lstrip()[:9]
-        if not start:
-            raise base.refused("file-empty", " is empty", "an export of doccano", "nothing")
-        every = enumerate(text.split("\n"), start=1)
-        lines = [(number, line) for number, line in every if line.strip(" \t")]
-        found: Iterable[tuple[int, object]]
-        noun = "line"
-        if start.startswith("["):
-            found = enumerate(base.items_of(parse_json(text, self.source, 1, noun="file")), start=1)
-            noun = "record"
-        elif start.startswith("{"):
-            found = ((n, parse_json(line, self.source, n, noun="line")) for n, line in lines)
-        elif start == _PREFIX or self.source.lower().endswith(".txt"):
-            found = []
-            for number, line in lines:
-                words = line.split()
-                rest = " ".join(word for word in words if not word.startswith(_PREFIX))
-                named = [word.removeprefix(_PREFIX) for word in words if word.startswith(_PREFIX)]
-                found.append((number, {"text": rest, "label": named}))
-        else:
-            found = _rows(text)
-        for number, entry in found:
-            place = f"{noun} {counted(number)}"
-            yield place, _SHAPE.as_object(entry, place, "an object with text or filename")
+def _records(source: str, data: bytes) -> Iterator[base.PlacedEntry]:
+    """Yield place and fields of the records of a file: JSON, JSON Lines, fastText or CSV."""
+    text = _LINE_END.sub("\n", decode_text(data, source))
+    start = text.lstrip()[:9]
+    if not start:
+        raise base.refused("file-empty", " is empty", "an export of doccano", "nothing")
+    every = enumerate(text.split("\n"), start=1)
+    lines = [(number, line) for number, line in every if line.strip(" \t")]
+    found: Iterable[tuple[int, object]]
+    noun = "line"
+    if start.startswith("["):
+        found = enumerate(base.items_of(parse_json(text, source, 1, noun="file")), start=1)
+        noun = "record"
+    elif start.startswith("{"):
+        found = ((number, parse_json(line, source, number, noun="line")) for number, line in lines)
+    elif start == _PREFIX or source.lower().endswith(".txt"):
+        found = []
+        for number, line in lines:
+            words = line.split()
+            rest = " ".join(word for word in words if not word.startswith(_PREFIX))
+            named = [word.removeprefix(_PREFIX) for word in words if word.startswith(_PREFIX)]
+            found.append((number, {"text": rest, "label": named}))
+    else:
+        found = _rows(text)
+    for number, entry in found:
+        place = f"{noun} {counted(number)}"
+        yield place, _SHAPE.as_object(entry, place, "an object with text or filename")
 
 
 def _rows(text: str) -> Iterator[tuple[int, base.Entry]]:
@@ -125,18 +118,17 @@ def _is_zip(path: Path) -> bool:
     return file_opening(path, "annotations", len(_ZIP)) == _ZIP
 
 
-def _files(path: Path) -> list[ExportFile]:
+def _files(path: Path) -> dict[str, bytes]:
     """Return the file, or those in a folder or zip, by their names; nothing is unpacked to disk."""
     if not path.is_dir() and not _is_zip(path):
-        return [ExportFile(path.stem, path.name, file_contents(path, "annotations"))]
+        return {path.name: file_contents(path, "annotations")}
     try:
         data = _members(path)
     except InputError:
         raise
     except _BROKEN as reason:
         raise _zip_unfit("cannot be unpacked", "a whole zip", str(reason)[:80]) from reason
-    stems = {name: PurePosixPath(name).stem for name in sorted(data)}
-    return [ExportFile(stem, f"{path.name}/{name}", data[name]) for name, stem in stems.items()]
+    return {f"{path.name}/{name}": data[name] for name in sorted(data)}
 
 
 def _heads(path: Path, head: bytes) -> list[bytes]:
@@ -249,15 +241,15 @@ class Doccano(base.Export):
         by_member = path.is_dir() or _is_zip(path)
         if by_member:
             base.check_annotator(self.annotator, "is an export in which every file is an annotator")
-        every: list[tuple[ExportFile, base.PlacedEntry]] = []
-        for file in files:
+        every: list[tuple[str, base.PlacedEntry]] = []
+        for source, data in files.items():
             # A member without labels has an empty file, where only confirmed are exported.
-            if not by_member or file.data.strip():
-                with base.about(file.source):
-                    every += [(file, record) for record in file.records()]
+            if not by_member or data.strip():
+                with base.about(source):
+                    every += [(source, record) for record in _records(source, data)]
         entries = [
-            (f"{file.source.partition('/')[2]} {place}".lstrip(), fields)
-            for file, (place, fields) in every
+            (f"{source.partition('/')[2]} {place}".lstrip(), fields)
+            for source, (place, fields) in every
         ]
         unnamed = self.example is None and not any({*_IDS} & {*fields} for _, fields in entries)
         if len(files) > 1 and unnamed and every:
@@ -267,18 +259,21 @@ class Doccano(base.Export):
         left_out = Counter[str]()
         subjects: dict[str, object] = {}
         responses: list[Response] = []
-        for name, (where, _), (file, (place, fields)) in zip(names, entries, every, strict=True):
-            member = file.stem if by_member and file.stem != _MERGED else self.annotator
+        stems = {source: PurePosixPath(source).stem for source in files if by_member}
+        members = {source: stem for source, stem in stems.items() if stem != _MERGED}
+        json = {source for source, data in files.items() if _is_json(data)}
+        for name, (where, _), (source, (place, fields)) in zip(names, entries, every, strict=True):
+            member = members.get(source, self.annotator)
             spans = base.items_of(fields.get("entities"))
             left_out["spans of text beside the labels"] += len(spans)
-            with base.about(file.source, f" {place}"):
+            with base.about(source, f" {place}"):
                 subject = next((fields[key] for key in _SUBJECTS if key in fields), None)
                 if subjects.setdefault(name, subject) != subject:  # ids of two projects
                     what = f": example {name} is another one elsewhere"
                     expected, got = json_shown(subjects[name]), json_shown(subject)
                     do = f"read each project by itself; or {_BY_TEXT}"
                     raise base.refused("example-differs", what, expected, got, do)
-                for who, found in self._labels(fields, member, is_json=file.is_json).items():
+                for who, found in self._labels(fields, member, is_json=source in json).items():
                     if not found and self.unlabelled == "not-assigned":
                         left_out["records without a label (not labelled, or of no label)"] += 1
                         continue
@@ -289,12 +284,11 @@ class Doccano(base.Export):
                             example=name, annotator=who, answer=answer, state=state, place=where
                         )
                     )
-        members = [f.stem for f in files if by_member and f.stem != _MERGED]
         return base.Content(
             kind=self.kind,
             responses=responses,
             examples=subjects,
-            annotators=members,
+            annotators=members.values(),
             left_out=left_out,
         )
 
