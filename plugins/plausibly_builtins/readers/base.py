@@ -527,10 +527,9 @@ def first_bytes(folder: Path, pattern: str) -> bytes:
     return b""
 
 
-def check_named(table: TextTable, names: Sequence[str], noun: str, do: str) -> None:
+def check_named(table: TextTable, names: Sequence[str], do: str = AGAIN) -> None:
     unnamed = [row for row, name in enumerate(names) if not name]
     if unnamed:
-        what = f" names no {noun} in {table.places(unnamed)}"
+        what, expected = f" names no example in {table.places(unnamed)}", "a name in each row"
         lines = [table.lines[row] for row in unnamed]
-        expected = f"the name of {'an' if noun == 'example' else 'a'} {noun}"
         raise refused("example-unnamed", what, expected, "an empty cell", do, lines=lines)

@@ -90,8 +90,7 @@ class Counts(LabelColumns):
         return self._content(path.name, labels, found.examples, columns, votes, places)
 
     def lines_content(self, path: Path, labels: base.Labels) -> base.Found:
-        drop = self.unnamed == "drop"
-        every = named_objects(path, "counts", self.example, _DROP, unnamed=drop)
+        every = named_objects(path, "counts", self.example, _DROP, unnamed=self.unnamed == "drop")
         found = {line: self._counts(line, entry) for line, name, entry in every if name}
         names = {line: name for line, name, _ in every if name}
         columns = sorted(set().union(*found.values()))
@@ -153,7 +152,7 @@ class Counts(LabelColumns):
         _check_counts(table, wrong, name)
         names = table.column(name)
         if self.unnamed != "drop":
-            base.check_named(table, names, "example", _DROP)
+            base.check_named(table, names, _DROP)
         kept = [row for row, name in enumerate(names) if name]
         values = np.empty((len(kept), len(wrong)), np.int64)
         for place, column in enumerate(wrong):

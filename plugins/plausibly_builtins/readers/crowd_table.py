@@ -314,7 +314,7 @@ class CrowdTable(base.TableExport):
         time = [0.0 if cell else None for cell in when]
         if "time" in called and self.duplicates == "latest":
             time = _times(table, columns)
-        base.check_named(table, task, "task", "name it, or remove the row")
+        base.check_named(table, task)
         dropped = self._golden(table, columns, task)
         used = [row for row in range(size) if row not in dropped]
         separator = columns.platform.separator if self.separator is None else self.separator

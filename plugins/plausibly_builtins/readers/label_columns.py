@@ -81,7 +81,7 @@ def is_lines(path: Path) -> bool:
 
 
 def named_objects(
-    path: Path, reader: str, key: str | None, do: str, *, unnamed: bool = False
+    path: Path, reader: str, key: str | None, do: str = base.AGAIN, *, unnamed: bool = False
 ) -> list[tuple[int, str, base.Entry]]:
     """Return line, name and object of every line; without a name only where that may be.
 

@@ -117,7 +117,7 @@ class SoftLabels(LabelColumns):
             expected = "names of examples, then one column per label"
             raise base.columns_missing(table, "weights", expected, "add one per label")
         names = table.column(examples)
-        base.check_named(table, names, "example", "name it, or remove that row")
+        base.check_named(table, names)
         people = [""] * len(table) if annotators is None else table.column(annotators)
         places = [table.place(row).removeprefix(f"{table.whose} ") for row in range(len(table))]
         every = zip(*map(table.column, columns), strict=True)
@@ -131,8 +131,7 @@ class SoftLabels(LabelColumns):
         return example, _first_of(_ANNOTATORS, header) if self.annotator is None else self.annotator
 
     def lines_content(self, path: Path, labels: base.Labels) -> base.Content:
-        do = "name it, or remove that line"
-        entries = named_objects(path, "soft-labels", self.example, do)
+        entries = named_objects(path, "soft-labels", self.example)
         keys = {key for _, _, entry in entries for key in entry}
         who = _first_of(_ANNOTATORS, keys) if self.annotator is None else self.annotator
         rows = (

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import attrs
@@ -51,28 +51,32 @@ class VoteLists(base.Export):
         return any(_is_votes(entry.get(key)) for key in self._keys())
 
     def content(self, path: Path, labels: base.Labels) -> base.Content:
-        do = "name it, or remove that line"
-        entries = named_objects(path, "vote-lists", self.example, do)
+        entries = named_objects(path, "vote-lists", self.example)
         places = [f"line {counted(line)}" for line, _, _ in entries]
-        check_names([name for _, name, _ in entries], "example", places)
+        names = [name for _, name, _ in entries]
+        check_names(names, "example", places)
         offered: dict[str, None] = {}
         empty = 0
         responses: list[Response] = []
         for place, (line, name, entry) in zip(places, entries, strict=True):
             votes = self._votes(line, entry)
+            shared = Response(example=name, annotator=None, answer=None, place=place)
             if isinstance(votes, Mapping):
                 offered |= dict.fromkeys(votes)
-                responses += _by_annotator(line, name, votes)
-                continue
-            cast = Counter(vote for vote in votes if vote not in self.no_vote)
-            empty += len(votes) - cast.total()
-            shared = Response(example=name, annotator=None, answer=None, place=place)
-            each = cast.items()
-            responses += [attrs.evolve(shared, answer=one, weight=float(n)) for one, n in each]
+                for label, people in votes.items():
+                    named = attrs.evolve(
+                        shared, answer=label, place=f"{place}, {base.short(label)}"
+                    )
+                    responses += [attrs.evolve(named, annotator=who) for who in people]
+            else:
+                cast = Counter(vote for vote in votes if vote not in self.no_vote)
+                empty += len(votes) - cast.total()
+                each = cast.items()
+                responses += [attrs.evolve(shared, answer=one, weight=float(n)) for one, n in each]
         return base.Content(
             kind="single-label",
             responses=responses,
-            examples=[name for _, name, _ in entries],
+            examples=names,
             offered=sorted(offered) if offered else None,
             anonymous=True,
             left_out={base.reason(empty, "place", "a vote"): empty},
@@ -93,6 +97,11 @@ class VoteLists(base.Export):
         if isinstance(votes, list) and _is_votes(votes):
             return [str(vote) for vote in votes]
         if isinstance(votes, dict) and _is_votes(votes):
+            for people in votes.values():
+                if len(set(people)) < len(people):
+                    what, got = " lists an annotator twice under one label", json_shown(people)
+                    expected = "each annotator once"
+                    raise base.line_refused(line, "votes-unlike", what, expected, got)
             return {label: [str(who) for who in people] for label, people in votes.items()}
         expected = 'a list of labels, or annotators by label: {"cat": ["ann", "bo"], "dog": []}'
         what = f" holds no votes as {quoted(keys[0])}"
@@ -107,15 +116,3 @@ def _is_votes(value: object) -> bool:
             for label, people in value.items()
         )
     return isinstance(value, list) and all(isinstance(vote, str) for vote in value)
-
-
-def _by_annotator(line: int, name: str, votes: Mapping[str, Sequence[str]]) -> Iterator[Response]:
-    for label, people in votes.items():
-        twice = [who for who, count in Counter(people).items() if count > 1]
-        if twice:
-            what = f" lists {base.short(twice[0])} twice under one label"
-            got = json_shown(list(people))
-            raise base.line_refused(line, "votes-unlike", what, "each annotator once", got)
-        for who in people:
-            place = f"line {counted(line)}, {base.short(label)}"
-            yield Response(example=name, annotator=who, answer=label, place=place)

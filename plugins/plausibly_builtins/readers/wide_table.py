@@ -99,7 +99,7 @@ class WideTable(base.TableExport):
             names, blank = _positions(table)
         else:
             names, blank = list(table.columns[example]), []
-            base.check_named(table, names, "example", "name it, or remove the row")
+            base.check_named(table, names)
         if labels is None:
             self._warn(table, annotators)
         offered = [table.offered.get(name) for _, name in annotators]
