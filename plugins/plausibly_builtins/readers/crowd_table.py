@@ -320,12 +320,11 @@ class CrowdTable(base.TableExport):
         separator = columns.platform.separator if self.separator is None else self.separator
         if self.kind == "single-label":
             separator = None
-        found = _answers(table, columns, separator, self.missing)
-        sets = self.separator is not None or any(len(found.labels[row]) > 1 for row in used)
+        named, nothing, choices = _answers(table, columns, separator, self.missing)
+        sets = self.separator is not None or any(len(named[row]) > 1 for row in used)
         kind = self.kind or ("label-set" if sets else "single-label")
         if labels is None:
-            names = Counter(label for row in used for label in found.labels[row])
-            base.warn_missing_words(table.whose, names)
+            base.warn_missing_words(table.whose, Counter(x for row in used for x in named[row]))
         merged = self.kind == "label-set" and separator is None and not columns.is_json
         groups: dict[tuple[object, ...], list[int]] = {}
         for row in used:
@@ -336,7 +335,13 @@ class CrowdTable(base.TableExport):
         responses: list[Response] = []
         for group in groups.values():
             first = group[0]
-            answer, of = _answer(found, group, kind, state[first])
+            answer: list[str] | None = list(dict.fromkeys(x for row in group for x in named[row]))
+            of = state[first]
+            if all(nothing[row] for row in group):
+                # An empty cell is no answer, which is not an answer of no label.
+                answer, of = None, states.SKIPPED if of == states.ANSWERED else of
+            elif kind == "single-label" and not answer:
+                answer = None
             response = Response(
                 example=task[first],
                 annotator=worker[first] or None,
@@ -350,7 +355,7 @@ class CrowdTable(base.TableExport):
         return base.Content(
             kind=kind,
             responses=responses,
-            offered=found.offered if labels is None else labels,
+            offered=choices if labels is None else labels,
             left_out={"votes on tasks with a known answer": len(dropped)},
         )
 
@@ -397,15 +402,6 @@ class CrowdTable(base.TableExport):
         # Positions are meant only where every column has one.
         mapped = self.columns or {}
         return not all(mapped.get(role, role).isdecimal() for role in {*_VOTE, *mapped})
-
-
-def _answer(found: Answers, group: Sequence[int], kind: str, state: str) -> tuple[object, str]:
-    """Return the answer in some rows of one worker about one task, and its state."""
-    if all(found.nothing[row] for row in group):
-        # An empty cell is no answer, which is not an answer of no label.
-        return None, states.SKIPPED if state == states.ANSWERED else state
-    named = list(dict.fromkeys(label for row in group for label in found.labels[row]))
-    return (None if kind == "single-label" and not named else named), state
 
 
 def _hint(table: TextTable, absent: Sequence[str], taken: set[str]) -> str:
@@ -469,13 +465,8 @@ def _the_answer(plural: str, found: Sequence[str]) -> str:
 # ---- cells
 
 
-@attrs.frozen(kw_only=True)
-class Answers:
-    """The labels that each row names, and whether it has no answer, not even the empty set."""
-
-    labels: list[list[str]]
-    nothing: list[bool]
-    offered: list[str] | None = None
+Answers: TypeAlias = tuple[list[list[str]], list[bool], list[str] | None]
+"""The labels that each row names, whether it has no answer, and all labels that are offered."""
 
 
 def _answers(
@@ -492,7 +483,7 @@ def _answers(
             parts = [part.removesuffix("\r") for part in parts]
         named = (part for part in dict.fromkeys(parts) if part not in skipped)
         labels.append([part for part in named if not part.isspace()])
-    return Answers(labels=labels, nothing=[not named for named in labels])
+    return labels, [not named for named in labels], None
 
 
 def _from_json(
@@ -515,7 +506,8 @@ def _from_json(
         raise base.refused("columns-missing", what, expected, got, "name one that is there")
     if question is None and known:
         question = _the_answer("questions", known)
-    found = Answers(labels=[], nothing=[])
+    found: list[list[str]] = []
+    nothing: list[bool] = []
     choices: list[tuple[str, ...]] = []
     for row, answer in enumerate(answers):
         value = None if question is None else answer.get(question)
@@ -526,16 +518,14 @@ def _from_json(
             named = base.form_labels({"labels": value} if isinstance(value, list) else value)
         if named is None:
             raise _unreadable(table, row, value)
-        labels = [label for label in dict.fromkeys(named) if label not in skipped]
-        found.labels.append(labels)
-        found.nothing.append(value is None or (bool(named) and not labels) or value == "")
+        found.append([label for label in dict.fromkeys(named) if label not in skipped])
+        nothing.append(value is None or (bool(named) and not found[-1]) or value == "")
         if isinstance(value, dict) and all(isinstance(chosen, bool) for chosen in value.values()):
             choices.append(tuple(label for label in value if label not in skipped))
-    if choices and len(choices) == len(answers) - sum(found.nothing):
-        alike = len(set(choices)) == 1
-        offered = list(choices[0]) if alike else sorted(set().union(*choices))
-        return attrs.evolve(found, offered=offered)
-    return found
+    if not choices or len(choices) != len(answers) - sum(nothing):
+        return found, nothing, None
+    alike = len(set(choices)) == 1
+    return found, nothing, list(choices[0]) if alike else sorted(set().union(*choices))
 
 
 def _unreadable(table: TextTable, row: int, value: object) -> InputError:
