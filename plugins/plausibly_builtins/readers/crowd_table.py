@@ -366,7 +366,7 @@ class CrowdTable(base.TableExport):
         if known and self.golden is None:
             tasks = several(len({task[row] for row in known}), "task")
             votes = f"{several(len(known), 'vote')}, {table.places(known)}"
-            what, expected = f": the answer to {tasks} is known ({votes})", "tasks to be answered"
+            what, expected = f": the answer to {tasks} is known ({votes})", "tasks without one"
             do = base.as_argument("crowd-table", golden="drop") + ', or "count"'
             base.warn_of(table.whose, "answers-known", what, expected, "each vote counts", do)
         return set(known if self.golden == "drop" else ())
