@@ -193,10 +193,6 @@ def unknown_control(
     control: Control, known: Sequence[str], got: str, **details: object
 ) -> InputError:
     meant = near(control.name, known)
-    do = (
-        f"did you mean {as_argument(control.reader, control=meant)}?"
-        if meant
-        else "name one of these"
-    )
+    do = f"did you mean {as_argument(control.reader, control=meant)}?" if meant else "name another"
     what = f" holds no answer to a control {quoted(control.name)}"
     return refused("control-unknown", what, "a control with answers", got, do, **details)

@@ -51,9 +51,7 @@ class Line:
         if not isinstance(found, str) or found not in _HASHES or lacks:
             expected = 'the view choice with "options", or classification with "label"'
             got = f"the view {json_shown(found)}" + " without label" * (found == _BINARY)
-            raise base.line_refused(
-                self.number, "view-unfit", " is of a view that is not read", expected, got
-            )
+            raise base.line_refused(self.number, "view-unfit", " has another view", expected, got)
         return found
 
     def options(self) -> list[str]:
