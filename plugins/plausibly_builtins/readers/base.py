@@ -149,17 +149,14 @@ class Export(ResponseOptions):
             fields = attrs.asdict(found, recurse=False)
             kind, responses = fields.pop("kind"), fields.pop("responses")
             if kind == "single-label":
-                responses = map(_of_one_label, responses)
+                responses = (
+                    attrs.evolve(one, answer=one.answer[0])
+                    if isinstance(one.answer, list) and len(one.answer) == 1
+                    else one
+                    for one in responses
+                )
             options = attrs.evolve(self, states={**fields.pop("states"), **self.states})
             return options.gathered(kind, responses, labels, whose=source, **fields)
-
-
-def _of_one_label(response: Response) -> Response:
-    """Return the response with a list of one label as that label."""
-    answer = response.answer
-    if isinstance(answer, list) and len(answer) == 1:
-        return attrs.evolve(response, answer=answer[0])
-    return response
 
 
 @attrs.frozen(kw_only=True)

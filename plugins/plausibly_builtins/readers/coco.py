@@ -69,13 +69,23 @@ class Coco(base.Export):
             lists[key] = _SHAPE.objects(found[key], f".{key}", "a list")
         categories = _named(lists["categories"], "category", "name")
         images = _named(lists["images"], "image", self.example)
-        self._check_instances(lists["annotations"])
-        named = any(entry.get("annotator") is not None for entry in lists["annotations"])
+        annotations = lists["annotations"]
+        keys = [key for key in _WHERE if any(entry.get(key) for entry in annotations)]
+        if keys and not self.instances:
+            places = [at for at, entry in enumerate(annotations) if any(map(entry.get, _WHERE))]
+            number = f"{several(len(places), 'annotation')} of {counted(len(annotations))}"
+            first = listed(f".annotations[{at}]" for at in places)
+            what = f": {number} with a place inside the image ({first})"
+            expected, got = "annotations of whole images", listed(keys)
+            do = base.as_argument("coco", instances=True)
+            do += ", if an instance means that its image shows the category"
+            raise base.refused("instances-refused", what, expected, got, do, annotations=places)
+        named = any(entry.get("annotator") is not None for entry in annotations)
         if named:
             base.check_annotator(self.annotator, "names its annotators")
         alone = self.annotator or base.CONSOLIDATED
         labels_of: dict[tuple[str, str | None], dict[str, str]] = {}
-        for at, entry in enumerate(lists["annotations"]):
+        for at, entry in enumerate(annotations):
             place = f".annotations[{at}]"
             image = _known(entry, "image", images, place)
             label = categories[_known(entry, "category", categories, place)]
@@ -107,19 +117,6 @@ class Coco(base.Export):
             offered=list(categories.values()),
             left_out={"images without annotation (not annotated, or of no label)": unassigned},
         )
-
-    def _check_instances(self, annotations: Sequence[base.Entry]) -> None:
-        keys = [key for key in _WHERE if any(entry.get(key) for entry in annotations)]
-        if self.instances or not keys:
-            return
-        places = [at for at, entry in enumerate(annotations) if any(map(entry.get, _WHERE))]
-        number = f"{several(len(places), 'annotation')} of {counted(len(annotations))}"
-        first = listed(f".annotations[{at}]" for at in places)
-        what = f": {number} with a place inside the image ({first})"
-        expected, do = "annotations of whole images", base.as_argument("coco", instances=True)
-        do += ", if an instance means that its image shows the category"
-        got = listed(keys)
-        raise base.refused("instances-refused", what, expected, got, do, annotations=places)
 
 
 def _named(entries: Sequence[base.Entry], noun: str, name: str) -> dict[str, str]:

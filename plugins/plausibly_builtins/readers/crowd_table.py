@@ -308,7 +308,13 @@ class CrowdTable(base.TableExport):
         weight = [1.0] * size
         if "weight" in called:
             expected = "a number above 0, such as 1 or 0.5"
-            weight = _read(table, called["weight"], "weight-unreadable", _weight, expected)
+            weight = _read(
+                table,
+                called["weight"],
+                "weight-unreadable",
+                lambda cell: float(cell) or None if _NUMBER.fullmatch(cell) else None,
+                expected,
+            )
         when = table.column(called["time"]) if "time" in called else [""] * size
         # Only the latest answer needs the times; whether each row has one is for the hint.
         time = [0.0 if cell else None for cell in when]
@@ -548,10 +554,6 @@ def _read(
             raise base.row_refused(table, row, error, what, expected, got)
         found.append(value)
     return found
-
-
-def _weight(cell: str) -> float | None:
-    return (float(cell) if _NUMBER.fullmatch(cell) else 0.0) or None
 
 
 def _time(text: str, months_first: bool) -> tuple[str, float | None] | None:

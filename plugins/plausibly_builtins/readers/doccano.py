@@ -54,10 +54,6 @@ _BROKEN = (
 )
 
 
-def _is_json(data: bytes) -> bool:
-    return data.lstrip(b"\xef\xbb\xbf \t\r\n").startswith((b"{", b"["))
-
-
 def _records(source: str, data: bytes) -> Iterator[base.PlacedEntry]:
     """Yield place and fields of the records of a file: JSON, JSON Lines, fastText or CSV."""
     text = _LINE_END.sub("\n", decode_text(data, source))
@@ -261,7 +257,7 @@ class Doccano(base.Export):
         responses: list[Response] = []
         stems = {source: PurePosixPath(source).stem for source in files if by_member}
         members = {source: stem for source, stem in stems.items() if stem != _MERGED}
-        json = {source for source, data in files.items() if _is_json(data)}
+        starts = {source: data.lstrip(b"\xef\xbb\xbf \t\r\n")[:1] for source, data in files.items()}
         for name, (where, _), (source, (place, fields)) in zip(names, entries, every, strict=True):
             member = members.get(source, self.annotator)
             spans = base.items_of(fields.get("entities"))
@@ -273,7 +269,9 @@ class Doccano(base.Export):
                     expected, got = json_shown(subjects[name]), json_shown(subject)
                     do = f"read each project by itself; or {_BY_TEXT}"
                     raise base.refused("example-differs", what, expected, got, do)
-                for who, found in self._labels(fields, member, is_json=source in json).items():
+                for who, found in self._labels(
+                    fields, member, is_json=starts[source] in (b"{", b"[")
+                ).items():
                     if not found and self.unlabelled == "not-assigned":
                         left_out["records without a label (not labelled, or of no label)"] += 1
                         continue
