@@ -27,7 +27,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime, timedelta, timezone
 from email.utils import parsedate_tz
@@ -133,30 +133,24 @@ class Export(ResponseOptions):
         raise NotImplementedError(type(self).__name__)
 
     def read(self, path: Path, labels: Labels) -> AnnotationTable:
-        return self.table(path.name, labels, lambda: self.content(path, labels))
+        with about(path.name):
+            return self.table(path.name, labels, self.content(path, labels))
 
-    def table(
-        self,
-        source: str,
-        labels: Labels,
-        content: Callable[[], Found],
-    ) -> AnnotationTable:
-        """Return the annotation table of the content of a source."""
-        with about(source):
-            found = content()
-            if not isinstance(found, Content):
-                return found
-            fields = attrs.asdict(found, recurse=False)
-            kind, responses = fields.pop("kind"), fields.pop("responses")
-            if kind == "single-label":
-                responses = (
-                    attrs.evolve(one, answer=one.answer[0])
-                    if isinstance(one.answer, list) and len(one.answer) == 1
-                    else one
-                    for one in responses
-                )
-            options = attrs.evolve(self, states={**fields.pop("states"), **self.states})
-            return options.gathered(kind, responses, labels, whose=source, **fields)
+    def table(self, source: str, labels: Labels, found: Found) -> AnnotationTable:
+        """Return the annotation table of what a source holds."""
+        if not isinstance(found, Content):
+            return found
+        fields = attrs.asdict(found, recurse=False)
+        kind, responses = fields.pop("kind"), fields.pop("responses")
+        if kind == "single-label":
+            responses = (
+                attrs.evolve(one, answer=one.answer[0])
+                if isinstance(one.answer, list) and len(one.answer) == 1
+                else one
+                for one in responses
+            )
+        options = attrs.evolve(self, states={**fields.pop("states"), **self.states})
+        return options.gathered(kind, responses, labels, whose=source, **fields)
 
 
 @attrs.frozen(kw_only=True)
@@ -201,7 +195,8 @@ class TableExport(Export):
 
     def from_table(self, table: TextTable, labels: Labels) -> AnnotationTable:
         """Return the annotation table of columns of text; see `read`."""
-        return self.table(table.whose, labels, lambda: self.table_content(table.seen(), labels))
+        with about(table.whose):
+            return self.table(table.whose, labels, self.table_content(table.seen(), labels))
 
 
 # ---- errors and warnings

@@ -244,15 +244,10 @@ class CrowdTable(base.TableExport):
             raise base.refused("columns-missing", what, expected, got, "leave golden out")
         return columns
 
-    def table(
-        self,
-        source: str,
-        labels: base.Labels,
-        content: Callable[[], base.Found],
-    ) -> AnnotationTable:
+    def table(self, source: str, labels: base.Labels, found: base.Found) -> AnnotationTable:
         """Return the annotation table; errors hint at options that say what a cell means."""
         try:
-            return super().table(source, labels, content)
+            return super().table(source, labels, found)
         except InputError as error:
             if error.name == "response-twice" and self.kind is None and self.separator is None:
                 error.do += '; kind="label-set", if they are one answer'
