@@ -84,7 +84,7 @@ def test_evaluate_knows_the_labels_of_the_sets(sets: World) -> None:
     sets.write("new_votes.csv", text.replace("fox", "dog"))
     assert typed(EVALUATE).code == 0
     sets.write("new_votes.csv", text.replace("fox", "focks", 1))
-    refused(EVALUATE, "label-unknown", 'new_votes.csv line 12, w1 says "focks"')
+    refused(EVALUATE, "label-unknown", "new_votes.csv line 12:", 'annotator w1 says "focks"')
 
 
 def test_variable_of_a_netcdf_file(world: World) -> None:

@@ -59,7 +59,7 @@ def test_a_label_of_100000_letters_is_read(
 def test_a_label_of_100000_letters_that_was_not_declared(tmp_path: Path) -> None:
     path = written(tmp_path, "v.csv", f"task,worker,label\nt1,a,cat\nt3,a,{LONG}\n")
     error = refusal(lambda: plausibly.read_annotations(path, labels=["cat", "dog"]))
-    assert error.what.startswith("v.csv line 3, a says")
+    assert error.what.startswith("v.csv line 3: example t3, annotator a says")
     assert len(f"{error}") < 1_000
 
 

@@ -535,7 +535,11 @@ def _label_unknown(
     votes = sum(m[0] in outside for place in places for m in distinct[answer[place]])
     first = min(places, key=columns.who)
     label = next(m[0] for m in distinct[answer[first]] if m[0] in outside)
-    meant = near(label, declared)
+    meant = None
+    if len(label) > 200:  # no slip of the pen, and dear to compare
+        label = f"{label[:59]}…"
+    else:
+        meant = near(label, declared)
     suggestion = f"did you mean {quoted(meant)}? mend it" if meant else "mend it"
     return InputError(
         "label-unknown",

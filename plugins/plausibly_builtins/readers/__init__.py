@@ -55,7 +55,7 @@ _READERS: dict[str, tuple[str, tuple[str, ...], str]] = {
         "annotations of tasks (Label Studio JSON, a file or a folder)",
     ),
     "label-studio-min": (
-        "label_studio_min:LabelStudioMin",
+        "label_studio:LabelStudioMin",
         (".json",),
         "one record per annotation (Label Studio JSON-MIN)",
     ),

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, Literal, TypeAlias
+from typing import Final, Literal, TypeAlias
 
 import attrs
 
@@ -13,34 +13,14 @@ from plausibly.plugin.readers import (
     JsonNumber,
     NamedPrediction,
     Response,
-    from_named,
     json_shown,
     states,
 )
-from plausibly_builtins.readers.base import (
-    Content,
-    Entry,
-    Export,
-    PlacedEntry,
-    Shape,
-    about,
-    as_typed,
-    choose,
-    example_names,
-    first_entries,
-    only_predictions,
-    predictions_ranked,
-    refused,
-    short,
-    warn_of,
-)
-
-if TYPE_CHECKING:
-    import xarray as xr
+from plausibly_builtins.readers import base
 
 AnswerKind: TypeAlias = Literal["single-label", "label-set", "partial-ranking"]
 
-_SHAPE: Final = Shape("record-unlike")
+_SHAPE: Final = base.Shape("record-unlike")
 _STATES: Final = {
     "submitted": states.ANSWERED,
     "draft": states.UNFINISHED,
@@ -76,13 +56,12 @@ class Answer:
             return None
         if self.status is not None and str(self.status) not in _STATES:
             expected = listed((*_STATES, _PENDING), most=len(_STATES) + 1)
-            raise Shape("status-unknown").refused(self.place, expected, self.status)
+            raise base.Shape("status-unknown").refused(self.place, expected, self.status)
         state = states.ANSWERED if self.status is None else _STATES[str(self.status)]
         return states.SKIPPED if state == states.ANSWERED and self.value is None else state
 
     @property
     def form(self) -> str | None:
-        """Form of the answer; None where there is none, or an empty list."""
         value = self.value
         if value is None or value == []:
             return None
@@ -93,8 +72,8 @@ class Answer:
         if isinstance(value, list) and _is_ranked(value):
             return "ranks"
         expected = "a label, a number, a list of labels, or labels with ranks from 1"
-        do = 'question = "..." with a question about labels; spans and tables are not read'
-        raise Shape("answer-unfit", do).refused(self.place, expected, value)
+        do = "choose a question about labels; spans and tables are not read"
+        raise base.Shape("answer-unfit", do).refused(self.place, expected, value)
 
     def as_kind(self, kind: str) -> list[str] | list[list[str]]:
         """Return the value as its kind of answer reads it; the rank null is no rank."""
@@ -116,13 +95,13 @@ class Answer:
     def scores(self) -> Iterator[tuple[str, str | None]]:
         """Yield the labels of a suggestion, each with its score: one for all, or one each."""
         labels = self.value if isinstance(self.value, list) else [self.value]
-        each = isinstance(self.value, list) and isinstance(self.score, list)
-        scores = self.score if each and isinstance(self.score, list) else [self.score] * len(labels)
+        scores = self.score
+        if not isinstance(scores, list) or not isinstance(self.value, list):
+            scores = [scores] * len(labels)
         if len(scores) != len(labels):
-            what = f" {self.place}: the suggestion has not as many scores as labels"
-            expected, do = "one score for all labels, or one each", "export again"
             got = f"{several(len(labels), 'label')}, {several(len(scores), 'score')}"
-            raise refused("scores-unlike", what, expected, got, do, place=self.place)
+            expected = "one score for all labels of a suggestion, or one each"
+            raise base.Shape("scores-unlike").refused(self.place, expected, scores, got)
         for label, number in zip(labels, scores, strict=True):
             # What is no number is shown as it stands, and refused with its example.
             yield str(label), None if number is None else json_shown(number)
@@ -130,127 +109,116 @@ class Answer:
 
 def _is_ranked(items: Sequence[object]) -> bool:
     """Return whether all items are labels with ranks, or all labels in order."""
-    entries = [item for item in items if isinstance(item, dict)]
-    names = [entry.get("value") for entry in entries]
+    entries = list(map(base.entry_of, items))
     ranks = [entry["rank"] for entry in entries if "rank" in entry]
-    whole = [
-        rank.whole if isinstance(rank, JsonNumber) else None for rank in ranks if rank is not None
-    ]
-    return (
-        len(entries) == len(items)
-        and len(ranks) in (0, len(items))
-        and all(isinstance(name, str) and name for name in names)
-        and all(number is not None and number > 0 for number in whole)
+    whole = (
+        rank is None or (isinstance(rank, JsonNumber) and (rank.whole or 0) > 0) for rank in ranks
     )
+    names = [entry.get("value") for entry in entries]
+    named = all(isinstance(name, str) and name for name in names)
+    return named and len(ranks) in (0, len(items)) and all(whole)
 
 
 @attrs.frozen(kw_only=True)
 class Record:
-    """A record, in any of the forms; `columns` are the keys of all records of a flat file."""
+    """A record, in any of the forms: responses and suggestions by question.
+
+    `others` are responses of version 1 to other questions: they skip a question.
+    """
 
     place: str
-    fields: Entry
-    columns: frozenset[str] | None
+    fields: base.Entry
+    responses: Mapping[str, Sequence[base.Entry]]
+    suggestions: Mapping[str, Sequence[base.Entry]]
+    others: Sequence[base.Entry] = ()
 
-    def questions(self, part: str, end: str) -> list[str]:
-        """Return the questions in a part of the record, or in its columns with an ending."""
-        if self.columns is not None:
-            return _stems(self.fields, end)
-        found = self.fields.get(part)
-        if isinstance(found, dict):
-            return list(found)
-        entries = self._entries(found)
-        if part == "suggestions":
-            return [str(entry.get("question_name")) for entry in entries]
-        return [name for entry in entries for name in self._values(entry)]
-
-    def responses(self, question: str) -> Iterator[Answer]:
-        part = self.fields.get("responses")
-        if self.columns is not None:
-            entries: Sequence[Entry] = self._from_columns(question, self.columns)
-        elif isinstance(part, dict):
-            entries = self._entries(part.get(question))
-        else:
-            found = self._entries(part)
-            entries = [{**one, "value": self._values(one).get(question)} for one in found]
-        for at, entry in enumerate(entries, start=1):
+    def answers(self, question: str) -> Iterator[Answer]:
+        for at, entry in enumerate(self.responses.get(question, self.others), start=1):
             key = "user_id" if entry.get("user_id") is not None else "user"
-            user = entry.get(key)
+            user, value, status = (entry.get(name) for name in (key, "value", "status"))
             if user is not None and not isinstance(user, str):
                 raise _SHAPE.refused(self.place, f"the name of a user as {quoted(key)}", user)
-            yield Answer(
-                place=f"{self.place} response {counted(at)}",
-                value=entry.get("value"),
-                # None is what version 2 writes for a response without user.
-                user=str(user) if user and user != "None" else None,
-                status=entry.get("status"),
-            )
+            # None is what version 2 writes for a response without user.
+            who = str(user) if user and user != "None" else None
+            place = f"{self.place} response {counted(at)}"
+            yield Answer(place=place, value=value, user=who, status=status)
 
-    def suggestions(self, question: str) -> list[Answer]:
-        keys: tuple[str, ...] = ("value", "score", "agent")
-        part = self.fields.get("suggestions")
-        if self.columns is not None:
-            entries: Sequence[Entry] = [self.fields]
-            keys = tuple(question + end for end in (_SUGGESTION, _SCORE, _AGENT))
-        elif isinstance(part, dict):
-            entries = self._entries([part.get(question) or {}])
-        else:
-            entries = [e for e in self._entries(part) if e.get("question_name") == question]
-        found = [[entry.get(key) for key in keys] for entry in entries]
-        return [Answer(place=self.place, value=v, score=s, agent=a) for v, s, a in found]
-
-    def _entries(self, found: object) -> Sequence[Entry]:
-        return _SHAPE.objects(found, self.place, "a list of responses or suggestions")
-
-    def _values(self, entry: Entry) -> Mapping[str, object]:
-        """Return the values by question of a response of version 1; none where it has null."""
-        values = _SHAPE.as_object(
-            {} if entry.get("values") is None else entry["values"],
-            self.place,
-            'an object "values" in a response',
-        )
-        return {
-            name: value.get("value") if isinstance(value, dict) else value
-            for name, value in values.items()
-        }
-
-    def _from_columns(self, question: str, columns: frozenset[str]) -> list[Entry]:
-        """Return the responses in the three lists of a flat record, which go together."""
-
-        def cells(end: str, size: int) -> Sequence[object]:
-            name = question + end
-            found = _SHAPE.as_list(self.fields.get(name), self.place, f"a list as {quoted(name)}")
-            return found if name in columns else [None] * size
-
-        values = cells(_RESPONSES, 0)
-        users, statuses = (cells(end, len(values)) for end in (_USERS, _STATUS))
-        if not len(values) == len(users) == len(statuses):
-            what = f" {self.place}: the lists of {quoted(question)} are not equally long"
-            expected, place = "a user and a status for each response", self.place
-            got = f"{several(len(values), 'response')}, {several(len(users), 'user')}, "
-            got += f"{counted(len(statuses))} status{'' if len(statuses) == 1 else 'es'}"
-            details = {"place": place, "question": question}
-            raise refused("responses-unlike", what, expected, got, "export again", **details)
-        return [
-            {"value": value, "user_id": user, "status": status}
-            for value, user, status in zip(values, users, statuses, strict=True)
-        ]
+    def suggested(self, question: str) -> Iterator[Answer]:
+        for entry in self.suggestions.get(question, ()):
+            value, score, agent = (entry.get(key) for key in ("value", "score", "agent"))
+            if value is not None:
+                yield Answer(place=self.place, value=value, score=score, agent=agent)
 
 
-def _stems(fields: Entry, end: str) -> list[str]:
+def _record(place: str, fields: base.Entry, columns: Set[str]) -> Record:
+    """Return a record; `columns` are the keys of all records of a flat file, else empty."""
+    responses: dict[str, Sequence[base.Entry]] = {}
+    suggestions: dict[str, Sequence[base.Entry]] = {}
+    if columns:
+        for name in _stems(fields, _RESPONSES):
+            responses[name] = _from_columns(place, fields, name, columns)
+        for name in _stems(fields, _SUGGESTION):
+            ends = {"value": _SUGGESTION, "score": _SCORE, "agent": _AGENT}
+            suggestions[name] = [{key: fields.get(name + end) for key, end in ends.items()}]
+        return Record(place=place, fields=fields, responses=responses, suggestions=suggestions)
+    answered, suggested = fields.get("responses"), fields.get("suggestions")
+    expected = "a list of responses or suggestions"
+    if isinstance(suggested, dict):
+        for name, value in suggested.items():
+            suggestions[name] = _SHAPE.objects([value or {}], place, expected)
+    else:
+        for one in _SHAPE.objects(suggested, place, expected):
+            name = str(one.get("question_name"))
+            suggestions[name] = [*suggestions.get(name, ()), one]
+    others: Sequence[base.Entry] = ()
+    if isinstance(answered, dict):
+        for name, value in answered.items():
+            responses[name] = _SHAPE.objects(value, place, expected)
+    else:
+        others = _SHAPE.objects(answered, place, expected)
+        values = [{} if one.get("values") is None else one["values"] for one in others]
+        every = [_SHAPE.as_object(one, place, 'an object "values" in a response') for one in values]
+        for name in dict.fromkeys(name for one in every for name in one):
+            found = [one.get(name) for one in every]
+            found = [value.get("value") if isinstance(value, dict) else value for value in found]
+            pairs = zip(others, found, strict=True)
+            responses[name] = [{**one, "value": value} for one, value in pairs]
+        others = [{**one, "value": None} for one in others]
+    parts = {"responses": responses, "suggestions": suggestions}
+    return Record(place=place, fields=fields, others=others, **parts)
+
+
+def _from_columns(
+    place: str, fields: base.Entry, question: str, columns: Set[str]
+) -> list[base.Entry]:
+    """Return the responses in the three lists of a flat record, which go together."""
+
+    def cells(end: str, size: int) -> Sequence[object]:
+        name = question + end
+        found = _SHAPE.as_list(fields.get(name), place, f"a list as {quoted(name)}")
+        return found if name in columns else [None] * size
+
+    values = cells(_RESPONSES, 0)
+    users, statuses = (cells(end, len(values)) for end in (_USERS, _STATUS))
+    if not len(values) == len(users) == len(statuses):
+        what = f" {place}: the lists of {quoted(question)} are not equally long"
+        expected = "a user and a status for each response"
+        got = f"{several(len(values), 'response')}, {several(len(users), 'user')}, "
+        got += f"{counted(len(statuses))} status{'' if len(statuses) == 1 else 'es'}"
+        raise base.refused("responses-unlike", what, expected, got, place=place, question=question)
+    every = zip(values, users, statuses, strict=True)
+    return [{"value": value, "user_id": user, "status": status} for value, user, status in every]
+
+
+def _stems(fields: base.Entry, end: str) -> list[str]:
     return [key.removesuffix(end) for key in fields if key.endswith(end) and key != end]
 
 
-def _is_flat(fields: Entry) -> bool:
-    return any(_stems(fields, end) for end in (_RESPONSES, _SUGGESTION))
-
-
-def _is_record(fields: object) -> bool:
-    if not isinstance(fields, dict):
-        return False
-    if _is_flat(fields):
-        marks = [question + _USERS for question in _stems(fields, _RESPONSES)]
-        marks += [question + _AGENT for question in _stems(fields, _SUGGESTION)]
+def _is_record(entry: object) -> bool:
+    fields = base.entry_of(entry)
+    marks = [question + _USERS for question in _stems(fields, _RESPONSES)]
+    marks += [question + _AGENT for question in _stems(fields, _SUGGESTION)]
+    if marks:
         return any(mark in fields for mark in marks)
     return (
         isinstance(fields.get("fields"), dict)
@@ -259,30 +227,26 @@ def _is_record(fields: object) -> bool:
     )
 
 
-def load(path: Path) -> list[Record]:
+def _load(path: Path) -> list[Record]:
     found = _SHAPE.entries(path, "a list of records, or one per line")
-    columns = frozenset(key for _, fields in found for key in fields)
-    flat = any(_is_flat(fields) for _, fields in found)
+    columns = {key for _, fields in found for key in fields}
+    flat = any(_stems(fields, end) for _, fields in found for end in (_RESPONSES, _SUGGESTION))
     if not flat and not columns & {"responses", "suggestions"}:
-        seen = sorted(columns)
+        what, seen = " holds no responses of Argilla", sorted(columns)
         expected = '"responses" in the records, or "QUESTION.responses" in flat ones'
-        got = listed(map(short, seen)) or several(len(found), "record")
-        do = "export the records with their responses (records.to_list, records.to_json)"
-        what = " holds no responses of Argilla"
-        raise refused("argilla-shape", what, expected, got, do, seen=seen)
-    kept = columns if flat else None
-    return [Record(place=place, fields=fields, columns=kept) for place, fields in found]
+        got = listed(map(base.short, seen)) or several(len(found), "record")
+        raise base.refused("argilla-shape", what, expected, got, seen=seen)
+    return [_record(place, fields, columns if flat else set()) for place, fields in found]
 
 
-def _named(entry: Entry, key: str) -> object:
+def _named(entry: base.Entry, key: str) -> object:
     """Return what stands under a key of a record, of its metadata or of its fields."""
-    parts = (entry, entry.get("metadata"), entry.get("fields"))
-    found = (part[key] for part in parts if isinstance(part, dict) and part.get(key) is not None)
-    return next(found, entry.get(key))
+    parts = (entry, base.entry_of(entry.get("metadata")), base.entry_of(entry.get("fields")))
+    return next((part[key] for part in parts if part.get(key) is not None), None)
 
 
 @attrs.frozen(kw_only=True)
-class Argilla(Export):
+class Argilla(base.Scored, base.Export):
     """Read records of Argilla: nested or flat ones of version 2, or those of version 1.
 
     One question gives the answers. A label question or a rating names one label, a multi-label
@@ -308,21 +272,21 @@ class Argilla(Export):
 
     def recognises(self, path: Path, head: bytes) -> bool:
         """Return whether records with responses or suggestions of Argilla come first."""
-        return any(map(_is_record, first_entries(head)))
+        return any(map(_is_record, base.first_entries(head)))
 
-    def content(self, path: Path, labels: Sequence[str] | None) -> Content:
-        records = load(path)
-        questions = sorted({q for one in records for q in one.questions("responses", _RESPONSES)})
-        suggested = any(one.questions("suggestions", _SUGGESTION) for one in records)
+    def content(self, path: Path, labels: base.Labels) -> base.Content:
+        records = _load(path)
+        questions = sorted({name for one in records for name in one.responses})
+        suggested = any(one.suggestions for one in records)
         if not questions and (self.question is None or suggested):
             tasks = several(len(records), "record")
-            raise only_predictions("argilla", tasks, predicted=suggested)
+            raise base.only_predictions("argilla", tasks, predicted=suggested)
         question = self._question(questions)
         names = self._names(path.name, records)
         found = [
             (name, answer, state)
             for name, record in zip(names, records, strict=True)
-            for answer in record.responses(question)
+            for answer in record.answers(question)
             if (state := answer.state) is not None
         ]
         kind = self._kind(question, [answer for _, answer, _ in found])
@@ -330,9 +294,9 @@ class Argilla(Export):
         if places:
             what = f" has no status of {several(len(places), 'response')} ({listed(places)})"
             expected = "submitted, draft or discarded"
-            got = "no status: each counts, also what may be a draft or discarded"
             do = "export flat records, which have it: dataset.records.to_list(flatten=True)"
-            warn_of(path.name, "status-missing", what, expected, got, do)
+            got = "no status: each counts, also what may be a draft or discarded"
+            base.warn_of(path.name, "status-missing", what, expected, got, do)
         responses = [
             Response(
                 example=name,
@@ -343,57 +307,49 @@ class Argilla(Export):
             )
             for name, answer, state in found
         ]
-        return Content(kind=kind, responses=responses, examples=names)
+        return base.Content(kind=kind, responses=responses, examples=names)
 
-    def predictions(
-        self, path: Path, labels: Sequence[str] | None, model: str | None
-    ) -> xr.DataArray:
-        with about(path.name):
-            records = load(path)
-            names = self._names(path.name, records)
-            each = (one.questions("suggestions", _SUGGESTION) for one in records)
-            questions = sorted({name for found in each for name in found})
-            question = self._question(questions) if questions else ""
-            found = [
-                (name, answer)
-                for name, record in zip(names, records, strict=True)
-                for answer in record.suggestions(question)
-                if answer.value is not None
-            ]
-            if self._kind(question, [answer for _, answer in found]) == "partial-ranking":
-                do = 'question = "..." with a question about labels'
-                raise predictions_ranked(f"suggestions to {quoted(question)}", do)
-            predictions = [
-                NamedPrediction(
-                    example=name,
-                    model=str(answer.agent) if isinstance(answer.agent, str) else "",
-                    scores=tuple(answer.scores()),
-                    place=answer.place,
-                )
-                for name, answer in found
-            ]
-            return from_named(predictions, labels, whose=path.name, model=model, examples=names)
+    def scored(self, path: Path) -> base.Scores:
+        records = _load(path)
+        names = self._names(path.name, records)
+        questions = sorted({name for one in records for name in one.suggestions})
+        question = self._question(questions) if questions else ""
+        found = [
+            (name, answer)
+            for name, record in zip(names, records, strict=True)
+            for answer in record.suggested(question)
+        ]
+        if self._kind(question, [answer for _, answer in found]) == "partial-ranking":
+            do = "choose a question about labels"
+            raise base.predictions_ranked(f"suggestions to {quoted(question)}", do)
+        predictions = [
+            NamedPrediction(
+                example=name,
+                model=base.text_of(answer.agent) or "",
+                scores=tuple(answer.scores()),
+                place=answer.place,
+            )
+            for name, answer in found
+        ]
+        return predictions, names, ()
 
     def _question(self, questions: Sequence[str]) -> str:
         if self.question is not None and not questions:
             return self.question
         names = ("questions-several", "question-unknown")
-        return choose(("argilla", "question"), "questions", questions, self.question, names)
+        return base.choose(("argilla", "question"), "questions", questions, self.question, names)
 
     def _names(self, source: str, records: Sequence[Record]) -> list[str]:
-        key = self.example
-        entries: list[PlacedEntry] = [
-            (record.place, record.fields if key is None else {key: _named(record.fields, key)})
-            for record in records
-        ]
-        return example_names(source, "record", entries, key, _USUAL_NAMES)
+        key, entries = self.example, [(record.place, record.fields) for record in records]
+        if key is not None:
+            entries = [(place, {key: _named(fields, key)}) for place, fields in entries]
+        return base.example_names(source, "argilla", entries, key, _USUAL_NAMES)
 
     def _kind(self, question: str, answers: Sequence[Answer]) -> str:
         """Return the kind of the answers: what their form says, or the user."""
         first: dict[str, str] = {}
         for answer in answers:
-            form = answer.form
-            if form is not None:
+            if form := answer.form:
                 first.setdefault(form, answer.place)
         empty = [answer.place for answer in answers if answer.value == []]
         if empty and "ranks" not in first:
@@ -402,19 +358,18 @@ class Argilla(Export):
         if "label" in first and len(first) > 1:
             got = listed(f"{_FORMS[form][0]} ({place})" for form, place in first.items())
             do = "put the records of one form into a file of their own"
-            expected = "labels, or lists of labels"
-            raise refused("answers-mixed", f"{of} of two forms", expected, got, do)
+            raise base.refused("answers-mixed", f"{of} of two forms", "one form", got, do)
         form = "ranks" if "ranks" in first else next(iter(first), None)
         if form is None:
             return self.kind or "single-label"
         called, kinds = _FORMS[form]
         got = f"{called}, first {first[form]}"
         if self.kind is not None and self.kind not in kinds:
-            do = f"kind = {quoted(kinds[0])}, or leave kind out"
-            raise refused("kind-unfit", f"{of} {called}", f"answers of kind {self.kind}", got, do)
+            do = base.as_argument("argilla", kind=kinds[0]) + ", or leave kind out"
+            raise base.refused("kind-unfit", f"{of} {called}", f"kind {self.kind}", got, do)
         if self.kind is None and form == "list":
-            option = f'question = {quoted(question)}, kind = "label-set"'
-            do = as_typed("argilla", option) + ', or "partial-ranking"'
-            expected = "the kind of the answers: the export writes both as lists"
-            raise refused("kind-unclear", f"{of} either sets or rankings", expected, got, do)
+            do = base.as_argument("argilla", question=question, kind="label-set")
+            do += ', or "partial-ranking"'
+            expected = "the kind: the export writes both as lists"
+            raise base.refused("kind-unclear", f"{of} either sets or rankings", expected, got, do)
         return self.kind or kinds[0]

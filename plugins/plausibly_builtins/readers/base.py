@@ -25,12 +25,14 @@ Predictions stand beside the answers in Label Studio, Argilla (suggestions) and 
 
 from __future__ import annotations
 
+import json
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime, timedelta, timezone
+from email.utils import parsedate_tz
 from pathlib import Path
-from typing import Final, Literal, TypeAlias
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 import attrs
 
@@ -47,24 +49,34 @@ from plausibly.plugin import (
 from plausibly.plugin.readers import (
     Duplicates,
     JsonNumber,
+    NamedPrediction,
     Response,
     ResponseOptions,
     TextTable,
     file_contents,
     file_opening,
+    from_named,
     json_head,
     json_shown,
     read_json,
     read_json_lines,
     read_table,
-    states,
 )
+
+if TYPE_CHECKING:
+    import xarray as xr
 
 Entry: TypeAlias = Mapping[str, object]
 """An object of JSON."""
 
 PlacedEntry: TypeAlias = tuple[str, Entry]
 """Where an object stands, as messages say it, and the object."""
+
+Labels: TypeAlias = Sequence[str] | None
+"""The declared labels; None where the user declares none."""
+
+Scores: TypeAlias = tuple[Iterable[NamedPrediction], Iterable[str], Sequence[str]]
+"""Predictions, the names of all examples, and labels that the file offers."""
 
 Kind: TypeAlias = Literal["single-label", "label-set"]
 Unlabelled: TypeAlias = Literal["not-assigned", "empty"]
@@ -77,26 +89,9 @@ MISSING_WORDS: Final = frozenset(
 )
 """What programs write where there is nothing."""
 
-ZONES: Final = {
-    "UTC": 0,
-    "GMT": 0,
-    "EST": -5,
-    "EDT": -4,
-    "CST": -6,
-    "CDT": -5,
-    "MST": -7,
-    "MDT": -6,
-    "PST": -8,
-    "PDT": -7,
-}
-"""Hours of the zones that platforms write by their name alone."""
-
-VOTE: Final = ("task", "worker", "label")
-"""Columns of a table with one row per vote."""
-
-TASK_ANSWERS: Final = "taskAnswers"
-LONG: Final = 200
-"""Longer names are no slips of the pen, and dear to compare."""
+_ZONES = ("UTC", "GMT", "EST", "EDT", "CST", "CDT", "MST", "MDT", "PST", "PDT")
+NOT_EMPTY: Final = attrs.validators.optional(attrs.validators.min_len(1))
+AGAIN: Final = "fix it, or export it again"
 
 _MOST_SHOWN = 60
 _FILE = "\0"  # source of an error until its file is known
@@ -125,51 +120,37 @@ class Content:
     """Policies of the format, which the user's own overrule."""
 
 
+Found: TypeAlias = Content | AnnotationTable
+"""What a file holds, or its table where that is faster."""
+
+
 @attrs.frozen(kw_only=True)
 class Export(ResponseOptions):
     """Base of a format: `content` finds the responses, the table is made of them here."""
 
-    def content(self, path: Path, labels: Sequence[str] | None) -> Content | AnnotationTable:
-        """Return what the file or folder holds, or the table where that is faster."""
+    def content(self, path: Path, labels: Labels) -> Found:
+        """Return what the file or folder holds."""
         raise NotImplementedError(type(self).__name__)
 
-    def read(self, path: Path, labels: Sequence[str] | None) -> AnnotationTable:
-        """Return the annotation table in the file or folder."""
-        return self.table(path.name, labels, lambda: self.content(path, labels))
+    def read(self, path: Path, labels: Labels) -> AnnotationTable:
+        with about(path.name):
+            return self.table(path.name, labels, self.content(path, labels))
 
-    def table(
-        self,
-        source: str,
-        labels: Sequence[str] | None,
-        content: Callable[[], Content | AnnotationTable],
-    ) -> AnnotationTable:
-        """Return the annotation table of the content of a source."""
-        with about(source):
-            found = content()
-            if not isinstance(found, Content):
-                return found
-            options = attrs.evolve(self, states={**found.states, **self.states})
-            single = found.kind == "single-label"
-            return options.gathered(
-                found.kind,
-                map(_of_one_label, found.responses) if single else found.responses,
-                labels,
-                whose=source,
-                examples=found.examples,
-                annotators=found.annotators,
-                offered=found.offered,
-                anonymous=found.anonymous,
-                unlisted=found.unlisted,
-                left_out=found.left_out,
+    def table(self, source: str, labels: Labels, found: Found) -> AnnotationTable:
+        """Return the annotation table of what a source holds."""
+        if not isinstance(found, Content):
+            return found
+        fields = attrs.asdict(found, recurse=False)
+        kind, responses = fields.pop("kind"), fields.pop("responses")
+        if kind == "single-label":
+            responses = (
+                attrs.evolve(one, answer=one.answer[0])
+                if isinstance(one.answer, list) and len(one.answer) == 1
+                else one
+                for one in responses
             )
-
-
-def _of_one_label(response: Response) -> Response:
-    """Return the response with a list of one label as that label."""
-    answer = response.answer
-    if isinstance(answer, list) and len(answer) == 1:
-        return attrs.evolve(response, answer=answer[0])
-    return response
+        options = attrs.evolve(self, states={**fields.pop("states"), **self.states})
+        return options.gathered(kind, responses, labels, whose=source, **fields)
 
 
 @attrs.frozen(kw_only=True)
@@ -187,42 +168,42 @@ class TimedExport(Export):
 
 
 @attrs.frozen(kw_only=True)
-class TableExport(Export):
-    """Base of a format whose files are tables, so that it reads data frames too."""
+class Scored:
+    """Predictions of a model, beside the answers of the same export."""
 
-    def table_content(
-        self, table: TextTable, labels: Sequence[str] | None
-    ) -> Content | AnnotationTable:
-        """Return what a table of text holds."""
+    def scored(self, path: Path) -> Scores:
+        """Return the predictions that a file holds."""
         raise NotImplementedError(type(self).__name__)
 
-    def content(self, path: Path, labels: Sequence[str] | None) -> Content | AnnotationTable:
-        """Return what the file holds."""
-        return self.table_content(read_table(path, role="annotations").seen(), labels)
-
-    def from_table(self, table: TextTable, labels: Sequence[str] | None) -> AnnotationTable:
-        """Return the annotation table of columns of text; see `read`."""
-        return self.table(table.whose, labels, lambda: self.table_content(table.seen(), labels))
+    def predictions(self, path: Path, labels: Labels, model: str | None) -> xr.DataArray:
+        """Return the predictions in the file or folder, of one of its models."""
+        with about(path.name):
+            found, examples, offered = self.scored(path)
+            declared = labels or offered or None
+            return from_named(found, declared, whose=path.name, model=model, examples=examples)
 
 
 @attrs.frozen(kw_only=True)
-class Columns:
-    """The column of each role in a table of votes, and how its cells are read."""
+class TableExport(Export):
+    """Base of a format whose files are tables, so that it reads data frames too."""
 
-    called: Mapping[str, str]
-    words: Mapping[str, str] = attrs.field(factory=lambda: {word: word for word in states.STATES})
-    golden: tuple[str, ...] = ()
-    separator: str | None = None
-    json: bool = False
-    question: str | None = None
-    months_first: bool = False
+    def table_content(self, table: TextTable, labels: Labels) -> Found:
+        raise NotImplementedError(type(self).__name__)
+
+    def content(self, path: Path, labels: Labels) -> Found:
+        return self.table_content(read_table(path, role="annotations").seen(), labels)
+
+    def from_table(self, table: TextTable, labels: Labels) -> AnnotationTable:
+        """Return the annotation table of columns of text; see `read`."""
+        with about(table.whose):
+            return self.table(table.whose, labels, self.table_content(table.seen(), labels))
 
 
 # ---- errors and warnings
 
 
 def refused(
-    name: str, what: str, expected: str, got: str, do: str, **details: object
+    name: str, what: str, expected: str, got: str, do: str = AGAIN, **details: object
 ) -> InputError:
     """Return the error about the file that `about` names; `what` follows its name."""
     return InputError(name, what, expected=expected, got=got, do=do, whose=_FILE, details=details)
@@ -236,15 +217,13 @@ def line_refused(
 
 
 def row_refused(
-    table: TextTable, row: int, name: str, what: str, expected: str, got: str, do: str
+    table: TextTable, row: int, name: str, what: str, expected: str, got: str, do: str = AGAIN
 ) -> InputError:
-    """Return the error about a row; `what` follows its place."""
     where = table.place(row).removeprefix(table.whose)
     return refused(name, f"{where}{what}", expected, got, do, line=table.lines[row])
 
 
 def columns_missing(table: TextTable, noun: str, expected: str, do: str) -> InputError:
-    """Return the error about a table without a column of something."""
     what, seen = f" has no column of {noun}", list(table.header)
     got = listed(name[:_MOST_SHOWN] for name in seen)
     return refused("columns-missing", what, expected, got, do, seen=seen)
@@ -260,7 +239,6 @@ def only_predictions(reader: str, tasks: str, *, predicted: bool) -> InputError:
 
 
 def predictions_ranked(noun: str, do: str) -> InputError:
-    """Return the error about predictions that order labels."""
     what, expected = f": {noun} are rankings", "labels with scores"
     return refused("predictions-ranked", what, expected, "labels in order", do)
 
@@ -270,10 +248,9 @@ class Shape:
     """Walks the JSON of a format: what has another shape is refused by the format's error."""
 
     error: str
-    do: str = "export again"
+    do: str = AGAIN
 
     def refused(self, place: str, expected: str, value: object, got: str = "") -> InputError:
-        """Return the error about a value at a place."""
         what = f" {place} is not as the format has it"
         got = got or json_shown(value)
         return refused(self.error, what, expected, got, self.do, place=place)
@@ -284,13 +261,11 @@ class Shape:
         return value
 
     def as_list(self, value: object, place: str, expected: str = "a list") -> Sequence[object]:
-        """Return a list; null is an empty one."""
         if value is not None and not isinstance(value, list):
             raise self.refused(place, expected, value)
         return value or []
 
     def objects(self, value: object, place: str, expected: str) -> Sequence[Entry]:
-        """Return a list of objects; null is an empty one."""
         items = self.as_list(value, place, expected)
         return [self.as_object(item, f"{place}[{at}]") for at, item in enumerate(items)]
 
@@ -349,7 +324,6 @@ def warn_of(
 def warn_missing_words(
     source: str, labels: Mapping[str, int], also: Set[str] = frozenset()
 ) -> None:
-    """Warn of labels that may mean that there is no label."""
     seen = {text: count for text, count in labels.items() if text in MISSING_WORDS | also}
     if seen:
         total = sum(seen.values())
@@ -360,24 +334,23 @@ def warn_missing_words(
             f"{'is' if total == 1 else 'are'} kept as text",
             'names of labels; is it "no answer"?',
             "",
-            f"--missing {','.join(seen)}, if it is",
+            f"missing={json.dumps(list(seen), ensure_ascii=False)}, if it is",
             labels=seen,
         )
 
 
-def as_typed(reader: str, option: str) -> str:
-    """Return an option of a reader as the command line takes it."""
-    return f"--reader '{{name = \"{reader}\", {option}}}'"
+def as_argument(reader: str, **options: object) -> str:
+    """Return a reader with options as an argument of Python."""
+    pairs = [
+        f'"{key}": {value if isinstance(value, bool) else json.dumps(value, ensure_ascii=False)}'
+        for key, value in {"name": reader, **options}.items()
+    ]
+    return f"reader={{{', '.join(pairs)}}}"
 
 
 def short(name: str) -> str:
     """Return a name between quotation marks, cut where it is too long for a message."""
     return quoted(name if len(name) <= _MOST_SHOWN else f"{name[: _MOST_SHOWN - 1]}…")
-
-
-def toml_list(names: Iterable[str]) -> str:
-    """Return names as a list that can be typed."""
-    return "[" + ", ".join(f'"{name}"' for name in names) + "]"
 
 
 def reason(number: int, noun: str, lacks: str) -> str:
@@ -408,37 +381,35 @@ def choose(
         f" has no {key} {short(wanted or '')}" if absent else f" has {len(options)} {plural}",
         f"the name of one {key}",
         listed(map(short, options)),
-        as_typed(reader, f"{key} = {short(meant)}"),
+        as_argument(reader, **{key: short(meant)[1:-1]}),
         **{plural: list(options)},
     )
 
 
 def example_names(
-    source: str, noun: str, found: Sequence[PlacedEntry], key: str | None, usual: Sequence[str]
+    source: str, reader: str, found: Sequence[PlacedEntry], key: str | None, usual: Sequence[str]
 ) -> list[str]:
     """Return the name of the example of each entry, under a key or the first usual one of all.
 
     Where no entry has a usual one, examples are called by their place, and a warning says so.
     """
     keys = usual if key is None else (key,)
-    values = {name: [entry.get(name) for _, entry in found] for name in keys}
-    names = {name: [text_of(one) or "" for one in values[name]] for name in keys}
-    for every in names.values():
-        if all(every):
-            return every
-    there = [name for name in keys if any(values[name])]
+    there: list[str] = []
+    for name in keys:
+        names = [text_of(entry.get(name)) or "" for _, entry in found]
+        if all(names):
+            return names
+        there += [name] if any(entry.get(name) for _, entry in found) else []
+    do = as_argument(reader, example="KEY") + ", a key that names all of them"
     if key is None and not there:
-        what = f": no {noun} has an id; examples are called by their place, from 0"
-        expected = f"a name that stays when {noun}s come or go"
-        do = 'example = "..." with a key that names them'
+        what = ": nothing has an id; examples are called by their place, from 0"
+        expected = "names that stay when examples come or go"
         warn_of(source, "examples-numbered", what, expected, "", do)
         return [str(at) for at in range(len(found))]
     name = (there or keys)[0]
-    at = names[name].index("")
-    place, entry = found[at]
-    got = shown(entry, name) if values[name][at] is None else json_shown(values[name][at])
+    place, entry = next((at, entry) for at, entry in found if not text_of(entry.get(name)))
+    got = shown(entry, name) if entry.get(name) is None else json_shown(entry[name])
     what, expected = f" {place} names no example", f"text or a number under {quoted(name)}"
-    do = 'example = "..." with a key that all have'
     raise refused("example-unnamed", what, expected, got, do, place=place)
 
 
@@ -472,11 +443,9 @@ def entry_of(value: object) -> Entry:
     return value if isinstance(value, dict) else {}
 
 
-def shown(entry: Entry, key: str, absent: str | None = None) -> str:
+def shown(entry: Entry, key: str) -> str:
     """Return what stands under a key, or which keys are there."""
-    if key in entry:
-        return json_shown(entry[key])
-    return f"keys {listed(entry) or 'none'}" if absent is None else absent
+    return json_shown(entry[key]) if key in entry else f"keys {listed(entry) or 'none'}"
 
 
 def form_labels(value: object) -> list[str] | None:
@@ -487,19 +456,19 @@ def form_labels(value: object) -> list[str] | None:
         return [label for label, on in value.items() if on]
     if isinstance(value, dict) and len(value) == 1 and value.keys() <= {"label", "labels"}:
         (value,) = value.values()
-    if isinstance(value, str):
-        return [str(value)] if value else []
-    if isinstance(value, list) and all(isinstance(label, str) for label in value):
-        return list(map(str, value))
-    return None
+    labels = value if isinstance(value, list) else [value] if value != "" else []
+    if not all(isinstance(label, str) for label in labels):
+        return None
+    return list(map(str, labels))
 
 
 def from_iso(text: str) -> datetime:
     """Return a time of ISO 8601, or with a zone by its name; ValueError if it is neither."""
     time, _, zone = text.rpartition(" ")
-    if zone not in ZONES:
+    known = parsedate_tz(f"1 Jan 2000 00:00:00 {zone}") if zone in _ZONES else None
+    if known is None or known[9] is None:
         return datetime.fromisoformat(text)
-    return datetime.fromisoformat(time).replace(tzinfo=timezone(timedelta(hours=ZONES[zone])))
+    return datetime.fromisoformat(time).replace(tzinfo=timezone(timedelta(seconds=known[9])))
 
 
 def seconds_of(value: object) -> float | None:
@@ -543,20 +512,16 @@ def files_below(folder: Path, pattern: str) -> list[Path]:
 
 def first_bytes(folder: Path, pattern: str) -> bytes:
     """Return the start of the first file below a folder; nothing where it cannot be read."""
-    try:
+    with suppress(OSError):  # what cannot be read is not recognised
         for file in files_below(folder, pattern)[:1]:
             with file.open("rb") as stream:
                 return stream.read(65_536)
-    except OSError:
-        pass  # what cannot be read is not recognised
     return b""
 
 
-def check_named(table: TextTable, names: Sequence[str], noun: str, do: str) -> None:
-    """Raise ``example-unnamed`` where a row has no name."""
+def check_named(table: TextTable, names: Sequence[str], do: str = AGAIN) -> None:
     unnamed = [row for row, name in enumerate(names) if not name]
     if unnamed:
-        what = f" names no {noun} in {table.places(unnamed)}"
+        what, expected = f" names no example in {table.places(unnamed)}", "a name in each row"
         lines = [table.lines[row] for row in unnamed]
-        expected = f"the name of {'an' if noun == 'example' else 'a'} {noun}"
         raise refused("example-unnamed", what, expected, "an empty cell", do, lines=lines)

@@ -10,29 +10,16 @@ import attrs
 
 from plausibly.plugin import counted, listed, quoted, several
 from plausibly.plugin.readers import Response, json_head, read_json, states
-from plausibly_builtins.readers.base import (
-    CONSOLIDATED,
-    Content,
-    Entry,
-    Export,
-    Kind,
-    Shape,
-    Unlabelled,
-    as_typed,
-    check_annotator,
-    refused,
-    shown,
-    text_of,
-)
+from plausibly_builtins.readers import base
 
-_SHAPE = Shape("coco-unlike", "export it again, or name the reader that it is for: --reader NAME")
+_SHAPE = base.Shape("coco-unlike", 'name the reader that it is for: reader="NAME"')
 _LISTS = ("images", "categories", "annotations")
 _OTHERS = frozenset({"info", "licenses"})
 _WHERE = ("bbox", "segmentation", "keypoints", "segments_info")
 
 
 @attrs.frozen(kw_only=True)
-class Coco(Export):
+class Coco(base.Export):
     """Read COCO JSON whose annotations are of whole images: ``image_id`` and ``category_id``.
 
     All categories of an image are one label set. The format has no annotators: responses are those
@@ -55,127 +42,111 @@ class Coco(Export):
         (counted in the summary), or an empty answer.
     """
 
-    kind: Kind = "label-set"
+    kind: base.Kind = "label-set"
     annotator: str | None = None
     example: Literal["file_name", "id"] = "file_name"
     instances: bool = False
-    unlabelled: Unlabelled = "not-assigned"
+    unlabelled: base.Unlabelled = "not-assigned"
 
     def recognises(self, path: Path, head: bytes) -> bool:
         """Return whether the file is an object with the three lists, as far as it is shown."""
         values = json_head(head)
-        if len(values) != 1 or not isinstance(values[0], dict):
+        found = base.entry_of(values[0]) if len(values) == 1 else {}
+        seen = [found[key] for key in _LISTS if key in found]
+        if not all(isinstance(one, list) for one in seen):
             return False
-        found = values[0]
-        if not all(isinstance(found.get(key, []), list) for key in _LISTS):
-            return False
-        seen = [key for key in _LISTS if key in found]
-        if len(seen) == len(_LISTS):
-            return True
         # In a long file the other lists come later.
-        return bool(seen) and len(head) >= 32_768 and set(found) <= {*_LISTS, *_OTHERS}
+        is_long = len(head) >= 32_768 and set(found) <= {*_LISTS, *_OTHERS}
+        return len(seen) == len(_LISTS) or (bool(seen) and is_long)
 
-    def content(self, path: Path, labels: Sequence[str] | None) -> Content:
-        lists = _lists(path)
+    def content(self, path: Path, labels: base.Labels) -> base.Content:
+        expected = f"an object with {listed(_LISTS)}"
+        found = _SHAPE.as_object(read_json(path, expected=expected), ".", expected)
+        lists: dict[str, Sequence[base.Entry]] = {}
+        for key in _LISTS:
+            if not isinstance(found.get(key), list):
+                raise _SHAPE.refused(f".{key}", "a list", None, base.shown(found, key))
+            lists[key] = _SHAPE.objects(found[key], f".{key}", "a list")
         categories = _named(lists["categories"], "category", "name")
         images = _named(lists["images"], "image", self.example)
-        self._check_instances(lists["annotations"])
-        named = any(entry.get("annotator") is not None for entry in lists["annotations"])
+        annotations = lists["annotations"]
+        keys = [key for key in _WHERE if any(entry.get(key) for entry in annotations)]
+        if keys and not self.instances:
+            places = [at for at, entry in enumerate(annotations) if any(map(entry.get, _WHERE))]
+            number = f"{several(len(places), 'annotation')} of {counted(len(annotations))}"
+            first = listed(f".annotations[{at}]" for at in places)
+            what = f": {number} with a place inside the image ({first})"
+            expected, got = "annotations of whole images", listed(keys)
+            do = base.as_argument("coco", instances=True)
+            do += ", if an instance means that its image shows the category"
+            raise base.refused("instances-refused", what, expected, got, do, annotations=places)
+        named = any(entry.get("annotator") is not None for entry in annotations)
         if named:
-            check_annotator(self.annotator, "names its annotators")
-        alone = self.annotator or CONSOLIDATED
-        found: dict[tuple[str, str | None], dict[str, str]] = {}
-        for at, entry in enumerate(lists["annotations"]):
+            base.check_annotator(self.annotator, "names its annotators")
+        alone = self.annotator or base.CONSOLIDATED
+        labels_of: dict[tuple[str, str | None], dict[str, str]] = {}
+        for at, entry in enumerate(annotations):
             place = f".annotations[{at}]"
             image = _known(entry, "image", images, place)
             label = categories[_known(entry, "category", categories, place)]
             who = entry.get("annotator") if named else alone
             if who is not None and not isinstance(who, str):
                 raise _SHAPE.refused(f"{place}.annotator", "a text or number", who)
-            found.setdefault((image, text_of(who)), {}).setdefault(label, place)
+            labels_of.setdefault((image, base.text_of(who)), {}).setdefault(label, place)
         responses = [
             Response(
                 example=images[image],
                 annotator=annotator,
                 answer=list(places),
-                state=states.CONSOLIDATED if annotator == CONSOLIDATED else states.ANSWERED,
+                state=states.CONSOLIDATED if annotator == base.CONSOLIDATED else states.ANSWERED,
                 place=next(iter(places.values())),
             )
-            for (image, annotator), places in found.items()
+            for (image, annotator), places in labels_of.items()
         ]
-        answered = {image for image, _ in found}
+        answered = {image for image, _ in labels_of}
         without = [name for key, name in images.items() if key not in answered]
-        if self.unlabelled == "empty":
-            responses += [
-                Response(example=name, annotator=alone, answer=None, state=states.EMPTY)
-                for name in without
-            ]
-            without = []
-        return Content(
+        is_empty = self.unlabelled == "empty"
+        for name in without if is_empty else ():
+            empty = Response(example=name, annotator=alone, answer=None, state=states.EMPTY)
+            responses.append(empty)
+        unassigned = 0 if is_empty else len(without)
+        return base.Content(
             kind=self.kind,
             responses=responses,
             examples=images.values(),
             offered=list(categories.values()),
-            left_out={"images without annotation (not annotated, or of no label)": len(without)},
+            left_out={"images without annotation (not annotated, or of no label)": unassigned},
         )
 
-    def _check_instances(self, annotations: Sequence[Entry]) -> None:
-        keys = [key for key in _WHERE if any(entry.get(key) for entry in annotations)]
-        if self.instances or not keys:
-            return
-        places = [at for at, entry in enumerate(annotations) if any(map(entry.get, _WHERE))]
-        number = f"{several(len(places), 'annotation')} of {counted(len(annotations))}"
-        first = listed(f".annotations[{at}]" for at in places)
-        what = f": {number} with a place inside the image ({first})"
-        expected = "annotations of whole images: image_id and category_id"
-        do = as_typed("coco", "instances = true")
-        do += ", if an instance means that its image shows the category"
-        raise refused("instances-refused", what, expected, listed(keys), do, annotations=places)
 
-
-def _lists(path: Path) -> dict[str, Sequence[Entry]]:
-    """Return the three lists of the file, all entries of which are objects."""
-    expected = f"an object with {listed(_LISTS)}"
-    content = _SHAPE.as_object(read_json(path, expected=expected), ".", expected)
-    found: dict[str, Sequence[Entry]] = {}
-    for key in _LISTS:
-        if not isinstance(content.get(key), list):
-            raise _SHAPE.refused(f".{key}", "a list", None, shown(content, key))
-        found[key] = _SHAPE.objects(content[key], f".{key}", "a list")
-    return found
-
-
-def _named(entries: Sequence[Entry], noun: str, name: str) -> dict[str, str]:
+def _named(entries: Sequence[base.Entry], noun: str, name: str) -> dict[str, str]:
     """Return the names of images or categories by their ids; neither is there twice."""
     found: dict[str, str] = {}
-    taken = set[str]()
+    by_name: dict[str, str] = {}
     for at, entry in enumerate(entries):
         place = f".{'images' if noun == 'image' else 'categories'}[{at}]"
         for key in ("id", name):
-            if text_of(entry.get(key)) is None:
-                where = f"{place}.{key}"
-                raise _SHAPE.refused(where, "a text or number", None, shown(entry, key))
+            if base.text_of(entry.get(key)) is None:
+                got = base.shown(entry, key)
+                raise _SHAPE.refused(f"{place}.{key}", "a text or number", None, got)
         identity, called = str(entry["id"]), str(entry[name])
-        if identity in found or called in taken:
-            again = f"name of another {noun}, {quoted(called)}"
-            if identity in found:
-                again = f"id of another {noun}, {identity}"
-            what, expected = f": {place} has the {again}", f"each {noun} once"
-            got, do = f"{found.get(identity, called)} before", "keep one of them"
-            if noun == "image" and identity not in found:
-                do = as_typed("coco", 'example = "id"')
-            raise refused(f"{noun}-twice", what, expected, got, do, place=place)
-        found[identity] = called
-        taken.add(called)
+        if identity in found or called in by_name:
+            what, do = f": {place} has the id of another {noun}, {identity}", base.AGAIN
+            if identity not in found:
+                what = f": {place} has the name of another {noun}, {quoted(called)}"
+                do = base.as_argument("coco", example="id") if noun == "image" else do
+            got = f"{found.get(identity, called)} before"
+            raise base.refused(f"{noun}-twice", what, f"each {noun} once", got, do, place=place)
+        found[identity] = by_name[called] = called
     return found
 
 
-def _known(entry: Entry, noun: str, known: Mapping[str, str], place: str) -> str:
+def _known(entry: base.Entry, noun: str, known: Mapping[str, str], place: str) -> str:
     """Return an id that an annotation names, once it is known to be one of the file."""
     key = f"{noun}_id"
-    value = text_of(entry.get(key))
+    value = base.text_of(entry.get(key))
     if value is None or value not in known:
-        what, got = f": {place} is of no {noun} of the file", shown(entry, key)
+        what, got = f": {place} is of no {noun} of the file", base.shown(entry, key)
         expected = f"{key}, one of {counted(len(known))}"
-        raise refused(f"{noun}-unknown", what, expected, got, "export it again", place=place)
+        raise base.refused(f"{noun}-unknown", what, expected, got, place=place)
     return value

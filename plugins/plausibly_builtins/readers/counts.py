@@ -6,27 +6,16 @@ import re
 import zipfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import Literal
 
 import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from plausibly.plugin import AnnotationTable, build_table, counted, listed, quoted, several
+from plausibly.plugin import build_table, counted, listed, quoted, several
 from plausibly.plugin.readers import JsonNumber, NamedArray, Response, TextTable, json_shown, states
-from plausibly_builtins.readers.base import (
-    Content,
-    Entry,
-    as_typed,
-    check_named,
-    columns_missing,
-    line_refused,
-    reason,
-    refused,
-    short,
-    toml_list,
-    warn_of,
-)
+from plausibly_builtins.readers import base
 from plausibly_builtins.readers.label_columns import (
     COUNT,
     EXAMPLE_KEYS,
@@ -42,21 +31,9 @@ from plausibly_builtins.readers.label_columns import (
 
 _MOST = 2**53  # whole numbers that a float64 weight holds exactly
 _ROUNDED = 0.005  # shares may be written with two decimals
-_DROP = "name it, or " + as_typed("counts", 'unnamed = "drop"') + " (recorded)"
+_DROP = "name it, or " + base.as_argument("counts", unnamed="drop") + " (recorded)"
 _NO_COUNT = re.compile(r"-[0-9.,]+|[0-9]*[.,][0-9]+")
 """A number that is no count: below 0, or with a comma or a fraction."""
-
-
-@attrs.frozen(kw_only=True, eq=False)
-class Votes:
-    """Votes by example and label, (example, column); `offered` where all labels are in order."""
-
-    examples: list[str] | None
-    columns: list[str]
-    values: NDArray[np.int64]
-    places: list[str]
-    left_out: dict[str, int] = attrs.field(factory=dict)
-    offered: bool = True
 
 
 @attrs.frozen(kw_only=True)
@@ -99,57 +76,52 @@ class Counts(LabelColumns):
             and all(isinstance(n, JsonNumber) and COUNT.fullmatch(n) for n in found.values())
         )
 
-    def array_content(
-        self, path: Path, found: NamedArray, labels: Sequence[str] | None
-    ) -> Content | AnnotationTable:
+    def array_content(self, path: Path, found: NamedArray, labels: base.Labels) -> base.Found:
         values = found.values
         fit = np.isfinite(values) & (values >= 0) & (values == np.floor(values)) & (values < _MOST)
         if not fit.all():
             row, column = (int(index) for index in np.argwhere(~fit)[0])
             what = f" row {counted(row + 1)}, column {column + 1} is not a number of votes"
-            expected, got = "a whole number, 0 or more", f"{values[row, column]}"
-            do = "save the counts, not shares of them"
-            raise refused("count-unreadable", what, expected, got, do)
-        votes = Votes(
-            examples=found.examples,
-            columns=labels_of(found, labels),
-            values=values.astype(np.int64),
-            places=[f"row {counted(row + 1)}" for row in range(len(values))],
-        )
-        return self._content(votes, labels, path.name)
+            got = f"{values[row, column]}"
+            raise base.refused("count-unreadable", what, "a whole number, 0 or more", got)
+        columns = labels_of("counts", found, labels)
+        places = [f"row {counted(row + 1)}" for row in range(len(values))]
+        votes = values.astype(np.int64)
+        return self._content(path.name, labels, found.examples, columns, votes, places)
 
-    def lines_content(self, path: Path, labels: Sequence[str] | None) -> Content | AnnotationTable:
-        drop = self.unnamed == "drop"
-        every = named_objects(path, "counts", self.example, _DROP, unnamed=drop)
+    def lines_content(self, path: Path, labels: base.Labels) -> base.Found:
+        every = named_objects(path, "counts", self.example, _DROP, unnamed=self.unnamed == "drop")
         found = {line: self._counts(line, entry) for line, name, entry in every if name}
         names = {line: name for line, name, _ in every if name}
         columns = sorted(set().union(*found.values()))
         values = [[counts.get(label, 0) for label in columns] for counts in found.values()]
         dropped = len(every) - len(names)
-        votes = Votes(
-            examples=list(names.values()),
-            columns=columns,
-            values=np.array(values, np.int64).reshape(len(names), len(columns)),
-            places=[f"line {counted(line)}" for line in names],
-            left_out={reason(dropped, "line", "a name"): dropped},
+        return self._content(
+            path.name,
+            labels,
+            list(names.values()),
+            columns,
+            np.array(values, np.int64).reshape(len(names), len(columns)),
+            [f"line {counted(line)}" for line in names],
+            left_out={base.reason(dropped, "line", "a name"): dropped},
             offered=False,
         )
-        return self._content(votes, labels, path.name)
 
-    def _counts(self, line: int, entry: Entry) -> dict[str, int]:
+    def _counts(self, line: int, entry: base.Entry) -> dict[str, int]:
         """Return the counts of an object; lists beside them have to be the same numbers."""
         counter, field = entry.get(self.field), self.field
         if not isinstance(counter, dict):
             what = f" line {counted(line)} holds no counts as {quoted(field)}"
             expected = 'an object of label and votes, such as {"cat": 3, "dog": 1}'
-            got = json_shown(counter) if field in entry else listed(map(short, entry)) or "{}"
-            do = as_typed("counts", 'field = "KEY"') + ", if another key has them"
-            raise refused("key-missing", what, expected, got, do, line=line, seen=list(entry))
+            got = json_shown(counter) if field in entry else listed(map(base.short, entry)) or "{}"
+            do, seen = base.as_argument("counts", field="KEY"), list(entry)
+            raise base.refused("key-missing", what, expected, got, do, line=line, seen=seen)
         for label, number in counter.items():
             if not (isinstance(number, JsonNumber) and COUNT.fullmatch(number) and label):
-                what = f", {field}: no number of votes for {short(label)}"
+                what = f", {field}: no number of votes for {base.short(label)}"
                 expected = "a whole number, 0 or more, for each label with a name"
-                raise line_refused(line, "count-unreadable", what, expected, json_shown(number))
+                got = json_shown(number)
+                raise base.line_refused(line, "count-unreadable", what, expected, got)
         counts = {label: _whole(number) for label, number in counter.items()}
         total, sizes = sum(counts.values()), sorted(filter(None, counts.values()))
         shares = [count / max(total, 1) for count in sizes]
@@ -159,134 +131,132 @@ class Counts(LabelColumns):
                 continue
             numbers = [item.value for item in beside if isinstance(item, JsonNumber)]
             found = sorted(filter(None, numbers))
-            alike = len(found) == len(wanted) and all(
-                abs(a - b) <= margin for a, b in zip(found, wanted, strict=True)
-            )
-            if not alike or len(numbers) < len(beside):
-                what, got = f": {key} is not what {field} says", json_shown(beside)
-                expected = f"the same numbers, of {several(total, 'vote')}"
-                do = "fix that line, or remove the wrong one of the two"
-                raise line_refused(line, "counts-differ", what, expected, got, do)
+            same_size = len(found) == len(wanted) and len(numbers) == len(beside)
+            if not same_size or any(
+                abs(a - b) > margin for a, b in zip(found, wanted, strict=True)
+            ):
+                what, expected = f": {key} is not what {field} says", f"{several(total, 'vote')}"
+                raise base.line_refused(line, "counts-differ", what, expected, json_shown(beside))
         return counts
 
-    def rows_content(
-        self, table: TextTable, labels: Sequence[str] | None
-    ) -> Content | AnnotationTable:
-        wrong = {
-            name: _no_counts(cells)
-            for name, cells in zip(table.header, table.columns, strict=True)
-            if name not in self.ignore
-        }
+    def table_content(self, table: TextTable, labels: base.Labels) -> base.Found:
+        self.check_rows(table)
+        wrong: dict[str, list[int]] = {}
+        for name, cells in zip(table.header, table.columns, strict=True):
+            if name not in self.ignore:
+                odd = {cell for cell in set(cells) if not COUNT.fullmatch(cell)}
+                wrong[name] = [row for row, cell in enumerate(cells) if cell in odd] if odd else []
         table.need(wrong, do="name that column in ignore")
         name = self._name_column(table, wrong)
         wrong.pop(name)
         _check_counts(table, wrong, name)
         names = table.column(name)
         if self.unnamed != "drop":
-            check_named(table, names, "example", _DROP)
+            base.check_named(table, names, _DROP)
         kept = [row for row, name in enumerate(names) if name]
         values = np.empty((len(kept), len(wrong)), np.int64)
         for place, column in enumerate(wrong):
             cells = table.column(column)
             number = {cell: _whole(cell) for cell in set(cells)}
             values[:, place] = [number[cells[row]] for row in kept]
-        examples = [names[row] for row in kept]
         dropped = len(table) - len(kept)
-        votes = Votes(
-            examples=examples,
-            columns=list(wrong),
-            values=values,
-            places=[table.place(row).removeprefix(f"{table.whose} ") for row in kept],
-            left_out={reason(dropped, "row", "a name"): dropped},
+        return self._content(
+            table.whose,
+            labels,
+            [names[row] for row in kept],
+            list(wrong),
+            values,
+            [table.place(row).removeprefix(f"{table.whose} ") for row in kept],
+            left_out={base.reason(dropped, "row", "a name"): dropped},
+            ignorable=True,
         )
-        return self._content(votes, labels, table.whose, ignorable=True)
 
     def _name_column(self, table: TextTable, wrong: Mapping[str, Sequence[int]]) -> str:
         wanted = self.example or ("example" if "example" in wrong else None)
         if wanted is not None:
-            table.need([wanted], do=as_typed("counts", 'example = "COLUMN"'))
+            table.need([wanted], do=base.as_argument("counts", example="COLUMN"))
             if wanted in wrong:
                 return wanted
         for name, rows in wrong.items():
             if _is_text(table.column(name), rows):
                 return name
         do = example_hint("counts", table)
-        raise columns_missing(table, "names of examples", "a column example", do)
+        raise base.columns_missing(table, "names of examples", "a column example", do)
 
     def _content(
-        self, votes: Votes, labels: Sequence[str] | None, source: str, *, ignorable: bool = False
-    ) -> Content | AnnotationTable:
-        """Return the votes; examples by name, else in their order."""
-        check_names(votes.columns, "label")
-        check_names(votes.examples or [], "example", votes.places)
+        self,
+        source: str,
+        labels: base.Labels,
+        names: list[str] | None,
+        columns: list[str],
+        values: NDArray[np.int64],
+        places: list[str],
+        *,
+        left_out: Mapping[str, int] = MappingProxyType({}),
+        offered: bool = True,
+        ignorable: bool = False,
+    ) -> base.Found:
+        """Return votes (example, column); examples by name, else in their order.
+
+        `offered` says that the columns are all labels, in order, and `ignorable` that the option
+        `ignore` leaves columns out.
+        """
+        check_names(columns, "label")
+        check_names(names or [], "example", places)
         aside = self.none_of_these
         if states.policy(states.NONE_OF_THESE, "single-label", self.states) == states.COUNT:
             aside = ()
-        offered = [name for name in votes.columns if name not in aside]
+        own = [name for name in columns if name not in aside]
         if labels is not None:
-            check_columns(offered, labels)
+            check_columns("counts", own, labels)
         else:  # what was declared is a label, whatever it sums to
-            _warn_of_sums(votes, source, ignorable)
-        examples = votes.examples or [str(row) for row in range(len(votes.values))]
-        if votes.columns and not (self.states or self.none_of_these):
-            return _plain(votes, examples, labels)
+            _warn_of_sums(source, columns, values, ignorable)
+        examples = names or [str(row) for row in range(len(values))]
+        if columns and not (self.states or self.none_of_these):
+            # Plain votes, as `gathered` would have them, without an object for each.
+            if names is not None:
+                order = sorted(range(len(names)), key=names.__getitem__)
+                examples, values = [names[row] for row in order], values[order]
+            known = list(columns if labels is None else labels)
+            example, column = np.nonzero(values)
+            return build_table(
+                "single-label",
+                examples=examples,
+                annotators=(),
+                labels=known,
+                response_example=example,
+                response_annotator=np.full(example.size, -1),
+                mention_response=np.arange(example.size),
+                mention_label=np.array([known.index(name) for name in columns])[column],
+                response_weight=values[example, column],
+                labels_declared=labels is not None or offered,
+                left_out={reason: count for reason, count in left_out.items() if count},
+            )
         responses = (
             Response(
                 example=examples[row],
                 annotator=None,
-                answer=votes.columns[column],
-                weight=float(votes.values[row, column]),
-                place=f"{votes.places[row]}, column {votes.columns[column]}",
+                answer=columns[column],
+                weight=float(values[row, column]),
+                place=f"{places[row]}, column {columns[column]}",
             )
-            for row, column in np.argwhere(votes.values).tolist()
+            for row, column in np.argwhere(values).tolist()
         )
-        return Content(
+        return base.Content(
             kind="single-label",
             responses=responses,
             examples=examples,
-            offered=offered if votes.offered else None,
+            offered=own if offered else None,
             anonymous=True,
-            left_out=votes.left_out,
+            left_out=left_out,
         )
 
 
-def _plain(votes: Votes, examples: list[str], labels: Sequence[str] | None) -> AnnotationTable:
-    """Return the table of plain votes, as `gathered` would, without an object for each."""
-    values = votes.values
-    if votes.examples is not None:
-        order = sorted(range(len(examples)), key=examples.__getitem__)
-        examples, values = [examples[row] for row in order], values[order]
-    known = list(votes.columns if labels is None else labels)
-    place = np.array([known.index(name) for name in votes.columns], np.int64)
-    example, column = np.nonzero(values)
-    return build_table(
-        "single-label",
-        examples=examples,
-        annotators=(),
-        labels=known,
-        response_example=example,
-        response_annotator=np.full(example.size, -1),
-        mention_response=np.arange(example.size),
-        mention_label=place[column],
-        response_weight=values[example, column],
-        labels_declared=labels is not None or votes.offered,
-        left_out={reason: count for reason, count in votes.left_out.items() if count},
-    )
-
-
 def _whole(cell: str) -> int:
-    """Return the number in a cell that `COUNT` matches."""
     return int(cell.partition(".")[0])
 
 
-def _no_counts(cells: Sequence[str]) -> list[int]:
-    """Return the rows of a column that hold no count."""
-    odd = {cell for cell in set(cells) if not COUNT.fullmatch(cell)}
-    return [row for row, cell in enumerate(cells) if cell in odd] if odd else []
-
-
 def _is_text(cells: Sequence[str], wrong: Sequence[int]) -> bool:
-    """Return whether a column holds mostly something else than numbers."""
     return 2 * sum(not _NO_COUNT.fullmatch(cells[row]) for row in wrong) > len(cells)
 
 
@@ -297,38 +267,40 @@ def _check_counts(table: TextTable, wrong: Mapping[str, list[int]], named: str) 
         what = f" holds no counts in column{'s' * (len(words) > 1)} {listed(map(quoted, words))}"
         expected = "one column that names the examples, then counts"
         got = f"{quoted(table.column(words[0])[wrong[words[0]][0]])} and the like"
-        do = as_typed("counts", f"ignore = {toml_list(words)}")
-        raise refused("columns-not-counts", what, expected, got, do, columns=words)
-    cells = [(row, name) for name, rows in wrong.items() for row in rows]
+        do = base.as_argument("counts", ignore=words)
+        raise base.refused("columns-not-counts", what, expected, got, do, columns=words)
+    cells = sorted((row, name) for name, rows in wrong.items() for row in rows)
     if cells:
-        row, name = min(cells)
+        row, name = cells[0]
         cell = table.column(name)[row]
-        many = f" ({several(len(cells), 'such cell')})" if len(cells) > 1 else ""
+        got = quoted(cell) + (f" ({several(len(cells), 'such cell')})" if cells[1:] else "")
         where = table.place(row).removeprefix(table.whose)
         what = f"{where}, column {quoted(name)} is not a number of votes"
-        do, lines = "fix that line", sorted({table.lines[at] for at, _ in cells})
+        do, lines = base.AGAIN, sorted({table.lines[at] for at, _ in cells})
         if "." in cell:
-            do = as_typed("soft-labels", f'example = "{named}"') + ", if these are shares"
+            do = base.as_argument("soft-labels", example=named) + ", if these are shares"
         expected = "a whole number, 0 or more, without signs or commas"
-        raise refused("count-unreadable", what, expected, quoted(cell) + many, do, lines=lines)
+        raise base.refused("count-unreadable", what, expected, got, do, lines=lines)
     if not wrong:
         expected = "one column that names the examples, then one per label"
-        raise columns_missing(table, "counts", expected, "add one column per label")
+        raise base.columns_missing(table, "counts", expected, "add one column per label")
 
 
-def _warn_of_sums(votes: Votes, source: str, ignorable: bool) -> None:
+def _warn_of_sums(
+    source: str, columns: Sequence[str], values: NDArray[np.int64], ignorable: bool
+) -> None:
     """Warn where a column is the sum of two others or more: no label, but a total."""
-    total = votes.values.sum(axis=1, keepdims=True)
-    sums = (2 * votes.values == total).all(axis=0) & votes.values.any(axis=0)
-    if len(votes.columns) < 3 or sums.sum() != 1:
+    total = values.sum(axis=1, keepdims=True)
+    sums = (2 * values == total).all(axis=0) & values.any(axis=0)
+    if len(columns) < 3 or sums.sum() != 1:
         return
-    name = votes.columns[int(sums.argmax())]
+    name = columns[int(sums.argmax())]
     do = f"write the file without {quoted(name)}"
     if ignorable:
-        do = as_typed("counts", f'ignore = ["{name}"]')
-    what, expected = f": column {quoted(name)} is the sum of the others in every row", "labels only"
-    got, do = f"columns {listed(map(quoted, votes.columns))}", f"{do}, if it is a total"
-    warn_of(source, "column-of-sums", what, expected, got, do, columns=[name])
+        do = base.as_argument("counts", ignore=[name])
+    what, got = f": column {quoted(name)} is the sum of the others", listed(map(quoted, columns))
+    do, error = f"{do}, if it is a total", "column-of-sums"
+    base.warn_of(source, error, what, "labels only", f"columns {got}", do, columns=[name])
 
 
 def _has_array(path: Path, name: str) -> bool:

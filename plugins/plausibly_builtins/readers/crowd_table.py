@@ -1,12 +1,14 @@
-"""Crowd tables: one row per vote, with the columns task, worker and label."""
+"""Crowd tables: one row per vote, with the columns task, worker and label, or a platform's."""
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from datetime import UTC, datetime
 from itertools import zip_longest
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import Literal, TypeAlias, TypeVar
 
 import attrs
 
@@ -24,42 +26,107 @@ from plausibly.plugin.readers import (
     TextTable,
     columns_hint,
     first_row,
+    parse_json,
     read_table,
     states,
     table_from_codes,
 )
-from plausibly_builtins.readers.base import (
-    LONG,
-    MISSING_WORDS,
-    TASK_ANSWERS,
-    VOTE,
-    Columns,
-    Content,
-    Kind,
-    TableExport,
-    as_typed,
-    check_named,
-    refused,
-    row_refused,
-    short,
-    warn_missing_words,
-    warn_of,
-)
+from plausibly_builtins.readers import base
 
-if TYPE_CHECKING:
-    from plausibly_builtins.readers.platforms import Answers
-
+T = TypeVar("T")
 _PresetName: TypeAlias = Literal["crowd-kit", "toloka", "mturk", "figure-eight"]
 _PRESETS = ("crowd-kit", "toloka", "mturk", "figure-eight")
-_ROLES = (*VOTE, "weight", "time", "state")
+_VOTE = ("task", "worker", "label")
+_ROLES = (*_VOTE, "weight", "time", "state")
 _WRITTEN = frozenset({"response", "block", "weight", "response_weight", "state", "about"})
 """Columns of the files that plausibly writes, which say more than who gave which label."""
 _OPTIONAL = attrs.validators.optional
+_TASK_ANSWERS = "taskAnswers"
+_LONG = 200
+"""Longer names are no slips of the pen, and dear to compare."""
+
+_NO_ANSWER = (":confidence", "_gold", "_gold_reason")
+_UNIX_TIME = re.compile(r"-?[0-9]{1,15}(\.[0-9]{1,9})?")
+_NAMED = re.compile(r"[A-Z][a-z]{2} ([A-Z][a-z]{2} [0-9]{1,2} [0-9:]{8}) ([A-Z]{3}) ([0-9]{4})")
+_NUMBER = re.compile(r"[0-9]{1,15}(\.[0-9]{1,15})?")
+
+
+@attrs.frozen(kw_only=True)
+class Platform:
+    """How a platform calls its columns, starts the names of others, and writes states and times."""
+
+    columns: Mapping[str, str] = attrs.field(factory=dict)
+    states: Mapping[str, str] = attrs.field(factory=dict)
+    answers: str = ""
+    golden: str = ""
+    separator: str | None = None
+    months_first: bool = False
+
+
+_PLAIN = Platform()
+_ACCEPTED = dict.fromkeys(("approved", "submitted"), states.ANSWERED)
+_PLATFORMS = {
+    "toloka": Platform(
+        columns={
+            "task": "ASSIGNMENT:task_id",
+            "worker": "ASSIGNMENT:worker_id",
+            "time": "ASSIGNMENT:submitted",
+            "state": "ASSIGNMENT:status",
+        },
+        states={
+            **_ACCEPTED,
+            "accepted": states.ANSWERED,
+            "rejected": states.REJECTED,
+            "skipped": states.SKIPPED,
+            "active": states.UNFINISHED,
+            "expired": states.UNFINISHED,
+        },
+        answers="OUTPUT:",
+        golden="GOLDEN:",
+    ),
+    "mturk": Platform(
+        columns={
+            "task": "HITId",
+            "worker": "WorkerId",
+            "time": "SubmitTime",
+            "state": "AssignmentStatus",
+        },
+        states={**_ACCEPTED, "rejected": states.REJECTED},
+        answers="Answer.",
+    ),
+    "figure-eight": Platform(
+        columns={
+            "task": "_unit_id",
+            "worker": "_worker_id",
+            "time": "_created_at",
+            "state": "_tainted",
+        },
+        states={"false": states.ANSWERED, "true": states.REJECTED},
+        answers="Answer.",
+        golden="_golden",
+        separator="\n",
+        months_first=True,
+    ),
+}
+
+
+@attrs.frozen(kw_only=True)
+class Columns:
+    """The column of each role in a table of votes, and how its cells are read."""
+
+    called: Mapping[str, str]
+    platform: Platform = _PLAIN
+    golden: tuple[str, ...] = ()
+    question: str | None = None
+
+    @property
+    def is_json(self) -> bool:
+        return self.platform is not _PLAIN and self.called["label"].endswith(_TASK_ANSWERS)
 
 
 def _one_answer(instance: CrowdTable, _: object, value: str | None) -> None:
     label = (instance.columns or {}).get("label")
-    if value is not None and label is not None and not label.endswith(TASK_ANSWERS):
+    if value is not None and label is not None and not label.endswith(_TASK_ANSWERS):
         msg = f'"{value}" and columns, which calls the label "{label}", name the answers twice'
         raise ValueError(msg)
 
@@ -71,7 +138,7 @@ def _sets(instance: CrowdTable, _: object, value: str | None) -> None:
 
 
 @attrs.frozen(kw_only=True)
-class CrowdTable(TableExport):
+class CrowdTable(base.TableExport):
     """Read CSV, TSV or Parquet with one row per vote: task, worker and label.
 
     Every value is kept as the text that was written; an empty label cell is a skip, an empty worker
@@ -107,16 +174,14 @@ class CrowdTable(TableExport):
 
     header: bool | None = None
     columns: Mapping[str, str] | None = None
-    kind: Kind | None = None
+    kind: base.Kind | None = None
     missing: tuple[str, ...] = ()
     delimiter: str | None = None
     preset: _PresetName | None = attrs.field(
         default=None, validator=_OPTIONAL(attrs.validators.in_(_PRESETS))
     )
     answer: str | None = attrs.field(default=None, validator=_one_answer)
-    separator: str | None = attrs.field(
-        default=None, validator=[_OPTIONAL(attrs.validators.min_len(1)), _sets]
-    )
+    separator: str | None = attrs.field(default=None, validator=[base.NOT_EMPTY, _sets])
     golden: Literal["count", "drop"] | None = None
 
     def recognises(self, path: Path, head: bytes) -> bool:
@@ -132,7 +197,7 @@ class CrowdTable(TableExport):
         mapped = self.columns or {}
         return all(name.isdecimal() and 0 < int(name) <= len(first) for name in mapped.values())
 
-    def read(self, path: Path, labels: Sequence[str] | None) -> AnnotationTable:
+    def read(self, path: Path, labels: base.Labels) -> AnnotationTable:
         table = read_table(
             path,
             role="annotations",
@@ -142,9 +207,7 @@ class CrowdTable(TableExport):
         )
         return self.from_table(table, labels)
 
-    def table_content(
-        self, table: TextTable, labels: Sequence[str] | None
-    ) -> Content | AnnotationTable:
+    def table_content(self, table: TextTable, labels: base.Labels) -> base.Found:
         columns = self._columns(table)
         offered = table.offered.get(columns.called["label"])
         if labels is None and offered is not None:  # a categorical column
@@ -153,53 +216,51 @@ class CrowdTable(TableExport):
         return self._content(table, columns, labels) if plain is None else plain
 
     def _columns(self, table: TextTable) -> Columns:
-        """Return the columns that are read, all of which are there."""
         mapped = self.columns or {}
         unknown = [role for role in mapped if role not in _ROLES]
         if unknown:
             meant = near(unknown[0], _ROLES)
-            what = f": a crowd table has no {quoted(unknown[0])}"
-            expected = "task, worker and label, and where it has them weight, time and state"
+            what, expected = f": a crowd table has no {quoted(unknown[0])}", listed(_ROLES, most=6)
             do = f"did you mean {meant}?" if meant else "map task, worker or label"
-            raise refused("columns-unknown", what, expected, listed(mapped), do)
+            raise base.refused("columns-unknown", what, expected, listed(mapped), do)
         platform = self.preset or (self._platform(table.header) if table.named else None)
         columns = Columns(called=self._usual(table.header, named=table.named))
-        if platform not in (None, "crowd-kit"):
-            from plausibly_builtins.readers import platforms
-
-            columns = platforms.columns_of(table, str(platform), mapped, self.answer)
+        if platform is not None and platform != "crowd-kit":
+            columns = _platform_columns(table, platform, mapped, self.answer)
         called = columns.called
         absent = [role for role, name in called.items() if name not in table.header]
         if absent or table.nested:
             names = [*called.values(), *columns.golden]
             table.need(names, do=_hint(table, absent, {*names, *table.nested}))
         if not len(table):
-            raise _no_votes("a header and no rows")
+            what, got = " names no label", "a header and no rows"
+            raise base.refused("annotations-empty", what, "one row per vote", got)
         if self.golden is not None and not columns.golden:
-            what = " does not say of which tasks the answer is known"
-            expected = "GOLDEN:… as Toloka writes it, or _golden as Figure Eight does"
-            got, do = several(len(table.header), "column"), "leave out golden, or name the preset"
-            raise refused("columns-missing", what, expected, got, do)
+            what, expected = (
+                " has no known answers",
+                "GOLDEN:… of Toloka, or Figure Eight's _golden",
+            )
+            got = several(len(table.header), "column")
+            raise base.refused("columns-missing", what, expected, got, "leave golden out")
         return columns
 
-    def table(
-        self,
-        source: str,
-        labels: Sequence[str] | None,
-        content: Callable[[], Content | AnnotationTable],
-    ) -> AnnotationTable:
-        """Return the annotation table; a repeat may be a further label of the same answer."""
+    def table(self, source: str, labels: base.Labels, found: base.Found) -> AnnotationTable:
+        """Return the annotation table; errors hint at options that say what a cell means."""
         try:
-            return super().table(source, labels, content)
+            return super().table(source, labels, found)
         except InputError as error:
             if error.name == "response-twice" and self.kind is None and self.separator is None:
-                error.do += "; --kind label-set, if they are one answer"
+                error.do += '; kind="label-set", if they are one answer'
+            unknown = error.details.get("labels") if error.name == "label-unknown" else None
+            words = [word for word in base.items_of(unknown) if word in base.MISSING_WORDS]
+            if words:
+                error.do = f'missing=["{words[0]}"], if it means "no answer"'
             raise
 
     def _usual(self, header: Sequence[str], *, named: bool = True) -> dict[str, str]:
         """Return the column of each role: by `columns`, else by its usual name or position."""
         mapped = self.columns or {}
-        usual = dict(zip(VOTE, VOTE if named or mapped else ("1", "2", "3"), strict=True))
+        usual = dict(zip(_VOTE, _VOTE if named or mapped else ("1", "2", "3"), strict=True))
         more = _WRITTEN.intersection(header).difference(mapped.values())
         if "task" not in header and "example" in header and not more:
             usual["task"] = "example"
@@ -215,70 +276,87 @@ class CrowdTable(TableExport):
         return {*self._usual(header).values()} <= {*header}
 
     def _platform(self, header: Sequence[str]) -> str | None:
-        """Return the platform whose columns are there; None where all have their usual names."""
+        """Return the platform whose columns are unmistakably there, unless the usual ones are."""
         mapped = self.columns or {}
-        if self._has_usual(header) and not {*VOTE} <= {*mapped}:
+        if self._has_usual(header) and not {*_VOTE} <= {*mapped}:
             return None
-        from plausibly_builtins.readers import platforms
+        found: list[str] = []
+        for name, of in _PLATFORMS.items():
+            # Of Toloka's columns the worker's is enough; the task may be named by an input.
+            marks = ("worker",) if name == "toloka" else ("worker", "task")
+            answered = "label" in mapped or name == "figure-eight" or _starting(of.answers, header)
+            found += [name] if answered and {of.columns[m] for m in marks} <= {*header} else []
+        return found[0] if len(found) == 1 else None
 
-        return platforms.platform_of(header, mapped)
-
-    def _content(self, table: TextTable, columns: Columns, labels: Sequence[str] | None) -> Content:
-        from plausibly_builtins.readers import platforms
-
+    def _content(self, table: TextTable, columns: Columns, labels: base.Labels) -> base.Content:
         called, size = columns.called, len(table)
         task, worker = (table.column(called[role]) for role in ("task", "worker"))
-        state = platforms.states_of(table, columns)
-        weight = platforms.weights_of(table, columns)
+        words = {**{word: word for word in states.STATES}, **columns.platform.states}
+        known = {"": states.ANSWERED, **words}
+        state = _read(
+            table,
+            called.get("state"),
+            "state-unknown",
+            lambda cell: known.get(cell.casefold()),
+            listed(words, most=16),
+        )
+        weight = [1.0] * size
+        if "weight" in called:
+            expected = "a number above 0, such as 1 or 0.5"
+            weight = _read(
+                table,
+                called["weight"],
+                "weight-unreadable",
+                lambda cell: float(cell) or None if _NUMBER.fullmatch(cell) else None,
+                expected,
+            )
         when = table.column(called["time"]) if "time" in called else [""] * size
         # Only the latest answer needs the times; whether each row has one is for the hint.
         time = [0.0 if cell else None for cell in when]
         if "time" in called and self.duplicates == "latest":
-            time = platforms.times_of(table, columns)
-        check_named(table, task, "task", "name it, or remove the row")
+            time = _times(table, columns)
+        base.check_named(table, task)
         dropped = self._golden(table, columns, task)
         used = [row for row in range(size) if row not in dropped]
-        separator = columns.separator if self.separator is None else self.separator
+        separator = columns.platform.separator if self.separator is None else self.separator
         if self.kind == "single-label":
             separator = None
-        found = platforms.answers_of(table, columns, separator, self.missing)
-        sets = self.separator is not None or any(len(found.labels[row]) > 1 for row in used)
+        named, nothing, choices = _answers(table, columns, separator, self.missing)
+        sets = self.separator is not None or any(len(named[row]) > 1 for row in used)
         kind = self.kind or ("label-set" if sets else "single-label")
         if labels is None:
-            names = Counter(label for row in used for label in found.labels[row])
-            warn_missing_words(table.whose, names)
-            stands = any(policy.startswith(states.AS_LABEL) for policy in self.states.values())
-            if found.offered is None and not stands and not names:
-                raise _no_votes(f"{several(len(used), 'empty answer')} and no declared labels")
-        else:
-            counting = [row for row in used if self._counts(state[row], kind)]
-            _check_declared(table, worker, found.labels, labels, counting)
-        merged = self.kind == "label-set" and separator is None and not columns.json
+            base.warn_missing_words(table.whose, Counter(x for row in used for x in named[row]))
+        merged = self.kind == "label-set" and separator is None and not columns.is_json
         groups: dict[tuple[object, ...], list[int]] = {}
         for row in used:
             # Rows of unknown workers cannot be put together: each is an answer of its own.
             own = -1 if merged and worker[row] else row
             key = (task[row], worker[row], state[row], weight[row], when[row], own)
             groups.setdefault(key, []).append(row)
-        responses = []
+        responses: list[Response] = []
         for group in groups.values():
             first = group[0]
-            answer, of = _answer(found, group, kind, state[first])
-            responses.append(
-                Response(
-                    example=task[first],
-                    annotator=worker[first] or None,
-                    answer=answer,
-                    state=of,
-                    weight=weight[first],
-                    time=time[first],
-                    place=f"{table.unit} {counted(table.lines[first])}",
-                )
+            answer: list[str] | None = list(dict.fromkeys(x for row in group for x in named[row]))
+            of = state[first]
+            if all(nothing[row] for row in group):
+                # An empty cell is no answer, which is not an answer of no label.
+                answer, of = None, states.SKIPPED if of == states.ANSWERED else of
+            elif kind == "single-label" and not answer:
+                answer = None
+            response = Response(
+                example=task[first],
+                annotator=worker[first] or None,
+                answer=answer,
+                state=of,
+                weight=weight[first],
+                time=time[first],
+                place=f"{table.unit} {counted(table.lines[first])}",
             )
-        return Content(
+            responses.append(response)
+        return base.Content(
             kind=kind,
             responses=responses,
-            offered=found.offered if labels is None else labels,
+            offered=choices if labels is None else labels,
             left_out={"votes on tasks with a known answer": len(dropped)},
         )
 
@@ -289,24 +367,22 @@ class CrowdTable(TableExport):
         if known and self.golden is None:
             tasks = several(len({task[row] for row in known}), "task")
             votes = f"{several(len(known), 'vote')}, {table.places(known)}"
-            what = f": the answer to {tasks} is known ({votes})"
-            expected = "tasks without a known answer; these check the workers"
-            do = as_typed("crowd-table", 'golden = "drop"') + ', or golden = "count"'
-            warn_of(table.whose, "answers-known", what, expected, "each vote counts", do)
+            what, expected = f": the answer to {tasks} is known ({votes})", "tasks without one"
+            do = base.as_argument("crowd-table", golden="drop") + ', or "count"'
+            base.warn_of(table.whose, "answers-known", what, expected, "each vote counts", do)
         return set(known if self.golden == "drop" else ())
 
     def _plain(
-        self, table: TextTable, columns: Columns, labels: Sequence[str] | None
+        self, table: TextTable, columns: Columns, labels: base.Labels
     ) -> AnnotationTable | None:
         """Return the table, fast, where rows hold task, worker and label only; else None."""
         options = (self.states, self.none_of_these, self.separator, self.kind == "label-set")
-        if self.duplicates != "error" or any(options) or set(columns.called) != {*VOTE}:
+        plain = columns.platform is _PLAIN and set(columns.called) == {*_VOTE}
+        if not plain or self.duplicates != "error" or any(options):
             return None
-        if columns.golden or columns.json or columns.separator is not None:
-            return None
-        task, worker, label = (table.coded(columns.called[role]) for role in VOTE)
+        task, worker, label = (table.coded(columns.called[role]) for role in _VOTE)
         skipped = {"", *self.missing}
-        odd = "" in task or "" in worker or (labels is None and MISSING_WORDS & {*label.names})
+        odd = "" in task or "" in worker or (labels is None and base.MISSING_WORDS & {*label.names})
         if odd or skipped.issuperset(label.names):
             return None
         try:
@@ -326,61 +402,188 @@ class CrowdTable(TableExport):
             return True
         # Positions are meant only where every column has one.
         mapped = self.columns or {}
-        return not all(mapped.get(role, role).isdecimal() for role in {*VOTE, *mapped})
-
-    def _counts(self, state: str, kind: str) -> bool:
-        return states.policy(state, kind, self.states) == states.COUNT
-
-
-def _answer(found: Answers, group: Sequence[int], kind: str, state: str) -> tuple[object, str]:
-    """Return the answer in some rows of one worker about one task, and its state."""
-    if all(found.nothing[row] for row in group):
-        # An empty cell is no answer, which is not an answer of no label.
-        return None, states.SKIPPED if state == states.ANSWERED else state
-    named = list(dict.fromkeys(label for row in group for label in found.labels[row]))
-    return (None if kind == "single-label" and not named else named), state
+        return not all(mapped.get(role, role).isdecimal() for role in {*_VOTE, *mapped})
 
 
 def _hint(table: TextTable, absent: Sequence[str], taken: set[str]) -> str:
     """Return what to type so that columns are found; `taken` cannot be among them."""
-    if len(table.header) < len(VOTE):
+    if len(table.header) < len(_VOTE):
         return "name a table of votes; one label per task is the truth, or a summary"
     columns = (column[:20] or [""] for column in table.columns)
     rows = [table.header, *zip_longest(*columns, fillvalue="")]
     if not table.named:
-        return columns_hint(rows, VOTE)
+        return columns_hint(rows, _VOTE)
     free = [at for at, name in enumerate(table.header) if name not in taken]
     return columns_hint([[row[at] for at in free] for row in rows], absent)
 
 
-def _check_declared(
-    table: TextTable,
-    worker: Sequence[str],
-    named: Sequence[Sequence[str]],
-    labels: Sequence[str],
-    rows: Sequence[int],
-) -> None:
-    """Raise ``label-unknown`` where one of the rows names a label that is not declared."""
-    known = set(labels)
-    outside = Counter(label for row in rows for label in named[row] if label not in known)
-    if not outside:
-        return
-    row, label = next((row, n) for row in rows for n in named[row] if n in outside)
-    meant = near(label, labels) if len(label) <= LONG else None
-    do = "fix it, or declare it in --labels"
-    if label in MISSING_WORDS:
-        do = f'--missing {label}, if it means "no answer"'
-    elif meant:
-        do = f"did you mean {quoted(meant)}? {do}"
-    what = f", {worker[row] or 'an unknown annotator'} says {short(label)}"
-    expected = f"one of {several(len(labels), 'declared label')}"
-    votes = several(sum(outside.values()), "vote")
-    got = f"{several(len(outside), 'label')} outside ({votes})"
-    error = row_refused(table, row, "label-unknown", what, expected, got, do)
-    error.details["labels"] = dict(outside)
-    raise error
+# ---- columns of platforms
 
 
-def _no_votes(got: str) -> InputError:
-    do = "write it again, or name another file"
-    return refused("annotations-empty", " names no label", "one row per vote", got, do)
+def _starting(start: str, header: Sequence[str]) -> list[str]:
+    return [name for name in header if name.startswith(start) and len(name) > len(start)]
+
+
+def _platform_columns(
+    table: TextTable, name: str, mapped: Mapping[str, str], answer: str | None
+) -> Columns:
+    of, header = _PLATFORMS[name], table.header if table.named else ()
+    called = {role: n for role, n in of.columns.items() if role in _VOTE or n in header}
+    inputs = _starting("INPUT:", header)
+    if name == "toloka" and called["task"] not in header and len(inputs) == 1:
+        called["task"] = inputs[0]
+    golden = _starting(of.golden, header) if name == "toloka" else [of.golden]
+    whole, question = f"{of.answers}{_TASK_ANSWERS}", None
+    if "label" in mapped:
+        label, question = mapped["label"], answer
+    elif answer is not None:
+        fit = [n for n in (f"{of.answers}{answer}", answer) if n in table.header]
+        label = fit[0] if fit else f"{of.answers}{answer}"
+        if not fit and whole in table.header:
+            label, question = whole, answer
+    else:
+        found = _starting(of.answers, table.header)
+        if name == "figure-eight" and not found:
+            others = [n for n in table.header if n[:1] != "_" and not n.endswith(_NO_ANSWER)]
+            found = [n for n in others if f"{n}_gold" in table.header] or others
+        if not found:
+            do = base.as_argument("crowd-table", answer="COLUMN")
+            raise base.columns_missing(table, "answers", f"one such as {of.answers}NAME", do)
+        label = _the_answer("columns", found)
+    return Columns(
+        called={**called, **mapped, "label": label},
+        platform=of,
+        golden=tuple(n for n in golden if n and n in header),
+        question=question,
+    )
+
+
+def _the_answer(plural: str, found: Sequence[str]) -> str:
+    errors = ("answer-unclear", "answer-unclear")
+    return base.choose(("crowd-table", "answer"), plural, found, None, errors)
+
+
+# ---- cells
+
+
+Answers: TypeAlias = tuple[list[list[str]], list[bool], list[str] | None]
+"""The labels that each row names, whether it has no answer, and all labels that are offered."""
+
+
+def _answers(
+    table: TextTable, columns: Columns, separator: str | None, missing: Sequence[str]
+) -> Answers:
+    cells = table.column(columns.called["label"])
+    skipped = {"", *missing}
+    if columns.is_json:
+        return _from_json(table, cells, columns.question, skipped)
+    labels: list[list[str]] = []
+    for cell in cells:
+        parts = [cell] if separator is None else cell.split(separator)
+        if separator == "\n":
+            parts = [part.removesuffix("\r") for part in parts]
+        named = (part for part in dict.fromkeys(parts) if part not in skipped)
+        labels.append([part for part in named if not part.isspace()])
+    return labels, [not named for named in labels], None
+
+
+def _from_json(
+    table: TextTable, cells: Sequence[str], question: str | None, skipped: set[str]
+) -> Answers:
+    answers: list[dict[str, object]] = []
+    for row, cell in enumerate(cells):
+        every: dict[str, object] = {}
+        line = table.lines[row]
+        whole = parse_json(cell, table.whose, line, "the answers as JSON", "cell") if cell else []
+        for part in whole if isinstance(whole, list) else [whole]:
+            if not isinstance(part, dict) or every.keys() & part.keys():
+                raise _unreadable(table, row, part)
+            every |= part
+        answers.append(every)
+    known = sorted({name for answer in answers for name in answer})
+    if question is not None and question not in known:
+        got = f"questions {listed(map(quoted, known))}" if known else "no question"
+        what, expected = f" has no answer to {base.short(question)}", "a question that is there"
+        raise base.refused("columns-missing", what, expected, got, "name one that is there")
+    if question is None and known:
+        question = _the_answer("questions", known)
+    found: list[list[str]] = []
+    nothing: list[bool] = []
+    choices: list[tuple[str, ...]] = []
+    for row, answer in enumerate(answers):
+        value = None if question is None else answer.get(question)
+        named: list[str] | None = []
+        if isinstance(value, bool):
+            named = ["true" if value else "false"]
+        elif value is not None:
+            named = base.form_labels({"labels": value} if isinstance(value, list) else value)
+        if named is None:
+            raise _unreadable(table, row, value)
+        found.append([label for label in dict.fromkeys(named) if label not in skipped])
+        nothing.append(value is None or (bool(named) and not found[-1]) or value == "")
+        if isinstance(value, dict) and all(isinstance(chosen, bool) for chosen in value.values()):
+            choices.append(tuple(label for label in value if label not in skipped))
+    if not choices or len(choices) != len(answers) - sum(nothing):
+        return found, nothing, None
+    alike = len(set(choices)) == 1
+    return found, nothing, list(choices[0]) if alike else sorted(set().union(*choices))
+
+
+def _unreadable(table: TextTable, row: int, value: object) -> InputError:
+    expected = '{"QUESTION": {"label": "A"}}, or {"QUESTION": {"A": true, "B": false}}'
+    do = "name another question or column as answer; fix it otherwise"
+    what, got = " has an answer that names no label", base.short(repr(value))
+    return base.row_refused(table, row, "answer-unreadable", what, expected, got, do)
+
+
+def _read(
+    table: TextTable, name: str | None, error: str, read: Callable[[str], T | None], expected: str
+) -> list[T]:
+    """Return what a function reads in each cell of a column; it returns None to refuse one."""
+    found: list[T] = []
+    for row, cell in enumerate(table.column(name) if name is not None else [""] * len(table)):
+        value = read(cell)
+        if value is None:
+            got = base.short(cell) if cell else "an empty cell"
+            what = f" has the {error.partition('-')[0]} {got}"
+            raise base.row_refused(table, row, error, what, expected, got)
+        found.append(value)
+    return found
+
+
+def _time(text: str, months_first: bool) -> tuple[str, float | None] | None:
+    """Return in which way a time is written, and its seconds; None where in none."""
+    if not text:
+        return "", None
+    if _UNIX_TIME.fullmatch(text):
+        return "a number", float(text)
+    try:
+        if named := _NAMED.fullmatch(text):
+            time = datetime.strptime(f"{named[1]} {named[3]}", "%b %d %H:%M:%S %Y")
+            found = base.from_iso(f"{time} {named[2]}")
+        elif months_first and "/" in text:
+            found = datetime.strptime(text, "%m/%d/%Y %H:%M:%S")
+        else:
+            found = base.from_iso(text)
+        if found.tzinfo is None:
+            return "without a zone", found.replace(tzinfo=UTC).timestamp()
+        return "with a zone", found.timestamp()
+    except (ValueError, OverflowError):
+        return None
+
+
+def _times(table: TextTable, columns: Columns) -> list[float | None]:
+    """Return the time of each row, in seconds; None where the cell is empty."""
+    expected = "a number, 2018-01-24T09:51:16, or Wed Jan 24 09:51:16 PST 2018"
+    name, of = columns.called["time"], columns.platform
+    found = _read(
+        table, name, "time-unreadable", lambda text: _time(text, of.months_first), expected
+    )
+    ways = [(row, way) for row, (way, _) in enumerate(found) if way]
+    for row, way in ways:
+        first, usual = ways[0]
+        if way != usual:
+            expected = f"as in {table.unit} {table.lines[first]}: {usual}"
+            what, got = f" has a time that is {way}", base.short(table.column(name)[row])
+            raise base.row_refused(table, row, "times-unlike", what, expected, got)
+    return [seconds for _, seconds in found]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Sequence
 from contextlib import nullcontext
 from pathlib import Path
 
@@ -12,20 +11,7 @@ import attrs
 
 from plausibly.plugin import counted, listed, quoted, several
 from plausibly.plugin.readers import Response, XmlElement, read_xml, states
-from plausibly_builtins.readers.base import (
-    CONSOLIDATED,
-    Content,
-    Export,
-    Kind,
-    Unlabelled,
-    about,
-    as_typed,
-    check_annotator,
-    files_below,
-    first_bytes,
-    refused,
-    within,
-)
+from plausibly_builtins.readers import base
 
 _ROOT = re.compile(r"\ufeff?\s*(<\?xml[^>]*\?>\s*)?(<!--.*?-->\s*)*<annotations[\s>]", re.DOTALL)
 _VERSION = re.compile(r"<version>\s*1\.1\s*</version>")
@@ -34,7 +20,7 @@ _TAG_TYPES = ("", "any", "tag")
 
 
 @attrs.frozen(kw_only=True)
-class Cvat(Export):
+class Cvat(base.Export):
     """Read CVAT XML (``<annotations><version>1.1``): the tags of an image are one label set.
 
     A file does not say who annotated, and after quality control it is a result: its responses are
@@ -56,20 +42,20 @@ class Cvat(Export):
         the summary), or an empty answer.
     """
 
-    kind: Kind = "label-set"
+    kind: base.Kind = "label-set"
     annotator: str | None = None
     attribute: str | None = None
-    untagged: Unlabelled = "not-assigned"
+    untagged: base.Unlabelled = "not-assigned"
 
     def recognises(self, path: Path, head: bytes) -> bool:
         """Return whether the file, or the first XML file of a folder, starts as CVAT writes it."""
-        start = first_bytes(path, "*.xml") if path.is_dir() else head
+        start = base.first_bytes(path, "*.xml") if path.is_dir() else head
         encoding = "utf-16" if start.startswith((b"\xff\xfe", b"\xfe\xff")) else "utf-8"
         text = start.decode(encoding, "ignore")
         return bool(_ROOT.match(text) and _VERSION.search(text))
 
-    def content(self, path: Path, labels: Sequence[str] | None) -> Content:
-        files = {self.annotator or CONSOLIDATED: path}
+    def content(self, path: Path, labels: base.Labels) -> base.Content:
+        files = {self.annotator or base.CONSOLIDATED: path}
         state = states.ANSWERED if self.annotator else states.CONSOLIDATED
         if path.is_dir():
             files, state = self._by_annotator(path), states.ANSWERED
@@ -80,22 +66,25 @@ class Cvat(Export):
         tags: list[XmlElement] = []
         for annotator, file in files.items():
             where = f"{file.relative_to(path).as_posix()} " if path.is_dir() else ""
-            with within(path, file) if where else nullcontext(), about(file.name):
+            with base.within(path, file) if where else nullcontext(), base.about(file.name):
                 root = read_xml(file, "annotations")
                 if root.tag != "annotations":
-                    what, expected = " holds no annotations of CVAT", "<annotations> around all"
-                    got, do = f"<{root.tag[:40]}>", "export as CVAT for images 1.1"
-                    raise refused("cvat-unlike", what, expected, got, do)
-                offered |= _offered(root)
+                    got, expected = f"<{root.tag[:40]}>", "<annotations>, of CVAT for images 1.1"
+                    raise base.refused("cvat-unlike", " is no file of CVAT", expected, got)
+                for label in root.all("meta", "*", "labels", "label"):
+                    text = {child.tag: child.text.strip() for child in label.children}
+                    is_own = text.get("type", "") in _TAG_TYPES and "parent" not in text
+                    if is_own and text.get("name"):
+                        offered[text["name"]] = None
                 inside = (*root.all("image", "*"), *root.children)
                 shapes.update(child.tag for child in inside if child.tag in _SHAPES)
                 for image in root.all("image"):
                     place = f"line {counted(image.line)}"
                     name = image.attributes.get("name", "")
                     if not name:
-                        what, expected = f" {place} names no image", "an attribute name"
-                        got = listed(image.attributes) or "no attribute"
-                        raise refused("image-unnamed", what, expected, got, "export it again")
+                        what, got = f" {place} names no image", listed(image.attributes)
+                        got = got or "no attribute"
+                        raise base.refused("image-unnamed", what, "an attribute name", got)
                     images.append(name)
                     tags += image.all("tag")
                     answer, of = self._answer(image, state, left_out)
@@ -114,17 +103,16 @@ class Cvat(Export):
             expected = "tags, which say what an image shows; shapes say where something is"
             counts = {tag: shapes[tag] for tag in _SHAPES if shapes[tag]}
             got = listed(f"{counted(number)} {tag}" for tag, number in counts.items())
-            do = "export a task in which images are tagged"
-            raise refused("tags-missing", what, expected, got, do, shapes=counts)
+            raise base.refused("tags-missing", what, expected, got, shapes=counts)
         if self.attribute is not None and not responses:
             inner = (item for tag in tags for item in tag.all("attribute"))
             seen = sorted({item.attributes.get("name", "") for item in inner})
-            do = as_typed("cvat", f'attribute = "{seen[0]}"') if seen else "leave attribute out"
+            do = base.as_argument("cvat", attribute=seen[0]) if seen else "leave attribute out"
             got = listed(map(quoted, seen)) or "tags without attributes"
             what = f": no tag has the attribute {quoted(self.attribute)}"
             expected = "an attribute of the tags"
-            raise refused("attribute-missing", what, expected, got, do, attributes=seen)
-        return Content(
+            raise base.refused("attribute-missing", what, expected, got, do, attributes=seen)
+        return base.Content(
             kind=self.kind,
             responses=responses,
             examples=images,
@@ -134,22 +122,20 @@ class Cvat(Export):
         )
 
     def _by_annotator(self, folder: Path) -> dict[str, Path]:
-        """Return the XML files of a folder, each of an annotator."""
-        check_annotator(self.annotator, "is a folder, in which every file is an annotator")
+        base.check_annotator(self.annotator, "is a folder, in which every file is an annotator")
         expected = "one file per annotator"
         files: dict[str, Path] = {}
-        for file in files_below(folder, "*.xml"):
+        for file in base.files_below(folder, "*.xml"):
             inside = file.relative_to(folder)
             lone = inside.name == "annotations.xml" and len(inside.parts) > 1
             name = (inside.parent if lone else inside.with_suffix("")).as_posix()
             if name in files:
                 got = listed(item.relative_to(folder).as_posix() for item in (files[name], file))
                 what = f" has two files of the annotator {name}"
-                raise refused("annotator-twice", what, expected, got, "rename one of them")
+                raise base.refused("annotator-twice", what, expected, got, "rename one of them")
             files[name] = file
         if not files:
-            do = "unpack the exports into it"
-            raise refused("file-missing", " holds no XML file", expected, "none", do)
+            raise base.refused("file-missing", " holds no XML file", expected, "none")
         return files
 
     def _answer(
@@ -171,12 +157,3 @@ class Cvat(Export):
             return None, states.EMPTY
         left_out["images without a tag (not annotated, or of no label)"] += not tags
         return None, None
-
-
-def _offered(root: XmlElement) -> dict[str, None]:
-    found: dict[str, None] = {}
-    for label in root.all("meta", "*", "labels", "label"):
-        text = {child.tag: child.text.strip() for child in label.children}
-        if text.get("type", "") in _TAG_TYPES and "parent" not in text and text.get("name"):
-            found[text["name"]] = None
-    return found

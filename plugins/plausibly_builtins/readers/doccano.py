@@ -10,9 +10,9 @@ import struct
 import zipfile
 import zlib
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path, PurePosixPath
-from typing import Final, TypeGuard
+from typing import TypeGuard
 
 import attrs
 
@@ -27,34 +27,20 @@ from plausibly.plugin.readers import (
     parse_json,
     states,
 )
-from plausibly_builtins.readers.base import (
-    Content,
-    Entry,
-    Export,
-    Kind,
-    Shape,
-    Unlabelled,
-    about,
-    as_typed,
-    check_annotator,
-    example_names,
-    first_entries,
-    items_of,
-    refused,
-)
+from plausibly_builtins.readers import base
 
-ENDINGS: Final = (".jsonl", ".json", ".csv", ".txt")
-MOST_FILES: Final = 10_000
-MOST_BYTES: Final = 1 << 30
-ZIP: Final = b"PK\x03\x04"
-
-_SHAPE: Final = Shape("record-unlike")
+_ENDINGS = (".jsonl", ".json", ".csv", ".txt")
+_MOST_FILES = 10_000
+_MOST_BYTES = 1 << 30
+_ZIP = b"PK\x03\x04"
+_SHAPE = base.Shape("record-unlike")
 _LINE_END = re.compile(r"\r\n?")
 _PREFIX = "__label__"
 _FIELDS = ("label", "cats", "annotations", "labels")
 _IDS = ("id", "filename")
 _SUBJECTS = ("text", "filename")
 _MERGED = "all"
+_BY_TEXT = base.as_argument("doccano", example="text")
 _SPAN_KEYS = frozenset({"start_offset", "end_offset", "from_id", "to_id"})
 _BROKEN = (
     zipfile.BadZipFile,
@@ -68,55 +54,40 @@ _BROKEN = (
 )
 
 
-@attrs.frozen
-class ExportFile:
-    """A file of an export; its stem is the name of a member of the project."""
-
-    stem: str
-    source: str
-    data: bytes
-
-    @property
-    def is_json(self) -> bool:
-        return self.data.lstrip(b"\xef\xbb\xbf \t\r\n").startswith((b"{", b"["))
-
-    def records(self) -> Iterator[tuple[str, Entry]]:
-        """Yield place and fields of the records: JSON, JSON Lines, fastText or CSV."""
-        text = _LINE_END.sub("\n", decode_text(self.data, self.source))
-        start = text.lstrip()[:9]
-        if not start:
-            do = "export it again, or remove the file"
-            raise refused("file-empty", " is empty", "an export of doccano", "nothing", do)
-        every = enumerate(text.split("\n"), start=1)
-        lines = [(number, line) for number, line in every if line.strip(" \t")]
-        found: Iterator[tuple[str, object]]
-        if start.startswith("["):
-            value = parse_json(text, self.source, 1, noun="file")
-            entries = enumerate(items_of(value), start=1)
-            found = ((f"record {counted(number)}", entry) for number, entry in entries)
-        elif start.startswith("{"):
-            parsed = ((n, parse_json(line, self.source, n, noun="line")) for n, line in lines)
-            found = ((f"line {counted(number)}", entry) for number, entry in parsed)
-        elif start == _PREFIX or self.source.lower().endswith(".txt"):
-            found = ((f"line {counted(number)}", _fast_text(line)) for number, line in lines)
-        else:
-            found = _rows(text)
-        for place, entry in found:
-            yield place, _SHAPE.as_object(entry, place, "an object with text or filename")
+def _records(source: str, data: bytes) -> Iterator[base.PlacedEntry]:
+    """Yield place and fields of the records of a file: JSON, JSON Lines, fastText or CSV."""
+    text = _LINE_END.sub("\n", decode_text(data, source))
+    start = text.lstrip()[:9]
+    if not start:
+        raise base.refused("file-empty", " is empty", "an export of doccano", "nothing")
+    every = enumerate(text.split("\n"), start=1)
+    lines = [(number, line) for number, line in every if line.strip(" \t")]
+    found: Iterable[tuple[int, object]]
+    noun = "line"
+    if start.startswith("["):
+        found = enumerate(base.items_of(parse_json(text, source, 1, noun="file")), start=1)
+        noun = "record"
+    elif start.startswith("{"):
+        found = ((number, parse_json(line, source, number, noun="line")) for number, line in lines)
+    elif start == _PREFIX or source.lower().endswith(".txt"):
+        found = []
+        for number, line in lines:
+            words = line.split()
+            rest = " ".join(word for word in words if not word.startswith(_PREFIX))
+            named = [word.removeprefix(_PREFIX) for word in words if word.startswith(_PREFIX)]
+            found.append((number, {"text": rest, "label": named}))
+    else:
+        found = _rows(text)
+    for number, entry in found:
+        place = f"{noun} {counted(number)}"
+        yield place, _SHAPE.as_object(entry, place, "an object with text or filename")
 
 
-def _fast_text(line: str) -> Entry:
-    words = line.split()
-    labels: list[object] = [w.removeprefix(_PREFIX) for w in words if w.startswith(_PREFIX)]
-    return {"text": " ".join(w for w in words if not w.startswith(_PREFIX)), "label": labels}
-
-
-def _rows(text: str) -> Iterator[tuple[str, object]]:
-    """Yield the rows of a CSV file: every cell is text."""
+def _rows(text: str) -> Iterator[tuple[int, base.Entry]]:
+    """Yield the rows of a CSV file, each with its line: every cell is text."""
 
     def broken(expected: str, got: str) -> InputError:
-        what = f" line {counted(line)} is no row of the table"
-        return refused("csv-broken", what, expected, got, "export it again, as JSONL", line=line)
+        return base.line_refused(line, "csv-broken", " is no row of the table", expected, got)
 
     rows = csv.reader(io.StringIO(text, newline=""), strict=True)
     header: list[str] = []
@@ -130,7 +101,7 @@ def _rows(text: str) -> Iterator[tuple[str, object]]:
             elif row:
                 if len(row) != len(header):
                     raise broken(several(len(header), "cell"), several(len(row), "cell"))
-                yield f"line {counted(line)}", dict(zip(header, row, strict=True))
+                yield line, dict(zip(header, row, strict=True))
             line = rows.line_num + 1
     except csv.Error as reason:
         raise broken("CSV", str(reason)) from reason
@@ -140,29 +111,26 @@ def _rows(text: str) -> Iterator[tuple[str, object]]:
 
 
 def _is_zip(path: Path) -> bool:
-    return file_opening(path, "annotations", len(ZIP)) == ZIP
+    return file_opening(path, "annotations", len(_ZIP)) == _ZIP
 
 
-def export_files(path: Path) -> list[ExportFile]:
+def _files(path: Path) -> dict[str, bytes]:
     """Return the file, or those in a folder or zip, by their names; nothing is unpacked to disk."""
     if not path.is_dir() and not _is_zip(path):
-        return [ExportFile(path.stem, path.name, file_contents(path, "annotations"))]
+        return {path.name: file_contents(path, "annotations")}
     try:
         data = _members(path)
     except InputError:
         raise
     except _BROKEN as reason:
         raise _zip_unfit("cannot be unpacked", "a whole zip", str(reason)[:80]) from reason
-    return [
-        ExportFile(PurePosixPath(name).stem, f"{path.name}/{name}", data[name])
-        for name in sorted(data)
-    ]
+    return {f"{path.name}/{name}": data[name] for name in sorted(data)}
 
 
 def _heads(path: Path, head: bytes) -> list[bytes]:
     """Return the first bytes of some files, for `recognises`; none where anything is amiss."""
     try:
-        if path.is_dir() or head.startswith(ZIP):
+        if path.is_dir() or head.startswith(_ZIP):
             return list(_members(path, head_only=True).values())
     except (InputError, *_BROKEN):
         return []
@@ -181,15 +149,15 @@ def _members(path: Path, *, head_only: bool = False) -> dict[str, bytes]:
         entries = [e for e in archive.infolist() if not e.is_dir() and _is_ours(e.filename)]
         names = [entry.filename for entry in entries]
         size = sum(entry.file_size for entry in entries)
-        if size > MOST_BYTES or len(entries) > MOST_FILES:
+        if size > _MOST_BYTES or len(entries) > _MOST_FILES:
             got = f"{several(len(entries), 'file')}, {several(size, 'byte')}"
-            most = f"at most {counted(MOST_FILES)} files, {counted(MOST_BYTES)} bytes"
+            most = f"at most {counted(_MOST_FILES)} files, {counted(_MOST_BYTES)} bytes"
             raise _zip_unfit("is too large to read at once", most, got)
         if any(entry.flag_bits & 1 for entry in entries):
             raise _zip_unfit("has a password", "a zip without", "one that asks for it")
-        if len(set(names)) < len(names):
-            twice = next(name for name in names if names.count(name) > 1)
-            raise _zip_unfit("holds a file twice", "each name once", twice)
+        twice = [name for name, count in Counter(names).items() if count > 1]
+        if twice:
+            raise _zip_unfit("holds a file twice", "each name once", twice[0])
         _check_names(names)
         found: dict[str, bytes] = {}
         for entry in entries[:20] if head_only else entries:
@@ -200,37 +168,33 @@ def _members(path: Path, *, head_only: bool = False) -> dict[str, bytes]:
 
 def _zip_unfit(what: str, expected: str, got: str) -> InputError:
     do = "unpack it into a folder, and name that folder; or export it again"
-    return refused("zip-unfit", f" {what}", expected, got or "less", do)
+    return base.refused("zip-unfit", f" {what}", expected, got or "less", do)
 
 
 def _is_ours(name: str) -> bool:
     path = PurePosixPath(name)
     hidden = any(part.startswith((".", "__MACOSX")) for part in path.parts)
-    return path.suffix.lower() in ENDINGS and not hidden
+    return path.suffix.lower() in _ENDINGS and not hidden
 
 
 def _check_names(names: list[str]) -> None:
     """Refuse a folder or zip whose files are not clearly one per member."""
     stems = [PurePosixPath(name).stem for name in names]
-    endings = {PurePosixPath(name).suffix.lower() for name in names}
-    what = ""
-    expected = "one file per member, all exported alike"
-    if not names:
-        what, expected = "holds no export", f"files that end in {listed(ENDINGS, most=4)}"
-    elif len(endings) > 1:
-        what = "holds files of several kinds"
-    elif len(set(stems)) < len(stems):
-        what = "has two files of one member"
-    elif _MERGED in stems and len(stems) > 1:
-        what = "has all labels twice: merged in all, and by member"
-    if what:
+    wrong = {
+        f"holds no file that ends in {listed(_ENDINGS, most=4)}": not names,
+        "holds files of several kinds": len({PurePosixPath(n).suffix.lower() for n in names}) > 1,
+        "has two files of one member": len(set(stems)) < len(stems),
+        "has all labels twice: merged in all, and by member": _MERGED in stems and len(stems) > 1,
+    }
+    for what in (what for what, is_wrong in wrong.items() if is_wrong):
+        expected = "one file per member, all exported alike"
         do = "put the files of one export into a folder of their own"
         got = listed(names) or "none"
-        raise refused("export-unclear", f" {what}", expected, got, do, files=names)
+        raise base.refused("export-unclear", f" {what}", expected, got, do, files=names)
 
 
 @attrs.frozen(kw_only=True)
-class Doccano(Export):
+class Doccano(base.Export):
     """Read exports of doccano: a folder or zip of ``<username>.jsonl``, or one file.
 
     In a folder or zip every file is an annotator, called as the file; ``all`` holds the merged
@@ -256,79 +220,90 @@ class Doccano(Export):
         in the summary), or an empty answer.
     """
 
-    kind: Kind = "label-set"
+    kind: base.Kind = "label-set"
     annotator: str | None = None
     example: str | None = None
     field: str | None = None
     label_names: Mapping[str, str] = attrs.field(factory=dict)
-    unlabelled: Unlabelled = "not-assigned"
+    unlabelled: base.Unlabelled = "not-assigned"
 
     def recognises(self, path: Path, head: bytes) -> bool:
         """Return whether every file starts with labels as doccano lists them; some may be empty."""
         found = [start for start in _heads(path, head) if start.strip()]
         return bool(found) and all(map(_is_start, found))
 
-    def content(self, path: Path, labels: Sequence[str] | None) -> Content:
-        files = export_files(path)
+    def content(self, path: Path, labels: base.Labels) -> base.Content:
+        files = _files(path)
         by_member = path.is_dir() or _is_zip(path)
         if by_member:
-            check_annotator(self.annotator, "is an export in which every file is an annotator")
-        every: list[tuple[ExportFile, str, Entry]] = []
-        for file in files:
+            base.check_annotator(self.annotator, "is an export in which every file is an annotator")
+        every: list[tuple[str, base.PlacedEntry]] = []
+        for source, data in files.items():
             # A member without labels has an empty file, where only confirmed are exported.
-            if not by_member or file.data.strip():
-                with about(file.source):
-                    every += [(file, place, fields) for place, fields in file.records()]
+            if not by_member or data.strip():
+                with base.about(source):
+                    every += [(source, record) for record in _records(source, data)]
         entries = [
-            (f"{file.source.partition('/')[2]} {place}".lstrip(), fields)
-            for file, place, fields in every
+            (f"{source.partition('/')[2]} {place}".lstrip(), fields)
+            for source, (place, fields) in every
         ]
-        if len(files) > 1 and self.example is None and every:
-            _check_ids([fields for _, fields in entries])
-        names = example_names(path.name, "record", entries, self.example, _IDS)
+        unnamed = self.example is None and not any({*_IDS} & {*fields} for _, fields in entries)
+        if len(files) > 1 and unnamed and every:
+            expected, got = "an id, by which records are the same example", listed(entries[0][1])
+            raise base.refused("example-unnamed", ": no record has an id", expected, got, _BY_TEXT)
+        names = base.example_names(path.name, "doccano", entries, self.example, _IDS)
         left_out = Counter[str]()
         subjects: dict[str, object] = {}
         responses: list[Response] = []
-        for name, (where, _), (file, place, fields) in zip(names, entries, every, strict=True):
-            member = file.stem if by_member and file.stem != _MERGED else self.annotator
-            left_out["spans of text beside the labels"] += len(items_of(fields.get("entities")))
-            with about(file.source, f" {place}"):
-                _check_subject(fields, name, subjects)
-                for who, found in self._labels(file, fields, member).items():
+        stems = {source: PurePosixPath(source).stem for source in files if by_member}
+        members = {source: stem for source, stem in stems.items() if stem != _MERGED}
+        starts = {source: data.lstrip(b"\xef\xbb\xbf \t\r\n")[:1] for source, data in files.items()}
+        for name, (where, _), (source, (place, fields)) in zip(names, entries, every, strict=True):
+            member = members.get(source, self.annotator)
+            spans = base.items_of(fields.get("entities"))
+            left_out["spans of text beside the labels"] += len(spans)
+            with base.about(source, f" {place}"):
+                subject = next((fields[key] for key in _SUBJECTS if key in fields), None)
+                if subjects.setdefault(name, subject) != subject:  # ids of two projects
+                    what = f": example {name} is another one elsewhere"
+                    expected, got = json_shown(subjects[name]), json_shown(subject)
+                    do = f"read each project by itself; or {_BY_TEXT}"
+                    raise base.refused("example-differs", what, expected, got, do)
+                for who, found in self._labels(
+                    fields, member, is_json=starts[source] in (b"{", b"[")
+                ).items():
                     if not found and self.unlabelled == "not-assigned":
                         left_out["records without a label (not labelled, or of no label)"] += 1
                         continue
+                    answer = sorted(set(found)) if found else None
+                    state = states.ANSWERED if found else states.EMPTY
                     responses.append(
                         Response(
-                            example=name,
-                            annotator=who,
-                            answer=self._answer(found) if found else None,
-                            state=states.ANSWERED if found else states.EMPTY,
-                            place=where,
+                            example=name, annotator=who, answer=answer, state=state, place=where
                         )
                     )
-        return Content(
+        return base.Content(
             kind=self.kind,
             responses=responses,
             examples=subjects,
-            annotators=[f.stem for f in files if by_member and f.stem != _MERGED],
+            annotators=members.values(),
             left_out=left_out,
         )
 
     def _labels(
-        self, file: ExportFile, fields: Entry, member: str | None
+        self, fields: base.Entry, member: str | None, *, is_json: bool
     ) -> dict[str | None, list[str]]:
-        """Return the labels of a record by annotator, an empty list where it has none."""
         wanted = _FIELDS if self.field is None else (self.field,)
         key = next((key for key in wanted if key in fields), None)
         if key is None:
             got = listed(map(quoted, fields)) or "no key"
-            do = as_typed("doccano", 'field = "KEY"') + ", a key that is there"
-            raise refused("key-missing", " has no labels", f"the key {quoted(wanted[0])}", got, do)
+            do = base.as_argument("doccano", field="KEY") + ", a key that is there"
+            expected = f"the key {quoted(wanted[0])}"
+            raise base.refused("key-missing", " has no labels", expected, got, do)
         value = fields[key]
         entries = value if isinstance(value, list) else [value] if value not in (None, "") else []
         # Only CSV has cells; a label of JSON is one label, whatever is in it.
-        if _is_text(value) and not file.is_json:
+        if _is_text(value) and not is_json:
             entries = value.split("#") if value else []
         if not any(isinstance(entry, dict) for entry in entries):
             return {member: [self._label(entry) for entry in entries]}
@@ -338,7 +313,7 @@ class Doccano(Export):
                 raise _spans(entry)
             user = entry.get("user")
             if user is not None:
-                check_annotator(self.annotator, "is of an export whose annotations name their user")
+                base.check_annotator(self.annotator, "has annotations that name their user")
             who = str(user) if isinstance(user, str) else member
             by_user.setdefault(who, []).append(self._label(entry["label"]))
         return by_user
@@ -347,50 +322,20 @@ class Doccano(Export):
         if isinstance(value, (list, dict)):
             raise _spans(value)
         if isinstance(value, JsonNumber) and value not in self.label_names:
-            number = value[:40]
-            raise refused(
-                "labels-numbered",
-                f" has the number {number} for a label",
-                "names of labels; a number is an id of the database, or a measurement",
-                f"{number}, whose name is in no file",
-                as_typed("doccano", f'label_names = {{"{number}" = "NAME"}}') + ", for each number",
-            )
+            number = str(value[:40])
+            what, expected = f" has the number {number} for a label", "names of labels"
+            do = base.as_argument("doccano", label_names={number: "NAME"}) + ", for each number"
+            got = f"{number}, whose name is in no file"
+            raise base.refused("labels-numbered", what, expected, got, do)
         if not isinstance(value, str):
-            do = "export it again"
-            raise refused("label-unfit", " has no text for a label", "text", json_shown(value), do)
+            raise base.refused("label-unfit", " has no text for a label", "text", json_shown(value))
         return self.label_names[value] if isinstance(value, JsonNumber) else value
-
-    def _answer(self, names: Sequence[str]) -> object:
-        different = sorted(set(names))
-        if self.kind == "single-label" and len(different) > 1:
-            what, got = f" names {several(len(different), 'label')}", listed(map(quoted, different))
-            do = as_typed("doccano", 'kind = "label-set"') + "; or export one file per member"
-            raise refused("labels-several", what, "one, as kind = single-label says", got, do)
-        return different
-
-
-def _check_ids(found: Sequence[Entry]) -> None:
-    """Refuse files of several members that have no ids."""
-    if not any(key in fields for fields in found for key in _IDS):
-        expected = "an id, by which records of several files are the same example"
-        do = as_typed("doccano", 'example = "text"')
-        raise refused("example-unnamed", ": no record has an id", expected, listed(found[0]), do)
-
-
-def _check_subject(fields: Entry, name: str, subjects: dict[str, object]) -> None:
-    """Refuse one name for two texts: ids of two projects are no ids of one."""
-    subject = next((fields[key] for key in _SUBJECTS if key in fields), None)
-    if subjects.setdefault(name, subject) != subject:
-        what = f": example {name} is another one elsewhere"
-        expected = f"what it is elsewhere: {json_shown(subjects[name])}"
-        do = "read each project by itself; or " + as_typed("doccano", 'example = "text"')
-        raise refused("example-differs", what, expected, json_shown(subject), do)
 
 
 def _spans(value: object) -> InputError:
     expected = "labels of whole examples; spans say where something is"
     do = "export a project for classification"
-    return refused("spans-unfit", " labels a part of its text", expected, json_shown(value), do)
+    return base.refused("spans-unfit", " labels parts of its text", expected, json_shown(value), do)
 
 
 def _is_text(value: object) -> TypeGuard[str]:
@@ -405,14 +350,13 @@ def _is_start(head: bytes) -> bool:
         header = text.partition(b"\n")[0]
         columns = {cell.strip().strip(b'"') for cell in header.split(b",")}
         return {b"label", b"Comments"} <= columns and bool({b"text", b"filename"} & columns)
-    first = next(iter(first_entries(head)), None)
-    if not isinstance(first, dict) or not any(key in first for key in _SUBJECTS):
+    first = base.entry_of(next(iter(base.first_entries(head)), None))
+    if not any(key in first for key in _SUBJECTS):
         return False
-    labels, old = first.get("label"), items_of(first.get("annotations"))
-    if isinstance(first.get("cats"), list) and "entities" in first:
-        return True
-    if "Comments" in first and "label" in first:
+    labels, old = first.get("label"), base.items_of(first.get("annotations"))
+    has_cats = isinstance(first.get("cats"), list) and "entities" in first
+    if has_cats or {"Comments", "label"} <= first.keys():
         return True
     if isinstance(labels, list):
         return all(map(_is_text, labels))
-    return bool(old) and all(isinstance(e, dict) and "label" in e and "user" in e for e in old)
+    return bool(old) and all({"label", "user"} <= base.entry_of(entry).keys() for entry in old)

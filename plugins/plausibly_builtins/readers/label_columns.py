@@ -10,7 +10,7 @@ from typing import Final, Literal
 
 import attrs
 
-from plausibly.plugin import AnnotationTable, counted, listed, near, quoted, several
+from plausibly.plugin import counted, listed, near, quoted, several
 from plausibly.plugin.readers import (
     NamedArray,
     TextTable,
@@ -21,18 +21,7 @@ from plausibly.plugin.readers import (
     json_shown,
     names_examples,
 )
-from plausibly_builtins.readers.base import (
-    Content,
-    Entry,
-    TableExport,
-    as_typed,
-    entry_of,
-    line_refused,
-    objects,
-    refused,
-    short,
-    toml_list,
-)
+from plausibly_builtins.readers import base
 
 COUNT: Final = re.compile(r"(0|[1-9][0-9]{0,14})(\.0+)?")
 """A number of votes: programs write whole numbers as 2.0 too."""
@@ -42,41 +31,27 @@ EXAMPLE_KEYS: Final = ("example", "uid", "id", "text_id", "pairID")
 
 
 @attrs.frozen(kw_only=True)
-class LabelColumns(TableExport):
+class LabelColumns(base.TableExport):
     """Base of formats with a number for each label, in a table, an array or JSON Lines."""
 
     example: str | None = None
     ignore: tuple[str, ...] = ()
     array: str = ""
 
-    def array_content(
-        self, path: Path, found: NamedArray, labels: Sequence[str] | None
-    ) -> Content | AnnotationTable:
-        """Return what an array (example, label) holds."""
+    def array_content(self, path: Path, found: NamedArray, labels: base.Labels) -> base.Found:
         raise NotImplementedError(type(self).__name__)
 
-    def lines_content(self, path: Path, labels: Sequence[str] | None) -> Content | AnnotationTable:
-        """Return what JSON Lines hold, one object per example."""
+    def lines_content(self, path: Path, labels: base.Labels) -> base.Found:
         raise NotImplementedError(type(self).__name__)
 
-    def rows_content(
-        self, table: TextTable, labels: Sequence[str] | None
-    ) -> Content | AnnotationTable:
-        """Return what a table with rows holds."""
-        raise NotImplementedError(type(self).__name__)
-
-    def table_content(
-        self, table: TextTable, labels: Sequence[str] | None
-    ) -> Content | AnnotationTable:
-        """Return what a table of text holds."""
+    def check_rows(self, table: TextTable) -> None:
+        """Raise an error unless the table has rows, and the columns that are ignored."""
         table.need(self.ignore, do="name columns of the file in ignore")
         if not len(table):
-            got, do = "a header and no rows", "write it again, or name another file"
-            raise refused("file-empty", " is empty", "one row per example", got, do)
-        return self.rows_content(table, labels)
+            expected, got = "one row per example", "a header and no rows"
+            raise base.refused("file-empty", " is empty", expected, got)
 
-    def content(self, path: Path, labels: Sequence[str] | None) -> Content | AnnotationTable:
-        """Return what the file holds, by its ending."""
+    def content(self, path: Path, labels: base.Labels) -> base.Found:
         ending = path.suffix.lower()
         if ending == ".npy":
             return self.array_content(path, from_npy(path, "annotations"), labels)
@@ -88,10 +63,10 @@ class LabelColumns(TableExport):
         return super().content(path, labels)
 
 
-def first_object(head: bytes) -> Entry:
+def first_object(head: bytes) -> base.Entry:
     """Return the object on the first line of a JSON Lines file; an empty one where it is none."""
     values = json_head(head)
-    return entry_of(values[0]) if values else {}
+    return base.entry_of(values[0]) if values else {}
 
 
 def is_flat(head: bytes) -> bool:
@@ -106,79 +81,68 @@ def is_lines(path: Path) -> bool:
 
 
 def named_objects(
-    path: Path, reader: str, key: str | None, do: str, *, unnamed: bool = False
-) -> list[tuple[int, str, Entry]]:
+    path: Path, reader: str, key: str | None, do: str = base.AGAIN, *, unnamed: bool = False
+) -> list[tuple[int, str, base.Entry]]:
     """Return line, name and object of every line; without a name only where that may be.
 
     The name is under the key, or the first usual one that the first object has.
     """
-    found = objects(path)
+    found = base.objects(path)
     first, wanted = found[0][1], EXAMPLE_KEYS if key is None else (key,)
     # ChaosNLI has an object called example, too.
     fit = [name for name in wanted if isinstance(first.get(name), str) or (key and name in first)]
     if not fit:
         expected = f"the key {listed(map(quoted, wanted), most=len(wanted))} in every object"
-        got = listed(map(short, first)) or "an empty object"
-        do, seen = as_typed(reader, 'example = "KEY"'), list(first)
-        raise refused("key-missing", " names no example", expected, got, do, seen=seen)
+        got = listed(map(base.short, first)) or "an empty object"
+        do, seen = base.as_argument(reader, example="KEY"), list(first)
+        raise base.refused("key-missing", " names no example", expected, got, do, seen=seen)
     named = [(line, key_text(line, entry, fit[0]), entry) for line, entry in found]
-    without = [line for line, name, _ in named if not name]
-    if without and not unnamed:
-        what = f" names no example in line{'s' if len(without) > 1 else ''} "
-        what += listed(map(counted, without))
-        expected = "the name of an example"
-        raise refused("example-unnamed", what, expected, "none", do, lines=without)
+    lines = [line for line, name, _ in named if not name]
+    if lines and not unnamed:
+        what = f" names no example in line{'s' if len(lines) > 1 else ''} "
+        what += listed(map(counted, lines))
+        raise base.refused("example-unnamed", what, "a name in every line", "none", do, lines=lines)
     return named
 
 
-def key_text(line: int, entry: Entry, key: str) -> str:
+def key_text(line: int, entry: base.Entry, key: str) -> str:
     """Return the name under a key of an object; empty where there is none."""
     value = entry.get(key)
     if value is not None and not isinstance(value, str):
         what, got = f" holds no name as {quoted(key)}", json_shown(value)
-        raise line_refused(line, "example-unnamed", what, "text or a number", got)
+        raise base.line_refused(line, "example-unnamed", what, "text or a number", got)
     return str(value or "")
 
 
-def labels_in_order(
-    width: int, labels: Sequence[str] | None, noun: str, place: str = ""
-) -> list[str]:
-    """Return the declared labels, where there is one for each of the numbers."""
+def labels_in_order(width: int, labels: base.Labels, noun: str, place: str = "") -> list[str]:
     if labels is not None and len(labels) == width:
         return list(labels)
-    expected, do = f"names in the order of the {noun}s", "--labels labels.txt (one name per line)"
-    what = f"{place} has {several(width, noun)}"
-    if labels is None:
-        raise refused("labels-unnamed", f"{what} and no label names", expected, "", do)
-    what += f" and {counted(len(labels))} labels"
-    raise refused("names-count", what, expected, listed(labels), "name each once, in order")
+    what, expected = f"{place} has {several(width, noun)}", f"names in the order of the {noun}s"
+    if labels is not None:
+        what += f" and {counted(len(labels))} labels"
+        raise base.refused("names-count", what, expected, listed(labels), "name each once")
+    do = 'labels="labels.txt" (one name per line)'
+    raise base.refused("labels-unnamed", f"{what} and no label names", expected, "", do)
 
 
-def labels_of(found: NamedArray, labels: Sequence[str] | None) -> list[str]:
+def labels_of(reader: str, found: NamedArray, labels: base.Labels) -> list[str]:
     if found.labels is None:
         return labels_in_order(found.values.shape[1], labels, "column")
     if labels is not None:
-        check_columns(found.labels, labels)
+        check_columns(reader, found.labels, labels)
     return found.labels
 
 
-def check_columns(
-    columns: Sequence[str],
-    labels: Sequence[str],
-    *,
-    reader: str = "counts",
-    does: str = "counts votes for",
-) -> None:
-    """Raise ``label-unknown`` unless every column is of a declared label."""
+def check_columns(reader: str, columns: Sequence[str], labels: Sequence[str]) -> None:
     outside = [name for name in columns if name not in labels]
     if outside:
         meant = near(outside[0], [name for name in labels if name not in columns])
-        ignore = as_typed(reader, f"ignore = {toml_list(outside)}")
-        what = f" {does} {listed(map(quoted, outside))}"
+        what = f" has numbers for {listed(map(quoted, outside))}"
         expected = f"columns among the {several(len(labels), 'declared label')}"
         got = f"{several(len(outside), 'column')} besides"
-        do = f"did you mean {quoted(meant)}? fix it, or {ignore}" if meant else ignore
-        raise refused("label-unknown", what, expected, got, do, labels=outside)
+        do = base.as_argument(reader, ignore=outside)
+        do = f"did you mean {quoted(meant)}? fix it, or {do}" if meant else do
+        raise base.refused("label-unknown", what, expected, got, do, labels=outside)
 
 
 def example_hint(reader: str, table: TextTable) -> str:
@@ -186,7 +150,7 @@ def example_hint(reader: str, table: TextTable) -> str:
     name = next((n for n in table.header if names_examples(n, table.column(n))), None)
     if name is None:
         return "add a column example with their names"
-    return as_typed(reader, f'example = "{name}"') + ", if that column does"
+    return base.as_argument(reader, example=name) + ", if that column does"
 
 
 def check_names(
@@ -201,13 +165,12 @@ def check_names(
     if again:
         first, second, *_ = (at for at, name in enumerate(names) if name == again[0])
         others = f", and {several(len(again) - 1, 'other name')} again" if again[1:] else ""
-        what = f" names the {noun} {short(again[0])} twice"
+        what = f" names the {noun} {base.short(again[0])} twice"
         got = f"{place(first)} and {place(second)}{others}"
-        do, details = "keep one, or give them names of their own", {f"{noun}s": again}
-        raise refused(f"{noun}-twice", what, "each name once", got, do, **details)
+        do, details = "keep one, or rename it", {f"{noun}s": again}
+        raise base.refused(f"{noun}-twice", what, "each name once", got, do, **details)
     unfit = [at for at, name in enumerate(names) if not name or "\0" in name]
     if unfit:
         what = f" has {several(len(unfit), noun)} without a usable name"
         expected = "text with at least one character, and no NUL"
-        got = f"none at {place(unfit[0])}"
-        raise refused(f"{noun}-unnamed", what, expected, got, f"name each {noun}")
+        raise base.refused(f"{noun}-unnamed", what, expected, f"none at {place(unfit[0])}")

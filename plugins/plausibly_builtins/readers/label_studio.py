@@ -1,11 +1,11 @@
-"""Label Studio: the JSON export."""
+"""Label Studio: the JSON export, and JSON-MIN, which holds less."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, Literal
+from typing import ClassVar, Literal
 
 import attrs
 
@@ -15,29 +15,11 @@ from plausibly.plugin.readers import (
     NamedPrediction,
     Response,
     file_opening,
-    from_named,
     json_head,
+    json_shown,
     states,
 )
-from plausibly_builtins.readers.base import (
-    Content,
-    Entry,
-    Kind,
-    PlacedEntry,
-    Shape,
-    TimedExport,
-    about,
-    entry_of,
-    example_names,
-    first_entries,
-    items_of,
-    only_predictions,
-    predictions_ranked,
-    refused,
-    seconds_of,
-    text_of,
-    warn_of,
-)
+from plausibly_builtins.readers import base
 from plausibly_builtins.readers.label_studio_controls import (
     NAMING,
     NUMBERS,
@@ -46,16 +28,17 @@ from plausibly_builtins.readers.label_studio_controls import (
     Region,
     Taxonomy,
     choose_control,
+    unknown_control,
 )
-
-if TYPE_CHECKING:
-    import xarray as xr
 
 _PEOPLE = ("completed_by", "user", "created_by")
 _ENTRIES = ("annotations", "completions")
 _LISTS = (*_ENTRIES, "drafts", "predictions")
 _AGAIN = "the same annotation again"
-SHAPE: Final = Shape("label-studio-shape", "export again as JSON")
+_SHAPE = base.Shape("label-studio-shape", "export again as JSON")
+_ID = "annotation_id"
+_OWN = ("id", "annotator", _ID, "created_at", "updated_at", "lead_time", "agreement")
+"""Keys of JSON-MIN that are neither of the task's data nor of a control."""
 
 
 @attrs.frozen(kw_only=True)
@@ -63,28 +46,28 @@ class Result:
     """An annotation, a draft or a prediction."""
 
     place: str
-    fields: Entry
+    fields: base.Entry
     regions: tuple[Region, ...]
 
     @property
     def id(self) -> str | None:
-        return text_of(self.fields.get("id"))
+        return base.text_of(self.fields.get("id"))
 
     @property
     def time(self) -> float | None:
         """When it was last changed, in seconds; None where that is not known."""
-        changed = seconds_of(self.fields.get("updated_at"))
-        return seconds_of(self.fields.get("created_at")) if changed is None else changed
+        changed = base.seconds_of(self.fields.get("updated_at"))
+        return base.seconds_of(self.fields.get("created_at")) if changed is None else changed
 
     @property
     def verdict(self) -> str | None:
         """State of what was skipped, or of what the last review rejects."""
-        if is_cancelled(self.fields):
+        if _is_cancelled(self.fields):
             return states.SKIPPED
         action = self.fields.get("last_action")
         if action not in ("rejected", "accepted", "fixed_and_accepted"):
-            reviews = [r for r in items_of(self.fields.get("reviews")) if isinstance(r, dict)]
-            reviews.sort(key=lambda review: seconds_of(review.get("created_at")) or 0.0)
+            reviews = [r for r in base.items_of(self.fields.get("reviews")) if isinstance(r, dict)]
+            reviews.sort(key=lambda review: base.seconds_of(review.get("created_at")) or 0.0)
             return states.REJECTED if reviews and reviews[-1].get("accepted") is False else None
         return states.REJECTED if action == "rejected" else None
 
@@ -92,36 +75,45 @@ class Result:
     def is_truth(self) -> bool:
         return any(self.fields.get(key) is True for key in ("ground_truth", "honeypot"))
 
+    def people(self) -> list[tuple[str | None, str | None]]:
+        found = (self.fields.get(field) for field in _PEOPLE)
+        return [
+            (base.text_of(person.get("id")), base.text_of(person.get("email")))
+            if isinstance(person, dict)
+            else (None, base.text_of(person))
+            for person in found
+        ]
+
 
 @attrs.frozen(kw_only=True)
 class Task:
     """A task as it stands in the export."""
 
+    place: str = ""
+    fields: base.Entry = attrs.field(factory=dict)
     example: str = ""
     annotations: tuple[Result, ...]
     drafts: tuple[Result, ...] = ()
     predictions: tuple[Result, ...] = ()
 
 
-def is_cancelled(fields: Entry) -> bool:
-    """Return whether an annotation says that its task was skipped."""
+def _is_cancelled(fields: base.Entry) -> bool:
     return fields.get("was_cancelled") is True or fields.get("skipped") is True
 
 
-def is_task(entry: object) -> bool:
-    """Return whether an object of JSON looks like a task, or like one annotation with its task."""
+def _is_task(entry: object) -> bool:
     if not isinstance(entry, dict):
         return False
     if isinstance(entry.get("result"), list) and isinstance(entry.get("task"), (dict, JsonNumber)):
         return True
-    every = [item for key in _LISTS for item in items_of(entry.get(key))]
+    every = [item for key in _LISTS for item in base.items_of(entry.get(key))]
     if any(isinstance(item, dict) and "result" in item for item in every):
         return True
     return isinstance(entry.get("data"), dict) and any(entry.get(key) == [] for key in _ENTRIES)
 
 
 def _has_tasks(head: bytes) -> bool:
-    return len(json_head(head)) == 1 and any(map(is_task, first_entries(head)))
+    return len(json_head(head)) == 1 and any(map(_is_task, base.first_entries(head)))
 
 
 def _files(path: Path) -> list[Path]:
@@ -131,99 +123,63 @@ def _files(path: Path) -> list[Path]:
     return sorted(f for f in path.iterdir() if not f.name.startswith(".") and f.is_file())
 
 
-def load(
-    path: Path, key: str, check: Callable[[Sequence[Task]], None] | None = None
-) -> tuple[list[Task], Counter[str]]:
-    """Return the tasks of an export, and how many annotations are left out of it, by reason.
-
-    Examples are named by a key of the data of their tasks, or by ``id``, once `check` has passed.
-    """
+def _load(path: Path) -> list[Task]:
     expected = "a list of tasks with their annotations"
-    found: list[PlacedEntry] = []
-    for file in _files(path):
-        source = f"{path.name}/{file.name}" if path.is_dir() else path.name
-        with about(source):
-            entries = SHAPE.entries(file, expected, source)
-        prefix = f"{file.name} " if path.is_dir() else ""
-        found += [(f"{prefix}{place}", _whole(task)) for place, task in entries]
-    if not found:
-        raise refused(SHAPE.error, " holds no task", expected, "none", SHAPE.do)
     tasks: list[Task] = []
-    for place, fields in found:
-        identity = text_of(fields.get("id")) if key == "id" else None
-        tasks.append(_task(f"task {identity}" if identity else place, fields))
-    if check is not None:
-        check(tasks)
-    if key == "id":
-        names = example_names(path.name, "task", found, None, ("id",))
-    else:
-        data = [(place, _data(fields)) for place, fields in found]
-        names = example_names(path.name, "task", data, key, ())
-    kept: list[Task] = []
-    left_out = Counter[str]()
-    seen: dict[str, list[Entry]] = {}
-    for name, task, (_, fields) in zip(names, tasks, found, strict=True):
-        if text_of(fields.get("id")) and fields in seen.get(name, []):
-            left_out[_AGAIN] += len(task.annotations) + len(task.drafts)
-            continue
-        seen.setdefault(name, []).append(fields)
-        kept.append(attrs.evolve(task, example=name))
-    return kept, left_out
+    for file in _files(path):
+        inside = file.name if path.is_dir() else ""
+        source = f"{path.name}/{inside}" if inside else path.name
+        with base.about(source):
+            entries = _SHAPE.entries(file, expected, source)
+        tasks += [_task(f"{inside} {place}".lstrip(), _whole(entry)) for place, entry in entries]
+    if not tasks:
+        raise base.refused(_SHAPE.error, " holds no task", expected, "none", _SHAPE.do)
+    return tasks
 
 
-def _check_annotated(tasks: Sequence[Task]) -> None:
-    """Raise ``annotations-empty`` where no task has an annotation or a draft."""
-    if not any(task.annotations or task.drafts for task in tasks):
-        predicted = any(task.predictions for task in tasks)
-        raise only_predictions("label-studio", several(len(tasks), "task"), predicted=predicted)
-
-
-def _whole(fields: Entry) -> Entry:
+def _whole(fields: base.Entry) -> base.Entry:
     """Return the task around an annotation that is stored alone, else the task itself."""
     if not isinstance(fields.get("result"), list) or any(key in fields for key in _LISTS):
         return fields
     task = fields.get("task")
-    around = dict(entry_of(task))
+    around = dict(base.entry_of(task))
     if isinstance(task, JsonNumber):
         around["id"] = task
     return {**around, "annotations": [{**fields, "task": around.get("id")}]}
 
 
-def _data(fields: Entry) -> Entry:
-    """Return the data of a task; one without lists of results may be nothing but its data."""
-    data = fields.get("data")
-    if isinstance(data, dict):
-        return data
-    return {key: value for key, value in fields.items() if key not in (*_LISTS, "id")}
+def _task(where: str, fields: base.Entry) -> Task:
+    identity = base.text_of(fields.get("id"))
+    place = f"task {identity}" if identity else where
 
-
-def _task(place: str, fields: Entry) -> Task:
     def results(noun: str, *keys: str) -> Iterator[Result]:
         for key in keys:
-            items = SHAPE.as_list(fields.get(key), f"{place}, {key}")
+            items = _SHAPE.as_list(fields.get(key), f"{place}, {key}")
             for number, item in enumerate(items, start=1):
                 if noun == "prediction" and isinstance(item, JsonNumber):
                     continue  # the id of one that this export leaves out
-                entry = SHAPE.as_object(item, f"{place}, {noun} no. {number}")
-                name = text_of(entry.get("id")) or f"no. {number}"
+                entry = _SHAPE.as_object(item, f"{place}, {noun} no. {number}")
+                name = base.text_of(entry.get("id")) or f"no. {number}"
                 yield _result(entry, f"{place}, {noun} {name}")
 
     return Task(
+        place=where,
+        fields=fields,
         annotations=tuple(results("annotation", *_ENTRIES)),
         drafts=tuple(results("draft", "drafts")),
         predictions=tuple(results("prediction", "predictions")),
     )
 
 
-def _result(fields: Entry, place: str) -> Result:
+def _result(fields: base.Entry, place: str) -> Result:
     """Return an annotation, draft or prediction; older exports have a list of lists."""
     result = fields.get("result")
-    if result is None and not is_cancelled(fields):
-        raise SHAPE.refused(f"{place}, result", "a list", result)
+    if result is None and not _is_cancelled(fields):
+        raise _SHAPE.refused(f"{place}, result", "a list", result)
     regions: list[Region] = []
-    parts = SHAPE.as_list(result, f"{place}, result")
+    parts = _SHAPE.as_list(result, f"{place}, result")
     for value in (x for part in parts for x in (part if isinstance(part, list) else [part])):
-        item = SHAPE.as_object(value, f"{place}, region")
+        item = _SHAPE.as_object(value, f"{place}, region")
         control, kind, value = (item.get(key) for key in ("from_name", "type", "value"))
         # What has no control, such as a relation between regions, answers nothing.
         if isinstance(control, str) and isinstance(value, dict):
@@ -234,26 +190,42 @@ def _result(fields: Entry, place: str) -> Result:
     return Result(place=place, fields=fields, regions=tuple(regions))
 
 
-def _names_of(results: Iterable[Result]) -> Callable[[Result], str | None]:
+def _named(source: str, tasks: Sequence[Task], key: str) -> tuple[list[Task], Counter[str]]:
+    """Return tasks by their examples, each once, and how many annotations that leaves out.
+
+    Examples are named by ``id``, or by a key of the data of their tasks.
+    """
+    is_id, entries = key == "id", []
+    for task in tasks:
+        data = task.fields.get("data")
+        if not isinstance(data, dict):  # a task may be nothing but its data
+            data = {k: v for k, v in task.fields.items() if k not in (*_LISTS, "id")}
+        entries.append((task.place, task.fields if is_id else data))
+    names = base.example_names(
+        source, "label-studio", entries, None if is_id else key, ("id",) if is_id else ()
+    )
+    kept: list[Task] = []
+    left_out = Counter[str]()
+    seen: dict[str, list[base.Entry]] = {}
+    for name, task in zip(names, tasks, strict=True):
+        before = seen.setdefault(name, [])
+        if base.text_of(task.fields.get("id")) and task.fields in before:
+            left_out[_AGAIN] += len(task.annotations) + len(task.drafts)
+            continue
+        before.append(task.fields)
+        kept.append(attrs.evolve(task, example=name))
+    return kept, left_out
+
+
+def _authors(results: Iterable[Result]) -> Callable[[Result], str | None]:
     """Return a function from a result to its author: the id, where it is known of an address."""
+    ids = {mail: known for one in results for known, mail in one.people() if mail and known}
 
-    def people(result: Result) -> list[tuple[str | None, str | None]]:
-        """Return the id and the address of each person that a result names."""
-        found = [result.fields.get(field) for field in _PEOPLE]
-        return [
-            (text_of(person.get("id")), text_of(person.get("email")))
-            if isinstance(person, dict)
-            else (None, text_of(person))
-            for person in found
-        ]
-
-    ids = {mail: known for one in results for known, mail in people(one) if mail and known}
-
-    def name(result: Result) -> str | None:
-        found = next((known or mail for known, mail in people(result) if known or mail), None)
+    def author(result: Result) -> str | None:
+        found = next((known or mail for known, mail in result.people() if known or mail), None)
         return found and ids.get(found, found)
 
-    return name
+    return author
 
 
 def _once(results: Iterable[Result], left_out: Counter[str]) -> list[Result]:
@@ -262,20 +234,17 @@ def _once(results: Iterable[Result], left_out: Counter[str]) -> list[Result]:
     for number, result in enumerate(results):
         key = result.id or number
         before = kept.setdefault(key, result)
-        if before is not result:
-            left_out[_AGAIN] += 1
-            if (before.regions, before.verdict) != (result.regions, result.verdict):
-                kept[key] = _later(before, result)
+        if before is result:
+            continue
+        left_out[_AGAIN] += 1
+        if (before.regions, before.verdict) != (result.regions, result.verdict):
+            if before.time is None or result.time is None or before.time == result.time:
+                what = f" {before.place} is there twice with two answers"
+                expected = "one annotation per id, or the time of each change"
+                got = "different results at one time, or without time"
+                raise base.refused("annotation-differs", what, expected, got, "remove one of them")
+            kept[key] = max(before, result, key=lambda one: one.time or 0.0)
     return list(kept.values())
-
-
-def _later(one: Result, other: Result) -> Result:
-    if one.time is not None and other.time is not None and one.time != other.time:
-        return one if one.time > other.time else other
-    what = f" {one.place} is there twice with two answers"
-    expected = "one annotation per id, or the time of each change"
-    got = "different results at one time, or without time"
-    raise refused("annotation-differs", what, expected, got, "remove one of them")
 
 
 def _repeats_prediction(
@@ -285,37 +254,32 @@ def _repeats_prediction(
     predictions: Sequence[Result],
     control: Control,
 ) -> bool:
-    """Return whether an answer repeats the prediction that it was made from."""
-    parent = text_of(result.fields.get("parent_prediction"))
+    parent = base.text_of(result.fields.get("parent_prediction"))
     if parent is None:
         return False
     original = next((one for one in predictions if one.id == parent), None)
-    inside = entry_of(result.fields.get("prediction"))
+    inside = base.entry_of(result.fields.get("prediction"))
     if original is None and isinstance(inside.get("result"), list):
         original = _result(inside, f"{result.place}, its prediction")
+    regions = control.by_index((original or result).regions).get(index, [])
     if original is None:
-        regions = control.by_index(result.regions).get(index, [])
         return all(region.origin == "prediction" for region in regions)
-    regions = control.by_index(original.regions).get(index, [])
     suggested = control.answer(regions, original.place)
     if all(isinstance(item, str) for item in (*answer, *suggested)):
         return set(answer) == {*suggested}
     return list(answer) == suggested
 
 
-def _called(example: str, index: str) -> str:
-    """Return the name of an example, or of one repetition in it."""
-    return f"{example}#{index}" if index else example
-
-
 @attrs.frozen(kw_only=True)
-class LabelStudioOptions(TimedExport):
+class LabelStudioOptions(base.TimedExport):
     """Options of both exports.
 
     Attributes
     ----------
     control : str or None
-        Name of the control whose choices are the labels; None takes the only one that there is.
+        Name of the control whose choices are the labels; None takes the only one that there is. A
+        pattern names the controls of a Repeater: with ``"choice_{index}"`` the answers to
+        ``choice_0`` and ``choice_1`` of task 7 are about the examples ``7#0`` and ``7#1``.
     kind : {"single-label", "label-set"} or None
         What choices are; None: label sets where any response names two labels.
     taxonomy : {"leaf", "path"}
@@ -324,19 +288,23 @@ class LabelStudioOptions(TimedExport):
         Buckets of a ranker, the best first: the export does not hold their order.
     numbers : {"refuse", "label"}
         Whether each rating or number is a label.
-    duplicates : {"latest", "error", "all", "fractional"}
-        What several answers of one annotator to one example mean; the export has their times.
+    example : str
+        What names the examples: ``"id"``, the id of the task, or a key of its data. Tasks without
+        id are called by their place, from 0.
     """
 
+    reader: ClassVar[str]
     control: str | None = None
-    kind: Kind | None = None
+    kind: base.Kind | None = None
     taxonomy: Taxonomy = "leaf"
     buckets: tuple[str, ...] = ()
     numbers: Literal["refuse", "label"] = "refuse"
+    example: str = "id"
 
     def chosen(self, results: Iterable[Result], name: str | None) -> Control:
-        """Return the control of this name in some results, or the only one."""
-        control = Control(name=name or "", taxonomy=self.taxonomy, buckets=self.buckets)
+        control = Control(
+            reader=self.reader, name=name or "", taxonomy=self.taxonomy, buckets=self.buckets
+        )
         regions = (region for result in results for region in result.regions)
         return choose_control(regions, control, numbers=self.numbers == "label")
 
@@ -347,10 +315,9 @@ class LabelStudioOptions(TimedExport):
         source: str,
         name: str | None,
         truth: Literal["count", "drop"] | None = "count",
-    ) -> Content:
-        """Return the answers that a control gives to tasks."""
+    ) -> base.Content:
         results = [result for task in tasks for result in (*task.annotations, *task.drafts)]
-        control, author = self.chosen(results, name), _names_of(results)
+        control, author = self.chosen(results, name), _authors(results)
         by_example: dict[str, list[Task]] = {}
         for task in tasks:
             by_example.setdefault(task.example, []).append(task)
@@ -358,13 +325,20 @@ class LabelStudioOptions(TimedExport):
         truths: list[str] = []
         for example, of in by_example.items():
             annotations = _once((result for task in of for result in task.annotations), left_out)
-            marked = [result for result in annotations if result.is_truth]
-            truths += [result.place for result in marked]
+            marked = [result.place for result in annotations if result.is_truth]
+            truths += marked
             if truth == "drop":
                 left_out["marked as ground truth"] += len(marked)
                 annotations = [result for result in annotations if not result.is_truth]
             drafts = [draft for task in of for draft in task.drafts]
-            drafts = self._drafts(drafts, annotations, author, left_out)
+            if states.policy(states.UNFINISHED, "", self.states) == states.DROP:
+                ids = {result.id for result in annotations} - {None}
+                people = {author(result) for result in annotations} - {None}
+                every, drafts = drafts, []
+                for draft in every:
+                    sent = base.text_of(draft.fields.get("annotation")) in ids
+                    drafts += [] if sent or author(draft) in people else [draft]
+                left_out["drafts beside an annotation"] += len(every) - len(drafts)
             predictions = [result for task in of for result in task.predictions]
             found = [(control.by_index(one.regions), one) for one in (*annotations, *drafts)]
             indices = [""]
@@ -381,9 +355,9 @@ class LabelStudioOptions(TimedExport):
                         state = states.SUGGESTION
                     responses.append(
                         Response(
-                            example=_called(example, index),
+                            example=f"{example}#{index}" if index else example,
                             annotator=author(result),
-                            answer=None if is_cancelled(result.fields) else answer or None,
+                            answer=None if _is_cancelled(result.fields) else answer or None,
                             state=state if at < len(annotations) else states.UNFINISHED,
                             time=result.time,
                             place=result.place,
@@ -394,43 +368,23 @@ class LabelStudioOptions(TimedExport):
             if self.kind is not None:
                 what = f": control {quoted(control.name)} ranks labels"
                 got = "answers of kind partial-ranking"
-                raise refused("kind-unfit", what, f"answers of kind {kind}", got, "leave kind out")
+                raise base.refused("kind-unfit", what, f"kind {kind}", got, "leave kind out")
             kind = "partial-ranking"
-        elif self.kind is None and any(len(items_of(r.answer)) > 1 for r in responses):
+        elif self.kind is None and any(len(base.items_of(r.answer)) > 1 for r in responses):
             kind = "label-set"
         if truth is None and truths:
-            what = f": {several(len(truths), 'annotation')} marked as ground truth"
+            many = several(len(truths), "annotation")
+            what = f": {many} marked as ground truth ({listed(truths)})"
             expected = "annotators' answers"
             got = "annotations that may be the truth that others were measured by"
-            do = 'ground_truth = "drop", or "count" to count each like any other'
-            what += f" ({listed(truths)})"
-            warn_of(source, "ground-truth-counted", what, expected, got, do)
+            do = base.as_argument(self.reader, ground_truth="drop") + ', or "count" to count them'
+            base.warn_of(source, "ground-truth-counted", what, expected, got, do)
         examples = () if control.repeats else by_example
-        return Content(kind=kind, responses=responses, examples=examples, left_out=left_out)
-
-    def _drafts(
-        self,
-        drafts: Sequence[Result],
-        annotations: Sequence[Result],
-        author: Callable[[Result], str | None],
-        left_out: Counter[str],
-    ) -> list[Result]:
-        """Return drafts; those of people who have sent an annotation only where drafts count."""
-        if states.policy(states.UNFINISHED, "", self.states) != states.DROP:
-            return list(drafts)
-        ids = {result.id for result in annotations} - {None}
-        people = {author(result) for result in annotations} - {None}
-        kept = [
-            draft
-            for draft in drafts
-            if text_of(draft.fields.get("annotation")) not in ids and author(draft) not in people
-        ]
-        left_out["drafts beside an annotation"] += len(drafts) - len(kept)
-        return kept
+        return base.Content(kind=kind, responses=responses, examples=examples, left_out=left_out)
 
 
 @attrs.frozen(kw_only=True)
-class LabelStudio(LabelStudioOptions):
+class LabelStudio(base.Scored, LabelStudioOptions):
     """Read the JSON export of Label Studio: a file, or a folder with one per task or annotation.
 
     One control gives the answers. Choices and taxonomies name one label or several, a pairwise
@@ -441,19 +395,12 @@ class LabelStudio(LabelStudioOptions):
 
     Attributes
     ----------
-    control : str or None
-        Name of the control whose choices are the labels; None takes the only one that there is. A
-        pattern names the controls of a Repeater: with ``"choice_{index}"`` the answers to
-        ``choice_0`` and ``choice_1`` of task 7 are about the examples ``7#0`` and ``7#1``.
-    example : str
-        What names the examples: ``"id"``, the id of the task, or a key of its data. Tasks without
-        id are called by their place, from 0.
     ground_truth : {"count", "drop"} or None
         What annotations that are marked as ground truth are: responses like others (with a warning
         where None leaves it open), or none.
     """
 
-    example: str = "id"
+    reader = "label-studio"
     ground_truth: Literal["count", "drop"] | None = None
 
     def recognises(self, path: Path, head: bytes) -> bool:
@@ -463,33 +410,137 @@ class LabelStudio(LabelStudioOptions):
         heads = [file_opening(file, "annotations") for file in _files(path)]
         return bool(heads) and all(map(_has_tasks, heads))
 
-    def content(self, path: Path, labels: Sequence[str] | None) -> Content:
-        tasks, left_out = load(path, self.example, _check_annotated)
+    def content(self, path: Path, labels: base.Labels) -> base.Content:
+        tasks = _load(path)
+        if not any(task.annotations or task.drafts for task in tasks):
+            predicted = any(task.predictions for task in tasks)
+            many = several(len(tasks), "task")
+            raise base.only_predictions(self.reader, many, predicted=predicted)
+        tasks, left_out = _named(path.name, tasks, self.example)
         return self.answers(tasks, left_out, path.name, self.control, self.ground_truth)
 
-    def predictions(
-        self, path: Path, labels: Sequence[str] | None, model: str | None
-    ) -> xr.DataArray:
-        with about(path.name):
-            tasks, _ = load(path, self.example)
-            results = [(task, result) for task in tasks for result in task.predictions]
-            control = self.chosen([result for _, result in results], self.control)
-            if control.type == RANKER:
-                do = "control = ... of type choices or taxonomy"
-                raise predictions_ranked(f"predictions of control {quoted(control.name)}", do)
-            found = [
-                NamedPrediction(
-                    example=_called(task.example, index),
-                    model=text_of(result.fields.get("model_version")) or "",
-                    scores=tuple(
-                        (label, text_of(region.score) or text_of(result.fields.get("score")))
-                        for region in regions
-                        for label in control.labels(region, result.place)
-                    ),
-                    place=result.place,
-                )
-                for task, result in results
-                for index, regions in control.by_index(result.regions).items()
-            ]
-            examples = [] if control.repeats else [task.example for task in tasks]
-            return from_named(found, labels, model=model, examples=examples, whose=path.name)
+    def scored(self, path: Path) -> base.Scores:
+        tasks, _ = _named(path.name, _load(path), self.example)
+        results = [(task.example, result) for task in tasks for result in task.predictions]
+        control = self.chosen([result for _, result in results], self.control)
+        if control.type == RANKER:
+            do = "choose a control of type choices or taxonomy"
+            raise base.predictions_ranked(f"predictions of control {quoted(control.name)}", do)
+        found = [
+            NamedPrediction(
+                example=f"{example}#{index}" if index else example,
+                model=base.text_of(result.fields.get("model_version")) or "",
+                scores=tuple(
+                    (label, base.text_of(region.score) or base.text_of(result.fields.get("score")))
+                    for region in regions
+                    for label in control.labels(region, result.place)
+                ),
+                place=result.place,
+            )
+            for example, result in results
+            for index, regions in control.by_index(result.regions).items()
+        ]
+        return found, [] if control.repeats else [task.example for task in tasks], ()
+
+
+@attrs.frozen(kw_only=True)
+class LabelStudioMin(LabelStudioOptions):
+    """Read the JSON-MIN export of Label Studio: one record per annotation.
+
+    It holds less than the JSON export: annotations that were cancelled, drafts, reviews and
+    predictions are not in it, and the answer stands under the name of its control beside the data
+    of the task, where a key of the same name is lost. Records without ``annotation_id`` are tasks
+    without annotation.
+
+    Attributes
+    ----------
+    control : str or None
+        Name of the control, which is the key of its answers; None takes the only key whose values
+        can be nothing but answers. A pattern such as ``"choice_{index}"`` names the controls of a
+        Repeater.
+    example : str
+        The key that names the examples: ``"id"``, the id of the task, or a key of its data.
+    """
+
+    reader = "label-studio-min"
+
+    def recognises(self, path: Path, head: bytes) -> bool:
+        """Return whether records with the id of an annotation come first."""
+        values = json_head(head)
+        records = base.items_of(values[0]) if len(values) == 1 else []
+        found = [record for record in records if isinstance(record, dict) and _ID in record]
+        return any("annotator" in record or "lead_time" in record for record in found)
+
+    def content(self, path: Path, labels: base.Labels) -> base.Content:
+        expected = "a list of records, one per annotation"
+        found = _SHAPE.entries(path, expected)
+        if not found:
+            raise _SHAPE.refused("the list of records", expected, [])
+        control = Control(reader=self.reader, name=self._name([record for _, record in found]))
+        names = base.example_names(path.name, self.reader, found, self.example, ())
+        tasks: list[Task] = []
+        for example, (place, record) in zip(names, found, strict=True):
+            annotation = _annotation(record, place, control)
+            tasks.append(Task(example=example, annotations=(annotation,) if annotation else ()))
+        return self.answers(tasks, Counter(), path.name, control.name)
+
+    def _name(self, records: Sequence[base.Entry]) -> str:
+        """Return the name of the control: the option, or the only one that is clear."""
+        keys = list(dict.fromkeys(key for r in records for key in r if key not in _OWN))
+        if self.control is not None:
+            control = Control(reader=self.reader, name=self.control)
+            if all(control.index(key) is None for key in keys):
+                got = listed(map(quoted, keys)) or "none"
+                raise unknown_control(control, keys, got, keys=keys)
+            return self.control
+        clear = [key for key in keys if any(_is_answer(r.get(key)) for r in records)]
+        if len(clear) == 1:
+            return clear[0]
+        keys = clear or keys
+        what = ": which key holds the answers is not clear"
+        expected = "the name of the control; the data of a task stand beside it"
+        got = listed(map(quoted, keys)) or "no key but those of the export itself"
+        do = _SHAPE.do
+        if keys:
+            do = base.as_argument(self.reader, control=keys[-1]) + ", or another of them"
+        raise base.refused("control-unnamed", what, expected, got, do, keys=keys)
+
+
+def _annotation(record: base.Entry, place: str, control: Control) -> Result | None:
+    keys = [key for key in record if control.index(key) is not None and record[key] is not None]
+    if base.text_of(record.get(_ID)) is None:
+        if not keys:
+            return None
+        key = quoted(keys[0])
+        what, expected = f" {place} is no annotation and holds {key}", "a key of answers only"
+        got = f"{key} among the data of the task, which the answer overwrites or loses to"
+        do = "export as JSON, where answers and data stand apart"
+        raise base.refused("control-collides", what, expected, got, do)
+    regions = tuple(region for key in keys for region in _regions(key, record[key], place))
+    times = {key: record.get(key) for key in ("created_at", "updated_at")}
+    fields = {"id": record[_ID], "completed_by": record.get("annotator"), **times}
+    return Result(place=place, fields=fields, regions=regions)
+
+
+def _is_answer(value: object) -> bool:
+    """Return whether a value can be nothing but that of a control whose values are labels."""
+    items = value if isinstance(value, list) else [value]
+    return bool(items) and all(
+        isinstance(item, dict) and any(kind in item for kind in NAMING) for item in items
+    )
+
+
+def _regions(key: str, value: object, place: str) -> Iterator[Region]:
+    """Yield the regions of a value: one choice is text, several are an object."""
+    for item in value if isinstance(value, list) else [value]:
+        if isinstance(item, dict):
+            known = [kind for kind in (*NAMING, *NUMBERS) if kind in item]
+            yield Region(control=key, type=(known or list(item)[-1:] or [""])[0], value=item)
+        elif isinstance(item, JsonNumber):
+            yield Region(control=key, type="number", value={"number": item})
+        elif isinstance(item, str):
+            yield Region(control=key, type="choices", value={"choices": [item]})
+        else:
+            what = f" {place}: the value of control {quoted(key)} is no answer"
+            expected = "a label, or an object such as {choices: [...]}"
+            raise base.refused("value-unfit", what, expected, json_shown(item))

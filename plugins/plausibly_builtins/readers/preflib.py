@@ -11,18 +11,8 @@ from typing import Final, Literal, TypeAlias
 import attrs
 
 from plausibly.plugin import InputError, counted, listed, near, quoted, several
-from plausibly.plugin.readers import Response, decode_text, file_contents
-from plausibly_builtins.readers.base import (
-    Content,
-    Export,
-    about,
-    as_typed,
-    choose,
-    files_below,
-    line_refused,
-    refused,
-    short,
-)
+from plausibly.plugin.readers import Response, decode_text, file_contents, file_opening
+from plausibly_builtins.readers import base
 
 TYPES: Final = ("soc", "soi", "toc", "toi", "cat")
 """Strict or with ties (s, t), complete or incomplete orders (c, i); categories."""
@@ -78,13 +68,12 @@ class Profile:
 
 def read_profile(path: Path, source: str) -> Profile:
     """Return what a file holds; every count of its header is that of its ballots."""
-    with about(source):
+    with base.about(source):
         text = _LINE_END.sub("\n", decode_text(file_contents(path, "annotations"), source))
         every = [(number, line.strip()) for number, line in enumerate(text.split("\n"), start=1)]
         lines = [(number, line) for number, line in every if line]
         if not lines:
-            do = "download it again, or name another file"
-            raise refused("file-empty", " is empty", "a header and ballots", "nothing", do)
+            raise base.refused("file-empty", " is empty", "a header and ballots", "nothing")
         ending = path.suffix.lstrip(".").lower()
         if lines[0][1].startswith("#"):
             mark, body = ":", [line for line in lines if not line[1].startswith("#")]
@@ -97,47 +86,41 @@ def read_profile(path: Path, source: str) -> Profile:
             _check(ballot, profile)
             before = first.setdefault(tuple(map(frozenset, ballot.groups)), ballot.line)
             if before != ballot.line:
-                lines_of = [before, ballot.line]
-                what = f" lists one ballot in lines {' and '.join(map(counted, lines_of))}"
-                expected = "each once, with the number of its voters"
+                twice = [before, ballot.line]
+                what = f" lists one ballot in lines {' and '.join(map(counted, twice))}"
                 got = "two lines; the order within braces means nothing"
                 do = "add the two counts up in one line"
-                raise refused("order-twice", what, expected, got, do, lines=lines_of)
+                raise base.refused("order-twice", what, "each ballot once", got, do, lines=twice)
         sums = {"voters": sum(b.count for b in ballots), "different ballots": len(ballots)}
         for noun, found in sums.items():
             line, stated = profile.sums[noun]
             if found != stated:
                 what = f" line {counted(line)} counts {counted(stated)} {noun}"
                 expected, got = "as many in the ballots", counted(found)
-                do = "download the file again, or fix that number"
                 numbers = {"line": line, "said": stated, "found": found}
-                raise refused("preflib-counts", what, expected, got, do, **numbers)
+                raise base.refused("preflib-counts", what, expected, got, base.AGAIN, **numbers)
         return attrs.evolve(profile, ballots=ballots, source=source)
 
 
-def _broken(line: int, what: str, expected: str, got: str, do: str = "fix that line") -> InputError:
-    """Return the error about a line that is not as the format has it."""
-    got = got if len(got) <= 60 else f"{got[:59]}…"
-    return line_refused(line, "preflib-broken", f" {what}", expected, got, do)
+def _broken(line: int, expected: str, got: str) -> InputError:
+    what, got = " is not as PrefLib has it", got if len(got) <= 60 else f"{got[:59]}…"
+    return base.line_refused(line, "preflib-broken", what, expected, got)
 
 
 def _header(head: Lines, body: Lines, ending: str) -> Profile:
-    """Return what the lines before the ballots say."""
     fields: dict[str, tuple[int, str]] = {}
     for line, text in head:
         if body and line > body[0][0]:
-            do = "move that line above the ballots"
-            expected = "the whole header first"
-            raise _broken(line, "is of the header, after ballots", expected, quoted(text), do)
+            raise _broken(line, "the whole header above the ballots", quoted(text))
         match = _KEY.fullmatch(text)
         key = match[1].upper() if match else ""
         named = key.startswith(("ALTERNATIVE NAME", "CATEGORY NAME"))
         if match is None or not key or (named and not _NUMBERED.fullmatch(key)):
             expected = "# KEY: value; names have numbers from 1, as # ALTERNATIVE NAME 1: cat"
-            raise _broken(line, "is no line of a header", expected, quoted(text))
+            raise _broken(line, expected, quoted(text))
         if key in fields:
             got = f"lines {counted(fields[key][0])} and {counted(line)}"
-            raise _broken(line, f"says {key} again", "each key once", got, "remove one of them")
+            raise _broken(line, f"{key} once", got)
         fields[key] = (line, match[2])
     end, typed = head[-1][0], "DATA TYPE" in fields
     kind = fields["DATA TYPE"][1].lower() if typed else ending
@@ -145,7 +128,7 @@ def _header(head: Lines, body: Lines, ending: str) -> Profile:
         expected = f"one of {listed(TYPES, most=len(TYPES))}"
         got = "# DATA TYPE" if typed else "no DATA TYPE in the header"
         do = "name a file of orders or categories" if typed else "add a line # DATA TYPE: toi"
-        raise refused("type-unfit", f" is of type {short(kind)}", expected, got, do)
+        raise base.refused("type-unfit", f" is of type {base.short(kind)}", expected, got, do)
     unique = next((key for key in _UNIQUE if key in fields), _UNIQUE[kind == "cat"])
     return Profile(
         type=kind,
@@ -162,9 +145,7 @@ def _number(fields: Fields, key: str, end: int) -> tuple[int, int]:
     line, text = fields.get(key, (end, ""))
     if not _WHOLE.fullmatch(text):
         got = quoted(text) if key in fields else near(key, fields)
-        got = got or several(len(fields), "other key")
-        what, do = f"gives no number as {key}", "download the file again, or fix the header"
-        raise _broken(line, what, f"# {key}: a whole number", got, do)
+        raise _broken(line, f"# {key}: a whole number", got or several(len(fields), "other key"))
     return line, int(text)
 
 
@@ -180,17 +161,15 @@ def _in_order(
     found: Mapping[int, tuple[int, str]], number: int, noun: str, line: int
 ) -> tuple[str, ...]:
     """Return names in the order of their numbers, which have to be 1 to `number`."""
-    if len(found) != number or not number or max(found) != number or min(found) != 1:
-        what = f"gives {counted(number)} as the number of names ({noun})"
-        expected = f"a name for each {noun}, numbered from 1, and at least one"
-        do = "complete the names, or fix that number"
-        raise _broken(line, what, expected, several(len(found), "name"), do)
+    if not found or sorted(found) != list(range(1, min(number, len(found) + 1) + 1)):
+        expected = f"names of 1 to {counted(number)}, and at least one ({noun})"
+        raise _broken(line, expected, several(len(found), "name"))
     first: dict[str, int] = {}
     for at, name in (found[place] for place in range(1, number + 1)):
         if not name or name in first:
-            what = f"names the {noun} {short(name)} again" if name else f"names no {noun}"
+            what = f" names the {noun} {base.short(name)} again" if name else f" names no {noun}"
             got = f"lines {counted(first[name])} and {counted(at)}" if name else "nothing"
-            raise _broken(at, what, f"a name of its own for each {noun}", got)
+            raise base.line_refused(at, "preflib-broken", what, "a name of its own for each", got)
         first[name] = at
     return tuple(first)
 
@@ -199,25 +178,20 @@ def _older(lines: Lines, ending: str) -> tuple[Profile, Lines]:
     """Return what a file of before 2022 holds, and its ballots: numbers, names, then these."""
     first, number = lines[0]
     if not _WHOLE.fullmatch(number) or ending == "cat":
-        what = "begins neither a header nor an older file of orders"
-        expected = "lines # KEY: value, or the number of alternatives"
-        do = "download the file again, as PrefLib has had it since 2022"
-        raise _broken(first, what, expected, quoted(number), do)
+        raise _broken(first, "# KEY: value, or the number of alternatives", quoted(number))
     names, rest = lines[1 : int(number) + 1], lines[int(number) + 1 :]
     found: dict[int, tuple[int, str]] = {}
     for line, text in names:
         place, _, name = text.partition(",")
         if not _WHOLE.fullmatch(place.strip()) or int(place) in found:
-            expected = "a number of its own, a comma, and a name"
-            raise _broken(line, "names no further alternative", expected, quoted(text))
+            raise _broken(line, "a number of its own, a comma, and a name", quoted(text))
         found[int(place)] = (line, name.strip())
     alternatives = _in_order(found, int(number), "alternative", first)
     line, text = rest[0] if rest else (lines[-1][0], "")
     sums = [part.strip() for part in text.split(",")]
     if len(sums) != 3 or not all(map(_WHOLE.fullmatch, sums)) or sums[0] != sums[1]:
         expected = "numbers of voters, of ballots, and of different orders"
-        got, do = quoted(text) if rest else "the end of the file", "download the file again"
-        raise _broken(line, "does not count the ballots", expected, got, do)
+        raise _broken(line, expected, quoted(text) if rest else "the end of the file")
     profile = Profile(
         type=ending if ending in TYPES else "toi",
         alternatives=alternatives,
@@ -227,10 +201,8 @@ def _older(lines: Lines, ending: str) -> tuple[Profile, Lines]:
 
 
 def _ballot(line: int, count: str, order: str) -> Ballot:
-    """Return the ballot on a line: its count, and its groups."""
     if not _COUNT.fullmatch(count.strip()):
-        what, expected = "does not begin with a number of voters", "count: order, as 3: 1,{2,4}"
-        raise _broken(line, what, expected, quoted(count.strip()))
+        raise _broken(line, "count: order, as 3: 1,{2,4}", quoted(count.strip()))
     groups: list[tuple[int, ...]] = []
     order, at, last = order.strip(), 0, ","
     while last:
@@ -242,38 +214,33 @@ def _ballot(line: int, count: str, order: str) -> Ballot:
             at = match.end()
         wrong = [text.strip() for text in texts if not _WHOLE.fullmatch(text.strip())]
         if wrong:
-            expected = "numbers of alternatives, with ties as {2,4}"
-            raise _broken(line, "holds what is no order", expected, quoted(wrong[0]))
+            raise _broken(line, "numbers of alternatives, with ties as {2,4}", quoted(wrong[0]))
         groups.append(tuple(map(int, texts)))
     return Ballot(line=line, count=int(count), groups=tuple(groups))
 
 
 def _check(ballot: Ballot, profile: Profile) -> None:
-    """Raise an error unless a ballot is one of its type, of alternatives that there are."""
     number, line, kind, groups = len(profile.alternatives), ballot.line, profile.type, ballot.groups
     named = [place for group in groups for place in group]
     outside = [place for place in named if not 0 < place <= number]
     if outside:
         what, expected = f" names alternative {counted(outside[0])}", f"1 to {counted(number)}"
         got = f"{several(len(outside), 'number')} beyond"
-        do = "fix that line, or name that alternative in the header"
-        raise line_refused(line, "alternative-unknown", what, expected, got, do)
+        raise base.line_refused(line, "alternative-unknown", what, expected, got)
     twice = [place for place, count in Counter(named).items() if count > 1]
     if twice:
-        what = f" names {short(profile.alternatives[twice[0] - 1])} twice"
+        what = f" names {base.short(profile.alternatives[twice[0] - 1])} twice"
         expected, got = "each alternative once in a ballot", f"{listed(twice)} again"
-        raise line_refused(line, "alternative-twice", what, expected, got)
+        raise base.line_refused(line, "alternative-twice", what, expected, got)
     if kind == "cat":
         wanted = len(profile.categories)
         if len(groups) != wanted:
-            what = f"has {several(len(groups), 'group')}"
-            expected = f"one per category, {wanted}, an empty one as {{}}"
-            raise _broken(line, what, expected, "more" if len(groups) > wanted else "fewer")
+            got = "more" if len(groups) > wanted else "fewer"
+            raise _broken(line, f"a group per category, {wanted}, an empty one as {{}}", got)
         return
     if not all(groups):
-        what = " ranks no alternative" + (" in one of its groups" if named else "")
-        do = "remove it, and count anew in the header"
-        raise line_refused(line, "ballot-empty", what, "an alternative at every rank", "{}", do)
+        what, do = " ranks no alternative", "remove it, and count anew in the header"
+        raise base.line_refused(line, "ballot-empty", what, "one or more at every rank", "{}", do)
     tied = kind.startswith("s") and any(len(group) > 1 for group in groups)
     if tied or (kind.endswith("c") and ballot.size < number):
         wider = f"t{kind[1:]}" if tied else f"{kind[:2]}i"
@@ -281,11 +248,11 @@ def _check(ballot: Ballot, profile: Profile) -> None:
         expected = f"{'strict' if tied else 'complete'} orders, as {kind} files have"
         got = f"{several(ballot.size, 'alternative')} in {several(len(groups), 'rank')}"
         do = f'"# DATA TYPE: {wider}", or fix that line'
-        raise line_refused(line, "type-unfit", what, expected, got, do)
+        raise base.line_refused(line, "type-unfit", what, expected, got, do)
 
 
 @attrs.frozen(kw_only=True)
-class PrefLib(Export):
+class PrefLib(base.Export):
     """Read ballots of PrefLib: one file is one example, and every ballot a response.
 
     Files are of types soc, soi, toc and toi (rankings) or cat (label sets), as their headers say;
@@ -310,18 +277,13 @@ class PrefLib(Export):
         validator=attrs.validators.optional(attrs.validators.in_(("excluded", "unknown"))),
     )
     category: str | None = None
-    example: str | None = attrs.field(
-        default=None, validator=attrs.validators.optional(attrs.validators.min_len(1))
-    )
+    example: str | None = attrs.field(default=None, validator=base.NOT_EMPTY)
 
     def recognises(self, path: Path, head: bytes) -> bool:
         """Return whether there is a header of PrefLib, or the numbers of an older file."""
         if path.is_dir():
             found = _files(path)
-            if not found:
-                return False
-            with found[0].open("rb") as file:
-                return self.recognises(found[0], file.read(65_536))
+            return bool(found) and self.recognises(found[0], file_opening(found[0], "annotations"))
         text = head.removeprefix(b"\xef\xbb\xbf").lstrip()
         if text.startswith(b"#"):
             return _HEADER.search(_ANY_END.sub(b"\n", text)) is not None
@@ -329,7 +291,7 @@ class PrefLib(Export):
         numbers = first.strip().isdigit() and bool(rest) and rest[0].startswith(b"1,")
         return _is_ballots(path) and numbers
 
-    def content(self, path: Path, labels: Sequence[str] | None) -> Content:
+    def content(self, path: Path, labels: base.Labels) -> base.Content:
         if path.is_dir():
             profiles = self._in_folder(path)
         else:
@@ -342,12 +304,12 @@ class PrefLib(Export):
             what = f" holds {lines}{several(number, 'alternative')}, first {shorter[0]}"
             expected = "the meaning of that, which the format leaves open: excluded = the others "
             expected += "come after all that are named; unknown = they were not compared"
-            do = as_typed("preflib", 'unlisted = "excluded"')
+            do = base.as_argument("preflib", unlisted="excluded")
             do += ' where voters could name every label, "unknown" where they could not'
-            raise refused("unlisted-unsaid", what, expected, "no word", do, places=shorter)
+            raise base.refused("unlisted-unsaid", what, expected, "no word", do, places=shorter)
         # A declared label that was on no ballot was not compared.
         beyond = labels is not None and not set(labels) <= set(first.alternatives)
-        return Content(
+        return base.Content(
             kind="label-set" if first.type == "cat" else "partial-ranking",
             responses=[r for name, of in profiles.items() for r in self._responses(name, of)],
             examples=profiles,
@@ -359,43 +321,39 @@ class PrefLib(Export):
     def _in_folder(self, folder: Path) -> dict[str, Profile]:
         """Return what the files of a folder hold, by example."""
         if self.example is not None:
-            what = " is a folder, whose examples are called as its files"
+            what, got = " is a folder of several examples", f"example {quoted(self.example)}"
             expected = "the name of an example where there is one file"
-            got = f"example {quoted(self.example)}"
-            raise refused("example-unfit", what, expected, got, "leave example out")
-
+            raise base.refused("example-unfit", what, expected, got, "leave example out")
         found: dict[str, Profile] = {}
         for path in _files(folder):
             profile = read_profile(path, f"{folder.name}/{path.relative_to(folder).as_posix()}")
-            if path.stem in found:
-                what = f" is of example {path.stem}, as {found[path.stem].source} is"
-                do = "move one of them elsewhere; a file of another type holds the same ballots"
-                with about(profile.source):
-                    raise refused("example-twice", what, "one file per example", "two", do)
+            with base.about(profile.source):
+                if path.stem in found:
+                    what = f" is of example {path.stem}, as {found[path.stem].source} is"
+                    do = "move one of them elsewhere; a file of another type has the same ballots"
+                    raise base.refused("example-twice", what, "one file per example", "two", do)
             found[path.stem] = profile
         if not found:
             expected = "files that end in " + listed(f".{kind}" for kind in TYPES)
-            do = "name the folder that holds them"
-            raise refused("file-empty", " holds no file of ballots", expected, "none", do)
+            raise base.refused("file-empty", " holds no file of ballots", expected, "none")
         first = next(iter(found.values()))
         for other in found.values():
             differ = sorted(set(first.alternatives) ^ set(other.alternatives))
-            with about(other.source):
+            with base.about(other.source):
                 if differ:
                     what = f" has other alternatives than {first.source}"
-                    expected = "the same names in every file of a folder"
-                    got = f"only one of the two has {listed(map(short, differ))}"
+                    got = f"only one of the two has {listed(map(base.short, differ))}"
                     do = "read those files one by one, or fix the names"
-                    name = "alternatives-differ"
-                    raise refused(name, what, expected, got, do, alternatives=differ)
+                    name, expected = "alternatives-differ", "the same names in every file"
+                    raise base.refused(name, what, expected, got, do, alternatives=differ)
                 if (first.type == "cat") != (other.type == "cat"):
                     what = f" is of type {other.type}, {first.source} of type {first.type}"
                     expected, do = "either orders or categories", "put them into two folders"
-                    raise refused("types-mixed", what, expected, "both", do)
+                    raise base.refused("types-mixed", what, expected, "both", do)
         return found
 
     def _responses(self, example: str, profile: Profile) -> Iterator[Response]:
-        with about(profile.source):
+        with base.about(profile.source):
             chosen = self._category(profile)
         for ballot in profile.ballots:
             groups = [[profile.alternatives[at - 1] for at in group] for group in ballot.groups]
@@ -410,15 +368,15 @@ class PrefLib(Export):
     def _category(self, profile: Profile) -> int | None:
         """Return the place of the category that is read; None in files of orders."""
         categories = profile.categories
-        if not categories:
-            if self.category is None:
-                return None
+        if categories:
+            typed, errors = ("preflib", "category"), ("category-unsaid", "category-missing")
+            chosen = base.choose(typed, "categories", categories, self.category, errors)
+            return categories.index(chosen)
+        if self.category is not None:
             got = f"type {profile.type}, category {quoted(self.category)}"
             expected, do = "a file of type cat, or no category", "leave category out"
-            raise refused("category-unfit", " has no categories", expected, got, do)
-        names = ("category-unsaid", "category-missing")
-        typed = ("preflib", "category")
-        return categories.index(choose(typed, "categories", categories, self.category, names))
+            raise base.refused("category-unfit", " has no categories", expected, got, do)
+        return None
 
 
 def _is_ballots(path: Path) -> bool:
@@ -426,4 +384,4 @@ def _is_ballots(path: Path) -> bool:
 
 
 def _files(folder: Path) -> list[Path]:
-    return [path for path in files_below(folder, "*") if _is_ballots(path)]
+    return [path for path in base.files_below(folder, "*") if _is_ballots(path)]

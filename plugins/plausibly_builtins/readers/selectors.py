@@ -34,9 +34,8 @@ class Selectors(Reader):
         """Return the annotation table in the file, of kind ``partial-ranking``."""
         with about(path.name):
             if labels is None:
-                what, expected = " holds indices and no label names", "names in their order"
-                do = "--labels labels.txt (one name per line)"
-                raise refused("labels-unnamed", what, expected, "", do)
+                what, do = " holds no label names", 'labels="labels.txt" (one name per line)'
+                raise refused("labels-unnamed", what, "names in their order", "", do)
             cases = _filled(read_json(path, expected="nested lists of indices"), 0, "")
             examples: list[int] = []
             mentions: list[tuple[int, int, int]] = []
@@ -61,7 +60,6 @@ class Selectors(Reader):
 
 
 def _ranks(blocks: object, labels: Sequence[str], where: str) -> dict[int, int]:
-    """Return the rank of each label in a ranking."""
     ranks: dict[int, int] = {}
     for rank, indices in enumerate(_filled(blocks, 2, where), start=1):
         place = f"{where}, block {rank}"
@@ -70,7 +68,7 @@ def _ranks(blocks: object, labels: Sequence[str], where: str) -> dict[int, int]:
             if label is None or not 0 <= label < len(labels):
                 many = several(len(labels), "label")
                 expected = f"an index from 0 to {len(labels) - 1}: {many} are declared"
-                got, do = json_shown(index), "declare all, in order: --labels labels.txt"
+                got, do = json_shown(index), 'declare all, in order: labels="labels.txt"'
                 what = f"{place} names label {got}"
                 raise refused("label-index", what, expected, got, do, place=place[2:])
             if label in ranks:

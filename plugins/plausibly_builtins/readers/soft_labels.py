@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import repeat
 from pathlib import Path
 
 import attrs
@@ -18,15 +19,7 @@ from plausibly.plugin.readers import (
     first_rows,
     json_shown,
 )
-from plausibly_builtins.readers.base import (
-    Content,
-    Entry,
-    as_typed,
-    check_named,
-    columns_missing,
-    refused,
-    short,
-)
+from plausibly_builtins.readers import base
 from plausibly_builtins.readers.label_columns import (
     COUNT,
     LabelColumns,
@@ -93,55 +86,43 @@ class SoftLabels(LabelColumns):
         rows = first_rows(path, head)
         if len(rows) < 2 or len({len(row) for row in rows}) > 1 or "label" in rows[0]:
             return False
-        names = self._name_columns(rows[0])
-        if None in names or not {*names, *self.ignore} <= set(rows[0]):
+        taken = {*self._name_columns(rows[0]), *self.ignore}
+        if not taken <= {*rows[0]}:
             return False
-        cells = [
-            cell
-            for name, *column in zip(*rows, strict=True)
-            if name not in (*names, *self.ignore)
-            for cell in column
-        ]
+        columns = [column for name, *column in zip(*rows, strict=True) if name not in taken]
+        cells = [cell for column in columns for cell in column]
         return all(map(_NUMBER.fullmatch, cells)) and not all(map(COUNT.fullmatch, cells))
 
-    def array_content(self, path: Path, found: NamedArray, labels: Sequence[str] | None) -> Content:
-        columns = labels_of(found, labels)
-        names = found.examples or [str(row) for row in range(len(found.values))]
+    def array_content(self, path: Path, found: NamedArray, labels: base.Labels) -> base.Content:
+        columns = labels_of("soft-labels", found, labels)
+        values = found.values.astype(float).tolist()
+        names = found.examples or [str(row) for row in range(len(values))]
         places = [f"row {counted(row + 1)}" for row in range(len(names))]
         check_names(names, "example", places)
-        rows: list[Response] = []
-        numbers = found.values.astype(float).tolist()
-        for name, place, row in zip(names, places, numbers, strict=True):
-            weights = _weights(place, zip(columns, map(repr, row), strict=True))
-            rows.append(Response(example=name, annotator=None, answer=weights, place=place))
+        cells = (dict(zip(columns, map(repr, row), strict=True)) for row in values)
+        rows = zip(names, repeat(None), places, cells, strict=False)
         return _content(rows, columns, labels, anonymous=True)
 
-    def rows_content(self, table: TextTable, labels: Sequence[str] | None) -> Content:
+    def table_content(self, table: TextTable, labels: base.Labels) -> base.Content:
+        self.check_rows(table)
         examples, annotators = self._name_columns(table.header)
         if examples is None:
             do = example_hint("soft-labels", table)
-            raise columns_missing(table, "names of examples", "a column example", do)
+            raise base.columns_missing(table, "names of examples", "a column example", do)
         wanted = [name for name in (examples, annotators) if name is not None]
         columns = [name for name in table.header if name not in (*wanted, *self.ignore)]
-        typed = as_typed("soft-labels", 'ignore = ["COLUMN"]')
+        typed = base.as_argument("soft-labels", ignore=["COLUMN"])
         table.need([*wanted, *columns], do=f"{typed}, with columns that are there")
         if not columns:
             expected = "names of examples, then one column per label"
-            raise columns_missing(table, "weights", expected, "add one per label")
+            raise base.columns_missing(table, "weights", expected, "add one per label")
         names = table.column(examples)
-        check_named(table, names, "example", "name it, or remove that row")
+        base.check_named(table, names)
         people = [""] * len(table) if annotators is None else table.column(annotators)
         places = [table.place(row).removeprefix(f"{table.whose} ") for row in range(len(table))]
-        cells = zip(*map(table.column, columns), strict=True)
-        rows = [
-            Response(
-                example=name,
-                annotator=person or None,
-                answer=_weights(place, zip(columns, row, strict=True)),
-                place=place,
-            )
-            for name, person, place, row in zip(names, people, places, cells, strict=True)
-        ]
+        every = zip(*map(table.column, columns), strict=True)
+        cells = (dict(zip(columns, row, strict=True)) for row in every)
+        rows = zip(names, people, places, cells, strict=True)
         return _content(rows, columns, labels, anonymous=annotators is None)
 
     def _name_columns(self, header: Sequence[str]) -> tuple[str | None, str | None]:
@@ -149,71 +130,76 @@ class SoftLabels(LabelColumns):
         example = _first_of(_EXAMPLES, header) if self.example is None else self.example
         return example, _first_of(_ANNOTATORS, header) if self.annotator is None else self.annotator
 
-    def lines_content(self, path: Path, labels: Sequence[str] | None) -> Content:
-        do = "name it, or remove that line"
-        entries = named_objects(path, "soft-labels", self.example, do)
+    def lines_content(self, path: Path, labels: base.Labels) -> base.Content:
+        entries = named_objects(path, "soft-labels", self.example)
         keys = {key for _, _, entry in entries for key in entry}
         who = _first_of(_ANNOTATORS, keys) if self.annotator is None else self.annotator
-        rows: list[Response] = []
-        for line, name, entry in entries:
-            place = f"line {counted(line)}"
-            weights = _weights(place, self._pairs(line, entry, labels))
-            by = None if who is None else key_text(line, entry, who) or None
-            rows.append(Response(example=name, annotator=by, answer=weights, place=place))
+        rows = (
+            (
+                name,
+                None if who is None else key_text(line, entry, who),
+                f"line {counted(line)}",
+                self._cells(line, entry, labels),
+            )
+            for line, name, entry in entries
+        )
         return _content(rows, None, labels, anonymous=who is None)
 
-    def _pairs(
-        self, line: int, entry: Entry, labels: Sequence[str] | None
-    ) -> Iterator[tuple[str, str]]:
-        """Yield label and weight as written: by key, or in the order of the declared labels."""
+    def _cells(self, line: int, entry: base.Entry, labels: base.Labels) -> dict[str, str]:
+        """Return weights as written: by key, or in the order of the declared labels."""
         wanted = _FIELDS if self.field is None else (self.field,)
         key = _first_of(wanted, entry)
         found = None if key is None else entry[key]
-        if isinstance(found, dict):
-            pairs = list(found.items())
-        elif not isinstance(found, list):
-            expected = f"{listed(map(quoted, wanted))}: a weight by label, or a list of them"
-            got = listed(map(short, entry)) if key is None else json_shown(found)
-            what, do = f" line {counted(line)} holds no weights", 'field = "KEY"'
-            do, seen = as_typed("soft-labels", do), list(entry)
-            raise refused("key-missing", what, expected, got, do, line=line, seen=seen)
-        else:
+        if isinstance(found, list):
             names = labels_in_order(len(found), labels, "weight", f" line {counted(line)}")
-            pairs = list(zip(names, found, strict=True))
-        for label, weight in pairs:
-            yield label, str(weight) if isinstance(weight, JsonNumber) else json_shown(weight)
+            found = dict(zip(names, found, strict=True))
+        if not isinstance(found, dict):
+            expected = f"{listed(map(quoted, wanted))}: a weight by label, or a list of them"
+            got = listed(map(base.short, entry)) if key is None else json_shown(found)
+            what = f" line {counted(line)} holds no weights"
+            do, seen = base.as_argument("soft-labels", field="KEY"), list(entry)
+            raise base.refused("key-missing", what, expected, got, do, line=line, seen=seen)
+        return {
+            label: str(weight) if isinstance(weight, JsonNumber) else json_shown(weight)
+            for label, weight in found.items()
+        }
 
 
 def _content(
-    responses: Sequence[Response],
+    rows: Iterable[tuple[str, str | None, str, Mapping[str, str]]],
     columns: Sequence[str] | None,
-    labels: Sequence[str] | None,
+    labels: base.Labels,
     *,
     anonymous: bool,
-) -> Content:
+) -> base.Content:
+    """Return the responses of rows: example, annotator, place, and weight by label."""
+    responses = [
+        Response(example=name, annotator=who or None, answer=_weights(place, cells), place=place)
+        for name, who, place, cells in rows
+    ]
     check_names(columns or [], "label")
     if labels is not None and columns is not None:
-        check_columns(columns, labels, reader="soft-labels", does="gives weight to")
-    return Content(kind="soft-label", responses=responses, offered=columns, anonymous=anonymous)
+        check_columns("soft-labels", columns, labels)
+    return base.Content(
+        kind="soft-label", responses=responses, offered=columns, anonymous=anonymous
+    )
 
 
-def _weights(place: str, cells: Iterable[tuple[str, str]]) -> dict[str, float]:
+def _weights(place: str, cells: Mapping[str, str]) -> dict[str, float]:
     """Return the weights of a row; one of 0 only names its label."""
     found: dict[str, float] = {}
-    for label, cell in cells:
+    for label, cell in cells.items():
         weight = float(cell) if _NUMBER.fullmatch(cell) else math.nan
         if not 0 <= weight < math.inf:
-            what = f" {place}: the weight of {short(label)} is none"
+            what = f" {place}: the weight of {base.short(label)} is none"
             got = quoted(cell if len(cell) <= 40 else f"{cell[:39]}…")
-            do = "write decimals with a point" if "," in cell else "fix or remove that row"
-            expected = "a finite number, 0 or more"
-            raise refused("weights-invalid", what, expected, got, do, label=label)
+            expected = "a finite number, 0 or more, with a point for decimals"
+            raise base.refused("weights-invalid", what, expected, got, label=label)
         found[label] = weight
     total = sum(found.values())
     if not 0 < total < math.inf:
         what, expected = f" {place} gives no label any weight", "a weight above 0, a finite sum"
-        do = "fix or remove that row"
-        raise refused("weights-zero", what, expected, f"a sum of {total:g}", do)
+        raise base.refused("weights-zero", what, expected, f"a sum of {total:g}")
     return found
 
 

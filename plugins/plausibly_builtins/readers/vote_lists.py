@@ -3,23 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import attrs
 
 from plausibly.plugin import counted, listed, quoted
 from plausibly.plugin.readers import Response, json_shown
-from plausibly_builtins.readers.base import (
-    Content,
-    Entry,
-    Export,
-    as_typed,
-    line_refused,
-    reason,
-    refused,
-    short,
-)
+from plausibly_builtins.readers import base
 from plausibly_builtins.readers.label_columns import (
     check_names,
     first_object,
@@ -31,7 +22,7 @@ _FIELDS = ("annotator_labels", "label_distribution")
 
 
 @attrs.frozen(kw_only=True)
-class VoteLists(Export):
+class VoteLists(base.Export):
     """Read JSON Lines with the votes of one example per object: lists of labels, or of annotators.
 
     A list holds one label per vote, of unknown annotators: SNLI and MultiNLI have up to five in
@@ -59,57 +50,62 @@ class VoteLists(Export):
         entry = first_object(head) if is_lines(path) else {}
         return any(_is_votes(entry.get(key)) for key in self._keys())
 
-    def content(self, path: Path, labels: Sequence[str] | None) -> Content:
-        do = "name it, or remove that line"
-        entries = named_objects(path, "vote-lists", self.example, do)
+    def content(self, path: Path, labels: base.Labels) -> base.Content:
+        entries = named_objects(path, "vote-lists", self.example)
         places = [f"line {counted(line)}" for line, _, _ in entries]
-        check_names([name for _, name, _ in entries], "example", places)
+        names = [name for _, name, _ in entries]
+        check_names(names, "example", places)
         offered: dict[str, None] = {}
         empty = 0
         responses: list[Response] = []
         for place, (line, name, entry) in zip(places, entries, strict=True):
             votes = self._votes(line, entry)
+            shared = Response(example=name, annotator=None, answer=None, place=place)
             if isinstance(votes, Mapping):
                 offered |= dict.fromkeys(votes)
-                responses += _by_annotator(line, name, votes)
-                continue
-            cast = Counter(vote for vote in votes if vote not in self.no_vote)
-            empty += len(votes) - cast.total()
-            responses += [
-                Response(
-                    example=name, annotator=None, answer=label, weight=float(count), place=place
-                )
-                for label, count in cast.items()
-            ]
-        return Content(
+                for label, people in votes.items():
+                    named = attrs.evolve(
+                        shared, answer=label, place=f"{place}, {base.short(label)}"
+                    )
+                    responses += [attrs.evolve(named, annotator=who) for who in people]
+            else:
+                cast = Counter(vote for vote in votes if vote not in self.no_vote)
+                empty += len(votes) - cast.total()
+                each = cast.items()
+                responses += [attrs.evolve(shared, answer=one, weight=float(n)) for one, n in each]
+        return base.Content(
             kind="single-label",
             responses=responses,
-            examples=[name for _, name, _ in entries],
+            examples=names,
             offered=sorted(offered) if offered else None,
             anonymous=True,
-            left_out={reason(empty, "place", "a vote"): empty},
+            left_out={base.reason(empty, "place", "a vote"): empty},
         )
 
     def _keys(self) -> tuple[str, ...]:
         return _FIELDS if self.field is None else (self.field,)
 
-    def _votes(self, line: int, entry: Entry) -> Sequence[str] | Mapping[str, Sequence[str]]:
-        """Return the votes of an object: labels, or annotators by label."""
+    def _votes(self, line: int, entry: base.Entry) -> Sequence[str] | Mapping[str, Sequence[str]]:
         keys = [key for key in self._keys() if key in entry]
         if len(keys) != 1:
             what = f" line {counted(line)} holds {'votes twice' if keys else 'no votes'}"
             expected = f"one key among {listed(map(quoted, self._keys()))}"
-            got = listed(map(short, keys or entry)) or "an empty object"
-            do, seen = as_typed("vote-lists", 'field = "KEY"'), list(entry)
-            raise refused("key-missing", what, expected, got, do, line=line, seen=seen)
+            got = listed(map(base.short, keys or entry)) or "an empty object"
+            do, seen = base.as_argument("vote-lists", field="KEY"), list(entry)
+            raise base.refused("key-missing", what, expected, got, do, line=line, seen=seen)
         votes = entry[keys[0]]
         if isinstance(votes, list) and _is_votes(votes):
             return [str(vote) for vote in votes]
         if isinstance(votes, dict) and _is_votes(votes):
+            for people in votes.values():
+                if len(set(people)) < len(people):
+                    what, got = " lists an annotator twice under one label", json_shown(people)
+                    expected = "each annotator once"
+                    raise base.line_refused(line, "votes-unlike", what, expected, got)
             return {label: [str(who) for who in people] for label, people in votes.items()}
         expected = 'a list of labels, or annotators by label: {"cat": ["ann", "bo"], "dog": []}'
         what = f" holds no votes as {quoted(keys[0])}"
-        raise line_refused(line, "votes-unlike", what, expected, json_shown(votes))
+        raise base.line_refused(line, "votes-unlike", what, expected, json_shown(votes))
 
 
 def _is_votes(value: object) -> bool:
@@ -120,15 +116,3 @@ def _is_votes(value: object) -> bool:
             for label, people in value.items()
         )
     return isinstance(value, list) and all(isinstance(vote, str) for vote in value)
-
-
-def _by_annotator(line: int, name: str, votes: Mapping[str, Sequence[str]]) -> Iterator[Response]:
-    for label, people in votes.items():
-        twice = [who for who, count in Counter(people).items() if count > 1]
-        if twice:
-            what = f" lists {short(twice[0])} twice under one label"
-            got = json_shown(list(people))
-            raise line_refused(line, "votes-unlike", what, "each annotator once", got)
-        for who in people:
-            place = f"line {counted(line)}, {short(label)}"
-            yield Response(example=name, annotator=who, answer=label, place=place)

@@ -19,17 +19,7 @@ from plausibly.plugin import (
     several,
 )
 from plausibly.plugin.readers import Response, TextTable, first_rows, names_examples, read_table
-from plausibly_builtins.readers.base import (
-    Content,
-    TableExport,
-    as_typed,
-    check_named,
-    columns_missing,
-    refused,
-    toml_list,
-    warn_missing_words,
-    warn_of,
-)
+from plausibly_builtins.readers import base
 
 _ROWS = 4  # in fewer, two annotators who never agree are nothing special
 _LINE_END = re.compile(r"\r\n|\r|\n")
@@ -44,11 +34,11 @@ _PERSON = re.compile(
 Places: TypeAlias = Sequence[tuple[int, str]]
 """Places of columns, and the names of their annotators."""
 
-_NO_HEADER = as_typed("wide-table", "header = false") + ", if that row is no header"
+_NO_HEADER = base.as_argument("wide-table", header=False) + ", if that row is no header"
 
 
 @attrs.frozen(kw_only=True)
-class WideTable(TableExport):
+class WideTable(base.TableExport):
     """Read CSV, TSV or Parquet with one row per example and one column per annotator.
 
     Every value is kept as the text that was written; an empty cell is no response: this
@@ -81,9 +71,7 @@ class WideTable(TableExport):
     annotators: tuple[str, ...] = ()
     ignore: tuple[str, ...] = ()
     missing: tuple[str, ...] = ()
-    separator: str | None = attrs.field(
-        default=None, validator=attrs.validators.optional(attrs.validators.min_len(1))
-    )
+    separator: str | None = attrs.field(default=None, validator=base.NOT_EMPTY)
     integers: bool = False
     delimiter: str | None = None
 
@@ -93,52 +81,51 @@ class WideTable(TableExport):
         if not rows or not rows[0] or len({len(row) for row in rows}) > 1:
             return False
         named = rows[0] if self.header else tuple(str(at + 1) for at in range(len(rows[0])))
-        if not {*self._mentioned(), *self.ignore} <= set(named):
+        if not {*self.annotators, *self.ignore, self.example} - {None} <= set(named):
             return False
-        if self.annotators:
-            return True
         people = [name for name in named if _PERSON.fullmatch(name.strip())]
-        others = [name for name in named if name not in people and name not in self.ignore]
-        return len(people) > 1 and len(others) < 2
+        others = [name for name in named if name not in (*people, *self.ignore)]
+        return bool(self.annotators) or (len(people) > 1 and len(others) < 2)
 
-    def _mentioned(self) -> list[str]:
-        return [*self.annotators, *([] if self.example is None else [self.example])]
-
-    def read(self, path: Path, labels: Sequence[str] | None) -> AnnotationTable:
+    def read(self, path: Path, labels: base.Labels) -> AnnotationTable:
         table = read_table(
             path, role="annotations", header=self.header, delimiter=self.delimiter, unique=False
         )
         return self.from_table(table, labels)
 
-    def table_content(self, table: TextTable, labels: Sequence[str] | None) -> Content:
+    def table_content(self, table: TextTable, labels: base.Labels) -> base.Content:
         example, annotators = self._columns(table, labels)
         if example is None:
             names, blank = _positions(table)
         else:
             names, blank = list(table.columns[example]), []
-            check_named(table, names, "example", "name it, or remove the row")
+            base.check_named(table, names)
         if labels is None:
             self._warn(table, annotators)
-        return Content(
+        offered = [table.offered.get(name) for _, name in annotators]
+        every = dict.fromkeys(label for of in offered for label in of or ())
+        return base.Content(
             kind="single-label" if self.separator is None else "label-set",
             responses=self._responses(table, annotators, names),
             examples=[*names, *blank],
             annotators=[name for _, name in annotators],
-            offered=self._offered(table, annotators),
+            # Labels that every column could hold, where all columns say it.
+            offered=None
+            if self.separator is not None or None in offered
+            else [label for label in every if label and label not in self.missing],
         )
 
     def _warn(self, table: TextTable, annotators: Places) -> None:
-        """Warn of labels that may be no labels, or whole numbers."""
         cells = Counter(c for place, _ in annotators for c in table.columns[place] if c)
         for text in self.missing:
             cells.pop(text, None)
-        warn_missing_words(table.whose, cells, _BLANKS)
+        base.warn_missing_words(table.whose, cells, _BLANKS)
         if cells and not self.integers and all(map(_DECIMAL.fullmatch, cells)):
             kept = f"{several(cells.total(), 'label')} {listed(map(quoted, cells))}"
-            what = f": {kept} are kept as text"
+            what, name = f": {kept} are kept as text", "labels-like-decimals"
             expected = "names of labels; are they whole numbers, made decimals by empty cells?"
-            do, labels = as_typed("wide-table", "integers = true") + ", if they are", dict(cells)
-            warn_of(table.whose, "labels-like-decimals", what, expected, "", do, labels=labels)
+            do = base.as_argument("wide-table", integers=True) + ", if they are"
+            base.warn_of(table.whose, name, what, expected, "", do, labels=dict(cells))
 
     def _responses(
         self, table: TextTable, annotators: Places, names: Sequence[str]
@@ -159,23 +146,16 @@ class WideTable(TableExport):
                     place=f"{table.unit} {counted(table.lines[row])}, column {annotator}",
                 )
 
-    def _offered(self, table: TextTable, annotators: Places) -> list[str] | None:
-        """Return the labels that every column says it could hold, in their order."""
-        found = [table.offered.get(name) for _, name in annotators]
-        if self.separator is not None or any(labels is None for labels in found):
-            return None
-        every = dict.fromkeys(label for labels in found for label in labels or ())
-        return [label for label in every if label and label not in self.missing]
-
     def _columns(
-        self, table: TextTable, labels: Sequence[str] | None
+        self, table: TextTable, labels: base.Labels
     ) -> tuple[int | None, list[tuple[int, str]]]:
-        """Return the place of the column of the examples, and those of the annotators, by name."""
+        """Return the place of the names of examples, and those of the annotators' columns."""
         _check_header(table)
         example = self._example(table)
         # What is ignored has to be there, and may hold anything.
-        needed = [*self._mentioned(), *(name for name in self.ignore if name not in table.header)]
-        typed = as_typed("wide-table", 'example = "COLUMN"')
+        needed = [*self.annotators, *([] if self.example is None else [self.example])]
+        needed += [name for name in self.ignore if name not in table.header]
+        typed = base.as_argument("wide-table", example="COLUMN")
         table.need(needed, do=f"{typed}, with names of columns that are there")
         taken = {*self.ignore, *([] if example is None else [table.header[example]])}
         wanted = [
@@ -185,8 +165,7 @@ class WideTable(TableExport):
         ]
         if not wanted:
             expected = "one column per annotator, besides the names of the examples"
-            do = "--reader wide-table on another file, or ignore fewer columns"
-            raise columns_missing(table, "an annotator", expected, do)
+            raise base.columns_missing(table, "an annotator", expected, "ignore fewer columns")
         table.need([name for _, name in wanted], do="ignore what is no annotator")
         if not self.annotators:
             if example is None and self.example is None and _names_first(table, wanted, labels):
@@ -195,33 +174,27 @@ class WideTable(TableExport):
         return example, wanted
 
     def _example(self, table: TextTable) -> int | None:
-        """Return the place of the column that names the examples, as the header says."""
+        header, taken = table.header, (*self.annotators, *self.ignore)
         if self.example is not None:
-            return table.header.index(self.example) if self.example in table.header else None
-        for name in _EXAMPLE if table.named else ():
-            free = name in table.header and name not in (*self.annotators, *self.ignore)
-            if free and (name or table.header[0] == name):
-                return table.header.index(name)
-        return None
+            return header.index(self.example) if self.example in header else None
+        names = [name for name in _EXAMPLE if table.named and name in header and name not in taken]
+        return next((header.index(name) for name in names if name or not header[0]), None)
 
 
 def _check_header(table: TextTable) -> None:
-    """Raise an error where names repeat, or where a column with content has none."""
     counts = Counter(name for name in table.header if name)
     twice = [name for name, count in counts.items() if count > 1]
     if twice:
         what = f" names {listed(map(quoted, twice))} {counts[twice[0]]} times in its first row"
-        expected = "one column per annotator, each with a name of its own"
-        got = listed(table.header)
-        raise refused("columns-repeat", what, expected, got, _NO_HEADER, columns=twice)
+        expected, got = "a name of its own for each column", listed(table.header)
+        raise base.refused("columns-repeat", what, expected, got, _NO_HEADER, columns=twice)
     empty = [place for place, name in enumerate(table.header) if not name]
     unnamed = [place for place in empty if place and any(table.columns[place])]
     if unnamed:
         places = listed(place + 1 for place in unnamed)
         what = f" has {several(len(unnamed), 'column')} without a name ({places})"
-        expected = "the name of an annotator above each column"
-        do = f"name them in the first row, or {_NO_HEADER}"
-        raise refused("columns-unnamed", what, expected, "an empty cell", do)
+        expected, do = "the name of an annotator", f"name them in the first row, or {_NO_HEADER}"
+        raise base.refused("columns-unnamed", what, expected, "an empty cell", do)
 
 
 def _names_first(table: TextTable, wanted: Places, declared: Sequence[str] | None) -> bool:
@@ -236,8 +209,8 @@ def _names_first(table: TextTable, wanted: Places, declared: Sequence[str] | Non
         return False
     what = f": column {quoted(name)} is taken for the names of the examples"
     expected, got = "a column example, or its name", "another text in each row, which is no label"
-    do = as_typed("wide-table", f'example = "{name}"') + ", to say that it is"
-    warn_of(table.whose, "example-column", what, expected, got, do, column=name)
+    do = base.as_argument("wide-table", example=name) + ", to say that it is"
+    base.warn_of(table.whose, "example-column", what, expected, got, do, column=name)
     return True
 
 
@@ -254,20 +227,19 @@ def _apart(table: TextTable, wanted: Places, declared: Sequence[str] | None) -> 
 
 
 def _check_unclear(
-    table: TextTable,
-    wanted: Places,
-    example: int | None,
-    declared: Sequence[str] | None,
+    table: TextTable, wanted: Places, example: int | None, declared: Sequence[str] | None
 ) -> None:
     """Raise an error where a column has another text in every row: it names, or describes."""
     names = [name for _, name in wanted]
+    if len(names) < 2:
+        return
     labels = set().union(*(table.columns[place] for place, _ in wanted))
-    if table.named and len(names) > 1 and labels.issuperset(names):
+    if table.named and labels.issuperset(names):
         what = ": every column is called as a label that its rows name"
-        do = f"{_NO_HEADER}; annotators = {toml_list(names)}, if it is"
+        do = f"{_NO_HEADER}; {base.as_argument('wide-table', annotators=names)}, if it is"
         expected, got = "names of annotators in the first row", listed(map(quoted, names))
-        raise refused("header-unclear", what, expected, got, do)
-    if len(names) > 1 and len(table) >= (2 if example is None else _ROWS):
+        raise base.refused("header-unclear", what, expected, got, do)
+    if len(table) >= (2 if example is None else _ROWS):
         unclear = _apart(table, wanted, declared)
         if unclear:
             what = "has another text in every row, which no other column has"
@@ -277,15 +249,13 @@ def _check_unclear(
 def _unclear(
     table: TextTable, unclear: Sequence[str], what: str, *, named: bool = False
 ) -> InputError:
-    """Return the error about columns that may be of no annotator."""
-    ignore = f"ignore = {toml_list(unclear)}"
-    do = f"{as_typed('wide-table', ignore)}, if it is of no annotator"
+    do = base.as_argument("wide-table", ignore=unclear) + ", if it is of no annotator"
     if not named:
-        typed = as_typed("wide-table", f'example = "{unclear[0]}"')
-        do = f"{typed}, if it names the examples; {ignore}, if it is of no annotator"
+        typed = base.as_argument("wide-table", example=unclear[0])
+        do = f"{typed}, if it names the examples; {do}"
     what, expected = f": column {quoted(unclear[0])} {what}", "labels, one column per annotator"
     got = listed(map(quoted, table.column(unclear[0])))
-    return refused("columns-unclear", what, expected, got, do, columns=unclear)
+    return base.refused("columns-unclear", what, expected, got, do, columns=unclear)
 
 
 def _positions(table: TextTable) -> tuple[list[str], list[str]]:
@@ -299,9 +269,8 @@ def _positions(table: TextTable) -> tuple[list[str], list[str]]:
         if row == 0 and table.named and line > due:
             what, got = f" has blank rows before line {counted(line)}", line - due
             expected = "examples from the first row on, since nothing names them"
-            do = "remove them, or name the examples in a column: "
-            do += as_typed("wide-table", 'example = "COLUMN"')
-            raise refused("rows-blank", what, expected, several(got, "blank row"), do)
+            do = f"remove them, or {base.as_argument('wide-table', example='COLUMN')}"
+            raise base.refused("rows-blank", what, expected, several(got, "blank row"), do)
         for _ in range(line - due):
             blank.append(str(len(names) + len(blank)))
         names.append(str(len(names) + len(blank)))
