@@ -98,7 +98,7 @@ def test_other_coordinates_stay(check: Check, whose: str) -> None:
 @BOTH
 def test_a_column_of_a_data_frame_can_be_a_coordinate(check: Check, whose: str) -> None:
     column = pd.Series(["p1", "p2"], dtype="string")
-    found = check(array([[0.3, 0.7], [1, 0]]).assign_coords(patient=("example", column)))
+    found = check(array([[0.3, 0.7], [1.0, 0.0]]).assign_coords(patient=("example", column)))
     assert found.isel(example=[1])["patient"].values.tolist() == ["p2"]
 
 
