@@ -26,10 +26,10 @@ from plausibly.errors import (
     warn,
 )
 from plausibly.io import arrays, files, frames, text
+from plausibly.io.datasets import npz_names
 from plausibly.io.hints import NEEDED, columns_hint, guessed, readings
 from plausibly.io.json import json_head, read_json, read_json_lines
 from plausibly.io.label_tables import Names, is_table, names_of, table_from, with_coordinates
-from plausibly.io.pieces import npz_names
 from plausibly.progress import naming_if_slow
 from plausibly.protocols import ANNOTATION, READER, Annotation, ComponentLike, Reader
 from plausibly.registry.components import called

@@ -29,7 +29,7 @@ from plausibly.data.names import (
 )
 from plausibly.data.text_table import TextTable
 from plausibly.errors import InputError, listed, warn
-from plausibly.io import arrays, files, pieces, text
+from plausibly.io import arrays, datasets, files, text
 from plausibly.io.chunked import check_chunks, in_chunks
 from plausibly.io.delimited import decode, line
 from plausibly.io.json import parse_json
@@ -247,7 +247,7 @@ def write_sets(sets: xr.DataArray, path: Path | str, *, escape: bool = False) ->
     ]
     try:
         with together(path.parent) as part:
-            pieces.write_rows(part / path.name, [*COLUMNS, *map(cell, labels)], columns)
+            datasets.write_rows(part / path.name, [*COLUMNS, *map(cell, labels)], columns)
             path_beside = part / path.with_suffix(".json").name
             path_beside.write_text(f"{content}\n", encoding="utf-8")
     except OSError as reason:
