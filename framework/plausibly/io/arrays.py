@@ -38,7 +38,7 @@ from plausibly.data.names import (
 )
 from plausibly.data.text_table import TextTable
 from plausibly.errors import InputError, counted, listed
-from plausibly.io import files, frames, text
+from plausibly.io import files, text
 from plausibly.io.hints import names_examples
 from plausibly.io.label_tables import Names, names_of, table_from, with_coordinates
 from plausibly.io.text import numbers
@@ -46,7 +46,10 @@ from plausibly.io.text import numbers
 Array: TypeAlias = NDArray[Any]  # Any: whatever type a file says
 
 _MAGIC = b"\x93NUMPY"
-_HEADER = 10_000
+_HEADERS = {
+    (1, 0): np.lib.format.read_array_header_1_0,
+    (2, 0): np.lib.format.read_array_header_2_0,
+}
 # Bytes that an npz may unpack to: so many, and so many more for each byte of the file.
 _ROOM, _RATIO = 1 << 26, 200
 _LAST = 0x10FFFF  # of the characters of Unicode
@@ -64,13 +67,9 @@ def parse_npy(data: bytes, whose: str) -> Array:
     file = io.BytesIO(data)
     try:
         version = np.lib.format.read_magic(file)
-        if version == (1, 0):
-            header = np.lib.format.read_array_header_1_0(file, max_header_size=_HEADER)
-        elif version == (2, 0):
-            header = np.lib.format.read_array_header_2_0(file, max_header_size=_HEADER)
-        else:
+        if version not in _HEADERS:
             raise ValueError(f"numpy file format {version[0]}.{version[1]}")
-        shape, column_major, dtype = header
+        shape, column_major, dtype = _HEADERS[version](file, max_header_size=10_000)
         count = math.prod(shape)
         if count < 0 or dtype.names is not None:
             raise ValueError(f"shape {shape}, type {dtype}")
@@ -90,8 +89,9 @@ def parse_npy(data: bytes, whose: str) -> Array:
             whose=whose,
         )
     start = file.tell()
-    if len(data) - start < count * dtype.itemsize:
-        whole = f"{counted(start + count * dtype.itemsize)} bytes for shape {shape}, type {dtype}"
+    end = start + count * dtype.itemsize
+    if len(data) < end:
+        whole = f"{counted(end)} bytes for shape {shape}, type {dtype}"
         raise files.truncated(whose, "its last row", whole=whole, size=len(data))
     if dtype.itemsize == 0:
         return np.zeros(shape, dtype)
@@ -223,25 +223,21 @@ def load(path: Path | str, role: str, *, lazy: bool = False) -> xr.Dataset:
     read = xr.open_dataset if lazy else xr.load_dataset
     try:
         with LOCK:
-            dataset = decoded(read(source, engine=engine, decode_cf=False, **more))
+            raw = read(source, engine=engine, decode_cf=False, **more)
+            for variable in raw.variables.values():  # a stored 0 never means "nothing here"
+                for key in ("_FillValue", "missing_value"):
+                    if variable.attrs.get("add_offset", 0) == 0 and np.array_equal(
+                        variable.attrs.get(key, np.nan), 0
+                    ):
+                        del variable.attrs[key]
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", xr.SerializationWarning)  # NaN is refused later
+                dataset = xr.decode_cf(raw, decode_times=False)
             # Text that is no UTF-8 would only fail when it is looked at.
             return dataset if lazy else dataset.load()
     except Exception as reason:  # the parsers raise a dozen kinds on damaged files
         expected = "one as xarray writes it"
         raise files.damaged(path.name, reason, what=what, expected=expected) from reason
-
-
-def decoded(raw: xr.Dataset) -> xr.Dataset:
-    """Return a dataset as xarray decodes it, but that a stored 0 never means "nothing here"."""
-    for variable in raw.variables.values():
-        for key in ("_FillValue", "missing_value"):
-            if variable.attrs.get("add_offset", 0) == 0 and np.array_equal(
-                variable.attrs.get(key, np.nan), 0
-            ):
-                del variable.attrs[key]
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", xr.SerializationWarning)  # NaN is refused further on
-        return xr.decode_cf(raw, decode_times=False)
 
 
 def variable_of(
@@ -254,22 +250,16 @@ def variable_of(
 ) -> xr.DataArray:
     """Return the variable over ``example`` and ``label``, in that order."""
     more = {AUGMENTATION} if augmented else set()
-    fit = [
-        str(name) for name, array in dataset.items() if set(array.dims) - more == {EXAMPLE, LABEL}
-    ]
-    named = [name for name in usual if name in fit]
-    if wanted is not None:
-        candidates = [wanted] if wanted in fit else []
-    else:
-        candidates = fit if len(fit) == 1 else named
+    fit = [str(name) for name, a in dataset.items() if set(a.dims) - more == {EXAMPLE, LABEL}]
+    candidates = [name for name in fit if wanted in (None, name)]
+    if len(candidates) > 1:
+        candidates = [name for name in usual if name in fit]
     if len(candidates) != 1:
         shown = listed(f"{name} ({', '.join(map(str, a.dims))})" for name, a in dataset.items())
-        several = fit and wanted is None
+        has = listed(fit) if fit and wanted is None else f"no {wanted or 'predictions'}"
         raise InputError(
             "variable-missing",
-            f"{whose} has {listed(fit)}"
-            if several
-            else f"{whose} has no {wanted or 'predictions'}",
+            f"{whose} has {has}",
             expected="one variable over example and label",
             got=shown or "no variable",
             do=f"variable={quoted(fit[0])}" if fit else "name the dims example and label",
@@ -290,15 +280,12 @@ def stacked(
         raise text.unnamed(table, noun, view, unnamed)
     rows, planes = list(dict.fromkeys(examples)), list(dict.fromkeys(views))
     row_of = np.full((len(planes), len(rows)), -1, dtype=np.intp)
-    again: list[tuple[int, int]] = []
-    for row, place in enumerate(
-        zip(positions(planes, views), positions(rows, examples), strict=True)
-    ):
-        if row_of[place] >= 0:
-            again.append((int(row_of[place]), row))
-        row_of[place] = row
+    cell = positions(planes, views) * len(rows) + positions(rows, examples)
+    _, first_of, inverse = np.unique(cell, return_index=True, return_inverse=True)
+    again = np.flatnonzero(first_of[inverse] != np.arange(cell.size)).tolist()
+    row_of.flat[cell] = np.arange(cell.size)
     if again:
-        first, second = again[0]
+        first, second = int(first_of[inverse[again[0]]]), again[0]
         others = f", and {several(len(again) - 1, 'other')} again" if len(again) > 1 else ""
         raise InputError(
             "view-twice" if noun == "view" else "draws-incomplete",
@@ -308,7 +295,7 @@ def stacked(
             got=f"{several(len(again), 'row')} too many",
             do=f"keep one, or give the other {noun} a name of its own",
             whose=table.whose,
-            details={"examples": list(dict.fromkeys(examples[row] for _, row in again))},
+            details={"examples": list(dict.fromkeys(examples[row] for row in again))},
         )
     missing = row_of < 0
     if missing.any():
@@ -339,12 +326,11 @@ _INDEX = ("", "Unnamed: 0", "__index_level_0__")
 
 @attrs.frozen
 class Wanted:
-    """Which columns of a table are not of labels, whether rows may be views, who wrote it."""
+    """Which columns of a table are not of labels, and whether it holds plausibilities of ours."""
 
     example: str
     view: str | None = None
-    views_fit: bool = False
-    unique: bool = True
+    plausibilities: bool = False  # names of labels and of examples may repeat
     ours: bool = False
 
     def read(
@@ -359,7 +345,8 @@ class Wanted:
         if unnamed and not self.ours:
             raise text.unnamed(table, EXAMPLE, self.example, unnamed)
         do = "remove what is no label from the file"
-        may_be_views = self.views_fit and self.view is None and len(set(names)) < len(names)
+        repeated = self.view is None and len(set(names)) < len(names)
+        may_be_views = repeated and not self.plausibilities
         if may_be_views:
             do += ', or view="COLUMN", if it names views of an example'
         values = values_of(rest, do)
@@ -416,7 +403,7 @@ class Wanted:
             table.need([self.view], do=hint or "leave view out")
             taken.append(header.index(self.view))
         rest = [position for position in range(len(header)) if position not in taken]
-        if self.unique:
+        if not self.plausibilities:
             text.distinct([header[position] for position in rest], whose)
         if not rest:
             raise InputError(
@@ -430,32 +417,19 @@ class Wanted:
         return rest
 
 
-def from_table(
-    path: Path,
-    role: str,
-    example: str,
-    *,
-    unique: bool = True,
-    ours: bool = False,
-    view: str | None = None,
-    views_fit: bool = False,
-) -> NamedArray:
+def from_table(path: Path, role: str, wanted: Wanted) -> NamedArray:
     """Read a CSV, TSV or Parquet file: a column of example names, then a column a label."""
-    wanted = Wanted(example, view, views_fit, unique, ours)
     if files.opening(path, role, 4) == b"PAR1":
-        return _from_columns(path.name, text.read_columns(path, role), wanted)
+        return from_columns(path.name, text.read_columns(path, role), wanted)
     table = text.read_table(path, role=role, unique=False)
     return wanted.read(
         table, lambda rest, do: numbers(table, rest, rest=_REST, do=do), "a header and no rows"
     )
 
 
-def from_frame(frame: object, example: str, *, view: str | None = None) -> NamedArray:
-    """Read a data frame; parameters as in `from_table`, errors of `plausibly.io.frames` besides."""
-    return _from_columns(*frames.columns_of(frame), Wanted(example, view, views_fit=True))
+def from_columns(whose: str, columns: Sequence[text.Column], wanted: Wanted) -> NamedArray:
+    """Return the numbers in columns of a Parquet file or a frame."""
 
-
-def _from_columns(whose: str, columns: Sequence[text.Column], wanted: Wanted) -> NamedArray:
     def values_of(rest: list[int], do: str) -> Array:
         some = [columns[position] for position in rest]
         words = [column for column in some if column.content != "number"]

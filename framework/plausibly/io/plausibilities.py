@@ -44,7 +44,7 @@ from plausibly.data.plausibilities import (
 from plausibly.data.text_table import TextTable
 from plausibly.errors import InputError, listed, warn
 from plausibly.io import arrays, datasets, files, text
-from plausibly.io.arrays import Array
+from plausibly.io.arrays import Array, Wanted
 from plausibly.io.datasets import ABOUT, MARK, damaged
 from plausibly.io.label_tables import as_values
 from plausibly.io.text import numbers, plain, value_of
@@ -162,7 +162,8 @@ def _read_wide(path: Path, head: bytes, about: str | None) -> xr.DataArray:
     else:
         drawn = datasets.begins(head, [DRAW, EXAMPLE])
     view = DRAW if drawn else None
-    found = arrays.from_table(path, _ROLE, EXAMPLE, ours=about is not None, unique=False, view=view)
+    wanted = Wanted(EXAMPLE, view, plausibilities=True, ours=about is not None)
+    found = arrays.from_table(path, _ROLE, wanted)
     values, labels = found.values, found.labels or []
     if about is not None:
         known, more = datasets.decode(about, _KIND, whose)

@@ -31,7 +31,7 @@ from plausibly.data.states import with_left_out
 from plausibly.data.validate import Predictions
 from plausibly.errors import InputError, listed
 from plausibly.io import arrays, chunked, files, frames
-from plausibly.io.arrays import from_frame, from_table
+from plausibly.io.arrays import Wanted
 from plausibly.io.files import meaningless
 from plausibly.io.hints import NUMBERS, WORDS, holds
 from plausibly.io.label_tables import (
@@ -400,9 +400,10 @@ def _refuse(options: Mapping[str, object], whose: str, expected: str) -> None:
 def _read(
     path: Path | str | frames.Frame, example: str, variable: str | None, view: str | None
 ) -> arrays.NamedArray:
+    wanted = Wanted(example, view)
     if not isinstance(path, (str, os.PathLike)):
         _refuse({"variable": variable}, frames.WHOSE, "a netCDF file")
-        return from_frame(path, example, view=view)
+        return arrays.from_columns(*frames.columns_of(path), wanted)
     path = Path(path)
     ending = path.suffix.lower()
     if ending == ".zarr":
@@ -417,7 +418,7 @@ def _read(
         elif ending == ".npz":
             found = arrays.from_npz(path, _ROLE, _USUAL, augmented=True)
         else:
-            return from_table(path, _ROLE, example, view=view, views_fit=True)
+            return arrays.from_table(path, _ROLE, wanted)
     columns = {"example": None if example == _COLUMN else example, "view": view}
     _refuse(columns, path.name, "a table, whose columns have names")
     return found
