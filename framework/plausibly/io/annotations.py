@@ -41,7 +41,7 @@ Read: TypeAlias = Callable[[list[str]], xr.Dataset]
 """Reads an annotation table; takes the declared labels."""
 
 
-def read_declared(read: Read, about: xr.Dataset) -> xr.Dataset:
+def _read_declared(read: Read, about: xr.Dataset) -> xr.Dataset:
     """Return the annotation table that `read` gives, with answers under an alias merged."""
     labels = names_of(about, LABEL)
     aliases = aliases_of(about)
@@ -70,17 +70,16 @@ def _with_aliases(read: Read, labels: list[str], aliases: Mapping[str, str]) -> 
                 found = error
         if isinstance(found, xr.Dataset) or found.name != _UNDECLARED or declared is every:
             break
-        unknown = found.details.get("labels")
         if declared is not labels:
-            named = list(aliases)
-        elif isinstance(unknown, (list, tuple, Mapping)):
-            named = [alias for alias in aliases if alias in map(str, unknown)]
-        else:
-            named = [alias for alias in aliases if quoted(alias) in found.what]
+            declared = every
+            continue
+        unknown = found.details.get("labels")
+        listed_there = set(map(str, unknown)) if isinstance(unknown, Iterable) else set()
+        named = [a for a in aliases if a in listed_there or quoted(a) in found.what]
         if not named:
             break
         alias_of = {aliases[alias]: alias for alias in named}
-        once = declared is labels and len(alias_of) == len(named)  # no label under two aliases
+        once = len(alias_of) == len(named)  # no label under two aliases
         declared = [alias_of.get(label, label) for label in labels] if once else every
     for one in messages:
         warnings.warn_explicit(one.message, one.category, one.filename, one.lineno)
@@ -152,16 +151,21 @@ def read_annotations(
     found = called(READER, component)
 
     def read(declared: list[str] | None) -> xr.Dataset:
-        with _naming(whose), calling(f"reader {found}", "read"):
-            if isinstance(path, (str, os.PathLike)):
-                made = component.read(file, declared)
-            else:
-                made = component.from_table(frame, declared)
-            # Tables of ours are looked at by their kind, once, below.
-            is_ours = isinstance(made, AnnotationTable)
-            return made if is_ours else check_table(made, whose=f"reader {found}")
+        try:
+            with calling(f"reader {found}", "read"):
+                if isinstance(path, (str, os.PathLike)):
+                    made = component.read(file, declared)
+                else:
+                    made = component.from_table(frame, declared)
+                # Tables of ours are looked at by their kind, once, below.
+                is_ours = isinstance(made, AnnotationTable)
+                return made if is_ours else check_table(made, whose=f"reader {found}")
+        except InputError as error:
+            if whose not in error.what:  # which an author's reader may leave out
+                error.what = f"{whose}: {error.what}"
+            raise
 
-    table = read(None) if about is None else read_declared(read, about)
+    table = read(None) if about is None else _read_declared(read, about)
     # A stranger's reader may have built the table from codes, past the checks of its kind.
     kind = str(table.attrs[KIND])
     annotation = registry.resolve(ANNOTATION, kind)
@@ -172,17 +176,6 @@ def read_annotations(
     read_from = table.assign_attrs(reader=found, source=whose)
     # Only `build_table` makes one of ours, with its codes checked and in order.
     return read_from if isinstance(read_from, AnnotationTable) else rebuilt(read_from)
-
-
-@contextmanager
-def _naming(source: str) -> Iterator[None]:
-    """Name the file in errors of a reader, which an author's may leave out."""
-    try:
-        yield
-    except InputError as error:
-        if source not in error.what:
-            error.what = f"{source}: {error.what}"
-        raise
 
 
 @contextmanager
@@ -249,8 +242,8 @@ def _recognised(path: Path, options: dict[str, object]) -> Reader:
         raise _options_unfit(path, head, options, refusals)
     if len(found) == 1:
         return found[0]
-    names = [called(READER, candidates[entry]) for entry in entries if entry in candidates]
-    names = [called(READER, one) for one in found] or names
+    every = found or [candidates[entry] for entry in entries if entry in candidates]
+    names = [called(READER, one) for one in every]
     if not found and path.is_dir():
         files.existing(path, _ROLE)
     raise _ambiguous(path, names) if found else _unknown(path, head, names, refusals)
@@ -269,9 +262,8 @@ def _candidates(
             refused[entry.name] = reason
             # Another reader's option is no fault, and an extra is named where nothing is found.
             if reason.name not in ("component-parameter", "extra-missing"):
-                _warn_of(
-                    entry.name, "cannot be asked", reason, f"plausibly plugins check {entry.name}"
-                )
+                do = f"plausibly plugins check {entry.name}"
+                _warn_of(entry.name, "cannot be asked", reason, do)
     return found, refused
 
 
@@ -335,29 +327,24 @@ def _ambiguous(path: Path, names: list[str], got: str = "", do: str = "") -> Inp
     )
 
 
-def _check_readable(path: Path, head: bytes, rows: list[tuple[str, ...]]) -> None:
-    """Raise what keeps a file from being read at all: encoding, packing, quotes, its end."""
+def _unknown(
+    path: Path, head: bytes, names: list[str], refusals: dict[str, InputError]
+) -> InputError:
+    """Return the error for a file that no reader recognises, or raise what keeps it unread."""
+    rows = text.first_rows(path, head)
+    held = sorted(npz_names(path)) if head.startswith(b"PK") else []
+    is_array = held or head.startswith((b"\x93NUMPY", *arrays.SIGNATURES))
     name = path.name.lower().removesuffix(".gz")
-    wide = bool(rows) and len(rows[0]) > 1
     if name.endswith(".xml"):
         from plausibly.io.xml import read_xml
 
         read_xml(path, _ROLE)
     elif name.endswith((".json", ".jsonl", ".ndjson")):
         (read_json_lines if len(json_head(head)) > 1 else read_json)(path, _ROLE)
-    elif not rows and not head.startswith((b"\x93NUMPY", *arrays.SIGNATURES)):
-        if not (head.startswith(b"PK") and npz_names(path)):
-            text.read_table(path, role=_ROLE)
-    elif wide and 2 * sum(len(row) == len(rows[0]) for row in rows) > len(rows):
+    elif not rows and not is_array:
+        text.read_table(path, role=_ROLE)
+    elif rows and len(rows[0]) > 1 and 2 * [*map(len, rows)].count(len(rows[0])) > len(rows):
         text.read_table(path, role=_ROLE, unique=False)
-
-
-def _unknown(
-    path: Path, head: bytes, names: list[str], refusals: dict[str, InputError]
-) -> InputError:
-    rows = text.first_rows(path, head)
-    _check_readable(path, head, rows)
-    held = sorted(npz_names(path)) if head.startswith(b"PK") else []
     meant: dict[str, str] = {}
     got = f"arrays {listed(held)}" if held else "an array"
     if rows:
@@ -447,4 +434,4 @@ def build_annotations(
 
     if labels is None:
         return rebuilt(build(None))
-    return rebuilt(read_declared(build, table_from(labels, LABEL)))
+    return rebuilt(_read_declared(build, table_from(labels, LABEL)))
