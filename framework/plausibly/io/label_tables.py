@@ -68,11 +68,13 @@ def label_columns(table: TextTable, labels: Sequence[str]) -> dict[str, NDArray[
     found: dict[str, NDArray[Any]] = {}
     for name, texts in columns.items():
         values = plain([text for text in texts if text])
-        if name in (ALIAS, PARENT) or values is None or all(texts):
-            found[name] = text_array(texts) if name in (ALIAS, PARENT) else as_values(texts)
-        else:  # NaN in empty cells
+        if name in (ALIAS, PARENT) or values is None:
+            found[name] = text_array(texts)
+        elif all(texts):
+            found[name] = values
+        else:
             found[name] = np.full(len(texts), np.nan)
-            found[name][[bool(text) for text in texts]] = values
+            found[name][list(map(bool, texts))] = values
     return found
 
 
@@ -158,29 +160,6 @@ def is_table(path: Path | str) -> bool:
     return Path(path).suffix.lower() in _TABLES
 
 
-def _names(table: TextTable, column: str) -> list[str]:
-    """Return the names in a column: none empty, none twice."""
-    names = table.column(column)
-    if not names:
-        raise files.empty(table.whose, f"one row per {column}", "a header and no rows")
-    unnamed = [row for row, name in enumerate(names) if not name]
-    if unnamed:
-        raise text.unnamed(table, column, column, unnamed)
-    first: dict[str, int] = {}
-    for row, name in enumerate(names):
-        if (before := first.setdefault(name, row)) != row:
-            raise InputError(
-                f"{column}-twice",
-                f'{table.whose} names "{name}" in {table.places([before, row])}',
-                expected=f"one row per {column}",
-                got="two",
-                do="keep one of them",
-                whose=table.whose,
-                details={"name": name, "lines": [table.lines[before], table.lines[row]]},
-            )
-    return names
-
-
 def _dataset(table: TextTable, dim: str) -> xr.Dataset:
     reserved = [name for name in table.header if name in _DIMS and name != dim]
     if reserved:
@@ -194,7 +173,24 @@ def _dataset(table: TextTable, dim: str) -> xr.Dataset:
             details={"columns": reserved},
         )
     table.need(table.header, do="leave that column out")
-    names = _names(table, dim)
+    names = table.column(dim)
+    if not names:
+        raise files.empty(table.whose, f"one row per {dim}", "a header and no rows")
+    unnamed = [row for row, name in enumerate(names) if not name]
+    if unnamed:
+        raise text.unnamed(table, dim, dim, unnamed)
+    first: dict[str, int] = {}
+    for row, name in enumerate(names):
+        if (before := first.setdefault(name, row)) != row:
+            raise InputError(
+                f"{dim}-twice",
+                f'{table.whose} names "{name}" in {table.places([before, row])}',
+                expected=f"one row per {dim}",
+                got="two",
+                do="keep one of them",
+                whose=table.whose,
+                details={"name": name, "lines": [table.lines[before], table.lines[row]]},
+            )
     if dim == LABEL:
         columns = label_columns(table, names)
     else:
@@ -265,27 +261,23 @@ def read_labels(path: Path | str) -> xr.Dataset:
         ``order-twice``, with the lines.
     """
     path = Path(path)
-    if is_table(path):
-        table = text.read_table(path, role="labels")
-        do = f"write label above the names, or end the file's name in .txt: {path.stem}.txt"
-        table.need([LABEL], do=do)
-        return _dataset(table.seen(), LABEL)
-    return _one_a_line(path, LABEL)
+    if not is_table(path):
+        return _one_a_line(path, LABEL)
+    table = text.read_table(path, role="labels")
+    do = f"write label above the names, or end the file's name in .txt: {path.stem}.txt"
+    table.need([LABEL], do=do)
+    return _dataset(table.seen(), LABEL)
 
 
-def _one_a_line(path: Path, column: str) -> xr.Dataset:
+def _one_a_line(path: Path, dim: str) -> xr.Dataset:
     """Read a file of one name per line; lines are kept but for their end."""
-    content = decode(files.contents(path, f"{column}s"), path.name)
+    content = decode(files.contents(path, f"{dim}s"), path.name)
     names = content.replace("\r\n", "\n").replace("\r", "\n").rstrip("\n").split("\n")
     if names == [""]:
-        raise files.empty(path.name, f"one {column} per line")
-    return _of_names(path.name, column, names, "line")
-
-
-def _of_names(whose: str, column: str, names: list[str], unit: str) -> xr.Dataset:
+        raise files.empty(path.name, f"one {dim} per line")
     lines = range(1, len(names) + 1)
-    table = TextTable(whose=whose, header=(column,), columns=(names,), lines=lines, unit=unit)
-    return _dataset(table.seen() if unit == "line" else table, column)
+    table = TextTable(whose=path.name, header=(dim,), columns=(names,), lines=lines)
+    return _dataset(table.seen(), dim)
 
 
 def table_from(source: Names, dim: str) -> xr.Dataset:
@@ -297,7 +289,10 @@ def table_from(source: Names, dim: str) -> xr.Dataset:
         if dim == LABEL:
             return read_labels(path)
         return read_examples(path) if is_table(path) else _one_a_line(path, dim)
-    return _of_names(f"{dim}s", dim, name_texts(source), "row")
+    names = name_texts(source)
+    lines, whose = range(1, len(names) + 1), f"{dim}s"
+    table = TextTable(whose=whose, header=(dim,), columns=(names,), lines=lines, unit="row")
+    return _dataset(table, dim)
 
 
 def check_known(used: Sequence[str], labels: Sequence[str], whose: str, verb: str) -> None:
