@@ -231,11 +231,6 @@ _MARK = "\x1f"
 _UNKNOWN = "unknown"
 
 
-def _policies(_: object, __: object, value: Mapping[str, str]) -> None:
-    if value:
-        states.check_policies(value)
-
-
 @attrs.frozen(kw_only=True)
 class ResponseOptions(Reader):
     """What every reader of responses lets its user say: a base for the reader's attrs class.
@@ -252,7 +247,7 @@ class ResponseOptions(Reader):
 
     states: Mapping[str, str] = attrs.field(
         factory=dict,
-        validator=_policies,
+        validator=lambda _, __, policies: states.check_policies(policies),
         metadata={
             "help": "What to do with responses of a state (unfinished, skipped, empty, "
             "none-of-these, unknown-annotator, rejected, suggestion, consolidated): count, drop "

@@ -290,27 +290,6 @@ HeaderRule = bool | Callable[[tuple[str, ...]], bool]
 """Whether the first row names the columns, or how to tell from that row."""
 
 
-def _row_width(
-    wrong: list[tuple[int, list[str]]], whose: str, delimiter: str, header: tuple[str, ...]
-) -> InputError:
-    width = len(header)
-    line, row = wrong[0]
-    shown = " | ".join(field if len(field) <= 20 else f"{field[:19]}…" for field in row[:6])
-    shown += " | …" if len(row) > 6 else ""
-    others = f" ({counted(len(wrong))} such lines)" if len(wrong) > 1 else ""
-    a = {",": "a comma", ";": "a semicolon", "\t": "a tab"}.get(delimiter, delimiter)
-    long = f'quote labels that contain {a}: "a{delimiter} b"'
-    return InputError(
-        "row-width",
-        f"{whose} line {counted(line)} has {several(len(row), 'field')}",
-        expected=f"{width} ({listed(header)})",
-        got=f"{shown}{others}",
-        do=long if len(row) > width else "complete that line, or remove it",
-        whose=whose,
-        details={"lines": [line for line, _ in wrong], "width": width},
-    )
-
-
 def _names(row: Iterable[str], rule: HeaderRule, opening: str = "") -> tuple[tuple[str, ...], bool]:
     """Return the names of the columns, and whether they stand in the first row."""
     first = trimmed(row, opening)
@@ -450,7 +429,21 @@ def read_table(
     if not names:
         raise files.empty(whose, "a table with one row per entry")
     if wrong:
-        raise _row_width(wrong, whose, used, names)
+        line, row = wrong[0]
+        shown = " | ".join(field if len(field) <= 20 else f"{field[:19]}…" for field in row[:6])
+        shown += " | …" if len(row) > 6 else ""
+        others = f" ({counted(len(wrong))} such lines)" if len(wrong) > 1 else ""
+        mark = {",": "a comma", ";": "a semicolon", "\t": "a tab"}.get(used, used)
+        long = f'quote labels that contain {mark}: "a{used} b"'
+        raise InputError(
+            "row-width",
+            f"{whose} line {counted(line)} has {several(len(row), 'field')}",
+            expected=f"{len(names)} ({listed(names)})",
+            got=f"{shown}{others}",
+            do=long if len(row) > len(names) else "complete that line, or remove it",
+            whose=whose,
+            details={"lines": [line for line, _ in wrong], "width": len(names)},
+        )
     if named and unique:
         distinct(names, whose)
     return TextTable(whose=whose, header=names, columns=tuple(columns), lines=lines, named=named)

@@ -10,7 +10,7 @@ import attrs
 
 from plausibly.errors import InputError, counted
 from plausibly.io import files
-from plausibly.io.delimited import not_text
+from plausibly.io.delimited import ZIP, not_text
 
 _DEEPEST = 100
 
@@ -75,7 +75,7 @@ def read_xml(path: Path | str, role: str) -> Element:
     data = files.contents(path, role)
     if not data.strip():
         raise files.empty(whose, "an XML file")
-    if data.startswith(b"PK\x03\x04"):
+    if data.startswith(ZIP):
         raise not_text(whose, "a zip archive", "unpack it first")
     root = Element(tag="", line=0, attributes={})
     within = [root]  # elements that are open; nothing calls itself, however deep a file is
