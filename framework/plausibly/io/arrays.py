@@ -616,8 +616,7 @@ def _numbered(count: int) -> list[str]:
 
 def _check_count(texts: Sequence[str], size: int, whose: str, what: str) -> None:
     if len(texts) != size:
-        dim = "column" if what in LABEL_ARRAYS else "row"
-        dim = "plane" if what in AUGMENTATION_ARRAYS else dim
+        dim = {"labels": "column", "examples": "row"}.get(what, "plane")
         raise InputError(
             "names-count",
             f"{whose} has {several(size, dim)} and {counted(len(texts))} {what}",
@@ -662,31 +661,24 @@ def labelled(
         if len(leaves) == size[1]:  # the labels that stand above no other
             columns = [columns[code] for code in leaves]
         _check_count(columns, size[1], whose, "labels")
-    rows = found.examples
+    rows = _numbered(size[0]) if found.examples is None else found.examples
     if examples is not None:
         _check_read(found.unread, EXAMPLE, size[0], whose)
         tables.append(table_from(examples, EXAMPLE))
         rows = names_of(tables[-1], EXAMPLE)
         _check_count(rows, size[0], whose, "examples")
-    elif rows is None:
-        rows = [str(row) for row in range(size[0])]
     check_names(columns or [], LABEL, whose=whose)
-    views: dict[str, tuple[str, NDArray[np.str_]]] = {}
+    named: dict[str, NDArray[np.str_]] = {}
     if found.augmentations is not None:
         check_names(found.augmentations, AUGMENTATION, whose=whose)
-        views[AUGMENTATION] = (AUGMENTATION, text_array(found.augmentations))
+        named[AUGMENTATION] = text_array(found.augmentations)
+    named |= {EXAMPLE: text_array(rows), LABEL: text_array(columns or [])}
+    numbered = found.examples is None and examples is None
     array = xr.DataArray(
-        found.values,
-        dims=(*views, EXAMPLE, LABEL),
-        coords={
-            **views,
-            EXAMPLE: (EXAMPLE, text_array(rows)),
-            LABEL: (LABEL, text_array(columns or [])),
-            **{key: (value.dims, value.values) for key, value in found.coordinates.items()},
-        },
-        name=name,
-        attrs={NUMBERED: 1} if found.examples is None and examples is None else {},
+        found.values, named, tuple(named), name=name, attrs={NUMBERED: 1} if numbered else {}
     )
+    further = {key: (value.dims, value.values) for key, value in found.coordinates.items()}
+    array = array.assign_coords(further)
     for table in tables:
         array = with_coordinates(array, table)
     return array
@@ -703,15 +695,15 @@ def declared(array: xr.DataArray, labels: Names, whose: str) -> xr.DataArray:
     missing = not_among(wanted, here)
     extra = not_among(here, wanted)
     if missing or extra:
-        lacks = f"lacks {listed(map(quoted, missing))}" if missing else ""
-        adds = f"has {listed(map(quoted, extra))} besides" if extra else ""
+        lacks = [f"{whose} lacks {listed(map(quoted, missing))}"] if missing else []
+        adds = [f"has {listed(map(quoted, extra))} besides"] if extra else []
         guess = near(extra[0], missing) if extra and missing else None
         do = f'rename={{"{extra[0]}": "{guess}"}}' if guess else "mend the names here or there"
         raise InputError(
             "labels-differ",
             f"{whose} does not have the declared labels",
             expected=f"the same {several(len(wanted), 'name')}",
-            got=", and ".join(part for part in (f"{whose} {lacks}" if lacks else "", adds) if part),
+            got=", and ".join(lacks + adds),
             do=do,
             whose=whose,
             details={"missing": missing, "extra": extra},

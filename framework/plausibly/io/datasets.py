@@ -20,6 +20,7 @@ import attrs
 import numpy as np
 import xarray as xr
 
+from plausibly import extras
 from plausibly.data.names import quoted
 from plausibly.data.text_table import TextTable
 from plausibly.errors import InputError
@@ -303,7 +304,16 @@ def write_rows(path: Path, header: Sequence[str], columns: Columns, about: str =
         if not isinstance(column, np.ndarray):
             _check_encodable(dict.fromkeys(column), name, path.name)
     if path.suffix.lower() == ".parquet":
-        text.write_columns(path, header, columns, {MARK: about} if about else None)
+        pyarrow = extras.require("pyarrow", extra="parquet", whose=path.name)
+        parquet = extras.require("pyarrow.parquet", extra="parquet", whose=path.name)
+        values = [
+            pyarrow.array(np.ma.getdata(column), mask=np.ma.getmaskarray(column))
+            if isinstance(column, np.ndarray)
+            else pyarrow.array(column, type=pyarrow.string())
+            for column in columns
+        ]
+        table = pyarrow.Table.from_arrays(values, names=list(header))
+        parquet.write_table(table.replace_schema_metadata({MARK: about} if about else {}), path)
         return
     if about:
         starts = range(0, len(about), _LENGTH)

@@ -185,9 +185,8 @@ def _read_wide(path: Path, head: bytes, about: str | None) -> xr.DataArray:
     rest = attrs.evolve(found, values=values[..., first:], labels=labels[first:])
     array = arrays.labelled(rest, name=PLAUSIBILITIES)
     if drawn:
-        array = array.rename({AUGMENTATION: DRAW}).assign_coords(
-            {DRAW: as_values(found.augmentations or [])}
-        )
+        array = array.rename({AUGMENTATION: DRAW})
+        array[DRAW] = as_values(found.augmentations or [])
     if not first or np.isnan(values[..., 0]).all():
         return array
     # Read as digits: a float64 would round totals above 2^53.
@@ -357,13 +356,12 @@ PACKED_ENDINGS = (".npz", ".nc")
 def check_output(path: Path, form: str = "wide") -> None:
     """Raise ``ending-unknown``, ``option-unfit`` or ``extra-missing`` before writing."""
     ending = files.check_ending(path, ENDINGS)
-    if form == "wide" or (form == "long" and ending not in PACKED_ENDINGS):
-        return
     got, do = f'form "{form}"', 'form="long", or leave it out'
     if form == "long":
         got, do = f"the ending {ending}", f'path="{path.with_suffix(".parquet")}", or form wide'
-    expected = 'form "wide", or "long" for .csv and .parquet'
-    raise files.meaningless(path.name, "form", got, expected, do)
+    if form != "wide" and (form != "long" or ending in PACKED_ENDINGS):
+        expected = 'form "wide", or "long" for .csv and .parquet'
+        raise files.meaningless(path.name, "form", got, expected, do)
 
 
 def write_plausibilities(

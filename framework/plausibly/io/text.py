@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from csv import field_size_limit
 from importlib import import_module
@@ -265,25 +265,6 @@ def table_of(
         nested={column.name: column.type for column in columns if column.content == "nested"},
         offered={name: labels for name, labels in offered if labels is not None},
     )
-
-
-def write_columns(
-    path: Path,
-    names: Sequence[str],
-    columns: Sequence[object],
-    metadata: Mapping[str, str] | None = None,
-) -> None:
-    """Write columns in order; `names` may repeat."""
-    pyarrow = extras.require("pyarrow", extra="parquet", whose=path.name)
-    parquet = extras.require("pyarrow.parquet", extra="parquet", whose=path.name)
-    arrays = [
-        pyarrow.array(np.ma.getdata(column), mask=np.ma.getmaskarray(column))
-        if isinstance(column, np.ndarray)
-        else pyarrow.array(column, type=pyarrow.string())
-        for column in columns
-    ]
-    table = pyarrow.Table.from_arrays(arrays, names=list(names))
-    parquet.write_table(table.replace_schema_metadata(dict(metadata or {})), path)
 
 
 HeaderRule = bool | Callable[[tuple[str, ...]], bool]
