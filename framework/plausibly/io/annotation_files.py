@@ -92,18 +92,16 @@ def write_annotations(table: xr.Dataset, path: Path | str) -> None:
 def _columns_of(table: xr.Dataset) -> dict[str, Sequence[str | None] | Array]:
     """Return one row a mention, and one a response without any."""
     rows = Rows.of(table)
-    empty = np.flatnonzero(rows.mentions == 0)
-    response = np.concatenate((rows.response, empty))
-    mention = np.concatenate((np.arange(rows.response.size), np.full(empty.size, -1)))
-    order = np.argsort(response, kind="stable")
-    response, mention = response[order], mention[order]
-    bare = mention < 0
+    # Mentions stand in the order of responses.
+    response = np.repeat(np.arange(rows.mentions.size), np.maximum(rows.mentions, 1))
+    bare = rows.mentions[response] == 0
+    mention = np.where(bare, -1, np.cumsum(~bare) - 1)
     codes = {
         names.EXAMPLE: rows.example[response],
         names.ANNOTATOR: rows.annotator[response],
         names.LABEL: np.append(rows.label, names.NO_LABEL)[mention],  # of -1 the last one
     }
-    found: dict[str, Sequence[str | None] | Array] = {names.RESPONSE: response.astype(np.int64)}
+    found: dict[str, Sequence[str | None] | Array] = {names.RESPONSE: response}
     for dim, code in codes.items():
         known = [*name_texts(table.indexes[dim]), None]  # the last place is where code -1 looks
         found[dim] = [known[one] for one in code.tolist()]

@@ -23,8 +23,6 @@ from plausibly.kernels.types import Numbers
 
 WHOSE = "the frame"
 _DATA_SET = "the data set"
-_NO_LABEL = -1
-_INDEX = "index"
 _RENAME = "frame.columns = [...], with different names"
 
 
@@ -64,7 +62,7 @@ class FrameColumn(Column):
 
     def _name_of(self, value: object, row: int) -> str:
         called = self.called or ()
-        if is_missing(value) or value == _NO_LABEL:
+        if is_missing(value) or value == -1:  # of a data set: no label
             return ""
         if isinstance(value, int) and 0 <= value < len(called):
             return called[value]
@@ -185,8 +183,8 @@ def _with_index(frame: pd.DataFrame) -> pd.DataFrame:
         distinct(names, WHOSE, _RENAME)
         return frame.reset_index()
     texts = index.nlevels == 1 and all(isinstance(name, str) for name in index)
-    if texts and len(index) and _INDEX not in frame.columns:
-        return frame.reset_index(names=_INDEX)
+    if texts and len(index) and "index" not in frame.columns:
+        return frame.reset_index(names="index")
     return frame
 
 

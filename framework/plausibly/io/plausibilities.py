@@ -89,11 +89,6 @@ def _read_arrays(path: Path, head: bytes) -> xr.DataArray | xr.Dataset:
         return array
     if totals.shape != array.shape[:1] or totals.dtype.kind not in "iu":
         raise _not_totals(path.name, f"shape {totals.shape}, type {totals.dtype}")
-    return _with_totals(array, totals)
-
-
-def _with_totals(array: xr.DataArray, totals: Ints) -> xr.DataArray:
-    """Return the array with the total of each example."""
     return array.assign_coords({DENOMINATOR: (EXAMPLE, totals.astype(np.int64))})
 
 
@@ -201,7 +196,8 @@ def _read_wide(path: Path, head: bytes, about: str | None) -> xr.DataArray:
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
         shares = np.rint(array.values * counts[:, None]) / counts[:, None]
     was_single = (single == array.values).all() and (shares != array.values).any()
-    return _with_totals(array.copy(data=single) if was_single else array, counts)
+    array = array.copy(data=single) if was_single else array
+    return array.assign_coords({DENOMINATOR: (EXAMPLE, counts)})
 
 
 def _long(lam: xr.DataArray | xr.Dataset, path: Path) -> _Rows:
