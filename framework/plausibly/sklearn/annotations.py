@@ -411,62 +411,51 @@ def _may_be_labels(given: Floats | Ints | Bools, labels: Labels, *, headed: bool
 def _answers(
     given: Sequence[object], called: Sequence[str], labels: Labels, kind: str | None
 ) -> xr.Dataset:
-    """Return the table of a list of answers for each row."""
-    kind = kind or _kind_of(given)
+    """Return the table of a list of answers for each row; a lone label, set or mapping is one."""
+    rows = [list(row) if isinstance(row, (list, tuple, np.ndarray)) else [row] for row in given]
+    rows = [[answer for answer in row if not is_missing(answer)] for row in rows]
+    kind = kind or _kind_of(next(filter(None, rows), [SINGLE]))
     records: list[tuple[str, object, object]] = []
-    for name, row in zip(called, given, strict=True):
-        for answer in _row(row, kind, name):
-            if kind == SINGLE and isinstance(answer, float) and answer % 1:
-                raise _refused(
-                    "answers-unfit",
-                    f"of row {name} name {answer}, which is no label",
-                    "answers in lists, numbers in arrays",
-                    repr(answer),
-                    "numpy.asarray(annotations), if they are plausibilities",
-                    example=name,
-                )
-            records.append((name, None, answer))
+    for name, row, answers in zip(called, given, rows, strict=True):
+        lone = isinstance(row, (list, tuple, np.ndarray)) and any(map(is_name, answers))
+        if lone and kind == "partial-ranking":
+            raise _refused(
+                "answers-unfit",
+                f"of row {name} are labels, not rankings",
+                "a list of rankings per row, each a list of labels or tied labels, best first",
+                repr(row),
+                "[ranking], also where there is only one",
+                example=name,
+            )
+        unfit = [one for one in answers if isinstance(one, float) and one % 1]
+        if unfit and kind == SINGLE:
+            raise _refused(
+                "answers-unfit",
+                f"of row {name} name {unfit[0]}, which is no label",
+                "answers in lists, numbers in arrays",
+                repr(unfit[0]),
+                "numpy.asarray(annotations), if they are plausibilities",
+                example=name,
+            )
+        records += [
+            (name, None, one) for one in ([answers] if lone and kind == "label-set" else answers)
+        ]
     return _table(kind, records, labels)
 
 
-def _row(row: object, kind: str, name: str) -> list[object]:
-    """Return the answers of a row: a lone label, set or mapping is a list of one."""
-    if not isinstance(row, (list, tuple, np.ndarray)):
-        return [] if is_missing(row) else [row]
-    answers = [one for one in row if not is_missing(one)]
-    lone = [one for one in answers if is_name(one)]
-    if kind == "label-set" and lone:
-        return [answers]
-    if kind == "partial-ranking" and lone:
+def _kind_of(answers: Sequence[object]) -> str:
+    """Return the kind of the answers of a row."""
+    if isinstance(answers[0], (list, tuple)):
         raise _refused(
-            "answers-unfit",
-            f"of row {name} are labels, not rankings",
-            "a list of rankings per row, each a list of labels or tied labels, best first",
-            repr(row),
-            "[ranking], also where there is only one",
-            example=name,
+            "kind-unsaid",
+            "are lists of lists of labels, which may be sets or rankings",
+            "what they are",
+            repr(answers),
+            'kind="partial-ranking", or kind="label-set"',
         )
-    return answers
-
-
-def _kind_of(given: Sequence[object]) -> str:
-    for row in given:
-        for answer in row if isinstance(row, (list, tuple, np.ndarray)) else [row]:
-            if isinstance(answer, Mapping):
-                return "soft-label"
-            if isinstance(answer, (set, frozenset)):
-                return "label-set"
-            if isinstance(answer, (list, tuple)):
-                raise _refused(
-                    "kind-unsaid",
-                    "are lists of lists of labels, which may be sets or rankings",
-                    "what they are",
-                    repr(row),
-                    'kind="partial-ranking", or kind="label-set"',
-                )
-            if not is_missing(answer):
-                return SINGLE
-    return SINGLE
+    if isinstance(answers[0], Mapping):
+        return "soft-label"
+    return "label-set" if isinstance(answers[0], (set, frozenset)) else SINGLE
 
 
 def _table(kind: str, records: Sequence[tuple[str, object, object]], labels: Labels) -> xr.Dataset:
