@@ -7,7 +7,7 @@ import math
 import threading
 import warnings
 import zipfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from itertools import compress
 from pathlib import Path
@@ -333,12 +333,14 @@ class Wanted:
     plausibilities: bool = False  # names of labels and of examples may repeat
     ours: bool = False
 
-    def read(
-        self, table: TextTable, values_of: Callable[[list[int], str], Array], empty: str
-    ) -> NamedArray:
-        """Return rows of numbers under their names, as planes where they are of views."""
+    def read(self, table: TextTable, columns: Sequence[text.Column] = ()) -> NamedArray:
+        """Return rows of numbers under their names, as planes where they are of views.
+
+        The numbers are those of `columns`, where the file or frame has types, else text.
+        """
         rest = self.number_columns(table)
         if not len(table):
+            empty = "columns without rows" if columns else "a header and no rows"
             raise files.empty(table.whose, "one row per example", empty)
         names, views = table.column(self.example), None
         unnamed = [row for row, name in enumerate(names) if is_blank(name)]
@@ -349,7 +351,18 @@ class Wanted:
         may_be_views = repeated and not self.plausibilities
         if may_be_views:
             do += ', or view="COLUMN", if it names views of an example'
-        values = values_of(rest, do)
+        some = [columns[position] for position in rest] if columns else []
+        words = [column for column in some if column.content != "number"]
+        if words:
+            got = listed(column.type for column in words)
+            raise text.not_numeric(table.whose, [column.name for column in words], _REST, got, do)
+        if columns:
+            arrays = [column.numbers() for column in some]
+            single = all(array.dtype == np.float32 for array in arrays)
+            values: Array = np.stack(arrays, axis=1)
+            values = values.astype(np.float32 if single else np.float64, copy=False)
+        else:
+            values = numbers(table, rest, rest=_REST, do=do)
         if self.view is not None:
             values, names, views = stacked(values, table, self.example, self.view)
         elif may_be_views:
@@ -421,29 +434,15 @@ def from_table(path: Path, role: str, wanted: Wanted) -> NamedArray:
     """Read a CSV, TSV or Parquet file: a column of example names, then a column a label."""
     if files.opening(path, role, 4) == b"PAR1":
         return from_columns(path.name, text.read_columns(path, role), wanted)
-    table = text.read_table(path, role=role, unique=False)
-    return wanted.read(
-        table, lambda rest, do: numbers(table, rest, rest=_REST, do=do), "a header and no rows"
-    )
+    return wanted.read(text.read_table(path, role=role, unique=False))
 
 
 def from_columns(whose: str, columns: Sequence[text.Column], wanted: Wanted) -> NamedArray:
     """Return the numbers in columns of a Parquet file or a frame."""
-
-    def values_of(rest: list[int], do: str) -> Array:
-        some = [columns[position] for position in rest]
-        words = [column for column in some if column.content != "number"]
-        if words:
-            got = listed(column.type for column in words)
-            raise text.not_numeric(whose, [column.name for column in words], _REST, got, do)
-        arrays = [column.numbers() for column in some]
-        single = all(array.dtype == np.float32 for array in arrays)
-        return np.stack(arrays, axis=1).astype(np.float32 if single else np.float64, copy=False)
-
     # Numbers are not made text; the first column is looked at where the one of names is not named.
     named = [c.name in (wanted.example, wanted.view) and c.content != "nested" for c in columns]
     named[:1] = [named[0] or columns[0].content == "text"] if columns else []
-    return wanted.read(text.table_of(whose, columns, named), values_of, "columns without rows")
+    return wanted.read(text.table_of(whose, columns, named), columns)
 
 
 LABEL_ARRAYS = ("labels", "label_names", "class_names", "label")
