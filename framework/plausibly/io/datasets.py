@@ -209,7 +209,7 @@ def decode(
 # ---- as arrays
 
 _TAKEN = (ABOUT, "file", "allow_pickle")  # the latter are arguments of numpy's function
-_SAFE = re.compile("(?!variable_)[A-Za-z][A-Za-z0-9_]{0,60}")  # any program can read these
+_SAFE = re.compile("[A-Za-z][A-Za-z0-9_]{0,60}")  # any program can read these
 _INT32 = np.iinfo(np.int32)
 _ROOM, _TIMES = 2**20, 64  # bytes, and bytes a character
 
@@ -219,7 +219,6 @@ def write_arrays(
 ) -> None:
     """Write variables as arrays of an npz file, where `keys` renames some, or of netCDF-3."""
     npz = path.suffix.lower() == ".npz"
-    dims: dict[object, str] = {}
     beside: dict[str, str] = {}
     held: dict[str, xr.Variable] = {}
     for name, variable in ((str(name), one) for name, one in dataset.variables.items()):
@@ -229,16 +228,11 @@ def write_arrays(
         padded = values.dtype.kind == "U" and values.nbytes > _ROOM
         if padded and values.nbytes > _ROOM + _TIMES * int(np.char.str_len(values).sum()):
             stored = None
-        if stored is None:
-            continue
         key = keys.get(name, name) if npz else name
-        if not _SAFE.fullmatch(key) or key in (*_TAKEN, *held):
-            key = f"variable_{len(held)}"
-        beside[name] = key
-        for dim in variable.dims:
-            dims.setdefault(dim, str(dim) if _SAFE.fullmatch(str(dim)) else f"dim_{len(dims)}")
-        over = [dims[dim] for dim in variable.dims]
-        held[key] = xr.Variable(over, stored, encoding={"_FillValue": None})
+        safe = all(map(_SAFE.fullmatch, (key, *map(str, variable.dims))))
+        if stored is not None and safe and key not in (*_TAKEN, *held):
+            beside[name] = key
+            held[key] = xr.Variable(variable.dims, stored, encoding={"_FillValue": None})
     about = encode(dataset, kind, path.name, beside, **more)
     if npz:
         by_key = {key: variable.values for key, variable in held.items()}
