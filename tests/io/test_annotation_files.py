@@ -252,27 +252,3 @@ def test_what_stood_there_stays_where_writing_fails(tmp_path: Path) -> None:
     assert refusal(lambda: write_annotations(broken, path)).name == "attribute-unwritable"
     assert path.read_text() == "mine"
     assert [one.name for one in tmp_path.iterdir()] == ["votes.csv"]
-
-
-def test_report_27_what_was_exported_is_imported_again(tmp_path: Path) -> None:
-    """From one format to the next, and back to the first: byte by byte the same file."""
-    records = [("a", "ann", "x"), ("a", "bob", "y"), ("b", "bob", "x")]
-    first = tmp_path / "0.csv"
-    rows = "".join(f"{','.join(record)}\n" for record in records)
-    first.write_text(f"task,worker,label\n{rows}", encoding="utf-8")
-    table = plausibly.read_annotations(first).assign_attrs(source="", reader="")
-    plausibly.write_annotations(table, tmp_path / "1.csv")
-    for step, ending in enumerate((".parquet", ".npz", ".nc", ".csv"), start=1):
-        before = sorted(tmp_path.glob(f"{step}.*"))[0]
-        again = plausibly.read_annotations(before).assign_attrs(source="", reader="")
-        plausibly.write_annotations(again, tmp_path / f"{step + 1}{ending}")
-    assert (tmp_path / "5.csv").read_bytes() == (tmp_path / "1.csv").read_bytes()
-
-
-def test_report_31_pandas_shows_every_answer(tmp_path: Path) -> None:
-    for ending, read in ((".csv", pd.read_csv), (".parquet", pd.read_parquet)):
-        plausibly.write_annotations(votes(), tmp_path / f"votes{ending}")
-        frame = read(tmp_path / f"votes{ending}")
-        assert frame["response"].tolist() == [0, 1, 2, 3]
-        said = frame["state"].value_counts().to_dict()
-        assert said == {"answered": 2, "skipped": 1, "unknown-annotator": 1}

@@ -46,7 +46,6 @@ ABOUT_LONG = {
     "plausibly": "plausibilities",
     "version": 1,
     "form": "long",
-    "shape": {"example": 2, "label": 3},
     "type": "<f4",
     "attributes": {"mapping": {"left_out": "{}"}},
     "variables": [

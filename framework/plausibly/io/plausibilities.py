@@ -56,8 +56,6 @@ VALUE = "plausibility"
 _KIND = _ROLE = "plausibilities"
 _USUAL = (PLAUSIBILITIES, "plausibility")
 _FORM, _LONG, _PACKED = "form", "long", "packed"
-_TOTAL = re.compile("[0-9]{1,19}")
-_INT64 = 2**63
 
 
 def _array_of(dataset: xr.Dataset) -> xr.DataArray:
@@ -104,9 +102,9 @@ def _not_totals(whose: str, got: str) -> InputError:
 
 
 def _read_totals(digits: Sequence[str], whose: str) -> Ints:
-    wrong = [total for total in digits if not (_TOTAL.fullmatch(total) and int(total) < _INT64)]
-    if wrong:
-        raise _not_totals(whose, f'"{wrong[0]}"')
+    for total in digits:
+        if not (re.fullmatch("[0-9]{1,19}", total) and int(total) < 2**63):
+            raise _not_totals(whose, f'"{total}"')
     return np.array([int(total) for total in digits], dtype=np.int64)
 
 
@@ -173,7 +171,7 @@ def _read_wide(path: Path, head: bytes, about: str | None) -> xr.DataArray:
             dims = (EXAMPLE, LABEL) if not drawn else (DRAW, EXAMPLE, LABEL)
             values = values[..., first:].astype(np.dtype(str(more["type"])))
             return _array_of(known.assign({PLAUSIBILITIES: (dims, values)}))
-        except (KeyError, TypeError, ValueError) as reason:
+        except (KeyError, TypeError, ValueError, SyntaxError) as reason:
             raise damaged(whose, reason) from reason
     first = int(labels[:1] == [DENOMINATOR])
     text.distinct(labels[first:], whose)
@@ -226,15 +224,9 @@ def _long(lam: xr.DataArray | xr.Dataset, path: Path) -> _Rows:
     columns[VALUE] = values
     if DENOMINATOR in beside.coords:
         columns[DENOMINATOR] = beside.coords[DENOMINATOR].values[places[-2]]
-    about = datasets.encode(
-        beside.drop_vars(DENOMINATOR, errors="ignore"),
-        _KIND,
-        path.name,
-        {},
-        form=_LONG,
-        shape=sizes,
-        type=values.dtype.newbyteorder("<").str,
-    )
+    beside = beside.drop_vars(DENOMINATOR, errors="ignore")
+    kept = values.dtype.newbyteorder("<").str
+    about = datasets.encode(beside, _KIND, path.name, {}, form=_LONG, type=kept)
     return list(columns), list(columns.values()), about
 
 
@@ -267,22 +259,21 @@ def _read_long(
     place = table.header.index(VALUE)
     rest = "one plausibility per row"
     values = numbers(table, [place], rest=rest, do="mend that column")[:, 0]
+    seen = {dim: list(dict.fromkeys(texts)) for dim, texts in column.items()}
     if about is None:  # names as they are first seen
-        seen = {dim: list(dict.fromkeys(texts)) for dim, texts in column.items()}
-        sizes = {dim: len(texts) for dim, texts in seen.items()}
         beside = xr.Dataset(coords={dim: text_array(texts) for dim, texts in seen.items()})
         if drawn:
-            beside = beside.assign_coords({DRAW: as_values(seen[DRAW])})
+            beside[DRAW] = as_values(seen[DRAW])
     else:
         beside, more = datasets.decode(about, _KIND, whose)
         try:
-            sizes = {str(dim): int(size) for dim, size in more["shape"].items()}
-            dtype = np.dtype(str(more["type"]))
-            if dtype.kind != "f" or tuple(sizes) != dims or not {*beside.indexes} >= {*dims[-2:]}:
-                raise ValueError(f"{dtype} over {listed(sizes)}, names of {listed(beside.indexes)}")
-            values = values.astype(dtype)
-        except (KeyError, TypeError, ValueError, AttributeError) as reason:
+            values = values.astype(np.dtype(str(more["type"])))
+            if values.dtype.kind != "f" or not {*beside.indexes} >= {EXAMPLE, LABEL}:
+                raise ValueError(f"{values.dtype}, names of {listed(beside.indexes)}")
+        except (KeyError, TypeError, ValueError, SyntaxError) as reason:
             raise damaged(whose, reason) from reason
+    # Draws may have no names; each has rows.
+    sizes = {dim: beside.sizes.get(dim, len(texts)) for dim, texts in seen.items()}
     places = []
     for dim, cells in column.items():
         known = _names(beside, dim, sizes[dim])
