@@ -23,6 +23,7 @@ from plausibly.data.names import (
     several,
 )
 from plausibly.errors import InputError, listed
+from plausibly.io.json import shortened
 from plausibly.io.label_tables import named_predictions
 
 __all__ = ["predictions"]
@@ -219,13 +220,12 @@ def _scores(row: object, example: str) -> dict[str, float]:
         if isinstance(score, numbers.Real) and not isinstance(score, bool):
             scores[label] = float(score)
     if not fits or len(scores) < len(pairs):
-        shown = repr(row)
         raise _unfit(
             "row-unfit",
             example,
             "is no row of classification",
             expected='[{"label": ..., "score": ...}, ...], or {"labels": [...], "scores": [...]}',
-            got=shown if len(shown) <= 60 else shown[:59] + "…",
+            got=shortened(repr(row), 60),
             do="a pipeline for classification of texts, images or audio, or of zero-shot labels",
         )
     bad = [label for label, score in scores.items() if not math.isfinite(score)]

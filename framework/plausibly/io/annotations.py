@@ -28,7 +28,7 @@ from plausibly.errors import (
 from plausibly.io import arrays, files, frames, text
 from plausibly.io.datasets import npz_names
 from plausibly.io.hints import NEEDED, columns_hint, guessed, readings
-from plausibly.io.json import json_head, read_json, read_json_lines
+from plausibly.io.json import json_head, read_json, read_json_lines, shortened
 from plausibly.io.label_tables import Names, is_table, names_of, table_from, with_coordinates
 from plausibly.progress import naming_if_slow
 from plausibly.protocols import ANNOTATION, READER, Annotation, ComponentLike, Reader
@@ -368,7 +368,7 @@ def _unknown(
     if rows and not head.startswith(b"PAR1"):
         lines = head.decode("utf-8-sig", "replace").splitlines()
         first = next((line for line in lines if line), "")
-        got = f"text, first line {quoted(first if len(first) <= 40 else first[:39] + '…')}"
+        got = f"text, first line {quoted(shortened(first))}"
     elif rows:
         got = f"Parquet with {listed(rows[0])}"
     marked_up = head.lstrip().startswith((b"{", b"[", b"<"))

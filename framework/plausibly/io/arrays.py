@@ -121,12 +121,11 @@ def read_npz(path: Path | str, role: str) -> dict[str, Array]:
                     arrays[inner] = parse_npy(archive.read(name), f"{whose}, array {inner}")
     except InputError:
         raise
-    except zipfile.BadZipFile as reason:
-        if data.startswith(b"PK") and "CRC" not in str(reason):
+    except Exception as reason:  # zipfile and zlib raise a dozen kinds on damage
+        cut = isinstance(reason, zipfile.BadZipFile) and "CRC" not in str(reason)
+        if cut and data.startswith(b"PK"):
             ends = "its directory"
             raise files.truncated(whose, ends, whole="a whole npz", size=len(data)) from reason
-        raise _damaged(whose, reason) from reason
-    except Exception as reason:  # zipfile and zlib raise a dozen kinds on damage
         raise _damaged(whose, reason) from reason
     return arrays
 
@@ -136,13 +135,12 @@ def one_of(arrays: dict[str, Array], names: tuple[str, ...], whose: str) -> Arra
     found = [name for name in names if name in arrays]
     if len(found) == 1:
         return arrays[found[0]]
-    shown = ", ".join(f"{name} {array.shape}" for name, array in list(arrays.items())[:5])
-    more = ", …" if len(arrays) > 5 else ""
+    shown = listed((f"{name} {array.shape}" for name, array in arrays.items()), most=5)
     raise InputError(
         "array-missing",
         f"{whose} has {listed(found) if found else 'no array ' + ' or '.join(names)}",
         expected=f"one of {', '.join(names)}",
-        got=f"{shown}{more}" if arrays else "no array at all",
+        got=shown or "no array at all",
         do=f"numpy.savez(..., {names[0]}=...) with one of these names",
         whose=whose,
         details={"arrays": list(arrays)},

@@ -23,7 +23,7 @@ from plausibly.data.text_table import Coded, TextTable
 from plausibly.errors import InputError, counted, listed
 from plausibly.io import files
 from plausibly.io.delimited import decode, parse, sniff, trimmed, undeclared
-from plausibly.io.json import json_head, json_shown, read_json, read_json_lines
+from plausibly.io.json import json_head, json_shown, read_json, read_json_lines, shortened
 
 _LARGE = 1 << 20  # bytes of a text file, from which on pyarrow reads it where it can
 _FAULTS = {
@@ -61,7 +61,7 @@ def numbers(table: TextTable, columns: Sequence[int], *, rest: str, do: str) -> 
             values[:, place] = [np.nan if value is None else value for value in read]
             cells += [(row, position) for row in wrong]
             if wrong and np.isnan(values[:, place]).all() and not _fault(column[wrong[0]]):
-                words[table.header[position]] = f'"{_short(column[wrong[0]])}" and the like'
+                words[table.header[position]] = f'"{shortened(column[wrong[0]], 30)}" and the like'
     if words:
         raise not_numeric(table.whose, list(words), rest, next(iter(words.values())), do)
     if cells:
@@ -111,7 +111,7 @@ def unreadable(
         "number-unreadable",
         f'{table.place(row)}, column "{column}" is not a number',
         expected=expected,
-        got=f'"{_short(text)}"',
+        got=f'"{shortened(text, 30)}"',
         do="mend that line",
         whose=table.whose,
         details={"lines": [table.lines[row]]},
@@ -121,10 +121,6 @@ def unreadable(
 def _fault(text: str) -> str | None:
     """Return what to do about a number in another form; None where it is no number at all."""
     return next((do for form, do in _FAULTS.items() if form.fullmatch(text.strip())), None)
-
-
-def _short(text: str) -> str:
-    return text if len(text) <= 30 else f"{text[:29]}…"
 
 
 def plain(texts: Sequence[str]) -> NDArray[np.int64] | NDArray[np.float64] | None:
@@ -411,7 +407,7 @@ def read_table(
         raise files.empty(whose, "a table with one row per entry")
     if wrong:
         line, row = wrong[0]
-        shown = " | ".join(field if len(field) <= 20 else f"{field[:19]}…" for field in row[:6])
+        shown = " | ".join(shortened(field, 20) for field in row[:6])
         shown += " | …" if len(row) > 6 else ""
         others = f" ({counted(len(wrong))} such lines)" if len(wrong) > 1 else ""
         mark = {",": "a comma", ";": "a semicolon", "\t": "a tab"}.get(used, used)
