@@ -125,7 +125,7 @@ def _check_states(
         expected = "one label or more, or a word on what an empty set means"
     raise InputError(
         name,
-        f"{whose}{first.place and ' '}{first.place}: {first.annotator or 'an unknown annotator'} "
+        f"{f'{whose} {first.place}'.strip()}: {first.annotator or 'an unknown annotator'} "
         f"on example {first.example}: {says}",
         expected=expected,
         got=f"{several(len(alike), 'such response')}, about {listed(examples)}",
