@@ -39,25 +39,14 @@ from plausibly.io import files, text
 from plausibly.io.delimited import decode
 from plausibly.io.text import plain
 
-_ALIASES = "aliases"  # read as the same
-
 
 # Any: numbers or text
 def label_columns(table: TextTable, labels: Sequence[str]) -> dict[str, NDArray[Any]]:
     """Return the columns beside the names of labels, checked."""
-    columns = dict(zip(table.header, table.columns, strict=True))
+    header = [ALIAS if name == "aliases" else name for name in table.header]
+    text.distinct(header, table.whose, f'put all of them into "{ALIAS}", with | between them')
+    columns = dict(zip(header, table.columns, strict=True))
     columns.pop(LABEL)
-    if _ALIASES in columns:
-        if ALIAS in columns:
-            raise InputError(
-                "columns-repeat",
-                f'{table.whose} has both a column "{ALIAS}" and a column "{_ALIASES}"',
-                expected="one column of other names, with | between several in a cell",
-                got="two",
-                do=f'put all of them into "{ALIAS}"',
-                whose=table.whose,
-            )
-        columns = {ALIAS if name == _ALIASES else name: c for name, c in columns.items()}
     aliases: dict[str, str] = {}
     if ALIAS in columns:
         aliases = read_aliases(labels, columns[ALIAS], whose=table.whose, places=table.places)
