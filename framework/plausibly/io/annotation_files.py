@@ -132,15 +132,13 @@ def is_annotation_file(path: Path, head: bytes) -> bool:
         Its first bytes.
     """
     try:
-        if head.startswith(b"PAR1"):
-            return text.names(path)[: len(_FIRST)] == _FIRST
         if head.startswith(b"PK"):
             return {ABOUT, names.MENTION_RESPONSE} <= npz_names(path)
+        if head.startswith(arrays.SIGNATURES):
+            return f'"{MARK}": "{_KIND}"'.encode() in head
+        return datasets.begins(path, head, _FIRST)
     except (InputError, MissingExtra):
         return False
-    if head.startswith(arrays.SIGNATURES):
-        return f'"{MARK}": "{_KIND}"'.encode() in head
-    return datasets.begins(head, _FIRST)
 
 
 def read_annotation_file(

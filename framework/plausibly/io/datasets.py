@@ -353,8 +353,10 @@ def read_rows(path: Path, role: str) -> tuple[TextTable, str | None]:
     return table, "".join(found[number] for number in sorted(found)) if whole else None
 
 
-def begins(head: bytes, names: Sequence[str]) -> bool:
-    """Return whether the first line of a text table begins with these columns."""
+def begins(path: Path, head: bytes, names: Sequence[str]) -> bool:
+    """Return whether a table begins with these columns, by the first bytes of its file."""
+    if head.startswith(b"PAR1"):
+        return text.names(path)[: len(names)] == tuple(names)
     words = [f'(?:{name}|"{name}")' for name in names]
     first = head.removeprefix(b"\xef\xbb\xbf")[:400].decode("utf-8", "replace")
     return any(re.match(f"{mark.join(words)}(?:[{mark}\r\n]|$)", first) for mark in ",;\t")

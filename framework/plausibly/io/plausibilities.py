@@ -150,10 +150,7 @@ def _wide(array: xr.DataArray, path: Path) -> _Rows:
 def _read_wide(path: Path, head: bytes, about: str | None) -> xr.DataArray:
     """Return plausibilities in a table with one column per label."""
     whose = path.name
-    if head.startswith(b"PAR1"):
-        drawn = text.names(path)[:2] == (DRAW, EXAMPLE)
-    else:
-        drawn = datasets.begins(head, [DRAW, EXAMPLE])
+    drawn = datasets.begins(path, head, [DRAW, EXAMPLE])
     view = DRAW if drawn else None
     wanted = Wanted(EXAMPLE, view, plausibilities=True, ours=about is not None)
     found = arrays.from_table(path, _ROLE, wanted)
@@ -463,7 +460,7 @@ def read_plausibilities(
         parquet = head.startswith(b"PAR1")
         about = text.metadata(path, MARK) if parquet else None
         long = about is None or f'"{_FORM}": "{_LONG}"' in about[:100]
-        if (parquet and long) or any(datasets.begins(head, names) for names in _HEADERS):
+        if long and (parquet or any(datasets.begins(path, head, names) for names in _HEADERS)):
             table, about = datasets.read_rows(path, _ROLE)
             if about is not None or _is_long(table):
                 found = _read_long(table, about, packed=packed)
