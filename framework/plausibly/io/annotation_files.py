@@ -82,8 +82,8 @@ def write_annotations(table: xr.Dataset, path: Path | str) -> None:
             return
         columns = _columns_of(whole)
         # Examples that all have a response, in the order of the table, are named by the rows.
-        told = np.unique(whole[names.RESPONSE_EXAMPLE].values).size == whole.sizes[names.EXAMPLE]
-        beside = {names.EXAMPLE: names.EXAMPLE} if told else {}
+        in_rows = np.unique(whole[names.RESPONSE_EXAMPLE].values).size == whole.sizes[names.EXAMPLE]
+        beside = {names.EXAMPLE: names.EXAMPLE} if in_rows else {}
         bare = whole.drop_vars(list(COLUMNS), errors="ignore")
         about = datasets.encode(bare, _KIND, part.name, beside)
         datasets.write_rows(part, list(columns), list(columns.values()), about)
@@ -101,21 +101,21 @@ def _columns_of(table: xr.Dataset) -> dict[str, Sequence[str | None] | Array]:
         names.ANNOTATOR: rows.annotator[response],
         names.LABEL: np.append(rows.label, names.NO_LABEL)[mention],  # of -1 the last one
     }
-    found: dict[str, Sequence[str | None] | Array] = {names.RESPONSE: response}
+    columns: dict[str, Sequence[str | None] | Array] = {names.RESPONSE: response}
     for dim, code in codes.items():
         known = [*name_texts(table.indexes[dim]), None]  # the last place is where code -1 looks
-        found[dim] = [known[one] for one in code.tolist()]
+        columns[dim] = [known[one] for one in code.tolist()]
     for column, variable in ((_BLOCK, names.MENTION_BLOCK), (_WEIGHT, names.MENTION_WEIGHT)):
         if variable in table.variables:
             values: Array = table[variable].values
             filled = np.append(values, values.dtype.type(0))[mention]
-            found[column] = np.ma.masked_array(filled, mask=bare)
+            columns[column] = np.ma.masked_array(filled, mask=bare)
     if names.RESPONSE_WEIGHT in table.variables:
-        found[names.RESPONSE_WEIGHT] = table[names.RESPONSE_WEIGHT].values[response]
+        columns[names.RESPONSE_WEIGHT] = table[names.RESPONSE_WEIGHT].values[response]
     if names.RESPONSE_STATE in table.variables:
         states = table[names.RESPONSE_STATE].values[response]
-        found[_STATE] = [STATES[code] for code in states.tolist()]
-    return found
+        columns[_STATE] = [STATES[code] for code in states.tolist()]
+    return columns
 
 
 # ---- and back
@@ -149,7 +149,7 @@ def read_annotation_file(
     Parameters
     ----------
     path : Path or str
-        The file, told by its first bytes.
+        The file; its format is found in its first bytes.
     labels : sequence of str, optional
         Labels that are declared now, in order; by default those of the table. All that are named
         must be among them.
@@ -222,12 +222,12 @@ def _from_rows(path: Path, kind: str | None) -> AnnotationTable:
 
     def coded(known: Mapping[str, Sequence[str]]) -> dict[str, Any]:  # Any: of `build_table`
         """Return the columns with codes into other names, -1 where a name is not among them."""
-        found = dict(columns)
+        placed = dict(columns)
         for dim, column in _CODED.items():
             # the last place is where code -1, an unknown annotator, looks
             places = np.append(positions(known[dim], named[dim]), names.UNKNOWN_ANNOTATOR)
-            found[column] = places[found[column]]
-        return found
+            placed[column] = places[placed[column]]
+        return placed
 
     if kind is not None:  # of the rows alone, as they stand
         annotation = registry.resolve(ANNOTATION, kind)
@@ -263,9 +263,9 @@ def _from_rows(path: Path, kind: str | None) -> AnnotationTable:
     known = {dim: name_texts(dataset[dim].values) for dim in _CODED if dim in dataset.variables}
     known.setdefault(names.EXAMPLE, named[names.EXAMPLE])
     if len(known) == len(_CODED) and all(not not_among(named[dim], known[dim]) for dim in _CODED):
-        found = {**coded(known), names.EXAMPLE: text_array(known[names.EXAMPLE])}
+        placed = {**coded(known), names.EXAMPLE: text_array(known[names.EXAMPLE])}
         variables = {
-            name: xr.Variable(name.partition("_")[0], values) for name, values in found.items()
+            name: xr.Variable(name.partition("_")[0], values) for name, values in placed.items()
         }
         table = _table_of(dataset.assign(variables), whose)
         if _is_as_written(table, dataset):

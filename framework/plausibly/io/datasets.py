@@ -46,12 +46,12 @@ _READS = {
 
 def _plain(values: Array, name: str, whose: str) -> Array:
     """Return the values as numbers, truth values or text: dates as integers, objects as text."""
-    kind, found = values.dtype.kind, f"type {values.dtype}"
+    kind, actual = values.dtype.kind, f"type {values.dtype}"
     if kind == "O":
         every: list[object] = values.reshape(-1).tolist()
         if all(type(one) is str and not one.endswith("\0") for one in every):
             return np.array(every, dtype=np.str_).reshape(values.shape)
-        found = "objects that are no text"
+        actual = "objects that are no text"
     elif kind in "mM":
         return values.astype(np.int64)
     elif kind in "biuU" or (kind == "f" and values.dtype.itemsize <= 8):
@@ -60,7 +60,7 @@ def _plain(values: Array, name: str, whose: str) -> Array:
         "variable-unwritable",
         f"{whose} cannot hold the variable {name}",
         expected="numbers, truth values, text or dates",
-        got=found,
+        got=actual,
         do=f"change its type, or leave it out: .drop_vars({quoted(name)})",
         whose=whose,
         details={"variable": name},
@@ -167,8 +167,8 @@ def decode(
     try:
         document = json.loads(about)
         version = int(document["version"])
-        found = str(document.pop(MARK))
-        if found == kind and version <= _VERSION:
+        actual = str(document.pop(MARK))
+        if actual == kind and version <= _VERSION:
             variables: dict[bool, dict[str, xr.Variable]] = {False: {}, True: {}}
             for entry in document.pop("variables"):
                 array = entry["array"]
@@ -187,13 +187,13 @@ def decode(
         SyntaxError,  # of what should be the name of a type
     ) as reason:
         raise damaged(whose, reason) from reason
-    if found != kind:
+    if actual != kind:
         raise InputError(
             "file-other",
             f"{whose} holds something else",
             expected=kind,
-            got=found,
-            do=_READS.get(found, "name another file"),
+            got=actual,
+            do=_READS.get(actual, "name another file"),
             whose=whose,
         )
     raise InputError(
@@ -262,9 +262,8 @@ def read_arrays(path: Path, role: str, head: bytes) -> tuple[str | None, dict[st
     """Return what an npz or netCDF file says of itself, None where others wrote it; its arrays."""
     if head.startswith(arrays.SIGNATURES):
         dataset = arrays.load(path, role)
-        found = dataset.attrs.get(MARK)
         stored = {str(name): np.asarray(one.values) for name, one in dataset.variables.items()}
-        return None if found is None else str(found), stored
+        return str(dataset.attrs[MARK]) if MARK in dataset.attrs else None, stored
     stored = arrays.read_npz(path, role)
     # An array of another program may have this name too.
     about = str(stored.get(ABOUT))
@@ -275,10 +274,10 @@ def npz_names(path: Path) -> frozenset[str]:
     """Return the names of the arrays of an npz file; none where it is no such file."""
     try:
         with zipfile.ZipFile(io.BytesIO(files.contents(path, "file"))) as archive:
-            found = archive.namelist()
+            inside = archive.namelist()
     except Exception:  # noqa: BLE001  # zipfile raises a dozen kinds; who only asks wants no error
         return frozenset()
-    return frozenset(name.removesuffix(".npy") for name in found if name.endswith(".npy"))
+    return frozenset(name.removesuffix(".npy") for name in inside if name.endswith(".npy"))
 
 
 # ---- as rows
@@ -339,10 +338,10 @@ def read_rows(path: Path, role: str) -> tuple[TextTable, str | None]:
         return table, about
     at = table.header.index(ABOUT)
     parts = [_PART.fullmatch(cell) for cell in table.columns[at] if cell]
-    found = {int(part[1]): part[3] for part in parts if part}
+    numbered = {int(part[1]): part[3] for part in parts if part}
     counts = {int(part[2]) for part in parts if part}
     whole = None not in parts and len(counts) == 1
-    whole = whole and sorted(found) == list(range(1, max(counts) + 1))
+    whole = whole and sorted(numbered) == list(range(1, max(counts) + 1))
     rest = [column for place, column in enumerate(table.columns) if place != at]
     kept = [row for row, filled in enumerate(map(any, zip(*rest, strict=True))) if filled]
     table = attrs.evolve(
@@ -350,7 +349,7 @@ def read_rows(path: Path, role: str) -> tuple[TextTable, str | None]:
         columns=tuple([column[row] for row in kept] for column in table.columns),
         lines=[table.lines[row] for row in kept],
     )
-    return table, "".join(found[number] for number in sorted(found)) if whole else None
+    return table, "".join(numbered[number] for number in sorted(numbered)) if whole else None
 
 
 def begins(path: Path, head: bytes, names: Sequence[str]) -> bool:
