@@ -11,7 +11,7 @@ import xarray as xr
 from hypothesis import given, settings, strategies as st
 
 import plausibly
-from io_annotation_tables import ENDINGS, KINDS, same, tables
+from io_annotation_tables import KINDS, same, tables
 from io_files import damaged, refusal, result_or_refusal, written
 from plausibly.data.annotations import AnnotationTable, build_table
 from plausibly.io import files
@@ -20,6 +20,7 @@ from plausibly.io.annotation_files import (
     read_annotation_file,
     write_annotations,
 )
+from plausibly.io.datasets import ENDINGS
 from plausibly.plugin import READER, resolve
 from plausibly.registry import default
 

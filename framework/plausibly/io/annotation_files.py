@@ -33,9 +33,6 @@ from plausibly.kernels.types import Floats, Ints
 from plausibly.protocols import ANNOTATION
 from plausibly.registry.entries import calling
 
-ENDINGS = (".csv", ".parquet", ".npz", ".nc")
-"""Of the files that are written."""
-
 _KIND = "annotation table"
 _ROLE = "annotations"
 _KEYS = {names.EXAMPLE: "examples", names.LABEL: "labels", names.ANNOTATOR: "annotators"}
@@ -74,10 +71,10 @@ def write_annotations(table: xr.Dataset, path: Path | str) -> None:
         hold something.
     """
     path = Path(path)
-    ending = files.check_ending(path, ENDINGS)
+    ending = files.check_ending(path, datasets.ENDINGS)
     whole = rebuilt(check_table(table))
     with replacing(path) as part:
-        if ending in (".npz", ".nc"):
+        if ending in datasets.ARRAY_ENDINGS:
             datasets.write_arrays(whole, _KIND, part, _KEYS)
             return
         columns = _columns_of(whole)

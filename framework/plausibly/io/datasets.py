@@ -34,6 +34,12 @@ MARK = "plausibly"
 ABOUT = "about"
 """Where npz and CSV have the JSON text."""
 
+ARRAY_ENDINGS = (".npz", ".nc")
+"""Of files of arrays, in which packed plausibilities stay packed."""
+
+ENDINGS = (".csv", ".parquet", *ARRAY_ENDINGS)
+"""Of the files that are written."""
+
 _VERSION = 1
 _READS = {
     "annotation table": "plausibly.read_annotations(path), where annotations are wanted",

@@ -330,20 +330,13 @@ Form = Literal["wide", "long"]
 """One column a label, or one row a label that is plausible at all."""
 
 
-ENDINGS = (".csv", ".parquet", ".npz", ".nc")
-"""Of the files that are written."""
-
-PACKED_ENDINGS = (".npz", ".nc")
-"""Of those in which packed plausibilities stay packed."""
-
-
 def check_output(path: Path, form: str = "wide") -> None:
     """Raise ``ending-unknown``, ``option-unfit`` or ``extra-missing`` before writing."""
-    ending = files.check_ending(path, ENDINGS)
+    ending = files.check_ending(path, datasets.ENDINGS)
     got, do = f'form "{form}"', 'form="long", or leave it out'
     if form == "long":
         got, do = f"the ending {ending}", f'path="{path.with_suffix(".parquet")}", or form wide'
-    if form != "wide" and (form != "long" or ending in PACKED_ENDINGS):
+    if form != "wide" and (form != "long" or ending in datasets.ARRAY_ENDINGS):
         expected = 'form "wide", or "long" for .csv and .parquet'
         raise files.meaningless(path.name, "form", got, expected, do)
 
@@ -382,7 +375,7 @@ def write_plausibilities(
     """
     path = Path(path)
     check_output(path, form)
-    in_arrays = path.suffix.lower() in PACKED_ENDINGS
+    in_arrays = path.suffix.lower() in datasets.ARRAY_ENDINGS
     keys = {EXAMPLE: "examples", LABEL: "labels", DRAW: "draws"}
     more: dict[str, object] = {}
     if form != "wide":
