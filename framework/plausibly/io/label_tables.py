@@ -352,20 +352,3 @@ def with_coordinates(array: Labelled, table: xr.Dataset) -> Labelled:
         if name not in (dim, ALIAS)
     }
     return cast("Labelled", array.assign_coords(coordinates))
-
-
-def with_known_labels(array: Labelled, table: xr.Dataset) -> Labelled:
-    """Attach the coordinates of a label table that has a row for each label; else change nothing.
-
-    For plausibilities that a file holds under other labels than were declared: what is wrong is
-    said where they are matched.
-
-    Parameters
-    ----------
-    array : DataArray, (..., label), or packed Dataset
-    table : Dataset
-        From `read_labels`.
-    """
-    known = set(names_of(table, LABEL))
-    here = names_of(array, label_dim(array))
-    return with_coordinates(array, table) if known.issuperset(here) else array
