@@ -193,7 +193,7 @@ def _reader_of_frames(
 ) -> Reader:
     """Return the reader of a frame, or raise where none is named, or one of files."""
     component = None if reader is None else registry.resolve(READER, reader, options)
-    if component is not None and _reads_tables(component):
+    if component is not None and type(component).from_table is not Reader.from_table:
         return component
     absent = [role for role in NEEDED if role not in table.header]
     do = 'reader="crowd-table"' + (f", {columns_hint([table.header], absent)}" if absent else "")
@@ -203,7 +203,9 @@ def _reader_of_frames(
             '"soft-labels", where it is of a label'
         )
     entries = registry.default().entries(READER)
-    known = [called(READER, c) for c in _candidates(entries, {})[0].values() if _reads_tables(c)]
+    every = _candidates(entries, {})[0].values()
+    tables = [one for one in every if type(one).from_table is not Reader.from_table]
+    known = [called(READER, one) for one in tables]
     what = f"{table.whose} has {several(len(table.header), 'column')}, and no reader is named"
     if component is not None:
         what = f"reader {called(READER, component)} reads files, not {table.whose}"
@@ -216,10 +218,6 @@ def _reader_of_frames(
         whose=table.whose,
         details={"columns": list(table.header), "readers": known},
     )
-
-
-def _reads_tables(reader: Reader) -> bool:
-    return type(reader).from_table is not Reader.from_table
 
 
 def _recognised(path: Path, options: dict[str, object]) -> Reader:
@@ -239,11 +237,23 @@ def _recognised(path: Path, options: dict[str, object]) -> Reader:
         found = [one for one in more.values() if _recognises(one, path, head)]
         candidates, refusals = candidates | more, refusals | why
     if not candidates and options:
-        raise _options_unfit(path, head, options, refusals)
+        every = _candidates(entries, {})[0].values()
+        likely_names = [called(READER, one) for one in every if _recognises(one, path, head)]
+        meant = {name: why for name, why in refusals.items() if name in likely_names}
+        reasons = [f"{name}: {reason_of(why)}" for name, why in (meant or refusals).items()]
+        raise InputError(
+            "options-unfit",
+            f"{path.name}: no reader takes {listed(map(quoted, options))} as given",
+            expected="options of one reader",
+            got=listed(reasons),
+            do="name the reader, reader=..., to see what it takes",
+            whose=path.name,
+            details={"options": sorted(options)},
+        )
     if len(found) == 1:
         return found[0]
-    every = found or [candidates[entry] for entry in entries if entry in candidates]
-    names = [called(READER, one) for one in every]
+    readers = found or [candidates[entry] for entry in entries if entry in candidates]
+    names = [called(READER, one) for one in readers]
     if not found and path.is_dir():
         files.existing(path, _ROLE)
     raise _ambiguous(path, names) if found else _unknown(path, head, names, refusals)
@@ -293,26 +303,6 @@ def _recognises(reader: Reader, path: Path, head: bytes) -> bool:
         what = f"cannot tell whether it reads {path.name}"
         _warn_of(name, what, reason, "fix its recognises; the other readers were asked")
         return False
-
-
-def _options_unfit(
-    path: Path, head: bytes, options: dict[str, object], refusals: dict[str, InputError]
-) -> InputError:
-    names = listed(quoted(name) for name in options)
-    entries = registry.default().entries(READER)
-    every = _candidates(entries, {})[0].values()
-    likely = [called(READER, one) for one in every if _recognises(one, path, head)]
-    meant = {name: why for name, why in refusals.items() if name in likely}
-    reasons = [f"{name}: {reason_of(why)}" for name, why in (meant or refusals).items()]
-    return InputError(
-        "options-unfit",
-        f"{path.name}: no reader takes {names} as given",
-        expected="options of one reader",
-        got=listed(reasons),
-        do="name the reader, reader=..., to see what it takes",
-        whose=path.name,
-        details={"options": sorted(options)},
-    )
 
 
 def _ambiguous(path: Path, names: list[str], got: str = "", do: str = "") -> InputError:
