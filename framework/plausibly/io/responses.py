@@ -172,7 +172,24 @@ def _resolve_duplicates(
         if len(stays) > 1:
             again.append(stays)
     if again and duplicates == "error":
-        raise _twice(again, whose)
+        by: dict[str, list[list[Response]]] = {}
+        for group in again:
+            by.setdefault(str(group[0].annotator), []).append(group)
+        name, more = min(by), len(by) - 1
+        examples = [group[0].example for group in by[name]]
+        places = in_file_order(by[name][0])
+        timed = all(response.time is not None for group in again for response in group)
+        raise InputError(
+            "response-twice",
+            f"{whose}: {name} answered {several(len(examples), 'example')} again "
+            f"({listed(examples)})" + (f", first in {listed(places)}" if places else ""),
+            expected="one response an annotator and example",
+            got=f"up to {counted(max(map(len, again)))}"
+            + (f", also by {several(more, 'other annotator')}" if more else ""),
+            do=f"{_ALL} (or {'latest, ' if timed else ''}fractional, first, last)",
+            whose=whose,
+            details={"annotators": sorted(by), "examples": examples},
+        )
     return sorted(kept, key=_key), left_out, bool(again)
 
 
@@ -203,28 +220,6 @@ def _latest(group: Sequence[Response], whose: str) -> Response:
             whose=whose,
         )
     return last[0]
-
-
-def _twice(again: Sequence[Sequence[Response]], whose: str) -> InputError:
-    by: dict[str, list[Sequence[Response]]] = {}
-    for group in again:
-        by.setdefault(str(group[0].annotator), []).append(group)
-    name = min(by)
-    examples = [group[0].example for group in by[name]]
-    others = len(by) - 1
-    places = in_file_order(by[name][0])
-    timed = all(response.time is not None for group in again for response in group)
-    return InputError(
-        "response-twice",
-        f"{whose}: {name} answered {several(len(examples), 'example')} again ({listed(examples)})"
-        + (f", first in {listed(places)}" if places else ""),
-        expected="one response an annotator and example",
-        got=f"up to {counted(max(len(group) for group in again))}"
-        + (f", also by {several(others, 'other annotator')}" if others else ""),
-        do=f"{_ALL} (or {'latest, ' if timed else ''}fractional, first, last)",
-        whose=whose,
-        details={"annotators": sorted(by), "examples": examples},
-    )
 
 
 _MARK = "\x1f"
