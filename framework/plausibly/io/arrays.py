@@ -514,34 +514,30 @@ def from_npz(
     whose = path.name
     stored = read_npz(path, role)
     values = one_of(stored, arrays, whose)
-    several_views = augmented and values.ndim == 3
-    values = shaped(values, whose, augmented=several_views)
+    values = shaped(values, whose, augmented=augmented and values.ndim == 3)
     rest = {name: array for name, array in stored.items() if array is not values}
-    named: list[list[str] | None] = []
-    for names, size in zip(
+    named: dict[str, list[str]] = {}
+    for words, size in zip(
         (LABEL_ARRAYS, EXAMPLE_ARRAYS, AUGMENTATION_ARRAYS), values.shape[::-1], strict=False
     ):
         # Of the words in the singular, one of another length is something else: one truth a row.
-        there = [name for name in names if name in rest]
+        there = [name for name in words if name in rest]
         fit = [name for name in there if rest[name].shape == (size,)]
-        found = fit or [name for name in there if name.endswith("s")]
-        if not found and names is not AUGMENTATION_ARRAYS:
-            named.append(None)
-            continue
+        keys = fit or [name for name in there if name.endswith("s")]
         # The order of planes is never guessed either.
-        array = one_of(stored, tuple(found) or names, whose)
-        texts = texts_of(array, whose, names[0])
-        _check_count(texts, size, whose, names[0])
-        named.append(texts)
-        rest.pop(found[0])
-    if named[0] is None:
+        if keys or words is AUGMENTATION_ARRAYS:
+            array = one_of(stored, tuple(keys) or words, whose)
+            named[words[0]] = texts_of(array, whose, words[0])
+            _check_count(named[words[0]], size, whose, words[0])
+            del rest[keys[0]]
+    if "labels" not in named:
         _check_read(rest, LABEL, values.shape[-1], whose)
     return NamedArray(
         values=values,
-        examples=named[1],
-        labels=named[0],
+        examples=named.get("examples"),
+        labels=named.get("labels"),
         whose=whose,
-        augmentations=named[2] if several_views else None,
+        augmentations=named.get("augmentations"),
         unread=rest,
     )
 
@@ -585,8 +581,8 @@ def from_netcdf(
 def of_variable(dataset: xr.Dataset, array: xr.DataArray, whose: str) -> NamedArray:
     """Return a variable of a dataset under the names that its coordinates give."""
     views = AUGMENTATION in array.dims
-    native = array.dtype.newbyteorder("=")
-    values = shaped(array.data.astype(native, copy=False), whose, augmented=views)
+    native = array.data.astype(array.dtype.newbyteorder("="), copy=False)
+    values = shaped(native, whose, augmented=views)
     coordinates = {str(name): one for name, one in array.coords.items()}
     named = {
         dim: texts_of(coordinates.pop(dim).values, whose, f"{dim}s")
