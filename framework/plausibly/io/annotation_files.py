@@ -170,6 +170,7 @@ def read_annotation_file(
     path = Path(path)
     head = files.opening(path, _ROLE, 8)
     whose = path.name
+    table: AnnotationTable | None
     if not head.startswith((*arrays.SIGNATURES, b"PK")):
         table = _from_rows(path, kind)
     elif kind is not None:
@@ -185,9 +186,9 @@ def read_annotation_file(
         if about is None:
             raise datasets.damaged(whose, "it does not say that it is an annotation table")
         dataset, _ = datasets.decode(about, _KIND, whose, stored)
-        table = _table_of(dataset, whose)
-        if not _is_as_written(table, dataset):
-            raise datasets.damaged(whose, "its parts do not fit together")
+        table = _as_written(dataset, whose)
+    if table is None:
+        raise datasets.damaged(whose, "its parts do not fit together")
     if labels is None:
         return table
     known = name_texts(table.indexes[names.LABEL])
@@ -200,15 +201,13 @@ def read_annotation_file(
     return rebuilt(wider.assign_attrs({**table.attrs, names.LABELS_DECLARED: 1}))
 
 
-def _table_of(dataset: xr.Dataset, whose: str) -> AnnotationTable:
+def _as_written(dataset: xr.Dataset, whose: str) -> AnnotationTable | None:
+    """Return the annotation table, None where its seal is another one than was written."""
     try:
-        return rebuilt(dataset)
+        table = rebuilt(dataset)
     except (LookupError, TypeError, ValueError, AttributeError) as reason:
         raise datasets.damaged(whose, reason) from reason
-
-
-def _is_as_written(table: AnnotationTable, dataset: xr.Dataset) -> bool:
-    return bool(table.attrs[names.CHECKSUM] == dataset.attrs.get(names.CHECKSUM))
+    return table if table.attrs[names.CHECKSUM] == dataset.attrs.get(names.CHECKSUM) else None
 
 
 def _from_rows(path: Path, kind: str | None) -> AnnotationTable:
@@ -264,9 +263,9 @@ def _from_rows(path: Path, kind: str | None) -> AnnotationTable:
         variables = {
             name: xr.Variable(name.partition("_")[0], values) for name, values in placed.items()
         }
-        table = _table_of(dataset.assign(variables), whose)
-        if _is_as_written(table, dataset):
-            return table
+        same = _as_written(dataset.assign(variables), whose)
+        if same is not None:
+            return same
     raise InputError(
         "table-changed",
         f"{whose} has other rows than were written",
