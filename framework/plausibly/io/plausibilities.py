@@ -58,12 +58,12 @@ _USUAL = (PLAUSIBILITIES, "plausibility")
 _FORM, _LONG, _PACKED = "form", "long", "packed"
 
 
-def _array_of(dataset: xr.Dataset) -> xr.DataArray:
+def _array_of(dataset: xr.Dataset, whose: str) -> xr.DataArray:
     """Return the plausibilities in a Dataset, whose attributes are theirs."""
-    array = dataset[PLAUSIBILITIES].assign_attrs(dataset.attrs)
-    if len(array.coords) + 1 < len(dataset.variables):
-        raise ValueError("a coordinate of other dims")
-    return array
+    array = dataset.get(PLAUSIBILITIES)
+    if array is None or len(array.coords) + 1 < len(dataset.variables):
+        raise damaged(whose, "no plausibilities, or a coordinate of other dims")
+    return array.assign_attrs(dataset.attrs)
 
 
 def _read_arrays(path: Path, head: bytes) -> xr.DataArray | xr.Dataset:
@@ -73,10 +73,7 @@ def _read_arrays(path: Path, head: bytes) -> xr.DataArray | xr.Dataset:
         dataset, more = datasets.decode(about, _KIND, path.name, held)
         if more.get(_FORM) == _PACKED:
             return dataset
-        try:
-            return _array_of(dataset)
-        except (KeyError, ValueError) as reason:
-            raise damaged(path.name, reason) from reason
+        return _array_of(dataset, path.name)
     if head.startswith(arrays.SIGNATURES):
         found = arrays.from_netcdf(path, _ROLE, None, _USUAL)
     else:
@@ -167,7 +164,7 @@ def _read_wide(path: Path, head: bytes, about: str | None) -> xr.DataArray:
                     raise ValueError(f"its {dim}s are not {listed(named)}")
             dims = (EXAMPLE, LABEL) if not drawn else (DRAW, EXAMPLE, LABEL)
             values = values[..., first:].astype(np.dtype(str(more["type"])))
-            return _array_of(known.assign({PLAUSIBILITIES: (dims, values)}))
+            return _array_of(known.assign({PLAUSIBILITIES: (dims, values)}), whose)
         except (KeyError, TypeError, ValueError, SyntaxError) as reason:
             raise damaged(whose, reason) from reason
     first = int(labels[:1] == [DENOMINATOR])
@@ -311,10 +308,7 @@ def _read_long(
         packed = sizes[LABEL] > FEW_LABELS
     # As large as the array has to look, of one number, for what is checked of its coordinates.
     shell = np.broadcast_to(values.dtype.type(0), shape)
-    try:
-        array = _array_of(beside.assign({PLAUSIBILITIES: (dims, shell)}))
-    except ValueError as reason:
-        raise damaged(whose, reason) from reason
+    array = _array_of(beside.assign({PLAUSIBILITIES: (dims, shell)}), whose)
     if not packed or drawn:
         dense = np.zeros(shape, values.dtype)
         dense[tuple(places)] = values
