@@ -275,8 +275,8 @@ class DatasetAccessor:
                 row.append(inside)
         if plausibilities is not None and few:
             columns.append("plausibilities")
-            for row, said in zip(cells, _said(plausibilities, few), strict=True):
-                row.append(said)
+            for row, shares in zip(cells, _shares(plausibilities, few), strict=True):
+                row.append(shares)
         rows: list[Row] = [tuple(row) for row in cells]
         return Listing(
             title=reading.with_alpha(
@@ -314,9 +314,9 @@ def _sets(sets: xr.DataArray, few: Sequence[str], one: xr.Dataset) -> list[tuple
     return [tuple(labels[row]) for row in chosen.values]
 
 
-def _said(given: xr.DataArray | xr.Dataset, few: Sequence[str]) -> list[str]:
+def _shares(plausibilities: xr.DataArray | xr.Dataset, few: Sequence[str]) -> list[str]:
     """Return the plausibilities of some examples, the largest first."""
-    lam = as_plausibilities(given).sel({names.EXAMPLE: list(few)})
+    lam = as_plausibilities(plausibilities).sel({names.EXAMPLE: list(few)})
     labels = [str(name) for name in lam[names.LABEL].values]
     found = []
     for row in lam.transpose(names.EXAMPLE, names.LABEL).values:

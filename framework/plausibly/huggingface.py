@@ -1,4 +1,4 @@
-"""What pipelines of Hugging Face put out, as predictions; nothing of theirs is imported."""
+"""Predictions from the output of Hugging Face pipelines, of which nothing is imported."""
 
 from __future__ import annotations
 

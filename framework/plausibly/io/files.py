@@ -1,4 +1,4 @@
-"""Opening the files that people name: what is not there or cannot be read is said at once."""
+"""Opening files, with an error at once where one is missing or cannot be read."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which of a file's columns could be which: the hint in messages, never a decision."""
+"""Guesses of what the columns of a file hold: for hints in messages, never for a decision."""
 
 from __future__ import annotations
 

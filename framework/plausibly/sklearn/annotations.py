@@ -1,4 +1,4 @@
-"""Annotations of the rows of X, in any of the forms in which people have them."""
+"""Annotations of the rows of X, in each of the forms that `conformalize` takes."""
 
 from __future__ import annotations
 
@@ -133,7 +133,7 @@ def majority_vote(
 
 @attrs.frozen
 class Seen:
-    """What is remembered of the rows that a model was fitted on: names, or else contents."""
+    """Names of the rows that a model was fitted on, or else hashes of their numbers."""
 
     named: bool
     marks: Hashes
