@@ -96,8 +96,7 @@ def read_json(
         the line.
     """
     whose = whose or Path(path).name
-    text = _text(path, role, expected, whose)
-    return parse_json(text, whose, 1, expected, "file")
+    return parse_json(_text(path, role, expected, whose), whose, 1, expected, "file")
 
 
 def read_json_lines(

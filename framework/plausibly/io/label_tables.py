@@ -124,7 +124,6 @@ def _check_order(table: TextTable, labels: Sequence[str], texts: Sequence[str]) 
             )
 
 
-_TABLES = frozenset({".csv", ".tsv", ".tab", ".parquet", ".pq"})
 _DIMS = frozenset({ALPHA, ANNOTATOR, "augmentation", DRAW, EXAMPLE, LABEL, MENTION, RESPONSE, SLOT})
 
 Labelled = TypeVar("Labelled", bound=xr.DataArray | xr.Dataset)
@@ -146,7 +145,7 @@ def named_predictions(
 
 def is_table(path: Path | str) -> bool:
     """Return whether a file has columns by its ending, instead of one name a line."""
-    return Path(path).suffix.lower() in _TABLES
+    return Path(path).suffix.lower() in (".csv", ".tsv", ".tab", ".parquet", ".pq")
 
 
 def _dataset(table: TextTable, dim: str) -> xr.Dataset:

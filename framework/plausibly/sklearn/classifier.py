@@ -242,10 +242,10 @@ class AmbiguousConformalClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEsti
         PlausiblyWarning
             ``model-saw-examples`` where the estimator was fitted on these rows.
         """
-        if not hasattr(self, "estimator_") and isinstance(self.estimator, FrozenEstimator):
-            self._adopt(self.estimator.fit(X, None))
         if not hasattr(self, "estimator_"):
-            raise self._not_conformalized()
+            if not isinstance(self.estimator, FrozenEstimator):
+                raise self._not_conformalized()
+            self._adopt(self.estimator.fit(X, None))
         rows = Rows.of(X, examples)
         named_annotations = read_annotations(annotations, rows, self._labels(), kind)
         if self._seen is not None:
