@@ -202,7 +202,7 @@ def read_annotation_file(
 
 
 def _as_written(dataset: xr.Dataset, whose: str) -> AnnotationTable | None:
-    """Return the annotation table, None where its seal is another one than was written."""
+    """Return the annotation table, None where its checksum is another one than was written."""
     try:
         table = rebuilt(dataset)
     except (LookupError, TypeError, ValueError, AttributeError) as reason:
