@@ -27,7 +27,6 @@ from plausibly.plots.style import Axes, shown_name
 Row: TypeAlias = tuple[object, ...]
 
 SHOWN = 10
-_GAP = "  "
 _LABELS = 6
 _WIDE = 60
 _CELL = 240
@@ -42,7 +41,6 @@ class Listing:
     total: int
     rows: Callable[[int, int], Sequence[Row]]
     most: int = SHOWN
-    notes: tuple[str, ...] = ()
 
     def __len__(self) -> int:
         return self.total
@@ -60,24 +58,23 @@ class Listing:
         lines = [self.title]
         for row in (self.columns, *rows):
             cells = (f"{text:<{width}}" for text, width in zip(row, widths, strict=True))
-            lines.append(_GAP.join(cells).rstrip())
-        return "\n".join([*lines, *self._ends()])
+            lines.append("  ".join(cells).rstrip())
+        return "\n".join([*lines, *self._rest()])
 
     def _repr_html_(self) -> str:
         return text.framed(
             self.title,
             text.table(self._shown(), head=self.columns),
-            *(text.paragraph(note) for note in self._ends()),
+            *map(text.paragraph, self._rest()),
         )
 
     def _shown(self) -> list[tuple[str, ...]]:
         found = self.rows(0, min(self.most, self.total))
         return [tuple(map(as_text, row)) for row in found]
 
-    def _ends(self) -> list[str]:
+    def _rest(self) -> list[str]:
         rest = self.total - self.most
-        more = [f"… {counted(rest)} more, in to_frame()"] if rest > 0 else []
-        return [*more, *self.notes]
+        return [f"… {counted(rest)} more, in to_frame()"] if rest > 0 else []
 
 
 def as_text(value: object) -> str:
@@ -86,11 +83,9 @@ def as_text(value: object) -> str:
         return f"{value:g}"
     if not isinstance(value, tuple):
         return shown_name(value, width=_CELL, lines=1)
-    names = [shown_name(name, width=_WIDE, lines=1) for name in value[:_LABELS]]
-    shown = ", ".join(names)
-    return (
-        f"{{{shown}, … {counted(len(value))} labels}}" if len(value) > _LABELS else f"{{{shown}}}"
-    )
+    shown = ", ".join(shown_name(name, width=_WIDE, lines=1) for name in value[:_LABELS])
+    more = f", … {counted(len(value))} labels" if len(value) > _LABELS else ""
+    return f"{{{shown}{more}}}"
 
 
 def guarantee_of(array: xr.DataArray | xr.Dataset, alpha: float | str | None) -> Guarantee:
@@ -280,8 +275,8 @@ class DatasetAccessor:
                 row.append(inside)
         if plausibilities is not None and few:
             columns.append("plausibilities")
-            for row, said in zip(cells, _said(plausibilities, few), strict=True):
-                row.append(said)
+            for row, shares in zip(cells, _shares(plausibilities, few), strict=True):
+                row.append(shares)
         rows: list[Row] = [tuple(row) for row in cells]
         return Listing(
             title=reading.with_alpha(
@@ -319,9 +314,9 @@ def _sets(sets: xr.DataArray, few: Sequence[str], one: xr.Dataset) -> list[tuple
     return [tuple(labels[row]) for row in chosen.values]
 
 
-def _said(given: xr.DataArray | xr.Dataset, few: Sequence[str]) -> list[str]:
+def _shares(plausibilities: xr.DataArray | xr.Dataset, few: Sequence[str]) -> list[str]:
     """Return the plausibilities of some examples, the largest first."""
-    lam = as_plausibilities(given).sel({names.EXAMPLE: list(few)})
+    lam = as_plausibilities(plausibilities).sel({names.EXAMPLE: list(few)})
     labels = [str(name) for name in lam[names.LABEL].values]
     found = []
     for row in lam.transpose(names.EXAMPLE, names.LABEL).values:

@@ -1,11 +1,11 @@
-"""What pipelines of Hugging Face put out, as predictions; nothing of theirs is imported."""
+"""Predictions from the output of Hugging Face pipelines, of which nothing is imported."""
 
 from __future__ import annotations
 
 import math
 import numbers
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Literal, TypeAlias, TypeGuard
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Literal, TypeAlias, TypeGuard
 
 import numpy as np
 import xarray as xr
@@ -23,6 +23,7 @@ from plausibly.data.names import (
     several,
 )
 from plausibly.errors import InputError, listed
+from plausibly.io.json import shortened
 from plausibly.io.label_tables import named_predictions
 
 __all__ = ["predictions"]
@@ -185,8 +186,27 @@ def _ordered(labels: Labels) -> list[str]:
 
 def _scores(row: object, example: str) -> dict[str, float]:
     """Return the score of each label that a row names."""
+    pairs: list[tuple[str, object]] = []
+    fits = _is_list(row)
+    if isinstance(row, Mapping):
+        if "label" in row and "score" in row:
+            raise _unfit(
+                "top-one",
+                example,
+                "has the score of one label",
+                expected="a list with every label, or labels and scores of zero-shot pipelines",
+                got=f"{row['label']} {row['score']}",
+                do=f"{_EVERY}; of a single input predictions([rows])",
+            )
+        labels, values = row.get("labels"), row.get("scores")
+        if _is_list(labels) and _is_list(values) and len(labels) == len(values):
+            pairs, fits = list(zip(name_texts(labels), values, strict=True)), True
+    elif _is_list(row):
+        for one in row:
+            fits &= isinstance(one, Mapping) and "label" in one and "score" in one
+            pairs += [(str(one["label"]), one["score"])] if fits else []
     scores: dict[str, float] = {}
-    for label, score in _pairs(row, example):
+    for label, score in pairs:
         if label in scores:
             raise _unfit(
                 "label-twice",
@@ -197,9 +217,17 @@ def _scores(row: object, example: str) -> dict[str, float]:
                 do="give the labels of the model different names: model.config.id2label",
                 label=label,
             )
-        if isinstance(score, bool) or not isinstance(score, numbers.Real):
-            raise _no_row(row, example)
-        scores[label] = float(score)
+        if isinstance(score, numbers.Real) and not isinstance(score, bool):
+            scores[label] = float(score)
+    if not fits or len(scores) < len(pairs):
+        raise _unfit(
+            "row-unfit",
+            example,
+            "is no row of classification",
+            expected='[{"label": ..., "score": ...}, ...], or {"labels": [...], "scores": [...]}',
+            got=shortened(repr(row), 60),
+            do="a pipeline for classification of texts, images or audio, or of zero-shot labels",
+        )
     bad = [label for label, score in scores.items() if not math.isfinite(score)]
     if bad:
         raise _unfit(
@@ -214,39 +242,5 @@ def _scores(row: object, example: str) -> dict[str, float]:
     return scores
 
 
-def _pairs(row: object, example: str) -> Iterator[tuple[str, object]]:
-    if isinstance(row, Mapping):
-        if "label" in row and "score" in row:
-            raise _unfit(
-                "top-one",
-                example,
-                "has the score of one label",
-                expected="a list with every label, or labels and scores of zero-shot pipelines",
-                got=f"{row['label']} {row['score']}",
-                do=f"{_EVERY}; of a single input predictions([rows])",
-            )
-        labels, scores = row.get("labels"), row.get("scores")
-        if not _is_list(labels) or not _is_list(scores) or len(labels) != len(scores):
-            raise _no_row(row, example)
-        yield from zip(name_texts(labels), scores, strict=True)
-        return
-    for one in row if _is_list(row) else [None]:
-        if not isinstance(one, Mapping) or "label" not in one or "score" not in one:
-            raise _no_row(row, example)
-        yield str(one["label"]), one["score"]
-
-
-def _is_list(value: object) -> TypeGuard[Sequence[object]]:
+def _is_list(value: object) -> TypeGuard[Sequence[Any]]:  # Any: whatever a pipeline gives
     return isinstance(value, Sequence) and not isinstance(value, (str, bytes))
-
-
-def _no_row(row: object, example: str) -> InputError:
-    shown = repr(row)
-    return _unfit(
-        "row-unfit",
-        example,
-        "is no row of classification",
-        expected='[{"label": ..., "score": ...}, ...], or {"labels": [...], "scores": [...]}',
-        got=shown if len(shown) <= 60 else shown[:59] + "…",
-        do="a pipeline for classification of texts, images or audio, or of zero-shot labels",
-    )

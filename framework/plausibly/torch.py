@@ -1,4 +1,4 @@
-"""The door of PyTorch: what a module says of the examples of a loader, as predictions.
+"""Predictions of a PyTorch module on the examples of a loader.
 
 Needs the extra ``torch``, when it is used.
 """
@@ -165,7 +165,7 @@ def predictions(
     device: object = None,
     call: Callable[[Module, Batch], object] | None = None,
 ) -> xr.DataArray:
-    """Return what a module says of each example of a loader.
+    """Return the predictions of a module on each example of a loader.
 
     The module is in evaluation mode and without gradients meanwhile; afterwards every part of it
     is in the mode in which it was. Inputs are in memory one batch at a time.

@@ -11,7 +11,7 @@ import xarray as xr
 from hypothesis import given, settings, strategies as st
 
 import plausibly
-from io_annotation_tables import ENDINGS, KINDS, same, tables
+from io_annotation_tables import KINDS, same, tables
 from io_files import damaged, refusal, result_or_refusal, written
 from plausibly.data.annotations import AnnotationTable, build_table
 from plausibly.io import files
@@ -20,6 +20,7 @@ from plausibly.io.annotation_files import (
     read_annotation_file,
     write_annotations,
 )
+from plausibly.io.datasets import ENDINGS
 from plausibly.plugin import READER, resolve
 from plausibly.registry import default
 
@@ -252,27 +253,3 @@ def test_what_stood_there_stays_where_writing_fails(tmp_path: Path) -> None:
     assert refusal(lambda: write_annotations(broken, path)).name == "attribute-unwritable"
     assert path.read_text() == "mine"
     assert [one.name for one in tmp_path.iterdir()] == ["votes.csv"]
-
-
-def test_report_27_what_was_exported_is_imported_again(tmp_path: Path) -> None:
-    """From one format to the next, and back to the first: byte by byte the same file."""
-    records = [("a", "ann", "x"), ("a", "bob", "y"), ("b", "bob", "x")]
-    first = tmp_path / "0.csv"
-    rows = "".join(f"{','.join(record)}\n" for record in records)
-    first.write_text(f"task,worker,label\n{rows}", encoding="utf-8")
-    table = plausibly.read_annotations(first).assign_attrs(source="", reader="")
-    plausibly.write_annotations(table, tmp_path / "1.csv")
-    for step, ending in enumerate((".parquet", ".npz", ".nc", ".csv"), start=1):
-        before = sorted(tmp_path.glob(f"{step}.*"))[0]
-        again = plausibly.read_annotations(before).assign_attrs(source="", reader="")
-        plausibly.write_annotations(again, tmp_path / f"{step + 1}{ending}")
-    assert (tmp_path / "5.csv").read_bytes() == (tmp_path / "1.csv").read_bytes()
-
-
-def test_report_31_pandas_shows_every_answer(tmp_path: Path) -> None:
-    for ending, read in ((".csv", pd.read_csv), (".parquet", pd.read_parquet)):
-        plausibly.write_annotations(votes(), tmp_path / f"votes{ending}")
-        frame = read(tmp_path / f"votes{ending}")
-        assert frame["response"].tolist() == [0, 1, 2, 3]
-        said = frame["state"].value_counts().to_dict()
-        assert said == {"answered": 2, "skipped": 1, "unknown-annotator": 1}

@@ -167,9 +167,9 @@ def test_no_reader_recognises_other_files(tmp_path: Path, own: registry.Registry
 
 
 def test_parquet_that_no_reader_recognises(tmp_path: Path) -> None:
-    from plausibly.io.text import write_columns
+    from plausibly.io.datasets import write_rows
 
-    write_columns(tmp_path / "v.parquet", ["item", "user", "answer"], [["a"], ["b"], ["c"]])
+    write_rows(tmp_path / "v.parquet", ["item", "user", "answer"], [["a"], ["b"], ["c"]])
     error = refusal(lambda: plausibly.read_annotations(tmp_path / "v.parquet"))
     assert error.got == "Parquet with item, user, answer"
     assert in_flags(error.do) == "--reader crowd-table --columns task=item,worker=user,label=answer"

@@ -15,7 +15,8 @@ import plausibly
 from io_files import refusal, written
 from plausibly.errors import MissingExtra
 from plausibly.extras import require
-from plausibly.io.text import first_rows, read_columns, read_table, write_columns
+from plausibly.io.datasets import write_rows
+from plausibly.io.text import first_rows, read_columns, read_table
 
 
 def store(path: Path, **columns: object) -> Path:
@@ -99,7 +100,7 @@ def test_lists_that_nobody_needs_are_not_read(tmp_path: Path) -> None:
 
 
 def test_names_may_repeat_only_where_it_is_allowed(tmp_path: Path) -> None:
-    write_columns(tmp_path / "v.parquet", ["a", "a"], [["x"], ["y"]])
+    write_rows(tmp_path / "v.parquet", ["a", "a"], [["x"], ["y"]])
     assert read_table(tmp_path / "v.parquet", role="sets", unique=False).columns == (["x"], ["y"])
     assert refusal(lambda: read_table(tmp_path / "v.parquet", role="x")).name == "columns-repeat"
 
@@ -123,7 +124,7 @@ def test_without_the_extra(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     assert refusal(lambda: read_table(path, role="annotations")).name == "extra-missing"
     with pytest.raises(MissingExtra):
-        write_columns(tmp_path / "sets.parquet", ["a"], [["x"]])
+        write_rows(tmp_path / "sets.parquet", ["a"], [["x"]])
 
 
 @pytest.mark.parametrize("kind", ["string", "large_string"])

@@ -14,7 +14,7 @@ from hypothesis import given, settings, strategies as st
 
 import plausibly
 from io_files import csv_text, damaged, refusal, result_or_refusal, said, written
-from plausibly.io.text import write_columns
+from plausibly.io.datasets import write_rows
 
 LABELS = ["melanoma", "naevus, other", 'say "x"']
 VALUES = np.array([[0.5, 0.25, 0.25], [0.0, 0.125, 0.875]])
@@ -46,7 +46,7 @@ def in_format(folder: Path, kind: str, dtype: type[np.floating]) -> Path:
     elif kind in {"csv", "tsv"}:
         written(folder, path.name, csv_text(table(values), "," if kind == "csv" else "\t"))
     elif kind == "parquet":
-        write_columns(path, ["example", *LABELS], [EXAMPLES, *np.ascontiguousarray(values.T)])
+        write_rows(path, ["example", *LABELS], [EXAMPLES, *np.ascontiguousarray(values.T)])
     else:
         engine = "scipy" if kind == "nc" else "netcdf4"
         array = expected(dtype).transpose("label", "example").drop_attrs()
@@ -293,7 +293,7 @@ def test_labels_of_an_npy_file_must_be_named(tmp_path: Path) -> None:
 
 
 def test_columns_that_hold_no_numbers(tmp_path: Path) -> None:
-    write_columns(
+    write_rows(
         tmp_path / "p.parquet",
         ["example", "split", "a"],
         [["x", "y"], ["train", "test"], np.array([1.0, 1.0])],
@@ -321,7 +321,7 @@ def test_arrays_of_another_shape(tmp_path: Path, array: np.ndarray, got: str) ->
 
 
 def test_names_of_blanks_are_no_names(tmp_path: Path) -> None:
-    write_columns(tmp_path / "p.parquet", ["example", "a"], [["x", "\xa0"], np.ones(2)])
+    write_rows(tmp_path / "p.parquet", ["example", "a"], [["x", "\xa0"], np.ones(2)])
     error = refusal(lambda: plausibly.read_predictions(tmp_path / "p.parquet"))
     assert (error.name, error.details["lines"]) == ("example-unnamed", [2])
 
@@ -332,9 +332,7 @@ def test_the_index_of_a_data_frame_is_no_label(tmp_path: Path, scale: str) -> No
     frame.to_csv(tmp_path / "p.csv")
     pd.read_csv(tmp_path / "p.csv").to_csv(tmp_path / "again.csv", index=False)
     path = tmp_path / "p.parquet"
-    write_columns(
-        path, ["example", "a", "__index_level_0__"], [["x", "y"], np.ones(2), np.arange(2)]
-    )
+    write_rows(path, ["example", "a", "__index_level_0__"], [["x", "y"], np.ones(2), np.arange(2)])
     for name in ("p.csv", "again.csv", "p.parquet"):
         error = refusal(
             lambda name=name: plausibly.read_predictions(tmp_path / name, scale=scale)  # type: ignore[misc]  # bound now
@@ -379,6 +377,6 @@ def test_netcdf4_needs_its_extra(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 
 
 def test_parquet_without_rows(tmp_path: Path) -> None:
-    write_columns(tmp_path / "p.parquet", ["example", "a"], [[], np.zeros(0)])
+    write_rows(tmp_path / "p.parquet", ["example", "a"], [[], np.zeros(0)])
     error = refusal(lambda: plausibly.read_predictions(tmp_path / "p.parquet"))
     assert (error.what, error.got) == ("p.parquet is empty", "columns without rows")

@@ -14,7 +14,7 @@ from io_files import csv_text, refusal, warned, written
 from plausibly.data.text_table import TextTable
 from plausibly.data.validate import seen_in_one
 from plausibly.io.arrays import stacked
-from plausibly.io.text import write_columns
+from plausibly.io.datasets import write_rows
 from plausibly.kernels.random import Keys
 
 LABELS = ["a", "b, or c"]
@@ -58,7 +58,7 @@ def test_every_format_gives_the_same(tmp_path: Path, kind: str, dtype: type[np.f
     elif kind == "parquet":
         examples, views, *columns = zip(*rows(), strict=True)
         arrays = [np.array(column, dtype=dtype) for column in columns]
-        write_columns(path, ["example", "view", *LABELS], [list(examples), list(views), *arrays])
+        write_rows(path, ["example", "view", *LABELS], [list(examples), list(views), *arrays])
         view = "view"
     elif kind == "npz":
         values = VALUES.astype(dtype)
@@ -118,7 +118,7 @@ def test_a_column_of_views_that_was_not_named(tmp_path: Path) -> None:
     path = tmp_path / "p.parquet"
     examples, views, *columns = zip(*rows(), strict=True)
     arrays = [np.array(column) for column in columns]
-    write_columns(path, ["example", "view", *LABELS], [list(examples), list(views), *arrays])
+    write_rows(path, ["example", "view", *LABELS], [list(examples), list(views), *arrays])
     error = refusal(lambda: plausibly.read_predictions(path))
     assert error.name == "columns-not-numeric"
     assert error.do == (

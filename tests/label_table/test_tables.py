@@ -15,7 +15,7 @@ from io_files import csv_text, refusal, written
 from plausibly.data.labels import Hierarchy, aliases_of
 from plausibly.data.names import name_texts
 from plausibly.errors import InputError
-from plausibly.io.label_tables import read_labels, table_from, with_coordinates, with_known_labels
+from plausibly.io.label_tables import read_labels, table_from, with_coordinates
 from refusals import refused
 
 
@@ -34,9 +34,6 @@ def test_columns_of_numbers_may_have_empty_cells(tmp_path: Path) -> None:
     known = with_coordinates(array, table)
     assert set(known.coords) == {"label", "order", "parent", "risk", "code", "shade"}
     assert known["risk"].values.tolist() == [1, 0.5]
-    xr.testing.assert_identical(with_known_labels(array, table), known)
-    other = array.assign_coords(label=["7", "q"])
-    xr.testing.assert_identical(with_known_labels(other, table), other)
 
 
 def test_a_column_of_whole_numbers_stays_so(tmp_path: Path) -> None:

@@ -22,7 +22,7 @@ from plausibly.data.annotations import not_counted
 from plausibly.data.states import STATES
 from plausibly.errors import InputError, PlausiblyWarning
 from plausibly.io import files
-from plausibly.io.text import write_columns
+from plausibly.io.datasets import write_rows
 from plausibly.plugin import READER, Reader
 from plausibly.registry import default
 
@@ -75,7 +75,7 @@ def write(folder: Path, file: Spec) -> Path:
     path = folder / str(file["name"])
     if "columns" in file:
         columns = [c if isinstance(c[0], str) else np.array(c) for c in file["columns"].values()]
-        write_columns(path, list(file["columns"]), columns)
+        write_rows(path, list(file["columns"]), columns)
     elif "files" in file and not path.suffix:
         path.mkdir()
         for member, text in file["files"].items():

@@ -8,7 +8,6 @@ from hypothesis import strategies as st
 
 from plausibly.data.annotations import AnnotationTable, build_table
 
-ENDINGS = (".csv", ".parquet", ".npz", ".nc")
 KINDS = ("single-label", "partial-ranking", "label-set", "soft-label", "a plugin's")
 
 # Names as people write them, and worse: line ends, column names of ours, what spreadsheets eat.

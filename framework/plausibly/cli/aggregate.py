@@ -136,10 +136,10 @@ def _formed(
 
     from plausibly.data.names import DRAW
     from plausibly.data.plausibilities import pack, unpack
-    from plausibly.io.plausibilities import PACKED_ENDINGS
+    from plausibly.io.datasets import ARRAY_ENDINGS
     from plausibly.study.reading import label_names
 
-    drawn, packs = DRAW in lam.dims, out.suffix.lower() in PACKED_ENDINGS
+    drawn, packs = DRAW in lam.dims, out.suffix.lower() in ARRAY_ENDINGS
     if form is None:
         form = "long" if not packs else "wide" if drawn else "packed"
         form = form if len(label_names(lam)) > MANY_LABELS else "wide"
@@ -149,7 +149,7 @@ def _formed(
                 "option-unfit",
                 f"{out.name}: {'draws of ' * drawn}plausibilities are not packed"
                 + (" in this format" * (not drawn)),
-                expected=f"one row an example, and the ending {' or '.join(PACKED_ENDINGS)}",
+                expected=f"one row an example, and the ending {' or '.join(ARRAY_ENDINGS)}",
                 got="draws" if drawn else out.suffix,
                 do="--form wide" if drawn else f"-o {out.with_suffix('.npz')}, or --form long",
                 whose="--form",

@@ -41,7 +41,7 @@ def convert(
 ) -> None:
     """Declare ``plausibly convert``."""
     from plausibly.io import write_annotations
-    from plausibly.io.annotation_files import ENDINGS
+    from plausibly.io.datasets import ENDINGS
     from plausibly.io.files import check_ending
     from plausibly.study.reading import annotation_facts, read_table, summary_of
 

@@ -7,7 +7,6 @@ from plausibly.io.label_tables import (
     read_examples as read_examples,
     read_labels as read_labels,
     with_coordinates as with_coordinates,
-    with_known_labels as with_known_labels,
 )
 from plausibly.io.plausibilities import (
     read_plausibilities as read_plausibilities,

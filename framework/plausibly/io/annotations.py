@@ -26,10 +26,10 @@ from plausibly.errors import (
     warn,
 )
 from plausibly.io import arrays, files, frames, text
+from plausibly.io.datasets import npz_names
 from plausibly.io.hints import NEEDED, columns_hint, guessed, readings
-from plausibly.io.json import json_head, read_json, read_json_lines
+from plausibly.io.json import json_head, read_json, read_json_lines, shortened
 from plausibly.io.label_tables import Names, is_table, names_of, table_from, with_coordinates
-from plausibly.io.pieces import npz_names
 from plausibly.progress import naming_if_slow
 from plausibly.protocols import ANNOTATION, READER, Annotation, ComponentLike, Reader
 from plausibly.registry.components import called
@@ -41,7 +41,7 @@ Read: TypeAlias = Callable[[list[str]], xr.Dataset]
 """Reads an annotation table; takes the declared labels."""
 
 
-def read_declared(read: Read, about: xr.Dataset) -> xr.Dataset:
+def _read_declared(read: Read, about: xr.Dataset) -> xr.Dataset:
     """Return the annotation table that `read` gives, with answers under an alias merged."""
     labels = names_of(about, LABEL)
     aliases = aliases_of(about)
@@ -70,17 +70,16 @@ def _with_aliases(read: Read, labels: list[str], aliases: Mapping[str, str]) -> 
                 found = error
         if isinstance(found, xr.Dataset) or found.name != _UNDECLARED or declared is every:
             break
-        unknown = found.details.get("labels")
         if declared is not labels:
-            named = list(aliases)
-        elif isinstance(unknown, (list, tuple, Mapping)):
-            named = [alias for alias in aliases if alias in map(str, unknown)]
-        else:
-            named = [alias for alias in aliases if quoted(alias) in found.what]
+            declared = every
+            continue
+        unknown = found.details.get("labels")
+        listed_there = set(map(str, unknown)) if isinstance(unknown, Iterable) else set()
+        named = [a for a in aliases if a in listed_there or quoted(a) in found.what]
         if not named:
             break
         alias_of = {aliases[alias]: alias for alias in named}
-        once = declared is labels and len(alias_of) == len(named)  # no label under two aliases
+        once = len(alias_of) == len(named)  # no label under two aliases
         declared = [alias_of.get(label, label) for label in labels] if once else every
     for one in messages:
         warnings.warn_explicit(one.message, one.category, one.filename, one.lineno)
@@ -152,16 +151,21 @@ def read_annotations(
     found = called(READER, component)
 
     def read(declared: list[str] | None) -> xr.Dataset:
-        with _naming(whose), calling(f"reader {found}", "read"):
-            if isinstance(path, (str, os.PathLike)):
-                made = component.read(file, declared)
-            else:
-                made = component.from_table(frame, declared)
-            # Tables of ours are looked at by their kind, once, below.
-            is_ours = isinstance(made, AnnotationTable)
-            return made if is_ours else check_table(made, whose=f"reader {found}")
+        try:
+            with calling(f"reader {found}", "read"):
+                if isinstance(path, (str, os.PathLike)):
+                    made = component.read(file, declared)
+                else:
+                    made = component.from_table(frame, declared)
+                # Tables of ours are looked at by their kind, once, below.
+                is_ours = isinstance(made, AnnotationTable)
+                return made if is_ours else check_table(made, whose=f"reader {found}")
+        except InputError as error:
+            if whose not in error.what:  # which an author's reader may leave out
+                error.what = f"{whose}: {error.what}"
+            raise
 
-    table = read(None) if about is None else read_declared(read, about)
+    table = read(None) if about is None else _read_declared(read, about)
     # A stranger's reader may have built the table from codes, past the checks of its kind.
     kind = str(table.attrs[KIND])
     annotation = registry.resolve(ANNOTATION, kind)
@@ -172,17 +176,6 @@ def read_annotations(
     read_from = table.assign_attrs(reader=found, source=whose)
     # Only `build_table` makes one of ours, with its codes checked and in order.
     return read_from if isinstance(read_from, AnnotationTable) else rebuilt(read_from)
-
-
-@contextmanager
-def _naming(source: str) -> Iterator[None]:
-    """Name the file in errors of a reader, which an author's may leave out."""
-    try:
-        yield
-    except InputError as error:
-        if source not in error.what:
-            error.what = f"{source}: {error.what}"
-        raise
 
 
 @contextmanager
@@ -200,7 +193,7 @@ def _reader_of_frames(
 ) -> Reader:
     """Return the reader of a frame, or raise where none is named, or one of files."""
     component = None if reader is None else registry.resolve(READER, reader, options)
-    if component is not None and _reads_tables(component):
+    if component is not None and type(component).from_table is not Reader.from_table:
         return component
     absent = [role for role in NEEDED if role not in table.header]
     do = 'reader="crowd-table"' + (f", {columns_hint([table.header], absent)}" if absent else "")
@@ -210,7 +203,9 @@ def _reader_of_frames(
             '"soft-labels", where it is of a label'
         )
     entries = registry.default().entries(READER)
-    known = [called(READER, c) for c in _candidates(entries, {})[0].values() if _reads_tables(c)]
+    every = _candidates(entries, {})[0].values()
+    tables = [one for one in every if type(one).from_table is not Reader.from_table]
+    known = [called(READER, one) for one in tables]
     what = f"{table.whose} has {several(len(table.header), 'column')}, and no reader is named"
     if component is not None:
         what = f"reader {called(READER, component)} reads files, not {table.whose}"
@@ -223,10 +218,6 @@ def _reader_of_frames(
         whose=table.whose,
         details={"columns": list(table.header), "readers": known},
     )
-
-
-def _reads_tables(reader: Reader) -> bool:
-    return type(reader).from_table is not Reader.from_table
 
 
 def _recognised(path: Path, options: dict[str, object]) -> Reader:
@@ -246,11 +237,23 @@ def _recognised(path: Path, options: dict[str, object]) -> Reader:
         found = [one for one in more.values() if _recognises(one, path, head)]
         candidates, refusals = candidates | more, refusals | why
     if not candidates and options:
-        raise _options_unfit(path, head, options, refusals)
+        every = _candidates(entries, {})[0].values()
+        likely_names = [called(READER, one) for one in every if _recognises(one, path, head)]
+        meant = {name: why for name, why in refusals.items() if name in likely_names}
+        reasons = [f"{name}: {reason_of(why)}" for name, why in (meant or refusals).items()]
+        raise InputError(
+            "options-unfit",
+            f"{path.name}: no reader takes {listed(map(quoted, options))} as given",
+            expected="options of one reader",
+            got=listed(reasons),
+            do="name the reader, reader=..., to see what it takes",
+            whose=path.name,
+            details={"options": sorted(options)},
+        )
     if len(found) == 1:
         return found[0]
-    names = [called(READER, candidates[entry]) for entry in entries if entry in candidates]
-    names = [called(READER, one) for one in found] or names
+    readers = found or [candidates[entry] for entry in entries if entry in candidates]
+    names = [called(READER, one) for one in readers]
     if not found and path.is_dir():
         files.existing(path, _ROLE)
     raise _ambiguous(path, names) if found else _unknown(path, head, names, refusals)
@@ -269,9 +272,8 @@ def _candidates(
             refused[entry.name] = reason
             # Another reader's option is no fault, and an extra is named where nothing is found.
             if reason.name not in ("component-parameter", "extra-missing"):
-                _warn_of(
-                    entry.name, "cannot be asked", reason, f"plausibly plugins check {entry.name}"
-                )
+                do = f"plausibly plugins check {entry.name}"
+                _warn_of(entry.name, "cannot be asked", reason, do)
     return found, refused
 
 
@@ -303,26 +305,6 @@ def _recognises(reader: Reader, path: Path, head: bytes) -> bool:
         return False
 
 
-def _options_unfit(
-    path: Path, head: bytes, options: dict[str, object], refusals: dict[str, InputError]
-) -> InputError:
-    names = listed(quoted(name) for name in options)
-    entries = registry.default().entries(READER)
-    every = _candidates(entries, {})[0].values()
-    likely = [called(READER, one) for one in every if _recognises(one, path, head)]
-    meant = {name: why for name, why in refusals.items() if name in likely}
-    reasons = [f"{name}: {reason_of(why)}" for name, why in (meant or refusals).items()]
-    return InputError(
-        "options-unfit",
-        f"{path.name}: no reader takes {names} as given",
-        expected="options of one reader",
-        got=listed(reasons),
-        do="name the reader, reader=..., to see what it takes",
-        whose=path.name,
-        details={"options": sorted(options)},
-    )
-
-
 def _ambiguous(path: Path, names: list[str], got: str = "", do: str = "") -> InputError:
     return InputError(
         "format-ambiguous",
@@ -335,29 +317,24 @@ def _ambiguous(path: Path, names: list[str], got: str = "", do: str = "") -> Inp
     )
 
 
-def _check_readable(path: Path, head: bytes, rows: list[tuple[str, ...]]) -> None:
-    """Raise what keeps a file from being read at all: encoding, packing, quotes, its end."""
+def _unknown(
+    path: Path, head: bytes, names: list[str], refusals: dict[str, InputError]
+) -> InputError:
+    """Return the error for a file that no reader recognises, or raise what keeps it unread."""
+    rows = text.first_rows(path, head)
+    held = sorted(npz_names(path)) if head.startswith(b"PK") else []
+    is_array = held or head.startswith((b"\x93NUMPY", *arrays.SIGNATURES))
     name = path.name.lower().removesuffix(".gz")
-    wide = bool(rows) and len(rows[0]) > 1
     if name.endswith(".xml"):
         from plausibly.io.xml import read_xml
 
         read_xml(path, _ROLE)
     elif name.endswith((".json", ".jsonl", ".ndjson")):
         (read_json_lines if len(json_head(head)) > 1 else read_json)(path, _ROLE)
-    elif not rows and not head.startswith((b"\x93NUMPY", *arrays.SIGNATURES)):
-        if not (head.startswith(b"PK") and npz_names(path)):
-            text.read_table(path, role=_ROLE)
-    elif wide and 2 * sum(len(row) == len(rows[0]) for row in rows) > len(rows):
+    elif not rows and not is_array:
+        text.read_table(path, role=_ROLE)
+    elif rows and len(rows[0]) > 1 and 2 * [*map(len, rows)].count(len(rows[0])) > len(rows):
         text.read_table(path, role=_ROLE, unique=False)
-
-
-def _unknown(
-    path: Path, head: bytes, names: list[str], refusals: dict[str, InputError]
-) -> InputError:
-    rows = text.first_rows(path, head)
-    _check_readable(path, head, rows)
-    held = sorted(npz_names(path)) if head.startswith(b"PK") else []
     meant: dict[str, str] = {}
     got = f"arrays {listed(held)}" if held else "an array"
     if rows:
@@ -381,7 +358,7 @@ def _unknown(
     if rows and not head.startswith(b"PAR1"):
         lines = head.decode("utf-8-sig", "replace").splitlines()
         first = next((line for line in lines if line), "")
-        got = f"text, first line {quoted(first if len(first) <= 40 else first[:39] + '…')}"
+        got = f"text, first line {quoted(shortened(first))}"
     elif rows:
         got = f"Parquet with {listed(rows[0])}"
     marked_up = head.lstrip().startswith((b"{", b"[", b"<"))
@@ -447,4 +424,4 @@ def build_annotations(
 
     if labels is None:
         return rebuilt(build(None))
-    return rebuilt(read_declared(build, table_from(labels, LABEL)))
+    return rebuilt(_read_declared(build, table_from(labels, LABEL)))

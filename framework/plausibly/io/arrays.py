@@ -7,7 +7,7 @@ import math
 import threading
 import warnings
 import zipfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from itertools import compress
 from pathlib import Path
@@ -38,7 +38,7 @@ from plausibly.data.names import (
 )
 from plausibly.data.text_table import TextTable
 from plausibly.errors import InputError, counted, listed
-from plausibly.io import files, frames, text
+from plausibly.io import files, text
 from plausibly.io.hints import names_examples
 from plausibly.io.label_tables import Names, names_of, table_from, with_coordinates
 from plausibly.io.text import numbers
@@ -46,7 +46,10 @@ from plausibly.io.text import numbers
 Array: TypeAlias = NDArray[Any]  # Any: whatever type a file says
 
 _MAGIC = b"\x93NUMPY"
-_HEADER = 10_000
+_HEADERS = {
+    (1, 0): np.lib.format.read_array_header_1_0,
+    (2, 0): np.lib.format.read_array_header_2_0,
+}
 # Bytes that an npz may unpack to: so many, and so many more for each byte of the file.
 _ROOM, _RATIO = 1 << 26, 200
 _LAST = 0x10FFFF  # of the characters of Unicode
@@ -64,13 +67,9 @@ def parse_npy(data: bytes, whose: str) -> Array:
     file = io.BytesIO(data)
     try:
         version = np.lib.format.read_magic(file)
-        if version == (1, 0):
-            header = np.lib.format.read_array_header_1_0(file, max_header_size=_HEADER)
-        elif version == (2, 0):
-            header = np.lib.format.read_array_header_2_0(file, max_header_size=_HEADER)
-        else:
+        if version not in _HEADERS:
             raise ValueError(f"numpy file format {version[0]}.{version[1]}")
-        shape, column_major, dtype = header
+        shape, column_major, dtype = _HEADERS[version](file, max_header_size=10_000)
         count = math.prod(shape)
         if count < 0 or dtype.names is not None:
             raise ValueError(f"shape {shape}, type {dtype}")
@@ -90,8 +89,9 @@ def parse_npy(data: bytes, whose: str) -> Array:
             whose=whose,
         )
     start = file.tell()
-    if len(data) - start < count * dtype.itemsize:
-        whole = f"{counted(start + count * dtype.itemsize)} bytes for shape {shape}, type {dtype}"
+    end = start + count * dtype.itemsize
+    if len(data) < end:
+        whole = f"{counted(end)} bytes for shape {shape}, type {dtype}"
         raise files.truncated(whose, "its last row", whole=whole, size=len(data))
     if dtype.itemsize == 0:
         return np.zeros(shape, dtype)
@@ -121,12 +121,11 @@ def read_npz(path: Path | str, role: str) -> dict[str, Array]:
                     arrays[inner] = parse_npy(archive.read(name), f"{whose}, array {inner}")
     except InputError:
         raise
-    except zipfile.BadZipFile as reason:
-        if data.startswith(b"PK") and "CRC" not in str(reason):
+    except Exception as reason:  # zipfile and zlib raise a dozen kinds on damage
+        cut = isinstance(reason, zipfile.BadZipFile) and "CRC" not in str(reason)
+        if cut and data.startswith(b"PK"):
             ends = "its directory"
             raise files.truncated(whose, ends, whole="a whole npz", size=len(data)) from reason
-        raise _damaged(whose, reason) from reason
-    except Exception as reason:  # zipfile and zlib raise a dozen kinds on damage
         raise _damaged(whose, reason) from reason
     return arrays
 
@@ -136,13 +135,12 @@ def one_of(arrays: dict[str, Array], names: tuple[str, ...], whose: str) -> Arra
     found = [name for name in names if name in arrays]
     if len(found) == 1:
         return arrays[found[0]]
-    shown = ", ".join(f"{name} {array.shape}" for name, array in list(arrays.items())[:5])
-    more = ", …" if len(arrays) > 5 else ""
+    shown = listed((f"{name} {array.shape}" for name, array in arrays.items()), most=5)
     raise InputError(
         "array-missing",
         f"{whose} has {listed(found) if found else 'no array ' + ' or '.join(names)}",
         expected=f"one of {', '.join(names)}",
-        got=f"{shown}{more}" if arrays else "no array at all",
+        got=shown or "no array at all",
         do=f"numpy.savez(..., {names[0]}=...) with one of these names",
         whose=whose,
         details={"arrays": list(arrays)},
@@ -223,25 +221,21 @@ def load(path: Path | str, role: str, *, lazy: bool = False) -> xr.Dataset:
     read = xr.open_dataset if lazy else xr.load_dataset
     try:
         with LOCK:
-            dataset = decoded(read(source, engine=engine, decode_cf=False, **more))
+            raw = read(source, engine=engine, decode_cf=False, **more)
+            for variable in raw.variables.values():  # a stored 0 never means "nothing here"
+                for key in ("_FillValue", "missing_value"):
+                    if variable.attrs.get("add_offset", 0) == 0 and np.array_equal(
+                        variable.attrs.get(key, np.nan), 0
+                    ):
+                        del variable.attrs[key]
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", xr.SerializationWarning)  # NaN is refused later
+                dataset = xr.decode_cf(raw, decode_times=False)
             # Text that is no UTF-8 would only fail when it is looked at.
             return dataset if lazy else dataset.load()
     except Exception as reason:  # the parsers raise a dozen kinds on damaged files
         expected = "one as xarray writes it"
         raise files.damaged(path.name, reason, what=what, expected=expected) from reason
-
-
-def decoded(raw: xr.Dataset) -> xr.Dataset:
-    """Return a dataset as xarray decodes it, but that a stored 0 never means "nothing here"."""
-    for variable in raw.variables.values():
-        for key in ("_FillValue", "missing_value"):
-            if variable.attrs.get("add_offset", 0) == 0 and np.array_equal(
-                variable.attrs.get(key, np.nan), 0
-            ):
-                del variable.attrs[key]
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", xr.SerializationWarning)  # NaN is refused further on
-        return xr.decode_cf(raw, decode_times=False)
 
 
 def variable_of(
@@ -254,22 +248,16 @@ def variable_of(
 ) -> xr.DataArray:
     """Return the variable over ``example`` and ``label``, in that order."""
     more = {AUGMENTATION} if augmented else set()
-    fit = [
-        str(name) for name, array in dataset.items() if set(array.dims) - more == {EXAMPLE, LABEL}
-    ]
-    named = [name for name in usual if name in fit]
-    if wanted is not None:
-        candidates = [wanted] if wanted in fit else []
-    else:
-        candidates = fit if len(fit) == 1 else named
+    fit = [str(name) for name, a in dataset.items() if set(a.dims) - more == {EXAMPLE, LABEL}]
+    candidates = [name for name in fit if wanted in (None, name)]
+    if len(candidates) > 1:
+        candidates = [name for name in usual if name in fit]
     if len(candidates) != 1:
         shown = listed(f"{name} ({', '.join(map(str, a.dims))})" for name, a in dataset.items())
-        several = fit and wanted is None
+        has = listed(fit) if fit and wanted is None else f"no {wanted or 'predictions'}"
         raise InputError(
             "variable-missing",
-            f"{whose} has {listed(fit)}"
-            if several
-            else f"{whose} has no {wanted or 'predictions'}",
+            f"{whose} has {has}",
             expected="one variable over example and label",
             got=shown or "no variable",
             do=f"variable={quoted(fit[0])}" if fit else "name the dims example and label",
@@ -290,15 +278,12 @@ def stacked(
         raise text.unnamed(table, noun, view, unnamed)
     rows, planes = list(dict.fromkeys(examples)), list(dict.fromkeys(views))
     row_of = np.full((len(planes), len(rows)), -1, dtype=np.intp)
-    again: list[tuple[int, int]] = []
-    for row, place in enumerate(
-        zip(positions(planes, views), positions(rows, examples), strict=True)
-    ):
-        if row_of[place] >= 0:
-            again.append((int(row_of[place]), row))
-        row_of[place] = row
+    cell = positions(planes, views) * len(rows) + positions(rows, examples)
+    _, first_of, inverse = np.unique(cell, return_index=True, return_inverse=True)
+    again = np.flatnonzero(first_of[inverse] != np.arange(cell.size)).tolist()
+    row_of.flat[cell] = np.arange(cell.size)
     if again:
-        first, second = again[0]
+        first, second = int(first_of[inverse[again[0]]]), again[0]
         others = f", and {several(len(again) - 1, 'other')} again" if len(again) > 1 else ""
         raise InputError(
             "view-twice" if noun == "view" else "draws-incomplete",
@@ -308,7 +293,7 @@ def stacked(
             got=f"{several(len(again), 'row')} too many",
             do=f"keep one, or give the other {noun} a name of its own",
             whose=table.whose,
-            details={"examples": list(dict.fromkeys(examples[row] for _, row in again))},
+            details={"examples": list(dict.fromkeys(examples[row] for row in again))},
         )
     missing = row_of < 0
     if missing.any():
@@ -339,30 +324,43 @@ _INDEX = ("", "Unnamed: 0", "__index_level_0__")
 
 @attrs.frozen
 class Wanted:
-    """Which columns of a table are not of labels, whether rows may be views, who wrote it."""
+    """Which columns of a table are not of labels, and whether it holds plausibilities of ours."""
 
     example: str
     view: str | None = None
-    views_fit: bool = False
-    unique: bool = True
+    plausibilities: bool = False  # names of labels and of examples may repeat
     ours: bool = False
 
-    def read(
-        self, table: TextTable, values_of: Callable[[list[int], str], Array], empty: str
-    ) -> NamedArray:
-        """Return rows of numbers under their names, as planes where they are of views."""
+    def read(self, table: TextTable, columns: Sequence[text.Column] = ()) -> NamedArray:
+        """Return rows of numbers under their names, as planes where they are of views.
+
+        The numbers are those of `columns`, where the file or frame has types, else text.
+        """
         rest = self.number_columns(table)
         if not len(table):
+            empty = "columns without rows" if columns else "a header and no rows"
             raise files.empty(table.whose, "one row per example", empty)
         names, views = table.column(self.example), None
         unnamed = [row for row, name in enumerate(names) if is_blank(name)]
         if unnamed and not self.ours:
             raise text.unnamed(table, EXAMPLE, self.example, unnamed)
         do = "remove what is no label from the file"
-        may_be_views = self.views_fit and self.view is None and len(set(names)) < len(names)
+        repeated = self.view is None and len(set(names)) < len(names)
+        may_be_views = repeated and not self.plausibilities
         if may_be_views:
             do += ', or view="COLUMN", if it names views of an example'
-        values = values_of(rest, do)
+        some = [columns[position] for position in rest] if columns else []
+        words = [column for column in some if column.content != "number"]
+        if words:
+            got = listed(column.type for column in words)
+            raise text.not_numeric(table.whose, [column.name for column in words], _REST, got, do)
+        if columns:
+            arrays = [column.numbers() for column in some]
+            single = all(array.dtype == np.float32 for array in arrays)
+            values: Array = np.stack(arrays, axis=1)
+            values = values.astype(np.float32 if single else np.float64, copy=False)
+        else:
+            values = numbers(table, rest, rest=_REST, do=do)
         if self.view is not None:
             values, names, views = stacked(values, table, self.example, self.view)
         elif may_be_views:
@@ -416,7 +414,7 @@ class Wanted:
             table.need([self.view], do=hint or "leave view out")
             taken.append(header.index(self.view))
         rest = [position for position in range(len(header)) if position not in taken]
-        if self.unique:
+        if not self.plausibilities:
             text.distinct([header[position] for position in rest], whose)
         if not rest:
             raise InputError(
@@ -430,46 +428,19 @@ class Wanted:
         return rest
 
 
-def from_table(
-    path: Path,
-    role: str,
-    example: str,
-    *,
-    unique: bool = True,
-    ours: bool = False,
-    view: str | None = None,
-    views_fit: bool = False,
-) -> NamedArray:
+def from_table(path: Path, role: str, wanted: Wanted) -> NamedArray:
     """Read a CSV, TSV or Parquet file: a column of example names, then a column a label."""
-    wanted = Wanted(example, view, views_fit, unique, ours)
     if files.opening(path, role, 4) == b"PAR1":
-        return _from_columns(path.name, text.read_columns(path, role), wanted)
-    table = text.read_table(path, role=role, unique=False)
-    return wanted.read(
-        table, lambda rest, do: numbers(table, rest, rest=_REST, do=do), "a header and no rows"
-    )
+        return from_columns(path.name, text.read_columns(path, role), wanted)
+    return wanted.read(text.read_table(path, role=role, unique=False))
 
 
-def from_frame(frame: object, example: str, *, view: str | None = None) -> NamedArray:
-    """Read a data frame; parameters as in `from_table`, errors of `plausibly.io.frames` besides."""
-    return _from_columns(*frames.columns_of(frame), Wanted(example, view, views_fit=True))
-
-
-def _from_columns(whose: str, columns: Sequence[text.Column], wanted: Wanted) -> NamedArray:
-    def values_of(rest: list[int], do: str) -> Array:
-        some = [columns[position] for position in rest]
-        words = [column for column in some if column.content != "number"]
-        if words:
-            got = listed(column.type for column in words)
-            raise text.not_numeric(whose, [column.name for column in words], _REST, got, do)
-        arrays = [column.numbers() for column in some]
-        single = all(array.dtype == np.float32 for array in arrays)
-        return np.stack(arrays, axis=1).astype(np.float32 if single else np.float64, copy=False)
-
+def from_columns(whose: str, columns: Sequence[text.Column], wanted: Wanted) -> NamedArray:
+    """Return the numbers in columns of a Parquet file or a frame."""
     # Numbers are not made text; the first column is looked at where the one of names is not named.
     named = [c.name in (wanted.example, wanted.view) and c.content != "nested" for c in columns]
     named[:1] = [named[0] or columns[0].content == "text"] if columns else []
-    return wanted.read(text.table_of(whose, columns, named), values_of, "columns without rows")
+    return wanted.read(text.table_of(whose, columns, named), columns)
 
 
 LABEL_ARRAYS = ("labels", "label_names", "class_names", "label")
@@ -543,34 +514,30 @@ def from_npz(
     whose = path.name
     stored = read_npz(path, role)
     values = one_of(stored, arrays, whose)
-    several_views = augmented and values.ndim == 3
-    values = shaped(values, whose, augmented=several_views)
+    values = shaped(values, whose, augmented=augmented and values.ndim == 3)
     rest = {name: array for name, array in stored.items() if array is not values}
-    named: list[list[str] | None] = []
-    for names, size in zip(
+    named: dict[str, list[str]] = {}
+    for words, size in zip(
         (LABEL_ARRAYS, EXAMPLE_ARRAYS, AUGMENTATION_ARRAYS), values.shape[::-1], strict=False
     ):
         # Of the words in the singular, one of another length is something else: one truth a row.
-        there = [name for name in names if name in rest]
+        there = [name for name in words if name in rest]
         fit = [name for name in there if rest[name].shape == (size,)]
-        found = fit or [name for name in there if name.endswith("s")]
-        if not found and names is not AUGMENTATION_ARRAYS:
-            named.append(None)
-            continue
+        keys = fit or [name for name in there if name.endswith("s")]
         # The order of planes is never guessed either.
-        array = one_of(stored, tuple(found) or names, whose)
-        texts = texts_of(array, whose, names[0])
-        _check_count(texts, size, whose, names[0])
-        named.append(texts)
-        rest.pop(found[0])
-    if named[0] is None:
+        if keys or words is AUGMENTATION_ARRAYS:
+            array = one_of(stored, tuple(keys) or words, whose)
+            named[words[0]] = texts_of(array, whose, words[0])
+            _check_count(named[words[0]], size, whose, words[0])
+            del rest[keys[0]]
+    if "labels" not in named:
         _check_read(rest, LABEL, values.shape[-1], whose)
     return NamedArray(
         values=values,
-        examples=named[1],
-        labels=named[0],
+        examples=named.get("examples"),
+        labels=named.get("labels"),
         whose=whose,
-        augmentations=named[2] if several_views else None,
+        augmentations=named.get("augmentations"),
         unread=rest,
     )
 
@@ -614,8 +581,8 @@ def from_netcdf(
 def of_variable(dataset: xr.Dataset, array: xr.DataArray, whose: str) -> NamedArray:
     """Return a variable of a dataset under the names that its coordinates give."""
     views = AUGMENTATION in array.dims
-    native = array.dtype.newbyteorder("=")
-    values = shaped(array.data.astype(native, copy=False), whose, augmented=views)
+    native = array.data.astype(array.dtype.newbyteorder("="), copy=False)
+    values = shaped(native, whose, augmented=views)
     coordinates = {str(name): one for name, one in array.coords.items()}
     named = {
         dim: texts_of(coordinates.pop(dim).values, whose, f"{dim}s")
@@ -642,8 +609,7 @@ def _numbered(count: int) -> list[str]:
 
 def _check_count(texts: Sequence[str], size: int, whose: str, what: str) -> None:
     if len(texts) != size:
-        dim = "column" if what in LABEL_ARRAYS else "row"
-        dim = "plane" if what in AUGMENTATION_ARRAYS else dim
+        dim = {"labels": "column", "examples": "row"}.get(what, "plane")
         raise InputError(
             "names-count",
             f"{whose} has {several(size, dim)} and {counted(len(texts))} {what}",
@@ -688,31 +654,24 @@ def labelled(
         if len(leaves) == size[1]:  # the labels that stand above no other
             columns = [columns[code] for code in leaves]
         _check_count(columns, size[1], whose, "labels")
-    rows = found.examples
+    rows = _numbered(size[0]) if found.examples is None else found.examples
     if examples is not None:
         _check_read(found.unread, EXAMPLE, size[0], whose)
         tables.append(table_from(examples, EXAMPLE))
         rows = names_of(tables[-1], EXAMPLE)
         _check_count(rows, size[0], whose, "examples")
-    elif rows is None:
-        rows = [str(row) for row in range(size[0])]
     check_names(columns or [], LABEL, whose=whose)
-    views: dict[str, tuple[str, NDArray[np.str_]]] = {}
+    named: dict[str, NDArray[np.str_]] = {}
     if found.augmentations is not None:
         check_names(found.augmentations, AUGMENTATION, whose=whose)
-        views[AUGMENTATION] = (AUGMENTATION, text_array(found.augmentations))
+        named[AUGMENTATION] = text_array(found.augmentations)
+    named |= {EXAMPLE: text_array(rows), LABEL: text_array(columns or [])}
+    numbered = found.examples is None and examples is None
     array = xr.DataArray(
-        found.values,
-        dims=(*views, EXAMPLE, LABEL),
-        coords={
-            **views,
-            EXAMPLE: (EXAMPLE, text_array(rows)),
-            LABEL: (LABEL, text_array(columns or [])),
-            **{key: (value.dims, value.values) for key, value in found.coordinates.items()},
-        },
-        name=name,
-        attrs={NUMBERED: 1} if found.examples is None and examples is None else {},
+        found.values, named, tuple(named), name=name, attrs={NUMBERED: 1} if numbered else {}
     )
+    further = {key: (value.dims, value.values) for key, value in found.coordinates.items()}
+    array = array.assign_coords(further)
     for table in tables:
         array = with_coordinates(array, table)
     return array
@@ -729,15 +688,15 @@ def declared(array: xr.DataArray, labels: Names, whose: str) -> xr.DataArray:
     missing = not_among(wanted, here)
     extra = not_among(here, wanted)
     if missing or extra:
-        lacks = f"lacks {listed(map(quoted, missing))}" if missing else ""
-        adds = f"has {listed(map(quoted, extra))} besides" if extra else ""
+        lacks = [f"{whose} lacks {listed(map(quoted, missing))}"] if missing else []
+        adds = [f"has {listed(map(quoted, extra))} besides"] if extra else []
         guess = near(extra[0], missing) if extra and missing else None
         do = f'rename={{"{extra[0]}": "{guess}"}}' if guess else "mend the names here or there"
         raise InputError(
             "labels-differ",
             f"{whose} does not have the declared labels",
             expected=f"the same {several(len(wanted), 'name')}",
-            got=", and ".join(part for part in (f"{whose} {lacks}" if lacks else "", adds) if part),
+            got=", and ".join(lacks + adds),
             do=do,
             whose=whose,
             details={"missing": missing, "extra": extra},

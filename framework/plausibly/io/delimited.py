@@ -18,7 +18,9 @@ _SNIFFED_CHARACTERS = 65_536
 _DELIMITERS = (",", ";", "\t", "|")
 _DECLARED = re.compile(r'"?sep=([^\r\n"])"?\r?(?:\n|\Z)', re.IGNORECASE)  # Excel writes this line
 _EDGES = string.whitespace + "\xa0\u200b\ufeff"
+ZIP = b"PK\x03\x04"
 _BINARY = (
+    (ZIP, "a zip archive", "unpack it first"),
     (b"\x93NUMPY", "a numpy array", "give it the ending .npy"),
     (b"\x89HDF", "an HDF5 or netCDF-4 file", "give it the ending .nc"),
     (b"CDF\x01", "a netCDF-3 file", "give it the ending .nc"),
@@ -36,11 +38,9 @@ def decode(data: bytes, whose: str) -> str:
     InputError
         ``text-binary`` for a file of another format, ``text-encoding`` with the byte and its line.
     """
-    if data.startswith(b"PK\x03\x04"):
-        # An archive ends with the names of what is in it.
-        if b"xl/workbook.xml" in data:
-            raise not_text(whose, "an Excel workbook", "save its sheet as CSV UTF-8")
-        raise not_text(whose, "a zip archive", "unpack it first")
+    # An archive ends with the names of what is in it.
+    if data.startswith(ZIP) and b"xl/workbook.xml" in data:
+        raise not_text(whose, "an Excel workbook", "save its sheet as CSV UTF-8")
     for magic, got, do in _BINARY:
         if data.startswith(magic):
             raise not_text(whose, got, do)
@@ -107,22 +107,6 @@ def trimmed(header: Iterable[str], text: str = "") -> tuple[str, ...]:
     return tuple(name if f'"{name}"' in text else name.strip(_EDGES) for name in header)
 
 
-def _broken(whose: str, line: int, reason: csv.Error) -> InputError:
-    if "expected after" in str(reason):
-        what, got = "text follows a closing quote", "a quote inside quotes that is not doubled"
-    else:
-        what, got = "a quoted field does not end", "the end of the file inside quotes"
-    return InputError(
-        "quote-broken",
-        f"{whose} line {counted(line)}: {what}",
-        expected='quotes around a field, and inside it doubled: "say ""yes"""',
-        got=got,
-        do="fix the quotes of that line",
-        whose=whose,
-        details={"line": line},
-    )
-
-
 def parse(text: str, whose: str, delimiter: str) -> Iterator[tuple[list[list[str]], list[int]]]:
     """Yield the rows of a text table, and the lines on which they start, in blocks."""
     rows: list[list[str]] = []
@@ -139,7 +123,18 @@ def parse(text: str, whose: str, delimiter: str) -> Iterator[tuple[list[list[str
                 yield rows, lines
                 rows, lines = [], []
     except csv.Error as reason:
-        raise _broken(whose, end + 1, reason) from None
+        what, got = "a quoted field does not end", "the end of the file inside quotes"
+        if "expected after" in str(reason):
+            what, got = "text follows a closing quote", "a quote inside quotes that is not doubled"
+        raise InputError(
+            "quote-broken",
+            f"{whose} line {counted(end + 1)}: {what}",
+            expected='quotes around a field, and inside it doubled: "say ""yes"""',
+            got=got,
+            do="fix the quotes of that line",
+            whose=whose,
+            details={"line": end + 1},
+        ) from None
     if rows:
         yield rows, lines
 

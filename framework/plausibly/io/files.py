@@ -1,4 +1,4 @@
-"""Opening the files that people name: what is not there or cannot be read is said at once."""
+"""Opening files, with an error at once where one is missing or cannot be read."""
 
 from __future__ import annotations
 
@@ -25,28 +25,6 @@ def _neighbours(folder: Path) -> list[str]:
         return []
 
 
-def _missing(path: Path, role: str) -> InputError:
-    names = _neighbours(path.parent)
-    guess = near(path.name, names)
-    if not set("\b\t\n\f\r").isdisjoint(str(path)):  # TOML reads "data\\test.csv" with a tab
-        do = SLASHES
-    elif guess is not None:
-        do = f"did you mean {path.parent / guess}?"
-    elif names:
-        do = f"mend the path; {path.parent} holds {listed(names)}"
-    else:
-        do = f"mend the path; there is nothing in {path.parent} either"
-    return InputError(
-        "file-missing",
-        f'{role} "{path}": there is no such file',
-        expected="a file",
-        got="none",
-        do=do,
-        whose=str(path),
-        details={"path": str(path), "near": guess},
-    )
-
-
 def _unreadable(path: Path, role: str, reason: object) -> InputError:
     return InputError(
         "file-unreadable",
@@ -65,7 +43,24 @@ def existing(path: Path | str, role: str) -> Path:
     try:
         mode = path.stat().st_mode
     except (FileNotFoundError, NotADirectoryError):
-        raise _missing(path, role) from None
+        names = _neighbours(path.parent)
+        guess = near(path.name, names)
+        do = f"mend the path; there is nothing in {path.parent} either"
+        if not set("\b\t\n\f\r").isdisjoint(str(path)):  # TOML reads "data\\test.csv" with a tab
+            do = SLASHES
+        elif guess is not None:
+            do = f"did you mean {path.parent / guess}?"
+        elif names:
+            do = f"mend the path; {path.parent} holds {listed(names)}"
+        raise InputError(
+            "file-missing",
+            f'{role} "{path}": there is no such file',
+            expected="a file",
+            got="none",
+            do=do,
+            whose=str(path),
+            details={"path": str(path), "near": guess},
+        ) from None
     except (OSError, ValueError) as reason:
         raise _unreadable(path, role, reason) from reason
     if stat.S_ISDIR(mode):
@@ -86,10 +81,12 @@ def existing(path: Path | str, role: str) -> Path:
 
 def contents(path: Path | str, role: str) -> bytes:
     """Return the bytes of a file, unpacked where it is gzip; errors as `existing`'s."""
-    return _read(existing(path, role), role, -1)
+    return opening(path, role, -1)
 
 
-def _read(path: Path, role: str, size: int) -> bytes:
+def opening(path: Path | str, role: str, size: int = HEAD) -> bytes:
+    """Return the first `size` bytes of a file, as `contents` gives them."""
+    path = existing(path, role)
     try:
         with path.open("rb") as file:
             data = file.read(size)
@@ -102,11 +99,6 @@ def _read(path: Path, role: str, size: int) -> bytes:
         raise truncated(path.name, "its content", whole="a whole gzip file", size=size) from None
     except OSError as reason:
         raise _unreadable(path, role, reason) from reason
-
-
-def opening(path: Path | str, role: str, size: int = HEAD) -> bytes:
-    """Return the first `size` bytes of a file, as `contents` gives them."""
-    return _read(existing(path, role), role, size)
 
 
 def truncated(whose: str, ends: str, *, whole: str, size: int) -> InputError:

@@ -23,8 +23,6 @@ from plausibly.kernels.types import Numbers
 
 WHOSE = "the frame"
 _DATA_SET = "the data set"
-_NO_LABEL = -1
-_INDEX = "index"
 _RENAME = "frame.columns = [...], with different names"
 
 
@@ -64,7 +62,7 @@ class FrameColumn(Column):
 
     def _name_of(self, value: object, row: int) -> str:
         called = self.called or ()
-        if is_missing(value) or value == _NO_LABEL:
+        if is_missing(value) or value == -1:  # of a data set: no label
             return ""
         if isinstance(value, int) and 0 <= value < len(called):
             return called[value]
@@ -79,9 +77,11 @@ class FrameColumn(Column):
         )
 
 
-def columns_of(frame: object) -> tuple[str, list[FrameColumn]]:
+def columns_of(frame: Any) -> tuple[str, list[FrameColumn]]:  # Any: `datasets` is not imported
     """Return what a frame is called in messages, and its columns in order."""
     whose, called = WHOSE, dict[str, tuple[str, ...]]()
+    kind = f"{type(frame).__module__.partition('.')[0]} {type(frame).__name__}"
+    lazy = do = ""
     if hasattr(frame, "with_format"):
         whose, features = _DATA_SET, getattr(frame, "features", None)
         # The names behind the numbers of the columns that are of labels.
@@ -89,11 +89,32 @@ def columns_of(frame: object) -> tuple[str, list[FrameColumn]]:
             listed_names = getattr(feature, "names", None)
             if isinstance(listed_names, (list, tuple)):
                 called[str(name)] = tuple(map(str, listed_names))
-        frame = _arrow(frame)
+        if isinstance(frame, Mapping):
+            raise InputError(
+                "split-unnamed",
+                f"{whose} has {several(len(frame), 'split')}",
+                expected="one of them",
+                got=listed(map(quoted, frame)),
+                do=f'data["{next(iter(frame), "train")}"]',
+                whose=whose,
+            )
+        if hasattr(frame, "__len__"):
+            frame = frame.with_format("arrow")[:]
+        else:
+            lazy, do = "streamed", "load_dataset(...) without streaming"
     if isinstance(frame, pd.DataFrame):
         frame = _with_index(frame)
     if callable(getattr(frame, "collect", None)):
-        raise _lazy(whose, "lazy", frame, "frame.collect()")
+        lazy, do = "lazy", "frame.collect()"
+    if lazy:
+        raise InputError(
+            "frame-lazy",
+            f"{whose} is {lazy}",
+            expected="columns in memory",
+            got=kind,
+            do=do,
+            whose=whose,
+        )
     nw = extras.require("narwhals.stable.v1", extra="frames", whose=whose)
     names = [name_text(name) for name in _raw_names(frame)]
     distinct(names, whose, _RENAME)
@@ -104,7 +125,7 @@ def columns_of(frame: object) -> tuple[str, list[FrameColumn]]:
             "frame-unknown",
             f"{type(frame).__name__} is no frame",
             expected="the path of a file, or a frame of pandas, polars, pyarrow or datasets",
-            got=_kind(frame),
+            got=kind,
             do="pandas.DataFrame(...)",
             whose=whose,
         ) from None
@@ -145,21 +166,6 @@ def _content(series: Cells) -> Content:
     return "nested" if not plain or any(isinstance(value, bytes) for value in values) else "text"
 
 
-def _lazy(whose: str, how: str, frame: object, do: str) -> InputError:
-    return InputError(
-        "frame-lazy",
-        f"{whose} is {how}",
-        expected="columns in memory",
-        got=_kind(frame),
-        do=do,
-        whose=whose,
-    )
-
-
-def _kind(frame: object) -> str:
-    return f"{type(frame).__module__.partition('.')[0]} {type(frame).__name__}"
-
-
 def _raw_names(frame: object) -> Sequence[object]:
     """Return the names of the columns, without asking narwhals, which refuses repeated ones."""
     for attribute in ("column_names", "columns"):
@@ -185,23 +191,6 @@ def _with_index(frame: pd.DataFrame) -> pd.DataFrame:
         distinct(names, WHOSE, _RENAME)
         return frame.reset_index()
     texts = index.nlevels == 1 and all(isinstance(name, str) for name in index)
-    if texts and len(index) and _INDEX not in frame.columns:
-        return frame.reset_index(names=_INDEX)
+    if texts and len(index) and "index" not in frame.columns:
+        return frame.reset_index(names="index")
     return frame
-
-
-def _arrow(data_set: Any) -> object:  # Any: datasets is not imported
-    if isinstance(data_set, Mapping):
-        splits = list(data_set)
-        raise InputError(
-            "split-unnamed",
-            f"{_DATA_SET} has {several(len(splits), 'split')}",
-            expected="one of them",
-            got=listed(map(quoted, splits)),
-            do=f'data["{splits[0] if splits else "train"}"]',
-            whose=_DATA_SET,
-        )
-    if not hasattr(data_set, "__len__"):
-        raise _lazy(_DATA_SET, "streamed", data_set, "load_dataset(...) without streaming")
-    rows: object = data_set.with_format("arrow")[:]
-    return rows

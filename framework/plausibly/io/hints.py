@@ -1,4 +1,4 @@
-"""Which of a file's columns could be which: the hint in messages, never a decision."""
+"""Guesses of what the columns of a file hold: for hints in messages, never for a decision."""
 
 from __future__ import annotations
 
@@ -102,9 +102,8 @@ def holds(rows: Sequence[Sequence[str]]) -> str | None:
 
 def has_header(rows: Sequence[Sequence[str]]) -> bool:
     """Return whether the first rows of a file may start with names: none is repeated below."""
-    if not rows:
-        return False
-    return not any(first in column for first, *column in zip(*rows, strict=False))
+    repeated = any(first in column for first, *column in zip(*rows, strict=False))
+    return bool(rows) and not repeated
 
 
 def columns_hint(rows: Sequence[Sequence[str]], roles: Sequence[str] = NEEDED) -> str:

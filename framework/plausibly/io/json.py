@@ -27,7 +27,6 @@ _LINE_END = re.compile(r"\r\n?")  # a raw line end is no part of a JSON text: no
 _TOKEN = re.compile(r'"(?:[^"\\]++|\\.)*+"|[\[\]{},:]|[^\s\[\]{},:"]++', re.DOTALL)
 _HALF = re.compile(r"\\u[dD][89a-fA-F]")
 _BLANK = re.compile(r"[ \t\r\n]*")
-_MOST_SHOWN = 40
 
 
 class JsonNumber(str):
@@ -97,8 +96,7 @@ def read_json(
         the line.
     """
     whose = whose or Path(path).name
-    text = _text(path, role, expected, whose)
-    return parse_json(text, whose, 1, expected, "file")
+    return parse_json(_text(path, role, expected, whose), whose, 1, expected, "file")
 
 
 def read_json_lines(
@@ -151,7 +149,7 @@ def parse_json(
             whole = text.rstrip()
             at, column = line + whole.count("\n"), len(whole) - whole.rfind("\n") - 1
             says = f", column {counted(column)}: the {noun} ends early"
-            got = f"{_short(whole[whole.rfind(chr(10)) + 1 :].strip())} at the end"
+            got = f"{shortened(whole[whole.rfind(chr(10)) + 1 :].strip())} at the end"
         else:
             at, column = line + reason.lineno - 1, reason.colno
             says, got = " is no JSON", reason.msg
@@ -214,11 +212,14 @@ def _check(text: str, whose: str, line: int) -> None:
         elif token[0] == '"':
             key: str = json.loads(token, strict=False)
             if key.encode("utf-8", "ignore").decode() != key:
-                name, says, got = "json-surrogate", "holds half a character", _short(token)
+                name, says, got = "json-surrogate", "holds half a character", shortened(token)
                 expected, do = "both halves of a surrogate pair", "write it again as UTF-8"
             elif top is not None and top.keys is not None and top.key is None:
                 if key in top.keys:
-                    name, says = "json-key-twice", f"names the key {_short(json_shown(key))} again"
+                    name, says = (
+                        "json-key-twice",
+                        f"names the key {json_shown(key)} again",
+                    )
                     lines = [line + text.count("\n", 0, at) for at in (top.keys[key], start)]
                     first, again = map(counted, lines)
                     got = f"lines {first} and {again},"
@@ -310,11 +311,12 @@ def _in_part(text: str, at: int, depth: int) -> tuple[object, int | None]:
 
 def json_shown(value: object) -> str:
     """Return a value as JSON for a message, cut after 40 characters."""
-    return _short(_dumped(value))
+    return shortened(_dumped(value))
 
 
-def _short(text: str) -> str:
-    return text if len(text) <= _MOST_SHOWN else f"{text[: _MOST_SHOWN - 1]}…"
+def shortened(text: str, most: int = 40) -> str:
+    """Return the start of a text for a message."""
+    return text if len(text) <= most else f"{text[: most - 1]}…"
 
 
 def _dumped(value: object) -> str:

@@ -39,25 +39,14 @@ from plausibly.io import files, text
 from plausibly.io.delimited import decode
 from plausibly.io.text import plain
 
-_ALIASES = "aliases"  # read as the same
-
 
 # Any: numbers or text
 def label_columns(table: TextTable, labels: Sequence[str]) -> dict[str, NDArray[Any]]:
     """Return the columns beside the names of labels, checked."""
-    columns = dict(zip(table.header, table.columns, strict=True))
+    header = [ALIAS if name == "aliases" else name for name in table.header]
+    text.distinct(header, table.whose, f'put all of them into "{ALIAS}", with | between them')
+    columns = dict(zip(header, table.columns, strict=True))
     columns.pop(LABEL)
-    if _ALIASES in columns:
-        if ALIAS in columns:
-            raise InputError(
-                "columns-repeat",
-                f'{table.whose} has both a column "{ALIAS}" and a column "{_ALIASES}"',
-                expected="one column of other names, with | between several in a cell",
-                got="two",
-                do=f'put all of them into "{ALIAS}"',
-                whose=table.whose,
-            )
-        columns = {ALIAS if name == _ALIASES else name: c for name, c in columns.items()}
     aliases: dict[str, str] = {}
     if ALIAS in columns:
         aliases = read_aliases(labels, columns[ALIAS], whose=table.whose, places=table.places)
@@ -68,11 +57,13 @@ def label_columns(table: TextTable, labels: Sequence[str]) -> dict[str, NDArray[
     found: dict[str, NDArray[Any]] = {}
     for name, texts in columns.items():
         values = plain([text for text in texts if text])
-        if name in (ALIAS, PARENT) or values is None or all(texts):
-            found[name] = text_array(texts) if name in (ALIAS, PARENT) else as_values(texts)
-        else:  # NaN in empty cells
+        if name in (ALIAS, PARENT) or values is None:
+            found[name] = text_array(texts)
+        elif all(texts):
+            found[name] = values
+        else:
             found[name] = np.full(len(texts), np.nan)
-            found[name][[bool(text) for text in texts]] = values
+            found[name][list(map(bool, texts))] = values
     return found
 
 
@@ -133,7 +124,6 @@ def _check_order(table: TextTable, labels: Sequence[str], texts: Sequence[str]) 
             )
 
 
-_TABLES = frozenset({".csv", ".tsv", ".tab", ".parquet", ".pq"})
 _DIMS = frozenset({ALPHA, ANNOTATOR, "augmentation", DRAW, EXAMPLE, LABEL, MENTION, RESPONSE, SLOT})
 
 Labelled = TypeVar("Labelled", bound=xr.DataArray | xr.Dataset)
@@ -155,30 +145,7 @@ def named_predictions(
 
 def is_table(path: Path | str) -> bool:
     """Return whether a file has columns by its ending, instead of one name a line."""
-    return Path(path).suffix.lower() in _TABLES
-
-
-def _names(table: TextTable, column: str) -> list[str]:
-    """Return the names in a column: none empty, none twice."""
-    names = table.column(column)
-    if not names:
-        raise files.empty(table.whose, f"one row per {column}", "a header and no rows")
-    unnamed = [row for row, name in enumerate(names) if not name]
-    if unnamed:
-        raise text.unnamed(table, column, column, unnamed)
-    first: dict[str, int] = {}
-    for row, name in enumerate(names):
-        if (before := first.setdefault(name, row)) != row:
-            raise InputError(
-                f"{column}-twice",
-                f'{table.whose} names "{name}" in {table.places([before, row])}',
-                expected=f"one row per {column}",
-                got="two",
-                do="keep one of them",
-                whose=table.whose,
-                details={"name": name, "lines": [table.lines[before], table.lines[row]]},
-            )
-    return names
+    return Path(path).suffix.lower() in (".csv", ".tsv", ".tab", ".parquet", ".pq")
 
 
 def _dataset(table: TextTable, dim: str) -> xr.Dataset:
@@ -194,7 +161,24 @@ def _dataset(table: TextTable, dim: str) -> xr.Dataset:
             details={"columns": reserved},
         )
     table.need(table.header, do="leave that column out")
-    names = _names(table, dim)
+    names = table.column(dim)
+    if not names:
+        raise files.empty(table.whose, f"one row per {dim}", "a header and no rows")
+    unnamed = [row for row, name in enumerate(names) if not name]
+    if unnamed:
+        raise text.unnamed(table, dim, dim, unnamed)
+    first: dict[str, int] = {}
+    for row, name in enumerate(names):
+        if (before := first.setdefault(name, row)) != row:
+            raise InputError(
+                f"{dim}-twice",
+                f'{table.whose} names "{name}" in {table.places([before, row])}',
+                expected=f"one row per {dim}",
+                got="two",
+                do="keep one of them",
+                whose=table.whose,
+                details={"name": name, "lines": [table.lines[before], table.lines[row]]},
+            )
     if dim == LABEL:
         columns = label_columns(table, names)
     else:
@@ -265,27 +249,23 @@ def read_labels(path: Path | str) -> xr.Dataset:
         ``order-twice``, with the lines.
     """
     path = Path(path)
-    if is_table(path):
-        table = text.read_table(path, role="labels")
-        do = f"write label above the names, or end the file's name in .txt: {path.stem}.txt"
-        table.need([LABEL], do=do)
-        return _dataset(table.seen(), LABEL)
-    return _one_a_line(path, LABEL)
+    if not is_table(path):
+        return _one_a_line(path, LABEL)
+    table = text.read_table(path, role="labels")
+    do = f"write label above the names, or end the file's name in .txt: {path.stem}.txt"
+    table.need([LABEL], do=do)
+    return _dataset(table.seen(), LABEL)
 
 
-def _one_a_line(path: Path, column: str) -> xr.Dataset:
+def _one_a_line(path: Path, dim: str) -> xr.Dataset:
     """Read a file of one name per line; lines are kept but for their end."""
-    content = decode(files.contents(path, f"{column}s"), path.name)
+    content = decode(files.contents(path, f"{dim}s"), path.name)
     names = content.replace("\r\n", "\n").replace("\r", "\n").rstrip("\n").split("\n")
     if names == [""]:
-        raise files.empty(path.name, f"one {column} per line")
-    return _of_names(path.name, column, names, "line")
-
-
-def _of_names(whose: str, column: str, names: list[str], unit: str) -> xr.Dataset:
+        raise files.empty(path.name, f"one {dim} per line")
     lines = range(1, len(names) + 1)
-    table = TextTable(whose=whose, header=(column,), columns=(names,), lines=lines, unit=unit)
-    return _dataset(table.seen() if unit == "line" else table, column)
+    table = TextTable(whose=path.name, header=(dim,), columns=(names,), lines=lines)
+    return _dataset(table.seen(), dim)
 
 
 def table_from(source: Names, dim: str) -> xr.Dataset:
@@ -297,7 +277,10 @@ def table_from(source: Names, dim: str) -> xr.Dataset:
         if dim == LABEL:
             return read_labels(path)
         return read_examples(path) if is_table(path) else _one_a_line(path, dim)
-    return _of_names(f"{dim}s", dim, name_texts(source), "row")
+    names = name_texts(source)
+    lines, whose = range(1, len(names) + 1), f"{dim}s"
+    table = TextTable(whose=whose, header=(dim,), columns=(names,), lines=lines, unit="row")
+    return _dataset(table, dim)
 
 
 def check_known(used: Sequence[str], labels: Sequence[str], whose: str, verb: str) -> None:
@@ -368,20 +351,3 @@ def with_coordinates(array: Labelled, table: xr.Dataset) -> Labelled:
         if name not in (dim, ALIAS)
     }
     return cast("Labelled", array.assign_coords(coordinates))
-
-
-def with_known_labels(array: Labelled, table: xr.Dataset) -> Labelled:
-    """Attach the coordinates of a label table that has a row for each label; else change nothing.
-
-    For plausibilities that a file holds under other labels than were declared: what is wrong is
-    said where they are matched.
-
-    Parameters
-    ----------
-    array : DataArray, (..., label), or packed Dataset
-    table : Dataset
-        From `read_labels`.
-    """
-    known = set(names_of(table, LABEL))
-    here = names_of(array, label_dim(array))
-    return with_coordinates(array, table) if known.issuperset(here) else array

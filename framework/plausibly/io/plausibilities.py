@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Sequence
 from pathlib import Path
@@ -44,10 +43,10 @@ from plausibly.data.plausibilities import (
 )
 from plausibly.data.text_table import TextTable
 from plausibly.errors import InputError, listed, warn
-from plausibly.io import arrays, files, pieces, text
-from plausibly.io.arrays import Array
+from plausibly.io import arrays, datasets, files, text
+from plausibly.io.arrays import Array, Wanted
+from plausibly.io.datasets import ABOUT, MARK, damaged
 from plausibly.io.label_tables import as_values
-from plausibly.io.pieces import ABOUT, MARK, check_encodable, damaged
 from plausibly.io.text import numbers, plain, value_of
 from plausibly.kernels.sparse import Sparse
 from plausibly.kernels.types import Floats, Ints
@@ -57,59 +56,34 @@ VALUE = "plausibility"
 _KIND = _ROLE = "plausibilities"
 _USUAL = (PLAUSIBILITIES, "plausibility")
 _FORM, _LONG, _PACKED = "form", "long", "packed"
-_TOTAL = re.compile("[0-9]{1,19}")
-_INT64 = 2**63
 
 
-def _told(array: xr.DataArray) -> xr.Dataset:
-    """Return plausibilities as a Dataset, whose attributes are theirs."""
-    bare = array.drop_attrs(deep=False)
-    return bare.to_dataset(name=PLAUSIBILITIES).assign_attrs(array.attrs)
-
-
-def _array_of(dataset: xr.Dataset) -> xr.DataArray:
-    array = dataset[PLAUSIBILITIES].assign_attrs(dataset.attrs)
-    if len(array.coords) + 1 < len(dataset.variables):
-        raise ValueError("a coordinate of other dims")
-    return array
-
-
-# ---- as arrays
+def _array_of(dataset: xr.Dataset, whose: str) -> xr.DataArray:
+    """Return the plausibilities in a Dataset, whose attributes are theirs."""
+    array = dataset.get(PLAUSIBILITIES)
+    if array is None or len(array.coords) + 1 < len(dataset.variables):
+        raise damaged(whose, "no plausibilities, or a coordinate of other dims")
+    return array.assign_attrs(dataset.attrs)
 
 
 def _read_arrays(path: Path, head: bytes) -> xr.DataArray | xr.Dataset:
     """Return plausibilities in an npz or netCDF file, packed where ours says so."""
-    about, held = pieces.read_arrays(path, _ROLE, head)
+    about, held = datasets.read_arrays(path, _ROLE, head)
     if about is not None:
-        dataset, more = pieces.understood(about, _KIND, path.name, held)
+        dataset, more = datasets.decode(about, _KIND, path.name, held)
         if more.get(_FORM) == _PACKED:
             return dataset
-        try:
-            return _array_of(dataset)
-        except (KeyError, ValueError) as reason:
-            raise damaged(path.name, reason) from reason
+        return _array_of(dataset, path.name)
     if head.startswith(arrays.SIGNATURES):
         found = arrays.from_netcdf(path, _ROLE, None, _USUAL)
-        totals = found.coordinates.get(DENOMINATOR)
-        counts = None if totals is None else totals.values
-        attributes = dict(found.attributes)
     else:
         found = arrays.from_npz(path, _ROLE, _USUAL)
-        counts = held.get(DENOMINATOR)
-        if counts is not None and (
-            counts.shape != found.values.shape[:1] or counts.dtype.kind not in "iu"
-        ):
-            raise _not_totals(path.name, f"shape {counts.shape}, type {counts.dtype}")
-        try:
-            attributes = dict(json.loads(str(held.get("attributes", "{}"))))
-        except (ValueError, TypeError):
-            attributes = {}
-    array = arrays.labelled(found, name=PLAUSIBILITIES).assign_attrs(attributes)
-    return array if counts is None else _with_totals(array, counts)
-
-
-def _with_totals(array: xr.DataArray, totals: Ints) -> xr.DataArray:
-    """Return the array with the total of each example."""
+    array = arrays.labelled(found, name=PLAUSIBILITIES).assign_attrs(found.attributes)
+    totals = held.get(DENOMINATOR)
+    if totals is None:
+        return array
+    if totals.shape != array.shape[:1] or totals.dtype.kind not in "iu":
+        raise _not_totals(path.name, f"shape {totals.shape}, type {totals.dtype}")
     return array.assign_coords({DENOMINATOR: (EXAMPLE, totals.astype(np.int64))})
 
 
@@ -125,20 +99,17 @@ def _not_totals(whose: str, got: str) -> InputError:
 
 
 def _read_totals(digits: Sequence[str], whose: str) -> Ints:
-    wrong = [total for total in digits if not (_TOTAL.fullmatch(total) and int(total) < _INT64)]
-    if wrong:
-        raise _not_totals(whose, f'"{wrong[0]}"')
+    for total in digits:
+        if not (re.fullmatch("[0-9]{1,19}", total) and int(total) < 2**63):
+            raise _not_totals(whose, f'"{total}"')
     return np.array([int(total) for total in digits], dtype=np.int64)
 
 
-# ---- as rows
-
-
-def _draw_texts(array: xr.DataArray | xr.Dataset, size: int) -> list[str]:
-    """Return the name of each draw: by its number, from 1, where it has none."""
-    if DRAW in array.coords:
-        return name_texts(array[DRAW].values)
-    return [str(number + 1) for number in range(size)]
+def _names(array: xr.DataArray | xr.Dataset, dim: str, size: int) -> list[str]:
+    """Return the names along a dim; those of draws are numbers from 1, where they have none."""
+    if dim == DRAW and DRAW not in array.coords:
+        return [str(number + 1) for number in range(size)]
+    return name_texts(array[dim].values)
 
 
 def _draw_column(draws: list[str]) -> list[str] | Ints:
@@ -147,24 +118,18 @@ def _draw_column(draws: list[str]) -> list[str] | Ints:
     return draws if whole is None or whole.dtype.kind != "i" else whole.astype(np.int64)
 
 
-# ---- one column a label
-
-
 _Rows: TypeAlias = tuple[list[str], list[Sequence[str | None] | Array], str]
 """The header and the columns of a table, and what it says of itself."""
 
 
 def _wide(array: xr.DataArray, path: Path) -> _Rows:
     """Return the rows of a CSV, or a Parquet file with the rest in its metadata."""
-    named = {dim: name_texts(array[dim].values) for dim in (LABEL, EXAMPLE)}
-    for dim, texts in named.items():
-        check_encodable(texts, dim, path.name)
-    labels, examples = named[LABEL], named[EXAMPLE]
+    labels, examples = (name_texts(array[dim].values) for dim in (LABEL, EXAMPLE))
     values = array.values.reshape(-1, len(labels))
     times = len(values) // len(examples)
     before: dict[str, Sequence[str | None] | Array] = {}
     if DRAW in array.dims:
-        draws = _draw_texts(array, times)
+        draws = _names(array, DRAW, times)
         before[DRAW] = _draw_column([name for name in draws for _ in examples])
     before[EXAMPLE] = examples * times
     csv = path.suffix.lower() == ".csv"
@@ -173,44 +138,42 @@ def _wide(array: xr.DataArray, path: Path) -> _Rows:
     elif csv and labels[0] == DENOMINATOR:
         # It would read back as the totals: so their column is there too.
         before[DENOMINATOR] = [""] * len(values)
-    about = ""
-    if not csv:
-        beside = {PLAUSIBILITIES: PLAUSIBILITIES}
-        about = pieces.said(_told(array), _KIND, path.name, beside, form="wide")
+    beside = array.coords.to_dataset().assign_attrs(array.attrs)
+    kept = values.dtype.newbyteorder("<").str
+    about = "" if csv else datasets.encode(beside, _KIND, path.name, {}, form="wide", type=kept)
     return [*before, *labels], [*before.values(), *np.ascontiguousarray(values.T)], about
 
 
 def _read_wide(path: Path, head: bytes, about: str | None) -> xr.DataArray:
     """Return plausibilities in a table with one column per label."""
     whose = path.name
-    if head.startswith(b"PAR1"):
-        drawn = text.names(path)[:2] == (DRAW, EXAMPLE)
-    else:
-        drawn = pieces.begins(head, [DRAW, EXAMPLE])
+    drawn = datasets.begins(path, head, [DRAW, EXAMPLE])
     view = DRAW if drawn else None
-    found = arrays.from_table(path, _ROLE, EXAMPLE, ours=about is not None, unique=False, view=view)
+    wanted = Wanted(EXAMPLE, view, plausibilities=True, ours=about is not None)
+    found = arrays.from_table(path, _ROLE, wanted)
     values, labels = found.values, found.labels or []
     if about is not None:
-        known, _ = pieces.understood(about, _KIND, whose)
+        known, more = datasets.decode(about, _KIND, whose)
         first = len(labels) - known.sizes.get(LABEL, 0)
-        here = {EXAMPLE: found.examples, LABEL: labels[first:], DRAW: found.augmentations}
+        here = {EXAMPLE: found.examples, LABEL: labels[first:]}
+        here |= {DRAW: found.augmentations} if drawn else {}
         try:
-            for dim, size in known.sizes.items():
-                named = _draw_texts(known, size) if dim == DRAW else name_texts(known[dim].values)
-                if here[str(dim)] != named:
+            for dim, texts in here.items():
+                named = _names(known, dim, len(values))
+                if texts != named:
                     raise ValueError(f"its {dim}s are not {listed(named)}")
-            stored = {PLAUSIBILITIES: values[..., first:]}
-            return _array_of(pieces.understood(about, _KIND, whose, stored)[0])
-        except (KeyError, ValueError) as reason:
+            dims = (EXAMPLE, LABEL) if not drawn else (DRAW, EXAMPLE, LABEL)
+            values = values[..., first:].astype(np.dtype(str(more["type"])))
+            return _array_of(known.assign({PLAUSIBILITIES: (dims, values)}), whose)
+        except (KeyError, TypeError, ValueError, SyntaxError) as reason:
             raise damaged(whose, reason) from reason
     first = int(labels[:1] == [DENOMINATOR])
     text.distinct(labels[first:], whose)
     rest = attrs.evolve(found, values=values[..., first:], labels=labels[first:])
     array = arrays.labelled(rest, name=PLAUSIBILITIES)
     if drawn:
-        array = array.rename({AUGMENTATION: DRAW}).assign_coords(
-            {DRAW: as_values(found.augmentations or [])}
-        )
+        array = array.rename({AUGMENTATION: DRAW})
+        array[DRAW] = as_values(found.augmentations or [])
     if not first or np.isnan(values[..., 0]).all():
         return array
     # Read as digits: a float64 would round totals above 2^53.
@@ -225,10 +188,8 @@ def _read_wide(path: Path, head: bytes, about: str | None) -> xr.DataArray:
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
         shares = np.rint(array.values * counts[:, None]) / counts[:, None]
     was_single = (single == array.values).all() and (shares != array.values).any()
-    return _with_totals(array.copy(data=single) if was_single else array, counts)
-
-
-# ---- one row a label that is plausible at all
+    array = array.copy(data=single) if was_single else array
+    return array.assign_coords({DENOMINATOR: (EXAMPLE, counts)})
 
 
 def _long(lam: xr.DataArray | xr.Dataset, path: Path) -> _Rows:
@@ -251,23 +212,15 @@ def _long(lam: xr.DataArray | xr.Dataset, path: Path) -> _Rows:
         beside = array.coords.to_dataset().assign_attrs(array.attrs)
     columns: dict[str, Sequence[str | None] | Array] = {}
     for (dim, size), codes in zip(sizes.items(), places, strict=True):
-        texts = _draw_texts(beside, size) if dim == DRAW else name_texts(beside[dim].values)
-        if dim != DRAW:
-            check_encodable(texts, dim, path.name)
+        texts = _names(beside, dim, size)
         cells = [texts[code] for code in codes.tolist()]
         columns[dim] = _draw_column(cells) if dim == DRAW else cells
     columns[VALUE] = values
     if DENOMINATOR in beside.coords:
         columns[DENOMINATOR] = beside.coords[DENOMINATOR].values[places[-2]]
-    about = pieces.said(
-        beside.drop_vars(DENOMINATOR, errors="ignore"),
-        _KIND,
-        path.name,
-        {},
-        form=_LONG,
-        shape=sizes,
-        type=values.dtype.newbyteorder("<").str,
-    )
+    beside = beside.drop_vars(DENOMINATOR, errors="ignore")
+    kept = values.dtype.newbyteorder("<").str
+    about = datasets.encode(beside, _KIND, path.name, {}, form=_LONG, type=kept)
     return list(columns), list(columns.values()), about
 
 
@@ -281,7 +234,7 @@ def _is_long(table: TextTable) -> bool:
     if first is None or not set(header[len(first) :]) <= {DENOMINATOR, ABOUT} or not len(table):
         return False
     if ABOUT in header:
-        return any(map(pieces.opens, table.column(ABOUT)))
+        return any(re.match(r"1/[1-9][0-9]* \{", cell) for cell in table.column(ABOUT))
     rows = set(zip(*(table.column(name) for name in first[:-2]), strict=True))
     return len(rows) < len(table) or any(value_of(cell) is None for cell in table.column(LABEL))
 
@@ -294,31 +247,30 @@ def _read_long(
     dims = (DRAW, EXAMPLE, LABEL) if drawn else (EXAMPLE, LABEL)
     if not {*dims, VALUE} <= {*table.header}:
         raise damaged(whose, f"its columns are {listed(table.header)}")
-    # Rows of which only the last column says something: the rest of what the file says of itself.
-    kept = [row for row, cell in enumerate(table.column(EXAMPLE)) if cell]
-    column = {name: [table.column(name)[row] for row in kept] for name in dims}
+    if about is None and ABOUT in table.header:
+        raise damaged(whose, f'cells of column "{ABOUT}" are lost')
+    column = {name: table.column(name) for name in dims}
     place = table.header.index(VALUE)
     rest = "one plausibility per row"
-    values = numbers(table, [place], rest=rest, do="mend that column")[kept, 0]
+    values = numbers(table, [place], rest=rest, do="mend that column")[:, 0]
+    seen = {dim: list(dict.fromkeys(texts)) for dim, texts in column.items()}
     if about is None:  # names as they are first seen
-        seen = {dim: list(dict.fromkeys(texts)) for dim, texts in column.items()}
-        sizes = {dim: len(texts) for dim, texts in seen.items()}
         beside = xr.Dataset(coords={dim: text_array(texts) for dim, texts in seen.items()})
         if drawn:
-            beside = beside.assign_coords({DRAW: as_values(seen[DRAW])})
+            beside[DRAW] = as_values(seen[DRAW])
     else:
-        beside, more = pieces.understood(about, _KIND, whose)
+        beside, more = datasets.decode(about, _KIND, whose)
         try:
-            sizes = {str(dim): int(size) for dim, size in more["shape"].items()}
-            dtype = np.dtype(str(more["type"]))
-            if dtype.kind != "f" or tuple(sizes) != dims or not {*beside.indexes} >= {*dims[-2:]}:
-                raise ValueError(f"{dtype} over {listed(sizes)}, names of {listed(beside.indexes)}")
-            values = values.astype(dtype)
-        except (KeyError, TypeError, ValueError, AttributeError) as reason:
+            values = values.astype(np.dtype(str(more["type"])))
+            if values.dtype.kind != "f" or not {*beside.indexes} >= {EXAMPLE, LABEL}:
+                raise ValueError(f"{values.dtype}, names of {listed(beside.indexes)}")
+        except (KeyError, TypeError, ValueError, SyntaxError) as reason:
             raise damaged(whose, reason) from reason
+    # Draws may have no names; each has rows.
+    sizes = {dim: beside.sizes.get(dim, len(texts)) for dim, texts in seen.items()}
     places = []
     for dim, cells in column.items():
-        known = _draw_texts(beside, sizes[dim]) if dim == DRAW else name_texts(beside.indexes[dim])
+        known = _names(beside, dim, sizes[dim])
         places.append(positions(known, cells))
         unknown = list(dict.fromkeys(cells[row] for row in np.flatnonzero(places[-1] < 0)))
         if unknown:
@@ -333,7 +285,7 @@ def _read_long(
             )
     again = np.flatnonzero(pd.DataFrame(dict(enumerate(places))).duplicated())
     if again.size:
-        row = kept[again[0]]
+        row = int(again[0])
         raise InputError(
             "plausibility-twice",
             f"{table.place(row)} names {quoted(table.column(LABEL)[row])} of "
@@ -345,7 +297,7 @@ def _read_long(
         )
     example, label = places[-2:]
     if DENOMINATOR in table.header:
-        totals = _read_totals([table.column(DENOMINATOR)[row] for row in kept], whose)
+        totals = _read_totals(table.column(DENOMINATOR), whose)
         found = np.zeros(sizes[EXAMPLE], np.int64)
         found[example] = totals
         if (found[example] != totals).any():
@@ -356,10 +308,7 @@ def _read_long(
         packed = sizes[LABEL] > FEW_LABELS
     # As large as the array has to look, of one number, for what is checked of its coordinates.
     shell = np.broadcast_to(values.dtype.type(0), shape)
-    try:
-        array = _array_of(beside.assign({PLAUSIBILITIES: (dims, shell)}))
-    except ValueError as reason:
-        raise damaged(whose, reason) from reason
+    array = _array_of(beside.assign({PLAUSIBILITIES: (dims, shell)}), whose)
     if not packed or drawn:
         dense = np.zeros(shape, values.dtype)
         dense[tuple(places)] = values
@@ -375,23 +324,15 @@ Form = Literal["wide", "long"]
 """One column a label, or one row a label that is plausible at all."""
 
 
-ENDINGS = (".csv", ".parquet", ".npz", ".nc")
-"""Of the files that are written."""
-
-PACKED_ENDINGS = (".npz", ".nc")
-"""Of those in which packed plausibilities stay packed."""
-
-
 def check_output(path: Path, form: str = "wide") -> None:
     """Raise ``ending-unknown``, ``option-unfit`` or ``extra-missing`` before writing."""
-    ending = files.check_ending(path, ENDINGS)
-    if form == "wide" or (form == "long" and ending not in PACKED_ENDINGS):
-        return
+    ending = files.check_ending(path, datasets.ENDINGS)
     got, do = f'form "{form}"', 'form="long", or leave it out'
     if form == "long":
         got, do = f"the ending {ending}", f'path="{path.with_suffix(".parquet")}", or form wide'
-    expected = 'form "wide", or "long" for .csv and .parquet'
-    raise files.meaningless(path.name, "form", got, expected, do)
+    if form != "wide" and (form != "long" or ending in datasets.ARRAY_ENDINGS):
+        expected = 'form "wide", or "long" for .csv and .parquet'
+        raise files.meaningless(path.name, "form", got, expected, do)
 
 
 def write_plausibilities(
@@ -428,7 +369,7 @@ def write_plausibilities(
     """
     path = Path(path)
     check_output(path, form)
-    in_arrays = path.suffix.lower() in PACKED_ENDINGS
+    in_arrays = path.suffix.lower() in datasets.ARRAY_ENDINGS
     keys = {EXAMPLE: "examples", LABEL: "labels", DRAW: "draws"}
     more: dict[str, object] = {}
     if form != "wide":
@@ -439,7 +380,8 @@ def write_plausibilities(
     else:
         array = check_plausibilities(lam)
         if in_arrays:
-            whole = _told(array)
+            bare = array.drop_attrs(deep=False)
+            whole = bare.to_dataset(name=PLAUSIBILITIES).assign_attrs(array.attrs)
         else:
             rows = _wide(array, path)
         lost = [name for name in (JOINT, CONVERGENCE) if name in array.attrs]
@@ -455,9 +397,9 @@ def write_plausibilities(
             )
     with replacing(path) as part:
         if in_arrays:
-            pieces.write_arrays(whole, _KIND, part, keys, **more)
+            datasets.write_arrays(whole, _KIND, part, keys, **more)
         else:
-            pieces.write_rows(part, *rows)
+            datasets.write_rows(part, *rows)
 
 
 @overload
@@ -505,12 +447,9 @@ def read_plausibilities(
         parquet = head.startswith(b"PAR1")
         about = text.metadata(path, MARK) if parquet else None
         long = about is None or f'"{_FORM}": "{_LONG}"' in about[:100]
-        if (parquet and long) or any(pieces.begins(head, names) for names in _HEADERS):
-            table = text.read_table(path, role=_ROLE, unique=False)
+        if long and (parquet or any(datasets.begins(path, head, names) for names in _HEADERS)):
+            table, about = datasets.read_rows(path, _ROLE)
             if about is not None or _is_long(table):
-                about = pieces.said_in(path, table)
-                if about is None and not parquet and ABOUT in table.header:
-                    raise damaged(table.whose, f'cells of column "{ABOUT}" are lost')
                 found = _read_long(table, about, packed=packed)
         if found is None:
             found = _read_wide(path, head, about)

@@ -31,7 +31,7 @@ from plausibly.data.states import with_left_out
 from plausibly.data.validate import Predictions
 from plausibly.errors import InputError, listed
 from plausibly.io import arrays, chunked, files, frames
-from plausibly.io.arrays import from_frame, from_table
+from plausibly.io.arrays import Wanted
 from plausibly.io.files import meaningless
 from plausibly.io.hints import NUMBERS, WORDS, holds
 from plausibly.io.label_tables import (
@@ -46,9 +46,6 @@ from plausibly.io.text import first_rows
 from plausibly.protocols import READER, ComponentLike, Reader
 from plausibly.registry.components import called
 from plausibly.registry.entries import calling, failed
-
-_WITHOUT = "examples without prediction"
-_UNNAMED = "a model without name"
 
 
 @attrs.frozen(kw_only=True)
@@ -156,11 +153,12 @@ def from_named(
             whose=whose,
         )
     for row, prediction in enumerate(known.values()):
-        columns = positions(used, [label for label, _ in prediction.scores])
-        values[row, columns] = _numbers(prediction, whose)
+        numbers = _numbers(prediction, whose)
+        values[row, positions(used, list(numbers))] = list(numbers.values())
     array = named_predictions(values, list(known), used, {"model": name})
     array = validate.check_predictions(array, whose=whose, scale="any")
-    return with_left_out(array, {_WITHOUT: len({*examples}.difference(known))})
+    without_prediction = len({*examples}.difference(known))
+    return with_left_out(array, {"examples without prediction": without_prediction})
 
 
 def _model(named: Sequence[NamedPrediction], model: str | None, whose: str) -> str:
@@ -178,14 +176,14 @@ def _model(named: Sequence[NamedPrediction], model: str | None, whose: str) -> s
         name,
         f"{whose} {what}",
         expected="one model of the file",
-        got=listed(quoted(one) if one else _UNNAMED for one in models),
+        got=listed(quoted(one) if one else "a model without name" for one in models),
         do=do,
         whose=whose,
         details={"models": models},
     )
 
 
-def _numbers(prediction: NamedPrediction, whose: str) -> list[float]:
+def _numbers(prediction: NamedPrediction, whose: str) -> dict[str, float]:
     """Return the scores of a prediction; 1 where a label was named without score."""
     numbers: dict[str, float] = {}
     says, expected = "", "finite numbers"
@@ -199,7 +197,7 @@ def _numbers(prediction: NamedPrediction, whose: str) -> list[float]:
         elif numbers.setdefault(label, number) != number:
             says, expected = f"gives {quoted(label)} two scores", "one score per label"
     if says:
-        where = f"{whose} {prediction.place}" if prediction.place else whose
+        where = f"{whose} {prediction.place}".strip()
         raise InputError(
             "score-unfit",
             f"{where}: the prediction of example {prediction.example} {says}",
@@ -208,7 +206,7 @@ def _numbers(prediction: NamedPrediction, whose: str) -> list[float]:
             do="mend it, or drop it",
             whose=whose,
         )
-    return [numbers[label] for label, _ in prediction.scores]
+    return numbers
 
 
 def in_export(
@@ -244,7 +242,6 @@ def in_export(
 
 _ROLE = "predictions"
 _USUAL = ("predictions", "probs", "probabilities", "prediction", "probability")
-_COLUMN = "example"
 
 
 def read_predictions(
@@ -252,7 +249,7 @@ def read_predictions(
     *,
     labels: Names | None = None,
     examples: Names | None = None,
-    example: str = _COLUMN,
+    example: str = EXAMPLE,
     scale: str | None = None,
     normalise: bool = False,
     bad_rows: Literal["error", "drop"] = "error",
@@ -331,7 +328,7 @@ def read_predictions(
     file = Path(path) if isinstance(path, (str, os.PathLike)) else None
     whose = frames.WHOSE if file is None else file.name
     unfit: dict[str, object]
-    column = None if example == _COLUMN else example
+    column = None if example == EXAMPLE else example
     if reader is not None:
         if file is None:
             raise meaningless(whose, "reader", f"{reader}", "a file")
@@ -400,9 +397,10 @@ def _refuse(options: Mapping[str, object], whose: str, expected: str) -> None:
 def _read(
     path: Path | str | frames.Frame, example: str, variable: str | None, view: str | None
 ) -> arrays.NamedArray:
+    wanted = Wanted(example, view)
     if not isinstance(path, (str, os.PathLike)):
         _refuse({"variable": variable}, frames.WHOSE, "a netCDF file")
-        return from_frame(path, example, view=view)
+        return arrays.from_columns(*frames.columns_of(path), wanted)
     path = Path(path)
     ending = path.suffix.lower()
     if ending == ".zarr":
@@ -417,8 +415,8 @@ def _read(
         elif ending == ".npz":
             found = arrays.from_npz(path, _ROLE, _USUAL, augmented=True)
         else:
-            return from_table(path, _ROLE, example, view=view, views_fit=True)
-    columns = {"example": None if example == _COLUMN else example, "view": view}
+            return arrays.from_table(path, _ROLE, wanted)
+    columns = {"example": None if example == EXAMPLE else example, "view": view}
     _refuse(columns, path.name, "a table, whose columns have names")
     return found
 

@@ -14,7 +14,7 @@ import xarray as xr
 from plausibly import registry
 from plausibly.data import names, states
 from plausibly.data.annotations import AnnotationTable, Rows, build_table, check_table
-from plausibly.data.names import check_names, is_blank, is_missing, positions, several
+from plausibly.data.names import check_names, is_blank, is_missing, name_texts, positions, several
 from plausibly.errors import InputError, counted, listed, warn
 from plausibly.protocols import ANNOTATION, Reader
 from plausibly.registry.entries import calling
@@ -22,11 +22,6 @@ from plausibly.registry.entries import calling
 Duplicates: TypeAlias = Literal["error", "first", "last", "latest", "all", "fractional"]
 """What several answers of one annotator to one example mean."""
 
-_BESIDE = "no answer beside an answer by the same annotator"
-_EARLIER = "earlier answers"
-_LATER = "later answers"
-_AGAIN = "the same again"
-_NUMBER = re.compile("[0-9]+")
 _ALL = 'duplicates="all"'
 
 
@@ -66,53 +61,51 @@ class Response:
 def in_file_order(responses: Iterable[Response]) -> list[str]:
     """Return the places of responses, ``line 9`` before ``line 10``."""
     places = [response.place for response in responses if response.place]
-    return sorted(places, key=lambda place: [int(n) for n in _NUMBER.findall(place)])
+    return sorted(places, key=lambda place: [int(n) for n in re.findall("[0-9]+", place)])
 
 
 def _key(response: Response) -> tuple[str, str, str, str, float]:
-    said = response.answer
-    text = repr(sorted(said, key=str)) if isinstance(said, Set) else repr(said)
+    answer = response.answer
+    text = repr(sorted(answer, key=str)) if isinstance(answer, Set) else repr(answer)
     return (response.example, response.annotator or "", response.state, text, response.weight)
 
 
 def _with_state(kind: str, response: Response, none_of_these: Set[str]) -> Response:
     """Return the response in its state, where the reader called it a plain one."""
-    if response.annotator is not None and is_blank(response.annotator):
-        response = attrs.evolve(response, annotator=None)
-    if response.state == states.ANSWERED:
-        said = response.answer
-        blank = is_missing(said) or (isinstance(said, str) and is_blank(said))
-        if blank or (isinstance(said, (Sequence, Set, Mapping)) and not len(said)):
-            state = states.EMPTY if kind == "label-set" else states.SKIPPED
-            return attrs.evolve(response, state=state, answer=None)
-        if none_of_these and _named(response.answer) <= none_of_these:
-            return attrs.evolve(response, state=states.NONE_OF_THESE)
-        if response.annotator is None:
-            return attrs.evolve(response, state=states.UNKNOWN_ANNOTATOR)
-    return response
+    annotator, answer, state = response.annotator, response.answer, response.state
+    if annotator is not None and is_blank(annotator):
+        annotator = None
+    if state == states.ANSWERED:
+        blank = is_missing(answer) or (isinstance(answer, str) and is_blank(answer))
+        if blank or (isinstance(answer, (Sequence, Set, Mapping)) and not len(answer)):
+            answer, state = None, states.EMPTY if kind == "label-set" else states.SKIPPED
+        elif none_of_these and _named(answer) <= none_of_these:
+            state = states.NONE_OF_THESE
+        elif annotator is None:
+            state = states.UNKNOWN_ANNOTATOR
+    return attrs.evolve(response, annotator=annotator, answer=answer, state=state)
 
 
 def _named(answer: object) -> set[str]:
     """Return the labels that an answer names."""
-    if isinstance(answer, Mapping):
-        return {str(label) for label in answer}
     if isinstance(answer, (list, tuple, Set)):
         return set().union(*(_named(part) for part in answer))
-    return {str(answer)}
+    return set(map(str, answer)) if isinstance(answer, Mapping) else {str(answer)}
 
 
 def _with_policy(kind: str, response: Response, policies: Mapping[str, str]) -> Response:
     """Return the response with the answer that counts; None where it does not count."""
-    said = states.policy(response.state, kind, policies)
-    if said == states.COUNT:
+    policy = states.policy(response.state, kind, policies)
+    if policy == states.COUNT:
         # An unknown annotator is told by having no name; the state would say it twice.
         plain = response.state == states.UNKNOWN_ANNOTATOR
         return attrs.evolve(response, state=states.ANSWERED) if plain else response
-    if said.startswith(states.AS_LABEL):
-        label = said.removeprefix(states.AS_LABEL)
+    answer: object = None
+    if policy.startswith(states.AS_LABEL):
+        label = policy.removeprefix(states.AS_LABEL)
         answers: dict[str, object] = {"single-label": label, "soft-label": {label: 1.0}}
-        return attrs.evolve(response, answer=answers.get(kind, [label]))
-    return attrs.evolve(response, answer=None)
+        answer = answers.get(kind, [label])
+    return attrs.evolve(response, answer=answer)
 
 
 def _check_states(
@@ -125,18 +118,18 @@ def _check_states(
     alike = sorted((r for r in refused if r.state == state), key=_key)
     first = alike[0]
     examples = list(dict.fromkeys(response.example for response in alike))
-    by = first.annotator or "an unknown annotator"
-    where = f"{whose} {first.place}: " if first.place else f"{whose}: "
-    empty = state == states.EMPTY
+    name, says, policies_shown = "state-refused", f"the response is {state}", "count, drop"
+    expected = "responses that count, or a word on what to do with others"
+    if state == states.EMPTY:
+        name, says, policies_shown = "answer-empty", "names no label", "drop"
+        expected = "one label or more, or a word on what an empty set means"
     raise InputError(
-        "answer-empty" if empty else "state-refused",
-        f"{where}{by} on example {first.example}: "
-        + ("names no label" if empty else f"the response is {state}"),
-        expected="one label or more, or a word on what an empty set means"
-        if empty
-        else "responses that count, or a word on what to do with others",
+        name,
+        f"{f'{whose} {first.place}'.strip()}: {first.annotator or 'an unknown annotator'} "
+        f"on example {first.example}: {says}",
+        expected=expected,
         got=f"{several(len(alike), 'such response')}, about {listed(examples)}",
-        do=f'states={{"{state}": "drop"}} ({"" if empty else "count, "}drop or label:NAME)',
+        do=f'states={{"{state}": "drop"}} ({policies_shown} or label:NAME)',
         whose=whose,
         details={"examples": examples, "state": state},
     )
@@ -161,16 +154,17 @@ def _resolve_duplicates(
             stays = group
         elif duplicates == "latest":
             stays = [_latest(group, whose)]
-            left_out[_EARLIER] += len(group) - 1
+            left_out["earlier answers"] += len(group) - 1
         elif not answers:
             stays = group[:1]
-            left_out[_AGAIN] += len(group) - 1
+            left_out["the same again"] += len(group) - 1
         else:
             stays = answers
-            left_out[_BESIDE] += len(group) - len(answers)
+            left_out["no answer beside an answer by the same annotator"] += len(group) - len(stays)
             if duplicates in ("first", "last"):
                 stays = [answers[0 if duplicates == "first" else -1]]
-                left_out[_LATER if duplicates == "first" else _EARLIER] += len(answers) - 1
+                others = "later answers" if duplicates == "first" else "earlier answers"
+                left_out[others] += len(answers) - 1
         total = sum(response.weight for response in stays)
         if duplicates == "fractional" and len(stays) > 1 and total:
             stays = [attrs.evolve(r, weight=r.weight / total) for r in stays]
@@ -178,7 +172,24 @@ def _resolve_duplicates(
         if len(stays) > 1:
             again.append(stays)
     if again and duplicates == "error":
-        raise _twice(again, whose)
+        by: dict[str, list[list[Response]]] = {}
+        for group in again:
+            by.setdefault(str(group[0].annotator), []).append(group)
+        name, more = min(by), len(by) - 1
+        examples = [group[0].example for group in by[name]]
+        places = in_file_order(by[name][0])
+        timed = all(response.time is not None for group in again for response in group)
+        raise InputError(
+            "response-twice",
+            f"{whose}: {name} answered {several(len(examples), 'example')} again "
+            f"({listed(examples)})" + (f", first in {listed(places)}" if places else ""),
+            expected="one response an annotator and example",
+            got=f"up to {counted(max(map(len, again)))}"
+            + (f", also by {several(more, 'other annotator')}" if more else ""),
+            do=f"{_ALL} (or {'latest, ' if timed else ''}fractional, first, last)",
+            whose=whose,
+            details={"annotators": sorted(by), "examples": examples},
+        )
     return sorted(kept, key=_key), left_out, bool(again)
 
 
@@ -211,36 +222,8 @@ def _latest(group: Sequence[Response], whose: str) -> Response:
     return last[0]
 
 
-def _twice(again: Sequence[Sequence[Response]], whose: str) -> InputError:
-    by: dict[str, list[Sequence[Response]]] = {}
-    for group in again:
-        by.setdefault(str(group[0].annotator), []).append(group)
-    name = min(by)
-    examples = [group[0].example for group in by[name]]
-    others = len(by) - 1
-    places = in_file_order(by[name][0])
-    timed = all(response.time is not None for group in again for response in group)
-    return InputError(
-        "response-twice",
-        f"{whose}: {name} answered {several(len(examples), 'example')} again ({listed(examples)})"
-        + (f", first in {listed(places)}" if places else ""),
-        expected="one response an annotator and example",
-        got=f"up to {counted(max(len(group) for group in again))}"
-        + (f", also by {several(others, 'other annotator')}" if others else ""),
-        do=f"{_ALL} (or {'latest, ' if timed else ''}fractional, first, last)",
-        whose=whose,
-        details={"annotators": sorted(by), "examples": examples},
-    )
-
-
 _MARK = "\x1f"
-_MARKED = re.compile(f"{_MARK}[0-9]+")
 _UNKNOWN = "unknown"
-
-
-def _policies(_: object, __: object, value: Mapping[str, str]) -> None:
-    if value:
-        states.check_policies(value)
 
 
 @attrs.frozen(kw_only=True)
@@ -259,7 +242,7 @@ class ResponseOptions(Reader):
 
     states: Mapping[str, str] = attrs.field(
         factory=dict,
-        validator=_policies,
+        validator=lambda _, __, policies: states.check_policies(policies),
         metadata={
             "help": "What to do with responses of a state (unfinished, skipped, empty, "
             "none-of-these, unknown-annotator, rejected, suggestion, consolidated): count, drop "
@@ -344,8 +327,23 @@ class ResponseOptions(Reader):
         check_names(every, names.EXAMPLE, whose=whose)
         check_names(known, names.ANNOTATOR, whose=whose)
         declared = labels if labels is not None else offered
-        said = _read_by_kind(kind, ready, declared, whose)
-        if said is None and declared is None:
+        rows = _read_by_kind(kind, ready, declared, whose)
+        columns: dict[str, xr.Variable] = {}
+        if rows is not None:
+            declared_or_named: Sequence[str] = name_texts(rows.table.indexes[names.LABEL])
+            columns = {
+                str(name): variable
+                for name, variable in rows.table.variables.items()
+                if variable.dims == (names.MENTION,)
+            }
+            # With the responses in their own order.
+            called = rows.table.indexes[names.ANNOTATOR]
+            place = np.array([int(str(name).rpartition(_MARK)[2]) for name in called], np.int64)
+            response = place[rows.annotator][rows.response]
+            columns[names.MENTION_RESPONSE] = xr.Variable(names.MENTION, response)
+        elif declared is not None:
+            declared_or_named = declared
+        else:
             raise InputError(
                 "annotations-empty",
                 f"{whose} names no label",
@@ -354,16 +352,16 @@ class ResponseOptions(Reader):
                 do='labels="labels.txt", or look at what the file holds',
                 whose=whose,
             )
-        columns = {} if said is None else _mentions(said)
         nothing = np.zeros(0, np.int64)
         weights = np.array([response.weight for response in ready], np.float64)
         state = np.array([states.STATES.index(response.state) for response in ready], np.int8)
         counts = {**(left_out or {}), **again}
+        kept_all = repeated and self.duplicates in ("all", "fractional")
         return build_table(
             kind,
             examples=every,
             annotators=known,
-            labels=(declared or ()) if said is None else said.table.indexes[names.LABEL],
+            labels=declared_or_named,
             response_example=positions(every, [response.example for response in ready]),
             response_annotator=positions(known, [response.annotator or "" for response in ready]),
             mention_response=columns.pop(names.MENTION_RESPONSE, nothing),
@@ -376,9 +374,7 @@ class ResponseOptions(Reader):
             unlisted=unlisted,
             labels_declared=declared is not None,
             left_out={reason: count for reason, count in counts.items() if count},
-            attributes={names.REPEATED: self.duplicates}
-            if repeated and self.duplicates in ("all", "fractional")
-            else {},
+            attributes={names.REPEATED: self.duplicates} if kept_all else {},
         )
 
 
@@ -418,11 +414,10 @@ def _read_by_kind(
     if not content:
         return None
     component = registry.resolve(ANNOTATION, kind)
-    records = []
-    for place in content:
-        response = responses[place]
-        annotator = f"{response.annotator or _UNKNOWN}{_MARK}{place}"
-        records.append((response.example, annotator, response.answer))
+    records = [
+        (one.example, f"{one.annotator or _UNKNOWN}{_MARK}{place}", one.answer)
+        for place, one in ((place, responses[place]) for place in content)
+    ]
     try:
         with calling(f"annotation {kind}", "build"):
             table = component.build(records, declared)
@@ -430,7 +425,7 @@ def _read_by_kind(
         return Rows.of(table if is_ours else check_table(table, whose=f"annotation {kind}"))
     except InputError as error:
         for field in ("what", "got", "do", "expected"):
-            text = _MARKED.sub("", getattr(error, field))
+            text = re.sub(f"{_MARK}[0-9]+", "", getattr(error, field))
             setattr(error, field, text.replace(f"annotator {_UNKNOWN} ", "an unknown annotator "))
         wrong = error.details.pop("records", None)
         wrong = wrong if isinstance(wrong, list) else []
@@ -442,16 +437,3 @@ def _read_by_kind(
             where = f"{whose} {places[0]}{more}"
         error.what, error.whose = f"{where}: {error.what}", whose
         raise
-
-
-def _mentions(said: Rows) -> dict[str, xr.Variable]:
-    """Return the columns of the mentions, with the responses in their own order."""
-    called = said.table.indexes[names.ANNOTATOR]
-    place = np.array([int(str(name).rpartition(_MARK)[2]) for name in called], np.int64)
-    found = {
-        str(name): variable
-        for name, variable in said.table.variables.items()
-        if variable.dims == (names.MENTION,)
-    }
-    response = place[said.annotator][said.response]
-    return {**found, names.MENTION_RESPONSE: xr.Variable(names.MENTION, response)}

@@ -29,7 +29,7 @@ from plausibly.data.names import (
 )
 from plausibly.data.text_table import TextTable
 from plausibly.errors import InputError, listed, warn
-from plausibly.io import arrays, files, pieces, text
+from plausibly.io import arrays, datasets, files, text
 from plausibly.io.chunked import check_chunks, in_chunks
 from plausibly.io.delimited import decode, line
 from plausibly.io.json import parse_json
@@ -38,24 +38,18 @@ GUARANTEES = "guarantees"
 _AS_JSON = (GUARANTEES, LEFT_OUT)
 _FORMULA = ("=", "+", "-", "@", "'", "\t", "\r")
 """With what a text begins that a spreadsheet takes for a formula."""
-TABLE, DIGEST, ESCAPED = "table", "table_digest", "table_escaped"
-_OURS = ("about", "alphas", "dims", "examples", "labels", "versions", TABLE, DIGEST, ESCAPED)
+_DIGEST, _ESCAPED = "table_digest", "table_escaped"
+_OURS = ("about", "alphas", "dims", "examples", "labels", "versions", "table", _DIGEST, _ESCAPED)
 
 
-def is_ours(path: Path) -> bool:
-    """Return whether a file is the guarantee of some sets."""
-    about = json.loads(path.read_text(encoding="utf-8"))
-    return isinstance(about, dict) and {"alphas", "versions"} <= about.keys()
-
-
-def sets_digest(examples: Sequence[str], labels: Sequence[str], bits: NDArray[np.bool_]) -> str:
+def _digest(examples: Sequence[str], labels: Sequence[str], bits: NDArray[np.bool_]) -> str:
     """Return 32 hexadecimal digits of a table: its names, and which labels its rows contain."""
     names = json.dumps([list(examples), list(labels)]).encode()
     return blake2b(names + np.packbits(bits).tobytes(), digest_size=16).hexdigest()
 
 
-def read_beside(path: Path, *, table: str) -> dict[str, object]:
-    """Return the facts beside prediction sets; none, with a warning, without a file."""
+def _read_beside(path: Path, *, table: str) -> dict[str, object]:
+    """Return the metadata beside prediction sets; none, with a warning, without a file."""
     if not path.exists():
         warn(
             "guarantee-missing",
@@ -70,13 +64,13 @@ def read_beside(path: Path, *, table: str) -> dict[str, object]:
     content = decode(files.contents(path, "sets"), path.name)
     expected = f"what plausibly predict wrote beside {table}"
     try:
-        facts = json.loads(content)
+        found = json.loads(content)
     except (ValueError, RecursionError) as reason:
         parse_json(content, path.name, 1, expected)
         raise files.damaged(path.name, reason, expected=expected) from None
-    if not isinstance(facts, dict):
+    if not isinstance(found, dict):
         raise _mismatch(path.name, table, "another form", "facts by name")
-    return {str(name): value for name, value in facts.items()}
+    return found
 
 
 def _mismatch(whose: str, table: str, got: str, expected: str) -> InputError:
@@ -93,7 +87,7 @@ def _mismatch(whose: str, table: str, got: str, expected: str) -> InputError:
 VARIABLE = "prediction_sets"
 
 
-def read_store(path: Path, chunks: int | None) -> xr.DataArray:
+def _read_store(path: Path, chunks: int | None) -> xr.DataArray:
     """Return the sets of a store, in memory, or in chunks of about so many examples."""
     if not arrays.is_zarr(path):
         raise files.meaningless(
@@ -114,8 +108,9 @@ def read_store(path: Path, chunks: int | None) -> xr.DataArray:
         expected = f"a variable {VARIABLE} with a coordinate alpha"
         raise _unknown(path.name, got, expected, "sets.zarr")
     about = json.loads(described.read_text(encoding="utf-8"))
-    each = zip(about["shape"], about["chunks"], strict=True)
-    whole = math.prod(-(-size // chunk) for size, chunk in each)
+    whole = math.prod(
+        -(-size // n) for size, n in zip(about["shape"], about["chunks"], strict=True)
+    )
     there = sum(entry.name[0].isdigit() for entry in (path / VARIABLE).iterdir())
     if there != whole:
         raise files.damaged(
@@ -159,20 +154,23 @@ def check_output(path: Path) -> None:
     """Raise what would keep sets from being written there, before they are made."""
     if files.check_ending(path, ENDINGS) == ".zarr":
         # A store with nothing else in it.
-        found = f"{VARIABLE}/.zarray"
-        ours = partial(is_store, told=lambda metadata: found in metadata)
+        ours = partial(is_store, told=lambda metadata: f"{VARIABLE}/.zarray" in metadata)
         check_ours(path, ours, "an older store of prediction sets")
         return
-    check_ours(path, _is_ours, "older prediction sets")
+
+    def is_table(path: Path) -> bool:
+        if path.suffix.lower() == ".csv":
+            with path.open(encoding="utf-8") as file:
+                return file.readline().startswith(line(COLUMNS).rstrip())
+        return text.names(path)[: len(COLUMNS)] == COLUMNS
+
+    def is_guarantee(path: Path) -> bool:
+        about = json.loads(path.read_text(encoding="utf-8"))
+        return isinstance(about, dict) and {"alphas", "versions"} <= about.keys()
+
+    check_ours(path, is_table, "older prediction sets")
     elsewhere = f'path="{path.with_stem(path.stem + "-sets")}"'
-    check_ours(path.with_suffix(".json"), is_ours, "an older guarantee", do=elsewhere)
-
-
-def _is_ours(path: Path) -> bool:
-    if path.suffix.lower() == ".csv":
-        with path.open(encoding="utf-8") as file:
-            return file.readline().startswith(line(COLUMNS).rstrip())
-    return tuple(text.names(path)[: len(COLUMNS)]) == COLUMNS
+    check_ours(path.with_suffix(".json"), is_guarantee, "an older guarantee", do=elsewhere)
 
 
 def write_sets(sets: xr.DataArray, path: Path | str, *, escape: bool = False) -> None:
@@ -214,7 +212,7 @@ def write_sets(sets: xr.DataArray, path: Path | str, *, escape: bool = False) ->
     rows = checked if ALPHA in checked.dims else checked.expand_dims(ALPHA)
     rows = rows.transpose(ALPHA, EXAMPLE, LABEL)
     examples, labels = (name_texts(rows[dim].values) for dim in (EXAMPLE, LABEL))
-    facts: dict[str, object] = {
+    beside: dict[str, object] = {
         "about": "what the prediction sets in the table of the same name promise",
         "alphas": rows[ALPHA].values.astype(float).tolist(),
         "dims": [str(dim) for dim in sets.dims],
@@ -228,9 +226,9 @@ def write_sets(sets: xr.DataArray, path: Path | str, *, escape: bool = False) ->
     }
     for name, value in sets.attrs.items():
         plain = value.item() if isinstance(value, np.generic) else value
-        facts[str(name)] = json.loads(str(value)) if name in _AS_JSON else plain
-    facts |= {TABLE: path.name, DIGEST: sets_digest(examples, labels, rows.values)}
-    content = json.dumps(facts | {ESCAPED: escape}, indent=2, ensure_ascii=False, default=str)
+        beside[str(name)] = json.loads(str(value)) if name in _AS_JSON else plain
+    beside |= {"table": path.name, _DIGEST: _digest(examples, labels, rows.values)}
+    content = json.dumps(beside | {_ESCAPED: escape}, indent=2, ensure_ascii=False, default=str)
     escaping = escape and path.suffix.lower() == ".csv"
 
     def cell(text: str) -> str:
@@ -247,9 +245,8 @@ def write_sets(sets: xr.DataArray, path: Path | str, *, escape: bool = False) ->
     ]
     try:
         with together(path.parent) as part:
-            pieces.write_rows(part / path.name, [*COLUMNS, *map(cell, labels)], columns)
-            path_beside = part / path.with_suffix(".json").name
-            path_beside.write_text(f"{content}\n", encoding="utf-8")
+            datasets.write_rows(part / path.name, [*COLUMNS, *map(cell, labels)], columns)
+            (part / path.with_suffix(".json").name).write_text(f"{content}\n", encoding="utf-8")
     except OSError as reason:
         raise unwritable(path, reason) from reason
 
@@ -282,38 +279,39 @@ def read_sets(path: Path | str, *, chunks: int | None = None) -> xr.DataArray:
     """
     path = Path(path)
     if chunks is not None or path.suffix.lower() == ".zarr":
-        return _checked(read_store(path, chunks))
-    facts_file = path.with_suffix(".json")
-    recover(path.parent, path.name, facts_file.name)
+        return _checked(_read_store(path, chunks))
+    path_beside = path.with_suffix(".json")
+    recover(path.parent, path.name, path_beside.name)
     table = text.read_table(path, role="sets", unique=False)
     examples, alphas, bits = _rows_of(table)
     labels = list(table.header[len(COLUMNS) :])
     check_names(labels, LABEL, whose=table.whose)
     check_names(examples, EXAMPLE, whose=table.whose)
-    facts = read_beside(facts_file, table=path.name)
-    if facts.get(ESCAPED) is True and path.suffix.lower() == ".csv":
+    beside = _read_beside(path_beside, table=path.name)
+    if beside.get(_ESCAPED) is True and path.suffix.lower() == ".csv":
         labels, examples = ([t.removeprefix("'") for t in texts] for texts in (labels, examples))
-    digest = sets_digest(examples, labels, bits)
-    here = {"labels": labels, "alphas": alphas, "examples": len(examples), DIGEST: digest}
-    for name, value in here.items() if facts else ():
-        there = facts.get(name, "missing" if name == DIGEST else value)
+    digest = _digest(examples, labels, bits)
+    here = {"labels": labels, "alphas": alphas, "examples": len(examples), _DIGEST: digest}
+    for name, value in here.items() if beside else ():
+        there = beside.get(name, "missing" if name == _DIGEST else value)
         if there != value:
-            shown = [listed(x) if isinstance(x, list) else str(x) for x in (there, value)]
-            got, expected = (f"{name} {one}" for one in shown)
-            raise _mismatch(facts_file.name, path.name, got, expected)
+            got, expected = (
+                f"{name} {listed(one) if isinstance(one, list) else one}" for one in (there, value)
+            )
+            raise _mismatch(path_beside.name, path.name, got, expected)
     sets = xr.DataArray(
         bits.reshape(len(alphas), len(examples), len(labels)),
         dims=(ALPHA, EXAMPLE, LABEL),
         coords={ALPHA: alphas, EXAMPLE: text_array(examples), LABEL: text_array(labels)},
         attrs={
             name: json.dumps(value) if name in _AS_JSON else value
-            for name, value in facts.items()
+            for name, value in beside.items()
             if name not in _OURS
         },
     )
-    # Without facts, one alpha is no dim.
+    # Where nothing is beside the table, one alpha is no dim.
     every = [EXAMPLE, LABEL, ALPHA]
-    needed, dims = every[: 2 + (len(alphas) > 1)], facts.get("dims")
+    needed, dims = every[: 2 + (len(alphas) > 1)], beside.get("dims")
     if not isinstance(dims, list) or not set(needed) <= set(dims) <= set(every):
         dims = needed
     return sets.transpose(*dims) if ALPHA in dims else sets.isel({ALPHA: 0}).transpose(*dims)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from csv import field_size_limit
 from importlib import import_module
 from importlib.util import find_spec
+from itertools import chain
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
@@ -21,43 +23,25 @@ from plausibly.data.text_table import Coded, TextTable
 from plausibly.errors import InputError, counted, listed
 from plausibly.io import files
 from plausibly.io.delimited import decode, parse, sniff, trimmed, undeclared
-from plausibly.io.json import json_head, json_shown, read_json, read_json_lines
+from plausibly.io.json import json_head, json_shown, read_json, read_json_lines, shortened
 
 _LARGE = 1 << 20  # bytes of a text file, from which on pyarrow reads it where it can
-_DIGITS = 19  # more than these do not fit 64 bits
 _FAULTS = {
     re.compile(r"[+-]?[0-9]*,[0-9]+"): "write decimals with a point",
     re.compile(r"[+-]?[0-9.,]+ ?%"): "write 0.75 instead of 75%",
 }
 """Numbers in another form, and what to do about them."""
-_NOT_A_NUMBER = frozenset({"", "na", "nan"})
-_LARGEST = 2**63 - 1
 
 
 def value_of(text: str) -> float | None:
     """Return the number a cell holds; NaN for an empty cell, ``NA`` or ``NaN``; None for others."""
     word = text.strip()
-    if word.lower() in _NOT_A_NUMBER:
+    if word.lower() in ("", "na", "nan"):
         return float("nan")
     try:
         return None if "_" in word else float(word)
     except ValueError:
         return None
-
-
-def _column(texts: Sequence[str]) -> tuple[NDArray[np.float64], list[int]]:
-    """Return the numbers of a column, and the rows that hold none."""
-    try:
-        values = np.array([float(text) for text in texts], dtype=np.float64)
-    except ValueError:
-        pass
-    else:
-        if not any("_" in text for text in texts):
-            return values, []
-    read = [value_of(text) for text in texts]
-    wrong = [row for row, value in enumerate(read) if value is None]
-    values = np.array([np.nan if value is None else value for value in read], dtype=np.float64)
-    return values, wrong
 
 
 def numbers(table: TextTable, columns: Sequence[int], *, rest: str, do: str) -> NDArray[np.float64]:
@@ -67,10 +51,17 @@ def numbers(table: TextTable, columns: Sequence[int], *, rest: str, do: str) -> 
     cells: list[tuple[int, int]] = []
     for place, position in enumerate(columns):
         column = table.columns[position]
-        values[:, place], wrong = _column(column)
-        cells += [(row, position) for row in wrong]
-        if wrong and np.isnan(values[:, place]).all() and not _fault(column[wrong[0]]):
-            words[table.header[position]] = f'"{_short(column[wrong[0]])}" and the like'
+        try:
+            if any("_" in text for text in column):
+                raise ValueError("an underscore is no part of a number in a file")
+            values[:, place] = [float(text) for text in column]
+        except ValueError:
+            read = [value_of(text) for text in column]
+            wrong = [row for row, value in enumerate(read) if value is None]
+            values[:, place] = [np.nan if value is None else value for value in read]
+            cells += [(row, position) for row in wrong]
+            if wrong and np.isnan(values[:, place]).all() and not _fault(column[wrong[0]]):
+                words[table.header[position]] = f'"{shortened(column[wrong[0]], 30)}" and the like'
     if words:
         raise not_numeric(table.whose, list(words), rest, next(iter(words.values())), do)
     if cells:
@@ -120,7 +111,7 @@ def unreadable(
         "number-unreadable",
         f'{table.place(row)}, column "{column}" is not a number',
         expected=expected,
-        got=f'"{_short(text)}"',
+        got=f'"{shortened(text, 30)}"',
         do="mend that line",
         whose=table.whose,
         details={"lines": [table.lines[row]]},
@@ -132,16 +123,12 @@ def _fault(text: str) -> str | None:
     return next((do for form, do in _FAULTS.items() if form.fullmatch(text.strip())), None)
 
 
-def _short(text: str) -> str:
-    return text if len(text) <= 30 else f"{text[:29]}…"
-
-
 def plain(texts: Sequence[str]) -> NDArray[np.int64] | NDArray[np.float64] | None:
     """Return a column as numbers where every value is one beyond doubt, else None."""
     if not texts or not all(NUMBER.fullmatch(text) and text != "-0" for text in texts):
         return None
     if all(WHOLE.fullmatch(text) for text in texts):
-        fit = all(len(text) <= _DIGITS + 1 and abs(int(text)) <= _LARGEST for text in texts)
+        fit = all(len(text) <= 20 and abs(int(text)) < 2**63 for text in texts)
         return np.array([int(text) for text in texts], dtype=np.int64) if fit else None
     values = np.array([float(text) for text in texts], dtype=np.float64)
     return values if bool(np.isfinite(values).all()) else None
@@ -264,7 +251,7 @@ def table_of(
         [] if not want else column.coded() if repeats else column.texts()
         for column, want in zip(columns, wanted, strict=True)
     )
-    offered = {c.name: c.offered() for c in columns if c.content != "nested"}
+    offered = ((c.name, c.offered()) for c in columns if c.content != "nested")
     return TextTable(
         whose=whose,
         header=tuple(column.name for column in columns),
@@ -272,52 +259,12 @@ def table_of(
         lines=range(1, max(map(len, texts), default=0) + 1),
         unit="row",
         nested={column.name: column.type for column in columns if column.content == "nested"},
-        offered={name: labels for name, labels in offered.items() if labels is not None},
+        offered={name: labels for name, labels in offered if labels is not None},
     )
-
-
-def write_columns(
-    path: Path,
-    names: Sequence[str],
-    columns: Sequence[object],
-    metadata: Mapping[str, str] | None = None,
-) -> None:
-    """Write columns in order; `names` may repeat."""
-    pyarrow = extras.require("pyarrow", extra="parquet", whose=path.name)
-    parquet = extras.require("pyarrow.parquet", extra="parquet", whose=path.name)
-    arrays = [
-        pyarrow.array(np.ma.getdata(column), mask=np.ma.getmaskarray(column))
-        if isinstance(column, np.ndarray)
-        else pyarrow.array(column, type=pyarrow.string())
-        for column in columns
-    ]
-    table = pyarrow.Table.from_arrays(arrays, names=list(names))
-    parquet.write_table(table.replace_schema_metadata(dict(metadata or {})), path)
 
 
 HeaderRule = bool | Callable[[tuple[str, ...]], bool]
 """Whether the first row names the columns, or how to tell from that row."""
-
-
-def _row_width(
-    wrong: list[tuple[int, list[str]]], whose: str, delimiter: str, header: tuple[str, ...]
-) -> InputError:
-    width = len(header)
-    line, row = wrong[0]
-    shown = " | ".join(field if len(field) <= 20 else f"{field[:19]}…" for field in row[:6])
-    shown += " | …" if len(row) > 6 else ""
-    others = f" ({counted(len(wrong))} such lines)" if len(wrong) > 1 else ""
-    a = {",": "a comma", ";": "a semicolon", "\t": "a tab"}.get(delimiter, delimiter)
-    long = f'quote labels that contain {a}: "a{delimiter} b"'
-    return InputError(
-        "row-width",
-        f"{whose} line {counted(line)} has {several(len(row), 'field')}",
-        expected=f"{width} ({listed(header)})",
-        got=f"{shown}{others}",
-        do=long if len(row) > width else "complete that line, or remove it",
-        whose=whose,
-        details={"lines": [line for line, _ in wrong], "width": width},
-    )
 
 
 def _names(row: Iterable[str], rule: HeaderRule, opening: str = "") -> tuple[tuple[str, ...], bool]:
@@ -331,8 +278,7 @@ def distinct(
     header: Sequence[str], whose: str, do: str = "rename one of them in the first line"
 ) -> None:
     """Raise ``columns-repeat`` where two columns have one name."""
-    first = {name: place for place, name in reversed([*enumerate(header)])}
-    twice = list(dict.fromkeys(n for place, n in enumerate(header) if first[n] < place))
+    twice = [name for name, count in Counter(header).items() if count > 1]
     if twice:
         raise InputError(
             "columns-repeat",
@@ -385,16 +331,13 @@ def _by_arrow(
     coded = []
     for name in names:
         column = table[name].unify_dictionaries().combine_chunks()
-        texts = column.dictionary.to_numpy(zero_copy_only=False).tolist()
-        coded.append(Coded(texts, np.asarray(column.indices).astype(np.int64)))
-    limit = field_size_limit()  # characters, of the strict parser
-    empty = [one.codes == (one.names.index("") if "" in one else -1) for one in coded]
-    if not len(table) or np.logical_and.reduce(empty).any():
+        codes = np.asarray(column.indices).astype(np.int64)
+        coded.append(Coded(column.dictionary.to_numpy(zero_copy_only=False).tolist(), codes))
+    blank = [one.codes == (one.names.index("") if "" in one else -1) for one in coded]
+    if not len(table) or np.logical_and.reduce(blank).any():
         return None
-    if (
-        max(max(map(len, texts), default=0) for texts in (row, *(one.names for one in coded)))
-        > limit
-    ):
+    texts = chain(row, *(one.names for one in coded))
+    if max(map(len, texts)) > field_size_limit():  # characters, of the strict parser
         return None
     return TextTable(
         whose=path.name,
@@ -444,8 +387,7 @@ def read_table(
     columns: list[list[str]] = []
     lines: list[int] = []
     wrong: list[tuple[int, list[str]]] = []
-    names: tuple[str, ...] = ()
-    named = True
+    names, named = tuple[str, ...](), True
     text = undeclared(text)
     opening = text[: files.HEAD]
     for rows, starts in parse(text, whose, used):
@@ -464,7 +406,21 @@ def read_table(
     if not names:
         raise files.empty(whose, "a table with one row per entry")
     if wrong:
-        raise _row_width(wrong, whose, used, names)
+        line, row = wrong[0]
+        shown = " | ".join(shortened(field, 20) for field in row[:6])
+        shown += " | …" if len(row) > 6 else ""
+        others = f" ({counted(len(wrong))} such lines)" if len(wrong) > 1 else ""
+        mark = {",": "a comma", ";": "a semicolon", "\t": "a tab"}.get(used, used)
+        long = f'quote labels that contain {mark}: "a{used} b"'
+        raise InputError(
+            "row-width",
+            f"{whose} line {counted(line)} has {several(len(row), 'field')}",
+            expected=f"{len(names)} ({listed(names)})",
+            got=f"{shown}{others}",
+            do=long if len(row) > len(names) else "complete that line, or remove it",
+            whose=whose,
+            details={"lines": [line for line, _ in wrong], "width": len(names)},
+        )
     if named and unique:
         distinct(names, whose)
     return TextTable(whose=whose, header=names, columns=tuple(columns), lines=lines, named=named)
@@ -514,14 +470,14 @@ def _json_table(path: Path | str, role: str, head: bytes) -> TextTable:
 
 def _cells(records: Sequence[dict[str, object]]) -> list[tuple[str, ...]]:
     """Return the keys of records, then the text under each."""
+
+    def cell(value: object) -> str:
+        if value is None:
+            return ""
+        return str(value) if isinstance(value, str) else json_shown(value)
+
     header = tuple(dict.fromkeys(key for record in records for key in record))
-    return [header, *(tuple(_cell(record.get(key)) for key in header) for record in records)]
-
-
-def _cell(value: object) -> str:
-    if value is None:
-        return ""
-    return str(value) if isinstance(value, str) else json_shown(value)
+    return [header, *(tuple(cell(record.get(key)) for key in header) for record in records)]
 
 
 def first_row(path: Path | str, head: bytes, delimiter: str | None = None) -> tuple[str, ...]:

@@ -10,7 +10,7 @@ import attrs
 
 from plausibly.errors import InputError, counted
 from plausibly.io import files
-from plausibly.io.delimited import not_text
+from plausibly.io.delimited import ZIP, not_text
 
 _DEEPEST = 100
 
@@ -75,81 +75,54 @@ def read_xml(path: Path | str, role: str) -> Element:
     data = files.contents(path, role)
     if not data.strip():
         raise files.empty(whose, "an XML file")
-    if data.startswith(b"PK\x03\x04"):
+    if data.startswith(ZIP):
         raise not_text(whose, "a zip archive", "unpack it first")
-    builder = _Builder(whose=whose)
+    root = Element(tag="", line=0, attributes={})
+    within = [root]  # elements that are open; nothing calls itself, however deep a file is
+    texts: list[list[str]] = [[]]
+    parser = expat.ParserCreate()
+    parser.buffer_text = True
+
+    def refused(name: str, what: str, expected: str, got: str, do: str) -> InputError:
+        line = parser.CurrentLineNumber
+        what = f"{whose} line {counted(line)} {what}"
+        details = {"line": line}
+        return InputError(
+            name, what, expected=expected, got=got, do=do, whose=whose, details=details
+        )
+
+    def start(tag: str, attributes: dict[str, str]) -> None:
+        if len(within) > _DEEPEST:
+            what = f"is inside {_DEEPEST} elements"
+            got = f"<{tag[:40]}>"
+            raise refused("xml-too-deep", what, "fewer, one inside another", got, "write it again")
+        element = Element(tag=tag, line=parser.CurrentLineNumber, attributes=attributes)
+        within[-1].children.append(element)
+        within.append(element)
+        texts.append([])
+
+    def end(_: str) -> None:
+        within.pop().text = "".join(texts.pop())
+
+    def doctype(name: str, *_: object) -> None:
+        what, expected = "declares a document type", "plain elements: entities are not resolved"
+        got = f"<!DOCTYPE {name[:40]}"
+        raise refused("xml-doctype", what, expected, got, "remove the declaration")
+
+    parser.StartElementHandler = start
+    parser.EndElementHandler = end
+    parser.CharacterDataHandler = lambda text: texts[-1].append(text)
+    parser.StartDoctypeDeclHandler = doctype
     try:
-        builder.parser.Parse(data, True)
-    except expat.ExpatError as reason:
-        raise _broken(whose, reason.lineno, expat.ErrorString(reason.code) or "") from None
+        parser.Parse(data, True)
     except InputError:  # a ValueError too
         raise
-    except (LookupError, UnicodeError, ValueError) as reason:  # of an encoding that it declares
-        raise _broken(whose, builder.line, " ".join(str(reason).split())[:80]) from None
-    return builder.found[0]
-
-
-def _broken(whose: str, line: int, got: str) -> InputError:
-    return InputError(
-        "xml-broken",
-        f"{whose} line {counted(line)} is no XML",
-        expected="one element, each tag closed, in the encoding that its first line declares",
-        got=got,
-        do="copy it again, or write it again",
-        whose=whose,
-        details={"line": line},
-    )
-
-
-@attrs.define(kw_only=True, eq=False)
-class _Builder:
-    """Puts elements together while expat reads; none of it calls itself, however deep a file is."""
-
-    whose: str
-    parser: expat.XMLParserType = attrs.field(factory=expat.ParserCreate)
-    found: list[Element] = attrs.field(factory=list)
-    open: list[Element] = attrs.field(factory=list)
-    texts: list[list[str]] = attrs.field(factory=list)
-
-    def __attrs_post_init__(self) -> None:
-        self.parser.buffer_text = True
-        self.parser.StartElementHandler = self.start
-        self.parser.EndElementHandler = self.end
-        self.parser.CharacterDataHandler = self.characters
-        self.parser.StartDoctypeDeclHandler = self.doctype
-
-    @property
-    def line(self) -> int:
-        return self.parser.CurrentLineNumber
-
-    def start(self, tag: str, attributes: dict[str, str]) -> None:
-        if len(self.open) == _DEEPEST:
-            raise InputError(
-                "xml-too-deep",
-                f"{self.whose} line {counted(self.line)} is inside {_DEEPEST} elements",
-                expected="fewer, one inside another",
-                got=f"<{tag[:40]}>",
-                do="write it again",
-                whose=self.whose,
-            )
-        element = Element(tag=tag, line=self.line, attributes=attributes)
-        (self.open[-1].children if self.open else self.found).append(element)
-        self.open.append(element)
-        self.texts.append([])
-
-    def end(self, _: str) -> None:
-        self.open.pop().text = "".join(self.texts.pop())
-
-    def characters(self, text: str) -> None:
-        self.texts[-1].append(text)
-
-    def doctype(self, name: str, *_: object) -> None:
-        raise InputError(
-            "xml-doctype",
-            f"{self.whose} line {counted(self.line)} declares a document type",
-            expected="plain elements: entities are not resolved",
-            got=f"<!DOCTYPE {name[:40]}",
-            do="remove the declaration",
-            whose=self.whose,
-            details={"line": self.line},
-        )
+    # The latter are of an encoding that it declares.
+    except (expat.ExpatError, LookupError, UnicodeError, ValueError) as reason:
+        got = " ".join(str(reason).split())[:80]
+        if isinstance(reason, expat.ExpatError):
+            got = expat.ErrorString(reason.code) or ""
+        expected = "one element, each tag closed, in the encoding that its first line declares"
+        do = "copy it again, or write it again"
+        raise refused("xml-broken", "is no XML", expected, got, do) from None
+    return root.children[0]

@@ -1,7 +1,7 @@
-"""The door of scikit-learn: an estimator that is calibrated on everything that experts said.
+"""A scikit-learn classifier that is calibrated on all answers of annotators.
 
-Needs the extra ``sklearn``. Where one stands in for what scikit-learn itself calls a class, the
-names are scikit-learn's (``classes_``); everywhere else the word is label.
+Needs the extra ``sklearn``. Attributes that scikit-learn defines keep its names (``classes_``);
+everywhere else the word is label.
 """
 
 from plausibly.extras import require

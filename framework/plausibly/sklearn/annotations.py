@@ -1,4 +1,4 @@
-"""Annotations of the rows of X, in any of the forms in which people have them."""
+"""Annotations of the rows of X, in each of the forms that `conformalize` takes."""
 
 from __future__ import annotations
 
@@ -55,7 +55,9 @@ class Rows:
     @classmethod
     def of(cls, x: object, examples: Sequence[object] | None = None) -> Rows:
         """Return the names of the rows of X: those of its index, where it names them."""
-        size, whose = count(x), "the index of X"
+        shape: tuple[int, ...] | None = getattr(x, "shape", None)
+        size = int(shape[0]) if shape else len(x)  # type: ignore[arg-type]  # a list of rows
+        whose = "the index of X"
         index: Iterable[object] | None = naming_index(x)
         if examples is not None:
             index, whose = examples, "examples"
@@ -85,12 +87,6 @@ class Rows:
             check_length(len(found), len(self), f"coordinates of {name}")
             array = array.assign_coords({name: (names.EXAMPLE, found)})
         return array
-
-
-def count(x: object) -> int:
-    """Return the number of rows of whatever scikit-learn takes as X."""
-    shape: tuple[int, ...] | None = getattr(x, "shape", None)
-    return int(shape[0]) if shape else len(x)  # type: ignore[arg-type]  # a list of rows
 
 
 def naming_index(data: object) -> pd.Index | None:
@@ -137,27 +133,25 @@ def majority_vote(
 
 @attrs.frozen
 class Seen:
-    """What is remembered of the rows that a model was fitted on: names, or else contents."""
+    """Names of the rows that a model was fitted on, or else hashes of their numbers."""
 
     named: bool
     marks: Hashes
-    telling: bool
 
     @classmethod
     def of(cls, x: object) -> Seen | None:
         """Return what to remember of the rows of X, or None where they cannot be told apart."""
         index = naming_index(x)
-        marks = _contents(x) if index is None else hash_names(name_texts(index))
-        if marks is None:
-            return None
-        distinct, named = np.unique(marks), index is not None
-        return cls(named, distinct, named or distinct.size >= _DISTINCT * marks.size)
+        if index is not None:
+            return cls(True, hash_names(name_texts(index)))
+        marks = _contents(x)
+        alike = marks is None or np.unique(marks).size < _DISTINCT * marks.size
+        return None if marks is None or alike else cls(False, marks)
 
     def warn_if_again(self, x: object, rows: Rows) -> None:
         """Warn where the rows of X that calibrate are rows that the model was fitted on."""
-        same = self.telling and self.named == rows.named
-        marks = (hash_names(rows.names) if rows.named else _contents(x)) if same else None
-        if marks is None:
+        marks = hash_names(rows.names) if rows.named else _contents(x)
+        if marks is None or self.named != rows.named:
             return
         again = np.isin(marks, self.marks)
         if not again.any() or (not rows.named and again.sum() * 2 < again.size):
@@ -207,30 +201,28 @@ class Labels:
     """The labels of a model: as scikit-learn has them, and their names as text."""
 
     values: NDArray[np.generic]
-    names: tuple[str, ...]
 
-    @classmethod
-    def of(cls, values: NDArray[np.generic]) -> Labels:
-        """Return the labels behind ``classes_``."""
-        return cls(values, tuple(name_text(value) for value in values.tolist()))
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """Names as text, in the order of ``classes_``."""
+        return tuple(map(name_text, self.values.tolist()))
 
     def text(self, value: object) -> object:
         """Return the name of a label, equal by value (``1.0`` is ``1``), or what holds labels."""
         if isinstance(value, Mapping):
             return {self.text(label): weight for label, weight in value.items()}
         if isinstance(value, (set, frozenset)):
-            return [self.text(one) for one in sorted(value, key=str)]
+            value = sorted(value, key=str)
         if isinstance(value, (list, tuple, np.ndarray)):
             return [self.text(one) for one in value]
-        place = self._places.get(value) if is_name(value) else None
-        if place is not None:
-            return self.names[place]
+        if is_name(value) and value in self._name_of:
+            return self._name_of[value]
         # A column of whole numbers with gaps is one of floats.
         return int(value) if isinstance(value, float) and value.is_integer() else value
 
     @cached_property
-    def _places(self) -> dict[object, int]:
-        return {value: place for place, value in enumerate(self.values.tolist())}
+    def _name_of(self) -> dict[object, str]:
+        return dict(zip(self.values.tolist(), self.names, strict=True))
 
 
 def read_annotations(given: object, rows: Rows, labels: Labels, kind: str | None) -> Annotations:
@@ -247,7 +239,19 @@ def read_annotations(given: object, rows: Rows, labels: Labels, kind: str | None
         given = given.toarray()
     if isinstance(given, (xr.DataArray, xr.Dataset)):
         _check_kind(kind, "xarray")
-        _check_declared(given, labels)
+        table = isinstance(given, xr.Dataset) and not is_sparse(given)
+        if table and names.LABEL in given.coords:
+            declared = name_texts(given[names.LABEL].values)
+            lacking = not_among(labels.names, declared)
+            if lacking:
+                raise _refused(
+                    "labels-differ",
+                    f"do not declare {listed(map(quoted, lacking))}, which the model knows",
+                    f"the {len(labels.names)} labels of the model",
+                    f"{len(labels.names) - len(lacking)} of them",
+                    "declare them where annotations are read: labels=[...]",
+                    only_there=lacking,
+                )
         return named(given, rows)
     if hasattr(given, "columns"):
         _check_kind(kind, "a frame", *_TABLES)
@@ -298,33 +302,16 @@ def named(given: Annotations, rows: Rows) -> Annotations:
     return given
 
 
-def _check_declared(given: Annotations, labels: Labels) -> None:
-    """Refuse an annotation table that does not declare all labels of the model."""
-    if isinstance(given, xr.DataArray) or is_sparse(given) or names.LABEL not in given.coords:
-        return
-    lacking = not_among(labels.names, [str(label) for label in given[names.LABEL].values])
-    if lacking:
-        raise _refused(
-            "labels-differ",
-            f"do not declare {listed(map(quoted, lacking))}, which the model knows",
-            f"the {len(labels.names)} labels of the model",
-            f"{len(labels.names) - len(lacking)} of them",
-            "declare them where annotations are read: labels=[...]",
-            only_there=lacking,
-        )
-
-
 def _of_frame(given: object, rows: Rows, labels: Labels, kind: str | None) -> Annotations:
     if not isinstance(given, pd.DataFrame):
-        _, columns = frames.columns_of(given)
         cells: dict[str, Sequence[object]] = {}
-        for one in columns:
+        for one in frames.columns_of(given)[1]:
             if one.content != "number":
                 cells[one.name] = [text or None for text in one.texts()]
                 continue
             values = one.numbers()
             whole = one.type.startswith(("Int", "UInt")) and np.isfinite(values).all()
-            cells[one.name] = [int(x) for x in values] if whole else values.tolist()
+            cells[one.name] = values.astype(np.int64 if whole else np.float64).tolist()
         given = pd.DataFrame(cells)
     if kind != COUNTS and set(_LONG) <= set(given.columns):
         long = given[list(_LONG)].astype(object).itertuples(index=False, name=None)
@@ -352,9 +339,8 @@ def _of_frame(given: object, rows: Rows, labels: Labels, kind: str | None) -> An
         return _numbers(numbers, called, columns_as, labels, kind)
     _check_kind(kind, "a frame of text", SINGLE)
     answered = zip(called, given.astype(object).to_numpy(), strict=True)
-    answers = [
-        (n, by, cell) for n, row in answered for by, cell in zip(columns_as, row, strict=True)
-    ]
+    cells_of = ((name, zip(columns_as, row, strict=True)) for name, row in answered)
+    answers = [(name, by, cell) for name, pairs in cells_of for by, cell in pairs]
     return _table(SINGLE, answers, labels)
 
 
@@ -384,10 +370,7 @@ def _numbers(
             str(given.shape[1]),
             _BY_ANNOTATOR,
         )
-    coords = {
-        names.EXAMPLE: (names.EXAMPLE, text_array(called)),
-        names.LABEL: (names.LABEL, text_array(columns)),
-    }
+    coords = {names.EXAMPLE: text_array(called), names.LABEL: text_array(columns)}
     if kind is None and _may_be_labels(given, labels, headed=headed is not None):
         raise _refused(
             "kind-unsaid",
@@ -428,62 +411,51 @@ def _may_be_labels(given: Floats | Ints | Bools, labels: Labels, *, headed: bool
 def _answers(
     given: Sequence[object], called: Sequence[str], labels: Labels, kind: str | None
 ) -> xr.Dataset:
-    """Return the table of a list of answers for each row."""
-    kind = kind or _kind_of(given)
+    """Return the table of a list of answers for each row; a lone label, set or mapping is one."""
+    rows = [list(row) if isinstance(row, (list, tuple, np.ndarray)) else [row] for row in given]
+    rows = [[answer for answer in row if not is_missing(answer)] for row in rows]
+    kind = kind or _kind_of(next(filter(None, rows), [SINGLE]))
     records: list[tuple[str, object, object]] = []
-    for name, row in zip(called, given, strict=True):
-        for answer in _row(row, kind, name):
-            if kind == SINGLE and isinstance(answer, float) and answer % 1:
-                raise _refused(
-                    "answers-unfit",
-                    f"of row {name} name {answer}, which is no label",
-                    "answers in lists, numbers in arrays",
-                    repr(answer),
-                    "numpy.asarray(annotations), if they are plausibilities",
-                    example=name,
-                )
-            records.append((name, None, answer))
+    for name, row, answers in zip(called, given, rows, strict=True):
+        lone = isinstance(row, (list, tuple, np.ndarray)) and any(map(is_name, answers))
+        if lone and kind == "partial-ranking":
+            raise _refused(
+                "answers-unfit",
+                f"of row {name} are labels, not rankings",
+                "a list of rankings per row, each a list of labels or tied labels, best first",
+                repr(row),
+                "[ranking], also where there is only one",
+                example=name,
+            )
+        unfit = [one for one in answers if isinstance(one, float) and one % 1]
+        if unfit and kind == SINGLE:
+            raise _refused(
+                "answers-unfit",
+                f"of row {name} name {unfit[0]}, which is no label",
+                "answers in lists, numbers in arrays",
+                repr(unfit[0]),
+                "numpy.asarray(annotations), if they are plausibilities",
+                example=name,
+            )
+        records += [
+            (name, None, one) for one in ([answers] if lone and kind == "label-set" else answers)
+        ]
     return _table(kind, records, labels)
 
 
-def _row(row: object, kind: str, name: str) -> list[object]:
-    """Return the answers of a row: a lone label, set or mapping is a list of one."""
-    if not isinstance(row, (list, tuple, np.ndarray)):
-        return [] if is_missing(row) else [row]
-    answers = [one for one in row if not is_missing(one)]
-    lone = [one for one in answers if is_name(one)]
-    if kind == "label-set" and lone:
-        return [answers]
-    if kind == "partial-ranking" and lone:
+def _kind_of(answers: Sequence[object]) -> str:
+    """Return the kind of the answers of a row."""
+    if isinstance(answers[0], (list, tuple)):
         raise _refused(
-            "answers-unfit",
-            f"of row {name} are labels, not rankings",
-            "a list of rankings per row, each a list of labels or tied labels, best first",
-            repr(row),
-            "[ranking], also where there is only one",
-            example=name,
+            "kind-unsaid",
+            "are lists of lists of labels, which may be sets or rankings",
+            "what they are",
+            repr(answers),
+            'kind="partial-ranking", or kind="label-set"',
         )
-    return answers
-
-
-def _kind_of(given: Sequence[object]) -> str:
-    for row in given:
-        for answer in row if isinstance(row, (list, tuple, np.ndarray)) else [row]:
-            if isinstance(answer, Mapping):
-                return "soft-label"
-            if isinstance(answer, (set, frozenset)):
-                return "label-set"
-            if isinstance(answer, (list, tuple)):
-                raise _refused(
-                    "kind-unsaid",
-                    "are lists of lists of labels, which may be sets or rankings",
-                    "what they are",
-                    repr(row),
-                    'kind="partial-ranking", or kind="label-set"',
-                )
-            if not is_missing(answer):
-                return SINGLE
-    return SINGLE
+    if isinstance(answers[0], Mapping):
+        return "soft-label"
+    return "label-set" if isinstance(answers[0], (set, frozenset)) else SINGLE
 
 
 def _table(kind: str, records: Sequence[tuple[str, object, object]], labels: Labels) -> xr.Dataset:

@@ -242,10 +242,10 @@ class AmbiguousConformalClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEsti
         PlausiblyWarning
             ``model-saw-examples`` where the estimator was fitted on these rows.
         """
-        if not hasattr(self, "estimator_") and isinstance(self.estimator, FrozenEstimator):
-            self._adopt(self.estimator.fit(X, None))
         if not hasattr(self, "estimator_"):
-            raise self._not_conformalized()
+            if not isinstance(self.estimator, FrozenEstimator):
+                raise self._not_conformalized()
+            self._adopt(self.estimator.fit(X, None))
         rows = Rows.of(X, examples)
         named_annotations = read_annotations(annotations, rows, self._labels(), kind)
         if self._seen is not None:
@@ -384,12 +384,11 @@ class AmbiguousConformalClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEsti
 
     def _adopt(self, fitted: Any) -> None:  # Any: as above
         """Take a fitted estimator, and forget what belonged to another one."""
-        for name in ("n_features_in_", "feature_names_in_", "predictor_"):
-            if name in vars(self):
-                delattr(self, name)
+        self.__dict__.pop("predictor_", None)
         self.estimator_ = fitted
         self.classes_ = fitted.classes_
         for name in ("n_features_in_", "feature_names_in_"):
+            self.__dict__.pop(name, None)
             if hasattr(fitted, name):
                 setattr(self, name, getattr(fitted, name))
 
@@ -428,7 +427,7 @@ class AmbiguousConformalClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEsti
                 do="one estimator for each output",
                 whose=called,
             )
-        return Labels.of(self.classes_)
+        return Labels(self.classes_)
 
     def _under_names(
         self, x: object, rows: Rows, coordinates: Coordinates | None, *, prefix: str = ""
@@ -495,15 +494,15 @@ class AmbiguousConformalClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEsti
 
     def _not_conformalized(self) -> NotConformalized:
         whose, fitted = type(self).__name__, hasattr(self, "estimator_")
-        first = (
-            "" if fitted else "fit(X_train, y_train), or estimator=FrozenEstimator(model); then "
-        )
+        do = "conformalize(X_calibration, annotations)"
+        if not fitted:
+            do = f"fit(X_train, y_train), or estimator=FrozenEstimator(model); then {do}"
         return NotConformalized(
             "not-conformalized",
             f"{whose} is not calibrated yet",
             expected="conformalize before sets, p-values and guarantees",
             got="a fitted model" if fitted else "no model",
-            do=f"{first}conformalize(X_calibration, annotations)",
+            do=do,
             whose=whose,
         )
 

@@ -29,7 +29,6 @@ from plausibly.io import (
     read_plausibilities,
     read_predictions,
     with_coordinates,
-    with_known_labels,
 )
 from plausibly.io.annotations import names_change
 from plausibly.io.predictions import files_swapped
@@ -140,7 +139,9 @@ def read_answers(
                 lam = lam.assign_coords({on: (on, text_array(renamed))})
             if labels is not None:
                 known = labels if isinstance(labels, xr.Dataset) else read_labels(labels)
-                lam = with_known_labels(lam, known)
+                # Other labels are refused where they are matched.
+                if set(renamed).issubset(label_names(known)):
+                    lam = with_coordinates(lam, known)
         return Answers(
             plausibilities=lam, aggregator=None, by_default=False, path=path, unknown=unknown
         )

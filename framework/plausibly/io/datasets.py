@@ -1,4 +1,4 @@
-"""Datasets in files, exact when read back: a JSON text says what they are, arrays stand beside it.
+"""Datasets in files, exact when read back: one JSON text, and arrays or rows beside it.
 
 The text is an array of an npz file, an attribute of netCDF-3, the last column of a CSV, or in the
 metadata of Parquet. What a format has no array for, the text holds.
@@ -9,7 +9,6 @@ from __future__ import annotations
 import functools
 import io
 import json
-import math
 import re
 import zipfile
 from collections.abc import Iterable, Mapping, Sequence
@@ -17,16 +16,17 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import Any, TypeAlias
 
+import attrs
 import numpy as np
 import xarray as xr
 
+from plausibly import extras
 from plausibly.data.names import quoted
 from plausibly.data.text_table import TextTable
 from plausibly.errors import InputError
 from plausibly.io import arrays, files, text
 from plausibly.io.arrays import Array
 from plausibly.io.delimited import line
-from plausibly.kernels.types import Ints
 
 MARK = "plausibly"
 """Where netCDF and Parquet have the JSON text, and in it the key of its kind, its first one."""
@@ -34,25 +34,30 @@ MARK = "plausibly"
 ABOUT = "about"
 """Where npz and CSV have the JSON text."""
 
+ARRAY_ENDINGS = (".npz", ".nc")
+"""Of files of arrays, in which packed plausibilities stay packed."""
+
+ENDINGS = (".csv", ".parquet", *ARRAY_ENDINGS)
+"""Of the files that are written."""
+
 _VERSION = 1
 _READS = {
     "annotation table": "plausibly.read_annotations(path), where annotations are wanted",
     "plausibilities": "plausibly.read_plausibilities(path), where plausibilities are wanted",
 }
-_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 # ---- arrays and attributes as JSON
 
 
-def plain(values: Array, name: str, whose: str) -> Array:
+def _plain(values: Array, name: str, whose: str) -> Array:
     """Return the values as numbers, truth values or text: dates as integers, objects as text."""
-    kind, got = values.dtype.kind, f"type {values.dtype}"
+    kind, actual = values.dtype.kind, f"type {values.dtype}"
     if kind == "O":
         every: list[object] = values.reshape(-1).tolist()
         if all(type(one) is str and not one.endswith("\0") for one in every):
             return np.array(every, dtype=np.str_).reshape(values.shape)
-        got = "objects that are no text"
+        actual = "objects that are no text"
     elif kind in "mM":
         return values.astype(np.int64)
     elif kind in "biuU" or (kind == "f" and values.dtype.itemsize <= 8):
@@ -61,46 +66,29 @@ def plain(values: Array, name: str, whose: str) -> Array:
         "variable-unwritable",
         f"{whose} cannot hold the variable {name}",
         expected="numbers, truth values, text or dates",
-        got=got,
+        got=actual,
         do=f"change its type, or leave it out: .drop_vars({quoted(name)})",
         whose=whose,
         details={"variable": name},
     )
 
 
-def _type(values: Array) -> str:
-    return "object" if values.dtype.kind == "O" else values.dtype.newbyteorder("<").str
-
-
-def _listed(values: Array, name: str, whose: str) -> dict[str, object]:
-    """Return an array as JSON: numbers that JSON does not know as text."""
-    flat: list[object] = plain(values, name, whose).reshape(-1).tolist()
-    flat = [str(x) if isinstance(x, float) and not math.isfinite(x) else x for x in flat]
-    return {"type": _type(values), "shape": list(values.shape), "values": flat}
-
-
-def _restored(stored: Array | Sequence[object], type_: str) -> Array:
-    """Return values of the type that they had, from numbers, truth values, text, or digits."""
-    dtype = np.dtype(type_).newbyteorder("=")
-    whole = np.dtype(np.int64) if dtype.kind in "mM" else dtype
-    given = stored if isinstance(stored, np.ndarray) else np.array(stored, dtype=whole)
-    return given.astype(whole).astype(dtype)
-
-
 def _encoded(value: object, name: str, whose: str) -> object:
-    """Return an attribute as JSON that says its type where JSON has none for it."""
-    if value is None or type(value) in (str, bool, int):
+    """Return an array or attribute as JSON that states its type where JSON has none for it."""
+    if value is None or type(value) in (str, bool, int, float):
         return value
-    if type(value) is float:
-        return value if math.isfinite(value) else {"float": str(value)}
-    if isinstance(value, list | tuple):
-        items = [_encoded(item, name, whose) for item in value]
-        return items if isinstance(value, list) else {"tuple": items}
+    if isinstance(value, list):
+        return [_encoded(item, name, whose) for item in value]
+    if isinstance(value, tuple):
+        return {"tuple": [_encoded(item, name, whose) for item in value]}
     if isinstance(value, Mapping):
-        return {"mapping": [[str(k), _encoded(v, name, whose)] for k, v in value.items()]}
+        return {"mapping": {str(key): _encoded(item, name, whose) for key, item in value.items()}}
     if isinstance(value, np.ndarray | np.generic):
-        found = _listed(np.asarray(value), name, whose)
-        return found if isinstance(value, np.ndarray) else {**found, "shape": None}
+        return {
+            "type": _type_name(np.asarray(value)),
+            "shape": list(value.shape) if isinstance(value, np.ndarray) else None,
+            "values": _plain(np.asarray(value), name, whose).reshape(-1).tolist(),
+        }
     raise InputError(
         "attribute-unwritable",
         f"{whose} cannot hold the attribute {name}",
@@ -112,29 +100,35 @@ def _encoded(value: object, name: str, whose: str) -> object:
     )
 
 
-def _decoded(value: Any) -> object:  # Any: whatever the JSON holds
-    """Return the attribute that `_encoded` wrote."""
+def _decoded(value: Any) -> Any:  # Any: whatever the JSON holds
+    """Return what `_encoded` wrote."""
     if isinstance(value, list):
         return [_decoded(item) for item in value]
     if not isinstance(value, dict):
         return value
-    if "float" in value:
-        return float(value["float"])
     if "tuple" in value:
-        return tuple(_decoded(item) for item in value["tuple"])
+        return tuple(map(_decoded, value["tuple"]))
     if "mapping" in value:
-        return {str(key): _decoded(item) for key, item in value["mapping"]}
+        return {str(key): _decoded(item) for key, item in value["mapping"].items()}
     array = _restored(value["values"], value["type"]).reshape(value["shape"] or ())
     return array[()] if value["shape"] is None else array
 
 
-def _attributes(given: Mapping[Any, object], whose: str) -> dict[str, object]:  # Any: names
-    return {str(k): _encoded(v, str(k), whose) for k, v in given.items()}
+def _type_name(values: Array) -> str:
+    return "object" if values.dtype.kind == "O" else values.dtype.newbyteorder("<").str
 
 
-def check_encodable(texts: Iterable[str], what: str, whose: str) -> None:
+def _restored(stored: Array | Sequence[object], type_name: str) -> Array:
+    """Return the values of `_plain` in the type that they had."""
+    dtype = np.dtype(type_name).newbyteorder("=")
+    plain = np.dtype(np.int64) if dtype.kind in "mM" else dtype
+    values = stored if isinstance(stored, np.ndarray) else np.array(stored, dtype=plain)
+    return values.astype(plain).astype(dtype)
+
+
+def _check_encodable(texts: Iterable[str | None], what: str, whose: str) -> None:
     """Raise ``name-unwritable`` where a text holds half a surrogate pair: UTF-8 has none."""
-    bad = [text for text in texts if _SURROGATE.search(text)]
+    bad = [text for text in texts if text and re.search("[\ud800-\udfff]", text)]
     if bad:
         raise InputError(
             "name-unwritable",
@@ -147,55 +141,65 @@ def check_encodable(texts: Iterable[str], what: str, whose: str) -> None:
         )
 
 
-# ---- what a file says of itself
-
-_MISFITS = (
-    *(KeyError, TypeError, ValueError, AttributeError, ArithmeticError, RecursionError),
-    SyntaxError,  # of what should be the name of a type
-)
-
-
-def said(
+def encode(
     dataset: xr.Dataset, kind: str, whose: str, keys: Mapping[str, str], **more: object
 ) -> str:
     """Return a Dataset as JSON in ASCII, without the arrays that stand beside it under `keys`."""
-    entries = []
-    for name, variable in dataset.variables.items():
-        values = variable.values
-        entry: dict[str, object] = {
-            "name": str(name),
-            "dims": [str(dim) for dim in variable.dims],
+    variables = []
+    for label, variable in dataset.variables.items():
+        name, values = str(label), variable.values
+        beside = {"type": _type_name(values), "key": keys.get(name)}
+        entry = {
+            "name": name,
+            "dims": list(map(str, variable.dims)),
             "coordinate": name in dataset.coords,
-            "attributes": _attributes(variable.attrs, whose),
+            "attributes": _encoded(variable.attrs, name, whose),
+            "array": beside if name in keys else _encoded(values, name, whose),
         }
-        if name in keys:
-            entry |= {"type": _type(values), "key": keys[str(name)]}
-        else:
-            entry |= _listed(values, str(name), whose)
-        entries.append(entry)
-    about = {"attributes": _attributes(dataset.attrs, whose), "variables": entries}
-    return json.dumps({MARK: kind, "version": _VERSION, **more, **about})
+        variables.append(entry)
+    attributes = {key: _encoded(value, str(key), whose) for key, value in dataset.attrs.items()}
+    about = {MARK: kind, "version": _VERSION, **more}
+    return json.dumps(about | {"attributes": {"mapping": attributes}, "variables": variables})
 
 
-def understood(
+damaged = functools.partial(files.damaged, expected="what plausibly wrote")
+"""Returns the error for a file of ours whose parts do not fit together."""
+
+
+def decode(
     about: str, kind: str, whose: str, stored: Mapping[str, Array] | None = None
 ) -> tuple[xr.Dataset, dict[str, Any]]:  # Any: whatever the JSON holds
-    """Return a Dataset without the variables whose arrays are not there, and what else is said."""
+    """Return what `encode` was called with, without the variables whose arrays are not `stored`."""
     try:
         document = json.loads(about)
         version = int(document["version"])
-        got = str(document.pop(MARK))
-        if got == kind and version <= _VERSION:
-            return _dataset(document, stored or {}), document
-    except _MISFITS as reason:
+        actual = str(document.pop(MARK))
+        if actual == kind and version <= _VERSION:
+            variables: dict[bool, dict[str, xr.Variable]] = {False: {}, True: {}}
+            for entry in document.pop("variables"):
+                array = entry["array"]
+                if "values" in array:
+                    values = _decoded(array)
+                elif array["key"] in (stored or {}):
+                    values = _restored((stored or {})[array["key"]], array["type"])
+                else:
+                    continue
+                variable = xr.Variable(entry["dims"], values, _decoded(entry["attributes"]))
+                variables[bool(entry["coordinate"])][str(entry["name"])] = variable
+            attributes = _decoded(document.pop("attributes"))
+            return xr.Dataset(variables[False], variables[True], attributes), document
+    except (
+        *(KeyError, TypeError, ValueError, AttributeError, ArithmeticError, RecursionError),
+        SyntaxError,  # of what should be the name of a type
+    ) as reason:
         raise damaged(whose, reason) from reason
-    if got != kind:
+    if actual != kind:
         raise InputError(
             "file-other",
             f"{whose} holds something else",
             expected=kind,
-            got=got,
-            do=_READS.get(got, "name another file"),
+            got=actual,
+            do=_READS.get(actual, "name another file"),
             whose=whose,
         )
     raise InputError(
@@ -208,34 +212,12 @@ def understood(
     )
 
 
-# Any: whatever the JSON holds; what does not fit raises, and is reported as damage
-def _dataset(document: dict[str, Any], stored: Mapping[str, Array]) -> xr.Dataset:
-    found: dict[bool, dict[str, xr.Variable]] = {False: {}, True: {}}
-    for one in document.pop("variables"):
-        if "values" in one:
-            values = _restored(one["values"], one["type"]).reshape(one["shape"])
-        elif one["key"] in stored:
-            values = _restored(stored[one["key"]], one["type"])
-        else:
-            continue
-        attributes = {key: _decoded(value) for key, value in one["attributes"].items()}
-        variable = xr.Variable([str(dim) for dim in one["dims"]], values, attributes)
-        found[bool(one["coordinate"])][str(one["name"])] = variable
-    attributes = {key: _decoded(value) for key, value in document.pop("attributes").items()}
-    return xr.Dataset(found[False], coords=found[True], attrs=attributes)
-
-
-damaged = functools.partial(files.damaged, expected="what plausibly wrote")
-"""Returns the error for a file of ours whose parts do not fit together."""
-
-
 # ---- as arrays
 
-_ARGUMENTS = ("file", "allow_pickle")  # of numpy's function that writes the arrays
-_SAFE = re.compile("(?!variable_)[A-Za-z][A-Za-z0-9_]{0,60}")  # any program can read these
+_TAKEN = (ABOUT, "file", "allow_pickle")  # the latter are arguments of numpy's function
+_SAFE = re.compile("[A-Za-z][A-Za-z0-9_]{0,60}")  # any program can read these
 _INT32 = np.iinfo(np.int32)
 _ROOM, _TIMES = 2**20, 64  # bytes, and bytes a character
-_WIDER = {"b1": np.int8, "u1": np.int16, "u2": np.int32, "f2": np.float32}
 
 
 def write_arrays(
@@ -243,25 +225,21 @@ def write_arrays(
 ) -> None:
     """Write variables as arrays of an npz file, where `keys` renames some, or of netCDF-3."""
     npz = path.suffix.lower() == ".npz"
-    taken = [ABOUT, *_ARGUMENTS]
-    dims: dict[object, str] = {}
     beside: dict[str, str] = {}
     held: dict[str, xr.Variable] = {}
     for name, variable in ((str(name), one) for name, one in dataset.variables.items()):
-        values = plain(variable.values, name, path.name)
+        values = _plain(variable.values, name, path.name)
         stored = values if npz else _classic(values, name, path.name)
-        if stored is None or _is_mostly_padding(values):
-            continue
+        # Text of which one is far too long takes much more room than its characters.
+        padded = values.dtype.kind == "U" and values.nbytes > _ROOM
+        if padded and values.nbytes > _ROOM + _TIMES * int(np.char.str_len(values).sum()):
+            stored = None
         key = keys.get(name, name) if npz else name
-        beside[name] = (
-            key if _SAFE.fullmatch(key) and key not in taken else f"variable_{len(taken)}"
-        )
-        taken.append(beside[name])
-        for dim in variable.dims:
-            dims.setdefault(dim, str(dim) if _SAFE.fullmatch(str(dim)) else f"dim_{len(dims)}")
-        over = [dims[dim] for dim in variable.dims]
-        held[beside[name]] = xr.Variable(over, stored, encoding={"_FillValue": None})
-    about = said(dataset, kind, path.name, beside, **more)
+        safe = all(map(_SAFE.fullmatch, (key, *map(str, variable.dims))))
+        if stored is not None and safe and key not in (*_TAKEN, *held):
+            beside[name] = key
+            held[key] = xr.Variable(variable.dims, stored, encoding={"_FillValue": None})
+    about = encode(dataset, kind, path.name, beside, **more)
     if npz:
         by_key = {key: variable.values for key, variable in held.items()}
         with path.open("wb") as file:
@@ -272,54 +250,40 @@ def write_arrays(
     classic.to_netcdf(path, engine="scipy", format="NETCDF3_64BIT")
 
 
-def _is_mostly_padding(values: Array) -> bool:
-    """Return whether text would take much more room than its characters: one is far too long."""
-    if values.dtype.kind != "U" or values.nbytes < _ROOM:
-        return False
-    return values.nbytes > _ROOM + _TIMES * int(np.char.str_len(values).sum())
-
-
 def _classic(values: Array, name: str, whose: str) -> Array | None:
-    """Return what `plain` gave as netCDF-3 holds it, or None where only JSON does."""
+    """Return what `_plain` gave as netCDF-3 holds it, or None where only JSON does."""
     if not values.ndim or not values.size:
         return None
-    kind = values.dtype.newbyteorder("<").str[1:]
     if values.dtype.kind == "U":
         texts: list[str] = values.reshape(-1).tolist()
-        check_encodable(texts, name, whose)
+        _check_encodable(texts, name, whose)
         return values if any(texts) and "\0" not in "".join(texts) else None
-    if kind in ("i1", "i2", "i4", "f4", "f8"):
-        return values
-    if kind in _WIDER:
-        return values.astype(_WIDER[kind])
-    whole: Ints = values
-    if int(whole.min()) >= _INT32.min and int(whole.max()) <= _INT32.max:
-        return whole.astype(np.int32)
-    return whole.astype(np.str_)
+    if values.dtype.kind == "f":
+        return values.astype(np.float32) if values.dtype.itemsize == 2 else values
+    fits = _INT32.min <= int(values.min()) and int(values.max()) <= _INT32.max
+    return values.astype(np.int32) if fits else None
 
 
 def read_arrays(path: Path, role: str, head: bytes) -> tuple[str | None, dict[str, Array]]:
     """Return what an npz or netCDF file says of itself, None where others wrote it; its arrays."""
     if head.startswith(arrays.SIGNATURES):
         dataset = arrays.load(path, role)
-        found = dataset.attrs.get(MARK)
         stored = {str(name): np.asarray(one.values) for name, one in dataset.variables.items()}
-    else:
-        stored = arrays.read_npz(path, role)
-        # Somebody else's array may have this name too.
-        about = str(stored.get(ABOUT))
-        found = about if about.startswith(f'{{"{MARK}"') else None
-    return None if found is None else str(found), stored
+        return str(dataset.attrs[MARK]) if MARK in dataset.attrs else None, stored
+    stored = arrays.read_npz(path, role)
+    # An array of another program may have this name too.
+    about = str(stored.get(ABOUT))
+    return about if about.startswith(f'{{"{MARK}"') else None, stored
 
 
 def npz_names(path: Path) -> frozenset[str]:
     """Return the names of the arrays of an npz file; none where it is no such file."""
     try:
         with zipfile.ZipFile(io.BytesIO(files.contents(path, "file"))) as archive:
-            found = archive.namelist()
+            inside = archive.namelist()
     except Exception:  # noqa: BLE001  # zipfile raises a dozen kinds; who only asks wants no error
         return frozenset()
-    return frozenset(name.removesuffix(".npy") for name in found if name.endswith(".npy"))
+    return frozenset(name.removesuffix(".npy") for name in inside if name.endswith(".npy"))
 
 
 # ---- as rows
@@ -327,7 +291,6 @@ def npz_names(path: Path) -> frozenset[str]:
 _BLOCK = 4_096
 _LENGTH = 30_000  # a cell of a spreadsheet holds 32,767 characters
 _PART = re.compile(r"([1-9][0-9]{0,8})/([1-9][0-9]{0,8}) (.*)", re.DOTALL)
-_OPENS = re.compile(r"1/[1-9][0-9]{0,8} \{")
 
 Columns: TypeAlias = Sequence[Sequence[str | None] | Array]
 """Text, None for nothing; or numbers, masked where there is none."""
@@ -335,8 +298,21 @@ Columns: TypeAlias = Sequence[Sequence[str | None] | Array]
 
 def write_rows(path: Path, header: Sequence[str], columns: Columns, about: str = "") -> None:
     """Write columns as CSV or Parquet, by the ending, with what the file says of itself."""
+    _check_encodable(header, "column", path.name)
+    for name, column in zip(header, columns, strict=True):
+        if not isinstance(column, np.ndarray):
+            _check_encodable(dict.fromkeys(column), name, path.name)
     if path.suffix.lower() == ".parquet":
-        text.write_columns(path, header, columns, {MARK: about} if about else None)
+        pyarrow = extras.require("pyarrow", extra="parquet", whose=path.name)
+        parquet = extras.require("pyarrow.parquet", extra="parquet", whose=path.name)
+        values = [
+            pyarrow.array(np.ma.getdata(column), mask=np.ma.getmaskarray(column))
+            if isinstance(column, np.ndarray)
+            else pyarrow.array(column, type=pyarrow.string())
+            for column in columns
+        ]
+        table = pyarrow.Table.from_arrays(values, names=list(header))
+        parquet.write_table(table.replace_schema_metadata({MARK: about} if about else {}), path)
         return
     if about:
         starts = range(0, len(about), _LENGTH)
@@ -357,27 +333,35 @@ def write_rows(path: Path, header: Sequence[str], columns: Columns, about: str =
             file.writelines(",".join(row) + "\n" for row in zip_longest(*cells, fillvalue=""))
 
 
-def said_in(path: Path, table: TextTable) -> str | None:
-    """Return what a file of rows says of itself; None unless it is there as a whole."""
-    if table.unit != "line":
-        return text.metadata(path, MARK)
-    cells = table.column(ABOUT) if ABOUT in table.header else []
-    parts = [_PART.fullmatch(cell) for cell in cells if cell]
-    found = {int(part[1]): part[3] for part in parts if part}
+def read_rows(path: Path, role: str) -> tuple[TextTable, str | None]:
+    """Return the rows that `write_rows` wrote, and what the file says of itself where it is whole.
+
+    There may be further rows of which only the last column is filled: these are left out.
+    """
+    table = text.read_table(path, role=role, unique=False)
+    about = None if table.unit == "line" else text.metadata(path, MARK)
+    if about is not None or ABOUT not in table.header:
+        return table, about
+    at = table.header.index(ABOUT)
+    parts = [_PART.fullmatch(cell) for cell in table.columns[at] if cell]
+    numbered = {int(part[1]): part[3] for part in parts if part}
     counts = {int(part[2]) for part in parts if part}
     whole = None not in parts and len(counts) == 1
-    if not whole or sorted(found) != list(range(1, max(counts) + 1)):
-        return None
-    return "".join(found[number] for number in sorted(found))
+    whole = whole and sorted(numbered) == list(range(1, max(counts) + 1))
+    rest = [column for place, column in enumerate(table.columns) if place != at]
+    kept = [row for row, filled in enumerate(map(any, zip(*rest, strict=True))) if filled]
+    table = attrs.evolve(
+        table,
+        columns=tuple([column[row] for row in kept] for column in table.columns),
+        lines=[table.lines[row] for row in kept],
+    )
+    return table, "".join(numbered[number] for number in sorted(numbered)) if whole else None
 
 
-def opens(cell: str) -> bool:
-    """Return whether a cell is the first one of such a text."""
-    return _OPENS.match(cell) is not None
-
-
-def begins(head: bytes, names: Sequence[str]) -> bool:
-    """Return whether the first line of a text table begins with these columns."""
+def begins(path: Path, head: bytes, names: Sequence[str]) -> bool:
+    """Return whether a table begins with these columns, by the first bytes of its file."""
+    if head.startswith(b"PAR1"):
+        return text.names(path)[: len(names)] == tuple(names)
     words = [f'(?:{name}|"{name}")' for name in names]
     first = head.removeprefix(b"\xef\xbb\xbf")[:400].decode("utf-8", "replace")
     return any(re.match(f"{mark.join(words)}(?:[{mark}\r\n]|$)", first) for mark in ",;\t")
