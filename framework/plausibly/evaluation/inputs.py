@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from functools import cached_property
-from typing import Any
+from typing import Any, cast
 
 import attrs
 import numpy as np
@@ -14,19 +13,14 @@ from numpy.typing import NDArray
 
 from plausibly.calibration.alphas import AlphaLike, Alphas
 from plausibly.calibration.coordinates import as_values, coordinates_over, emptiness, group_names
-from plausibly.conformal.aggregate import aggregate, aggregated
+from plausibly.conformal.aggregate import aggregated
 from plausibly.conformal.inputs import FINGERPRINT, GUARANTEES, LABEL_ORDER, OVERLAP
 from plausibly.conformal.predictor import ConformalPredictor
 from plausibly.data import align, names, validate
 from plausibly.data.annotations import is_annotations
 from plausibly.data.names import Named, is_lazy, positions
-from plausibly.data.plausibilities import (
-    Form,
-    Plausibilities,
-    check_plausibilities,
-    mean_over_draws,
-)
-from plausibly.data.states import Labelled, read_left_out, with_left_out
+from plausibly.data.plausibilities import Form, Plausibilities
+from plausibly.data.states import read_left_out, with_left_out
 from plausibly.errors import InputError, counted, listed, warn
 from plausibly.evaluation import intervals
 from plausibly.evaluation.intervals import Averaging, Doubles, IntervalMethod, Measures
@@ -110,9 +104,7 @@ SETS = "the prediction sets"
 
 def as_plausibilities(given: Form) -> xr.DataArray:
     """Return dense plausibilities (example, label), aggregated where these are annotations."""
-    if is_annotations(given):
-        given = aggregate(given)
-    return mean_over_draws(check_plausibilities(given))
+    return read_plausibilities(given).dense()
 
 
 def read_plausibilities(given: Form, *, in_chunks: bool = False) -> Plausibilities:
@@ -317,6 +309,12 @@ def true_codes(
 _CARRIED = (GUARANTEES, FINGERPRINT, OVERLAP)
 
 
+def promises_of(attributes: Mapping[str, object]) -> list[Guarantee]:
+    """Return the guarantees that sets carry, one per alpha."""
+    stated = json.loads(str(attributes.get(GUARANTEES, "[]")))
+    return [Guarantee.from_json(one) for one in stated]
+
+
 @attrs.frozen(kw_only=True, eq=False)
 class EvaluationInputs:
     """Sets and plausibilities of the same examples and labels, ready to be measured."""
@@ -367,28 +365,17 @@ class EvaluationInputs:
         """Return a coordinate of the examples in `order`, (example,)."""
         return example_values(name, self.arrays)[self.order]
 
-    @cached_property
-    def promises(self) -> list[Guarantee]:
-        """Guarantees that the sets carry, one per alpha."""
-        stated = json.loads(str(self.attrs.get(GUARANTEES, "[]")))
-        return [Guarantee.from_json(one) for one in stated]
-
-    def targets(self, ties: Ties, true: Ints | None = None) -> Targets:
-        """Return what the sets are compared with; plausibilities in chunks are not among it."""
-        in_chunks = self.plausibilities.in_chunks
-        lam = np.empty((len(self.order), 0)) if in_chunks else self.weights
-        if ties != "random":
-            return Targets(lam, true=true)
-        uniform = Keys(self.seed).child("evaluate/ties").uniform(self.hashes)[:, 0]
-        return Targets(lam, uniform, np.argsort(self.sets[names.LABEL].values), true)
-
     def measured(
         self, ties: str = "first", true: Ints | None = None, shares: Doubles | None = None
     ) -> Measured:
         """Return coverage and size of each set; arrays in chunks are read in one pass."""
-        policy = check_ties(ties)
-        targets = self.targets(policy, true)
-        if not is_lazy(self.sets) and not self.plausibilities.in_chunks:
+        policy, in_chunks = check_ties(ties), self.plausibilities.in_chunks
+        lam = np.empty((len(self.order), 0)) if in_chunks else self.weights
+        targets = Targets(lam, true=true)
+        if policy == "random":
+            uniform = Keys(self.seed).child("evaluate/ties").uniform(self.hashes)[:, 0]
+            targets = Targets(lam, uniform, np.argsort(self.sets[names.LABEL].values), true)
+        if not is_lazy(self.sets) and not in_chunks:
             return measured(self.sets.values, targets, policy, shares)
         return _in_chunks(self.sets, self.plausibilities.array, targets, policy, shares)
 
@@ -497,15 +484,14 @@ def drawn_order(hashes: Hashes, seed: int) -> NDArray[np.intp]:
 
 def matched(
     first: xr.DataArray,
-    given: Labelled,
+    given: xr.DataArray,
     only_common: bool = False,
-    source: str = "predictions",
     other: str = "plausibilities",
-) -> tuple[xr.DataArray, Labelled]:
-    """Return both arrays for the same labels and examples, in the order of the first."""
-    labels = names.name_texts(first[names.LABEL].values)
-    given = align.match_labels(given, labels, whose=other, other=source)
-    return align.match_examples(first, given, only_common=only_common, whose=source, other=other)
+) -> tuple[xr.DataArray, xr.DataArray]:
+    """Return predictions and a dense array of the same labels and examples, in their order."""
+    record = Plausibilities.of(given)
+    first, record = matched_with(first, record, only_common, other=other)
+    return first, cast("xr.DataArray", record.array)
 
 
 def matched_with(
