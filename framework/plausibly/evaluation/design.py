@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import is_dataclass, replace
-from fractions import Fraction
 from itertools import product
 from typing import Any, TypeAlias, TypeVar, cast
 
@@ -215,8 +214,6 @@ def _malformed(got: object) -> InputError:
     )
 
 
-MEASURES = (AGGREGATED, "voted_coverage", SET_SIZE, "share_empty")
-TRUE = "true_coverage"
 BY_GROUP = "group_coverage"
 """The mean over groups of the mean aggregated coverage within."""
 
@@ -230,22 +227,22 @@ def per(cluster: str) -> str:
 class Stated:
     """What is guaranteed in one cell of a study, as its tables need it."""
 
-    level: Fraction | None
+    level: float | None
     aggregated: bool
     short: str
 
     @classmethod
     def by(cls, promise: Guarantee) -> Stated:
-        short = attrs.evolve(promise, vacuous=False).short()
-        if promise.cluster and promise.level is not None:
+        level, short = promise.level, attrs.evolve(promise, vacuous=False).short()
+        if promise.cluster and level is not None:
             short = f"{short} {per(promise.cluster)}"
         aggregated = promise.target == "aggregated" and not promise.cluster
-        return cls(promise.level, aggregated, short)
+        return cls(None if level is None else float(level), aggregated, short)
 
     @property
     def value(self) -> float:
         """What is promised of the aggregated coverage, NaN for nothing."""
-        return math.nan if self.level is None or not self.aggregated else float(self.level)
+        return math.nan if self.level is None or not self.aggregated else self.level
 
 
 @attrs.frozen(kw_only=True, eq=False)
@@ -286,19 +283,13 @@ class Design:
         draws, sizes = len(self.draws or (0,)), len(self.sizes or (0,))
         return len(self.methods), len(self.alphas), draws, sizes
 
-    @property
-    def measured(self) -> tuple[str, ...]:
-        more = ((TRUE, self.true), (BY_GROUP, self.groups))
-        return (*MEASURES, *(name for name, values in more if values is not None))
-
     def run(self, number: int) -> Outcome:
         keys = split_keys(self.seed, number)
         hashes = hash_names(self.predictions[names.EXAMPLE].values)
         test = split(hashes, keys, test=self.test, groups=self.groups, strata=self.strata)
         subsets = self._subsets(number, hashes, keys, ~test)
-        uniform = None
-        if self.ties == "random":
-            uniform = keys.child("ties").uniform(hashes[test])[:, 0]
+        random = self.ties == "random"
+        uniform = keys.child("ties").uniform(hashes[test])[:, 0] if random else None
         new = self.predictions.isel({names.EXAMPLE: test})
         targets = Targets(
             self.plausibilities.values[test],
@@ -308,7 +299,7 @@ class Design:
         )
         groups = None if self.groups is None else self.groups[test]
         seed = split_seed(self.seed, number)
-        found = {name: np.full(self.shape, np.nan) for name in self.measured}
+        found: dict[str, Floats] = {}
         vacuous = np.zeros(self.shape, dtype=np.bool_)
         stated = np.empty(self.shape, dtype=object)
         guarantees: dict[str, list[dict[str, object]]] = {}
@@ -328,8 +319,8 @@ class Design:
                     promises = [predictor.guarantee(alpha) for alpha in self.alphas]
                 for alpha, promise in enumerate(promises):
                     where = (place, alpha, columns, at)
-                    for name_of, value in means[alpha].items():
-                        found[name_of][where] = value
+                    for measured, value in means[alpha].items():
+                        found.setdefault(measured, np.empty(self.shape))[where] = value
                     vacuous[where] = promise.vacuous
                     stated[where] = Stated.by(promise)
                 if at == largest and columns.start <= most < columns.stop:
@@ -346,40 +337,28 @@ class Design:
         )
 
     def uses_draws(self, name: str) -> bool:
-        return self._with_draws(name, 1) is not None
+        return with_draws(self.methods[name].calibrator, 1) is not None
 
-    def _with_draws(self, name: str, draws: int) -> Method | None:
+    def _variants(self, name: str) -> Iterator[tuple[slice, Method, int | None]]:
+        """Yield each variant of a method, with the places along `draws` that it fills."""
         method = self.methods[name]
-        calibrator = with_draws(method.calibrator, draws)
-        return None if calibrator is None else attrs.evolve(method, calibrator=calibrator)
-
-    def _variants(self, name: str) -> list[tuple[slice, Method, int | None]]:
-        """Return each variant of a method, with the places along `draws` that it fills."""
-        variants = [(self._with_draws(name, draws), draws) for draws in self.draws or ()]
-        found: list[tuple[slice, Method, int | None]] = [
-            (slice(place, place + 1), variant, draws)
-            for place, (variant, draws) in enumerate(variants)
-            if variant is not None
-        ]
-        return found or [(slice(0, self.shape[2]), self.methods[name], None)]
+        if self.draws is None or not self.uses_draws(name):
+            yield slice(0, self.shape[2]), method, None
+            return
+        for place, draws in enumerate(self.draws):
+            calibrator = with_draws(method.calibrator, draws) or method.calibrator
+            variant = attrs.evolve(method, calibrator=calibrator)
+            yield slice(place, place + 1), variant, draws
 
     def _subsets(self, number: int, hashes: Hashes, keys: Keys, calibration: Bools) -> list[Bools]:
         """Return the calibration examples of each size."""
         if self.sizes is None:
             return [calibration]
-        rows = np.flatnonzero(calibration)
-        found = []
-        for size, inside in zip(
-            self.sizes,
-            nested(
-                hashes[rows],
-                keys.child("size"),
-                self.sizes,
-                groups=None if self.groups is None else self.groups[rows],
-                strata=None if self.strata is None else self.strata[rows],
-            ),
-            strict=True,
-        ):
+        rows, found = np.flatnonzero(calibration), []
+        groups = None if self.groups is None else self.groups[rows]
+        strata = None if self.strata is None else self.strata[rows]
+        subsets = nested(hashes[rows], keys.child("size"), self.sizes, groups=groups, strata=strata)
+        for size, inside in zip(self.sizes, subsets, strict=True):
             if size > len(rows) or not inside.any():
                 there = several(len(rows), "example")
                 whole = "" if self.group is None else f', and whole values of "{self.group}"'
