@@ -70,9 +70,8 @@ class TunedScore:
 
     def check(self, array: xr.DataArray | xr.Dataset, *, source: str = "predictions") -> None:
         """Raise `InputError` ``examples-tuned`` where examples of `array` chose the score."""
-        both = sorted(
-            set(self.tuned_on).intersection(names.name_texts(array[names.EXAMPLE].values))
-        )
+        used = set(self.tuned_on)
+        both = [name for name in names.name_texts(array[names.EXAMPLE].values) if name in used]
         if both:
             raise InputError(
                 "examples-tuned",
