@@ -23,6 +23,7 @@ from plausibly.evaluation.intervals import (
     Doubles,
     Interval,
     IntervalMethod,
+    Variables,
     check_method,
     variables,
 )
@@ -90,6 +91,8 @@ def monte_carlo_error(
     all seeds give the same, and only there, they have no width. Thresholds that are infinite (every
     label, or none) have no difference: NaN.
     """
+    from scipy.special import stdtrit
+
     if not len(draws) or any(int(m) != m or m < 1 for m in draws) or len(set(draws)) < len(draws):
         raise InputError(
             "draws-malformed",
@@ -111,11 +114,9 @@ def monte_carlo_error(
     hashes = hash_names(model[names.EXAMPLE].values)
     tested = split(hashes, Keys(seed).child("monte-carlo-error"), test=test, groups=groups)
     order = np.argsort(hashes, kind="stable")  # no sum depends on the order of the rows
-    rows = order[tested[order]]
-    new = model.isel({names.EXAMPLE: rows})
-    new_lam = lam.values[rows]
-    old = model.isel({names.EXAMPLE: order[~tested[order]]})
-    old_lam = lam.isel({names.EXAMPLE: order[~tested[order]]})
+    rows, others = order[tested[order]], order[~tested[order]]
+    new, new_lam = model.isel({names.EXAMPLE: rows}), lam.values[rows]
+    old, old_lam = (array.isel({names.EXAMPLE: others}) for array in (model, lam))
 
     def measured(predictor: ConformalPredictor) -> Doubles:
         """Return threshold, coverage and set size, (measure, alpha)."""
@@ -139,8 +140,24 @@ def monte_carlo_error(
     held = np.stack([coverage.aggregated(plane, old_lam.values) for plane in planes])
     within = (held * (1.0 - held)).mean(axis=1)  # the variance of one drawn label
     predicted = np.sqrt(within[None, :] / (np.array(draws)[:, None] * old.sizes[names.EXAMPLE]))
-    result = xr.Dataset(
-        {"coverage_sd_predicted": ((DRAWS, names.ALPHA), predicted)},
+    finite = np.isfinite(found).all(axis=2) & np.isfinite(expected)[:, None]
+    with np.errstate(invalid="ignore"):
+        mean = np.where(finite, (found - expected[:, None, None]).mean(axis=2), np.nan)
+        spread = np.where(finite, found.std(axis=2, ddof=1), np.nan)
+    reach = float(stdtrit(seeds - 1, (1.0 + confidence) / 2.0)) * spread / np.sqrt(seeds)
+    by = (DRAWS, names.ALPHA)
+    columns: Variables = {"coverage_sd_predicted": (by, predicted)}
+    for place, name in enumerate(_MEASURES):
+        columns |= {
+            name: ((DRAWS, SEED, names.ALPHA), found[place]),
+            f"expected_{name}": ((names.ALPHA,), expected[place]),
+            f"{name}_difference": (by, mean[place]),
+            f"{name}_difference_low": (by, (mean - reach)[place]),
+            f"{name}_difference_high": (by, (mean + reach)[place]),
+            f"{name}_sd": (by, spread[place]),
+        }
+    return xr.Dataset(
+        columns,
         coords={
             DRAWS: np.array([int(m) for m in draws]),
             SEED: seed + np.arange(seeds),
@@ -153,32 +170,6 @@ def monte_carlo_error(
             "split_seed": seed,
         },
     )
-    for place, name in enumerate(_MEASURES):
-        result = result.assign(_compared(name, found[place], expected[place], confidence))
-    return result
-
-
-def _compared(
-    name: str, values: Doubles, expected: Doubles, confidence: float
-) -> dict[str, tuple[tuple[str, ...], Doubles]]:
-    """Return what one measure is, how it varies over seeds, and how far it is from the expected."""
-    by = (DRAWS, names.ALPHA)
-    from scipy.special import stdtrit
-
-    finite = np.isfinite(values).all(axis=1) & np.isfinite(expected)
-    with np.errstate(invalid="ignore"):
-        mean = np.where(finite, (values - expected).mean(axis=1), np.nan)
-        spread = np.where(finite, values.std(axis=1, ddof=1), np.nan)
-    seeds = values.shape[1]
-    reach = float(stdtrit(seeds - 1, (1.0 + confidence) / 2.0)) * spread / np.sqrt(seeds)
-    return {
-        name: ((DRAWS, SEED, names.ALPHA), values),
-        f"expected_{name}": ((names.ALPHA,), expected),
-        f"{name}_difference": (by, mean),
-        f"{name}_difference_low": (by, mean - reach),
-        f"{name}_difference_high": (by, mean + reach),
-        f"{name}_sd": (by, spread),
-    }
 
 
 def leave_one_annotator_out(
@@ -299,11 +290,11 @@ def leave_one_annotator_out(
                     plane[shared], rest_lam[rest_rows[both]]
                 )
 
+    every = name_texts(table[names.ANNOTATOR].values)
     with ticking(progress, "leaving annotators out") as tick:
         for place, name in enumerate(asked):
             own = aggregate(select(table, annotator=[name]), alone, unanswered="drop")
-            code = name_texts(table[names.ANNOTATOR].values).index(name)
-            kept = np.flatnonzero(table[names.RESPONSE_ANNOTATOR].values != code)
+            kept = np.flatnonzero(table[names.RESPONSE_ANNOTATOR].values != every.index(name))
             others_only = Rows.of(table).take(kept)
             rest = aggregate(others_only, aggregator, seed=seed, unanswered="drop")
             with warnings.catch_warnings():
@@ -361,15 +352,17 @@ def _asked(table: xr.Dataset, wanted: Sequence[str] | None) -> list[str]:
     asked = there if wanted is None else name_texts(wanted)
     lost = not_among(asked, there)
     if lost or not there:
-        unknown = f"{counted(table.sizes[names.RESPONSE])} responses of unknown annotators"
+        expected, got, do = f"some of {listed(there)}", listed(lost), "annotators=None for all"
+        if not there:
+            expected = "an annotator for each answer, or some"
+            got = f"{counted(table.sizes[names.RESPONSE])} responses of unknown annotators"
+            do = "read a file of single answers, not counts"
         raise InputError(
             "annotators-unknown",
             "the annotators to leave out have no answer",
-            expected=f"some of {listed(there)}"
-            if there
-            else "an annotator for each answer, or some",
-            got=listed(lost) if there else unknown,
-            do="annotators=None for all" if there else "read a file of single answers, not counts",
+            expected=expected,
+            got=got,
+            do=do,
             whose="annotations",
             details={"annotators": lost},
         )
@@ -380,11 +373,9 @@ def _parts(hashes: Hashes, groups: Values | None, folds: int, seed: int) -> Ints
     """Return the part of each example, 0 to `folds` - 1; whole groups, in the order of keys."""
     keys = Keys(seed).child("left-out-annotator")
     unit, member = units_of(hashes, groups)
-    units = len(unit)
+    units, noun = len(unit), "examples" if groups is None else "groups"
     if not 2 <= folds <= units:
-        expected = (
-            f"2 to {counted(units)}, the number of {'examples' if groups is None else 'groups'}"
-        )
+        expected = f"2 to {counted(units)}, the number of {noun}"
         raise out_of_range("folds", folds, expected=expected, do="folds=2")
     part = np.empty(units, dtype=np.int64)
     part[np.lexsort((unit, keys.uniform(unit)[:, 0]))] = np.arange(units) * folds // units
