@@ -436,7 +436,7 @@ _LEVEL = 0.05  # chance that an annotator is noted where none differs
 def example_measures(answers: Answers) -> tuple[list[Measure], Doubles]:
     """Return means over the examples with two answers, and the entropy of each example."""
     paired, why = answers.paired, "no example has two answers"
-    cells = np.bincount(answers.cell_example, minlength=answers.n)
+    cells = np.bincount(answers.cells.example, minlength=answers.n)
     tops = np.bincount(answers.support.example[answers.leading], minlength=answers.n)
     total = np.bincount(answers.support.example, weights=answers.support.mass, minlength=answers.n)
     share = answers.support.mass / total[answers.support.example]
@@ -454,22 +454,22 @@ def example_measures(answers: Answers) -> tuple[list[Measure], Doubles]:
 
 def left_out_votes(answers: Answers) -> Doubles:
     """Return the chance that what the others vote for is named by an answer of a cell: (cell,)."""
-    cell, _, left, where, mention = answers.left(answers.cell_example, answers.cell_value)
+    cell, _, left, where, mention = answers.left(answers.cells.example, answers.cells.value)
     named = np.zeros(len(left), dtype=bool)
     named[where] = answers.mention_block[mention] == 1
-    most = np.zeros(len(answers.cell_value))
+    most = np.zeros(len(answers.cells.value))
     np.maximum.at(most, cell, left)
     leading = left >= (most * (1 - TIED))[cell]
     above = np.bincount(cell, weights=leading & named, minlength=len(most))
     below = np.bincount(cell, weights=leading, minlength=len(most))
-    return np.where(answers.paired[answers.cell_example], above / np.maximum(below, 1), np.nan)
+    return np.where(answers.paired[answers.cells.example], above / np.maximum(below, 1), np.nan)
 
 
 def by_annotator(answers: Answers, likeness: Likeness, votes: Doubles) -> xr.Dataset:
     """Return measures of each known annotator; unknown ones only count as others."""
     from scipy.special import ndtri
 
-    who, owner, cell = answers.annotator, answers.owner, answers.cell
+    who, owner, cell = answers.annotator, answers.owner, answers.cells.of_answer
     count = len(answers.annotators)
     known = who >= 0
     given = np.bincount(who[known], minlength=count)
@@ -556,19 +556,12 @@ def by_label(answers: Answers, resampling: Resampling) -> xr.Dataset:
         "named": matrix(named, example, label, shape),
         "total": column(np.where(answers.paired, answers.answers, 0)),
     }
-    one = np.ones((answers.n, 1))
-    sums = summed(features, one)
+    sums = summed(features, np.ones((answers.n, 1)))
     again = ratio(sums["both"], sums["named"])[:, 0]
     share = ratio(sums["named"], sums["total"])[:, 0]
-    replicates = [np.empty((shape[1], 0))]
-    for times in resampling.times():
-        now = summed({key: features[key] for key in ("both", "named")}, times)
-        replicates.append(ratio(now["both"], now["named"]))
-    ends = [
-        (math.nan, math.nan) if math.isnan(value) else resampling.ends(row)
-        for row, value in zip(np.concatenate(replicates, axis=1), again, strict=True)
-    ]
-    low, high = np.reshape(ends, (-1, 2)).T
+    low, high = np.full((2, len(codes)), np.nan)
+    if len(codes):
+        low, high = resampling.intervals(features, lambda sums: ratio(sums["both"], sums["named"]))
     dim = names.LABEL
     columns = {
         "label_share": share,
@@ -577,16 +570,16 @@ def by_label(answers: Answers, resampling: Resampling) -> xr.Dataset:
         "label_again_high": high,
         "label_kappa": ratio(again - share, np.maximum(1 - share, 0.0)),
     }
-    said = np.bincount(answers.support.label, answers.support.named, len(answers.labels))
-    found = xr.Dataset(
-        {"label_answers": (dim, said.astype(np.int64))}, coords={dim: text_array(answers.labels)}
-    )
+    number = np.bincount(answers.support.label, answers.support.named, len(answers.labels))
+    found = {"label_answers": number.astype(np.int64)}
     for name, column_of in columns.items():
         nothing = 0.0 if name == "label_share" and answers.paired.any() else math.nan
-        values = np.full(len(answers.labels), nothing)
-        values[codes] = column_of
-        found[name] = (dim, values)
-    return found
+        found[name] = np.full(len(answers.labels), nothing)
+        found[name][codes] = column_of
+    return xr.Dataset(
+        {name: (dim, values) for name, values in found.items()},
+        coords={dim: text_array(answers.labels)},
+    )
 
 
 def agreement(
@@ -773,7 +766,7 @@ def _measures(
     mine = (answers.annotator >= 0) & answers.paired[answers.owner]
     owner = answers.owner[mine]
     n = np.bincount(owner, minlength=answers.n)
-    agreed = np.bincount(owner, votes[answers.cell[mine]], answers.n) / np.maximum(n, 1)
+    agreed = np.bincount(owner, votes[answers.cells.of_answer[mine]], answers.n) / np.maximum(n, 1)
     why = measures.NO_PAIRS
     if answers.paired.any():
         why = "no example with two answers says who gave one of them"

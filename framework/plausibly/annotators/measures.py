@@ -269,8 +269,8 @@ class Likeness:
     @cached_property
     def pairs(self) -> Doubles:
         """Sum of s over ordered pairs of answers to each example: (example,)."""
-        terms = self.answers.cell_count * self.cells
-        return np.bincount(self.answers.cell_example, terms, self.answers.n).astype(np.float64)
+        terms = self.answers.cells.n * self.cells
+        return np.bincount(self.answers.cells.example, terms, self.answers.n).astype(np.float64)
 
     @cached_property
     def whole(self) -> bool:
@@ -300,7 +300,7 @@ def equal(answers: Answers) -> Likeness:
         name="percent",
         alpha="krippendorff-nominal",
         answers=answers,
-        cells=(answers.cell_count - 1).astype(np.float64),
+        cells=(answers.cells.n - 1).astype(np.float64),
         features={"counts": answers.counts()},
         chance=lambda sums: np.asarray((sums["counts"] ** 2).sum(axis=0)),
     )
@@ -319,9 +319,9 @@ def by_distance(
         return likeness(_row_products(named, first, named, second), size[first], size[second])
 
     cell, other = answers.cell_pairs()
-    s = alike(answers.cell_value[cell], answers.cell_value[other])
-    sums = np.bincount(cell, answers.cell_count[other] * s, len(answers.cell_value))
-    present = np.unique(answers.cell_value)
+    s = alike(answers.cells.value[cell], answers.cells.value[other])
+    sums = np.bincount(cell, answers.cells.n[other] * s, len(answers.cells.value))
+    present = np.unique(answers.cells.value)
     chance: Chance | None = None
     if len(present) <= MOST_VALUES:
         first, second = np.meshgrid(present, present, indexing="ij")
@@ -348,8 +348,8 @@ def by_features(
     there = np.unique(features.indices)  # others are of labels that nobody names
     features, sign = features[:, there], sign[there]
     signed = scaled(features, columns=sign)
-    example, value = answers.cell_example, answers.cell_value
-    counts = matrix(answers.cell_count, example, value, (answers.n, answers.values))
+    example, value = answers.cells.example, answers.cells.value
+    counts = matrix(answers.cells.n, example, value, (answers.n, answers.values))
     together: Matrix = counts @ features
     cells = _row_products(signed, value, together, example)
     cells -= _sums(features.multiply(signed))[value]
@@ -374,8 +374,8 @@ class Measure:
     name: str
     value: float
     reason: str
-    features: dict[str, Matrix]
-    of: Callable[[Sums], Doubles] | None
+    features: dict[str, Matrix] = attrs.field(factory=dict)
+    of: Callable[[Sums], Doubles] = attrs.field(default=lambda _: np.array([]))
 
 
 def ratio(above: Floats | Ints, below: Floats | Ints) -> Doubles:
@@ -482,7 +482,7 @@ def krippendorff(likeness: Likeness) -> Measure:
     if not n or chance is None:
         many = f"more than {counted(MOST_VALUES)} different answers: their distances are too many"
         reason = NO_PAIRS if not n else many
-        return Measure(name=likeness.alpha, value=math.nan, reason=reason, features={}, of=None)
+        return Measure(name=likeness.alpha, value=math.nan, reason=reason)
 
     def of(sums: Sums) -> Doubles:
         n = sums["total"][0]
@@ -503,9 +503,9 @@ def ordered_measures(answers: Answers, position: Ints) -> list[Measure]:
     """Return measures of ordered labels: neighbouring, and ordinal alpha."""
     cell, other = answers.cell_pairs()
     m, paired = answers.answers, answers.paired
-    owner = answers.cell_example[cell]
-    one, two = position[answers.cell_value[cell]], position[answers.cell_value[other]]
-    pairs = answers.cell_count[cell] * (answers.cell_count[other] - (cell == other))
+    owner = answers.cells.example[cell]
+    one, two = position[answers.cells.value[cell]], position[answers.cells.value[other]]
+    pairs = answers.cells.n[cell] * (answers.cells.n[other] - (cell == other))
     near = np.rint(np.bincount(owner, pairs * (abs(one - two) <= 1), answers.n))
     exact = _exact_mean(near, answers) if paired.any() else None
     shares = np.zeros(answers.n)
@@ -562,24 +562,13 @@ def _ordinal(answers: Answers, position: Ints, entries: tuple[Ints, Ints, Ints, 
 
 def measured(measures: Sequence[Measure], resampling: Resampling) -> dict[str, NDArray[np.generic]]:
     """Return value, low, high (BCa over resamples of examples or clusters) and reason of each."""
-    asked = {
-        place: one.of
-        for place, one in enumerate(measures)
-        if one.of is not None and not math.isnan(one.value)
-    }
-    features: dict[str, Matrix] = {}
-    for place in asked:
-        features |= measures[place].features
-    replicates: list[list[Doubles]] = [[] for _ in measures]
-    for times in resampling.times() if features else ():
-        sums = summed(features, times)
-        for place, of in asked.items():
-            replicates[place].append(of(sums))
-    ends = [
-        resampling.ends(np.concatenate(blocks)) if blocks else (math.nan, math.nan)
-        for blocks in replicates
-    ]
-    low, high = np.array(ends).T
+    asked = [place for place, one in enumerate(measures) if not math.isnan(one.value)]
+    features = {name: of for place in asked for name, of in measures[place].features.items()}
+    low, high = ends = np.full((2, len(measures)), np.nan)
+    if asked:
+        ends[:, asked] = resampling.intervals(
+            features, lambda sums: np.stack([measures[place].of(sums) for place in asked])
+        )
     return {
         "value": np.array([one.value for one in measures]),
         "low": low,
