@@ -74,7 +74,6 @@ class Evaluation(Result):
         return self.data[f"{SET_SIZE}_mean"]
 
     def summary(self) -> list[str]:
-        """Return the lines that `print` shows: at most 25."""
         every = planes(self.data)
         if len(every) == 1:
             return self.lines()
@@ -90,7 +89,6 @@ class Evaluation(Result):
         return [*lines, *([f"{rest} more values of alpha in data"] if rest else [])]
 
     def block(self, plane: xr.Dataset) -> list[str]:
-        """Return the lines of text at one alpha."""
         alpha = alpha_of(plane)
         there = [(name, title) for name, title in QUANTITIES.items() if f"{name}_mean" in plane]
         tables = [("", [_figure(plane, *one) for one in there])]
@@ -138,7 +136,6 @@ class Evaluation(Result):
         return "\n".join(_verdict(plane) for plane in planes(self.data))
 
     def to_json(self) -> dict[str, object]:
-        """Return plain data, for programs; figures that do not exist are None."""
         attributes = self.attrs
         attributes.pop(GUARANTEES, None)  # each result has its own
         left_out = {names.LEFT_OUT: read_left_out(self.data.attrs)}

@@ -103,7 +103,7 @@ def coverage_by(
 
 
 @attrs.frozen
-class ByLabel:
+class ByLabel(Grouper):
     """Group by label: the share of its plausibility that the sets cover.
 
     Parameters
@@ -126,7 +126,6 @@ class ByLabel:
     simultaneous: bool = attrs.field(default=False, kw_only=True)
 
     def measure(self, prepared: EvaluationInputs, ties: Ties) -> xr.Dataset:
-        """Return coverage by group."""
         averaging = prepared.averaging
         named = np.array([np.count_nonzero(lam) for lam, _ in prepared.columns()])
         among = max(1, int((named > 0).sum())) if self.simultaneous else 1
@@ -150,7 +149,7 @@ class ByLabel:
 
 
 @attrs.frozen
-class BySetSize:
+class BySetSize(Grouper):
     """Group by the number of labels in the set, which is known of a new example.
 
     Parameters
@@ -174,7 +173,6 @@ class BySetSize:
     starts: Sequence[int] | None = None
 
     def measure(self, prepared: EvaluationInputs, ties: Ties) -> xr.Dataset:
-        """Return coverage by group."""
         begins = _starts(len(prepared.labels), self.starts)
         last = [*(begin - 1 for begin in begins[1:]), len(prepared.labels)]
         titles = [str(a) if a == b else f"{a}-{b}" for a, b in zip(begins, last, strict=True)]
@@ -195,7 +193,7 @@ class BySetSize:
 
 
 @attrs.frozen(eq=False)
-class ByRange:
+class ByRange(Grouper):
     """Group by ranges of a number of each example.
 
     Parameters
@@ -227,7 +225,6 @@ class ByRange:
     quantiles: int | Sequence[float] | None = attrs.field(default=None, kw_only=True)
 
     def measure(self, prepared: EvaluationInputs, ties: Ties) -> xr.Dataset:
-        """Return coverage by group."""
         values, called = _number_of_each(self.of, prepared)
         cuts = _cuts(values, self.edges, self.quantiles)
         codes = np.digitize(values + _SLACK * max(1.0, float(np.abs(values).max())), cuts)
@@ -242,7 +239,7 @@ class ByRange:
 
 
 @attrs.frozen(init=False)
-class ByCoordinate:
+class ByCoordinate(Grouper):
     """Group by the values of coordinates of the examples, and by combinations of them.
 
     Parameters
@@ -278,7 +275,6 @@ class ByCoordinate:
         self.__attrs_init__(coordinates, crossed, at_least)
 
     def measure(self, prepared: EvaluationInputs, ties: Ties) -> xr.Dataset:
-        """Return coverage by group."""
         wanted, least = list(self.coordinates), min(self.crossed, self.at_least)
         unclear = not wanted or len(set(wanted)) < len(wanted)
         if unclear or least < 1:
@@ -321,7 +317,7 @@ class ByCoordinate:
 
 
 @attrs.frozen(eq=False)
-class ByRisk:
+class ByRisk(Grouper):
     """Group labels by level of risk: the share of the plausibility that the sets miss.
 
     Parameters
@@ -348,7 +344,6 @@ class ByRisk:
     order: Sequence[object] | None = attrs.field(default=None, kw_only=True)
 
     def measure(self, prepared: EvaluationInputs, ties: Ties) -> xr.Dataset:
-        """Return coverage by group."""
         averaging = prepared.averaging
         levels, codes = in_order(levels_of(self.risk, prepared.labels, prepared.arrays), self.order)
         numbers = levels.dtype.kind in "if" and levels.min() >= 0

@@ -271,12 +271,10 @@ class Plan(Result):
     """Numbers of examples, annotators and draws, from `plausibly.plan`: prints table and answer."""
 
     def block(self, plane: xr.Dataset) -> list[str]:
-        """Return the lines of text at one alpha."""
         answer = textwrap.wrap(f"Plan: {_answer(plane)}", 80, subsequent_indent="  ")
         return [*answer, *_table(plane), *wrapped(" ".join(_sentences(plane)))]
 
     def to_json(self) -> dict[str, object]:
-        """Return plain data, for programs; figures that do not exist are None."""
         return {**self.attrs, "results": [_as_data(one) for one in planes(self.data)]}
 
 
