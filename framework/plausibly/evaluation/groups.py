@@ -173,8 +173,15 @@ class BySetSize(Grouper):
     starts: Sequence[int] | None = None
 
     def measure(self, prepared: EvaluationInputs, ties: Ties) -> xr.Dataset:
-        begins = _starts(len(prepared.labels), self.starts)
-        last = [*(begin - 1 for begin in begins[1:]), len(prepared.labels)]
+        most = len(prepared.labels)
+        usual = range(most + 1) if most <= SINGLE_SIZES else RANGES_FROM
+        begins = [begin for begin in usual if begin <= most]
+        if self.starts is not None:
+            starts = _ascending(self.starts, "starts")
+            if any(start != int(start) or not 0 <= start <= most for start in starts):
+                raise _malformed("starts", f"whole numbers from 0 to {most}", listed(self.starts))
+            begins = sorted({0, *map(int, starts)})
+        last = [*(begin - 1 for begin in begins[1:]), most]
         titles = [str(a) if a == b else f"{a}-{b}" for a, b in zip(begins, last, strict=True)]
         outcomes = prepared.outcomes(prepared.measured(ties))
         alone = attrs.evolve(prepared.averaging, alpha_dims=[])
@@ -225,17 +232,40 @@ class ByRange(Grouper):
     quantiles: int | Sequence[float] | None = attrs.field(default=None, kw_only=True)
 
     def measure(self, prepared: EvaluationInputs, ties: Ties) -> xr.Dataset:
-        values, called = _number_of_each(self.of, prepared)
+        name = self.of if isinstance(self.of, str) else self.of.name
+        called = "values" if name is None else str(name)
+        found = inputs.values_by_name(self.of, prepared.arrays, "values", called)
+        if found.dtype.kind not in "biuf":
+            raise InputError(
+                "strata-of-text",
+                f'"{called}" is text, and strata are ranges of numbers',
+                expected="a number for each example",
+                got=listed(sorted(set(name_texts(found.tolist())))),
+                do=f'groups of equal texts: by="{called}"',
+                whose=called,
+            )
+        values = found.astype(np.float64)
         cuts = _cuts(values, self.edges, self.quantiles)
         codes = np.digitize(values + _SLACK * max(1.0, float(np.abs(values).max())), cuts)
-        outcomes, titles = prepared.outcomes(prepared.measured(ties)), np.array(_titles(cuts))
-        groups = groups_of(codes[prepared.order], len(titles))
-        found = prepared.averaging.grouped(outcomes, groups, titles, dim=STRATUM, count="count")
+        short = [f"{cut:.4g}" for cut in cuts]
+        if len(set(short)) < len(short):
+            short = [repr(cut) for cut in cuts]
+        titles = ["all"]
+        if cuts:
+            between = [f"{a} to {b}" for a, b in pairwise(short)]
+            titles = [f"below {short[0]}", *between, f"{short[-1]} and more"]
+        strata = prepared.averaging.grouped(
+            prepared.outcomes(prepared.measured(ties)),
+            groups_of(codes[prepared.order], len(titles)),
+            np.array(titles),
+            dim=STRATUM,
+            count="count",
+        )
         bounds = [-np.inf, *cuts, np.inf]
-        found = found.assign_coords(
+        strata = strata.assign_coords(
             stratum_from=(STRATUM, bounds[:-1]), stratum_to=(STRATUM, bounds[1:])
         )
-        return merged(prepared.result(of=called, ties=ties), found)
+        return merged(prepared.result(of=called, ties=ties), strata)
 
 
 @attrs.frozen(init=False)
@@ -370,23 +400,6 @@ class ByRisk(Grouper):
         return found.assign(averaging.variables("risk_missed", lost))
 
 
-def _number_of_each(of: str | xr.DataArray, prepared: EvaluationInputs) -> tuple[Doubles, str]:
-    """Return the number of each example in the caller's order, and what it is called."""
-    name = of if isinstance(of, str) else of.name
-    title = "values" if name is None else str(name)
-    values = inputs.values_by_name(of, prepared.arrays, "values", title)
-    if values.dtype.kind not in "biuf":
-        raise InputError(
-            "strata-of-text",
-            f'"{title}" is text, and strata are ranges of numbers',
-            expected="a number for each example",
-            got=listed(sorted(set(name_texts(values.tolist())))),
-            do=f'groups of equal texts: by="{title}"',
-            whose=title,
-        )
-    return values.astype(np.float64), title
-
-
 def _cuts(
     values: Floats, edges: Sequence[float] | None, quantiles: int | Sequence[float] | None
 ) -> list[float]:
@@ -416,27 +429,6 @@ def _ascending(numbers: Sequence[float], what: str) -> list[float]:
     if any(not a < b for a, b in pairwise(found)) or not np.isfinite(found).all():
         raise _malformed(what, "numbers in ascending order, each once", listed(numbers))
     return found
-
-
-def _starts(labels: int, starts: Sequence[int] | None) -> list[int]:
-    """Return the sizes at which ranges begin; the first is 0."""
-    if starts is None:
-        begins = range(labels + 1) if labels <= SINGLE_SIZES else RANGES_FROM
-        return [begin for begin in begins if begin <= labels]
-    asked = _ascending(starts, "starts")
-    if any(start != int(start) or not 0 <= start <= labels for start in asked):
-        raise _malformed("starts", f"whole numbers from 0 to {labels}", listed(starts))
-    return sorted({0, *(int(start) for start in asked)})
-
-
-def _titles(cuts: Sequence[float]) -> list[str]:
-    if not cuts:
-        return ["all"]
-    short = [f"{cut:.4g}" for cut in cuts]
-    if len(set(short)) < len(short):
-        short = [repr(cut) for cut in cuts]
-    between = [f"{a} to {b}" for a, b in pairwise(short)]
-    return [f"below {short[0]}", *between, f"{short[-1]} and more"]
 
 
 def _malformed(what: str, expected: str, got: str) -> InputError:
