@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from plausibly.calibration.coordinates import coordinates_over
 from plausibly.data import names
-from plausibly.data.names import is_missing, name_text, name_texts, quoted, text_array
+from plausibly.data.names import is_missing, name_text, name_texts, positions, quoted, text_array
 from plausibly.errors import InputError, counted, listed
 from plausibly.evaluation.inputs import meant
 
@@ -103,9 +103,6 @@ def in_order(
         words = _WORDS.split(", ")
         if all(level.casefold() in words for level in known):
             known.sort(key=lambda level: words.index(level.casefold()))
-    places = {level: place for place, level in enumerate(known)}
-    codes = np.array([places[text] for text in texts], dtype=np.intp)
-    if numbers:
-        values = dict(zip(texts, given, strict=True))
-        return np.array([values[level] for level in known]), codes
-    return text_array(known), codes
+    values = dict(zip(texts, given, strict=True))
+    levels = np.array([values[level] for level in known]) if numbers else text_array(known)
+    return levels, positions(known, texts)

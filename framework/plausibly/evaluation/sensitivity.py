@@ -17,7 +17,7 @@ from plausibly.calibration.alphas import Alphas, read_alphas
 from plausibly.conformal.aggregate import aggregate
 from plausibly.data import names, validate
 from plausibly.data.annotations import check_table
-from plausibly.data.names import name_texts, several, text_array
+from plausibly.data.names import name_texts, not_among, several, text_array
 from plausibly.data.plausibilities import mean_over_draws
 from plausibly.data.select import answered, select
 from plausibly.data.states import read_left_out, with_left_out
@@ -391,8 +391,13 @@ def sensitivity(
     made = method.made()
     table = check_table(annotations)
     model = validate.check_predictions(predictions)
-    if unanswered == "drop":
-        table, model = _answered(table, model)
+    every = name_texts(table.indexes[names.EXAMPLE])
+    kept = answered(table) if unanswered == "drop" else every
+    dropped = set(not_among(every, kept))
+    if dropped:
+        stay = [name not in dropped for name in name_texts(model.indexes[names.EXAMPLE])]
+        model = with_left_out(model[stay], {"without a response": len(dropped)})
+        table = select(table, example=kept)
     versions: dict[str, xr.DataArray] = {}
     means: dict[str, Floats] = {}
     notes: dict[str, dict[str, object]] = {}
@@ -437,14 +442,3 @@ def sensitivity(
         **({} if group is None else {"group": group}),
     }
     return Sensitivity(with_left_out(result, read_left_out(model.attrs)))
-
-
-def _answered(table: xr.Dataset, model: xr.DataArray) -> tuple[xr.Dataset, xr.DataArray]:
-    """Return annotations and predictions without the examples that nobody answered."""
-    kept = answered(table)
-    dropped = set(name_texts(table.indexes[names.EXAMPLE])).difference(kept)
-    if not dropped:
-        return table, model
-    stay = [name not in dropped for name in name_texts(model.indexes[names.EXAMPLE])]
-    model = with_left_out(model[stay], {"without a response": len(dropped)})
-    return select(table, example=kept), model
