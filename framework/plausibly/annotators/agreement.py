@@ -440,7 +440,7 @@ def by_annotator(answers: Answers, likeness: Likeness, votes: Doubles) -> xr.Dat
     who, owner, cell = answers.annotator, answers.owner, answers.cells.of_answer
     count = len(answers.annotators)
     known = who >= 0
-    given = np.bincount(who[known], minlength=count)
+    number = np.bincount(who[known], minlength=count)
     mine = known & answers.paired[owner]
     m = answers.answers[owner].astype(np.float64)
     alike = likeness.cells[cell] / np.maximum(m - 1, 1)
@@ -467,7 +467,7 @@ def by_annotator(answers: Answers, likeness: Likeness, votes: Doubles) -> xr.Dat
     dim = names.ANNOTATOR
     return xr.Dataset(
         {
-            "annotator_answers": (dim, given),
+            "annotator_answers": (dim, number),
             "annotator_compared": (dim, compared),
             "annotator_agreement": (dim, average(alike, mine)),
             "annotator_others": (dim, average(among, thrice)),
@@ -493,14 +493,14 @@ def _says_too_much(answers: Answers, mine: Bools) -> tuple[list[int], Doubles, D
     who = answers.annotator[rows][row]
     mass, of_value = answers.mention_mass, answers.mention_value
     size = np.bincount(of_value, weights=mass, minlength=answers.values)
-    said = np.zeros(len(row))
-    said[where] = mass[mention] / size[of_value[mention]]
+    own = np.zeros(len(row))
+    own[where] = mass[mention] / size[of_value[mention]]
     total = np.bincount(row, weights=others, minlength=len(rows))
     others = np.maximum(others, 0.0) / total[row]
     pair, of = np.unique(who * labels + named, return_inverse=True)
     n = np.maximum(np.bincount(answers.annotator[rows], minlength=count), 1)
     person = pair // max(labels, 1)
-    share = np.bincount(of, weights=said, minlength=len(pair)) / n[person]
+    share = np.bincount(of, weights=own, minlength=len(pair)) / n[person]
     theirs = np.bincount(of, weights=others, minlength=len(pair)) / n[person]
     label, most, usual = [-1] * count, np.full(count, np.nan), np.full(count, np.nan)
     # the largest excess of each annotator comes last, the first label of equal ones
@@ -631,7 +631,7 @@ def agreement(
     -----
     Measures of pairs are over examples with two answers or more. Intervals are BCa over resamples
     of the examples, with Student's t for few: what other examples of the same kind, answered alike,
-    would give. There is none where all resamples agree alike, as where nobody disagrees.
+    would give. There is none where all resamples agree alike, as where all annotators agree.
     An annotator is low where the mean difference to the others of the same examples is more
     standard errors below 0 than chance gives one annotator in twenty tables, and ten answers or
     more were compared.

@@ -307,23 +307,23 @@ def order_positions(
     if answers.kind != SINGLE:
         raise answers.unfit("order", SINGLE)
     place = positions(wanted, answers.labels)
-    said = [answers.labels[k] for k in answers.mention_label.tolist() if place[k] < 0]
-    if said or len(set(wanted)) < len(wanted):
+    lost = [answers.labels[k] for k in answers.mention_label.tolist() if place[k] < 0]
+    if lost or len(set(wanted)) < len(wanted):
         twice = [label for label in dict.fromkeys(wanted) if wanted.count(label) > 1]
-        guess = near(said[0], wanted) if said else None
+        guess = near(lost[0], wanted) if lost else None
         raise InputError(
             "order-incomplete",
-            f"the order of labels lacks {quoted(said[0])}, which annotators say"
-            if said
+            f"the order of labels lacks {quoted(lost[0])}, which annotators say"
+            if lost
             else f"the order of labels names {quoted(twice[0])} twice",
             expected="each label that is said, once",
-            got=f"{listed(wanted)}; {counted(len(said) or len(twice))} "
-            f"{'missing' if said else 'repeated'}",
-            do=f"{quoted(said[0])} instead of {quoted(guess)} in the order"
+            got=f"{listed(wanted)}; {counted(len(lost) or len(twice))} "
+            f"{'missing' if lost else 'repeated'}",
+            do=f"{quoted(lost[0])} instead of {quoted(guess)} in the order"
             if guess
             else f"order={answers.labels}, in their order",
             whose="order",
-            details={"missing": said, "repeated": twice},
+            details={"missing": lost, "repeated": twice},
         )
     found: Ints = place[answers.mention_label]
     return found
@@ -340,12 +340,12 @@ def _of_table(annotations: xr.Dataset, answers: Answers) -> list[str]:
     labels = name_texts(annotations.indexes[names.LABEL])
     ascending = np.argsort(numbers, kind="stable").tolist()
     wanted = [labels[code] for code in ascending if not np.isnan(numbers[code])]
-    said = dict.fromkeys(answers.labels[code] for code in answers.mention_label.tolist())
-    without = not_among(said, wanted)
+    named = dict.fromkeys(answers.labels[code] for code in answers.mention_label.tolist())
+    without = not_among(named, wanted)
     if wanted and without:
         warn(
             "order-partial",
-            f"{counted(len(without))} of {counted(len(said))} labels that annotators say "
+            f"{counted(len(without))} of {counted(len(named))} labels that annotators say "
             f"{'has' if len(without) == 1 else 'have'} no place in the order "
             f"({listed(map(quoted, without))})",
             expected="a number in the column order for each label that is said",

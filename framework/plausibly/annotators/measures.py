@@ -328,7 +328,7 @@ def by_features(
     answers: Answers, name: str, alpha: str, features: Matrix, sign: Doubles
 ) -> Likeness:
     """Return s(u, v) = sum_f sign_f phi_f(u) phi_f(v)."""
-    there = np.unique(features.indices)  # others are of labels that nobody names
+    there = np.unique(features.indices)  # others are of labels that no answer names
     features, sign = features[:, there], sign[there]
     signed = scaled(features, columns=sign)
     example, value = answers.cells.example, answers.cells.value

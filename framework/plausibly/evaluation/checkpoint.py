@@ -177,7 +177,7 @@ class Checkpoint:
         for path in [*self.folder.glob(_SPLITS), self.folder / MANIFEST]:
             path.unlink(missing_ok=True)
         recover(self.folder)
-        with contextlib.suppress(OSError):  # somebody's file is in it, or it was never made
+        with contextlib.suppress(OSError):  # another file is in it, or it was never made
             self.folder.rmdir()
 
     def _file(self, number: int) -> Path:
@@ -189,7 +189,7 @@ class Checkpoint:
         if not about.is_file():
             if self.folder.is_file():
                 raise self._unknown("a file")
-            recover(self.folder)  # what was being written when somebody killed the study
+            recover(self.folder)  # what was being written when the study was killed
             if self.folder.is_dir() and any(self.folder.iterdir()):
                 raise self._unknown(f"no {MANIFEST} in it")
             return

@@ -142,13 +142,13 @@ def component_name(kind: Kind[Any], component: object) -> str:  # Any: one funct
     if isinstance(component, str):
         return component
     if isinstance(component, Mapping):
-        given = [
+        parts = [
             f"{key}={component_name(kind, value) if isinstance(value, Mapping) else value}"
             for key, value in component.items()
             if key != "name"
         ]
         name = str(component.get("name", ""))
-        return f"{name}({', '.join(given)})" if given else name
+        return f"{name}({', '.join(parts)})" if parts else name
     return called(kind, component)
 
 

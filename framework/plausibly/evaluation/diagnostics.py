@@ -107,7 +107,7 @@ def monte_carlo_error(
     check_method("t", confidence)
     check_share(test)
     exact = [float(alpha) for alpha in read_alphas(alphas)]
-    given = inputs.as_typed(alphas)
+    typed = inputs.as_typed(alphas)
     model = validate.check_predictions(predictions)
     model, lam = inputs.matched(model, inputs.as_plausibilities(plausibilities))
     groups = None if group is None else inputs.example_values(group, (model, lam))
@@ -120,10 +120,10 @@ def monte_carlo_error(
 
     def measured(predictor: ConformalPredictor) -> Doubles:
         """Return threshold, coverage and set size, (measure, alpha)."""
-        planes = inputs.planes_of(predictor.predict(new, given))
+        planes = inputs.planes_of(predictor.predict(new, typed))
         covered = [float(coverage.aggregated(plane, new_lam).mean()) for plane in planes]
         sizes = [float(coverage.sizes(plane).mean()) for plane in planes]
-        return np.array([predictor.threshold(given).values, covered, sizes], dtype=np.float64)
+        return np.array([predictor.threshold(typed).values, covered, sizes], dtype=np.float64)
 
     exact_one = calibrate(old, old_lam, calibrator="expected", score=score, seed=seed)
     expected = measured(exact_one)
@@ -136,7 +136,7 @@ def monte_carlo_error(
                 one = calibrate(old, old_lam, calibrator=table, score=score, seed=seed + repeat)
                 found[:, place, repeat] = measured(one)
                 tick(place * seeds + repeat + 1, len(draws) * seeds)
-        planes = inputs.planes_of(exact_one.predict(old, given))
+        planes = inputs.planes_of(exact_one.predict(old, typed))
     held = np.stack([coverage.aggregated(plane, old_lam.values) for plane in planes])
     within = (held * (1.0 - held)).mean(axis=1)  # the variance of one drawn label
     predicted = np.sqrt(within[None, :] / (np.array(draws)[:, None] * old.sizes[names.EXAMPLE]))
@@ -202,7 +202,7 @@ def leave_one_annotator_out(
     aggregator, calibrator, score, combiner
         See `plausibly.calibrate`.
     annotators : sequence of str, optional
-        Whom to leave out, in turn; by default everybody with a response.
+        Annotators to leave out, one at a time; by default all with a response.
     folds : int
         Examples are cut into so many parts; sets for one part are calibrated on the others.
     group : str, optional
@@ -223,7 +223,7 @@ def leave_one_annotator_out(
         sets cover of what the others said of the same examples, where there are others. Overall,
         (alpha): `overall_mean`, ``*_low``, ``*_high`` and `others_overall_mean`, over examples;
         `example_covered`, (example, alpha), the mean over the annotators of one example, NaN where
-        nobody of them was left out.
+        none of them was left out.
 
     Raises
     ------
@@ -243,7 +243,7 @@ def leave_one_annotator_out(
     Where the annotators of an example are exchangeable, who answers does not depend on the example,
     and the aggregator is linear in responses (`label-frequency`, `label-set`),
     ``E[lambda^q | x] = E[lambda^(-q) | x]``: the overall coverage is then at least 1 - alpha on
-    average. It shows nothing about the truth, nor about annotators of another pool. One who lies
+    average. It shows nothing about the truth, nor about annotators of another pool. An annotator
     below 1 - alpha may have answered harder examples: `others_mean` tells, on the same ones.
     Intervals are of each annotator alone, given the predictors.
     """
@@ -251,16 +251,16 @@ def leave_one_annotator_out(
     exact = [float(alpha) for alpha in read_alphas(alphas)]
     model = validate.check_predictions(predictions)
     table = check_table(annotations)
-    everybody = inputs.as_plausibilities(aggregate(table, aggregator, seed=seed))
-    model, _ = inputs.matched(model, everybody, only_common, other="annotations")
+    whole = inputs.as_plausibilities(aggregate(table, aggregator, seed=seed))
+    model, _ = inputs.matched(model, whole, only_common, other="annotations")
     table = select(table, example=model[names.EXAMPLE].values)
-    asked = _asked(table, annotators)
+    left_out = _answering(table, annotators)
     groups = None if group is None else inputs.example_values(group, (model,))
     hashes = hash_names(model[names.EXAMPLE].values)
     part, typed = _parts(hashes, groups, folds, seed), inputs.as_typed(alphas)
     # Single answers are aggregated by the default of their kind, if there is one.
     alone = None if table.attrs[names.KIND] in DEFAULT_AGGREGATORS else aggregator
-    covered = np.full((len(asked), len(hashes), len(exact)), np.nan)
+    covered = np.full((len(left_out), len(hashes), len(exact)), np.nan)
     others = np.full_like(covered, np.nan)
 
     def measure(place: int, own: xr.DataArray, rest: xr.DataArray) -> None:
@@ -292,7 +292,7 @@ def leave_one_annotator_out(
 
     every = name_texts(table[names.ANNOTATOR].values)
     with ticking(progress, "leaving annotators out") as tick:
-        for place, name in enumerate(asked):
+        for place, name in enumerate(left_out):
             own = aggregate(select(table, annotator=[name]), alone, unanswered="drop")
             kept = np.flatnonzero(table[names.RESPONSE_ANNOTATOR].values != every.index(name))
             others_only = Rows.of(table).take(kept)
@@ -301,7 +301,7 @@ def leave_one_annotator_out(
                 if place:  # every calibration warns of the same: once is enough
                     warnings.simplefilter("ignore", PlausiblyWarning)
                 measure(place, own, rest)
-            tick(place + 1, len(asked))
+            tick(place + 1, len(left_out))
 
     # Rows in the order of their keys, so that no sum depends on the caller's order.
     order = inputs.drawn_order(hashes, seed)
@@ -328,7 +328,7 @@ def leave_one_annotator_out(
             "example_covered": ((names.EXAMPLE, names.ALPHA), mean_covered),
         },
         coords={
-            names.ANNOTATOR: text_array(asked),
+            names.ANNOTATOR: text_array(left_out),
             names.ALPHA: exact,
             names.EXAMPLE: model[names.EXAMPLE].values,
         },
@@ -344,13 +344,13 @@ def _lined_up(lam: xr.DataArray, predictions: xr.DataArray) -> tuple[Ints, Float
     return positions(name_texts(dense[names.EXAMPLE].values), examples), dense.values
 
 
-def _asked(table: xr.Dataset, wanted: Sequence[str] | None) -> list[str]:
-    """Return whom to leave out: known annotators with a response, in the order of the table."""
+def _answering(table: xr.Dataset, wanted: Sequence[str] | None) -> list[str]:
+    """Return the annotators to leave out: known ones with a response, in the order of the table."""
     every = name_texts(table[names.ANNOTATOR].values)
     codes = np.unique(table[names.RESPONSE_ANNOTATOR].values)
     there = [every[code] for code in codes[codes >= 0]]
-    asked = there if wanted is None else name_texts(wanted)
-    lost = not_among(asked, there)
+    left_out = there if wanted is None else name_texts(wanted)
+    lost = not_among(left_out, there)
     if lost or not there:
         expected, got, do = f"some of {listed(there)}", listed(lost), "annotators=None for all"
         if not there:
@@ -366,7 +366,7 @@ def _asked(table: xr.Dataset, wanted: Sequence[str] | None) -> list[str]:
             whose="annotations",
             details={"annotators": lost},
         )
-    return asked
+    return left_out
 
 
 def _parts(hashes: Hashes, groups: Values | None, folds: int, seed: int) -> Ints:

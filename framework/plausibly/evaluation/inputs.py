@@ -102,24 +102,24 @@ def measured(values: Bools, targets: Targets, ties: Ties, shares: Doubles | None
 SETS = "the prediction sets"
 
 
-def as_plausibilities(given: Form) -> xr.DataArray:
+def as_plausibilities(plausibilities: Form) -> xr.DataArray:
     """Return dense plausibilities (example, label), aggregated where these are annotations."""
-    return read_plausibilities(given).dense()
+    return read_plausibilities(plausibilities).dense()
 
 
-def read_plausibilities(given: Form, *, in_chunks: bool = False) -> Plausibilities:
+def read_plausibilities(plausibilities: Form, *, in_chunks: bool = False) -> Plausibilities:
     """Return checked plausibilities, aggregated where these are annotations."""
-    if is_annotations(given):
-        return aggregated(given).averaged()
-    if in_chunks and isinstance(given, xr.DataArray) and is_lazy(given):
+    if is_annotations(plausibilities):
+        return aggregated(plausibilities).averaged()
+    if in_chunks and isinstance(plausibilities, xr.DataArray) and is_lazy(plausibilities):
         from plausibly.conformal.chunked import checked_chunks
 
-        return Plausibilities.of(checked_chunks(given))
-    if is_lazy(given):
+        return Plausibilities.of(checked_chunks(plausibilities))
+    if is_lazy(plausibilities):
         from plausibly.conformal.chunked import gathered
 
-        given = gathered(given)
-    return Plausibilities.from_xarray(given).averaged()
+        plausibilities = gathered(plausibilities)
+    return Plausibilities.from_xarray(plausibilities).averaged()
 
 
 def as_sets(sets: object) -> xr.DataArray:
@@ -484,30 +484,30 @@ def drawn_order(hashes: Hashes, seed: int) -> NDArray[np.intp]:
 
 def matched(
     first: xr.DataArray,
-    given: xr.DataArray,
+    second: xr.DataArray,
     only_common: bool = False,
     other: str = "plausibilities",
 ) -> tuple[xr.DataArray, xr.DataArray]:
     """Return predictions and a dense array of the same labels and examples, in their order."""
-    record = Plausibilities.of(given)
+    record = Plausibilities.of(second)
     first, record = matched_with(first, record, only_common, other=other)
     return first, cast("xr.DataArray", record.array)
 
 
 def matched_with(
     first: xr.DataArray,
-    given: Plausibilities,
+    second: Plausibilities,
     only_common: bool = False,
     source: str = "predictions",
     other: str = "plausibilities",
 ) -> tuple[xr.DataArray, Plausibilities]:
     """Return an array and plausibilities of the same labels and examples, in its order."""
     here = Named.of(first)
-    given = align.with_labels(given, here.labels.texts, whose=other, other=source)
-    here, given = align.same_examples(
-        here, given, only_common=only_common, whose=source, other=other
+    second = align.with_labels(second, here.labels.texts, whose=other, other=source)
+    here, second = align.same_examples(
+        here, second, only_common=only_common, whose=source, other=other
     )
-    return here.array, given
+    return here.array, second
 
 
 def with_groups(
@@ -522,8 +522,8 @@ def with_groups(
 
 def as_typed(alphas: Alphas) -> list[AlphaLike]:
     """Return alphas as they were given, so that what is said of them names them in the same way."""
-    given: list[AlphaLike] = np.asarray(alphas, dtype=object).ravel().tolist()
-    return given
+    typed: list[AlphaLike] = np.asarray(alphas, dtype=object).ravel().tolist()
+    return typed
 
 
 def warn_of_overlap(overlap: int, examples: int, *, source: str, stacklevel: int) -> None:

@@ -78,13 +78,13 @@ def label_coordinate(name: str, arrays: Sequence[xr.DataArray | xr.Dataset]) -> 
 
 
 def in_order(
-    given: Sequence[object], order: Sequence[object] | None
+    of_labels: Sequence[object], order: Sequence[object] | None
 ) -> tuple[NDArray[np.generic], NDArray[np.intp]]:
     """Return the levels from the least on, and the code of each label's level."""
-    numbers = all(isinstance(level, int | float) for level in given)
+    numbers = all(isinstance(level, int | float) for level in of_labels)
     if numbers and order is None:
-        return np.unique(np.array(given), return_inverse=True)
-    texts = name_texts(given)
+        return np.unique(np.array(of_labels), return_inverse=True)
+    texts = name_texts(of_labels)
     known = sorted(set(texts))
     if order is not None:
         known_order = name_texts(order)
@@ -103,6 +103,6 @@ def in_order(
         words = _WORDS.split(", ")
         if all(level.casefold() in words for level in known):
             known.sort(key=lambda level: words.index(level.casefold()))
-    values = dict(zip(texts, given, strict=True))
+    values = dict(zip(texts, of_labels, strict=True))
     levels = np.array([values[level] for level in known]) if numbers else text_array(known)
     return levels, positions(known, texts)

@@ -101,8 +101,8 @@ def likelihood_ratios(
     variation.
     """
     wanted = sorted(_checked(source, "source")[FEATURE].values.tolist())
-    given = {"source": source, "target": target, "features": features}
-    rows = {whose: _matched(array, wanted, whose) for whose, array in given.items()}
+    arrays = {"source": source, "target": target, "features": features}
+    rows = {whose: _matched(array, wanted, whose) for whose, array in arrays.items()}
     limit: object = clip
     if isinstance(limit, bool) or not (isinstance(limit, int | float) and 1 < limit < math.inf):
         expected = "a number above 1: ratios stay within 1 / clip to clip"

@@ -136,7 +136,7 @@ def _places(order: Ints, codes: Ints) -> Ints:
 
 
 def _one_more(remainders: Sequence[Fraction], distinct: Values, keys: Keys) -> Ints:
-    """Return who of the strata gives one more, each about as often as its remainder says."""
+    """Return which strata give one example more, each about as often as its remainder says."""
     taken = np.zeros(len(remainders), dtype=np.int64)
     total = sum(remainders, Fraction(0))
     if total < 1:

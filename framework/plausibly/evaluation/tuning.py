@@ -204,10 +204,10 @@ def tune_raps(
             )
     if is_augmented(predictions):
         validate.check_predictions(predictions)  # which says that there is one row an example
-    given = matched_inputs(
+    matched = matched_inputs(
         predictions, plausibilities, aggregator=None, seed=seed, only_common=False
     )
-    model, lam = given.predictions.array, given.plausibilities.averaged()
+    model, lam = matched.predictions.array, matched.plausibilities.averaged()
     groups = None if group is None else example_values(group, (model, lam.about))
     hashes = hash_names(model[names.EXAMPLE].values)
     chosen = split(hashes, Keys(seed).child("tuning"), test=share, groups=groups)
@@ -289,8 +289,8 @@ def _measured(
         with warnings.catch_warnings():
             # Candidates are measured, not used: what is wrong with one is that its sets are large.
             warnings.simplefilter("ignore", PlausiblyWarning)
-            said = lam.take_examples(np.flatnonzero(~test))
-            predictor = calibrate(model[~test], said.array, score=table, seed=seed)
+            some = lam.take_examples(np.flatnonzero(~test))
+            predictor = calibrate(model[~test], some.array, score=table, seed=seed)
             sets = predictor.predict(model[test], alpha).values
         sizes.append(coverage.sizes(sets))
         covered.append(coverage.aggregated(sets, lam.stored.take(np.flatnonzero(test))))
