@@ -45,9 +45,9 @@ from plausibly.evaluation.result import (
     percent,
     wrapped,
 )
+from plausibly.evaluation.splits import check_resamples
 from plausibly.kernels.random import Keys, hash_names
 from plausibly.kernels.types import Bools, Ints
-from plausibly.planning.plan import check_resamples
 
 TOGETHER, OTHER = "together", "other"
 MEASURE, GROUP = "measure", "group"

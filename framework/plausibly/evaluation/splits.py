@@ -44,6 +44,14 @@ def check_count(argument: str, value: object, *, usual: int) -> None:
         raise out_of_range(argument, repr(value), expected=expected, do=do)
 
 
+def check_resamples(value: object) -> int:
+    """Return the number of resamples, or raise ``resamples-range``."""
+    if not isinstance(value, int | np.integer) or not is_whole(value, minimum=0) or value == 1:
+        expected, do = "2 or more, or 0 for none", "resamples=200"
+        raise out_of_range("resamples", repr(value), expected=expected, do=do)
+    return int(value)
+
+
 def check_share(test: object) -> None:
     """Raise `InputError` ``test-share`` unless it is a number between 0 and 1."""
     share = exact(test)

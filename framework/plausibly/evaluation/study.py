@@ -24,14 +24,7 @@ from plausibly.data.validate import Predictions
 from plausibly.errors import InputError, counted, listed
 from plausibly.evaluation import inputs
 from plausibly.evaluation.checkpoint import Checkpoint
-from plausibly.evaluation.design import (
-    BY_GROUP,
-    Design,
-    Methods,
-    Outcome,
-    per,
-    read_methods,
-)
+from plausibly.evaluation.design import BY_GROUP, Design, Methods, Outcome, per, read_methods
 from plausibly.evaluation.intervals import Doubles
 from plausibly.evaluation.processes import outcomes
 from plausibly.evaluation.recorded import Recorded, issue, record_warnings

@@ -20,34 +20,15 @@ from plausibly.data import names
 from plausibly.data.names import several
 from plausibly.errors import InputError, counted, warn
 from plausibly.evaluation import inputs
-from plausibly.evaluation.result import (
-    Result,
-    decimal,
-    each,
-    ends,
-    planes,
-    with_zeros,
-    wrapped,
-)
-from plausibly.evaluation.splits import is_whole, out_of_range
+from plausibly.evaluation.intervals import Variables
+from plausibly.evaluation.result import Result, decimal, each, ends, planes, with_zeros, wrapped
+from plausibly.evaluation.splits import check_resamples, is_whole, out_of_range
 from plausibly.guarantee import bounded
 from plausibly.kernels.blocks import row_blocks
 from plausibly.kernels.coverage import row_sums
 from plausibly.kernels.random import Keys
-from plausibly.kernels.types import Floats
-from plausibly.planning.law import (
-    ONE_DRAW,
-    Law,
-    Shares,
-    examples_needed,
-    needed_by_combiner,
-)
-from plausibly.planning.pilot import (
-    Pilot,
-    ReadPilot,
-    Responses,
-    read_pilot,
-)
+from plausibly.planning.law import ONE_DRAW, Law, Shares, examples_needed, needed_by_combiner
+from plausibly.planning.pilot import Pilot, ReadPilot, Responses, read_pilot
 from plausibly.protocols import Aggregator, ComponentLike, PValueCombiner, ScoreFunction
 
 EXPECTED = "expected"
@@ -110,19 +91,9 @@ def check_share(argument: str, value: object, usual: float, most: Fraction = Fra
     return float(number)
 
 
-def check_resamples(value: object) -> int:
-    """Return the number of resamples, or raise ``resamples-range``."""
-    if not isinstance(value, int | np.integer) or not is_whole(value, minimum=0) or value == 1:
-        expected, do = "2 or more, or 0 for none", "resamples=200"
-        raise out_of_range("resamples", repr(value), expected=expected, do=do)
-    return int(value)
-
-
 N, DRAWS, BOUND, RESPONSES = "n", "draws", "bound", "responses"
 _OF_RESPONSES = ("responses_distance", "responses_spread", "responses_n_within")
 _THINNINGS = 3
-
-Variables = dict[str, tuple[tuple[str, ...], Floats]]
 
 
 @attrs.frozen(kw_only=True, eq=False)
