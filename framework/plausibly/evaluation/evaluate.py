@@ -377,9 +377,8 @@ class Figure:
 
 def _figure(plane: xr.Dataset, quantity: str, title: str, prefix: str = "") -> Figure:
     """Return one figure of a plane without other dims."""
-    guaranteed = prefix == GUARANTEED
-    size = math.nan if guaranteed else float(plane[f"{prefix}{SET_SIZE}_mean"])
-    n = int(plane[f"{GUARANTEED}_n" if guaranteed else f"{prefix}n"])
+    size = float(plane.get(f"{prefix}{SET_SIZE}_mean", math.nan))
+    n = int(plane[f"{GUARANTEED}_n" if prefix == GUARANTEED else f"{prefix}n"])
     rough = bool(plane.get(f"{prefix}{quantity}_{ROUGH}", False))
     return Figure(title, n, *figures(plane, f"{prefix}{quantity}"), size, rough)
 
@@ -487,33 +486,26 @@ def judgement(evaluation: xr.Dataset | Evaluation, promise: Guarantee) -> Judgem
         return "short" if cell.high + spread >= level else "broken"
 
     worst = min(there, key=lambda cell: (list(_AGAINST).index(standing(cell)), cell.high))
-    stands = standing(worst)
-    words = _AGAINST[stands]
-    if not promise.by:
-        return Judgement(stands, worst, words, _remark(stands, worst, promise.has))
-    wide = max(there, key=lambda cell: cell.high - cell.low)
-    below = sum(standing(cell) in ("broken", "short") for cell in there)
-    between = ends(worst.low, worst.high)
-    groups = "labels" if promise.by == BY_LABEL else f'values of "{promise.by}"'
-    many = f"{counted(below)} of {counted(len(there))}" if below else f"all {counted(len(there))}"
-    words += f" for {many} {groups} (lowest: {worst.title}, {decimal(worst.mean)}, {between})"
-    remark = _remark(stands, worst if below else wide, sizes.get(worst.title, 0))
+    stands, remark = standing(worst), ""
+    words, count = _AGAINST[stands], counted(len(there))
+    if promise.by:
+        below = sum(standing(cell) in ("broken", "short") for cell in there)
+        many = f"{counted(below)} of {count}" if below else f"all {count}"
+        groups = "labels" if promise.by == BY_LABEL else f'values of "{promise.by}"'
+        lowest = f"{worst.title}, {decimal(worst.mean)}, {ends(worst.low, worst.high)}"
+        words += f" for {many} {groups} (lowest: {lowest})"
+    if stands == "short":
+        remark = (
+            f", by no more than calibrations of {sizes.get(worst.title, 0):,.4g} examples vary; "
+            "the guarantee is for their average"
+        )
+    elif stands == "in line" and max(cell.high - cell.low for cell in there) > _WIDE:
+        remark = "; too few examples to tell"
+    elif stands == "broken":
+        remark = "; these examples may differ from the calibration set"
     if len(there) < len(cells):
         remark += f"; {counted(len(cells) - len(there))} without test examples"
     return Judgement(stands, worst, words, remark)
-
-
-def _remark(stands: Standing, covered: Figure, has: float) -> str:
-    if stands == "short":
-        return (
-            f", by no more than calibrations of {has:,.4g} examples vary; the guarantee is for "
-            "their average"
-        )
-    if stands == "in line" and covered.high - covered.low > _WIDE:
-        return "; too few examples to tell"
-    if stands == "broken":
-        return "; these examples may differ from the calibration set"
-    return ""
 
 
 def _not_checked(promise: Guarantee, by: str) -> str:
