@@ -650,29 +650,26 @@ def agreement(
     deep = int(np.bincount(answers.mention_value).max(initial=1))  # of the longest ranking
     if depth is not None:
         deep = measures.check_depth(depth, len(answers.labels))
-    drawn = check_resamples(resamples)
+    resamples = check_resamples(resamples)
     keys = Keys(seed).child("agreement")
     place = positions(answers.examples.tolist(), name_texts(annotations.indexes[names.EXAMPLE]))
     coords = {k: v for k, v in annotations.coords.items() if v.dims == (names.EXAMPLE,)}
     about = xr.Dataset(coords=coords).isel({names.EXAMPLE: np.argsort(place)})
-    clusters = None
+    drawn_names = answers.examples
     if cluster is not None:
-        clusters = group_names(inputs.example_values(cluster, (about,)))
+        drawn_names = group_names(inputs.example_values(cluster, (about,)))
 
     def resampling(wanted: Bools, keys: Keys) -> Resampling:
         """Return how examples are resampled: those that can be compared, or their clusters."""
         compared = answers.paired[wanted]
-        if clusters is None:
-            units, codes = answers.examples[wanted][compared], np.arange(int(compared.sum()))
-        else:
-            units, codes = np.unique(clusters[wanted][compared], return_inverse=True)
+        units, codes = np.unique(drawn_names[wanted][compared], return_inverse=True)
         hashes = hash_names(units.tolist())
         place = np.argsort(hashes, kind="stable")
         # -1, the last unit, is that of all examples in which nothing can be compared.
         of = np.full(len(compared), -1, dtype=np.int64)
         of[compared] = np.argsort(place, kind="stable")[codes]
         return Resampling(
-            hashes=hashes[place], of=of, resamples=drawn, keys=keys, confidence=confidence
+            hashes=hashes[place], of=of, resamples=resamples, keys=keys, confidence=confidence
         )
 
     plan = resampling(np.ones(answers.n, dtype=bool), keys)
@@ -697,7 +694,7 @@ def agreement(
             "answers": int(answers.answers.sum()),
             "unknown": int(answers.weight[answers.annotator < 0].sum()),
             "likeness": alike[-1].name,
-            "resamples": drawn,
+            "resamples": resamples,
             "confidence": confidence,
             "seed": seed,
             names.LEFT_OUT: str(annotations.attrs.get(names.LEFT_OUT, "{}")),
