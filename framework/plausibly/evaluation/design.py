@@ -293,9 +293,10 @@ class Design:
         new = self.predictions.isel({names.EXAMPLE: test})
         targets = Targets(
             self.plausibilities.values[test],
-            uniform,
-            np.argsort(new[names.LABEL].values),
-            None if self.true is None else self.true[test],
+            true=None if self.true is None else self.true[test],
+            ties=self.ties,
+            uniform=uniform,
+            order=np.argsort(new[names.LABEL].values),
         )
         groups = None if self.groups is None else self.groups[test]
         seed = split_seed(self.seed, number)
@@ -315,7 +316,7 @@ class Design:
                     )
                     read = as_asked(predictor, new, keys)
                     sets = sets_of(predictor, read, self.alphas)
-                    means = [exact_means(one, targets, self.ties, groups) for one in sets]
+                    means = [exact_means(one, targets, groups) for one in sets]
                     promises = [predictor.guarantee(alpha) for alpha in self.alphas]
                 for alpha, promise in enumerate(promises):
                     where = (place, alpha, columns, at)
@@ -396,12 +397,9 @@ def sets_of(
     return planes_of(predictor.predict(predictions, alphas))
 
 
-def exact_means(
-    plane: Bools, targets: Targets, ties: Ties = "first", groups: Values | None = None
-) -> dict[str, float]:
+def exact_means(plane: Bools, targets: Targets, groups: Values | None) -> dict[str, float]:
     """Return the means at one alpha, summed exactly: rows in any order give the same."""
-    measured = measure(plane, targets, ties)
-    outcomes = {name: values[:, 0] for name, values in measured.items()}
+    outcomes = {name: values[:, 0] for name, values in measure(plane, targets).items()}
     outcomes["share_empty"] = 1.0 * (outcomes[SET_SIZE] == 0)
     found = {name: exact_mean(values) for name, values in outcomes.items()}
     if groups is not None:

@@ -37,29 +37,32 @@ from plausibly.kernels.types import Bools, Floats, Hashes, Ints
 
 @attrs.frozen(eq=False)
 class Targets:
-    """What sets are compared with: plausibilities, numbers that break ties, true labels."""
+    """What sets are compared with: plausibilities, true labels, shares by alpha, and ties."""
 
     plausibilities: Dense = attrs.field(converter=as_stored)
+    true: Ints | None = None
+    shares: Doubles | None = None
+    ties: Ties = "first"
     uniform: Doubles | None = None
     order: Ints | None = None
-    true: Ints | None = None
 
     def __getitem__(self, rows: slice) -> Targets:
-        return Targets(
-            self.plausibilities.take(rows),
-            None if self.uniform is None else self.uniform[rows],
-            self.order,
-            None if self.true is None else self.true[rows],
+        return attrs.evolve(
+            self,
+            plausibilities=self.plausibilities.take(rows),
+            uniform=None if self.uniform is None else self.uniform[rows],
+            true=None if self.true is None else self.true[rows],
         )
 
 
-def measure(values: Bools, targets: Targets, ties: Ties, shares: Doubles | None = None) -> Measures:
+def measure(values: Bools, targets: Targets) -> Measures:
     """Return coverage and size of each set (example, label[, alpha]): (example, alpha), by name."""
     planes, lam = _planes(values), targets.plausibilities
     found = {
         AGGREGATED: [coverage.aggregated(plane, lam) for plane in planes],
         "voted_coverage": [
-            coverage.voted(plane, lam, ties, targets.uniform, targets.order) for plane in planes
+            coverage.voted(plane, lam, targets.ties, targets.uniform, targets.order)
+            for plane in planes
         ],
     }
     if targets.true is not None:
@@ -67,8 +70,8 @@ def measure(values: Bools, targets: Targets, ties: Ties, shares: Doubles | None 
         found["true_coverage"] = [plane[rows, targets.true].astype(np.float64) for plane in planes]
     found[SET_SIZE] = [coverage.sizes(plane).astype(np.float64) for plane in planes]
     measures = {name: np.stack(columns, axis=1) for name, columns in found.items()}
-    if shares is not None:
-        measures["mass_coverage"] = (measures[AGGREGATED] >= shares).astype(np.float64)
+    if targets.shares is not None:
+        measures["mass_coverage"] = (measures[AGGREGATED] >= targets.shares).astype(np.float64)
     return measures
 
 
@@ -91,11 +94,11 @@ class Measured:
     tied: Bools
 
 
-def measured(values: Bools, targets: Targets, ties: Ties, shares: Doubles | None) -> Measured:
+def measured(values: Bools, targets: Targets) -> Measured:
     """Return outcomes and disagreement of sets in memory."""
     lam = targets.plausibilities
     largest = np.asarray(lam.weight.max(axis=1), dtype=np.float64)
-    outcomes = measure(values, targets, ties, shares)
+    outcomes = measure(values, targets)
     return Measured(outcomes=outcomes, largest=largest, tied=coverage.tie_counts(lam) > 1)
 
 
@@ -366,18 +369,18 @@ class EvaluationInputs:
         return example_values(name, self.arrays)[self.order]
 
     def measured(
-        self, ties: str = "first", true: Ints | None = None, shares: Doubles | None = None
+        self, ties: Ties = "first", true: Ints | None = None, shares: Doubles | None = None
     ) -> Measured:
         """Return coverage and size of each set; arrays in chunks are read in one pass."""
-        policy, in_chunks = check_ties(ties), self.plausibilities.in_chunks
+        in_chunks = self.plausibilities.in_chunks
         lam = np.empty((len(self.order), 0)) if in_chunks else self.weights
-        targets = Targets(lam, true=true)
-        if policy == "random":
+        uniform, order = None, np.argsort(self.sets[names.LABEL].values)
+        if ties == "random":
             uniform = Keys(self.seed).child("evaluate/ties").uniform(self.hashes)[:, 0]
-            targets = Targets(lam, uniform, np.argsort(self.sets[names.LABEL].values), true)
+        targets = Targets(lam, true, shares, ties, uniform, order)
         if not is_lazy(self.sets) and not in_chunks:
-            return measured(self.sets.values, targets, policy, shares)
-        return _in_chunks(self.sets, self.plausibilities.array, targets, policy, shares)
+            return measured(self.sets.values, targets)
+        return _in_chunks(self.sets, self.plausibilities.array, targets)
 
     def outcomes(self, measured: Measured) -> Measures:
         """Return outcomes in `order`, ready to be averaged."""
@@ -394,13 +397,7 @@ class EvaluationInputs:
         return found
 
 
-def _in_chunks(
-    sets: xr.DataArray,
-    plausibilities: Form,
-    targets: Targets,
-    ties: Ties,
-    shares: Doubles | None,
-) -> Measured:
+def _in_chunks(sets: xr.DataArray, plausibilities: Form, targets: Targets) -> Measured:
     from plausibly.conformal.chunks import chunks_of, each_chunk, whole_rows
 
     if is_lazy(sets):
@@ -416,8 +413,7 @@ def _in_chunks(
 
     def of_chunk(values: Bools, *read: Any) -> Measured:  # Any: plausibilities, then targets
         *lam, some = read
-        here = attrs.evolve(some, plausibilities=lam[0]) if lam else some
-        return measured(values, here, ties, shares)
+        return measured(values, attrs.evolve(some, plausibilities=lam[0]) if lam else some)
 
     asks = [(chunk, targets[chunk.start : chunk.stop]) for chunk in chunks_of(sets)]
     dask = require("dask", extra="dask", whose="an array in chunks")

@@ -121,7 +121,7 @@ def measured(
         plane = sets[row][at]
         result["sets_changed"][row, at] = exact_mean((plane != sets[reference][at]).any(axis=1))
         for column, lam in enumerate(plausibilities):
-            means = exact_means(plane, Targets(lam), groups=groups)
+            means = exact_means(plane, Targets(lam), groups)
             result[SET_SIZE][row, at] = means[SET_SIZE]
             for name in pairs:
                 result[name][row, column, at] = means[name]
