@@ -100,9 +100,10 @@ def likelihood_ratios(
     from w' dP, and that law and Q give no event probabilities further apart than their total
     variation.
     """
-    wanted = sorted(_checked(source, "source")[FEATURE].values.tolist())
-    arrays = {"source": source, "target": target, "features": features}
-    rows = {whose: _matched(array, wanted, whose) for whose, array in arrays.items()}
+    rows = {"source": _features(source, "source")}
+    named = rows["source"][FEATURE].values.tolist()
+    rows |= {"target": _features(target, "target", named)}
+    rows |= {"features": _features(features, "features", named)}
     limit: object = clip
     if isinstance(limit, bool) or not (isinstance(limit, int | float) and 1 < limit < math.inf):
         expected = "a number above 1: ratios stay within 1 / clip to clip"
@@ -216,8 +217,8 @@ def _fitted(classifier: Classifier | None, fitting: Doubles, sides: Ints, seed: 
     return fitted
 
 
-def _checked(array: object, whose: str) -> xr.DataArray:
-    """Return features (example, feature), or raise ``features-malformed``."""
+def _features(array: object, whose: str, wanted: list[str] | None = None) -> xr.DataArray:
+    """Return (example, feature) floats, examples and features by name; as `wanted`."""
     problem = type(array).__name__
     if isinstance(array, xr.DataArray):
         problem = inputs.unnamed(array, {names.EXAMPLE, FEATURE})
@@ -241,14 +242,8 @@ def _checked(array: object, whose: str) -> xr.DataArray:
     named = {dim: name_texts(array[dim].values) for dim in (names.EXAMPLE, FEATURE)}
     for dim, texts in named.items():
         names.check_names(texts, dim, whose=whose)
-    return array.transpose(*named).assign_coords({dim: text_array(named[dim]) for dim in named})
-
-
-def _matched(array: xr.DataArray, wanted: list[str], whose: str) -> xr.DataArray:
-    """Return (example, feature) floats: features in one order, examples by their names."""
-    table = _checked(array, whose)
-    here = sorted(table[FEATURE].values.tolist())
-    if here != wanted:
+    here = sorted(named[FEATURE])
+    if wanted is not None and here != wanted:
         lost, surplus = not_among(wanted, here), not_among(here, wanted)
         raise InputError(
             "features-differ",
@@ -258,9 +253,10 @@ def _matched(array: xr.DataArray, wanted: list[str], whose: str) -> xr.DataArray
             do="select the same features in all three: array.sel(feature=[...])",
             whose=whose,
         )
-    matched = table.sel({FEATURE: wanted}).astype(np.float64)
+    table = array.transpose(*named).assign_coords({dim: text_array(named[dim]) for dim in named})
+    table = table.sel({FEATURE: here}).astype(np.float64)
     # By name: what is fitted does not depend on the order of rows.
-    return matched if whose == "features" else matched.sortby(names.EXAMPLE)
+    return table if whose == "features" else table.sortby(names.EXAMPLE)
 
 
 def _no_classifier(what: str, expected: str, got: str) -> InputError:
