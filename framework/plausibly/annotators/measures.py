@@ -172,7 +172,14 @@ def places(answers: Answers, depth: int) -> Features:
     total = len(answers.labels)
     value, block = answers.mention_value, answers.mention_block
     size = np.bincount(value, minlength=answers.values)
-    first, ties = _positions(value, block)
+    _, start, rank, number = np.unique(
+        value * (int(block.max(initial=0)) + 1) + block,
+        return_index=True,
+        return_inverse=True,
+        return_counts=True,
+    )
+    # Mentions stand in the order of values, then blocks: so many labels are before each rank.
+    first, ties = start[rank] - np.searchsorted(value, value), number[rank]
     rest = (total - size).astype(np.float64)
     scale = 1.0 / np.sqrt(np.arange(1, depth + 1) * depth)
     parts: list[tuple[Doubles, Ints, Ints]] = []
@@ -194,17 +201,6 @@ def places(answers: Answers, depth: int) -> Features:
     sign = np.ones(width)
     sign[total + 1 :: total + 2] = -1.0
     return matrix(data, rows, columns, (answers.values, width)), sign
-
-
-def _positions(value: Ints, block: Ints) -> tuple[Ints, Ints]:
-    """Return how many labels of its ranking stand before the rank of a mention, and its ties."""
-    most = int(block.max(initial=0)) + 1
-    _, start, group, ties = np.unique(
-        value * most + block, return_index=True, return_inverse=True, return_counts=True
-    )
-    # mentions stand in the order of values, then blocks
-    where = np.searchsorted(value, value)
-    return start[group] - where, ties[group]
 
 
 def _blocks(ranking: Sequence[object]) -> list[list[str]]:
