@@ -101,7 +101,13 @@ def split(
         units, member = units_of(hashes, groups)
         of_unit = np.empty(len(units), dtype=strata.dtype)
         of_unit[member] = strata
-        chosen = _stratified(share, units, own, of_unit)[member]
+        # The exact share of each stratum, but for one example.
+        distinct, codes = np.unique(of_unit, return_inverse=True)
+        quotas = [share * int(size) for size in np.bincount(codes)]
+        numbers = np.array([math.floor(quota) for quota in quotas])
+        numbers += _one_more([quota % 1 for quota in quotas], distinct, own)
+        places = _places(np.lexsort((units, own.uniform(units)[:, 0])), codes)
+        chosen = (places < numbers[codes])[member]
     if not 0 < chosen.sum() < len(hashes):
         whole = "" if groups is None else f" in {several(len(np.unique(groups)), 'group')}"
         raise InputError(
@@ -120,18 +126,6 @@ def units_of(hashes: Hashes, groups: Values | None) -> tuple[Hashes, NDArray[np.
         return hashes, np.arange(len(hashes))
     distinct, member = np.unique(group_names(groups), return_inverse=True)
     return hash_names(distinct), member
-
-
-def _stratified(share: Fraction, hashes: Hashes, keys: Keys, strata: Values) -> Bools:
-    """Return the test examples of strata, with the exact share of each but for one example."""
-    distinct, codes = np.unique(strata, return_inverse=True)
-    quotas = [share * int(size) for size in np.bincount(codes)]
-    numbers = np.array([math.floor(quota) for quota in quotas])
-    numbers += _one_more([quota % 1 for quota in quotas], distinct, keys)
-    chosen: Bools = (
-        _places(np.lexsort((hashes, keys.uniform(hashes)[:, 0])), codes) < numbers[codes]
-    )
-    return chosen
 
 
 def _places(order: Ints, codes: Ints) -> Ints:
