@@ -123,7 +123,13 @@ def read_methods(methods: Methods) -> dict[str, Method]:
     found: dict[str, Method] = {}
     for entry in methods:
         table = dict(_table(entry))
-        name = str(table.pop("name", "")) or _named(table)
+        name = str(table.pop("name", ""))
+        if not name:
+            parts = [component_name(CALIBRATOR, table.get("calibrator", "expected"))]
+            if "combiner" in table:
+                parts.append(component_name(COMBINER, table["combiner"]))
+            score = component_name(SCORE, table.get("score", DEFAULT_SCORE))
+            name = ", ".join(parts if score == DEFAULT_SCORE else [*parts, score])
         method = _read(name, table)
         if name in found:
             raise InputError(
@@ -169,15 +175,6 @@ def with_draws(calibrator: T, draws: int) -> T | None:
             changes[parameter.field if by_field else parameter.name] = changed
     evolve = cast("Callable[..., T]", replace if by_field else attrs.evolve)
     return evolve(calibrator, **changes) if changes else None
-
-
-def _named(table: MethodTable) -> str:
-    """Return the name of a method that its table does not give."""
-    parts = [component_name(CALIBRATOR, table.get("calibrator", "expected"))]
-    if "combiner" in table:
-        parts.append(component_name(COMBINER, table["combiner"]))
-    score = component_name(SCORE, table.get("score", DEFAULT_SCORE))
-    return ", ".join(parts if score == DEFAULT_SCORE else [*parts, score])
 
 
 def _table(entry: object) -> MethodTable:

@@ -461,7 +461,13 @@ def judgement(evaluation: xr.Dataset | Evaluation, promise: Guarantee) -> Judgem
     if not promise.by and not promise.cluster:
         cells = [_figure(plane, COVERAGE[promise.target], "")]
     elif f"{GUARANTEED}_mean" not in plane:
-        return Judgement(None, None, _not_checked(promise, str(plane.attrs.get("by", ""))))
+        how = f"for {promise.per}: load() the sets to check it"
+        if promise.by not in ("", BY_LABEL, plane.attrs.get("by", "")):
+            how = f'for {promise.per} (by="{promise.by}")'
+        elif promise.cluster:
+            new = f'"{promise.cluster}"'
+            how = f"for a new {new}, and the examples have no coordinate {new}"
+        return Judgement(None, None, f"not checked, as the guarantee is {how}")
     else:
         cells = [_figure(one, "", title, GUARANTEED) for title, one in _cells(plane)]
     there = [cell for cell in cells if not math.isnan(cell.mean)]
@@ -506,18 +512,6 @@ def judgement(evaluation: xr.Dataset | Evaluation, promise: Guarantee) -> Judgem
     if len(there) < len(cells):
         remark += f"; {counted(len(cells) - len(there))} without test examples"
     return Judgement(stands, worst, words, remark)
-
-
-def _not_checked(promise: Guarantee, by: str) -> str:
-    """Return that a guarantee was not checked, and what would check it."""
-    if promise.by not in ("", BY_LABEL, by):
-        return f'not checked, as the guarantee is for {promise.per} (by="{promise.by}")'
-    if promise.cluster:
-        return (
-            f'not checked, as the guarantee is for a new "{promise.cluster}", and the examples '
-            f'have no coordinate "{promise.cluster}"'
-        )
-    return f"not checked, as the guarantee is for {promise.per}: load() the sets to check it"
 
 
 def _lowest(plane: xr.Dataset, level: float) -> str:
