@@ -206,20 +206,13 @@ def _kullback_leibler(mean: float, units: float, miss: float) -> tuple[float, fl
     budget = math.log(2.0 / miss) / units
 
     def outside(candidate: float) -> bool:
-        return _divergence(mean, candidate) > budget
+        pairs = ((mean, candidate), (1.0 - mean, 1.0 - candidate))
+        terms = (p * math.log(p / q) if q > 0.0 else math.inf for p, q in pairs if p > 0.0)
+        return sum(terms) > budget
 
     low = 0.0 if mean == 0.0 else _bisect(outside, 0.0, mean)
     high = 1.0 if mean == 1.0 else 1.0 - _bisect(lambda rest: outside(1.0 - rest), 0.0, 1.0 - mean)
     return low, high
-
-
-def _divergence(mean: float, candidate: float) -> float:
-    """Return the Kullback-Leibler divergence of two coins."""
-    total = 0.0
-    for ours, theirs in ((mean, candidate), (1.0 - mean, 1.0 - candidate)):
-        if ours > 0.0:
-            total += math.inf if theirs <= 0.0 else ours * math.log(ours / theirs)
-    return total
 
 
 def _bisect(outside: Callable[[float], bool], low: float, high: float) -> float:

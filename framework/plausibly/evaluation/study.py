@@ -462,15 +462,6 @@ def cells(study: xr.Dataset) -> list[tuple[str, xr.Dataset]]:
     return rows
 
 
-def _guarantee(one: xr.Dataset) -> tuple[str, str, str]:
-    """Return the guarantee of a cell; per which cluster, where it has its own mean; that mean."""
-    stated = with_zeros(str(one["guaranteed"].item())).replace("nothing", "none")
-    of = f" {per(str(one[BY_GROUP].attrs['group']))}" if BY_GROUP in one else ""
-    if not of or of not in stated:
-        return stated, "", ""
-    return stated.replace(of, ""), of.strip(), decimal(float(one[BY_GROUP].mean()))
-
-
 def _table(rows: list[tuple[str, xr.Dataset]]) -> list[str]:
     """Return mean and spread of every method at one alpha."""
     shown: list[str] = []
@@ -492,13 +483,16 @@ def _table(rows: list[tuple[str, xr.Dataset]]) -> list[str]:
     for name, (_, one) in zip(shown, rows, strict=True):
         covered = float(one[AGGREGATED].values.mean())
         voted, size = (float(one[measure].mean()) for measure in ("voted_coverage", SET_SIZE))
-        stated, of, own = _guarantee(one)
-        first, *more = textwrap.wrap(stated, room, break_long_words=False)
+        stated = with_zeros(str(one["guaranteed"].item())).replace("nothing", "none")
+        of = f" {per(str(one[BY_GROUP].attrs['group']))}" if BY_GROUP in one else ""
+        of = of if of in stated else ""
+        first, *more = textwrap.wrap(stated.replace(of, ""), room, break_long_words=False)
         lines.append(
             f"{name:<{width}}{decimal(covered):>11}{decimal(_spread(one)):>8}"
             f"{decimal(voted):>15}{size:>10.2f}  {'none' if of else first}"
         )
         if of:  # a mean of its own has a line of its own
-            lines.append(f"{f'  {of}':<{width}}{own:>11}{'':>35}{first}")
+            own = decimal(float(one[BY_GROUP].mean()))
+            lines.append(f"{f' {of}':<{width}}{own:>11}{'':>35}{first}")
         lines += [f"{'':<{width + 46}}{line}" for line in more]
     return lines
