@@ -92,8 +92,8 @@ def reliability(
     if len(kept) < table.sizes[names.EXAMPLE]:
         table = select(table, example=kept)
     with calling(f"aggregator {whose}", "reliability"):
-        told: object = component.reliability(read_only(table))
-    if told is None:
+        estimate: object = component.reliability(read_only(table))
+    if estimate is None:
         raise InputError(
             "reliability-none",
             f"aggregator {whose} does not estimate what annotators are worth",
@@ -102,7 +102,7 @@ def reliability(
             do="dawid-skene, one-coin or worker-agreement, which do",
             whose=f"aggregator {whose}",
         )
-    found = _checked(told, table, whose)
+    found = _checked(estimate, table, whose)
     rows = Rows.of(table)
     # The total weight of the answers of each annotator; the last are unknown ones.
     size, answers = table.sizes[names.ANNOTATOR], rows.mentions > 0
@@ -125,23 +125,23 @@ def reliability(
 
 
 def _checked(found: object, table: xr.Dataset, whose: str) -> xr.Dataset:
-    """Return what an aggregator told, with its annotators in the order of the table."""
+    """Return the estimate of an aggregator, with its annotators in the order of the table."""
     wanted = name_texts(table.indexes[names.ANNOTATOR])
-    got = ""
+    problem = ""
     if not isinstance(found, xr.Dataset):
-        got = f"a {type(found).__name__}"
+        problem = f"a {type(found).__name__}"
     elif names.WEIGHT not in found or found[names.WEIGHT].dims != (names.ANNOTATOR,):
-        got = "no weight over annotator"
+        problem = "no weight over annotator"
     elif names.ANNOTATOR not in found.indexes or sorted(
         name_texts(found.indexes[names.ANNOTATOR])
     ) != sorted(wanted):
-        got = "other annotators"
-    if got or not isinstance(found, xr.Dataset):
+        problem = "other annotators"
+    if problem or not isinstance(found, xr.Dataset):
         raise ComponentError(
             "reliability-malformed",
             f"aggregator {whose} gives no table of the annotators",
             expected=f"a Dataset with weight over {several(len(wanted), 'annotator')}",
-            got=got,
+            got=problem,
             do="mend its method reliability",
             whose=f"aggregator {whose}",
         )

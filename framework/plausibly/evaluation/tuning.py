@@ -12,7 +12,6 @@ from typing import Any, Literal, TypeAlias, cast
 import attrs
 import numpy as np
 import xarray as xr
-from numpy.typing import NDArray
 
 from plausibly import registry
 from plausibly.calibration.alphas import AlphaLike, read_alpha
@@ -27,7 +26,6 @@ from plausibly.data.validate import is_augmented
 from plausibly.errors import InputError, PlausiblyWarning, counted, listed
 from plausibly.evaluation.design import exact_mean
 from plausibly.evaluation.inputs import example_values
-from plausibly.evaluation.intervals import Doubles
 from plausibly.evaluation.splits import check_count, split, split_keys
 from plausibly.guarantee import rounded
 from plausibly.kernels import coverage
@@ -283,8 +281,7 @@ def _measured(
     seed: int,
 ) -> dict[str, float]:
     """Return what a candidate gives on the test halves of all splits together."""
-    sizes: list[NDArray[np.int64]] = []
-    covered: list[Doubles] = []
+    sizes, covered = [], []
     for test in halves:
         with warnings.catch_warnings():
             # Candidates are measured, not used: what is wrong with one is that its sets are large.
