@@ -78,24 +78,6 @@ def test_simultaneous_intervals_are_wider() -> None:
     np.testing.assert_allclose(together["covered_low"], bonferroni["covered_low"])
 
 
-def test_clusters_make_intervals_wider() -> None:
-    sets, lam = oracle.case(60, 3)
-    again = [f"f{i}" for i in range(60)]
-    twice, lam2 = (
-        xr.concat([array, array.assign_coords(example=again)], "example") for array in (sets, lam)
-    )
-    twice = twice.assign_coords(patient=("example", np.tile(np.arange(60), 2)))
-    plain = coverage_by(twice, lam2, by="label")
-    clustered = coverage_by(twice, lam2, by="label", cluster="patient")
-    once = coverage_by(sets, lam, by="label")
-    ratio = (clustered["covered_high"] - clustered["covered_low"]) / (
-        plain["covered_high"] - plain["covered_low"]
-    )
-    np.testing.assert_allclose(ratio, np.sqrt(2), rtol=0.06)
-    np.testing.assert_allclose(clustered["covered_low"], once["covered_low"], rtol=0.02)
-    assert clustered.attrs["clusters"] == 60
-
-
 @pytest.mark.realdata
 def test_sad_is_the_emotion_that_sets_cover_least(shared: Path) -> None:
     predictions, lam = oracle.real(shared, "crema_d")

@@ -90,15 +90,6 @@ def test_a_random_vote_without_uniforms_is_refused() -> None:
         coverage.voted(np.ones((1, 2), dtype=bool), np.ones((1, 2)) / 2, "random")
 
 
-def test_inputs_may_be_read_only_and_are_not_changed() -> None:
-    lam = np.full((4, 2), 0.5)
-    sets = np.array([[True, False]] * 4)
-    for array in (lam, sets):
-        array.flags.writeable = False
-    assert coverage.aggregated(sets, lam).tolist() == [0.5] * 4
-    assert coverage.voted(sets, lam, "any").tolist() == [1.0] * 4
-
-
 @pytest.mark.realdata
 @pytest.mark.parametrize(
     ("key", "ties"),

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from scipy import special, stats
 
 import eval_oracles as oracle
-from plausibly.evaluation.intervals import METHODS, Interval, IntervalMethod, interval
+from plausibly.evaluation.intervals import METHODS, IntervalMethod, interval
 from plausibly.evaluation.result import ends
 
 
@@ -258,10 +258,6 @@ def test_simulated_coverage_with_clusters(votes: int) -> None:
     margin = 3 * math.sqrt(0.95 * 0.05 / repeats)
     assert 0.92 - margin < hits / repeats <= 0.98 + margin
     assert naive < hits
-
-
-def test_the_interval_is_plain_data() -> None:
-    assert Interval(0.5, 0.4, 0.6) == Interval(mean=0.5, low=0.4, high=0.6)
 
 
 def test_printed_ends_enclose_the_interval() -> None:

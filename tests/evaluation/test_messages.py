@@ -20,13 +20,6 @@ TAGGED = SETS.assign_coords(
     n=("example", ["x"] * 10),
 )
 SOME_TRUE = xr.DataArray(["l1"] * 8, dims="example", coords={"example": LAM["example"][:8]})
-MALFORMED = (
-    "error sets-malformed: the prediction sets: no true or false for each example and\n"
-    "  label by name\n"
-    "  expected  a boolean array over example and label, and alpha where there are\n"
-    "            several; got {got}\n"
-    "  do        pass what predict returned"
-)
 
 
 @said(__file__)

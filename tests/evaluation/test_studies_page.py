@@ -101,8 +101,3 @@ def test_the_study_file_runs_as_it_is_shown(
     assert second in ran.out
     assert ran.out.replace(second, "") == told
     assert {path.name: path.read_bytes() for path in (folder / "out").iterdir()} == files
-
-
-def test_lines_are_short(project: Path) -> None:
-    page = (project / "docs" / "studies.md").read_text(encoding="utf-8")
-    assert max(map(len, page.splitlines())) <= 105

@@ -14,12 +14,13 @@ import eval_oracles as oracle
 from plausibly import calibrate
 from plausibly.errors import PlausiblyWarning
 from plausibly.evaluation import Study, compare, evaluate
-from plausibly.evaluation.design import MEASURES, Methods
+from plausibly.evaluation.design import Methods
 from plausibly.evaluation.splits import split, split_keys, split_seed
 from plausibly.kernels.random import hash_names
 from plausibly.kernels.types import Floats
 from plausibly.protocols import ScoreFunction
 
+MEASURES = ("aggregated_coverage", "voted_coverage", "set_size", "share_empty")
 METHODS = [
     {"calibrator": "voted"},
     {"calibrator": "monte-carlo", "combiner": "average"},

@@ -45,9 +45,9 @@ from plausibly.evaluation.result import (
     percent,
     wrapped,
 )
+from plausibly.evaluation.splits import check_resamples
 from plausibly.kernels.random import Keys, hash_names
 from plausibly.kernels.types import Bools, Ints
-from plausibly.planning.plan import check_resamples
 
 TOGETHER, OTHER = "together", "other"
 MEASURE, GROUP = "measure", "group"
@@ -87,25 +87,24 @@ def label_disagreement(answers: xr.DataArray | xr.Dataset) -> xr.Dataset:
     """
     if is_annotations(answers) and answers.attrs.get(names.KIND) == SINGLE:
         single = Answers.of(answers)
-        labels, n, compared, pairs = single.labels, single.n, int(single.paired.sum()), "answers"
-        together, both = _pairs_of_answers(single)
+        labels, n, compared = text_array(single.labels), single.n, int(single.paired.sum())
+        pairs, (together, both) = "answers", _pairs_of_answers(single)
     else:
         lam = as_plausibilities(answers)
         # The order of the rows must not reach the last bits of the sums.
         order = np.argsort(hash_names(lam[names.EXAMPLE].values), kind="stable")
         values = lam.values[order].astype(np.float64)
         there = (values > 0).astype(np.float64)
-        n = compared = len(values)
-        labels, pairs = name_texts(lam[names.LABEL].values), "draws"
+        labels, n = text_array(name_texts(lam[names.LABEL].values)), len(values)
+        compared, pairs = n, "draws"
         together, both = values.T @ values / n, there.T @ there
-    named = text_array(labels)
     return xr.Dataset(
         {
             TOGETHER: ((names.LABEL, OTHER), together),
             "share": (names.LABEL, together.sum(axis=1)),
             "examples": ((names.LABEL, OTHER), np.rint(both).astype(np.int64)),
         },
-        coords={names.LABEL: named, OTHER: named},
+        coords={names.LABEL: labels, OTHER: labels},
         attrs={"n": n, "compared": compared, "pairs": pairs},
     )
 
@@ -139,8 +138,17 @@ class Agreement(Result):
     """Agreement of annotators, from `plausibly.agreement`: prints measures and verdict."""
 
     def lines(self) -> list[str]:
-        """Return all lines of text, of 80 columns."""
-        lines = [self._head(), *_measure_lines(self.data), *_again(self.data)]
+        known, titles = self.data.attrs, measure_titles(self.data.attrs["kind"])
+        who = int((self.data["annotator_answers"].values > 0).sum())
+        counts = [several(int(known["examples"]), "example")]
+        counts += [several(who, "annotator")] if who else []
+        counts += [several(int(known["answers"]), "answer")]
+        lines = [f"Agreement: {', '.join(counts)}"]
+        for one in each(self.data, MEASURE):
+            name, value = one[MEASURE].item(), [float(one[figure]) for figure in _FIGURES[:3]]
+            if name in _TITLES and not math.isnan(value[0]):
+                lines.append(_line(titles[name], value))
+        lines += _again(self.data)
         for text in (_in_words(self.data), *_reasons(self.data)):
             lines += wrapped(text)
         return [*lines, *(_groups(self.data) if GROUP in self.data.dims else [])]
@@ -150,7 +158,6 @@ class Agreement(Result):
         return _annotators(self.data)
 
     def to_json(self) -> dict[str, object]:
-        """Return plain data, for programs; figures that do not exist are None."""
         found = self.data
         data: dict[str, object] = {
             **{name: value for name, value in self.attrs.items() if name != names.LEFT_OUT},
@@ -171,13 +178,6 @@ class Agreement(Result):
                 for one in each(found, GROUP)
             ]
         return data
-
-    def _head(self) -> str:
-        known = self.data.attrs
-        who = int((self.data["annotator_answers"].values > 0).sum())
-        parts = [several(int(known["examples"]), "example")]
-        parts += [several(who, "annotator")] if who else []
-        return f"Agreement: {', '.join([*parts, several(int(known['answers']), 'answer')])}"
 
 
 def _table(
@@ -264,11 +264,8 @@ def describe_certainty(certainty: xr.Dataset) -> list[str]:
         From `plausibly.annotators.annotation_certainty`.
     """
     titles = {"": "certainty of the most plausible label", "level_": "of its level"}
-    lines = [
-        _line(title, [float(certainty[f"{prefix}{end}"]) for end in ENDS])
-        for prefix, title in titles.items()
-        if f"{prefix}mean" in certainty
-    ]
+    there = [prefix for prefix in titles if f"{prefix}mean" in certainty]
+    lines = [_line(titles[one], [float(certainty[one + end]) for end in ENDS]) for one in there]
     values = certainty["certainty"].values
     lines += textwrap.wrap(
         f"by {certainty.attrs['draws']} resamples of the responses of each example: "
@@ -282,15 +279,6 @@ def describe_certainty(certainty: xr.Dataset) -> list[str]:
 def _value(found: xr.Dataset, measure: str) -> float:
     known = measure in found[MEASURE].values
     return float(found["value"].sel(measure=measure)) if known else math.nan
-
-
-def _measure_lines(found: xr.Dataset) -> Iterator[str]:
-    """Yield one line per measure."""
-    titles = measure_titles(found.attrs["kind"])
-    for one in each(found, MEASURE):
-        name, figures = one[MEASURE].item(), [float(one[figure]) for figure in _FIGURES[:3]]
-        if name in _TITLES and not math.isnan(figures[0]):
-            yield _line(titles[name], figures)
 
 
 def _line(title: str, measured: Sequence[float]) -> str:
@@ -307,8 +295,8 @@ def _again(found: xr.Dataset) -> list[str]:
         return []
     some = f" (the {len(known)} most frequent of {counted(every)})" if every > len(known) else ""
     # No-break spaces keep a label and its number on one line.
-    cells = [f"{labels[place]}: {decimal(float(again[place]), 2)}" for place in known]
-    text = f"agreement by label{some}   {'   '.join(cell.replace(' ', _HARD) for cell in cells)}"
+    cells = [f"{labels[one]}: {decimal(again[one], 2)}".replace(" ", _HARD) for one in known]
+    text = f"agreement by label{some}   {'   '.join(cells)}"
     lines = textwrap.wrap(
         text, 80, subsequent_indent=" " * 21, expand_tabs=False, replace_whitespace=False
     )
@@ -342,14 +330,12 @@ def _in_words(found: xr.Dataset) -> str:
     same = _value(found, "percent")
     again, labels = found["label_again"].values, found[names.LABEL].values.tolist()
     known = _frequent(found)[0]
-    if len(known) > 1:
-        most, least = (pick(known, key=lambda place: again[place]) for pick in (max, min))
-        if again[most] > again[least]:
-            parts.append(
-                f"Agreement is highest on {quoted(labels[most])} "
-                f"({decimal(float(again[most]), 2)}) and lowest on {quoted(labels[least])} "
-                f"({decimal(float(again[least]), 2)})."
-            )
+    if known and np.ptp(again[known]) > 0:
+        most, least = (
+            f"{quoted(labels[one])} ({decimal(again[one], 2)})"
+            for one in (known[again[known].argmax()], known[again[known].argmin()])
+        )
+        parts.append(f"Agreement is highest on {most} and lowest on {least}.")
     among = "the examples"
     if compared < every:
         among = f"{several(compared, 'example')} with two answers or more, of {counted(every)}"
@@ -363,30 +349,30 @@ def _in_words(found: xr.Dataset) -> str:
         parts.append(f"{percent(share)} of disagreement is by one step of the order.")
     alpha = _value(found, "krippendorff-nominal")
     if found.attrs["kind"] == SINGLE and same >= 0.8 and alpha < 0.4:
-        top = int(np.nanargmax(found["label_share"].values))
+        shares = found["label_share"].values
+        top = int(np.nanargmax(shares))
         parts.append(
-            f"{percent(float(found['label_share'].values[top]))} of answers are "
-            f"{quoted(labels[top])}, so that agreement by chance is frequent, too, and alpha is "
-            "low."
+            f"{percent(shares[top])} of answers are {quoted(labels[top])}, so that agreement by "
+            "chance is frequent, too, and alpha is low."
         )
-    return " ".join([*parts, *_lowest(found)])
+    if found["annotator_low"].values.any():
+        parts.append(_lowest(found))
+    return " ".join(parts)
 
 
-def _lowest(found: xr.Dataset) -> Iterator[str]:
-    """Yield which annotator agrees least, where one agrees less than the others do."""
+def _lowest(found: xr.Dataset) -> str:
+    """Return which annotator agrees least, where one agrees less than the others do."""
     agreed, low = found["annotator_agreement"].values, found["annotator_low"].values
-    if not low.any():
-        return
     place = min(np.flatnonzero(low).tolist(), key=lambda one: (agreed[one], one))
     others = np.delete(agreed, place)
     others = others[~np.isnan(others)]
     text = f"{found[names.ANNOTATOR].values[place]} agrees least with the others: "
-    text += decimal(float(agreed[place]), 2)
+    text += decimal(agreed[place], 2)
     if others.size:
-        span = [decimal(float(end), 2) for end in (others.min(), others.max())]
+        span = [decimal(end, 2) for end in (others.min(), others.max())]
         text += f", where the others reach {' to '.join(dict.fromkeys(span))}"
     more = int(low.sum()) - 1
-    yield text + (f"; {counted(more)} more agree less than the others do." if more else ".")
+    return text + (f"; {counted(more)} more agree less than the others do." if more else ".")
 
 
 def _groups(found: xr.Dataset) -> list[str]:
@@ -406,13 +392,14 @@ def _groups(found: xr.Dataset) -> list[str]:
 
 
 def _rows(found: xr.Dataset, shown: Sequence[int]) -> list[str]:
+    """Return a line per annotator: answers, agreement, and a label that is named too often."""
     usual = decimal(float(np.nanmedian(found["annotator_agreement"].values)), 2)
-    those = [found.isel({names.ANNOTATOR: place}) for place in shown]
-    texts = [str(one[names.ANNOTATOR].item()) for one in those]
-    answers = [counted(int(one["annotator_answers"])) for one in those]
+    some = each(found.isel({names.ANNOTATOR: list(shown)}), names.ANNOTATOR)
+    texts = [str(one[names.ANNOTATOR].item()) for one in some]
+    answers = [counted(int(one["annotator_answers"])) for one in some]
     wide, many = max(map(len, texts), default=0), max(map(len, answers), default=0)
     lines: list[str] = []
-    for who, number, one in zip(texts, answers, those, strict=True):
+    for who, number, one in zip(texts, answers, some, strict=True):
         agreed = decimal(float(one["annotator_agreement"]), 2)
         text = f"{who:<{wide}}  {number:>{many}} answers   "
         text += f"{_LIKENESS[found.attrs['likeness']]} {agreed}"
@@ -433,46 +420,27 @@ LEAST_COMPARED = 10  # answers of an annotator before anything is made of them
 _LEVEL = 0.05  # chance that an annotator is noted where none differs
 
 
-def example_measures(answers: Answers) -> tuple[list[Measure], Doubles]:
-    """Return means over the examples with two answers, and the entropy of each example."""
-    paired, why = answers.paired, "no example has two answers"
-    cells = np.bincount(answers.cell_example, minlength=answers.n)
-    tops = np.bincount(answers.support.example[answers.leading], minlength=answers.n)
-    total = np.bincount(answers.support.example, weights=answers.support.mass, minlength=answers.n)
-    share = answers.support.mass / total[answers.support.example]
-    spread = np.bincount(
-        answers.support.example, weights=-share * np.log(share), minlength=answers.n
-    )
-    entropy = np.maximum(spread, 0.0)
-    found = [
-        mean("unanimous", (cells == 1).astype(np.float64), paired, why),
-        mean("tied", (tops > 1).astype(np.float64), paired, why),
-        mean("entropy", entropy, paired, why),
-    ]
-    return found, np.where(answers.answers > 0, entropy, np.nan)
-
-
 def left_out_votes(answers: Answers) -> Doubles:
     """Return the chance that what the others vote for is named by an answer of a cell: (cell,)."""
-    cell, _, left, where, mention = answers.left(answers.cell_example, answers.cell_value)
+    cell, _, left, where, mention = answers.left(answers.cells.example, answers.cells.value)
     named = np.zeros(len(left), dtype=bool)
     named[where] = answers.mention_block[mention] == 1
-    most = np.zeros(len(answers.cell_value))
+    most = np.zeros(len(answers.cells.value))
     np.maximum.at(most, cell, left)
     leading = left >= (most * (1 - TIED))[cell]
     above = np.bincount(cell, weights=leading & named, minlength=len(most))
     below = np.bincount(cell, weights=leading, minlength=len(most))
-    return np.where(answers.paired[answers.cell_example], above / np.maximum(below, 1), np.nan)
+    return np.where(answers.paired[answers.cells.example], above / np.maximum(below, 1), np.nan)
 
 
 def by_annotator(answers: Answers, likeness: Likeness, votes: Doubles) -> xr.Dataset:
     """Return measures of each known annotator; unknown ones only count as others."""
     from scipy.special import ndtri
 
-    who, owner, cell = answers.annotator, answers.owner, answers.cell
+    who, owner, cell = answers.annotator, answers.owner, answers.cells.of_answer
     count = len(answers.annotators)
     known = who >= 0
-    given = np.bincount(who[known], minlength=count)
+    number = np.bincount(who[known], minlength=count)
     mine = known & answers.paired[owner]
     m = answers.answers[owner].astype(np.float64)
     alike = likeness.cells[cell] / np.maximum(m - 1, 1)
@@ -499,7 +467,7 @@ def by_annotator(answers: Answers, likeness: Likeness, votes: Doubles) -> xr.Dat
     dim = names.ANNOTATOR
     return xr.Dataset(
         {
-            "annotator_answers": (dim, given),
+            "annotator_answers": (dim, number),
             "annotator_compared": (dim, compared),
             "annotator_agreement": (dim, average(alike, mine)),
             "annotator_others": (dim, average(among, thrice)),
@@ -525,14 +493,14 @@ def _says_too_much(answers: Answers, mine: Bools) -> tuple[list[int], Doubles, D
     who = answers.annotator[rows][row]
     mass, of_value = answers.mention_mass, answers.mention_value
     size = np.bincount(of_value, weights=mass, minlength=answers.values)
-    said = np.zeros(len(row))
-    said[where] = mass[mention] / size[of_value[mention]]
+    own = np.zeros(len(row))
+    own[where] = mass[mention] / size[of_value[mention]]
     total = np.bincount(row, weights=others, minlength=len(rows))
     others = np.maximum(others, 0.0) / total[row]
     pair, of = np.unique(who * labels + named, return_inverse=True)
     n = np.maximum(np.bincount(answers.annotator[rows], minlength=count), 1)
     person = pair // max(labels, 1)
-    share = np.bincount(of, weights=said, minlength=len(pair)) / n[person]
+    share = np.bincount(of, weights=own, minlength=len(pair)) / n[person]
     theirs = np.bincount(of, weights=others, minlength=len(pair)) / n[person]
     label, most, usual = [-1] * count, np.full(count, np.nan), np.full(count, np.nan)
     # the largest excess of each annotator comes last, the first label of equal ones
@@ -556,19 +524,12 @@ def by_label(answers: Answers, resampling: Resampling) -> xr.Dataset:
         "named": matrix(named, example, label, shape),
         "total": column(np.where(answers.paired, answers.answers, 0)),
     }
-    one = np.ones((answers.n, 1))
-    sums = summed(features, one)
+    sums = summed(features, np.ones((answers.n, 1)))
     again = ratio(sums["both"], sums["named"])[:, 0]
     share = ratio(sums["named"], sums["total"])[:, 0]
-    replicates = [np.empty((shape[1], 0))]
-    for times in resampling.times():
-        now = summed({key: features[key] for key in ("both", "named")}, times)
-        replicates.append(ratio(now["both"], now["named"]))
-    ends = [
-        (math.nan, math.nan) if math.isnan(value) else resampling.ends(row)
-        for row, value in zip(np.concatenate(replicates, axis=1), again, strict=True)
-    ]
-    low, high = np.reshape(ends, (-1, 2)).T
+    low, high = np.full((2, len(codes)), np.nan)
+    if len(codes):
+        low, high = resampling.intervals(features, lambda sums: ratio(sums["both"], sums["named"]))
     dim = names.LABEL
     columns = {
         "label_share": share,
@@ -577,16 +538,16 @@ def by_label(answers: Answers, resampling: Resampling) -> xr.Dataset:
         "label_again_high": high,
         "label_kappa": ratio(again - share, np.maximum(1 - share, 0.0)),
     }
-    said = np.bincount(answers.support.label, answers.support.named, len(answers.labels))
-    found = xr.Dataset(
-        {"label_answers": (dim, said.astype(np.int64))}, coords={dim: text_array(answers.labels)}
-    )
+    number = np.bincount(answers.support.label, answers.support.named, len(answers.labels))
+    found = {"label_answers": number.astype(np.int64)}
     for name, column_of in columns.items():
         nothing = 0.0 if name == "label_share" and answers.paired.any() else math.nan
-        values = np.full(len(answers.labels), nothing)
-        values[codes] = column_of
-        found[name] = (dim, values)
-    return found
+        found[name] = np.full(len(answers.labels), nothing)
+        found[name][codes] = column_of
+    return xr.Dataset(
+        {name: (dim, values) for name, values in found.items()},
+        coords={dim: text_array(answers.labels)},
+    )
 
 
 def agreement(
@@ -670,7 +631,7 @@ def agreement(
     -----
     Measures of pairs are over examples with two answers or more. Intervals are BCa over resamples
     of the examples, with Student's t for few: what other examples of the same kind, answered alike,
-    would give. There is none where all resamples agree alike, as where nobody disagrees.
+    would give. There is none where all resamples agree alike, as where all annotators agree.
     An annotator is low where the mean difference to the others of the same examples is more
     standard errors below 0 than chance gives one annotator in twenty tables, and ten answers or
     more were compared.
@@ -689,29 +650,26 @@ def agreement(
     deep = int(np.bincount(answers.mention_value).max(initial=1))  # of the longest ranking
     if depth is not None:
         deep = measures.check_depth(depth, len(answers.labels))
-    drawn = check_resamples(resamples)
+    resamples = check_resamples(resamples)
     keys = Keys(seed).child("agreement")
     place = positions(answers.examples.tolist(), name_texts(annotations.indexes[names.EXAMPLE]))
     coords = {k: v for k, v in annotations.coords.items() if v.dims == (names.EXAMPLE,)}
     about = xr.Dataset(coords=coords).isel({names.EXAMPLE: np.argsort(place)})
-    clusters = None
+    drawn_names = answers.examples
     if cluster is not None:
-        clusters = group_names(inputs.example_values(cluster, (about,)))
+        drawn_names = group_names(inputs.example_values(cluster, (about,)))
 
     def resampling(wanted: Bools, keys: Keys) -> Resampling:
         """Return how examples are resampled: those that can be compared, or their clusters."""
         compared = answers.paired[wanted]
-        if clusters is None:
-            units, codes = answers.examples[wanted][compared], np.arange(int(compared.sum()))
-        else:
-            units, codes = np.unique(clusters[wanted][compared], return_inverse=True)
+        units, codes = np.unique(drawn_names[wanted][compared], return_inverse=True)
         hashes = hash_names(units.tolist())
         place = np.argsort(hashes, kind="stable")
         # -1, the last unit, is that of all examples in which nothing can be compared.
         of = np.full(len(compared), -1, dtype=np.int64)
         of[compared] = np.argsort(place, kind="stable")[codes]
         return Resampling(
-            hashes=hashes[place], of=of, resamples=drawn, keys=keys, confidence=confidence
+            hashes=hashes[place], of=of, resamples=resamples, keys=keys, confidence=confidence
         )
 
     plan = resampling(np.ones(answers.n, dtype=bool), keys)
@@ -736,7 +694,7 @@ def agreement(
             "answers": int(answers.answers.sum()),
             "unknown": int(answers.weight[answers.annotator < 0].sum()),
             "likeness": alike[-1].name,
-            "resamples": drawn,
+            "resamples": resamples,
             "confidence": confidence,
             "seed": seed,
             names.LEFT_OUT: str(annotations.attrs.get(names.LEFT_OUT, "{}")),
@@ -768,15 +726,21 @@ def _measures(
 ) -> tuple[list[Measure], Doubles]:
     """Return the measures in the order in which they are printed, and entropies of the examples."""
     of_order = [] if position is None else measures.ordered_measures(answers, position)
-    of_examples, entropy = example_measures(answers)
     # How often a known annotator names what the others vote for, the mean over examples.
     mine = (answers.annotator >= 0) & answers.paired[answers.owner]
     owner = answers.owner[mine]
     n = np.bincount(owner, minlength=answers.n)
-    agreed = np.bincount(owner, votes[answers.cell[mine]], answers.n) / np.maximum(n, 1)
+    agreed = np.bincount(owner, votes[answers.cells.of_answer[mine]], answers.n) / np.maximum(n, 1)
     why = measures.NO_PAIRS
     if answers.paired.any():
         why = "no example with two answers says who gave one of them"
+    support, lonely = answers.support, "no example has two answers"
+    different = np.bincount(answers.cells.example, minlength=answers.n)
+    tops = np.bincount(support.example[answers.leading], minlength=answers.n)
+    total = np.bincount(support.example, weights=support.mass, minlength=answers.n)
+    share = support.mass / total[support.example]
+    spread = np.bincount(support.example, -share * np.log(share), answers.n)
+    entropy = np.maximum(spread, 0.0)
     found = [
         *map(measures.pair_mean, likenesses),
         *of_order[:1],
@@ -784,6 +748,8 @@ def _measures(
         *of_order[1:],
         *([measures.fleiss_kappa(likenesses[0])] if answers.kind == SINGLE else []),
         mean("left-out-vote", agreed, n > 0, why),
-        *of_examples,
+        mean("unanimous", (different == 1).astype(np.float64), answers.paired, lonely),
+        mean("tied", (tops > 1).astype(np.float64), answers.paired, lonely),
+        mean("entropy", entropy, answers.paired, lonely),
     ]
-    return found, entropy
+    return found, np.where(answers.answers > 0, entropy, np.nan)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
@@ -27,6 +27,15 @@ if TYPE_CHECKING:
 SINGLE, SETS, RANKINGS = "single-label", "label-set", "partial-ranking"
 KINDS = (SINGLE, SETS, RANKINGS)
 TIED = 1e-9  # relative: sums of 1 / (rank x ties) that should be equal are closer than this
+
+
+class Cells(NamedTuple):
+    """Pairs of an example and a value that was given to it, by example: how many answers it has."""
+
+    example: Ints
+    value: Ints
+    n: NDArray[np.int64]
+    of_answer: Ints
 
 
 class Support(NamedTuple):
@@ -71,11 +80,16 @@ class Answers:
         order = rows.by_name()
         order = order[np.argsort(rank[rows.example[order]], kind="stable")]
         order = order[(rows.mentions[order] > 0) & (rows.weight[order] > 0)]
-        value, mentions = _values(rows, kind, order)
+        starts = np.cumsum(rows.mentions) - rows.mentions
+        value, chosen = _values(rows, starts, kind, order)
+        of_value, mentions = ranges(starts[chosen], rows.mentions[chosen])
         label, block = rows.label[mentions].astype(np.int64), rows.block[mentions].astype(np.int64)
-        of_value = np.cumsum(
-            np.append(0, rows.response[mentions][1:] != rows.response[mentions][:-1])
-        )
+        mass = np.ones(len(mentions))
+        if kind == SETS:
+            mass = 1.0 / np.bincount(of_value)[of_value]
+        elif kind == RANKINGS:
+            rank_of_value = of_value * (int(block.max(initial=0)) + 1) + block
+            mass = 1.0 / (block * np.bincount(rank_of_value)[rank_of_value])
         found = cls(
             kind=kind,
             labels=name_texts(table.indexes[names.LABEL]),
@@ -86,33 +100,29 @@ class Answers:
             owner=rank[rows.example[order]],
             annotator=rows.annotator[order].astype(np.int64),
             weight=rows.weight[order].astype(np.int64),
-            mention_value=of_value[: len(mentions)],
+            mention_value=of_value,
             mention_label=label,
             mention_block=block,
-            mention_mass=_masses(of_value[: len(mentions)], block, kind),
+            mention_mass=mass,
             excluded=table.attrs[names.UNLISTED] == "excluded",
         )
-        found._warn_of_repeats()
-        return found
-
-    def _warn_of_repeats(self) -> None:
-        known = self.annotator >= 0
-        pair = self.owner[known] * max(len(self.annotators), 1) + self.annotator[known]
-        first, times = np.unique(pair, return_index=True, return_counts=True)[1:]
-        again = np.flatnonzero(times > 1)
-        if again.size:
-            where = [str(self.examples[self.owner[known][first[place]]]) for place in again]
+        known = found.annotator >= 0
+        pair = np.stack([found.owner[known], found.annotator[known]])
+        pairs, times = np.unique(pair, axis=1, return_counts=True)
+        again = found.examples[pairs[0, times > 1]].tolist()
+        if again:
             warn(
                 "annotator-repeats",
-                f"annotations: {several(again.size, 'time')} an annotator answers an example "
+                f"annotations: {several(len(again), 'time')} an annotator answers an example "
                 "more than once",
                 expected="answers of different annotators: one is compared with itself otherwise",
-                got=f"several about {listed(dict.fromkeys(where))}",
+                got=f"several about {listed(dict.fromkeys(again))}",
                 do="keep one response an annotator and example",
                 whose="annotations",
-                details={"examples": list(dict.fromkeys(where))},
-                stacklevel=4,
+                details={"examples": list(dict.fromkeys(again))},
+                stacklevel=3,
             )
+        return found
 
     def only(self, wanted: Bools) -> Answers:
         """Return the answers to some examples: `wanted` (example,)."""
@@ -159,37 +169,18 @@ class Answers:
         return self.answers >= 2
 
     @cached_property
-    def _cells(self) -> tuple[Ints, Ints]:
+    def cells(self) -> Cells:
         joint = self.owner * max(self.values, 1) + self.value
         cells, of_answer = np.unique(joint, return_inverse=True)
-        return cells, of_answer
-
-    @property
-    def cell(self) -> Ints:
-        """Cell of each answer: (answer,)."""
-        return self._cells[1]
-
-    @cached_property
-    def cell_example(self) -> Ints:
-        """Example of each cell, ascending: (cell,)."""
-        return self._cells[0] // max(self.values, 1)
-
-    @cached_property
-    def cell_value(self) -> Ints:
-        """Value of each cell: (cell,)."""
-        return self._cells[0] % max(self.values, 1)
-
-    @cached_property
-    def cell_count(self) -> NDArray[np.int64]:
-        """How many answers are of a cell: (cell,)."""
-        return np.bincount(self.cell, self.weight, len(self._cells[0])).astype(np.int64)
+        n = np.bincount(of_answer, self.weight, len(cells)).astype(np.int64)
+        return Cells(*np.divmod(cells, max(self.values, 1)), n, of_answer)
 
     @cached_property
     def support(self) -> Support:
-        cell, mention = self.spread(self.cell_value)
-        joint = self.cell_example[cell] * len(self.labels) + self.mention_label[mention]
+        cell, mention = self.spread(self.cells.value)
+        joint = self.cells.example[cell] * len(self.labels) + self.mention_label[mention]
         pairs, where = np.unique(joint, return_inverse=True)
-        count = self.cell_count[cell]
+        count = self.cells.n[cell]
         named = np.bincount(where, count, len(pairs)).astype(np.int64)
         mass = np.bincount(where, count * self.mention_mass[mention], len(pairs))
         example, label = pairs // len(self.labels), pairs % len(self.labels)
@@ -216,13 +207,12 @@ class Answers:
 
     def cell_pairs(self) -> tuple[Ints, Ints]:
         """Return each pair of cells, or of one and itself, of the same example."""
-        return items_of(self.cell_example, self.n, self.cell_example)
+        return items_of(self.cells.example, self.n, self.cells.example)
 
     def counts(self) -> Matrix:
         """Return how many answers of each value a paired example has: (example, value)."""
-        kept = self.paired[self.cell_example]
-        example, value = self.cell_example[kept], self.cell_value[kept]
-        return matrix(self.cell_count[kept], example, value, (self.n, self.values))
+        n = self.cells.n * self.paired[self.cells.example]
+        return matrix(n, self.cells.example, self.cells.value, (self.n, self.values))
 
     @cached_property
     def leading(self) -> Bools:
@@ -280,39 +270,25 @@ def _check(rows: Rows, kind: str) -> None:
         )
 
 
-def _values(rows: Rows, kind: str, order: Ints) -> tuple[Ints, Ints]:
-    """Return the value of each answer, and the mentions of every value in turn."""
-    ends = np.cumsum(rows.mentions)
-    starts = ends - rows.mentions
+def _values(rows: Rows, starts: Ints, kind: str, order: Ints) -> tuple[Ints, Ints]:
+    """Return the value of each answer, and a response that has it for every value in turn."""
     if kind == SINGLE:
         label = rows.label[starts[order]]
         first, value = np.unique(label, return_index=True, return_inverse=True)[1:]
-        return value.astype(np.int64), starts[order[first]]
+        return value.astype(np.int64), order[first]
     codes: dict[bytes, int] = {}
     value = np.empty(len(order), dtype=np.int64)
-    kept: list[int] = []
+    chosen: list[int] = []
     label, block = rows.label.astype(np.int32), rows.block.astype(np.int32)
     for place, response in enumerate(order.tolist()):
-        mine = slice(starts[response], ends[response])
+        mine = slice(starts[response], starts[response] + rows.mentions[response])
         # mentions of a response stand in the order of blocks, then labels
-        said = label[mine].tobytes() + block[mine].tobytes()
-        if said not in codes:
-            codes[said] = len(codes)
-            kept.append(response)
-        value[place] = codes[said]
-    chosen = np.array(kept, dtype=np.int64)
-    return value, ranges(starts[chosen], rows.mentions[chosen])[1]
-
-
-def _masses(of_value: Ints, block: Ints, kind: str) -> Doubles:
-    if kind == SINGLE:
-        return np.ones(len(block))
-    if kind == SETS:
-        return 1.0 / np.bincount(of_value)[of_value]
-    most = int(block.max(initial=0)) + 1
-    joint = of_value * most + block
-    ties = np.bincount(joint)[joint] if joint.size else joint
-    return 1.0 / (block * ties)
+        named = label[mine].tobytes() + block[mine].tobytes()
+        if named not in codes:
+            codes[named] = len(codes)
+            chosen.append(response)
+        value[place] = codes[named]
+    return value, np.array(chosen, dtype=np.int64)
 
 
 ORDER = names.ORDER
@@ -331,23 +307,23 @@ def order_positions(
     if answers.kind != SINGLE:
         raise answers.unfit("order", SINGLE)
     place = positions(wanted, answers.labels)
-    said = [answers.labels[k] for k in answers.mention_label.tolist() if place[k] < 0]
-    if said or len(set(wanted)) < len(wanted):
+    lost = [answers.labels[k] for k in answers.mention_label.tolist() if place[k] < 0]
+    if lost or len(set(wanted)) < len(wanted):
         twice = [label for label in dict.fromkeys(wanted) if wanted.count(label) > 1]
-        guess = near(said[0], wanted) if said else None
+        guess = near(lost[0], wanted) if lost else None
         raise InputError(
             "order-incomplete",
-            f"the order of labels lacks {quoted(said[0])}, which annotators say"
-            if said
+            f"the order of labels lacks {quoted(lost[0])}, which annotators say"
+            if lost
             else f"the order of labels names {quoted(twice[0])} twice",
             expected="each label that is said, once",
-            got=f"{listed(wanted)}; {counted(len(said) or len(twice))} "
-            f"{'missing' if said else 'repeated'}",
-            do=f"{quoted(said[0])} instead of {quoted(guess)} in the order"
+            got=f"{listed(wanted)}; {counted(len(lost) or len(twice))} "
+            f"{'missing' if lost else 'repeated'}",
+            do=f"{quoted(lost[0])} instead of {quoted(guess)} in the order"
             if guess
             else f"order={answers.labels}, in their order",
             whose="order",
-            details={"missing": said, "repeated": twice},
+            details={"missing": lost, "repeated": twice},
         )
     found: Ints = place[answers.mention_label]
     return found
@@ -364,12 +340,12 @@ def _of_table(annotations: xr.Dataset, answers: Answers) -> list[str]:
     labels = name_texts(annotations.indexes[names.LABEL])
     ascending = np.argsort(numbers, kind="stable").tolist()
     wanted = [labels[code] for code in ascending if not np.isnan(numbers[code])]
-    said = dict.fromkeys(answers.labels[code] for code in answers.mention_label.tolist())
-    without = not_among(said, wanted)
+    named = dict.fromkeys(answers.labels[code] for code in answers.mention_label.tolist())
+    without = not_among(named, wanted)
     if wanted and without:
         warn(
             "order-partial",
-            f"{counted(len(without))} of {counted(len(said))} labels that annotators say "
+            f"{counted(len(without))} of {counted(len(named))} labels that annotators say "
             f"{'has' if len(without) == 1 else 'have'} no place in the order "
             f"({listed(map(quoted, without))})",
             expected="a number in the column order for each label that is said",
@@ -431,6 +407,13 @@ class Resampling:
     @property
     def _parts(self) -> int:
         return min(len(self.hashes), _PARTS)
+
+    def intervals(self, features: Mapping[str, Matrix], of: Callable[[Sums], Doubles]) -> Doubles:
+        """Return both ends, (2, figure), for figures (figure, replicate) of sums of features."""
+        replicates = [of(summed(features, times)) for times in self.times()]
+        if not replicates:
+            return np.full((2, len(of(summed(features, np.ones((len(self.of), 1)))))), np.nan)
+        return np.transpose([self.ends(row) for row in np.concatenate(replicates, axis=1)])
 
     def ends(self, values: Doubles) -> tuple[float, float]:
         """Return an interval from values of all that `times` yields; NaN where too few have one."""

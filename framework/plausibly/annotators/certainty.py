@@ -8,6 +8,7 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
+from plausibly.annotators.measures import ratio
 from plausibly.data import names, validate
 from plausibly.data.names import name_texts, text_array
 from plausibly.data.plausibilities import check_plausibilities, mean_over_draws
@@ -94,12 +95,12 @@ def annotation_certainty(
     means = _means(hashes, inputs.cluster_codes(cluster, (lam,)), confidence)
     members = None if top == 1 else _members(lam.values, top, hashes, labels, seed)
     certain = first.max(axis=1) if members is None else _agreeing(members)
-    by = (names.EXAMPLE, names.LABEL)
+    mean = means(certain)
     result = xr.Dataset(
         {
             "certainty": (names.EXAMPLE, certain),
-            "first": (by, first),
-            **{end: getattr(means(certain), end) for end in ENDS},
+            "first": ((names.EXAMPLE, names.LABEL), first),
+            **{end: getattr(mean, end) for end in ENDS},
         },
         coords={names.EXAMPLE: lam[names.EXAMPLE].values, names.LABEL: labels},
         attrs={"draws": lam.sizes[names.DRAW], TOP: top, "seed": seed, "confidence": confidence},
@@ -110,10 +111,8 @@ def annotation_certainty(
     of_level = _by_level(first, codes, len(levels))
     level = of_level.max(axis=1)
     if members is not None:
-        touched = np.stack(
-            [members[..., codes == code].any(axis=-1) for code in range(len(levels))]
-        )
-        level = _agreeing(np.moveaxis(touched, 0, -1))
+        mine = [members[..., codes == code].any(axis=-1) for code in range(len(levels))]
+        level = _agreeing(np.stack(mine, axis=-1))
     return result.assign_coords({LEVEL: levels}).assign(
         {
             "level_certainty": (names.EXAMPLE, level),
@@ -184,11 +183,10 @@ def uncertainty_adjusted_accuracy(
     lam = lam.transpose(names.DRAW, names.EXAMPLE, names.LABEL)
     hashes = hash_names(model[names.EXAMPLE].values)
     means = _means(hashes, inputs.cluster_codes(cluster, (model, lam)), confidence)
-    values: Floats = model.values
-    held = np.stack([_held(values, k) for k in tops], axis=-1)  # (example, label, top)
+    held = np.stack([_held(model.values, k) for k in tops], axis=-1)  # (example, label, top)
     place = np.argsort(hashes, kind="stable")
-    draw_accuracy = np.empty((lam.sizes[names.DRAW], len(tops)))
-    first = np.zeros(held.shape[:2])
+    draws = lam.sizes[names.DRAW]
+    draw_accuracy, first = np.empty((draws, len(tops))), np.zeros(held.shape[:2])
 
     def accuracies(leading: Doubles) -> Doubles:
         """Return means over examples, added in an order of their names."""
@@ -199,9 +197,10 @@ def uncertainty_adjusted_accuracy(
         leading = _leading(plane)
         first += leading
         draw_accuracy[draw] = accuracies(leading)
-    first /= len(draw_accuracy)
+    first /= draws
     accuracy = _credited(first, held)
     vote = accuracies(_leading(mean_over_draws(lam).values.astype(np.float64)))
+    named = lam.coords.get(names.DRAW)
     result = xr.Dataset(
         {
             **intervals.variables("accuracy", list(map(means, accuracy.T)), (TOP,)),
@@ -211,23 +210,18 @@ def uncertainty_adjusted_accuracy(
         },
         coords={
             TOP: tops,
-            names.DRAW: lam[names.DRAW].values
-            if names.DRAW in lam.coords
-            else np.arange(1, len(draw_accuracy) + 1),
+            names.DRAW: np.arange(1, draws + 1) if named is None else named.values,
             names.EXAMPLE: model[names.EXAMPLE].values,
         },
-        attrs={"draws": len(draw_accuracy), "confidence": confidence},
+        attrs={"draws": draws, "confidence": confidence},
     )
     if risk is None:
         return result
     levels, codes = in_order(levels_of(risk, labels, (model, lam)), order)
     mass = _by_level(first, codes, len(levels))[place].sum(axis=0)
-    parts = [
-        _credited(first[:, codes == code], held[:, codes == code]) for code in range(len(levels))
-    ]
-    hits = np.stack([part[place].sum(axis=0) for part in parts])
-    shares = np.full(hits.shape, np.nan)
-    np.divide(hits, mass[:, None], out=shares, where=mass[:, None] > 0)
+    mine = [codes == code for code in range(len(levels))]
+    hits = np.stack([_credited(first[:, m], held[:, m])[place].sum(axis=0) for m in mine])
+    shares = ratio(hits, mass[:, None])
     return result.assign_coords({LEVEL: levels}).assign(
         {"level_mass": (LEVEL, mass), "level_accuracy": ((LEVEL, TOP), shares)}
     )
@@ -293,12 +287,9 @@ def _members(draws: Floats, top: int, hashes: Hashes, labels: Sequence[str], see
 
 def _agreeing(members: Bools) -> Doubles:
     """Return the share of draws that have the most frequent of their sets: (example,)."""
-    packed = np.packbits(members, axis=-1)
-    found = np.empty(members.shape[1])
-    for example in range(members.shape[1]):
-        counts = np.unique(packed[:, example], axis=0, return_counts=True)[1]
-        found[example] = counts.max() / len(members)
-    return found
+    packed = np.moveaxis(np.packbits(members, axis=-1), 1, 0)
+    counts = [np.unique(sets, axis=0, return_counts=True)[1].max() for sets in packed]
+    return np.array(counts) / len(members)
 
 
 def _by_level(first: Doubles, codes: NDArray[np.intp], levels: int) -> Doubles:

@@ -172,7 +172,14 @@ def places(answers: Answers, depth: int) -> Features:
     total = len(answers.labels)
     value, block = answers.mention_value, answers.mention_block
     size = np.bincount(value, minlength=answers.values)
-    first, ties = _positions(value, block)
+    _, start, rank, number = np.unique(
+        value * (int(block.max(initial=0)) + 1) + block,
+        return_index=True,
+        return_inverse=True,
+        return_counts=True,
+    )
+    # Mentions stand in the order of values, then blocks: so many labels are before each rank.
+    first, ties = start[rank] - np.searchsorted(value, value), number[rank]
     rest = (total - size).astype(np.float64)
     scale = 1.0 / np.sqrt(np.arange(1, depth + 1) * depth)
     parts: list[tuple[Doubles, Ints, Ints]] = []
@@ -194,23 +201,6 @@ def places(answers: Answers, depth: int) -> Features:
     sign = np.ones(width)
     sign[total + 1 :: total + 2] = -1.0
     return matrix(data, rows, columns, (answers.values, width)), sign
-
-
-def normalised(features: Matrix, sign: Doubles) -> Features:
-    """Return features by which a ranking is wholly like itself."""
-    own = _sums(features.multiply(scaled(features, columns=sign)))
-    return scaled(features, rows=1.0 / np.sqrt(own)), sign
-
-
-def _positions(value: Ints, block: Ints) -> tuple[Ints, Ints]:
-    """Return how many labels of its ranking stand before the rank of a mention, and its ties."""
-    most = int(block.max(initial=0)) + 1
-    _, start, group, ties = np.unique(
-        value * most + block, return_index=True, return_inverse=True, return_counts=True
-    )
-    # mentions stand in the order of values, then blocks
-    where = np.searchsorted(value, value)
-    return start[group] - where, ties[group]
 
 
 def _blocks(ranking: Sequence[object]) -> list[list[str]]:
@@ -235,17 +225,13 @@ def _blocks(ranking: Sequence[object]) -> list[list[str]]:
 
 def _shares(blocks: list[list[str]], said: list[str], total: int, depth: int) -> Doubles:
     """Return A_k of each label that was said, and of one that was not: (depth, said + 1)."""
-    found = np.zeros((depth, len(said) + 1))
-    listed_here = sum(map(len, blocks))
-    for k in range(1, depth + 1):
-        tail = max(k - listed_here, 0) / (total - listed_here) if total > listed_here else 0.0
-        found[k - 1] = tail
-        before = 0
-        for block in blocks:
-            share = min(max(k - before, 0) / len(block), 1.0)
-            for label in block:
-                found[k - 1, said.index(label)] = share
-            before += len(block)
+    k, here = np.arange(1.0, depth + 1)[:, None], sum(map(len, blocks))
+    found = np.repeat(np.maximum(k - here, 0) / max(total - here, 1), len(said) + 1, axis=1)
+    before = 0
+    for block in blocks:
+        columns = list(map(said.index, block))
+        found[:, columns] = np.clip((k - before) / len(block), 0.0, 1.0)
+        before += len(block)
     return found
 
 
@@ -269,41 +255,34 @@ class Likeness:
     @cached_property
     def pairs(self) -> Doubles:
         """Sum of s over ordered pairs of answers to each example: (example,)."""
-        terms = self.answers.cell_count * self.cells
-        return np.bincount(self.answers.cell_example, terms, self.answers.n).astype(np.float64)
-
-    @cached_property
-    def whole(self) -> bool:
-        """Whether sums are counts."""
-        return bool((self.cells == np.rint(self.cells)).all())
+        terms = self.answers.cells.n * self.cells
+        return np.bincount(self.answers.cells.example, terms, self.answers.n).astype(np.float64)
 
 
 def likenesses(answers: Answers, depth: int) -> list[Likeness]:
     """Return the likenesses of a kind of answer, the one that annotators are compared by last."""
-    found = [equal(answers)]
-    if answers.kind == SETS:
-        found += [by_distance(answers, "masi", _masi), by_distance(answers, "jaccard", _jaccard)]
-    if answers.kind == RANKINGS:
-        kept = places(answers, depth)
-        partial = normalised(*kept)
-        found += [
-            by_features(answers, "first-choice", "", *first_choices(answers)),
-            by_features(answers, "average-overlap", "", *kept),
-            by_features(answers, "partial-average-overlap", "krippendorff-overlap", *partial),
-        ]
-    return found
-
-
-def equal(answers: Answers) -> Likeness:
-    """Return s(u, v) = 1 where the answers are equal, else 0."""
-    return Likeness(
+    equal = Likeness(
         name="percent",
         alpha="krippendorff-nominal",
         answers=answers,
-        cells=(answers.cell_count - 1).astype(np.float64),
+        cells=(answers.cells.n - 1).astype(np.float64),
         features={"counts": answers.counts()},
         chance=lambda sums: np.asarray((sums["counts"] ** 2).sum(axis=0)),
     )
+    found = [equal]
+    if answers.kind == SETS:
+        found += [by_distance(answers, "masi", _masi), by_distance(answers, "jaccard", _jaccard)]
+    if answers.kind == RANKINGS:
+        kept, sign = places(answers, depth)
+        # A ranking is wholly like itself.
+        own = _sums(kept.multiply(scaled(kept, columns=sign)))
+        partial = scaled(kept, rows=1.0 / np.sqrt(own))
+        found += [
+            by_features(answers, "first-choice", "", *first_choices(answers)),
+            by_features(answers, "average-overlap", "", kept, sign),
+            by_features(answers, "partial-average-overlap", "krippendorff-overlap", partial, sign),
+        ]
+    return found
 
 
 def by_distance(
@@ -319,9 +298,9 @@ def by_distance(
         return likeness(_row_products(named, first, named, second), size[first], size[second])
 
     cell, other = answers.cell_pairs()
-    s = alike(answers.cell_value[cell], answers.cell_value[other])
-    sums = np.bincount(cell, answers.cell_count[other] * s, len(answers.cell_value))
-    present = np.unique(answers.cell_value)
+    s = alike(answers.cells.value[cell], answers.cells.value[other])
+    sums = np.bincount(cell, answers.cells.n[other] * s, len(answers.cells.value))
+    present = np.unique(answers.cells.value)
     chance: Chance | None = None
     if len(present) <= MOST_VALUES:
         first, second = np.meshgrid(present, present, indexing="ij")
@@ -345,11 +324,11 @@ def by_features(
     answers: Answers, name: str, alpha: str, features: Matrix, sign: Doubles
 ) -> Likeness:
     """Return s(u, v) = sum_f sign_f phi_f(u) phi_f(v)."""
-    there = np.unique(features.indices)  # others are of labels that nobody names
+    there = np.unique(features.indices)  # others are of labels that no answer names
     features, sign = features[:, there], sign[there]
     signed = scaled(features, columns=sign)
-    example, value = answers.cell_example, answers.cell_value
-    counts = matrix(answers.cell_count, example, value, (answers.n, answers.values))
+    example, value = answers.cells.example, answers.cells.value
+    counts = matrix(answers.cells.n, example, value, (answers.n, answers.values))
     together: Matrix = counts @ features
     cells = _row_products(signed, value, together, example)
     cells -= _sums(features.multiply(signed))[value]
@@ -374,8 +353,8 @@ class Measure:
     name: str
     value: float
     reason: str
-    features: dict[str, Matrix]
-    of: Callable[[Sums], Doubles] | None
+    features: dict[str, Matrix] = attrs.field(factory=dict)
+    of: Callable[[Sums], Doubles] = attrs.field(default=lambda _: np.array([]))
 
 
 def ratio(above: Floats | Ints, below: Floats | Ints) -> Doubles:
@@ -422,7 +401,8 @@ def mean(
 def pair_mean(likeness: Likeness) -> Measure:
     """Return the mean over examples of the mean likeness of two different answers."""
     answers = likeness.answers
-    known = likeness.whole and answers.paired.any()
+    counted_pairs = bool((likeness.cells == np.rint(likeness.cells)).all())
+    known = counted_pairs and answers.paired.any()
     exact = _exact_mean(likeness.pairs, answers) if known else None
     return mean(likeness.name, pair_shares(likeness), answers.paired, NO_PAIRS, exact=exact)
 
@@ -435,16 +415,21 @@ def pair_shares(likeness: Likeness) -> Doubles:
     return np.minimum(found, 1.0)
 
 
+def _totals(counts: Matrix) -> tuple[int, int]:
+    """Return the number of answers, and the sum of the squares of those of each value."""
+    total = np.asarray(counts.sum(axis=0)).astype(np.int64).tolist()
+    return sum(total), sum(count * count for count in total)
+
+
 def fleiss_kappa(likeness: Likeness) -> Measure:
     """Return ``(P - P_e) / (1 - P_e)``: P the mean of pairs, P_e the sum of squared shares."""
     answers = likeness.answers
     base = pair_mean(likeness)
     counts = answers.counts()
-    total = np.asarray(counts.sum(axis=0)).astype(np.int64).tolist()
-    n = sum(total)
+    n, squares = _totals(counts)
     value, reason = math.nan, base.reason
     if n:
-        chance = Fraction(sum(count * count for count in total), n * n)
+        chance = Fraction(squares, n * n)
         reason = all_same(n) if chance == 1 else ""
         if not reason:
             value = float((_exact_mean(likeness.pairs, answers) - chance) / (1 - chance))
@@ -482,7 +467,7 @@ def krippendorff(likeness: Likeness) -> Measure:
     if not n or chance is None:
         many = f"more than {counted(MOST_VALUES)} different answers: their distances are too many"
         reason = NO_PAIRS if not n else many
-        return Measure(name=likeness.alpha, value=math.nan, reason=reason, features={}, of=None)
+        return Measure(name=likeness.alpha, value=math.nan, reason=reason)
 
     def of(sums: Sums) -> Doubles:
         n = sums["total"][0]
@@ -491,8 +476,7 @@ def krippendorff(likeness: Likeness) -> Measure:
 
     value = float(of(summed(features, np.ones((answers.n, 1))))[0])
     if likeness.name == "percent":
-        counts = np.asarray(answers.counts().sum(axis=0)).astype(np.int64).tolist()
-        different = n * n - sum(count * count for count in counts)
+        different = n * n - _totals(answers.counts())[1]
         observed = exact_sum(np.rint(apart[paired]).astype(np.int64), (m - 1)[paired])
         value = float(1 - (n - 1) * observed / different) if different else math.nan
     reason = all_same(n) if math.isnan(value) else ""
@@ -503,23 +487,17 @@ def ordered_measures(answers: Answers, position: Ints) -> list[Measure]:
     """Return measures of ordered labels: neighbouring, and ordinal alpha."""
     cell, other = answers.cell_pairs()
     m, paired = answers.answers, answers.paired
-    owner = answers.cell_example[cell]
-    one, two = position[answers.cell_value[cell]], position[answers.cell_value[other]]
-    pairs = answers.cell_count[cell] * (answers.cell_count[other] - (cell == other))
+    owner = answers.cells.example[cell]
+    one, two = position[answers.cells.value[cell]], position[answers.cells.value[other]]
+    pairs = answers.cells.n[cell] * (answers.cells.n[other] - (cell == other))
     near = np.rint(np.bincount(owner, pairs * (abs(one - two) <= 1), answers.n))
     exact = _exact_mean(near, answers) if paired.any() else None
     shares = np.zeros(answers.n)
     np.divide(near, m * (m - 1), out=shares, where=paired)
-    return [
-        mean("neighbouring", shares, paired, NO_PAIRS, exact=exact),
-        _ordinal(answers, position, (owner, one, two, pairs)),
-    ]
-
-
-def _ordinal(answers: Answers, position: Ints, entries: tuple[Ints, Ints, Ints, Ints]) -> Measure:
-    owner, one, two, pairs = entries
-    m, places = answers.answers, int(position.max(initial=0)) + 1
-    kept = (one < two) & answers.paired[owner]
+    neighbouring = mean("neighbouring", shares, paired, NO_PAIRS, exact=exact)
+    # Ordinal alpha, of the pairs with different labels.
+    places = int(position.max(initial=0)) + 1
+    kept = (one < two) & paired[owner]
     owner, pairs = owner[kept], pairs[kept]
     met, of_pair = np.unique(one[kept] * places + two[kept], return_inverse=True)
     low, high = met // places, met % places
@@ -555,31 +533,19 @@ def _ordinal(answers: Answers, position: Ints, entries: tuple[Ints, Ints, Ints, 
             step = double[high[one_pair]] - double[low[one_pair]]
             apart += step**2 * exact_sum(pair, companies)
         value = float(1 - (n - 1) * apart / left) if left else math.nan
-    return Measure(
-        name="krippendorff-ordinal", value=value, reason=reason, features=features, of=of
-    )
+    name = "krippendorff-ordinal"
+    return [neighbouring, Measure(name=name, value=value, reason=reason, features=features, of=of)]
 
 
 def measured(measures: Sequence[Measure], resampling: Resampling) -> dict[str, NDArray[np.generic]]:
     """Return value, low, high (BCa over resamples of examples or clusters) and reason of each."""
-    asked = {
-        place: one.of
-        for place, one in enumerate(measures)
-        if one.of is not None and not math.isnan(one.value)
-    }
-    features: dict[str, Matrix] = {}
-    for place in asked:
-        features |= measures[place].features
-    replicates: list[list[Doubles]] = [[] for _ in measures]
-    for times in resampling.times() if features else ():
-        sums = summed(features, times)
-        for place, of in asked.items():
-            replicates[place].append(of(sums))
-    ends = [
-        resampling.ends(np.concatenate(blocks)) if blocks else (math.nan, math.nan)
-        for blocks in replicates
-    ]
-    low, high = np.array(ends).T
+    asked = [place for place, one in enumerate(measures) if not math.isnan(one.value)]
+    features = {name: of for place in asked for name, of in measures[place].features.items()}
+    low, high = ends = np.full((2, len(measures)), np.nan)
+    if asked:
+        ends[:, asked] = resampling.intervals(
+            features, lambda sums: np.stack([measures[place].of(sums) for place in asked])
+        )
     return {
         "value": np.array([one.value for one in measures]),
         "low": low,

@@ -92,8 +92,8 @@ def reliability(
     if len(kept) < table.sizes[names.EXAMPLE]:
         table = select(table, example=kept)
     with calling(f"aggregator {whose}", "reliability"):
-        told: object = component.reliability(read_only(table))
-    if told is None:
+        estimate: object = component.reliability(read_only(table))
+    if estimate is None:
         raise InputError(
             "reliability-none",
             f"aggregator {whose} does not estimate what annotators are worth",
@@ -102,7 +102,7 @@ def reliability(
             do="dawid-skene, one-coin or worker-agreement, which do",
             whose=f"aggregator {whose}",
         )
-    found = _checked(told, table, whose)
+    found = _checked(estimate, table, whose)
     rows = Rows.of(table)
     # The total weight of the answers of each annotator; the last are unknown ones.
     size, answers = table.sizes[names.ANNOTATOR], rows.mentions > 0
@@ -125,23 +125,23 @@ def reliability(
 
 
 def _checked(found: object, table: xr.Dataset, whose: str) -> xr.Dataset:
-    """Return what an aggregator told, with its annotators in the order of the table."""
+    """Return the estimate of an aggregator, with its annotators in the order of the table."""
     wanted = name_texts(table.indexes[names.ANNOTATOR])
-    got = ""
+    problem = ""
     if not isinstance(found, xr.Dataset):
-        got = f"a {type(found).__name__}"
+        problem = f"a {type(found).__name__}"
     elif names.WEIGHT not in found or found[names.WEIGHT].dims != (names.ANNOTATOR,):
-        got = "no weight over annotator"
+        problem = "no weight over annotator"
     elif names.ANNOTATOR not in found.indexes or sorted(
         name_texts(found.indexes[names.ANNOTATOR])
     ) != sorted(wanted):
-        got = "other annotators"
-    if got or not isinstance(found, xr.Dataset):
+        problem = "other annotators"
+    if problem or not isinstance(found, xr.Dataset):
         raise ComponentError(
             "reliability-malformed",
             f"aggregator {whose} gives no table of the annotators",
             expected=f"a Dataset with weight over {several(len(wanted), 'annotator')}",
-            got=got,
+            got=problem,
             do="mend its method reliability",
             whose=f"aggregator {whose}",
         )
@@ -152,26 +152,21 @@ def _notes(rows: Rows, owner: Ints, responses: Floats, weight: Floats) -> list[s
     """Return what is odd about each annotator, or nothing."""
     labels = name_texts(rows.table.indexes[names.LABEL])
     size = rows.table.sizes[names.ANNOTATOR]
-    who = owner[rows.response].astype(np.int64)
-    said = ordered_sum(
-        who * rows.labels + rows.label, rows.weight[rows.response], (size + 1) * rows.labels
-    ).reshape(size + 1, rows.labels)
-    overall = said.sum(axis=0)
-    guess = 1 / max(rows.labels, 1)
+    cell = owner[rows.response].astype(np.int64) * rows.labels + rows.label
+    counts = ordered_sum(cell, rows.weight[rows.response], (size + 1) * rows.labels)
+    counts = counts.reshape(size + 1, rows.labels)
+    overall, guess = counts.sum(axis=0), 1 / max(rows.labels, 1)
     notes = []
-    for annotator in range(size):
-        told = []
-        number = responses[annotator]
-        if not number:
-            told.append("no response")
-        elif number >= _FROM:
-            most = int(said[annotator].argmax())
-            share = said[annotator, most] / number
+    for annotator, number in enumerate(responses[:size]):
+        note = [] if number else ["no response"]
+        if number >= _FROM:
+            most = int(counts[annotator].argmax())
+            share = counts[annotator, most] / number
             if share >= _ONE_SIDED and overall[most] <= _OVERALL * share * overall.sum():
-                told.append(f"says {quoted(labels[most])} to {100 * share:.0f} %")
+                note.append(f"says {quoted(labels[most])} to {100 * share:.0f} %")
             if weight[annotator] < guess:
-                told.append("right less often than a guess")
-        notes.append("; ".join(told))
+                note.append("right less often than a guess")
+        notes.append("; ".join(note))
     return notes
 
 
@@ -189,20 +184,29 @@ def _is_whole(table: xr.Dataset) -> bool:
 def _printed(table: xr.Dataset) -> str:
     """Return the table as text: a head line, then annotators, the least reliable first."""
     weight: Floats = table[names.WEIGHT].values
-    notes = table[NOTE].values
-    who = name_texts(table.indexes[names.ANNOTATOR])
-    lines = [_head(table, len(who))]
+    annotators = name_texts(table.indexes[names.ANNOTATOR])
+    head = [f"reliability  {several(len(annotators), 'annotator')}"]
+    if AGGREGATOR_NAME in table.attrs:
+        head.append(f"by {table.attrs[AGGREGATOR_NAME]}")
+    facts = json.loads(str(table.attrs.get(names.CONVERGENCE, "null")))
+    if facts:
+        done = facts["change"] <= facts["tolerance"]
+        rounds = several(facts["iterations"], "iteration")
+        head.append(f"{'converged' if done else 'NOT converged'} after {rounds}")
+    columns = (
+        annotators,
+        list(map(_amount, table[RESPONSES].values)),
+        list(map(_share, weight)),
+        list(map(str, table[NOTE].values)),
+    )
     # NaN goes last; names break ties, so that the order is always the same.
-    order = sorted(range(len(who)), key=lambda i: (np.isnan(weight[i]), weight[i], who[i]))
-    rows = [
-        (who[i], _amount(table[RESPONSES].values[i]), _share(weight[i]), str(notes[i]))
-        for i in order[:_SHOWN]
-    ]
-    title = (names.ANNOTATOR, RESPONSES, names.WEIGHT, NOTE)
-    widths = [max(len(row[column]) for row in (title, *rows)) for column in range(3)]
-    for row in (title, *rows):
-        cells = (f"{row[0]:<{widths[0]}}", f"{row[1]:>{widths[1]}}", f"{row[2]:>{widths[2]}}")
-        lines.append("  ".join((*cells, f" {row[3]}")).rstrip())
+    order = np.lexsort((text_array(annotators), weight))
+    rows = [[column[i] for column in columns] for i in order[:_SHOWN]]
+    rows.insert(0, [names.ANNOTATOR, RESPONSES, names.WEIGHT, NOTE])
+    first, second, third = (max(len(row[column]) for row in rows) for column in range(3))
+    lines = [", ".join(head)]
+    for name, number, share, note in rows:
+        lines.append(f"{name:<{first}}  {number:>{second}}  {share:>{third}}   {note}".rstrip())
     rest = [weight[i] for i in order[_SHOWN:] if not np.isnan(weight[i])]
     if len(order) > _SHOWN:
         span = f", {_share(rest[0])} to {_share(rest[-1])}" if rest else ""
@@ -214,18 +218,6 @@ def _printed(table: xr.Dataset) -> str:
             text += f", taken as one: weight {_share(table.attrs[UNKNOWN_WEIGHT])}"
         lines.append(text)
     return "\n".join(lines)
-
-
-def _head(table: xr.Dataset, annotators: int) -> str:
-    parts = [f"reliability  {several(annotators, 'annotator')}"]
-    if AGGREGATOR_NAME in table.attrs:
-        parts.append(f"by {table.attrs[AGGREGATOR_NAME]}")
-    facts = json.loads(str(table.attrs.get(names.CONVERGENCE, "null")))
-    if facts:
-        done = facts["change"] <= facts["tolerance"]
-        rounds = several(facts["iterations"], "iteration")
-        parts.append(f"{'converged' if done else 'NOT converged'} after {rounds}")
-    return ", ".join(parts)
 
 
 def _amount(number: float) -> str:

@@ -6,7 +6,6 @@ import contextlib
 import json
 import time
 from collections.abc import Mapping
-from fractions import Fraction
 from hashlib import blake2b
 from importlib.metadata import version
 from pathlib import Path
@@ -33,10 +32,7 @@ def to_json(outcome: Outcome) -> dict[str, object]:
         "n_calibration": outcome.n_calibration.tolist(),
         "measures": {name: values.tolist() for name, values in outcome.measures.items()},
         "vacuous": outcome.vacuous.tolist(),
-        "stated": [
-            (None if one.level is None else str(one.level), one.aggregated, one.short)
-            for one in outcome.stated
-        ],
+        "stated": [attrs.astuple(one) for one in outcome.stated],
         "warnings": [one.to_json() for one in outcome.warnings],
     }
 
@@ -45,10 +41,7 @@ def from_json(plain: Mapping[str, Any]) -> Outcome:  # Any: what JSON holds
     """Return the outcome that `to_json` described."""
     measures = {name: np.array(values, np.float64) for name, values in plain["measures"].items()}
     vacuous = np.array(plain["vacuous"], dtype=np.bool_)
-    stated = tuple(
-        Stated(None if level is None else Fraction(level), bool(aggregated), str(short))
-        for level, aggregated, short in plain["stated"]
-    )
+    stated = tuple(Stated(*one) for one in plain["stated"])
     if len(stated) != vacuous.size or any(one.shape != vacuous.shape for one in measures.values()):
         raise ValueError("cells are missing")
     return Outcome(
@@ -111,13 +104,10 @@ def _digest(values: NDArray[np.generic], *more: str) -> str:
 
 def _described(name: str, method: Method) -> dict[str, Any]:  # Any: as above
     """Return the components of a method as tables, with the plugins that they come from."""
-    kinds: tuple[tuple[Kind[Any], object], ...] = (  # Any: each kind has its own Protocol
-        (CALIBRATOR, method.calibrator),
-        (SCORE, method.score),
-        (COMBINER, method.combiner),
-    )
-    tables: dict[str, Any] = {}
-    for kind, component in kinds:
+    tables: dict[str, Any] = {"allow_no_guarantee": method.allow_no_guarantee}
+    kinds: tuple[Kind[Any], ...] = (CALIBRATOR, SCORE, COMBINER)  # Any: each has its own Protocol
+    for kind in kinds:
+        component: object = getattr(method, kind.name)
         try:
             table = registry.describe(kind, component)
         except ComponentError as error:
@@ -131,22 +121,7 @@ def _described(name: str, method: Method) -> dict[str, Any]:  # Any: as above
             ) from error
         source = registry.default().find(kind, str(table["name"])).source
         tables[kind.name] = {**table, "from": str(source)}
-    tables["allow_no_guarantee"] = method.allow_no_guarantee
     return tables
-
-
-def differences(
-    written: Mapping[str, Any], wanted: Mapping[str, Any]
-) -> list[str]:  # Any: as above
-    """Return what two studies do not have in common, with settings that differ."""
-    found: list[str] = []
-    for key in {**wanted, **written}:
-        # As they look in a file.
-        new, old = (json.dumps(one.get(key), sort_keys=True) for one in (wanted, written))
-        if new != old:
-            described = _DIGEST in new + old or "{" in new + old
-            found.append(key if described else f"{key} {new}, was {old}")
-    return found
 
 
 MANIFEST = "study.json"
@@ -202,7 +177,7 @@ class Checkpoint:
         for path in [*self.folder.glob(_SPLITS), self.folder / MANIFEST]:
             path.unlink(missing_ok=True)
         recover(self.folder)
-        with contextlib.suppress(OSError):  # somebody's file is in it, or it was never made
+        with contextlib.suppress(OSError):  # another file is in it, or it was never made
             self.folder.rmdir()
 
     def _file(self, number: int) -> Path:
@@ -214,7 +189,7 @@ class Checkpoint:
         if not about.is_file():
             if self.folder.is_file():
                 raise self._unknown("a file")
-            recover(self.folder)  # what was being written when somebody killed the study
+            recover(self.folder)  # what was being written when the study was killed
             if self.folder.is_dir() and any(self.folder.iterdir()):
                 raise self._unknown(f"no {MANIFEST} in it")
             return
@@ -224,7 +199,13 @@ class Checkpoint:
             raise self._unknown(f"{MANIFEST} that cannot be read: {reason}") from reason
         if not isinstance(written, dict):
             raise self._unknown(f"{MANIFEST} that is no table")
-        found = differences(written, self._about)
+        found: list[str] = []
+        for key in {**self._about, **written}:
+            # As they look in a file.
+            new, old = (json.dumps(one.get(key), sort_keys=True) for one in (self._about, written))
+            if new != old:
+                described = _DIGEST in new + old or "{" in new + old
+                found.append(key if described else f"{key} {new}, was {old}")
         if found:
             raise InputError(
                 "checkpoint-other",

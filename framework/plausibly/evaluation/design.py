@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import is_dataclass, replace
-from fractions import Fraction
 from itertools import product
 from typing import Any, TypeAlias, TypeVar, cast
 
@@ -124,7 +123,13 @@ def read_methods(methods: Methods) -> dict[str, Method]:
     found: dict[str, Method] = {}
     for entry in methods:
         table = dict(_table(entry))
-        name = str(table.pop("name", "")) or _named(table)
+        name = str(table.pop("name", ""))
+        if not name:
+            parts = [component_name(CALIBRATOR, table.get("calibrator", "expected"))]
+            if "combiner" in table:
+                parts.append(component_name(COMBINER, table["combiner"]))
+            score = component_name(SCORE, table.get("score", DEFAULT_SCORE))
+            name = ", ".join(parts if score == DEFAULT_SCORE else [*parts, score])
         method = _read(name, table)
         if name in found:
             raise InputError(
@@ -143,13 +148,13 @@ def component_name(kind: Kind[Any], component: object) -> str:  # Any: one funct
     if isinstance(component, str):
         return component
     if isinstance(component, Mapping):
-        given = [
+        parts = [
             f"{key}={component_name(kind, value) if isinstance(value, Mapping) else value}"
             for key, value in component.items()
             if key != "name"
         ]
         name = str(component.get("name", ""))
-        return f"{name}({', '.join(given)})" if given else name
+        return f"{name}({', '.join(parts)})" if parts else name
     return called(kind, component)
 
 
@@ -170,15 +175,6 @@ def with_draws(calibrator: T, draws: int) -> T | None:
             changes[parameter.field if by_field else parameter.name] = changed
     evolve = cast("Callable[..., T]", replace if by_field else attrs.evolve)
     return evolve(calibrator, **changes) if changes else None
-
-
-def _named(table: MethodTable) -> str:
-    """Return the name of a method that its table does not give."""
-    parts = [component_name(CALIBRATOR, table.get("calibrator", "expected"))]
-    if "combiner" in table:
-        parts.append(component_name(COMBINER, table["combiner"]))
-    score = component_name(SCORE, table.get("score", DEFAULT_SCORE))
-    return ", ".join(parts if score == DEFAULT_SCORE else [*parts, score])
 
 
 def _table(entry: object) -> MethodTable:
@@ -215,8 +211,6 @@ def _malformed(got: object) -> InputError:
     )
 
 
-MEASURES = (AGGREGATED, "voted_coverage", SET_SIZE, "share_empty")
-TRUE = "true_coverage"
 BY_GROUP = "group_coverage"
 """The mean over groups of the mean aggregated coverage within."""
 
@@ -230,22 +224,22 @@ def per(cluster: str) -> str:
 class Stated:
     """What is guaranteed in one cell of a study, as its tables need it."""
 
-    level: Fraction | None
+    level: float | None
     aggregated: bool
     short: str
 
     @classmethod
     def by(cls, promise: Guarantee) -> Stated:
-        short = attrs.evolve(promise, vacuous=False).short()
-        if promise.cluster and promise.level is not None:
+        level, short = promise.level, attrs.evolve(promise, vacuous=False).short()
+        if promise.cluster and level is not None:
             short = f"{short} {per(promise.cluster)}"
         aggregated = promise.target == "aggregated" and not promise.cluster
-        return cls(promise.level, aggregated, short)
+        return cls(None if level is None else float(level), aggregated, short)
 
     @property
     def value(self) -> float:
         """What is promised of the aggregated coverage, NaN for nothing."""
-        return math.nan if self.level is None or not self.aggregated else float(self.level)
+        return math.nan if self.level is None or not self.aggregated else self.level
 
 
 @attrs.frozen(kw_only=True, eq=False)
@@ -286,29 +280,24 @@ class Design:
         draws, sizes = len(self.draws or (0,)), len(self.sizes or (0,))
         return len(self.methods), len(self.alphas), draws, sizes
 
-    @property
-    def measured(self) -> tuple[str, ...]:
-        more = ((TRUE, self.true), (BY_GROUP, self.groups))
-        return (*MEASURES, *(name for name, values in more if values is not None))
-
     def run(self, number: int) -> Outcome:
         keys = split_keys(self.seed, number)
         hashes = hash_names(self.predictions[names.EXAMPLE].values)
         test = split(hashes, keys, test=self.test, groups=self.groups, strata=self.strata)
         subsets = self._subsets(number, hashes, keys, ~test)
-        uniform = None
-        if self.ties == "random":
-            uniform = keys.child("ties").uniform(hashes[test])[:, 0]
+        random = self.ties == "random"
+        uniform = keys.child("ties").uniform(hashes[test])[:, 0] if random else None
         new = self.predictions.isel({names.EXAMPLE: test})
         targets = Targets(
             self.plausibilities.values[test],
-            uniform,
-            np.argsort(new[names.LABEL].values),
-            None if self.true is None else self.true[test],
+            true=None if self.true is None else self.true[test],
+            ties=self.ties,
+            uniform=uniform,
+            order=np.argsort(new[names.LABEL].values),
         )
         groups = None if self.groups is None else self.groups[test]
         seed = split_seed(self.seed, number)
-        found = {name: np.full(self.shape, np.nan) for name in self.measured}
+        found: dict[str, Floats] = {}
         vacuous = np.zeros(self.shape, dtype=np.bool_)
         stated = np.empty(self.shape, dtype=object)
         guarantees: dict[str, list[dict[str, object]]] = {}
@@ -324,12 +313,12 @@ class Design:
                     )
                     read = as_asked(predictor, new, keys)
                     sets = sets_of(predictor, read, self.alphas)
-                    means = [exact_means(one, targets, self.ties, groups) for one in sets]
+                    means = [exact_means(one, targets, groups) for one in sets]
                     promises = [predictor.guarantee(alpha) for alpha in self.alphas]
                 for alpha, promise in enumerate(promises):
                     where = (place, alpha, columns, at)
-                    for name_of, value in means[alpha].items():
-                        found[name_of][where] = value
+                    for measured, value in means[alpha].items():
+                        found.setdefault(measured, np.empty(self.shape))[where] = value
                     vacuous[where] = promise.vacuous
                     stated[where] = Stated.by(promise)
                 if at == largest and columns.start <= most < columns.stop:
@@ -346,40 +335,28 @@ class Design:
         )
 
     def uses_draws(self, name: str) -> bool:
-        return self._with_draws(name, 1) is not None
+        return with_draws(self.methods[name].calibrator, 1) is not None
 
-    def _with_draws(self, name: str, draws: int) -> Method | None:
+    def _variants(self, name: str) -> Iterator[tuple[slice, Method, int | None]]:
+        """Yield each variant of a method, with the places along `draws` that it fills."""
         method = self.methods[name]
-        calibrator = with_draws(method.calibrator, draws)
-        return None if calibrator is None else attrs.evolve(method, calibrator=calibrator)
-
-    def _variants(self, name: str) -> list[tuple[slice, Method, int | None]]:
-        """Return each variant of a method, with the places along `draws` that it fills."""
-        variants = [(self._with_draws(name, draws), draws) for draws in self.draws or ()]
-        found: list[tuple[slice, Method, int | None]] = [
-            (slice(place, place + 1), variant, draws)
-            for place, (variant, draws) in enumerate(variants)
-            if variant is not None
-        ]
-        return found or [(slice(0, self.shape[2]), self.methods[name], None)]
+        if self.draws is None or not self.uses_draws(name):
+            yield slice(0, self.shape[2]), method, None
+            return
+        for place, draws in enumerate(self.draws):
+            calibrator = with_draws(method.calibrator, draws) or method.calibrator
+            variant = attrs.evolve(method, calibrator=calibrator)
+            yield slice(place, place + 1), variant, draws
 
     def _subsets(self, number: int, hashes: Hashes, keys: Keys, calibration: Bools) -> list[Bools]:
         """Return the calibration examples of each size."""
         if self.sizes is None:
             return [calibration]
-        rows = np.flatnonzero(calibration)
-        found = []
-        for size, inside in zip(
-            self.sizes,
-            nested(
-                hashes[rows],
-                keys.child("size"),
-                self.sizes,
-                groups=None if self.groups is None else self.groups[rows],
-                strata=None if self.strata is None else self.strata[rows],
-            ),
-            strict=True,
-        ):
+        rows, found = np.flatnonzero(calibration), []
+        groups = None if self.groups is None else self.groups[rows]
+        strata = None if self.strata is None else self.strata[rows]
+        subsets = nested(hashes[rows], keys.child("size"), self.sizes, groups=groups, strata=strata)
+        for size, inside in zip(self.sizes, subsets, strict=True):
             if size > len(rows) or not inside.any():
                 there = several(len(rows), "example")
                 whole = "" if self.group is None else f', and whole values of "{self.group}"'
@@ -417,12 +394,9 @@ def sets_of(
     return planes_of(predictor.predict(predictions, alphas))
 
 
-def exact_means(
-    plane: Bools, targets: Targets, ties: Ties = "first", groups: Values | None = None
-) -> dict[str, float]:
+def exact_means(plane: Bools, targets: Targets, groups: Values | None) -> dict[str, float]:
     """Return the means at one alpha, summed exactly: rows in any order give the same."""
-    measured = measure(plane, targets, ties)
-    outcomes = {name: values[:, 0] for name, values in measured.items()}
+    outcomes = {name: values[:, 0] for name, values in measure(plane, targets).items()}
     outcomes["share_empty"] = 1.0 * (outcomes[SET_SIZE] == 0)
     found = {name: exact_mean(values) for name, values in outcomes.items()}
     if groups is not None:

@@ -23,6 +23,7 @@ from plausibly.evaluation.intervals import (
     Doubles,
     Interval,
     IntervalMethod,
+    Variables,
     check_method,
     variables,
 )
@@ -90,6 +91,8 @@ def monte_carlo_error(
     all seeds give the same, and only there, they have no width. Thresholds that are infinite (every
     label, or none) have no difference: NaN.
     """
+    from scipy.special import stdtrit
+
     if not len(draws) or any(int(m) != m or m < 1 for m in draws) or len(set(draws)) < len(draws):
         raise InputError(
             "draws-malformed",
@@ -104,25 +107,23 @@ def monte_carlo_error(
     check_method("t", confidence)
     check_share(test)
     exact = [float(alpha) for alpha in read_alphas(alphas)]
-    given = inputs.as_typed(alphas)
+    typed = inputs.as_typed(alphas)
     model = validate.check_predictions(predictions)
     model, lam = inputs.matched(model, inputs.as_plausibilities(plausibilities))
     groups = None if group is None else inputs.example_values(group, (model, lam))
     hashes = hash_names(model[names.EXAMPLE].values)
     tested = split(hashes, Keys(seed).child("monte-carlo-error"), test=test, groups=groups)
     order = np.argsort(hashes, kind="stable")  # no sum depends on the order of the rows
-    rows = order[tested[order]]
-    new = model.isel({names.EXAMPLE: rows})
-    new_lam = lam.values[rows]
-    old = model.isel({names.EXAMPLE: order[~tested[order]]})
-    old_lam = lam.isel({names.EXAMPLE: order[~tested[order]]})
+    rows, others = order[tested[order]], order[~tested[order]]
+    new, new_lam = model.isel({names.EXAMPLE: rows}), lam.values[rows]
+    old, old_lam = (array.isel({names.EXAMPLE: others}) for array in (model, lam))
 
     def measured(predictor: ConformalPredictor) -> Doubles:
         """Return threshold, coverage and set size, (measure, alpha)."""
-        planes = inputs.planes_of(predictor.predict(new, given))
+        planes = inputs.planes_of(predictor.predict(new, typed))
         covered = [float(coverage.aggregated(plane, new_lam).mean()) for plane in planes]
         sizes = [float(coverage.sizes(plane).mean()) for plane in planes]
-        return np.array([predictor.threshold(given).values, covered, sizes], dtype=np.float64)
+        return np.array([predictor.threshold(typed).values, covered, sizes], dtype=np.float64)
 
     exact_one = calibrate(old, old_lam, calibrator="expected", score=score, seed=seed)
     expected = measured(exact_one)
@@ -135,12 +136,28 @@ def monte_carlo_error(
                 one = calibrate(old, old_lam, calibrator=table, score=score, seed=seed + repeat)
                 found[:, place, repeat] = measured(one)
                 tick(place * seeds + repeat + 1, len(draws) * seeds)
-        planes = inputs.planes_of(exact_one.predict(old, given))
+        planes = inputs.planes_of(exact_one.predict(old, typed))
     held = np.stack([coverage.aggregated(plane, old_lam.values) for plane in planes])
     within = (held * (1.0 - held)).mean(axis=1)  # the variance of one drawn label
     predicted = np.sqrt(within[None, :] / (np.array(draws)[:, None] * old.sizes[names.EXAMPLE]))
-    result = xr.Dataset(
-        {"coverage_sd_predicted": ((DRAWS, names.ALPHA), predicted)},
+    finite = np.isfinite(found).all(axis=2) & np.isfinite(expected)[:, None]
+    with np.errstate(invalid="ignore"):
+        mean = np.where(finite, (found - expected[:, None, None]).mean(axis=2), np.nan)
+        spread = np.where(finite, found.std(axis=2, ddof=1), np.nan)
+    reach = float(stdtrit(seeds - 1, (1.0 + confidence) / 2.0)) * spread / np.sqrt(seeds)
+    by = (DRAWS, names.ALPHA)
+    columns: Variables = {"coverage_sd_predicted": (by, predicted)}
+    for place, name in enumerate(_MEASURES):
+        columns |= {
+            name: ((DRAWS, SEED, names.ALPHA), found[place]),
+            f"expected_{name}": ((names.ALPHA,), expected[place]),
+            f"{name}_difference": (by, mean[place]),
+            f"{name}_difference_low": (by, (mean - reach)[place]),
+            f"{name}_difference_high": (by, (mean + reach)[place]),
+            f"{name}_sd": (by, spread[place]),
+        }
+    return xr.Dataset(
+        columns,
         coords={
             DRAWS: np.array([int(m) for m in draws]),
             SEED: seed + np.arange(seeds),
@@ -153,32 +170,6 @@ def monte_carlo_error(
             "split_seed": seed,
         },
     )
-    for place, name in enumerate(_MEASURES):
-        result = result.assign(_compared(name, found[place], expected[place], confidence))
-    return result
-
-
-def _compared(
-    name: str, values: Doubles, expected: Doubles, confidence: float
-) -> dict[str, tuple[tuple[str, ...], Doubles]]:
-    """Return what one measure is, how it varies over seeds, and how far it is from the expected."""
-    by = (DRAWS, names.ALPHA)
-    from scipy.special import stdtrit
-
-    finite = np.isfinite(values).all(axis=1) & np.isfinite(expected)
-    with np.errstate(invalid="ignore"):
-        mean = np.where(finite, (values - expected).mean(axis=1), np.nan)
-        spread = np.where(finite, values.std(axis=1, ddof=1), np.nan)
-    seeds = values.shape[1]
-    reach = float(stdtrit(seeds - 1, (1.0 + confidence) / 2.0)) * spread / np.sqrt(seeds)
-    return {
-        name: ((DRAWS, SEED, names.ALPHA), values),
-        f"expected_{name}": ((names.ALPHA,), expected),
-        f"{name}_difference": (by, mean),
-        f"{name}_difference_low": (by, mean - reach),
-        f"{name}_difference_high": (by, mean + reach),
-        f"{name}_sd": (by, spread),
-    }
 
 
 def leave_one_annotator_out(
@@ -211,7 +202,7 @@ def leave_one_annotator_out(
     aggregator, calibrator, score, combiner
         See `plausibly.calibrate`.
     annotators : sequence of str, optional
-        Whom to leave out, in turn; by default everybody with a response.
+        Annotators to leave out, one at a time; by default all with a response.
     folds : int
         Examples are cut into so many parts; sets for one part are calibrated on the others.
     group : str, optional
@@ -232,7 +223,7 @@ def leave_one_annotator_out(
         sets cover of what the others said of the same examples, where there are others. Overall,
         (alpha): `overall_mean`, ``*_low``, ``*_high`` and `others_overall_mean`, over examples;
         `example_covered`, (example, alpha), the mean over the annotators of one example, NaN where
-        nobody of them was left out.
+        none of them was left out.
 
     Raises
     ------
@@ -252,7 +243,7 @@ def leave_one_annotator_out(
     Where the annotators of an example are exchangeable, who answers does not depend on the example,
     and the aggregator is linear in responses (`label-frequency`, `label-set`),
     ``E[lambda^q | x] = E[lambda^(-q) | x]``: the overall coverage is then at least 1 - alpha on
-    average. It shows nothing about the truth, nor about annotators of another pool. One who lies
+    average. It shows nothing about the truth, nor about annotators of another pool. An annotator
     below 1 - alpha may have answered harder examples: `others_mean` tells, on the same ones.
     Intervals are of each annotator alone, given the predictors.
     """
@@ -260,16 +251,16 @@ def leave_one_annotator_out(
     exact = [float(alpha) for alpha in read_alphas(alphas)]
     model = validate.check_predictions(predictions)
     table = check_table(annotations)
-    everybody = inputs.as_plausibilities(aggregate(table, aggregator, seed=seed))
-    model, _ = inputs.matched(model, everybody, only_common, other="annotations")
+    whole = inputs.as_plausibilities(aggregate(table, aggregator, seed=seed))
+    model, _ = inputs.matched(model, whole, only_common, other="annotations")
     table = select(table, example=model[names.EXAMPLE].values)
-    asked = _asked(table, annotators)
+    left_out = _answering(table, annotators)
     groups = None if group is None else inputs.example_values(group, (model,))
     hashes = hash_names(model[names.EXAMPLE].values)
     part, typed = _parts(hashes, groups, folds, seed), inputs.as_typed(alphas)
     # Single answers are aggregated by the default of their kind, if there is one.
     alone = None if table.attrs[names.KIND] in DEFAULT_AGGREGATORS else aggregator
-    covered = np.full((len(asked), len(hashes), len(exact)), np.nan)
+    covered = np.full((len(left_out), len(hashes), len(exact)), np.nan)
     others = np.full_like(covered, np.nan)
 
     def measure(place: int, own: xr.DataArray, rest: xr.DataArray) -> None:
@@ -299,18 +290,18 @@ def leave_one_annotator_out(
                     plane[shared], rest_lam[rest_rows[both]]
                 )
 
+    every = name_texts(table[names.ANNOTATOR].values)
     with ticking(progress, "leaving annotators out") as tick:
-        for place, name in enumerate(asked):
+        for place, name in enumerate(left_out):
             own = aggregate(select(table, annotator=[name]), alone, unanswered="drop")
-            code = name_texts(table[names.ANNOTATOR].values).index(name)
-            kept = np.flatnonzero(table[names.RESPONSE_ANNOTATOR].values != code)
+            kept = np.flatnonzero(table[names.RESPONSE_ANNOTATOR].values != every.index(name))
             others_only = Rows.of(table).take(kept)
             rest = aggregate(others_only, aggregator, seed=seed, unanswered="drop")
             with warnings.catch_warnings():
                 if place:  # every calibration warns of the same: once is enough
                     warnings.simplefilter("ignore", PlausiblyWarning)
                 measure(place, own, rest)
-            tick(place + 1, len(asked))
+            tick(place + 1, len(left_out))
 
     # Rows in the order of their keys, so that no sum depends on the caller's order.
     order = inputs.drawn_order(hashes, seed)
@@ -337,7 +328,7 @@ def leave_one_annotator_out(
             "example_covered": ((names.EXAMPLE, names.ALPHA), mean_covered),
         },
         coords={
-            names.ANNOTATOR: text_array(asked),
+            names.ANNOTATOR: text_array(left_out),
             names.ALPHA: exact,
             names.EXAMPLE: model[names.EXAMPLE].values,
         },
@@ -353,38 +344,38 @@ def _lined_up(lam: xr.DataArray, predictions: xr.DataArray) -> tuple[Ints, Float
     return positions(name_texts(dense[names.EXAMPLE].values), examples), dense.values
 
 
-def _asked(table: xr.Dataset, wanted: Sequence[str] | None) -> list[str]:
-    """Return whom to leave out: known annotators with a response, in the order of the table."""
+def _answering(table: xr.Dataset, wanted: Sequence[str] | None) -> list[str]:
+    """Return the annotators to leave out: known ones with a response, in the order of the table."""
     every = name_texts(table[names.ANNOTATOR].values)
     codes = np.unique(table[names.RESPONSE_ANNOTATOR].values)
     there = [every[code] for code in codes[codes >= 0]]
-    asked = there if wanted is None else name_texts(wanted)
-    lost = not_among(asked, there)
+    left_out = there if wanted is None else name_texts(wanted)
+    lost = not_among(left_out, there)
     if lost or not there:
-        unknown = f"{counted(table.sizes[names.RESPONSE])} responses of unknown annotators"
+        expected, got, do = f"some of {listed(there)}", listed(lost), "annotators=None for all"
+        if not there:
+            expected = "an annotator for each answer, or some"
+            got = f"{counted(table.sizes[names.RESPONSE])} responses of unknown annotators"
+            do = "read a file of single answers, not counts"
         raise InputError(
             "annotators-unknown",
             "the annotators to leave out have no answer",
-            expected=f"some of {listed(there)}"
-            if there
-            else "an annotator for each answer, or some",
-            got=listed(lost) if there else unknown,
-            do="annotators=None for all" if there else "read a file of single answers, not counts",
+            expected=expected,
+            got=got,
+            do=do,
             whose="annotations",
             details={"annotators": lost},
         )
-    return asked
+    return left_out
 
 
 def _parts(hashes: Hashes, groups: Values | None, folds: int, seed: int) -> Ints:
     """Return the part of each example, 0 to `folds` - 1; whole groups, in the order of keys."""
     keys = Keys(seed).child("left-out-annotator")
     unit, member = units_of(hashes, groups)
-    units = len(unit)
+    units, noun = len(unit), "examples" if groups is None else "groups"
     if not 2 <= folds <= units:
-        expected = (
-            f"2 to {counted(units)}, the number of {'examples' if groups is None else 'groups'}"
-        )
+        expected = f"2 to {counted(units)}, the number of {noun}"
         raise out_of_range("folds", folds, expected=expected, do="folds=2")
     part = np.empty(units, dtype=np.int64)
     part[np.lexsort((unit, keys.uniform(unit)[:, 0]))] = np.arange(units) * folds // units

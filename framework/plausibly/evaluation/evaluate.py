@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Iterator, Sequence
 from typing import Literal, TypeAlias
@@ -75,18 +74,24 @@ class Evaluation(Result):
         return self.data[f"{SET_SIZE}_mean"]
 
     def summary(self) -> list[str]:
-        """Return the lines that `print` shows: at most 25."""
-        return self.lines() if len(planes(self.data)) == 1 else _overview(self.data)
+        every = planes(self.data)
+        if len(every) == 1:
+            return self.lines()
+        shown = every[:MOST_GROUPS]
+        lines = [head_line("", self.data, "examples", "coverage", "set size")]
+        rows = [_figure(plane, AGGREGATED, f"alpha {alpha_of(plane):g}") for plane in shown]
+        lines += [line for one in rows for line in one.line()]
+        if any(one.rough for one in rows):
+            lines.append(f"* a rough interval: {ROUGHNESS}")
+        for plane in shown:
+            lines += wrapped(_verdict(plane, short=True), f"alpha {alpha_of(plane):g}")
+        rest = len(every) - len(shown)
+        return [*lines, *([f"{rest} more values of alpha in data"] if rest else [])]
 
     def block(self, plane: xr.Dataset) -> list[str]:
-        """Return the lines of text at one alpha."""
         alpha = alpha_of(plane)
-        whole = [
-            _figure(plane, quantity, title)
-            for quantity, title in QUANTITIES.items()
-            if f"{quantity}_mean" in plane
-        ]
-        tables = [("", whole)]
+        there = [(name, title) for name, title in QUANTITIES.items() if f"{name}_mean" in plane]
+        tables = [("", [_figure(plane, *one) for one in there])]
         if "by" in plane.attrs:
             title = f"by {plane.attrs['by']}"
             groups = _parts(plane, str(plane.attrs["by"]), _GROUP, "  ")
@@ -131,14 +136,13 @@ class Evaluation(Result):
         return "\n".join(_verdict(plane) for plane in planes(self.data))
 
     def to_json(self) -> dict[str, object]:
-        """Return plain data, for programs; figures that do not exist are None."""
         attributes = self.attrs
         attributes.pop(GUARANTEES, None)  # each result has its own
-        if names.LEFT_OUT in attributes:
-            attributes[names.LEFT_OUT] = read_left_out(self.data.attrs)
+        left_out = {names.LEFT_OUT: read_left_out(self.data.attrs)}
         return {
             "n": int(self.data["n"]),
             **attributes,
+            **(left_out if names.LEFT_OUT in attributes else {}),
             "results": [_as_data(plane) for plane in planes(self.data)],
         }
 
@@ -268,12 +272,11 @@ def _shares(prepared: EvaluationInputs) -> Doubles | None:
     """Return the guaranteed share of the plausibilities at each alpha, where there is one."""
     if names.ALPHA not in prepared.sets.coords:
         return None
-    shares = {float(one.alpha): one.share for one in prepared.promises if one.share is not None}
-    alphas = np.atleast_1d(prepared.sets[names.ALPHA].values)
-    wanted = [shares.get(float(alpha)) for alpha in alphas]
+    shares = {float(one.alpha): one.share for one in inputs.promises_of(prepared.attrs)}
+    wanted = [shares.get(float(one)) for one in np.atleast_1d(prepared.sets[names.ALPHA].values)]
     if not wanted or None in wanted:
         return None
-    return np.array([float(share) for share in wanted if share is not None]) - _SLACK
+    return np.array(wanted, dtype=np.float64) - _SLACK
 
 
 def _guaranteed(
@@ -283,30 +286,27 @@ def _guaranteed(
     groups: tuple[NDArray[np.generic], Ints] | None,
 ) -> xr.Dataset:
     """Return the guaranteed mean, measured: of each group or label, or of new clusters."""
-    promise = prepared.promises[0] if prepared.promises else None
+    promise = next(iter(inputs.promises_of(prepared.attrs)), None)
     name = "" if promise is None else COVERAGE.get(promise.target, "")
     if promise is None or not (promise.by or promise.cluster) or name not in outcomes:
         return xr.Dataset()
-    units = None
+    by_label, averaging, units = promise.by == BY_LABEL, prepared.averaging, None
     if promise.cluster:
-        units = inputs.known_values(promise.cluster, prepared.arrays)
-    in_chunks = is_lazy(prepared.sets) or prepared.plausibilities.in_chunks
-    by_label = promise.by == BY_LABEL
-    unknown = in_chunks if by_label else promise.by not in ("", by)
-    if unknown or (promise.cluster and units is None):
-        return xr.Dataset()
-    averaging = prepared.averaging
-    if units is not None:
-        units = inputs.codes_of(units[prepared.order])[1]
+        values = inputs.known_values(promise.cluster, prepared.arrays)
+        if values is None:
+            return xr.Dataset()
+        units = inputs.codes_of(values[prepared.order])[1]
         averaging = attrs.evolve(averaging, clusters=units)
+    in_chunks = is_lazy(prepared.sets) or prepared.plausibilities.in_chunks
+    if in_chunks if by_label else promise.by not in ("", by):
+        return xr.Dataset()
 
     def cells() -> Iterator[tuple[str, Doubles, Sequence[Doubles]]]:
         """Yield each group or label with the weights of its examples, one outcome per alpha."""
         columns = list(outcomes[name].T)
         if by_label:
-            votes = None
-            if promise.target == "voted":
-                votes = prepared.weights.argmax()[prepared.order]
+            voted = promise.target == "voted"
+            votes = prepared.weights.argmax()[prepared.order] if voted else None
             for code, (lam, held) in enumerate(prepared.columns()):
                 yield prepared.labels[code], lam if votes is None else (votes == code) * 1.0, held
         elif groups is not None and promise.by:
@@ -325,21 +325,15 @@ def _guaranteed(
             sizes = np.bincount(units, weights=weights)[units]
             weights = np.divide(weights, sizes, out=np.zeros(len(sizes)), where=sizes > 0)
         rows.append([averaging.interval(one, weights, among=among) for one in columns])
-    found = np.array(rows, dtype=object)
-    found = found if averaging.alpha_dims else found[..., 0]
-    dims = [CELL] if promise.by else []
-    return xr.Dataset(
+    found = xr.Dataset(
         {
-            f"{GUARANTEED}_n": (dims, counts if dims else counts[0]),
-            **intervals.variables(
-                GUARANTEED,
-                found if dims else found[0],
-                [*dims, *averaging.alpha_dims],
-                (*ENDS, ROUGH),
-            ),
+            f"{GUARANTEED}_n": (CELL, counts),
+            **intervals.variables(GUARANTEED, rows, (CELL, names.ALPHA), (*ENDS, ROUGH)),
         },
-        coords={CELL: text_array(titles)} if dims else None,
+        coords={CELL: text_array(titles)},
     )
+    kept = {CELL: promise.by, names.ALPHA: averaging.alpha_dims}
+    return found.isel({dim: 0 for dim, there in kept.items() if not there}, drop=True)
 
 
 # ---- the table, the verdict, and JSON
@@ -351,8 +345,7 @@ QUANTITIES = {
     "mass_coverage": "enough answers",
 }
 Standing: TypeAlias = Literal["vacuous", "kept", "in line", "short", "broken"]
-_WORST: tuple[Standing, ...] = ("broken", "short", "in line", "kept")
-_AGAINST: dict[Standing, str] = {
+_AGAINST: dict[Standing, str] = {  # the worst first
     "broken": "below the guarantee",
     "short": "below the guarantee",
     "in line": "consistent with the guarantee",
@@ -384,9 +377,8 @@ class Figure:
 
 def _figure(plane: xr.Dataset, quantity: str, title: str, prefix: str = "") -> Figure:
     """Return one figure of a plane without other dims."""
-    guaranteed = prefix == GUARANTEED
-    size = math.nan if guaranteed else float(plane[f"{prefix}{SET_SIZE}_mean"])
-    n = int(plane[f"{GUARANTEED}_n" if guaranteed else f"{prefix}n"])
+    size = float(plane.get(f"{prefix}{SET_SIZE}_mean", math.nan))
+    n = int(plane[f"{GUARANTEED}_n" if prefix == GUARANTEED else f"{prefix}n"])
     rough = bool(plane.get(f"{prefix}{quantity}_{ROUGH}", False))
     return Figure(title, n, *figures(plane, f"{prefix}{quantity}"), size, rough)
 
@@ -398,25 +390,10 @@ def _parts(plane: xr.Dataset, dim: str, prefix: str, indent: str = "") -> list[F
 
 
 def _promise(plane: xr.Dataset) -> Guarantee | None:
-    stated = [Guarantee.from_json(one) for one in json.loads(plane.attrs.get(GUARANTEES, "[]"))]
-    alpha = alpha_of(plane)
+    stated, alpha = inputs.promises_of(plane.attrs), alpha_of(plane)
     if alpha is None:
         return stated[0] if len(stated) == 1 else None
     return next((promise for promise in stated if float(promise.alpha) == alpha), None)
-
-
-def _overview(data: xr.Dataset) -> list[str]:
-    """Return the lines of several alphas: main figures and verdict of each."""
-    shown = planes(data)[:MOST_GROUPS]
-    lines = [head_line("", data, "examples", "coverage", "set size")]
-    rows = [_figure(plane, AGGREGATED, f"alpha {alpha_of(plane):g}") for plane in shown]
-    lines += [line for one in rows for line in one.line()]
-    if any(one.rough for one in rows):
-        lines.append(f"* a rough interval: {ROUGHNESS}")
-    for plane in shown:
-        lines += wrapped(_verdict(plane, short=True), f"alpha {alpha_of(plane):g}")
-    rest = len(planes(data)) - len(shown)
-    return [*lines, *([f"{rest} more values of alpha in data"] if rest else [])]
 
 
 def _verdict(plane: xr.Dataset, *, short: bool = False) -> str:
@@ -484,78 +461,57 @@ def judgement(evaluation: xr.Dataset | Evaluation, promise: Guarantee) -> Judgem
     if not promise.by and not promise.cluster:
         cells = [_figure(plane, COVERAGE[promise.target], "")]
     elif f"{GUARANTEED}_mean" not in plane:
-        return Judgement(None, None, _not_checked(promise, str(plane.attrs.get("by", ""))))
+        how = f"for {promise.per}: load() the sets to check it"
+        if promise.by not in ("", BY_LABEL, plane.attrs.get("by", "")):
+            how = f'for {promise.per} (by="{promise.by}")'
+        elif promise.cluster:
+            new = f'"{promise.cluster}"'
+            how = f"for a new {new}, and the examples have no coordinate {new}"
+        return Judgement(None, None, f"not checked, as the guarantee is {how}")
     else:
-        parts = each(plane, CELL) if CELL in plane.dims else [plane]
-        titles = [str(part[CELL].item()) if CELL in part.coords else "" for part in parts]
-        cells = [
-            _figure(one, "", title, GUARANTEED) for one, title in zip(parts, titles, strict=True)
-        ]
+        cells = [_figure(one, "", title, GUARANTEED) for title, one in _cells(plane)]
     there = [cell for cell in cells if not math.isnan(cell.mean)]
     if not there:
         return Judgement(None, None, "not checked, without test examples")
     sizes = dict(promise.groups) or {"": promise.has}
+    level = float(promise.level or 0)
 
     def standing(cell: Figure) -> Standing:
-        return _standing(promise, cell, sizes.get(cell.title, 0), len(there))
+        """Return how one of the measured coverages compares with the level of the guarantee."""
+        from scipy.special import ndtr, ndtri
 
-    worst = min(there, key=lambda cell: (_WORST.index(standing(cell)), cell.high))
-    stands = standing(worst)
-    words = _AGAINST[stands]
-    if not promise.by:
-        return Judgement(stands, worst, words, _remark(stands, worst, promise.has))
-    wide = max(there, key=lambda cell: cell.high - cell.low)
-    below = sum(standing(cell) in ("broken", "short") for cell in there)
-    between = ends(worst.low, worst.high)
-    groups = "labels" if promise.by == BY_LABEL else f'values of "{promise.by}"'
-    many = f"{counted(below)} of {counted(len(there))}" if below else f"all {counted(len(there))}"
-    words += f" for {many} {groups} (lowest: {worst.title}, {decimal(worst.mean)}, {between})"
-    remark = _remark(stands, worst if below else wide, sizes.get(worst.title, 0))
+        if cell.low >= level - _ROUNDING:
+            return "kept"
+        if cell.high >= level - _ROUNDING:
+            return "in line"
+        spread, has = 0.0, sizes.get(cell.title, 0)
+        if promise.confidence is None and has:
+            # Two deviations for one coverage, and as unlikely a distance for the lowest of several.
+            times = 2.0 if len(there) == 1 else -float(ndtri(ndtr(-2.0) / len(there)))
+            spread = times * math.sqrt(float(promise.alpha * (1 - promise.alpha)) / has)
+        return "short" if cell.high + spread >= level else "broken"
+
+    worst = min(there, key=lambda cell: (list(_AGAINST).index(standing(cell)), cell.high))
+    stands, remark = standing(worst), ""
+    words, count = _AGAINST[stands], counted(len(there))
+    if promise.by:
+        below = sum(standing(cell) in ("broken", "short") for cell in there)
+        many = f"{counted(below)} of {count}" if below else f"all {count}"
+        groups = "labels" if promise.by == BY_LABEL else f'values of "{promise.by}"'
+        lowest = f"{worst.title}, {decimal(worst.mean)}, {ends(worst.low, worst.high)}"
+        words += f" for {many} {groups} (lowest: {lowest})"
+    if stands == "short":
+        remark = (
+            f", by no more than calibrations of {sizes.get(worst.title, 0):,.4g} examples vary; "
+            "the guarantee is for their average"
+        )
+    elif stands == "in line" and max(cell.high - cell.low for cell in there) > _WIDE:
+        remark = "; too few examples to tell"
+    elif stands == "broken":
+        remark = "; these examples may differ from the calibration set"
     if len(there) < len(cells):
         remark += f"; {counted(len(cells) - len(there))} without test examples"
     return Judgement(stands, worst, words, remark)
-
-
-def _standing(promise: Guarantee, covered: Figure, has: float, among: int) -> Standing:
-    """Return how one of `among` measured coverages compares with the level of a guarantee."""
-    from scipy.special import ndtr, ndtri
-
-    level = float(promise.level or 0)
-    if covered.low >= level - _ROUNDING:
-        return "kept"
-    if covered.high >= level - _ROUNDING:
-        return "in line"
-    spread = 0.0
-    if promise.confidence is None and has:
-        # Two deviations for one coverage, and as unlikely a distance for the lowest of several.
-        times = 2.0 if among == 1 else -float(ndtri(ndtr(-2.0) / among))
-        spread = times * math.sqrt(float(promise.alpha * (1 - promise.alpha)) / has)
-    return "short" if covered.high + spread >= level else "broken"
-
-
-def _remark(stands: Standing, covered: Figure, has: float) -> str:
-    if stands == "short":
-        return (
-            f", by no more than calibrations of {has:,.4g} examples vary; the guarantee is for "
-            "their average"
-        )
-    if stands == "in line" and covered.high - covered.low > _WIDE:
-        return "; too few examples to tell"
-    if stands == "broken":
-        return "; these examples may differ from the calibration set"
-    return ""
-
-
-def _not_checked(promise: Guarantee, by: str) -> str:
-    """Return that a guarantee was not checked, and what would check it."""
-    if promise.by not in ("", BY_LABEL, by):
-        return f'not checked, as the guarantee is for {promise.per} (by="{promise.by}")'
-    if promise.cluster:
-        return (
-            f'not checked, as the guarantee is for a new "{promise.cluster}", and the examples '
-            f'have no coordinate "{promise.cluster}"'
-        )
-    return f"not checked, as the guarantee is for {promise.per}: load() the sets to check it"
 
 
 def _lowest(plane: xr.Dataset, level: float) -> str:
@@ -581,8 +537,14 @@ def _lowest(plane: xr.Dataset, level: float) -> str:
     return text
 
 
+def _cells(plane: xr.Dataset) -> list[tuple[str, xr.Dataset]]:
+    """Return the part of each group or label of a guarantee, with its name; else the whole."""
+    if CELL not in plane.dims:
+        return [("", plane)]
+    return [(str(part[CELL].item()), part) for part in each(plane, CELL)]
+
+
 def _as_data(plane: xr.Dataset) -> dict[str, object]:
-    """Return the averages at one alpha as plain data."""
     promise = _promise(plane)
     result: dict[str, object] = {"alpha": alpha_of(plane), **_figures(plane, "")}
     result["strata"] = _by(plane, AMBIGUITY, _STRATUM)
@@ -590,27 +552,24 @@ def _as_data(plane: xr.Dataset) -> dict[str, object]:
         result["groups"] = _by(plane, str(plane.attrs["by"]), _GROUP)
     result["guarantee"] = None if promise is None else promise.to_json()
     if f"{GUARANTEED}_mean" in plane:
-        cells = each(plane, CELL) if CELL in plane.dims else [plane]
         result[GUARANTEED] = [
             {
-                **({"cell": part[CELL].item()} if CELL in part.coords else {}),
+                **({"cell": title} if CELL in plane.dims else {}),
                 **_ends(part, GUARANTEED, ("n", *ENDS)),
             }
-            for part in cells
+            for title, part in _cells(plane)
         ]
     result["verdict"] = _verdict(plane)
     return result
 
 
 def _figures(part: xr.Dataset, prefix: str) -> dict[str, object]:
-    found: dict[str, object] = {
-        quantity: _ends(part, f"{prefix}{quantity}")
-        for quantity in (*QUANTITIES, SET_SIZE)
-        if f"{prefix}{quantity}_mean" in part
+    there = [name for name in (*QUANTITIES, SET_SIZE) if f"{prefix}{name}_mean" in part]
+    shares = ("share_empty", "share_singleton")
+    return {
+        **{name: _ends(part, f"{prefix}{name}") for name in there},
+        **{share: number(part[f"{prefix}{share}"]) for share in shares},
     }
-    for share in ("share_empty", "share_singleton"):
-        found[share] = number(part[f"{prefix}{share}"])
-    return found
 
 
 def _ends(part: xr.Dataset, name: str, wanted: Sequence[str] = ENDS) -> dict[str, float | None]:

@@ -19,11 +19,7 @@ from plausibly.evaluation import inputs
 from plausibly.evaluation.ambiguity import largest
 from plausibly.evaluation.evaluate import STRATA_FROM, merged
 from plausibly.evaluation.inputs import EvaluationInputs, prepare
-from plausibly.evaluation.intervals import (
-    Doubles,
-    IntervalMethod,
-    groups_of,
-)
+from plausibly.evaluation.intervals import Doubles, IntervalMethod, groups_of
 from plausibly.evaluation.result import (
     AGGREGATED,
     MOST_GROUPS,
@@ -107,7 +103,7 @@ def coverage_by(
 
 
 @attrs.frozen
-class ByLabel:
+class ByLabel(Grouper):
     """Group by label: the share of its plausibility that the sets cover.
 
     Parameters
@@ -130,7 +126,6 @@ class ByLabel:
     simultaneous: bool = attrs.field(default=False, kw_only=True)
 
     def measure(self, prepared: EvaluationInputs, ties: Ties) -> xr.Dataset:
-        """Return coverage by group."""
         averaging = prepared.averaging
         named = np.array([np.count_nonzero(lam) for lam, _ in prepared.columns()])
         among = max(1, int((named > 0).sum())) if self.simultaneous else 1
@@ -154,7 +149,7 @@ class ByLabel:
 
 
 @attrs.frozen
-class BySetSize:
+class BySetSize(Grouper):
     """Group by the number of labels in the set, which is known of a new example.
 
     Parameters
@@ -178,9 +173,15 @@ class BySetSize:
     starts: Sequence[int] | None = None
 
     def measure(self, prepared: EvaluationInputs, ties: Ties) -> xr.Dataset:
-        """Return coverage by group."""
-        begins = _starts(len(prepared.labels), self.starts)
-        last = [*(begin - 1 for begin in begins[1:]), len(prepared.labels)]
+        most = len(prepared.labels)
+        usual = range(most + 1) if most <= SINGLE_SIZES else RANGES_FROM
+        begins = [begin for begin in usual if begin <= most]
+        if self.starts is not None:
+            starts = _ascending(self.starts, "starts")
+            if any(start != int(start) or not 0 <= start <= most for start in starts):
+                raise _malformed("starts", f"whole numbers from 0 to {most}", listed(self.starts))
+            begins = sorted({0, *map(int, starts)})
+        last = [*(begin - 1 for begin in begins[1:]), most]
         titles = [str(a) if a == b else f"{a}-{b}" for a, b in zip(begins, last, strict=True)]
         outcomes = prepared.outcomes(prepared.measured(ties))
         alone = attrs.evolve(prepared.averaging, alpha_dims=[])
@@ -199,7 +200,7 @@ class BySetSize:
 
 
 @attrs.frozen(eq=False)
-class ByRange:
+class ByRange(Grouper):
     """Group by ranges of a number of each example.
 
     Parameters
@@ -231,22 +232,44 @@ class ByRange:
     quantiles: int | Sequence[float] | None = attrs.field(default=None, kw_only=True)
 
     def measure(self, prepared: EvaluationInputs, ties: Ties) -> xr.Dataset:
-        """Return coverage by group."""
-        values, called = _number_of_each(self.of, prepared)
+        name = self.of if isinstance(self.of, str) else self.of.name
+        called = "values" if name is None else str(name)
+        found = inputs.values_by_name(self.of, prepared.arrays, "values", called)
+        if found.dtype.kind not in "biuf":
+            raise InputError(
+                "strata-of-text",
+                f'"{called}" is text, and strata are ranges of numbers',
+                expected="a number for each example",
+                got=listed(sorted(set(name_texts(found.tolist())))),
+                do=f'groups of equal texts: by="{called}"',
+                whose=called,
+            )
+        values = found.astype(np.float64)
         cuts = _cuts(values, self.edges, self.quantiles)
         codes = np.digitize(values + _SLACK * max(1.0, float(np.abs(values).max())), cuts)
-        outcomes, titles = prepared.outcomes(prepared.measured(ties)), np.array(_titles(cuts))
-        groups = groups_of(codes[prepared.order], len(titles))
-        found = prepared.averaging.grouped(outcomes, groups, titles, dim=STRATUM, count="count")
+        short = [f"{cut:.4g}" for cut in cuts]
+        if len(set(short)) < len(short):
+            short = [repr(cut) for cut in cuts]
+        titles = ["all"]
+        if cuts:
+            between = [f"{a} to {b}" for a, b in pairwise(short)]
+            titles = [f"below {short[0]}", *between, f"{short[-1]} and more"]
+        strata = prepared.averaging.grouped(
+            prepared.outcomes(prepared.measured(ties)),
+            groups_of(codes[prepared.order], len(titles)),
+            np.array(titles),
+            dim=STRATUM,
+            count="count",
+        )
         bounds = [-np.inf, *cuts, np.inf]
-        found = found.assign_coords(
+        strata = strata.assign_coords(
             stratum_from=(STRATUM, bounds[:-1]), stratum_to=(STRATUM, bounds[1:])
         )
-        return merged(prepared.result(of=called, ties=ties), found)
+        return merged(prepared.result(of=called, ties=ties), strata)
 
 
 @attrs.frozen(init=False)
-class ByCoordinate:
+class ByCoordinate(Grouper):
     """Group by the values of coordinates of the examples, and by combinations of them.
 
     Parameters
@@ -282,7 +305,6 @@ class ByCoordinate:
         self.__attrs_init__(coordinates, crossed, at_least)
 
     def measure(self, prepared: EvaluationInputs, ties: Ties) -> xr.Dataset:
-        """Return coverage by group."""
         wanted, least = list(self.coordinates), min(self.crossed, self.at_least)
         unclear = not wanted or len(set(wanted)) < len(wanted)
         if unclear or least < 1:
@@ -295,29 +317,22 @@ class ByCoordinate:
             )
         every = list(_subgroups(prepared, self.coordinates, self.crossed))
         clusters = prepared.averaging.clusters
-        units = [
-            len(rows) if clusters is None else len(np.unique(clusters[rows])) for *_, rows in every
-        ]
+        units = [len(rows if clusters is None else set(clusters[rows])) for *_, rows in every]
         kept = [part for part, size in zip(every, units, strict=True) if size >= self.at_least]
         if not kept:
             noun = "examples" if clusters is None else "clusters"
-            fewer = max(1, self.at_least // 2)
             raise InputError(
                 "subgroups-none",
                 f"no subgroup by {listed(self.coordinates)} has {self.at_least} {noun}",
                 expected=f"{self.at_least} {noun} or more in one subgroup",
                 got=f"at most {max(units)}",
-                do=f"at_least={fewer}, or fewer coordinates",
+                do=f"at_least={max(1, self.at_least // 2)}, or fewer coordinates",
             )
         outcomes = prepared.outcomes(prepared.measured())
         titles, depths, rows = zip(*kept, strict=True)
+        outcomes = {name: outcomes[name] for name in (AGGREGATED, SET_SIZE)}
         found = prepared.averaging.grouped(
-            {name: outcomes[name] for name in (AGGREGATED, SET_SIZE)},
-            rows,
-            text_array(titles),
-            dim=SUBGROUP,
-            count="count",
-            among=len(kept),
+            outcomes, rows, text_array(titles), dim=SUBGROUP, count="count", among=len(kept)
         ).drop_vars(["share_empty", "share_singleton"])
         attributes = prepared.result(
             by=", ".join(self.coordinates),
@@ -327,17 +342,12 @@ class ByCoordinate:
             note=MULTIPLICITY,
         )
         result = merged(attributes, found.assign_coords(depth=(SUBGROUP, list(depths))))
-        high, mean = (
-            result[f"{AGGREGATED}_{end}"].values.reshape(len(kept), -1) for end in ("high", "mean")
-        )
-        lowest = [np.lexsort(pair)[0] for pair in zip(mean.T, high.T, strict=True)]
-        weakest = found[SUBGROUP].values[lowest]
-        result["weakest"] = (prepared.alpha_dims, weakest if prepared.alpha_dims else weakest[0])
-        return result
+        lowest = np.lexsort([found[f"{AGGREGATED}_{end}"].values for end in ("mean", "high")], 0)
+        return result.assign(weakest=(prepared.alpha_dims, found[SUBGROUP].values[lowest[0]]))
 
 
 @attrs.frozen(eq=False)
-class ByRisk:
+class ByRisk(Grouper):
     """Group labels by level of risk: the share of the plausibility that the sets miss.
 
     Parameters
@@ -364,12 +374,10 @@ class ByRisk:
     order: Sequence[object] | None = attrs.field(default=None, kw_only=True)
 
     def measure(self, prepared: EvaluationInputs, ties: Ties) -> xr.Dataset:
-        """Return coverage by group."""
         averaging = prepared.averaging
         levels, codes = in_order(levels_of(self.risk, prepared.labels, prepared.arrays), self.order)
-        risks = None
-        if levels.dtype.kind in "if" and levels.min() >= 0:
-            risks = levels[codes].astype(np.float64)
+        numbers = levels.dtype.kind in "if" and levels.min() >= 0
+        risks = levels[codes].astype(np.float64) if numbers else None
         outside, weights, losses = _outside(prepared, codes, len(levels), risks)
         missed = []
         for mass, row in zip(weights, outside, strict=True):
@@ -390,23 +398,6 @@ class ByRisk:
         most = max(float(risks.max()), np.finfo(np.float64).tiny)
         lost = [averaging.interval(loss, top=most) for loss in losses]
         return found.assign(averaging.variables("risk_missed", lost))
-
-
-def _number_of_each(of: str | xr.DataArray, prepared: EvaluationInputs) -> tuple[Doubles, str]:
-    """Return the number of each example in the caller's order, and what it is called."""
-    name = of if isinstance(of, str) else of.name
-    title = "values" if name is None else str(name)
-    values = inputs.values_by_name(of, prepared.arrays, "values", title)
-    if values.dtype.kind not in "biuf":
-        raise InputError(
-            "strata-of-text",
-            f'"{title}" is text, and strata are ranges of numbers',
-            expected="a number for each example",
-            got=listed(sorted(set(name_texts(values.tolist())))),
-            do=f'groups of equal texts: by="{title}"',
-            whose=title,
-        )
-    return values.astype(np.float64), title
 
 
 def _cuts(
@@ -438,27 +429,6 @@ def _ascending(numbers: Sequence[float], what: str) -> list[float]:
     if any(not a < b for a, b in pairwise(found)) or not np.isfinite(found).all():
         raise _malformed(what, "numbers in ascending order, each once", listed(numbers))
     return found
-
-
-def _starts(labels: int, starts: Sequence[int] | None) -> list[int]:
-    """Return the sizes at which ranges begin; the first is 0."""
-    if starts is None:
-        begins = range(labels + 1) if labels <= SINGLE_SIZES else RANGES_FROM
-        return [begin for begin in begins if begin <= labels]
-    asked = _ascending(starts, "starts")
-    if any(start != int(start) or not 0 <= start <= labels for start in asked):
-        raise _malformed("starts", f"whole numbers from 0 to {labels}", listed(starts))
-    return sorted({0, *(int(start) for start in asked)})
-
-
-def _titles(cuts: Sequence[float]) -> list[str]:
-    if not cuts:
-        return ["all"]
-    short = [f"{cut:.4g}" for cut in cuts]
-    if len(set(short)) < len(short):
-        short = [repr(cut) for cut in cuts]
-    between = [f"{a} to {b}" for a, b in pairwise(short)]
-    return [f"below {short[0]}", *between, f"{short[-1]} and more"]
 
 
 def _malformed(what: str, expected: str, got: str) -> InputError:
@@ -498,7 +468,7 @@ def _outside(
     losses = np.zeros((alphas, n))
     for rows, lam, inside in prepared.blocks():
         for code in range(levels):
-            mine = np.flatnonzero(codes == code)
+            mine = codes == code
             held = lam[:, mine]
             weights[code, rows] = np.minimum(row_sums(held), 1.0)
             for at, plane in enumerate(inside):
@@ -547,20 +517,17 @@ def sorted_coverage(
     prepared = prepare(sets, plausibilities, only_common=only_common)
     first, tied = prepared.measured("first"), prepared.measured("fractional").outcomes
     result = prepared.result(tied_share=float(first.tied.mean()))
-    n = result.attrs["n"]
+    n, alpha_dims = result.attrs["n"], prepared.alpha_dims
+    columns = {
+        AGGREGATED: first.outcomes[AGGREGATED],
+        "voted_coverage": first.outcomes["voted_coverage"],
+        "tied_coverage": tied["voted_coverage"],
+    }
     result = result.assign_coords({SHARE: np.arange(1, n + 1) / n})
-    for name, values in (
-        (AGGREGATED, first.outcomes[AGGREGATED]),
-        ("voted_coverage", first.outcomes["voted_coverage"]),
-        ("tied_coverage", tied["voted_coverage"]),
-    ):
+    for name, values in columns.items():
         found = np.sort(values, axis=0)
-        result[name] = (
-            (SHARE, *prepared.alpha_dims),
-            found if prepared.alpha_dims else found[:, 0],
-        )
-    result["largest_plausibility"] = (SHARE, np.sort(first.largest))
-    return result
+        result[name] = ((SHARE, *alpha_dims), found if alpha_dims else found[:, 0])
+    return result.assign(largest_plausibility=(SHARE, np.sort(first.largest)))
 
 
 # ---- as text
@@ -576,23 +543,25 @@ def describe_coverage(found: xr.Dataset) -> list[str]:
     return lines
 
 
+_SIZE = f"{SET_SIZE}_mean"
+_SIZES = {"0": "empty", "1": "1 label"}
+_MOST_LABELS = 12
+_EXAMPLES = ("examples", "coverage", "set size")
+
+
 def _lines(one: xr.Dataset) -> list[str]:
     if STRATUM in one.dims:
-        title, columns = f"by {one.attrs['of']}", ("examples", "coverage", "set size")
-        head = [head_line(title, one, *columns)]
-        if len(title) > 20:
-            head = [title, head_line("", one, *columns)]
-        return [*head, *_rows(one, STRATUM, AGGREGATED, "count", _SIZE)]
+        return _table(one, STRATUM, f"by {one.attrs['of']}", _EXAMPLES, "count", _SIZE)
     if SIZE in one.dims:
         there = one.isel({SIZE: one["count"].values > 0})
         titles = [_SIZES.get(size, f"{size} labels") for size in map(str, there[SIZE].values)]
-        rows = _rows(there.assign_coords({SIZE: titles}), SIZE, AGGREGATED, "count")
-        return [head_line("by set size", one, "examples", "coverage", ""), *rows]
+        there = there.assign_coords({SIZE: titles})
+        return _table(there, SIZE, "by set size", (*_EXAMPLES[:2], ""), "count")
     if SUBGROUP in one.dims:
         return _subgroup_lines(one)
     if LEVEL in one.dims:
-        head = [head_line(f"by {one.attrs['risk']}", one, "answers", "missed", "of all")]
-        lines = [*head, *_rows(one, LEVEL, "missed", "mass", "mass_share")]
+        columns = ("answers", "missed", "of all")
+        lines = _table(one, LEVEL, f"by {one.attrs['risk']}", columns, "mass", "mass_share")
         if "risk_missed_mean" in one:
             mean, low, high = figures(one, "risk_missed")
             lines.append(f"mean risk per example: {decimal(mean)} ({ends(low, high)})")
@@ -604,18 +573,12 @@ def _lines(one: xr.Dataset) -> list[str]:
     return _label_lines(one)
 
 
-_SIZE = f"{SET_SIZE}_mean"
-_SIZES = {"0": "empty", "1": "1 label"}
-_MOST_LABELS = 12
-
-
 def _subgroup_lines(one: xr.Dataset) -> list[str]:
     """Return the subgroups with the lowest coverage."""
     order = np.lexsort(tuple(one[f"{AGGREGATED}_{end}"].values for end in ("mean", "high")))
     shown = one.isel({SUBGROUP: order[:MOST_GROUPS]})
     count = one.sizes[SUBGROUP]
-    lines = [head_line("by group", one, "examples", "coverage", "set size")]
-    lines += _rows(shown, SUBGROUP, AGGREGATED, "count", _SIZE)
+    lines = _table(shown, SUBGROUP, "by group", _EXAMPLES, "count", _SIZE)
     note = f"Intervals hold for all {counted(count)} groups together."
     if count > MOST_GROUPS:
         note = f"The {MOST_GROUPS} of {counted(count)} groups with the lowest coverage. {note}"
@@ -635,14 +598,19 @@ def _label_lines(one: xr.Dataset) -> list[str]:
         order = np.argsort(named["covered_high"].values, kind="stable")[:_MOST_LABELS]
         title += f": {_MOST_LABELS} of {counted(many)}"
         named = named.isel({names.LABEL: order})
-    lines = [head_line(title, one, "answers", "covered", "in sets")]
-    lines += _rows(named, names.LABEL, "covered", "mass", "in_sets_mean")
+    columns = ("answers", "covered", "in sets")
+    lines = _table(named, names.LABEL, title, columns, "mass", "in_sets_mean")
     return [*lines, *([f"  {counted(silent)} labels without an answer"] if silent else [])]
 
 
-def _rows(one: xr.Dataset, dim: str, figure: str, count: str, last: str = "") -> list[str]:
+def _table(
+    one: xr.Dataset, dim: str, title: str, columns: Sequence[str], count: str, last: str = ""
+) -> list[str]:
     """Return a line per group: its size, a figure with its interval, and one more figure."""
-    lines = []
+    lines = [head_line(title, one, *columns)]
+    if len(title) > 20:
+        lines = [title, head_line("", one, *columns)]
+    figure = AGGREGATED if columns[1] == "coverage" else columns[1]
     for part in each(one, dim):
         size = f"{part[count].item():{',' if count == 'count' else ',.1f'}}"
         end = decimal(float(part[last]), 2 if last == _SIZE else 3) if last else ""

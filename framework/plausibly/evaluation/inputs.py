@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from functools import cached_property
-from typing import Any
+from typing import Any, cast
 
 import attrs
 import numpy as np
@@ -14,19 +13,14 @@ from numpy.typing import NDArray
 
 from plausibly.calibration.alphas import AlphaLike, Alphas
 from plausibly.calibration.coordinates import as_values, coordinates_over, emptiness, group_names
-from plausibly.conformal.aggregate import aggregate, aggregated
+from plausibly.conformal.aggregate import aggregated
 from plausibly.conformal.inputs import FINGERPRINT, GUARANTEES, LABEL_ORDER, OVERLAP
 from plausibly.conformal.predictor import ConformalPredictor
 from plausibly.data import align, names, validate
 from plausibly.data.annotations import is_annotations
 from plausibly.data.names import Named, is_lazy, positions
-from plausibly.data.plausibilities import (
-    Form,
-    Plausibilities,
-    check_plausibilities,
-    mean_over_draws,
-)
-from plausibly.data.states import Labelled, read_left_out, with_left_out
+from plausibly.data.plausibilities import Form, Plausibilities
+from plausibly.data.states import read_left_out, with_left_out
 from plausibly.errors import InputError, counted, listed, warn
 from plausibly.evaluation import intervals
 from plausibly.evaluation.intervals import Averaging, Doubles, IntervalMethod, Measures
@@ -43,29 +37,32 @@ from plausibly.kernels.types import Bools, Floats, Hashes, Ints
 
 @attrs.frozen(eq=False)
 class Targets:
-    """What sets are compared with: plausibilities, numbers that break ties, true labels."""
+    """What sets are compared with: plausibilities, true labels, shares by alpha, and ties."""
 
     plausibilities: Dense = attrs.field(converter=as_stored)
+    true: Ints | None = None
+    shares: Doubles | None = None
+    ties: Ties = "first"
     uniform: Doubles | None = None
     order: Ints | None = None
-    true: Ints | None = None
 
     def __getitem__(self, rows: slice) -> Targets:
-        return Targets(
-            self.plausibilities.take(rows),
-            None if self.uniform is None else self.uniform[rows],
-            self.order,
-            None if self.true is None else self.true[rows],
+        return attrs.evolve(
+            self,
+            plausibilities=self.plausibilities.take(rows),
+            uniform=None if self.uniform is None else self.uniform[rows],
+            true=None if self.true is None else self.true[rows],
         )
 
 
-def measure(values: Bools, targets: Targets, ties: Ties, shares: Doubles | None = None) -> Measures:
+def measure(values: Bools, targets: Targets) -> Measures:
     """Return coverage and size of each set (example, label[, alpha]): (example, alpha), by name."""
     planes, lam = _planes(values), targets.plausibilities
     found = {
         AGGREGATED: [coverage.aggregated(plane, lam) for plane in planes],
         "voted_coverage": [
-            coverage.voted(plane, lam, ties, targets.uniform, targets.order) for plane in planes
+            coverage.voted(plane, lam, targets.ties, targets.uniform, targets.order)
+            for plane in planes
         ],
     }
     if targets.true is not None:
@@ -73,8 +70,8 @@ def measure(values: Bools, targets: Targets, ties: Ties, shares: Doubles | None 
         found["true_coverage"] = [plane[rows, targets.true].astype(np.float64) for plane in planes]
     found[SET_SIZE] = [coverage.sizes(plane).astype(np.float64) for plane in planes]
     measures = {name: np.stack(columns, axis=1) for name, columns in found.items()}
-    if shares is not None:
-        measures["mass_coverage"] = (measures[AGGREGATED] >= shares).astype(np.float64)
+    if targets.shares is not None:
+        measures["mass_coverage"] = (measures[AGGREGATED] >= targets.shares).astype(np.float64)
     return measures
 
 
@@ -97,37 +94,35 @@ class Measured:
     tied: Bools
 
 
-def measured(values: Bools, targets: Targets, ties: Ties, shares: Doubles | None) -> Measured:
+def measured(values: Bools, targets: Targets) -> Measured:
     """Return outcomes and disagreement of sets in memory."""
     lam = targets.plausibilities
     largest = np.asarray(lam.weight.max(axis=1), dtype=np.float64)
-    outcomes = measure(values, targets, ties, shares)
+    outcomes = measure(values, targets)
     return Measured(outcomes=outcomes, largest=largest, tied=coverage.tie_counts(lam) > 1)
 
 
 SETS = "the prediction sets"
 
 
-def as_plausibilities(given: Form) -> xr.DataArray:
+def as_plausibilities(plausibilities: Form) -> xr.DataArray:
     """Return dense plausibilities (example, label), aggregated where these are annotations."""
-    if is_annotations(given):
-        given = aggregate(given)
-    return mean_over_draws(check_plausibilities(given))
+    return read_plausibilities(plausibilities).dense()
 
 
-def read_plausibilities(given: Form, *, in_chunks: bool = False) -> Plausibilities:
+def read_plausibilities(plausibilities: Form, *, in_chunks: bool = False) -> Plausibilities:
     """Return checked plausibilities, aggregated where these are annotations."""
-    if is_annotations(given):
-        return aggregated(given).averaged()
-    if in_chunks and isinstance(given, xr.DataArray) and is_lazy(given):
+    if is_annotations(plausibilities):
+        return aggregated(plausibilities).averaged()
+    if in_chunks and isinstance(plausibilities, xr.DataArray) and is_lazy(plausibilities):
         from plausibly.conformal.chunked import checked_chunks
 
-        return Plausibilities.of(checked_chunks(given))
-    if is_lazy(given):
+        return Plausibilities.of(checked_chunks(plausibilities))
+    if is_lazy(plausibilities):
         from plausibly.conformal.chunked import gathered
 
-        given = gathered(given)
-    return Plausibilities.from_xarray(given).averaged()
+        plausibilities = gathered(plausibilities)
+    return Plausibilities.from_xarray(plausibilities).averaged()
 
 
 def as_sets(sets: object) -> xr.DataArray:
@@ -317,6 +312,12 @@ def true_codes(
 _CARRIED = (GUARANTEES, FINGERPRINT, OVERLAP)
 
 
+def promises_of(attributes: Mapping[str, object]) -> list[Guarantee]:
+    """Return the guarantees that sets carry, one per alpha."""
+    stated = json.loads(str(attributes.get(GUARANTEES, "[]")))
+    return [Guarantee.from_json(one) for one in stated]
+
+
 @attrs.frozen(kw_only=True, eq=False)
 class EvaluationInputs:
     """Sets and plausibilities of the same examples and labels, ready to be measured."""
@@ -367,30 +368,19 @@ class EvaluationInputs:
         """Return a coordinate of the examples in `order`, (example,)."""
         return example_values(name, self.arrays)[self.order]
 
-    @cached_property
-    def promises(self) -> list[Guarantee]:
-        """Guarantees that the sets carry, one per alpha."""
-        stated = json.loads(str(self.attrs.get(GUARANTEES, "[]")))
-        return [Guarantee.from_json(one) for one in stated]
-
-    def targets(self, ties: Ties, true: Ints | None = None) -> Targets:
-        """Return what the sets are compared with; plausibilities in chunks are not among it."""
-        in_chunks = self.plausibilities.in_chunks
-        lam = np.empty((len(self.order), 0)) if in_chunks else self.weights
-        if ties != "random":
-            return Targets(lam, true=true)
-        uniform = Keys(self.seed).child("evaluate/ties").uniform(self.hashes)[:, 0]
-        return Targets(lam, uniform, np.argsort(self.sets[names.LABEL].values), true)
-
     def measured(
-        self, ties: str = "first", true: Ints | None = None, shares: Doubles | None = None
+        self, ties: Ties = "first", true: Ints | None = None, shares: Doubles | None = None
     ) -> Measured:
         """Return coverage and size of each set; arrays in chunks are read in one pass."""
-        policy = check_ties(ties)
-        targets = self.targets(policy, true)
-        if not is_lazy(self.sets) and not self.plausibilities.in_chunks:
-            return measured(self.sets.values, targets, policy, shares)
-        return _in_chunks(self.sets, self.plausibilities.array, targets, policy, shares)
+        in_chunks = self.plausibilities.in_chunks
+        lam = np.empty((len(self.order), 0)) if in_chunks else self.weights
+        uniform, order = None, np.argsort(self.sets[names.LABEL].values)
+        if ties == "random":
+            uniform = Keys(self.seed).child("evaluate/ties").uniform(self.hashes)[:, 0]
+        targets = Targets(lam, true, shares, ties, uniform, order)
+        if not is_lazy(self.sets) and not in_chunks:
+            return measured(self.sets.values, targets)
+        return _in_chunks(self.sets, self.plausibilities.array, targets)
 
     def outcomes(self, measured: Measured) -> Measures:
         """Return outcomes in `order`, ready to be averaged."""
@@ -407,13 +397,7 @@ class EvaluationInputs:
         return found
 
 
-def _in_chunks(
-    sets: xr.DataArray,
-    plausibilities: Form,
-    targets: Targets,
-    ties: Ties,
-    shares: Doubles | None,
-) -> Measured:
+def _in_chunks(sets: xr.DataArray, plausibilities: Form, targets: Targets) -> Measured:
     from plausibly.conformal.chunks import chunks_of, each_chunk, whole_rows
 
     if is_lazy(sets):
@@ -429,8 +413,7 @@ def _in_chunks(
 
     def of_chunk(values: Bools, *read: Any) -> Measured:  # Any: plausibilities, then targets
         *lam, some = read
-        here = attrs.evolve(some, plausibilities=lam[0]) if lam else some
-        return measured(values, here, ties, shares)
+        return measured(values, attrs.evolve(some, plausibilities=lam[0]) if lam else some)
 
     asks = [(chunk, targets[chunk.start : chunk.stop]) for chunk in chunks_of(sets)]
     dask = require("dask", extra="dask", whose="an array in chunks")
@@ -497,31 +480,30 @@ def drawn_order(hashes: Hashes, seed: int) -> NDArray[np.intp]:
 
 def matched(
     first: xr.DataArray,
-    given: Labelled,
+    second: xr.DataArray,
     only_common: bool = False,
-    source: str = "predictions",
     other: str = "plausibilities",
-) -> tuple[xr.DataArray, Labelled]:
-    """Return both arrays for the same labels and examples, in the order of the first."""
-    labels = names.name_texts(first[names.LABEL].values)
-    given = align.match_labels(given, labels, whose=other, other=source)
-    return align.match_examples(first, given, only_common=only_common, whose=source, other=other)
+) -> tuple[xr.DataArray, xr.DataArray]:
+    """Return predictions and a dense array of the same labels and examples, in their order."""
+    record = Plausibilities.of(second)
+    first, record = matched_with(first, record, only_common, other=other)
+    return first, cast("xr.DataArray", record.array)
 
 
 def matched_with(
     first: xr.DataArray,
-    given: Plausibilities,
+    second: Plausibilities,
     only_common: bool = False,
     source: str = "predictions",
     other: str = "plausibilities",
 ) -> tuple[xr.DataArray, Plausibilities]:
     """Return an array and plausibilities of the same labels and examples, in its order."""
     here = Named.of(first)
-    given = align.with_labels(given, here.labels.texts, whose=other, other=source)
-    here, given = align.same_examples(
-        here, given, only_common=only_common, whose=source, other=other
+    second = align.with_labels(second, here.labels.texts, whose=other, other=source)
+    here, second = align.same_examples(
+        here, second, only_common=only_common, whose=source, other=other
     )
-    return here.array, given
+    return here.array, second
 
 
 def with_groups(
@@ -536,8 +518,8 @@ def with_groups(
 
 def as_typed(alphas: Alphas) -> list[AlphaLike]:
     """Return alphas as they were given, so that what is said of them names them in the same way."""
-    given: list[AlphaLike] = np.asarray(alphas, dtype=object).ravel().tolist()
-    return given
+    typed: list[AlphaLike] = np.asarray(alphas, dtype=object).ravel().tolist()
+    return typed
 
 
 def warn_of_overlap(overlap: int, examples: int, *, source: str, stacklevel: int) -> None:

@@ -148,6 +148,8 @@ def _bounds(
     shares: Doubles, weights: Doubles, mean: float, codes: Ints, method: IntervalMethod, miss: float
 ) -> tuple[float, float, bool]:
     """Return both ends for the weighted mean of shares in [0, 1], and whether they are rough."""
+    from scipy.special import ndtri, stdtrit
+
     _, first, code, members = np.unique(
         codes, return_index=True, return_inverse=True, return_counts=True
     )
@@ -162,8 +164,9 @@ def _bounds(
     rough = len(members) < len(shares) and (units < _FEW or few)
     if method == "betting":
         order = np.argsort(first)
-        means = np.bincount(code, weights=weights * shares) / by_cluster
-        return *_betting(means[order], miss, (by_cluster / members)[order]), False
+        means = (np.bincount(code, weights=weights * shares) / by_cluster)[order]
+        bets = (by_cluster / members)[order]
+        return _betting_low(means, bets, miss), 1.0 - _betting_low(1.0 - means, bets, miss), False
     if units < 2.0:
         return *_kullback_leibler(mean, units, miss), rough
     alone = units == len(shares)
@@ -174,31 +177,24 @@ def _bounds(
     # A large cluster draws the mean to itself; the jackknife compares it with that of the others.
     variance = float(np.square(sums / (1.0 - by_cluster / total)).sum()) / total**2
     binary = bool((np.minimum(shares, 1.0 - shares) <= _SAME).all())
+    student = float(stdtrit(units - 1.0, 1.0 - miss / 2.0))
     if method == "wilson" or (method == "auto" and (binary or few)):
         effective = units
         if not alone and not alike:
             most = total**2 / float(np.square(weights).sum())
             effective = min(most, mean * (1.0 - mean) / variance)
-        return *_wilson(mean, effective, None if alone else units - 1.0, miss), rough
+        quantile = float(ndtri(1.0 - miss / 2.0)) if alone else student
+        return *_wilson(mean, effective, quantile), rough
     if alike:
         return *_kullback_leibler(mean, units, miss), rough
     if alone:  # Student's t, which the jackknife widens by a hair
         variance *= (units - 1.0) / units
-    reach = _student(units - 1.0, miss) * math.sqrt(variance)
+    reach = student * math.sqrt(variance)
     return mean - reach, mean + reach, rough
 
 
-def _student(freedom: float, miss: float) -> float:
-    from scipy.special import stdtrit
-
-    return float(stdtrit(freedom, 1.0 - miss / 2.0))
-
-
-def _wilson(mean: float, size: float, freedom: float | None, miss: float) -> tuple[float, float]:
+def _wilson(mean: float, size: float, quantile: float) -> tuple[float, float]:
     """Return the score interval of Wilson (1927) for `size` independent outcomes."""
-    from scipy.special import ndtri
-
-    quantile = float(ndtri(1.0 - miss / 2.0)) if freedom is None else _student(freedom, miss)
     square = quantile**2 / size
     middle = (mean + square / 2.0) / (1.0 + square)
     reach = math.sqrt(mean * (1.0 - mean) * square + square**2 / 4.0) / (1.0 + square)
@@ -210,20 +206,13 @@ def _kullback_leibler(mean: float, units: float, miss: float) -> tuple[float, fl
     budget = math.log(2.0 / miss) / units
 
     def outside(candidate: float) -> bool:
-        return _divergence(mean, candidate) > budget
+        pairs = ((mean, candidate), (1.0 - mean, 1.0 - candidate))
+        terms = (p * math.log(p / q) if q > 0.0 else math.inf for p, q in pairs if p > 0.0)
+        return sum(terms) > budget
 
     low = 0.0 if mean == 0.0 else _bisect(outside, 0.0, mean)
     high = 1.0 if mean == 1.0 else 1.0 - _bisect(lambda rest: outside(1.0 - rest), 0.0, 1.0 - mean)
     return low, high
-
-
-def _divergence(mean: float, candidate: float) -> float:
-    """Return the Kullback-Leibler divergence of two coins."""
-    total = 0.0
-    for ours, theirs in ((mean, candidate), (1.0 - mean, 1.0 - candidate)):
-        if ours > 0.0:
-            total += math.inf if theirs <= 0.0 else ours * math.log(ours / theirs)
-    return total
 
 
 def _bisect(outside: Callable[[float], bool], low: float, high: float) -> float:
@@ -237,14 +226,11 @@ def _bisect(outside: Callable[[float], bool], low: float, high: float) -> float:
     return low
 
 
-def _betting(shares: Doubles, miss: float, weights: Doubles) -> tuple[float, float]:
-    """Return the hedged-capital interval (Waudby-Smith & Ramdas 2023, theorem 3)."""
-    low = _betting_low(shares, weights, miss)
-    return low, 1.0 - _betting_low(1.0 - shares, weights, miss)
-
-
 def _betting_low(shares: Doubles, weights: Doubles, miss: float) -> float:
-    """Return the least mean against which half the capital cannot be made ``1 / miss``."""
+    """Return the low end of the hedged-capital interval (Waudby-Smith & Ramdas 2023, theorem 3).
+
+    That is the least mean against which half the capital cannot be made ``1 / miss``.
+    """
     size = len(shares)
     count = np.arange(1, size + 1)
     means = (0.5 + np.cumsum(weights * shares)) / (1.0 + np.cumsum(weights))
@@ -265,6 +251,7 @@ COVERAGE = {"aggregated": AGGREGATED, "voted": "voted_coverage", "mass": "mass_c
 """What is measured of what is guaranteed, by its target."""
 
 GUARANTEED, CELL = "guaranteed", "guaranteed_cell"
+_SHARES = (("share_empty", 0), ("share_singleton", 1))
 ROUGH = "rough"
 """Whether few clusters stand behind an interval; where there are clusters."""
 
@@ -332,26 +319,11 @@ class Averaging:
         dims = [*([] if dim is None else [dim]), *self.alpha_dims]
         return variables(name, each, dims, self.ends)
 
-    def summary(
-        self, outcomes: Measures, rows: Ints | slice = slice(None), among: int = 1
-    ) -> dict[str, NDArray[np.generic]]:
-        """Return means of some rows with their intervals, and shares of sets, each (alpha,)."""
-        found: dict[str, NDArray[np.generic]] = {}
-        for name, values in outcomes.items():
-            top = float(self.labels) if name == SET_SIZE else 1.0
-            each = [self.interval(one, rows=rows, top=top, among=among) for one in values.T]
-            found |= {key: of for key, (_, of) in variables(name, each, (), self.ends).items()}
-            if name == SET_SIZE:
-                sizes = values[rows]
-                found["share_empty"] = _share(sizes == 0)
-                found["share_singleton"] = _share(sizes == 1)
-        return found
-
     def overall(self, outcomes: Measures) -> xr.Dataset:
-        """Return the summary of all examples: variables (alpha,), or scalars for one alpha."""
-        dims = self.alpha_dims
-        found = self.summary(outcomes)
-        return xr.Dataset({n: (dims, of if dims else of[0]) for n, of in found.items()})
+        """Return means of all examples, and shares of sets: (alpha,), or scalars for one alpha."""
+        whole = [np.arange(len(next(iter(outcomes.values()))))]
+        found = self.grouped(outcomes, whole, np.array(["all"]), dim="whole")
+        return found.isel(whole=0, drop=True).drop_vars("n")
 
     def grouped(
         self,
@@ -365,14 +337,19 @@ class Averaging:
         among: int = 1,
     ) -> xr.Dataset:
         """Return the same for each group of rows: variables (group[, alpha]), and their sizes."""
-        summaries = [self.summary(outcomes, rows, among) for rows in groups]
-        found = xr.Dataset(coords={dim: (dim, titles)})
-        found[f"{prefix}{count}"] = (dim, np.array([len(rows) for rows in groups], dtype=np.int64))
-        for name in summaries[0]:
-            stacked = np.stack([summary[name] for summary in summaries])
-            kept = stacked if self.alpha_dims else stacked[:, 0]
-            found[f"{prefix}{name}"] = ([dim, *self.alpha_dims], kept)
-        return found
+        found: Variables = {f"{prefix}{count}": ([dim], np.array(list(map(len, groups))))}
+        for name, values in outcomes.items():
+            top = float(self.labels) if name == SET_SIZE else 1.0
+            each = [
+                [self.interval(one, rows=rows, top=top, among=among) for one in values.T]
+                for rows in groups
+            ]
+            found |= self.variables(f"{prefix}{name}", each, dim)
+            for title, size in _SHARES if name == SET_SIZE else ():
+                shares = np.stack([_share(values[rows] == size) for rows in groups])
+                kept = shares if self.alpha_dims else shares[:, 0]
+                found[f"{prefix}{title}"] = ([dim, *self.alpha_dims], kept)
+        return xr.Dataset(found, coords={dim: titles})
 
 
 def groups_of(codes: Ints, count: int) -> list[Ints]:

@@ -44,10 +44,10 @@ def outcomes(
         for worker in workers:
             worker.send(parcel)
             worker.send(left.popleft())
-        busy = {worker.connection: worker for worker in workers}
+        busy: dict[object, _Worker] = {worker.connection: worker for worker in workers}
         while busy:
-            for ready in wait(list(busy)):
-                worker = busy[ready]  # type: ignore[index]  # one of these connections
+            for ready in wait([worker.connection for worker in busy.values()]):
+                worker = busy[ready]
                 number, found = worker.receive()
                 if isinstance(found, BaseException):
                     # Splits that come later than one that failed have nothing to add.
@@ -56,7 +56,7 @@ def outcomes(
                 if left:
                     worker.send(left.popleft())
                 else:
-                    del busy[worker.connection]
+                    del busy[ready]
                 if isinstance(found, Outcome) and not failed:
                     yield found
     finally:
@@ -125,7 +125,15 @@ def _serve(connection: Connection) -> None:
     """Work on splits until the pipe is closed."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     sys.stdout = sys.stderr  # results are printed by the process that asks
-    Thread(target=_end_with_parent, daemon=True).start()
+
+    def end_with_parent() -> None:
+        """End this process when the one that asks is gone, in the middle of a split too."""
+        parent = multiprocessing.parent_process()
+        if parent is not None:
+            wait([parent.sentinel])
+            os._exit(1)
+
+    Thread(target=end_with_parent, daemon=True).start()
     # A pipe that breaks means that the process that asks is gone.
     with contextlib.suppress(EOFError, OSError):
         design: Design | InputError
@@ -136,14 +144,6 @@ def _serve(connection: Connection) -> None:
         while True:
             number = connection.recv()
             connection.send((number, *_tried(design, number)))
-
-
-def _end_with_parent() -> None:
-    """End this process when the one that asks is gone, in the middle of a split too."""
-    parent = multiprocessing.parent_process()
-    if parent is not None:
-        wait([parent.sentinel])
-        os._exit(1)
 
 
 def _tried(design: Design | InputError, number: int) -> tuple[object, str]:
@@ -169,15 +169,14 @@ _Parcel: TypeAlias = tuple[bytes, Mapping[str, bytes], Sequence[bytes]]
 
 
 def _packed(design: Design) -> _Parcel:
-    methods: dict[str, bytes] = {}
+    methods, registered = {}, []
     for name, method in design.methods.items():
         with _sent(name):
             methods[name] = pickle.dumps(method)
-    registered: list[bytes] = []
     for entry in registry.default().entries():
-        if entry.source.plugin == THIS_RUN:
-            # One that cannot be sent is either not used, or is told of above.
-            with contextlib.suppress(Exception):
+        # One that cannot be sent is either not used, or is told of above.
+        with contextlib.suppress(Exception):
+            if entry.source.plugin == THIS_RUN:
                 registered.append(pickle.dumps(entry))
     return pickle.dumps(attrs.evolve(design, methods={})), methods, registered
 

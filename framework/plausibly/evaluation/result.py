@@ -180,6 +180,6 @@ def part_rows(result: xr.Dataset, dim: str | None = None) -> list[dict[str, obje
     return rows
 
 
-def number(value: xr.DataArray) -> float | None:
+def number(value: xr.DataArray | float) -> float | None:
     """Return the value, or None for NaN, which JSON does not know."""
     return None if bool(np.isnan(value)) else float(value)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from plausibly.calibration.coordinates import coordinates_over
 from plausibly.data import names
-from plausibly.data.names import is_missing, name_text, name_texts, quoted, text_array
+from plausibly.data.names import is_missing, name_text, name_texts, positions, quoted, text_array
 from plausibly.errors import InputError, counted, listed
 from plausibly.evaluation.inputs import meant
 
@@ -78,13 +78,13 @@ def label_coordinate(name: str, arrays: Sequence[xr.DataArray | xr.Dataset]) -> 
 
 
 def in_order(
-    given: Sequence[object], order: Sequence[object] | None
+    of_labels: Sequence[object], order: Sequence[object] | None
 ) -> tuple[NDArray[np.generic], NDArray[np.intp]]:
     """Return the levels from the least on, and the code of each label's level."""
-    numbers = all(isinstance(level, int | float) for level in given)
+    numbers = all(isinstance(level, int | float) for level in of_labels)
     if numbers and order is None:
-        return np.unique(np.array(given), return_inverse=True)
-    texts = name_texts(given)
+        return np.unique(np.array(of_labels), return_inverse=True)
+    texts = name_texts(of_labels)
     known = sorted(set(texts))
     if order is not None:
         known_order = name_texts(order)
@@ -103,9 +103,6 @@ def in_order(
         words = _WORDS.split(", ")
         if all(level.casefold() in words for level in known):
             known.sort(key=lambda level: words.index(level.casefold()))
-    places = {level: place for place, level in enumerate(known)}
-    codes = np.array([places[text] for text in texts], dtype=np.intp)
-    if numbers:
-        values = dict(zip(texts, given, strict=True))
-        return np.array([values[level] for level in known]), codes
-    return text_array(known), codes
+    values = dict(zip(texts, of_labels, strict=True))
+    levels = np.array([values[level] for level in known]) if numbers else text_array(known)
+    return levels, positions(known, texts)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 import textwrap
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from importlib.metadata import version
-from typing import Any, Literal, TypeAlias, TypeVar
+from itertools import permutations
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 import xarray as xr
@@ -16,7 +17,7 @@ from plausibly.calibration.alphas import Alphas, read_alphas
 from plausibly.conformal.aggregate import aggregate
 from plausibly.data import names, validate
 from plausibly.data.annotations import check_table
-from plausibly.data.names import name_texts, several, text_array
+from plausibly.data.names import name_texts, not_among, several, text_array
 from plausibly.data.plausibilities import mean_over_draws
 from plausibly.data.select import answered, select
 from plausibly.data.states import read_left_out, with_left_out
@@ -66,11 +67,10 @@ from plausibly.protocols import (
     ScoreFunction,
 )
 
-T = TypeVar("T")
-
 CALIBRATED_WITH = "calibrated_with"
 JUDGED_BY = "judged_by"
 SPLIT = "split"
+_SQUARE = (CALIBRATED_WITH, JUDGED_BY)
 _SAME = 1e-9  # plausibilities that differ by less are the same
 
 Aggregators: TypeAlias = (
@@ -82,10 +82,9 @@ Aggregators: TypeAlias = (
 def read_aggregators(aggregators: Aggregators) -> dict[str, Aggregator]:
     if isinstance(aggregators, str) or not isinstance(aggregators, Mapping | Sequence):
         aggregators = [aggregators]
+    named = [(component_name(AGGREGATOR, one), one) for one in aggregators]
     if isinstance(aggregators, Mapping):
         named = list(aggregators.items())
-    else:
-        named = [(component_name(AGGREGATOR, one), one) for one in aggregators]
     texts = [str(name) for name, _ in named]
     twice = sorted({name for name in texts if texts.count(name) > 1})
     if twice:
@@ -122,7 +121,7 @@ def measured(
         plane = sets[row][at]
         result["sets_changed"][row, at] = exact_mean((plane != sets[reference][at]).any(axis=1))
         for column, lam in enumerate(plausibilities):
-            means = exact_means(plane, Targets(lam), groups=groups)
+            means = exact_means(plane, Targets(lam), groups)
             result[SET_SIZE][row, at] = means[SET_SIZE]
             for name in pairs:
                 result[name][row, column, at] = means[name]
@@ -137,42 +136,39 @@ def assembled(
 ) -> xr.Dataset:
     """Return means of the splits and distances of the aggregators, under their names."""
     called, means = text_array(list(plausibilities)), list(plausibilities.values())
-    square, kept = (CALIBRATED_WITH, JUDGED_BY), (CALIBRATED_WITH, names.ALPHA)
+    kept = (CALIBRATED_WITH, names.ALPHA)
     tops = [mean >= mean.max(axis=1, keepdims=True) - _SAME for mean in means]
-    apart = [[row_sums(np.abs(one - other), most=2.0) for other in means] for one in means]
+    changed = [[exact_mean(~(one & other).any(axis=1)) for other in tops] for one in tops]
+    apart = [
+        [exact_mean(row_sums(np.abs(one - other), most=2.0)) / 2 for other in means]
+        for one in means
+    ]
     shorts = text_array([one.short for row in stated for one in row])
-    result = xr.Dataset(
+    every = {name: np.stack([one[name] for one in found], axis=-2) for name in found[0]}
+    return xr.Dataset(
         {
-            name: (
-                (*square[: values.ndim - 1], SPLIT, names.ALPHA),
-                np.stack([one[name] for one in found], axis=-2),
-            )
-            for name, values in found[0].items()
+            **{
+                name: ((*_SQUARE[: values.ndim - 2], SPLIT, names.ALPHA), values)
+                for name, values in every.items()
+            },
+            "total_variation": (_SQUARE, apart),
+            "top_changed": (_SQUARE, changed),
+            "largest_plausibility": (JUDGED_BY, [exact_mean(mean.max(axis=1)) for mean in means]),
         },
         coords={
             CALIBRATED_WITH: called,
             JUDGED_BY: called,
             SPLIT: np.arange(len(found)),
             names.ALPHA: alphas,
+            "guaranteed": (kept, shorts.reshape(len(called), -1)),
+            "guaranteed_level": (kept, [[one.value for one in row] for row in stated]),
         },
-    )
-    return result.assign(
-        total_variation=(square, [[exact_mean(one) / 2 for one in row] for row in apart]),
-        top_changed=(
-            square,
-            [[exact_mean(~(one & other).any(axis=1)) for other in tops] for one in tops],
-        ),
-        largest_plausibility=(JUDGED_BY, [exact_mean(mean.max(axis=1)) for mean in means]),
-    ).assign_coords(
-        guaranteed=(kept, shorts.reshape(len(called), -1)),
-        guaranteed_level=(kept, [[one.value for one in row] for row in stated]),
     )
 
 
 CROSS = "✗"
 _AT_ONCE = 4  # columns of a table
 _NAME = 26
-_SQUARE = (CALIBRATED_WITH, JUDGED_BY)
 
 
 class Sensitivity(Result):
@@ -184,21 +180,17 @@ class Sensitivity(Result):
         return [str(name) for name in self.data[JUDGED_BY].values]
 
     def lines(self) -> list[str]:
-        """Return all lines of text, of 80 columns."""
         blocks = [*self._in_words(), "", *self._aggregators()]
         for plane in planes(self.data):
             blocks += ["", *self._coverage(plane)]
         return [*blocks, "", *self._distances()]
 
     def to_json(self) -> dict[str, object]:
-        """Return plain data, for programs; figures that do not exist are None."""
-
-        def by_name(values: Iterable[T]) -> dict[str, T]:
-            return dict(zip(self.names, values, strict=True))
-
         def plain(table: xr.DataArray) -> dict[str, object]:
-            rows = table.transpose(*(dim for dim in _SQUARE if dim in table.dims)).values.tolist()
-            return by_name(rows if table.ndim == 1 else map(by_name, rows))
+            dim = next(dim for dim in _SQUARE if dim in table.dims)
+            rows = [table.isel({dim: place}) for place in range(table.sizes[dim])]
+            cells = [plain(one) if one.ndim else one.item() for one in rows]
+            return dict(zip(self.names, cells, strict=True))
 
         found = self.data
         measured = [AGGREGATED, "voted_coverage", *([BY_GROUP] if BY_GROUP in found else [])]
@@ -238,9 +230,9 @@ class Sensitivity(Result):
 
     def _measure(self) -> str:
         """Return the name of the mean that is guaranteed: over groups, where it is one."""
-        stated = per(str(self.data.attrs.get("group", "")))
-        per_group = [stated in str(text) for text in self.data["guaranteed"].values.ravel()]
-        return BY_GROUP if BY_GROUP in self.data and all(per_group) else AGGREGATED
+        stated, texts = per(str(self.data.attrs.get("group", ""))), self.data["guaranteed"].values
+        of_groups = BY_GROUP in self.data and all(stated in text for text in texts.ravel())
+        return BY_GROUP if of_groups else AGGREGATED
 
     def _coverage(self, plane: xr.Dataset) -> Iterator[str]:
         """Yield coverage of the sets of each aggregator on the answers of each, at one alpha."""
@@ -266,15 +258,10 @@ class Sensitivity(Result):
             self.data[name].transpose(*_SQUARE).values
             for name in ("total_variation", "top_changed")
         )
-        cells = [
-            [
-                f"{decimal(far):>6}{f'({percent(share)})':>6}"
-                for far, share in zip(*row, strict=True)
-            ]
-            for row in zip(variation, changed, strict=True)
-        ]
-        for place, row in enumerate(cells):
-            row[place] = f"{'-':>12}"
+        cells = [[f"{'-':>12}"] * len(variation) for _ in variation]
+        for one, other in permutations(range(len(variation)), 2):
+            share = f"({percent(changed[one, other])})"
+            cells[one][other] = f"{decimal(variation[one, other]):>6}{share:>6}"
         title = f"{'distance (first label)':<{_NAME + 2}}"
         for rows in self._squares(title, "{:>12}", cells):
             yield from rows
@@ -404,8 +391,13 @@ def sensitivity(
     made = method.made()
     table = check_table(annotations)
     model = validate.check_predictions(predictions)
-    if unanswered == "drop":
-        table, model = _answered(table, model)
+    every = name_texts(table.indexes[names.EXAMPLE])
+    kept = answered(table) if unanswered == "drop" else every
+    dropped = set(not_among(every, kept))
+    if dropped:
+        stay = [name not in dropped for name in name_texts(model.indexes[names.EXAMPLE])]
+        model = with_left_out(model[stay], {"without a response": len(dropped)})
+        table = select(table, example=kept)
     versions: dict[str, xr.DataArray] = {}
     means: dict[str, Floats] = {}
     notes: dict[str, dict[str, object]] = {}
@@ -437,7 +429,8 @@ def sensitivity(
             found.append(measured(sets, judges, known.index(chosen), of_test))
             tick(number + 1, splits)
     issue(recorded, splits)
-    attributes: dict[str, object] = {
+    result = assembled(means, found, stated, [float(alpha) for alpha in exact])
+    result.attrs = {
         "n": model.sizes[names.EXAMPLE],
         "labels": model.sizes[names.LABEL],
         "seed": seed,
@@ -448,19 +441,4 @@ def sensitivity(
         "version": version("plausibly"),
         **({} if group is None else {"group": group}),
     }
-    result = assembled(means, found, stated, [float(alpha) for alpha in exact])
-    result = result.assign_attrs(attributes)
     return Sensitivity(with_left_out(result, read_left_out(model.attrs)))
-
-
-def _answered(table: xr.Dataset, model: xr.DataArray) -> tuple[xr.Dataset, xr.DataArray]:
-    """Return annotations and predictions without the examples that nobody answered."""
-    kept = answered(table)
-    dropped = set(name_texts(table.indexes[names.EXAMPLE])).difference(kept)
-    if not dropped:
-        return table, model
-    here = name_texts(model.indexes[names.EXAMPLE])
-    stay = np.array([name not in dropped for name in here], bool)
-    model = model.isel({names.EXAMPLE: stay})
-    model = with_left_out(model, {"without a response": len(dropped)})
-    return select(table, example=kept), model

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from functools import partial
 from typing import Any, Protocol
 
@@ -14,13 +13,13 @@ from numpy.typing import NDArray
 
 from plausibly.calibration.data import check_weights, effective_size
 from plausibly.data import align, names, validate
-from plausibly.data.names import does, name_texts, positions, several, text_array
+from plausibly.data.names import does, name_texts, not_among, several, text_array
 from plausibly.errors import InputError, counted, listed, warn
 from plausibly.evaluation import inputs
 from plausibly.evaluation.intervals import Doubles
 from plausibly.evaluation.splits import out_of_range
 from plausibly.extras import require
-from plausibly.kernels.types import Bools, Floats, Ints
+from plausibly.kernels.types import Floats, Ints
 
 FEATURE = "feature"
 SOURCE, TARGET = 0, 1
@@ -101,11 +100,10 @@ def likelihood_ratios(
     from w' dP, and that law and Q give no event probabilities further apart than their total
     variation.
     """
-    wanted = _features(source, "source")
-    rows = {
-        whose: _matched(array, wanted, whose)
-        for whose, array in (("source", source), ("target", target), ("features", features))
-    }
+    rows = {"source": _features(source, "source")}
+    named = rows["source"][FEATURE].values.tolist()
+    rows |= {"target": _features(target, "target", named)}
+    rows |= {"features": _features(features, "features", named)}
     limit: object = clip
     if isinstance(limit, bool) or not (isinstance(limit, int | float) and 1 < limit < math.inf):
         expected = "a number above 1: ratios stay within 1 / clip to clip"
@@ -126,17 +124,13 @@ def likelihood_ratios(
     sides = np.repeat([SOURCE, TARGET], [len(rows["source"]), len(rows["target"])])
     fitted = _fitted(classifier, fitting, sides, seed)
     probabilities = np.asarray(fitted.predict_proba(rows["features"].values), dtype=np.float64)
-    wanted_shape = (len(rows["features"]), 2)
-    if (
-        probabilities.shape != wanted_shape
-        or not ((probabilities >= 0) & (probabilities <= 1)).all()
-    ):
-        shape = f"shape {probabilities.shape}"
-        raise _no_classifier(
-            "the classifier gives no two probabilities for each example",
-            f"numbers from 0 to 1 of shape {wanted_shape}",
-            shape if probabilities.shape != wanted_shape else "numbers outside",
-        )
+    problem = "" if ((probabilities >= 0) & (probabilities <= 1)).all() else "numbers outside"
+    shape = (len(rows["features"]), 2)
+    if probabilities.shape != shape:
+        problem = f"shape {probabilities.shape}"
+    if problem:
+        what = "the classifier gives no two probabilities for each example"
+        raise _no_classifier(what, f"numbers from 0 to 1 of shape {shape}", problem)
     scale = len(rows["source"]) / len(rows["target"])
     with np.errstate(divide="ignore"):
         raw = scale * probabilities[:, TARGET] / probabilities[:, SOURCE]
@@ -152,11 +146,10 @@ def likelihood_ratios(
             do=f"clip={clip / 10:g}, fewer features, or more examples like the target",
             whose="weights",
         )
-    here = features[names.EXAMPLE].values
     return xr.DataArray(
         ratios,
         dims=names.EXAMPLE,
-        coords={names.EXAMPLE: here},
+        coords={names.EXAMPLE: features[names.EXAMPLE].values},
         name=names.WEIGHT,
         attrs={
             "clip": float(clip),
@@ -216,30 +209,26 @@ def _fitted(classifier: Classifier | None, fitting: Doubles, sides: Ints, seed: 
         raise _no_classifier(what, "a classifier that gives probabilities", called)
     clone: Any = base.clone(classifier, safe=False)  # Any: an estimator, which may set parameters
     if hasattr(clone, "get_params"):
-        unset = [
-            name
-            for name, value in clone.get_params().items()
-            if name.split("__")[-1] == "random_state" and value is None
-        ]
-        clone.set_params(**dict.fromkeys(unset, seed))
+        for name, value in clone.get_params().items():
+            if name.split("__")[-1] == "random_state" and value is None:
+                clone.set_params(**{name: seed})
+    clone.fit(fitting, sides)
     fitted: Classifier = clone
-    fitted.fit(fitting, sides)
     return fitted
 
 
-def _features(array: object, whose: str) -> list[str]:
-    """Return the names of the features, or say what is wrong with the array."""
-    problem = ""
-    if not isinstance(array, xr.DataArray):
-        problem = type(array).__name__
-    elif inputs.unnamed(array, {names.EXAMPLE, FEATURE}):
+def _features(array: object, whose: str, wanted: list[str] | None = None) -> xr.DataArray:
+    """Return (example, feature) floats, examples and features by name; as `wanted`."""
+    problem = type(array).__name__
+    if isinstance(array, xr.DataArray):
         problem = inputs.unnamed(array, {names.EXAMPLE, FEATURE})
-    elif array.dtype.kind not in "fiub":
-        problem = f"entries of type {array.dtype}"
-    elif not array.size:
-        problem = "nothing"
-    elif not np.isfinite(array.values).all():
-        problem = f"{counted(int((~np.isfinite(array.values)).sum()))} entries that are not finite"
+        if not problem and array.dtype.kind not in "fiub":
+            problem = f"entries of type {array.dtype}"
+        elif not problem and not array.size:
+            problem = "nothing"
+        elif not problem and not np.isfinite(array.values).all():
+            bad = int((~np.isfinite(array.values)).sum())
+            problem = f"{counted(bad)} entries that are not finite"
     if problem or not isinstance(array, xr.DataArray):
         raise InputError(
             "features-malformed",
@@ -250,17 +239,12 @@ def _features(array: object, whose: str) -> list[str]:
             'coords={"example": ids, "feature": names})',
             whose=whose,
         )
-    for dim in (names.EXAMPLE, FEATURE):
-        names.check_names(name_texts(array[dim].values), dim, whose=whose)
-    return sorted(name_texts(array[FEATURE].values))
-
-
-def _matched(array: xr.DataArray, wanted: Sequence[str], whose: str) -> xr.DataArray:
-    """Return (example, feature) floats: features in one order, examples by their names."""
-    here = _features(array, whose)
-    if here != list(wanted):
-        lost = [name for name in wanted if name not in here]
-        surplus = [name for name in here if name not in wanted]
+    named = {dim: name_texts(array[dim].values) for dim in (names.EXAMPLE, FEATURE)}
+    for dim, texts in named.items():
+        names.check_names(texts, dim, whose=whose)
+    here = sorted(named[FEATURE])
+    if wanted is not None and here != wanted:
+        lost, surplus = not_among(wanted, here), not_among(here, wanted)
         raise InputError(
             "features-differ",
             f"{whose} and source have different features",
@@ -269,14 +253,10 @@ def _matched(array: xr.DataArray, wanted: Sequence[str], whose: str) -> xr.DataA
             do="select the same features in all three: array.sel(feature=[...])",
             whose=whose,
         )
-    features = positions(name_texts(array[FEATURE].values), list(wanted))
-    called = text_array(name_texts(array[names.EXAMPLE].values))
-    matched = array.transpose(names.EXAMPLE, FEATURE).isel({FEATURE: features})
-    matched = matched.assign_coords({names.EXAMPLE: called}).astype(np.float64)
-    if whose == "features":
-        return matched
+    table = array.transpose(*named).assign_coords({dim: text_array(named[dim]) for dim in named})
+    table = table.sel({FEATURE: here}).astype(np.float64)
     # By name: what is fitted does not depend on the order of rows.
-    return matched.isel({names.EXAMPLE: np.argsort(called, kind="stable")})
+    return table if whose == "features" else table.sortby(names.EXAMPLE)
 
 
 def _no_classifier(what: str, expected: str, got: str) -> InputError:
@@ -343,18 +323,17 @@ def find_duplicates(calibration: xr.DataArray, test: xr.DataArray) -> list[tuple
     second = align.match_labels(
         second, labels, whose="test predictions", other="calibration predictions"
     )
-    both = [name_texts(one[names.EXAMPLE].values) for one in (first, second)]
+    old, new = (name_texts(one[names.EXAMPLE].values) for one in (first, second))
     values = np.concatenate([first.values, second.values.astype(first.dtype, copy=False)])
-    row = _distinctive_rows(values)
-    of_calibration: dict[int, list[str]] = {}
-    for name, code in zip(both[0], row[: len(both[0])].tolist(), strict=True):
-        if code >= 0:
-            of_calibration.setdefault(code, []).append(name)
-    firsts = (
-        (next((other for other in of_calibration.get(code, ()) if other != name), ""), name)
-        for name, code in zip(both[1], row[len(both[0]) :].tolist(), strict=True)
-    )
-    return [pair for pair in firsts if pair[0]]
+    row = _distinctive_rows(values).tolist()
+    by_row: dict[int, list[str]] = {}
+    for name, code in zip(old, row, strict=False):
+        by_row.setdefault(code, []).append(name)
+    by_row.pop(-1, None)
+    pairs = []
+    for name, code in zip(new, row[len(old) :], strict=True):
+        pairs += [(other, name) for other in by_row.get(code, ()) if other != name][:1]
+    return pairs
 
 
 def warn_of_copies(
@@ -364,8 +343,7 @@ def warn_of_copies(
     model = validate.check_predictions(predictions)
     row = _distinctive_rows(model.values)
     called = name_texts(model[names.EXAMPLE].values)
-    pairs: list[tuple[str, str]] = []
-    copies = 0
+    pairs, copies = [], 0
     order = np.argsort(row, kind="stable")
     for places in np.split(order, np.flatnonzero(np.diff(row[order])) + 1):
         parted = groups is None or len(set(groups[places].tolist())) > 1
@@ -379,7 +357,7 @@ def warn_of_copies(
             f"{counted(copies)} of {several(len(called), 'example')} have exactly the predictions "
             "of another, and splits part them",
             expected="different examples; one input, two names?",
-            got=listed([f"{old} = {new}" for old, new in pairs]),
+            got=listed(map(" = ".join, pairs)),
             do="drop one of each pair: shared examples flatter coverage",
             whose="predictions",
             details={"pairs": [list(pair) for pair in pairs]},
@@ -392,25 +370,18 @@ def _distinctive_rows(values: Floats) -> NDArray[np.int64]:
     """Return a code for each row that a copy would share, -1 for rows that say nothing."""
     codes = np.unique(values + values.dtype.type(0), axis=0, return_inverse=True)[1].ravel()
     members = np.bincount(codes)
+    thousandths = values.astype(np.float64) * 1000
+    fine = np.abs(thousandths - np.rint(thousandths)) > _ROUNDED
+    # Which different rows have a full number in a column that no other row has.
     private = np.zeros((len(members), values.shape[1]), dtype=np.bool_)
-    for column in range(values.shape[1]):
-        private[:, column] = _own_number(values[:, column], codes, members)
+    for column, numbers in enumerate(values.T):
+        number = np.unique(numbers, return_inverse=True)[1].ravel()
+        private[codes, column] = (np.bincount(number)[number] == members[codes]) & fine[:, column]
     crowded = members[members > _COPIES].sum() > _COARSE * len(values)
     if crowded or private.mean(axis=0).max() < _FINE:
         return np.full(len(values), -1, dtype=np.int64)
     telling = private.any(axis=1) & (members <= _COPIES)
     return np.where(telling[codes], codes, -1).astype(np.int64)
-
-
-def _own_number(column: Floats, codes: NDArray[np.intp], members: NDArray[np.intp]) -> Bools:
-    """Return which different rows have a full number in this column that no other row has."""
-    number = np.unique(column, return_inverse=True)[1].ravel()
-    holders = np.bincount(number)
-    thousandths = column.astype(np.float64) * 1000
-    fine = np.abs(thousandths - np.rint(thousandths)) > _ROUNDED
-    found = np.zeros(len(members), dtype=np.bool_)
-    found[codes] = (holders[number] == members[codes]) & fine
-    return found
 
 
 def shift_test(calibration: Floats, new: Floats) -> Shift:
@@ -429,12 +400,9 @@ def shift_test(calibration: Floats, new: Floats) -> Shift:
     """
     from scipy.special import kolmogorov
 
-    every = np.concatenate([calibration, new])
-    old, recent = (
-        np.searchsorted(np.sort(one), every, side="right") / len(one) for one in (calibration, new)
-    )
-    distance = float(np.abs(old - recent).max())
-    n, h = len(calibration), len(new)
+    every, n, h = np.concatenate([calibration, new]), len(calibration), len(new)
+    below = [np.searchsorted(np.sort(one), every, side="right") for one in (calibration, new)]
+    distance = float(np.abs(below[0] / n - below[1] / h).max())
     p_value = float(kolmogorov(math.sqrt(n * h / (n + h)) * distance))
     return Shift(distance=distance, p_value=p_value, calibration=n, new=h)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import xarray as xr
@@ -84,8 +84,10 @@ def worst_slab_coverage(
     Cauchois, Gupta & Duchi, Knowing what you know, JMLR 2021; Romano, Sesia & Candes,
     Classification with valid and adaptive coverage, 2020 (search and measure on two halves).
     """
-    shares = {"least": least, "search": search}
-    wrong = [f"{name} {share}" for name, share in shares.items() if not 0 < share < 1]
+    from scipy.special import ndtri
+
+    shares = (("least", least), ("search", search))
+    wrong = [f"{name} {share}" for name, share in shares if not 0 < share < 1]
     wrong += [f"directions {directions}"] * (directions < 1)
     if wrong:
         raise InputError(
@@ -96,36 +98,39 @@ def worst_slab_coverage(
             do="least=0.1, directions=1000, search=0.5",
         )
     prepared = prepare(sets, plausibilities, cluster, interval, confidence, seed, only_common)
-    table = _features(features, prepared)
-    named = name_texts(table[FEATURE].values)
-    z, centre, scale = _standardised(table.values[prepared.order])
+    values, named = _features(features, prepared)
+    values = values[prepared.order].astype(np.float64)
+    centre, scale = values.mean(axis=0), values.std(axis=0)
+    # Features that are constant stay 0.
+    scale = np.where(scale > 1e-12 * np.maximum(1.0, np.abs(centre)), scale, np.inf)
+    z = (values - centre) / scale
     hashes = prepared.hashes[prepared.order]
     keys = Keys(seed).child("slab/search")
     searched = split(hashes, keys, test=search, groups=prepared.averaging.clusters)
-    vectors = _directions(named, directions, seed)
+    uniform = Keys(seed).child("slab/directions").uniform(hash_names(named), directions)
+    normal = ndtri(np.clip(uniform, 2.0**-54, None))
+    length = np.sqrt(np.square(normal).sum(axis=0))
+    vectors = normal / np.where(length > 0, length, 1.0)  # (feature, direction), on the sphere
     covered = prepared.outcomes(prepared.measured())[AGGREGATED]
     # Equal rows are projected once: a product of matrices may differ in its last bit between them.
     rows, row = np.unique(z, axis=0, return_inverse=True)
     row, places = row.reshape(-1), rows @ vectors
     slabs = [_least_slab(places, row[searched], one[searched], least) for one in covered.T]
-    insides, counts, measured, others = [], [], [], []
-    for (direction, low, high, _), one in zip(slabs, covered.T, strict=True):
-        place = places[row, direction]
-        inside = (place >= low) & (place <= high)
-        within = np.flatnonzero(inside & ~searched)
-        outside = np.flatnonzero(~inside & ~searched)
-        insides.append(inside)
-        counts.append(len(within))
-        measured.append(prepared.averaging.interval(one, rows=within))
-        others.append(prepared.averaging.interval(one, rows=outside))
+    direction, low, high, found = map(np.array, zip(*slabs, strict=True))
+    place = places[:, direction][row]  # (example, alpha)
+    inside = (place >= low) & (place <= high)
+    counts = (inside & ~searched[:, None]).sum(axis=0)
+    measured, others = (
+        [
+            prepared.averaging.interval(one, rows=np.flatnonzero(some & ~searched))
+            for one, some in zip(covered.T, there.T, strict=True)
+        ]
+        for there in (inside, ~inside)
+    )
     alpha, back = prepared.alpha_dims, np.argsort(prepared.order)
-    left = max(1, int((~searched).sum()))
 
-    def by_alpha(
-        values: Sequence[float | NDArray[np.generic]], *dims: str
-    ) -> tuple[list[str], NDArray[np.generic]]:
-        stacked = np.stack(values, axis=-1)
-        return [*dims, *alpha], stacked if alpha else stacked[..., 0]
+    def by_alpha(values: NDArray[Any], *dims: str) -> Any:  # Any: flags or numbers, with their dims
+        return [*dims, *alpha], values if alpha else values[..., 0]
 
     result = prepared.result(least=float(least), directions=directions, search=float(search))
     examples = prepared.sets[names.EXAMPLE].values
@@ -133,15 +138,15 @@ def worst_slab_coverage(
     return result.assign(
         {
             "searched": (names.EXAMPLE, searched[back]),
-            "in_slab": by_alpha([one[back] for one in insides], names.EXAMPLE),
-            "direction": by_alpha([vectors[:, direction] for direction, *_ in slabs], FEATURE),
+            "in_slab": by_alpha(inside[back], names.EXAMPLE),
+            "direction": by_alpha(vectors[:, direction], FEATURE),
             "centre": (FEATURE, centre),
             "scale": (FEATURE, scale),
-            "slab_from": by_alpha([low for _, low, _, _ in slabs]),
-            "slab_to": by_alpha([high for _, _, high, _ in slabs]),
-            "searched_coverage": by_alpha([found for *_, found in slabs]),
-            "others_mean": by_alpha([one.mean for one in others]),
-            "slab_share": by_alpha([count / left for count in counts]),
+            "slab_from": by_alpha(low),
+            "slab_to": by_alpha(high),
+            "searched_coverage": by_alpha(found),
+            "others_mean": by_alpha(np.array([one.mean for one in others])),
+            "slab_share": by_alpha(counts / max(1, int((~searched).sum()))),
             "count": by_alpha(counts),
             **prepared.averaging.variables(AGGREGATED, measured),
         }
@@ -199,26 +204,8 @@ def _least_means(
         first, last = np.where(better, begin, first), np.where(better, end, last)
 
 
-def _directions(named: list[str], directions: int, seed: int) -> Doubles:
-    """Return unit vectors, (feature, direction), uniform on the sphere."""
-    from scipy.special import ndtri
-
-    uniform = Keys(seed).child("slab/directions").uniform(hash_names(named), directions)
-    normal = ndtri(np.clip(uniform, 2.0**-54, None))
-    length = np.sqrt(np.square(normal).sum(axis=0))
-    return np.asarray(normal / np.where(length > 0, length, 1.0), dtype=np.float64)
-
-
-def _standardised(values: Floats) -> tuple[Doubles, Doubles, Doubles]:
-    """Return features of mean 0 and standard deviation 1, which were constant as 0."""
-    table = values.astype(np.float64)
-    centre, scale = table.mean(axis=0), table.std(axis=0)
-    scale = np.where(scale > 1e-12 * np.maximum(1.0, np.abs(centre)), scale, np.inf)
-    return (table - centre) / scale, centre, scale
-
-
-def _features(features: xr.DataArray, prepared: EvaluationInputs) -> xr.DataArray:
-    """Return numbers (example, feature) of the examples of the sets, in the caller's order."""
+def _features(features: xr.DataArray, prepared: EvaluationInputs) -> tuple[Floats, list[str]]:
+    """Return numbers (example, feature) of the examples of the sets, and names of features."""
     others = [str(dim) for dim in features.dims if dim != names.EXAMPLE]
     named = names.EXAMPLE in features.dims and len(others) == 1
     if not named or any(dim not in features.coords for dim in features.dims):
@@ -241,10 +228,6 @@ def _features(features: xr.DataArray, prepared: EvaluationInputs) -> xr.DataArra
         few = np.array(examples)[lacking]
         raise inputs.without("features", "features", few, len(examples))
     # In the order of their names, so that no sum depends on the order in which they came.
-    columns = name_texts(table[others[0]].values)
-    order = np.argsort(text_array(columns), kind="stable")
-    return xr.DataArray(
-        values[:, order],
-        dims=(names.EXAMPLE, FEATURE),
-        coords={FEATURE: text_array([columns[place] for place in order])},
-    )
+    columns = text_array(name_texts(table[others[0]].values))
+    order = np.argsort(columns, kind="stable")
+    return values[:, order], columns[order].tolist()

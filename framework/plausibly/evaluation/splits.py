@@ -44,6 +44,14 @@ def check_count(argument: str, value: object, *, usual: int) -> None:
         raise out_of_range(argument, repr(value), expected=expected, do=do)
 
 
+def check_resamples(value: object) -> int:
+    """Return the number of resamples, or raise ``resamples-range``."""
+    if not isinstance(value, int | np.integer) or not is_whole(value, minimum=0) or value == 1:
+        expected, do = "2 or more, or 0 for none", "resamples=200"
+        raise out_of_range("resamples", repr(value), expected=expected, do=do)
+    return int(value)
+
+
 def check_share(test: object) -> None:
     """Raise `InputError` ``test-share`` unless it is a number between 0 and 1."""
     share = exact(test)
@@ -93,7 +101,13 @@ def split(
         units, member = units_of(hashes, groups)
         of_unit = np.empty(len(units), dtype=strata.dtype)
         of_unit[member] = strata
-        chosen = _stratified(share, units, own, of_unit)[member]
+        # The exact share of each stratum, but for one example.
+        distinct, codes = np.unique(of_unit, return_inverse=True)
+        quotas = [share * int(size) for size in np.bincount(codes)]
+        numbers = np.array([math.floor(quota) for quota in quotas])
+        numbers += _one_more([quota % 1 for quota in quotas], distinct, own)
+        places = _places(np.lexsort((units, own.uniform(units)[:, 0])), codes)
+        chosen = (places < numbers[codes])[member]
     if not 0 < chosen.sum() < len(hashes):
         whole = "" if groups is None else f" in {several(len(np.unique(groups)), 'group')}"
         raise InputError(
@@ -114,18 +128,6 @@ def units_of(hashes: Hashes, groups: Values | None) -> tuple[Hashes, NDArray[np.
     return hash_names(distinct), member
 
 
-def _stratified(share: Fraction, hashes: Hashes, keys: Keys, strata: Values) -> Bools:
-    """Return the test examples of strata, with the exact share of each but for one example."""
-    distinct, codes = np.unique(strata, return_inverse=True)
-    quotas = [share * int(size) for size in np.bincount(codes)]
-    numbers = np.array([math.floor(quota) for quota in quotas])
-    numbers += _one_more([quota % 1 for quota in quotas], distinct, keys)
-    chosen: Bools = (
-        _places(np.lexsort((hashes, keys.uniform(hashes)[:, 0])), codes) < numbers[codes]
-    )
-    return chosen
-
-
 def _places(order: Ints, codes: Ints) -> Ints:
     """Return the place of each example among those of its stratum, in this order."""
     place = np.empty(len(order), dtype=np.int64)
@@ -136,7 +138,7 @@ def _places(order: Ints, codes: Ints) -> Ints:
 
 
 def _one_more(remainders: Sequence[Fraction], distinct: Values, keys: Keys) -> Ints:
-    """Return who of the strata gives one more, each about as often as its remainder says."""
+    """Return which strata give one example more, each about as often as its remainder says."""
     taken = np.zeros(len(remainders), dtype=np.int64)
     total = sum(remainders, Fraction(0))
     if total < 1:

@@ -24,14 +24,7 @@ from plausibly.data.validate import Predictions
 from plausibly.errors import InputError, counted, listed
 from plausibly.evaluation import inputs
 from plausibly.evaluation.checkpoint import Checkpoint
-from plausibly.evaluation.design import (
-    BY_GROUP,
-    Design,
-    Methods,
-    Outcome,
-    per,
-    read_methods,
-)
+from plausibly.evaluation.design import BY_GROUP, Design, Methods, Outcome, per, read_methods
 from plausibly.evaluation.intervals import Doubles
 from plausibly.evaluation.processes import outcomes
 from plausibly.evaluation.recorded import Recorded, issue, record_warnings
@@ -42,6 +35,7 @@ from plausibly.evaluation.result import (
     Result,
     decimal,
     each,
+    number,
     percent,
     planes,
     with_zeros,
@@ -57,13 +51,11 @@ from plausibly.evaluation.splits import (
 from plausibly.io import arrays
 from plausibly.kernels.coverage import Ties
 from plausibly.kernels.types import Bools
-from plausibly.progress import Progress, Tick, ticking
+from plausibly.progress import Progress, ticking
 
 METHOD, SPLIT, DRAWS, SIZE = "method", "split", "draws", "size"
 TOLERATED = 0.01
 _INT32 = range(-(2**31), 2**31)
-_SEED = "seed"
-_DIMS = (METHOD, SPLIT, names.ALPHA)
 _LETTERS = {SIZE: "n", DRAWS: "m"}
 _NAME_WIDTH = 23
 _LAST = re.compile(r"(, [nm] [\d,]+)+$")
@@ -97,11 +89,9 @@ class Study(Result):
             whole.to_netcdf(part, engine="scipy", format="NETCDF3_64BIT")
 
     def lines(self) -> list[str]:
-        """Return all lines of text, of 80 columns."""
         return [self._head(), *self._tables(), *self._verdict()]
 
     def summary(self) -> list[str]:
-        """Return the lines that `print` shows: at most 25."""
         head, tables, verdict = self._head(), self._tables(), self._verdict()
         room = MOST_LINES - 1 - len(verdict)
         if len(tables) > room:
@@ -109,22 +99,19 @@ class Study(Result):
         return [head, *tables, *verdict]
 
     def to_json(self) -> dict[str, object]:
-        """Return plain data, for programs; figures that do not exist are None."""
-        results = []
-        for plane in planes(self.data):
-            for name, one in cells(plane):
-                covered = one[AGGREGATED].values
-                results.append(
-                    {
-                        "alpha": float(one[names.ALPHA]),
-                        "method": name,
-                        "aggregated_coverage": float(covered.mean()),
-                        "spread": float(covered.std(ddof=1)) if covered.size > 1 else None,
-                        "voted_coverage": float(one["voted_coverage"].mean()),
-                        "set_size": float(one[SET_SIZE].mean()),
-                        "guaranteed": str(one["guaranteed"].item()),
-                    }
-                )
+        results = [
+            {
+                "alpha": float(one[names.ALPHA]),
+                "method": name,
+                "aggregated_coverage": float(one[AGGREGATED].values.mean()),
+                "spread": number(_spread(one)),
+                "voted_coverage": float(one["voted_coverage"].mean()),
+                "set_size": float(one[SET_SIZE].mean()),
+                "guaranteed": str(one["guaranteed"].item()),
+            }
+            for plane in planes(self.data)
+            for name, one in cells(plane)
+        ]
         return {**self.attrs, "splits": self.data.sizes[SPLIT], "results": results}
 
     def _head(self) -> str:
@@ -283,13 +270,11 @@ def compare(
     model, lam = inputs.matched(model, inputs.as_plausibilities(plausibilities))
     labels = name_texts(model[names.LABEL].values)
     model, groups = inputs.with_groups(model, group, lam)
-    stratum = stratify if isinstance(stratify, str) else "stratify"
-    strata = None
+    stratum, strata = stratify if isinstance(stratify, str) else "stratify", None
     if stratify is not None:
         strata = inputs.values_by_name(stratify, (model, lam), "stratify", stratum)
     if groups is not None and strata is not None:
         check_strata(groups, strata, group=str(group), stratify=stratum)
-
     recorded: list[Recorded] = []
     with record_warnings(recorded):
         exact = read_alphas(alphas)
@@ -310,8 +295,21 @@ def compare(
         draws=numbers[0],
         sizes=numbers[1],
     )
-    with ticking(progress, "comparing methods") as tick:
-        found = _run(design, splits, processes, checkpoint, tick)
+    store = Checkpoint(folder=checkpoint) if isinstance(checkpoint, str | Path) else checkpoint
+    by_number = {} if store is None else store.open(design, splits)
+    left = [number for number in range(splits) if number not in by_number]
+    with (
+        ticking(progress, "comparing methods") as tick,
+        closing(outcomes(design, left, processes)) as finished,
+    ):
+        if by_number:
+            tick(len(by_number), splits)
+        for outcome in finished:
+            if store is not None:
+                store.keep(outcome)
+            by_number[outcome.number] = outcome
+            tick(len(by_number), splits)
+    found = [by_number[number] for number in range(splits)]  # whatever the order of their ends
     recorded += [one for outcome in found for one in outcome.warnings]
     issue(recorded, splits, sizes=design.sizes or (), draws=design.draws or ())
     attributes: dict[str, object] = {
@@ -347,28 +345,6 @@ def read_numbers(argument: str, value: int | Sequence[int] | None) -> tuple[int,
     return tuple(map(int, numbers))
 
 
-def _run(
-    design: Design,
-    splits: int,
-    processes: int,
-    checkpoint: str | Path | Checkpoint | None,
-    progress: Tick,
-) -> list[Outcome]:
-    """Return what the splits give, in their order, whatever the order in which they end."""
-    store = Checkpoint(folder=checkpoint) if isinstance(checkpoint, str | Path) else checkpoint
-    found = {} if store is None else store.open(design, splits)
-    if found:
-        progress(len(found), splits)
-    left = [number for number in range(splits) if number not in found]
-    with closing(outcomes(design, left, processes)) as finished:
-        for outcome in finished:
-            if store is not None:
-                store.keep(outcome)
-            found[outcome.number] = outcome
-            progress(len(found), splits)
-    return [found[number] for number in range(splits)]
-
-
 def assembled(
     design: Design,
     found: Sequence[Outcome],
@@ -379,15 +355,12 @@ def assembled(
     wanted = {DRAWS: design.draws, SIZE: design.sizes}
     cells = (METHOD, names.ALPHA, *wanted)
     dims = (METHOD, SPLIT, names.ALPHA, *wanted)
-    vacuous = np.stack([one.vacuous for one in found], axis=1)
-    levels, texts = _guaranteed(found, vacuous)
+    every = [{**one.measures, "vacuous": one.vacuous} for one in found]
+    columns = {name: np.stack([one[name] for one in every], axis=1) for name in every[0]}
+    levels, texts = _guaranteed(found, columns["vacuous"])
     study = xr.Dataset(
         {
-            **{
-                name: (dims, np.stack([one.measures[name] for one in found], axis=1))
-                for name in design.measured
-            },
-            "vacuous": (dims, vacuous),
+            **{name: (dims, values) for name, values in columns.items()},
             "n_test": (SPLIT, np.array([one.n_test for one in found])),
             "n_calibration": ((SPLIT, SIZE), np.stack([one.n_calibration for one in found])),
         },
@@ -441,33 +414,25 @@ def load_study(path: str | Path) -> Study:
         ``file-missing``, ``file-damaged``, or ``study-unknown`` where the file holds no study.
     """
     path = Path(path)
-    stored = arrays.load(path, "study")
-    _check(stored, path.name)
-    found = stored.copy()
-    for name, values in stored.variables.items():
-        if values.dtype.kind in "OS":
-            texts = np.array(values.values.tolist(), dtype=np.str_).reshape(values.shape)
-            found[name] = (values.dims, texts)
-        elif values.dtype.kind == "i":
-            found[name] = (values.dims, values.values.astype(np.int64))
-    # Coordinates stay coordinates, in their order.
-    study = xr.Dataset(
-        {name: found[name].variable for name in stored.data_vars},
-        coords={name: found[name].variable for name in stored.coords},
-        attrs={
-            str(name): value.item() if isinstance(value, np.generic) else value
-            for name, value in stored.attrs.items()
-        },
-    ).drop_encoding()
-    seed = study.attrs.get(_SEED)
+    study = arrays.load(path, "study").drop_encoding()
+    _check(study, path.name)
+    for name, values in list(study.variables.items()):
+        if values.dtype.kind in "OSi":
+            study[name] = values.astype(np.int64 if values.dtype.kind == "i" else np.str_)
+    attributes = {
+        str(name): value.item() if isinstance(value, np.generic) else value
+        for name, value in study.attrs.items()
+    }
+    seed = attributes.get("seed")
     if isinstance(seed, str) and re.fullmatch(r"-?\d+", seed):
-        study.attrs[_SEED] = int(seed)
+        attributes["seed"] = int(seed)
+    study.attrs = attributes
     return Study(study)
 
 
 def _check(study: xr.Dataset, source: str) -> None:
     """Raise ``study-unknown`` unless it has the dims and the first measure of a study."""
-    if not set(_DIMS) <= set(study.dims) or AGGREGATED not in study:
+    if not {METHOD, SPLIT, names.ALPHA} <= set(study.dims) or AGGREGATED not in study:
         raise InputError(
             "study-unknown",
             f"{source} is no result of a study",
@@ -476,6 +441,11 @@ def _check(study: xr.Dataset, source: str) -> None:
             do="pass what plausibly.compare returns, or results.nc of plausibly run",
             whose=source,
         )
+
+
+def _spread(one: xr.Dataset) -> float:
+    covered = one[AGGREGATED].values
+    return float(covered.std(ddof=1)) if covered.size > 1 else math.nan
 
 
 def cells(study: xr.Dataset) -> list[tuple[str, xr.Dataset]]:
@@ -490,15 +460,6 @@ def cells(study: xr.Dataset) -> list[tuple[str, xr.Dataset]]:
             numbers = [f"{_LETTERS[dim]} {counted(int(here[dim]))}" for dim in dims]
             rows.append((", ".join([name, *numbers]), here))
     return rows
-
-
-def _guarantee(one: xr.Dataset) -> tuple[str, str, str]:
-    """Return the guarantee of a cell; per which cluster, where it has its own mean; that mean."""
-    stated = with_zeros(str(one["guaranteed"].item())).replace("nothing", "none")
-    of = f" {per(str(one[BY_GROUP].attrs['group']))}" if BY_GROUP in one else ""
-    if not of or of not in stated:
-        return stated, "", ""
-    return stated.replace(of, ""), of.strip(), decimal(float(one[BY_GROUP].mean()))
 
 
 def _table(rows: list[tuple[str, xr.Dataset]]) -> list[str]:
@@ -520,16 +481,18 @@ def _table(rows: list[tuple[str, xr.Dataset]]) -> list[str]:
         f"{'set size':>10}  guarantee"
     ]
     for name, (_, one) in zip(shown, rows, strict=True):
-        covered = one[AGGREGATED].values
-        spread = float(covered.std(ddof=1)) if covered.size > 1 else math.nan
+        covered = float(one[AGGREGATED].values.mean())
         voted, size = (float(one[measure].mean()) for measure in ("voted_coverage", SET_SIZE))
-        stated, of, own = _guarantee(one)
-        first, *more = textwrap.wrap(stated, room, break_long_words=False)
+        stated = with_zeros(str(one["guaranteed"].item())).replace("nothing", "none")
+        of = f" {per(str(one[BY_GROUP].attrs['group']))}" if BY_GROUP in one else ""
+        of = of if of in stated else ""
+        first, *more = textwrap.wrap(stated.replace(of, ""), room, break_long_words=False)
         lines.append(
-            f"{name:<{width}}{decimal(float(covered.mean())):>11}{decimal(spread):>8}"
+            f"{name:<{width}}{decimal(covered):>11}{decimal(_spread(one)):>8}"
             f"{decimal(voted):>15}{size:>10.2f}  {'none' if of else first}"
         )
         if of:  # a mean of its own has a line of its own
-            lines.append(f"{f'  {of}':<{width}}{own:>11}{'':>35}{first}")
+            own = decimal(float(one[BY_GROUP].mean()))
+            lines.append(f"{f' {of}':<{width}}{own:>11}{'':>35}{first}")
         lines += [f"{'':<{width + 46}}{line}" for line in more]
     return lines

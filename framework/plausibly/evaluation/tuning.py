@@ -6,12 +6,12 @@ import math
 import warnings
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
+from itertools import product
 from typing import Any, Literal, TypeAlias, cast
 
 import attrs
 import numpy as np
 import xarray as xr
-from numpy.typing import NDArray
 
 from plausibly import registry
 from plausibly.calibration.alphas import AlphaLike, read_alpha
@@ -26,7 +26,6 @@ from plausibly.data.validate import is_augmented
 from plausibly.errors import InputError, PlausiblyWarning, counted, listed
 from plausibly.evaluation.design import exact_mean
 from plausibly.evaluation.inputs import example_values
-from plausibly.evaluation.intervals import Doubles
 from plausibly.evaluation.splits import check_count, split, split_keys
 from plausibly.guarantee import rounded
 from plausibly.kernels import coverage
@@ -182,13 +181,31 @@ def tune_raps(
     prediction, ICLR 2021 (lambda and k_reg there).
     """
     level = read_alpha(alpha)
-    _check(goal, splits, penalties, free_ranks)
+    if goal not in MEASURES:
+        raise InputError(
+            "goal-unknown",
+            f'no goal "{goal}" to tune for',
+            expected=f"one of {', '.join(MEASURES)}",
+            do='goal="set-size"',
+            whose="goal",
+        )
+    check_count("splits", splits, usual=10)
+    for name, values in (("penalties", penalties), ("free_ranks", free_ranks)):
+        if values is not None and not len(values):
+            raise InputError(
+                "candidates-none",
+                f"there are no {name} to choose from",
+                expected="one or more",
+                got="none",
+                do=f"leave {name} out for the default",
+                whose=name,
+            )
     if is_augmented(predictions):
         validate.check_predictions(predictions)  # which says that there is one row an example
-    given = matched_inputs(
+    matched = matched_inputs(
         predictions, plausibilities, aggregator=None, seed=seed, only_common=False
     )
-    model, lam = given.predictions.array, given.plausibilities.averaged()
+    model, lam = matched.predictions.array, matched.plausibilities.averaged()
     groups = None if group is None else example_values(group, (model, lam.about))
     hashes = hash_names(model[names.EXAMPLE].values)
     chosen = split(hashes, Keys(seed).child("tuning"), test=share, groups=groups)
@@ -213,19 +230,22 @@ def tune_raps(
     if free_ranks is None:
         free_ranks = [_free_rank(model.values, lam.stored.above_zero(), level)]
     penalties, free_ranks = sorted(set(penalties)), sorted(set(free_ranks))
-    tables = [_table(penalty, rank, randomised) for penalty in penalties for rank in free_ranks]
+    tables = [
+        {"name": "raps", PENALTY: float(penalty), FREE_RANK: rank}
+        | ({"randomised": True} if randomised else {})
+        for penalty, rank in product(penalties, free_ranks)
+    ]
+    for table in tables:
+        registry.resolve(SCORE, table)  # parameters out of range are refused before anything is run
     halves = [
         split(hashes[rows], split_keys(seed, number).child("tuning"), groups=groups)
         for number in range(splits)
     ]
     measured = [_measured(model, lam, table, halves, level, seed) for table in tables]
     shape = (len(penalties), len(free_ranks))
-    dims = (PENALTY, FREE_RANK)
+    columns = {name: np.reshape([one[name] for one in measured], shape) for name in measured[0]}
     candidates = xr.Dataset(
-        {
-            name: (dims, np.array([one[name] for one in measured]).reshape(shape))
-            for name in measured[0]
-        },
+        {name: ((PENALTY, FREE_RANK), column) for name, column in columns.items()},
         coords={PENALTY: penalties, FREE_RANK: free_ranks},
     )
     best = int(np.argmin(candidates[MEASURES[goal]].values))
@@ -237,14 +257,6 @@ def tune_raps(
         goal=goal,
         splits=splits,
     )
-
-
-def _table(penalty: float, free_rank: int, randomised: bool) -> dict[str, object]:
-    table: dict[str, object] = {"name": "raps", PENALTY: float(penalty), FREE_RANK: free_rank}
-    if randomised:
-        table["randomised"] = True
-    registry.resolve(SCORE, table)  # parameters out of range are refused before anything is run
-    return table
 
 
 def _free_rank(values: Floats, slots: Sparse, alpha: Fraction) -> int:
@@ -269,54 +281,23 @@ def _measured(
     seed: int,
 ) -> dict[str, float]:
     """Return what a candidate gives on the test halves of all splits together."""
-    sizes: list[NDArray[np.int64]] = []
-    covered: list[Doubles] = []
+    sizes, covered = [], []
     for test in halves:
         with warnings.catch_warnings():
             # Candidates are measured, not used: what is wrong with one is that its sets are large.
             warnings.simplefilter("ignore", PlausiblyWarning)
-            said = lam.take_examples(np.flatnonzero(~test))
-            predictor = calibrate(model[~test], said.array, score=table, seed=seed)
+            some = lam.take_examples(np.flatnonzero(~test))
+            predictor = calibrate(model[~test], some.array, score=table, seed=seed)
             sets = predictor.predict(model[test], alpha).values
         sizes.append(coverage.sizes(sets))
         covered.append(coverage.aggregated(sets, lam.stored.take(np.flatnonzero(test))))
     size, share = np.concatenate(sizes), np.concatenate(covered)
+    stratum = np.digitize(size, SIZES)
+    enough = [code for code, n in enumerate(np.bincount(stratum).tolist()) if n * alpha >= 1]
+    # Where no size is frequent enough, all sets count as one stratum.
+    means = [exact_mean(share[stratum == code]) for code in enough] or [exact_mean(share)]
     return {
         "set_size": exact_mean(size),
         "aggregated_coverage": exact_mean(share),
-        "violation": _violation(size, share, alpha),
+        "violation": max(abs(mean - float(1 - alpha)) for mean in means),
     }
-
-
-def _violation(sizes: NDArray[np.int64], covered: Doubles, alpha: Fraction) -> float:
-    """Return the largest difference from 1 - alpha over sets of similar size."""
-    stratum = np.digitize(sizes, SIZES)
-    counts = np.bincount(stratum)
-    enough = [code for code, count in enumerate(counts.tolist()) if count * alpha >= 1]
-    # Where no size is frequent enough, all sets count as one stratum.
-    means = [exact_mean(covered[stratum == code]) for code in enough] or [exact_mean(covered)]
-    return max(abs(mean - float(1 - alpha)) for mean in means)
-
-
-def _check(
-    goal: str, splits: object, penalties: Sequence[float], free_ranks: Sequence[int] | None
-) -> None:
-    if goal not in MEASURES:
-        raise InputError(
-            "goal-unknown",
-            f'no goal "{goal}" to tune for',
-            expected=f"one of {', '.join(MEASURES)}",
-            do='goal="set-size"',
-            whose="goal",
-        )
-    check_count("splits", splits, usual=10)
-    for values, name in ((penalties, "penalties"), (free_ranks, "free_ranks")):
-        if values is not None and not len(values):
-            raise InputError(
-                "candidates-none",
-                f"there are no {name} to choose from",
-                expected="one or more",
-                got="none",
-                do=f"leave {name} out for the default",
-                whose=name,
-            )

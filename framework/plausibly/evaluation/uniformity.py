@@ -112,14 +112,12 @@ def p_value_uniformity(
 
     intervals.check_method(interval_method, confidence)
     exact = read_alphas(alphas)
-    p = as_predictions(predictions)
-    lam = inputs.read_plausibilities(plausibilities)
-    labels = list(predictor.labels)
-    named, lam = align.same_examples(Named.of(p), lam, only_common=only_common)
+    lam, labels = inputs.read_plausibilities(plausibilities), list(predictor.labels)
+    named = Named.of(as_predictions(predictions))
+    named, lam = align.same_examples(named, lam, only_common=only_common)
     lam = align.with_labels(lam, labels, whose="plausibilities", other="the predictor")
-    p = named.array
+    p, known = named.array, predictor.hashes
     hashes = hash_names(p[names.EXAMPLE].values)
-    known = predictor.hashes
     overlap = 0 if known is None else int(np.isin(hashes, known).sum())
     inputs.warn_of_overlap(overlap, len(hashes), source="the predictions", stacklevel=3)
     uniform = Keys(seed).child("uniformity/drawn").uniform(hashes)
@@ -135,20 +133,27 @@ def p_value_uniformity(
         least = min(least, float(some.min()))
     about_new = predictor.pools.calibration.claim.cluster
     units = inputs.known_values(about_new, about) if about_new else None
-    weights = None
+    # How many examples a test against the uniform distribution may count on.
+    tested, weights = np.full(len(chosen), float(len(hashes))), None
     if units is not None:
         clusters = inputs.codes_of(units)[1]
         weights = 1.0 / np.bincount(clusters)[clusters]
+        tested[:] = weights.sum()
+    elif clusters is not None:
+        tested /= [max(1.0, _design_effect(row, clusters)) for row in chosen]
     above, below = np.array([distances(row, weights) for row in chosen]).T
     larger = np.maximum(above, below)
-    # How many examples a test against the uniform distribution may count on.
-    tested = np.full(len(chosen), float(len(hashes) if weights is None else weights.sum()))
-    if clusters is not None and weights is None:
-        tested /= [max(1.0, _design_effect(row, clusters)) for row in chosen]
     effective = 1.0 / (1.0 / tested + 1.0 / (predictor.summary.n_held_out or predictor.n))
     promised = _promised(predictor, exact) if units is not None or not about_new else ""
-    of = list(codes)
-    result = xr.Dataset(
+    order = inputs.drawn_order(hashes, seed)
+    clusters = None if clusters is None else clusters[order]
+    averaging = Averaging(clusters, len(labels), interval_method, confidence, [names.ALPHA])
+    weights = None if weights is None else weights[order]
+    missed = [
+        [averaging.interval((row[order] <= float(alpha)) * 1.0, weights) for alpha in exact]
+        for row in chosen
+    ]
+    return xr.Dataset(
         {
             "p_value": ((OF, names.EXAMPLE), chosen),
             "ks_above": (OF, above),
@@ -157,10 +162,11 @@ def p_value_uniformity(
             "p_super_uniform": (OF, np.exp(-2.0 * effective * np.square(above))),
             "p_uniform": (OF, kstwo.sf(larger, np.maximum(1, np.floor(effective)))),
             "effective": (OF, effective),
-            "promised": (OF, [name == promised for name in of]),
+            "promised": (OF, [name == promised for name in codes]),
+            **variables("missed", missed, (OF, names.ALPHA)),
         },
         coords={
-            OF: np.array(of),
+            OF: np.array(list(codes)),
             names.EXAMPLE: p[names.EXAMPLE].values,
             names.ALPHA: [float(alpha) for alpha in exact],
         },
@@ -173,15 +179,6 @@ def p_value_uniformity(
             "fingerprint": predictor.fingerprint,
         },
     )
-    order = inputs.drawn_order(hashes, seed)
-    clusters = None if clusters is None else clusters[order]
-    averaging = Averaging(clusters, len(labels), interval_method, confidence, [names.ALPHA])
-    weights = None if weights is None else weights[order]
-    missed = [
-        [averaging.interval((row[order] <= float(alpha)) * 1.0, weights) for alpha in exact]
-        for row in chosen
-    ]
-    return result.assign(variables("missed", missed, (OF, names.ALPHA)))
 
 
 def distances(values: Doubles, weights: Doubles | None = None) -> tuple[float, float]:

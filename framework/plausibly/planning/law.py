@@ -14,12 +14,12 @@ import xarray as xr
 from plausibly import registry
 from plausibly.conformal.calibrate import calibrate
 from plausibly.data import names
+from plausibly.data.names import text_array
 from plausibly.evaluation.intervals import Doubles
 from plausibly.kernels.types import Bools, Ints
 from plausibly.protocols import COMBINER, ComponentLike, PValueCombiner
 from plausibly.registry.components import called
 
-_LIMIT_BITS = 62
 _WHOLE = 1.0 - 1e-9
 _WINDOW = 20.0  # the edge of what is enough wavers over a few square roots of n
 
@@ -44,8 +44,8 @@ class Shares:
 
     @classmethod
     def mean(cls, several: Sequence[Shares]) -> Shares:
-        fields = [attrs.asdict(one) for one in several]
-        return cls(**{name: float(np.mean([one[name] for one in fields])) for name in fields[0]})
+        means = np.mean([attrs.astuple(one) for one in several], axis=0).tolist()
+        return cls(**dict(zip(attrs.fields_dict(cls), means, strict=True)))
 
 
 ONE_DRAW = Shares(between=0.0, within=1.0)
@@ -62,9 +62,10 @@ class Law:
 
     @classmethod
     def of(cls, alpha: Fraction, n: Ints, draws: float, shares: Shares = ONE_DRAW) -> Law:
-        size = n.astype(np.float64)
-        rank = _floored(alpha, n)
-        step = shares.step(draws)
+        size, step = n.astype(np.float64), shares.step(draws)
+        top, bottom = alpha.as_integer_ratio()
+        # In Python's integers, which may be of any size: floor(alpha (n + 1)).
+        rank = np.array([(one + 1) * top // bottom for one in n.tolist()], dtype=np.int64)
         if step >= _WHOLE:
             missed = rank / (size + 1.0)
         else:
@@ -107,15 +108,6 @@ class Law:
 def pool_rank(alpha: Fraction, n: int, draws: int) -> int:
     """Return the rank of the threshold among m n drawn scores; every label where it is below 1."""
     return math.floor(alpha * draws * (n + 1)) - draws + 1
-
-
-def _floored(factor: Fraction, n: Ints) -> Ints:
-    """Return ``floor(factor (n + 1))`` in integers."""
-    top, bottom = factor.numerator, factor.denominator
-    if max(top, 1) * (int(n.max(initial=0)) + 1) < 2**_LIMIT_BITS and bottom < 2**_LIMIT_BITS:
-        small: Ints = (n.astype(np.int64) + 1) * top // bottom
-        return small
-    return np.array([(int(one) + 1) * top // bottom for one in n], dtype=np.int64)
 
 
 def examples_needed(
@@ -162,9 +154,8 @@ def needed_by_combiner(
     )
     plausibilities = predictions.copy(data=np.full((_EXAMPLES, 2), 0.5))
     made = [registry.resolve(COMBINER, combiner) for combiner in combiners]
-    needed = np.zeros((len(alphas), len(made)), dtype=np.int64)
-    counts: list[str] = []
-    for place, combiner in enumerate(made):
+    needed, counts = [], []
+    for combiner in made:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of so few examples
             predictor = calibrate(
@@ -174,13 +165,15 @@ def needed_by_combiner(
                 combiner=combiner,
             )
             promises = [predictor.guarantee(alpha) for alpha in alphas]
-        needed[:, place] = [promise.needed or 1 for promise in promises]
+        needed.append([promise.needed or 1 for promise in promises])
         counts.append(promises[0].unit)
-    titles = np.array([called(COMBINER, combiner) for combiner in made], dtype=np.str_)
     return xr.Dataset(
         {
-            "needed": ((names.ALPHA, "combiner"), needed),
-            "needed_counts": ("combiner", np.array(counts, dtype=np.str_)),
+            "needed": ((names.ALPHA, "combiner"), np.transpose(needed)),
+            "needed_counts": ("combiner", text_array(counts)),
         },
-        coords={names.ALPHA: [float(alpha) for alpha in alphas], "combiner": titles},
+        coords={
+            names.ALPHA: [float(alpha) for alpha in alphas],
+            "combiner": text_array([called(COMBINER, combiner) for combiner in made]),
+        },
     )

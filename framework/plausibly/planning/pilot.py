@@ -22,7 +22,7 @@ from plausibly.data.plausibilities import Plausibilities
 from plausibly.errors import InputError, counted
 from plausibly.evaluation import inputs
 from plausibly.evaluation.inputs import as_predictions, p_value_rows
-from plausibly.evaluation.intervals import Doubles
+from plausibly.evaluation.intervals import Doubles, groups_of
 from plausibly.kernels.coverage import row_sums
 from plausibly.kernels.random import Keys, hash_names
 from plausibly.kernels.sparse import Sparse
@@ -41,7 +41,6 @@ class Responses:
 
     table: xr.Dataset
     place: Ints
-    owner: Ints
     order: Ints
     counts: Ints
 
@@ -60,7 +59,7 @@ class Responses:
         drawn = np.lexsort((uniforms, owner))
         order = np.empty(len(owner), dtype=np.int64)
         order[drawn] = np.arange(len(owner)) - np.repeat(np.cumsum(counts) - counts, counts)
-        return cls(table=table, place=place, owner=owner, order=order, counts=counts)
+        return cls(table=table, place=place, order=order, counts=counts)
 
     def thinned(self, most: int) -> xr.Dataset:
         """Return the table with at most so many responses an example."""
@@ -76,21 +75,20 @@ class Responses:
         return [*(step for step in LADDER if step < most), most]
 
     def check(self, wanted: Sequence[int]) -> list[int]:
-        """Return the numbers of responses that were asked for, or say that nobody has so many."""
+        """Return the numbers of responses in order, or raise ``responses-range``."""
         most = int(self.counts.max())
-        for number in wanted:
-            if number < 1 or number > most:
-                who = name_texts(self.table[names.EXAMPLE].values)[int(self.counts.argmax())]
-                raise InputError(
-                    "responses-range",
-                    f"no example of the pilot has {several(number, 'response')}",
-                    expected=f"1 to {counted(most)}, which {who} has",
-                    got=counted(number),
-                    do=f"responses=[1, {most}]"
-                    if most > 1
-                    else "leave responses out: a single response cannot be thinned",
-                    whose="responses",
-                )
+        bad = [number for number in wanted if not 1 <= number <= most]
+        if bad:
+            who = name_texts(self.table[names.EXAMPLE].values)[int(self.counts.argmax())]
+            alone = "leave responses out: a single response cannot be thinned"
+            raise InputError(
+                "responses-range",
+                f"no example of the pilot has {several(bad[0], 'response')}",
+                expected=f"1 to {counted(most)}, which {who} has",
+                got=counted(bad[0]),
+                do=f"responses=[1, {most}]" if most > 1 else alone,
+                whose="responses",
+            )
         return sorted(set(wanted))
 
 
@@ -126,9 +124,8 @@ def read_pilot(
     table, component = None, None
     if is_annotations(plausibilities):
         table = check_table(plausibilities)
-        component = registry.resolve(
-            AGGREGATOR, aggregator or default_aggregator(str(table.attrs[names.KIND]))
-        )
+        chosen = aggregator or default_aggregator(str(table.attrs[names.KIND]))
+        component = registry.resolve(AGGREGATOR, chosen)
         lam = aggregated(table, component, seed=seed).averaged()
     else:
         lam = inputs.read_plausibilities(plausibilities)
@@ -202,10 +199,8 @@ class Pilot:
         order = np.argsort(hash_names(predictions[names.EXAMPLE].values))
         labels = np.argsort(hash_names(predictions[names.LABEL].values))
         slots = plausibilities.stored.above_zero().ordered(labels)
-        last = slots.filled[:, None] - 1
-        code = np.take_along_axis(
-            slots.label, np.minimum(np.arange(slots.label.shape[1]), last), axis=1
-        )
+        filled = np.minimum(np.arange(slots.label.shape[1]), slots.filled[:, None] - 1)
+        code = np.take_along_axis(slots.label, filled, axis=1)
         values = np.empty(code.shape)
         for rows, some in p_value_rows(predictor, predictions):
             values[rows] = np.take_along_axis(some, labels[code[rows]], axis=1)
@@ -307,17 +302,13 @@ class Pilot:
         if self.clusters is None:
             rows: Ints = (keys.uniform(one, n)[0] * len(self)).astype(np.int64)
             return rows
-        order = np.argsort(self.clusters, kind="stable")
         sizes = np.bincount(self.clusters)
-        starts = np.cumsum(sizes) - sizes
-        # Enough of them, were all as small as the smallest.
+        # Enough clusters, were all as small as the smallest.
         most = math.ceil(n / int(sizes.min()))
         drawn = (keys.uniform(one, most)[0] * len(sizes)).astype(np.int64)
         drawn = drawn[: int(np.searchsorted(np.cumsum(sizes[drawn]), n)) + 1]
-        taken = sizes[drawn]
-        within = np.arange(int(taken.sum())) - np.repeat(np.cumsum(taken) - taken, taken)
-        cut: Ints = order[np.repeat(starts[drawn], taken) + within][:n]
-        return cut
+        members = groups_of(self.clusters, len(sizes))
+        return np.concatenate([members[cluster] for cluster in drawn.tolist()])[:n]
 
     def _expected(self, examples: Ints, alphas: Sequence[Fraction]) -> list[float]:
         """Return the least value above which all but alpha N - 1 of the mass lies, (alpha,)."""

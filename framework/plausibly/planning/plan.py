@@ -6,7 +6,6 @@ import math
 import textwrap
 from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
-from functools import partial
 from itertools import product
 from typing import TypeAlias
 
@@ -21,34 +20,15 @@ from plausibly.data import names
 from plausibly.data.names import several
 from plausibly.errors import InputError, counted, warn
 from plausibly.evaluation import inputs
-from plausibly.evaluation.result import (
-    Result,
-    decimal,
-    each,
-    ends,
-    planes,
-    with_zeros,
-    wrapped,
-)
-from plausibly.evaluation.splits import is_whole, out_of_range
+from plausibly.evaluation.intervals import Variables
+from plausibly.evaluation.result import Result, decimal, each, ends, planes, with_zeros, wrapped
+from plausibly.evaluation.splits import check_resamples, is_whole, out_of_range
 from plausibly.guarantee import bounded
 from plausibly.kernels.blocks import row_blocks
 from plausibly.kernels.coverage import row_sums
 from plausibly.kernels.random import Keys
-from plausibly.kernels.types import Floats
-from plausibly.planning.law import (
-    ONE_DRAW,
-    Law,
-    Shares,
-    examples_needed,
-    needed_by_combiner,
-)
-from plausibly.planning.pilot import (
-    Pilot,
-    ReadPilot,
-    Responses,
-    read_pilot,
-)
+from plausibly.planning.law import ONE_DRAW, Law, Shares, examples_needed, needed_by_combiner
+from plausibly.planning.pilot import Pilot, ReadPilot, Responses, read_pilot
 from plausibly.protocols import Aggregator, ComponentLike, PValueCombiner, ScoreFunction
 
 EXPECTED = "expected"
@@ -64,11 +44,10 @@ def read_draws(draws: Sequence[Draws] | None, *, pilot: bool) -> list[float]:
     """Return the numbers of draws, infinite for expected."""
     numbers: set[float] = set()
     for one in draws or ():
-        value = math.inf if one == EXPECTED else one
-        if value != math.inf and not is_whole(value):
+        if one not in (EXPECTED, math.inf) and not is_whole(one):
             do = 'draws=[1, 10, "expected"]'
             raise out_of_range("draws", repr(one), expected="1, 2, 3, … or expected", do=do)
-        numbers.add(math.inf if value == math.inf else int(value))
+        numbers.add(math.inf if one in (EXPECTED, math.inf) else int(one))
     if not pilot and numbers - {1}:
         raise InputError(
             "pilot-missing",
@@ -97,14 +76,10 @@ def ladder(pilot: int, needed: Sequence[int]) -> list[int]:
     factor = 2
     while _FIRST * factor**_MOST_ROWS < last:
         factor *= 2
-    steps = []
-    step = _FIRST
-    while step < last:
-        steps.append(step)
-        step *= factor
-    if needed:
-        steps.append(step)
-    return sorted({*steps, *([pilot] if pilot else [last])})
+    steps = [_FIRST]
+    while steps[-1] < last:
+        steps.append(steps[-1] * factor)
+    return sorted({*(steps if needed else steps[:-1]), pilot or last})
 
 
 def check_share(argument: str, value: object, usual: float, most: Fraction = Fraction(1)) -> float:
@@ -116,19 +91,9 @@ def check_share(argument: str, value: object, usual: float, most: Fraction = Fra
     return float(number)
 
 
-def check_resamples(value: object) -> int:
-    """Return the number of resamples, or raise ``resamples-range``."""
-    if not isinstance(value, int | np.integer) or not is_whole(value, minimum=0) or value == 1:
-        expected, do = "2 or more, or 0 for none", "resamples=200"
-        raise out_of_range("resamples", repr(value), expected=expected, do=do)
-    return int(value)
-
-
 N, DRAWS, BOUND, RESPONSES = "n", "draws", "bound", "responses"
 _OF_RESPONSES = ("responses_distance", "responses_spread", "responses_n_within")
 _THINNINGS = 3
-
-Variables = dict[str, tuple[tuple[str, ...], Floats]]
 
 
 @attrs.frozen(kw_only=True, eq=False)
@@ -142,8 +107,9 @@ class Goal:
     confidence: float
     one_sided: bool
 
+    @property
     def tails(self) -> tuple[float, float]:
-        """Return the shares of calibrations below the bounds."""
+        """The shares of calibrations below the bounds."""
         return (1 - self.confidence) / 2, (1 + self.confidence) / 2
 
     def laws(self, shares: Sequence[Shares]) -> list[list[Law]]:
@@ -157,7 +123,7 @@ class Goal:
         """Return what the law of coverage says."""
         laws = self.laws(shares)
         dims = (names.ALPHA, DRAWS, N)
-        bounds = [[[law.quantile(t) for t in self.tails()] for law in row] for row in laws]
+        bounds = [[[law.quantile(t) for t in self.tails] for law in row] for row in laws]
         found = xr.Dataset(
             {
                 "coverage": ((names.ALPHA, DRAWS, BOUND, N), np.array(bounds)),
@@ -178,18 +144,19 @@ class Goal:
 
     def enough(self, shares: Sequence[Shares]) -> NDArray[np.int64]:
         """Return the n from which on it is enough, (alpha, draws); needs `within`."""
-        needed = partial(
-            examples_needed,
-            within=self.within or 0.0,
-            confidence=self.confidence,
-            one_sided=self.one_sided,
-        )
-        return np.array(
-            [
-                [needed(alpha, m, shares=one) for m in self.draws]
-                for alpha, one in zip(self.alphas, shares, strict=True)
-            ]
-        )
+        found = [
+            examples_needed(
+                alpha,
+                draws,
+                within=self.within or 0.0,
+                confidence=self.confidence,
+                shares=one,
+                one_sided=self.one_sided,
+            )
+            for alpha, one in zip(self.alphas, shares, strict=True)
+            for draws in self.draws
+        ]
+        return np.reshape(found, (len(self.alphas), -1))
 
 
 def bootstrapped(pilot: Pilot, goal: Goal, resamples: int, seed: int) -> Variables:
@@ -203,7 +170,7 @@ def bootstrapped(pilot: Pilot, goal: Goal, resamples: int, seed: int) -> Variabl
         found = pilot.resampled(goal.alphas, n, goal.draws, resamples, keys)
         mean[:, column] = found.mean(axis=-1)
         spread[:, column] = found.std(axis=-1, ddof=1)
-        bounds[:, column] = np.moveaxis(np.quantile(found, goal.tails(), axis=-1), 0, -1)
+        bounds[:, column] = np.moveaxis(np.quantile(found, goal.tails, axis=-1), 0, -1)
     dims = (names.ALPHA, N, DRAWS)
     return {
         "bootstrap_mean": (dims, mean),
@@ -275,12 +242,10 @@ class Plan(Result):
     """Numbers of examples, annotators and draws, from `plausibly.plan`: prints table and answer."""
 
     def block(self, plane: xr.Dataset) -> list[str]:
-        """Return the lines of text at one alpha."""
         answer = textwrap.wrap(f"Plan: {_answer(plane)}", 80, subsequent_indent="  ")
         return [*answer, *_table(plane), *wrapped(" ".join(_sentences(plane)))]
 
     def to_json(self) -> dict[str, object]:
-        """Return plain data, for programs; figures that do not exist are None."""
         return {**self.attrs, "results": [_as_data(one) for one in planes(self.data)]}
 
 
@@ -318,14 +283,13 @@ def _answer(plan: xr.Dataset) -> str:
     if "pilot_examples" in plan.attrs:
         method += f", pilot of {several(int(plan.attrs['pilot_examples']), 'example')}"
     if "n_within" not in plan:
-        row, by = plan.sizes["n"] - 1, _by(float(plan["draws"][-1]))
-        between = ends(*(float(end) for end in plan["coverage"][row, -1]))
-        n = several(int(plan["n"][row]), "calibration example")
+        between = ends(*plan["coverage"].values[-1, -1].tolist())
+        n, by = several(int(plan["n"][-1]), "calibration example"), _by(float(plan["draws"][-1]))
         return f"with {n} ({by}), {share} calibrations cover {between} ({method})."
-    enough = list(zip(plan["draws"].values[::-1], plan["n_within"].values[::-1], strict=True))
-    others = [f"{counted(int(n))} ({_by(float(m))})" for m, n in enough[1:]]
-    numbers = f"{counted(int(enough[0][1]))} calibration examples ({_by(float(enough[0][0]))})"
-    numbers += f", or {', '.join(others)}," if others else ""
+    enough = zip(plan["n_within"].values[::-1], plan["draws"].values[::-1], strict=True)
+    first, *others = [(counted(n), f"({_by(m)})") for n, m in enough]
+    numbers = " calibration examples ".join(first)
+    numbers += f", or {', '.join(map(' '.join, others))}," if others else ""
     level = with_zeros(bounded(1 - Fraction(str(float(plan[names.ALPHA])))))
     width = f"{plan.attrs['within']:g}"
     goal = f"within {width} of {level}"
@@ -338,8 +302,20 @@ def _sentences(plan: xr.Dataset) -> Iterator[str]:
     """Yield what stands below the table."""
     if RESPONSES in plan.dims:
         yield _fewer_answers(plan)
+    known = np.array([])
     if "bootstrap_spread" in plan:
-        yield from _check(plan)
+        known = np.flatnonzero(~np.isnan(plan["bootstrap_spread"].values[:, -1]))
+    if known.size:
+        last = plan.isel(n=int(known[-1]))
+        pairs = [
+            f"{_by(float(one['draws']))} {float(one['bootstrap_spread']):.4f} "
+            f"({float(one['spread']):.4f})"
+            for one in each(last, DRAWS)
+        ]
+        yield (
+            f"Standard deviation over {plan.attrs['resamples']} resamples of the pilot at n = "
+            f"{counted(int(last['n']))}, and by formula: {', '.join(pairs)}."
+        )
     needed = []
     for one in each(plan, "combiner"):
         of = " held out" if "held-out" in str(one["needed_counts"].item()) else ""
@@ -360,21 +336,6 @@ def _sentences(plan: xr.Dataset) -> Iterator[str]:
         )
     if "n_within" not in plan:
         yield "Set within, such as 0.02, for the number of examples that is enough."
-
-
-def _check(plan: xr.Dataset) -> Iterator[str]:
-    known = np.flatnonzero(~np.isnan(plan["bootstrap_spread"].values[:, -1]))
-    if known.size:
-        row = int(known[-1])
-        pairs = [
-            f"{_by(float(m))} {float(plan['bootstrap_spread'][row, column]):.4f} "
-            f"({float(plan['spread'][row, column]):.4f})"
-            for column, m in enumerate(plan["draws"].values)
-        ]
-        yield (
-            f"Standard deviation over {plan.attrs['resamples']} resamples of the pilot at n = "
-            f"{counted(int(plan['n'][row]))}, and by formula: {', '.join(pairs)}."
-        )
 
 
 def _fewer_answers(plan: xr.Dataset) -> str:
@@ -586,15 +547,13 @@ def plan(
         if wanted_resamples:
             result = result.assign(bootstrapped(pilot.atoms, goal, wanted_resamples, seed))
         result = result.assign(thinned(pilot, goal, responses, seed))
-    result = result.assign_attrs(
-        {
-            "confidence": confidence,
-            "one_sided": int(one_sided),
-            "delta": delta,
-            "seed": seed,
-            "resamples": wanted_resamples if pilot else 0,
-            **({} if width is None else {"within": width}),
-            **({} if pilot is None else pilot.settings),
-        }
-    )
+    result.attrs = {
+        "confidence": confidence,
+        "one_sided": int(one_sided),
+        "delta": delta,
+        "seed": seed,
+        "resamples": wanted_resamples if pilot else 0,
+        **({} if width is None else {"within": width}),
+        **({} if pilot is None else pilot.settings),
+    }
     return Plan(result if is_several(alpha) else result.isel({names.ALPHA: 0}))

@@ -553,7 +553,7 @@ def disagreement(subject: Subject, shown: Sequence[str]) -> model.Disagreement:
 
 def _cells(answers: Answers, place: NDArray[np.int64]) -> list[model.Cell]:
     """Return over which labels two answers to one example part, and where they meet."""
-    cell, mention = answers.spread(answers.cell_value)
+    cell, mention = answers.spread(answers.cells.value)
     label = place[answers.mention_label[mention]]
     first = (answers.mention_block[mention] <= 1) & (label >= 0)
     codes: defaultdict[int, list[int]] = defaultdict(list)
@@ -563,7 +563,7 @@ def _cells(answers: Answers, place: NDArray[np.int64]) -> list[model.Cell]:
     named: defaultdict[int, Counter[tuple[int, int]]] = defaultdict(Counter)
     for one, of_one in codes.items():
         for pair in combinations_with_replacement(sorted(of_one), 2):
-            named[int(answers.cell_example[one])][pair] += int(answers.cell_count[one])
+            named[int(answers.cells.example[one])][pair] += int(answers.cells.n[one])
     pairs: Counter[tuple[int, int]] = Counter()
     examples: Counter[tuple[int, int]] = Counter()
     for times in named.values():
