@@ -81,10 +81,6 @@ def test_every_option_of_the_help_is_there(commands: list[command_line.Command],
         assert row.about
 
 
-READS_ANNOTATIONS = ("aggregate", "calibrate", "evaluate")
-READS_PREDICTIONS = ("calibrate", "predict")
-
-
 def options(command: str) -> set[str]:
     """Return the long options of a command, as its help shows them."""
     return set(re.findall(r"--[a-z][a-z-]*", typed(command, "--help").out))
@@ -136,28 +132,10 @@ def test_flags_in_messages_exist() -> None:
     known = of_pip.union(*map(options, every), (f"--{flag}" for flag in hints.KEYS))
     found = {path.name: sorted(told(path) - known) for path in modules() if told(path) - known}
     assert found == {}
-    # Readers and writers are called from Python: their hints are arguments.
-    in_io = set().union(*(told(path) for path in modules() if "/plausibly/io/" in path.as_posix()))
-    assert in_io == {"--alpha", "--kind", "--upgrade"}  # of whole commands
-
-
-@pytest.mark.parametrize(
-    ("place", "where"),
-    [
-        ("plausibly/data/validate.py", READS_PREDICTIONS),
-        ("plausibly/data/annotations.py", READS_ANNOTATIONS),
-        ("plausibly/io/annotations.py", READS_ANNOTATIONS),
-        ("plausibly_builtins/readers/", READS_ANNOTATIONS),
-        ("plausibly/data/align.py", ("calibrate", "evaluate")),
-        ("plausibly/calibration/alphas.py", READS_PREDICTIONS),
-    ],
-)
-def test_flags_exist_where_the_message_comes_up(place: str, where: tuple[str, ...]) -> None:
-    flags = set().union(*(told(path) for path in modules() if f"/{place}" in path.as_posix()))
-    assert flags
-    for command in where:
-        # --kind of `plugins list` is named too; others are printed with --set.
-        assert flags - options(command) <= {f"--{flag}" for flag in hints.KEYS}, command
+    # What is called from Python has hints with arguments, and flags of whole commands only.
+    of_commands = {"cli", "config", "paper"}
+    called = [path for path in modules() if of_commands.isdisjoint(path.parts)]
+    assert set().union(*map(told, called)) <= {"--alpha", "--kind", "--upgrade"}
 
 
 def test_every_option_is_documented() -> None:

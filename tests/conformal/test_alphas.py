@@ -89,15 +89,15 @@ def test_no_number(value: object) -> None:
 
 def test_a_percentage_is_told_what_was_meant() -> None:
     """Message 21, for the commonest slip."""
-    with refused("alpha-range", "got 90 do alpha=0.1 (--alpha 0.1) for 90 % sets"):
+    with refused("alpha-range", "got 90 do alpha=0.1 for 90% sets"):
         read_alpha(90)
-    with pytest.raises(InputError, match=r"--alpha 0\.05\) for 95 % sets"):
+    with pytest.raises(InputError, match=r"alpha=0\.05 for 95% sets"):
         read_alpha(5)
 
 
 def test_a_confidence_level_is_doubted() -> None:
     """Message 22: 0.9 is most likely the coverage."""
-    with warned("alpha-large", "cover 10 %", "do alpha=0.1 (--alpha 0.1) for 90 % sets"):
+    with warned("alpha-large", "cover 10%", "do alpha=0.1 for 90% sets"):
         assert read_alpha(0.9) == Fraction(9, 10)
 
 

@@ -92,7 +92,7 @@ def read_alpha(value: object) -> Fraction:
             "alpha-large",
             f"alpha {float(number):g} asks for sets that cover {float(100 * (1 - number)):g}%",
             expected="usually 0.01 to 0.3",
-            do=f"alpha={meant} (--alpha {meant}) for {float(100 * number):g}% sets",
+            do=f"alpha={meant} for {float(100 * number):g}% sets",
             whose="alpha",
         )
     return number

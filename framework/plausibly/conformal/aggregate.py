@@ -39,7 +39,7 @@ def default_aggregator(kind: str) -> str:
             "aggregator-unsaid",
             f"annotations of kind {kind} have no default aggregator",
             expected="an aggregator by name",
-            do="aggregator=... (--aggregator); all: plausibly plugins list --kind aggregator",
+            do='aggregator="NAME"; all: plausibly plugins list --kind aggregator',
             whose="annotations",
         ) from None
 
