@@ -142,7 +142,7 @@ def test_origins() -> None:
 
 
 def test_a_key_whose_line_is_not_known_is_still_not_a_default() -> None:
-    one = attrs.evolve(document(WHOLE), lines={})
+    one = attrs.evolve(document(WHOLE), text="")
     assert origins(one, {})("seed") == "in study.toml"
 
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 import attrs
 
 from plausibly import registry
-from plausibly.config.document import Document, Note, path_text
+from plausibly.config.document import Document, Note, path_text, paths_of
 from plausibly.config.settings import Annotations, Settings, with_paths
 from plausibly.errors import ComponentError
 from plausibly.protocols import AGGREGATOR, CALIBRATOR, COMBINER, READER, SCORE, Kind
@@ -105,7 +105,7 @@ def component_table(kind: Kind[Any], component: object) -> dict[str, object]:
 
 def origins(document: Document, made: Mapping[str, str]) -> Note:
     """Return what says where the value at a path comes from: ``line 3`` or ``default``."""
-    written = set(_paths(document.tables, ()))
+    written = set(map(path_text, paths_of(document.tables)))
 
     def origin(path: str) -> str:
         places = [path]
@@ -121,13 +121,3 @@ def origins(document: Document, made: Mapping[str, str]) -> Note:
         return made.get(path, "default")
 
     return origin
-
-
-def _paths(value: object, path: tuple[str | int, ...]) -> Iterator[str]:
-    yield path_text(path)
-    if isinstance(value, Mapping):
-        for key, item in value.items():
-            yield from _paths(item, (*path, str(key)))
-    elif isinstance(value, list | tuple):
-        for number, item in enumerate(value):
-            yield from _paths(item, (*path, number))
