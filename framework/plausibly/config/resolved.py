@@ -12,15 +12,7 @@ from plausibly import registry
 from plausibly.config.document import Document, Note, path_text, paths_of
 from plausibly.config.settings import Annotations, Settings, with_paths
 from plausibly.errors import ComponentError
-from plausibly.protocols import AGGREGATOR, CALIBRATOR, COMBINER, READER, SCORE, Kind
-
-_KINDS: Mapping[str, Kind[Any]] = {  # Any: each has its own Protocol
-    "aggregator": AGGREGATOR,
-    "calibrator": CALIBRATOR,
-    "score": SCORE,
-    "combiner": COMBINER,
-}
-
+from plausibly.protocols import KIND_BY_NAME, READER, Kind
 
 _OF_STUDIES = (
     *("seed", "alphas", "annotations", "plausibilities", "predictions", "examples", "labels"),
@@ -58,8 +50,8 @@ def _table(part: attrs.AttrsInstance) -> dict[str, object]:
             table[name] = None
         elif isinstance(value, Annotations):
             table[name] = _annotations(value)
-        elif name in _KINDS:
-            table[name] = component_table(_KINDS[name], value)
+        elif name in KIND_BY_NAME:
+            table[name] = component_table(KIND_BY_NAME[name], value)
         elif isinstance(value, Path):
             table[name] = value.as_posix()
         elif attrs.has(type(value)):

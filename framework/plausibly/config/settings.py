@@ -2,24 +2,23 @@
 
 from __future__ import annotations
 
-import contextlib
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import AbstractContextManager, suppress
 from dataclasses import is_dataclass, replace
 from decimal import Decimal
+from functools import partial
 from pathlib import Path
 from typing import Any, Literal, TypeAlias, TypeVar, cast
 
 import attrs
 from attrs import validators
+from attrs.converters import optional
 
 from plausibly import registry
 from plausibly.errors import ComponentError, InputError, MissingExtra
 from plausibly.protocols import (
-    AGGREGATOR,
-    CALIBRATOR,
-    COMBINER,
+    KIND_BY_NAME,
     READER,
-    SCORE,
     Aggregator,
     Calibrator,
     ComponentLike,
@@ -39,6 +38,7 @@ from plausibly.registry.mistakes import (
 from plausibly.registry.parameters import Strict, below, expected, has_fields, parameters_of
 
 Counts: TypeAlias = tuple[int, ...] | None
+Field: TypeAlias = "attrs.Attribute[Any]"  # Any: of whatever type
 
 
 def counts(_: object, field: attrs.Attribute[Counts], value: Counts) -> None:
@@ -57,45 +57,31 @@ def counts(_: object, field: attrs.Attribute[Counts], value: Counts) -> None:
 P = TypeVar("P")
 
 
-@contextlib.contextmanager
-def without_plugins(names: tuple[str, ...]) -> Iterator[None]:
+def without_plugins(names: tuple[str, ...]) -> AbstractContextManager[None]:
     """Run a block as if these plugins or distributions were not installed."""
-    if not names:
-        yield
-        return
-    with registry.disabling(names, by="[plugins] disable"):
-        yield
+    return registry.disabling(names, by="[plugins] disable")
 
 
 def component(kind: Kind[P], like: ComponentLike[P]) -> P:
     """Return the component that was written, or raise `Mistakes` with what is wrong about it."""
     try:
         return registry.resolve(kind, like)
-    except (ComponentError, MissingExtra) as error:
-        raise Mistakes(_said_of(like, error)) from error
-
-
-def _said_of(like: object, error: InputError) -> list[Mistake]:
-    table = isinstance(like, Mapping)
-    if isinstance(error, ParameterError):
+    except ParameterError as error:
         name = like.get("name") if isinstance(like, Mapping) else like
-        return [_whose(mistake, str(name)) for mistake in error.mistakes]
-    if isinstance(error, MissingExtra):
-        return [Mistake("", error.what, advice=error.do)]
-    path = "name" if table and error.name == "component-unknown" else ""
-    do = f"all: {error.do}" if error.do.startswith("plausibly plugins list") else error.do
-    return [attrs.evolve(one, path=path, advice=do) for one in mistakes_in(error)]
-
-
-def _whose(mistake: Mistake, name: str) -> Mistake:
-    """Return a mistake about a parameter with the name of the component that lacks it."""
-    if mistake.unknown and "." not in mistake.path and mistake.text.startswith("no such"):
-        return attrs.evolve(mistake, text=f"{name} has {mistake.text}")
-    return mistake
+        raise Mistakes(
+            attrs.evolve(mistake, text=f"{name} has {mistake.text}")
+            if mistake.unknown and "." not in mistake.path and mistake.text.startswith("no such")
+            else mistake
+            for mistake in error.mistakes
+        ) from error
+    except MissingExtra as error:
+        raise Mistakes([Mistake("", error.what, advice=error.do)]) from error
+    except ComponentError as error:
+        path = "name" if isinstance(like, Mapping) and error.name == "component-unknown" else ""
+        raise Mistakes(attrs.evolve(one, path=path) for one in mistakes_in(error)) from error
 
 
 _RATE = "a number between 0 and 1"
-_OF_READER = ("reader", "options")
 
 
 def read_alphas(value: object) -> tuple[Decimal, ...]:
@@ -145,9 +131,8 @@ def read_annotations(strict: Strict, value: object) -> Annotations:
     """Return where annotations are, with their reader, whose parameters stand beside its name."""
     if not isinstance(value, Mapping):
         raise Wrong(expected(Annotations), value)
-    own = {p.name: p for p in parameters_of(Annotations, typed=True)}
-    for name in _OF_READER:
-        del own[name]
+    every = {p.name: p for p in parameters_of(Annotations, typed=True)}
+    own = {name: p for name, p in every.items() if name not in ("reader", "options")}
     found: list[Mistake] = []
     made = strict.values(own, value, found)
     options = {key: item for key, item in value.items() if key not in (*own, "reader")}
@@ -156,7 +141,10 @@ def read_annotations(strict: Strict, value: object) -> Annotations:
         reader = _as_reader(value["reader"], options, list(own), found)
         options = {}
     else:
-        known = [*own, "reader", *dict.fromkeys(_options_of_readers())]
+        known = [*own, "reader"]
+        for entry in registry.default().entries(READER):
+            with suppress(InputError):  # a broken plugin has no options
+                known += [parameter.name for parameter in parameters_of(entry.load())]
         for key in [key for key in options if key not in known]:
             mistake = unknown_key(key, options[key], known, noun="key")
             if not mistake.key:
@@ -194,44 +182,27 @@ def _as_reader(
     return made
 
 
-def _options_of_readers() -> Iterator[str]:
-    """Yield the parameters of every reader that can be loaded."""
-    for entry in registry.default().entries(READER):
-        try:
-            names = [parameter.name for parameter in parameters_of(entry.load())]
-        except InputError:  # a broken plugin has no options
-            continue
-        yield from names
+def _components(_: type, fields: list[Field]) -> list[Field]:
+    """Let a name, a table or an object stand for the component in a field called like its kind."""
+    return [
+        field.evolve(converter=optional(partial(registry.resolve, KIND_BY_NAME[field.name])))
+        if field.name in KIND_BY_NAME
+        else field
+        for field in fields
+    ]
 
 
-_Named: TypeAlias = Any  # a default is a name, which the converter makes a component of
-
-
-def _aggregator(like: ComponentLike[Aggregator] | None) -> Aggregator | None:
-    return None if like is None else registry.resolve(AGGREGATOR, like)
-
-
-def _reader(like: ComponentLike[Reader] | None) -> Reader | None:
-    return None if like is None else registry.resolve(READER, like)
-
-
-def _calibrator(like: ComponentLike[Calibrator]) -> Calibrator:
-    return registry.resolve(CALIBRATOR, like)
-
-
-def _score(like: ComponentLike[ScoreFunction]) -> ScoreFunction:
-    return registry.resolve(SCORE, like)
-
-
-def _combiner(like: ComponentLike[PValueCombiner]) -> PValueCombiner:
-    return registry.resolve(COMBINER, like)
+# Names, of which the converters make components.
+_CALIBRATOR: Any = "expected"
+_SCORE: Any = "probability"
+_COMBINER: Any = "average"
 
 
 def _decimals(alphas: Iterable[object]) -> tuple[Decimal, ...]:
     return tuple(Decimal(str(alpha)) for alpha in alphas)
 
 
-@attrs.frozen(kw_only=True)
+@attrs.frozen(kw_only=True, field_transformer=_components)
 class Annotations:
     """Answers of the annotators on the calibration set, and how answers are read.
 
@@ -252,10 +223,10 @@ class Annotations:
     """
 
     path: Path | None = None
-    reader: Reader | None = attrs.field(default=None, converter=_reader)
+    reader: Reader | None = None
     options: Mapping[str, object] = attrs.field(factory=dict)
     unanswered: Literal["error", "drop"] = "error"
-    aggregator: Aggregator | None = attrs.field(default=None, converter=_aggregator)
+    aggregator: Aggregator | None = None
 
 
 @attrs.frozen(kw_only=True)
@@ -380,7 +351,7 @@ class Plugins:
     disable: tuple[str, ...] = ()
 
 
-@attrs.frozen(kw_only=True)
+@attrs.frozen(kw_only=True, field_transformer=_components)
 class Method:
     """A method to calibrate by; the keys are parameters of `plausibly.calibrate`.
 
@@ -399,9 +370,9 @@ class Method:
     """
 
     name: str = ""
-    calibrator: Calibrator = attrs.field(default=cast("_Named", "expected"), converter=_calibrator)
-    score: ScoreFunction = attrs.field(default=cast("_Named", "probability"), converter=_score)
-    combiner: PValueCombiner = attrs.field(default=cast("_Named", "average"), converter=_combiner)
+    calibrator: Calibrator = _CALIBRATOR
+    score: ScoreFunction = _SCORE
+    combiner: PValueCombiner = _COMBINER
     allow_no_guarantee: bool = False
 
     def arguments(self) -> dict[str, Any]:  # Any: each parameter has its own type

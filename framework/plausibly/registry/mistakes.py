@@ -146,7 +146,7 @@ def mistakes_in(error: BaseException) -> list[Mistake]:
     if isinstance(error, InputError):
         expectation = f"; expected {error.expected}" if error.expected else ""
         got = f"; got {error.got}" if error.got else ""
-        return [Mistake("", f"{error.what}{expectation}{got}", advice=error.do)]
+        return [Mistake("", f"{error.what}{expectation}{got}", advice=_advice(error))]
     # attrs' own validators put the attribute and the value behind their text.
     text = error.args[0] if error.args and isinstance(error.args[0], str) else str(error)
     rule = _OF_ATTRS.fullmatch(text)
@@ -163,5 +163,8 @@ def _unknown_component(error: InputError) -> Mistake:
         text += f'; did you mean "{suggestion}"?'
     elif error.got:
         text += f"; {error.got}"
-    do = f"all: {error.do}" if error.do.startswith("plausibly plugins list") else error.do
-    return Mistake("", text, advice=do)
+    return Mistake("", text, advice=_advice(error))
+
+
+def _advice(error: InputError) -> str:
+    return f"all: {error.do}" if error.do.startswith("plausibly plugins list") else error.do

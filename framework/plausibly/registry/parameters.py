@@ -142,7 +142,7 @@ class Strict:
         where(_is_literal, _literal)
         where(_is_many, self._many)
         where(_is_mapping, self._mapping)
-        where(_is_union, self._union)
+        where(is_union, self._union)
         where(lambda wanted: _kind_of(wanted) is not None, self._component)
 
     def values(
@@ -276,7 +276,7 @@ def expected(wanted: object) -> str:
         return f"the name, table or object of {an(kind.name)}"
     if _is_literal(wanted):
         return " or ".join(written(value) for value in typing.get_args(wanted))
-    if _is_union(wanted):
+    if is_union(wanted):
         return " or ".join(expected(arm) for arm in arguments)
     if _is_mapping(wanted):
         return "a table"
@@ -308,7 +308,7 @@ def _is_literal(wanted: object) -> bool:
     return typing.get_origin(wanted) == Literal
 
 
-def _is_union(wanted: object) -> bool:
+def is_union(wanted: object) -> bool:
     return typing.get_origin(wanted) in (typing.Union, types.UnionType)
 
 
