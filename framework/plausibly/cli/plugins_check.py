@@ -47,7 +47,7 @@ def check(
 ) -> int:
     """Declare ``plausibly plugins check``."""
     from plausibly import registry
-    from plausibly.registry.listing import failed_sources, overview, select
+    from plausibly.registry.listing import overview, select
 
     made = registry.default()
     rows = select(overview(made), names) if names else overview(made)
@@ -58,7 +58,7 @@ def check(
 
         kit = checked
     found = _checked(made, rows, kit, named=bool(names))
-    failed = failed_sources(found)
+    failed = {one.source for one in found if one.state == "failed"}
     output.document["checked"] = [as_data(one) for one in found]
     output.document["failed"] = len(failed)
     news = [one for one in found if not one.source.builtin or one.state == "failed"]

@@ -17,7 +17,7 @@ from plausibly.errors import InputError, counted
 
 if TYPE_CHECKING:
     from plausibly.registry import Source
-    from plausibly.registry.listing import Installed, Row
+    from plausibly.registry.listing import Row
 
 HEADER = ("kind", "name", "plugin", "distribution", "state")
 HEADER_INSTALLED = ("plugin", "module", "distribution", "state")
@@ -77,7 +77,7 @@ def _cells(row: Row, state: str) -> tuple[str, ...]:
     return (row.kind or "-", row.name or "-", *_whose(row.source), state)
 
 
-def _print_installed(output: Output, found: Sequence[Installed]) -> None:
+def _print_installed(output: Output, found: Sequence[Row]) -> None:
     output.document["plugins"] = [
         {**source_as_data(one.source), "module": one.module, "state": one.state}
         | {"reason": one.reason, **metadata_of(one.source)}

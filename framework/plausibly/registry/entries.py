@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib.metadata as metadata
-import os
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import contextmanager, suppress
@@ -243,13 +242,10 @@ class Failure:
         return f"pip uninstall {self.source.distribution}"
 
     def warning(self) -> PlausiblyWarning:
-        return self._message(PlausiblyWarning, "all others work")
+        return self.message(PlausiblyWarning, "all others work")
 
-    def error_if_strict(self) -> ComponentError:
-        """Return the same as an error, where plugins are strict."""
-        return self._message(ComponentError, "plugins are strict")
-
-    def _message(self, message: type[Message], then: str) -> Message:
+    def message(self, message: type[Message], then: str) -> Message:
+        """Return the failure as a warning or an error."""
         look = f"plausibly plugins check {self.source.plugin}, or {self.without}"
         return message(
             "plugin-failed",
@@ -359,13 +355,3 @@ def disabled_by(names: Collection[str], by: str) -> tuple[Disabled, ...]:
             whose=by,
         )
     return tuple(Disabled(name, by) for name in dict.fromkeys(n.strip() for n in names) if name)
-
-
-def disabled_by_environment() -> tuple[Disabled, ...]:
-    """Return what the environment variable names, as it is now."""
-    return disabled_by(os.environ.get(VARIABLE, "").split(","), VARIABLE)
-
-
-def strict_by_environment() -> bool:
-    """Return whether the environment wants errors instead of records."""
-    return os.environ.get(STRICT, "").strip() not in ("", "0")
