@@ -75,13 +75,7 @@ def evaluate(output: Output, loaded: Draft) -> None:
             settings, labels=labels, declared=label_names(sets), working=output.working
         )
     check_renames(settings.labels, answers.unknown, labels=label_names(sets))
-    sets, lam, left_out = matched(
-        sets,
-        answers,
-        source=path.name,
-        only_common=settings.examples.only_common,
-        declared=labels is not None,
-    )
+    sets, lam, left_out = matched(settings, sets, answers, path.name)
     predictions, predictor = evaluate_parts.read_for_parts(loaded, output)
     measure = settings.evaluation
     by = measure.columns

@@ -66,7 +66,6 @@ def predict(output: Output, loaded: Draft, *, dry_run: dry.DryRun = False) -> No
         working=output.working,
     )
     check_renames(settings.labels, model.unknown, labels=label_names(model.predictions))
-    promise.check_views(predictor, model.predictions, whose=model.source)
     with output.working("predicting"), promise.views_as_options():
         sets = predictor.predict(model.predictions, alphas if len(alphas) > 1 else alphas[0])
     shifts = predictor.pools.calibration.claim.weights  # for which there are weights

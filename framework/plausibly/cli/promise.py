@@ -6,12 +6,10 @@ import contextlib
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-import xarray as xr
-
 from plausibly.calibration.alphas import AlphaLike, rounded_up
 from plausibly.calibration.vacuous import group_mass, warn_if_vacuous
 from plausibly.conformal.predictor import ConformalPredictor
-from plausibly.data.names import AUGMENTATION, name_texts, quoted, several
+from plausibly.data.names import quoted
 from plausibly.errors import IncompatibleComponents, InputError, counted, listed
 from plausibly.guarantee import BY_LABEL, NEW_LABEL, Guarantee, bounded
 
@@ -149,22 +147,6 @@ def next_command(
     if of_new(predictor):
         words += ["-e", "NEW_EXAMPLES"]
     return [*words, "--alpha", alpha, "-o", out]
-
-
-def check_views(predictor: ConformalPredictor, predictions: xr.DataArray, *, whose: str) -> None:
-    """Raise ``views-unread`` where examples have several views, and the predictor reads one."""
-    if AUGMENTATION not in predictions.dims or predictor.metadata.augmentations:
-        return
-    views = name_texts(predictions[AUGMENTATION].values)
-    raise InputError(
-        "views-unread",
-        f"{whose} has several views of each example, and the predictor reads one",
-        expected="one row an example",
-        got=f"{several(len(views), 'view')} ({listed(views)})",
-        do="keep the rows of one view, chosen without looking at any result, and leave --view out",
-        whose=whose,
-        details={"views": views},
-    )
 
 
 _VIEWS = {

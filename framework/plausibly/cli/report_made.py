@@ -110,15 +110,12 @@ def of_predictor(
     output: Output, loaded: Draft, files: Mapping[str, Path], *, dry_run: bool
 ) -> None:
     """Write the report of a predictor on new examples."""
-    from plausibly.cli import promise
-
     settings = loaded.settings.on_new_examples()
     path, out, measure = settings.output.predictor, settings.output.report, settings.evaluation
     predictor = load_predictor(path)
     model, answers, new, lam, _ = read_both(
         settings,
         predictor=predictor,
-        check=lambda model: promise.check_views(predictor, model.predictions, whose=model.source),
         working=output.working,
     )
     labels, examples, aggregator = settings.labels.path, settings.examples.path, answers.component

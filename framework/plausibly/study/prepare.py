@@ -58,6 +58,13 @@ _OWNERS = frozenset(
 """Words in the name of a coordinate whose examples belong together."""
 
 
+_COLUMNS = (
+    *(("examples", "one_per"), ("examples", "cluster"), ("splits", "stratify")),
+    *(("evaluation", "true_label"), ("report", "text"), ("report", "thumbnail")),
+)
+"""Keys that name a coordinate, beside those of `evaluation.by`."""
+
+
 def coordinates(*arrays: xr.DataArray | xr.Dataset | None) -> list[str]:
     """Return the names of the coordinates that the examples have, each once."""
     there = [each for array in arrays if array is not None for each in array.coords.items()]
@@ -73,8 +80,13 @@ def check_coordinates(draft: Draft, read: Read) -> list[Mistake]:
     if read.model is None and read.examples is None:
         return []
     there = coordinates(*arrays, read.examples)
-    found = []
-    for path, name in _named(draft):
+    evaluation, found = draft.settings.evaluation, []
+    named = [(f"{table}.{key}", draft.text(table, key)) for table, key in _COLUMNS]
+    columns = evaluation.columns or ()
+    by = [(f"evaluation.by[{n}]", name) for n, name in enumerate(evaluation.by or ())]
+    for path, name in [*named, *((path, name) for path, name in by if name in columns)]:
+        if name is None:
+            continue
         if name not in there:
             found.append(_absent(path, name, there))
             continue
@@ -87,23 +99,6 @@ def check_coordinates(draft: Draft, read: Read) -> list[Mistake]:
         except InputError as error:
             read.problems.append(Problem(path, error))
     return found
-
-
-def _named(draft: Draft) -> list[tuple[str, str]]:
-    """Return each key that names a coordinate, with the name."""
-    found = draft.settings.evaluation.by or ()
-    columns = draft.settings.evaluation.columns or ()
-    by = [(f"evaluation.by[{n}]", name) for n, name in enumerate(found) if name in columns]
-    keys = (
-        ("examples", "one_per"),
-        ("examples", "cluster"),
-        ("splits", "stratify"),
-        ("evaluation", "true_label"),
-        ("report", "text"),
-        ("report", "thumbnail"),
-    )
-    texts = [(f"{table}.{key}", draft.text(table, key)) for table, key in keys]
-    return [*((path, name) for path, name in texts if name is not None), *by]
 
 
 def _absent(path: str, name: str, there: list[str]) -> Mistake:
@@ -127,11 +122,6 @@ class Groups:
     examples: int
     groups: int
     several: int
-
-    @property
-    def plural(self) -> str:
-        """What several groups are called."""
-        return plural(self.name)
 
 
 def plural(name: str) -> str:
@@ -182,9 +172,15 @@ _ADVICE = {
 def check_pairs(methods: Iterable[Method]) -> list[Mistake]:
     """Return the methods whose components work alone but not together."""
     found: list[Mistake] = []
-    data = _made()
+    # Examples on which three labels tie nowhere.
+    rows = np.arange(_EXAMPLES)
+    first = (rows + 1.0) / (2 * _EXAMPLES)
+    values = np.stack([first, 0.75 * (1 - first), 0.25 * (1 - first)], axis=1)
+    coords = {names.EXAMPLE: rows.astype(np.str_), names.LABEL: ["a", "b", "c"]}
+    model = xr.DataArray(values, coords, tuple(coords), attrs={names.SCALE: "probability"})
+    lam = model.copy(data=np.tile([0.5, 0.25, 0.25], (_EXAMPLES, 1)))
     for number, one in enumerate(methods):
-        error = _tried(one, *data)
+        error = _tried(one, model, lam)
         if isinstance(error, IncompatibleComponents):
             # A key of the method, where the command line has a flag.
             error.do = error.do.replace("allow_no_guarantee=True", "allow_no_guarantee = true")
@@ -222,20 +218,6 @@ def _tried(
     except Exception as error:  # noqa: BLE001  # whoever asked knows which of them counts
         return error
     return None
-
-
-def _made() -> tuple[xr.DataArray, xr.DataArray]:
-    """Return predictions and plausibilities of examples on which three labels tie nowhere."""
-    rows = np.arange(_EXAMPLES)
-    first = (rows + 1.0) / (2 * _EXAMPLES)
-    values = np.stack([first, 0.75 * (1 - first), 0.25 * (1 - first)], axis=1)
-    coords = {names.EXAMPLE: rows.astype(np.str_), names.LABEL: ["a", "b", "c"]}
-    predictions = xr.DataArray(
-        values, dims=(names.EXAMPLE, names.LABEL), coords=coords, attrs={names.SCALE: "probability"}
-    )
-    half = np.full(values.shape, 0.25)
-    half[:, 0] = 0.5
-    return predictions, predictions.copy(data=half)
 
 
 T = TypeVar("T")
@@ -362,7 +344,18 @@ class Prepared:
 
 def prepare(source: StudyLike, *, folder: Path | str | None = None) -> Prepared:
     """Read and check a study and every file that it names."""
-    parts = _drafted(source)
+    tables: Any = source  # Any: plain data of any shape
+    if isinstance(source, Settings):
+        tables = without_unset(resolved(source))
+        for method in tables["methods"]:
+            if not method["name"]:
+                del method["name"]
+    if isinstance(source, Draft):
+        parts = source
+    elif isinstance(source, str | Path):
+        parts = load(settings_file(Path(source), "study"))
+    else:
+        parts = draft(tables, Document(name="the study", tables=tables))
     if folder is not None:
         output = attrs.evolve(parts.settings.output, folder=Path(folder))
         typed = {**parts.typed, "output.folder": ("-o", folder)}
@@ -386,23 +379,6 @@ def settings_file(path: Path, content: str = "settings") -> Document:
     return parse(decode(files.contents(path, content), path.name), path.name, path)
 
 
-def _drafted(source: StudyLike) -> Draft:
-    """Return what was written, and what it means before any other file is read."""
-    if isinstance(source, Draft):
-        return source
-    if isinstance(source, str | Path):
-        return load(settings_file(Path(source), "study"))
-    tables: Mapping[str, object] = {}
-    if isinstance(source, Settings):
-        tables = without_unset(resolved(source))
-        for method in cast("list[dict[str, object]]", tables["methods"]):
-            if not method["name"]:
-                del method["name"]
-    else:
-        tables = source
-    return draft(tables, Document(name="the study", tables=tables))
-
-
 def _matched(parts: Draft, read: Read) -> tuple[xr.DataArray, xr.DataArray] | None:
     """Return predictions and plausibilities of the same labels and examples."""
     model, answers = read.model, read.answers
@@ -410,13 +386,7 @@ def _matched(parts: Draft, read: Read) -> tuple[xr.DataArray, xr.DataArray] | No
         return None
 
     def match() -> tuple[xr.DataArray, xr.DataArray]:
-        predictions, lam, _ = matched(
-            model.predictions,
-            answers,
-            source=model.source,
-            only_common=parts.settings.examples.only_common,
-            declared=read.labels is not None,
-        )
+        predictions, lam, _ = matched(parts.settings, model.predictions, answers, model.source)
         return predictions, lam if isinstance(lam, xr.DataArray) else unpack(lam)
 
     return read.attempt(parts.settings.answers[0], "path", match)

@@ -76,7 +76,7 @@ def warn_of_groups(
     if group is not None:
         one = groups_of(predictions, group)
         if one.several and not grouped:
-            of = f"{counted(one.groups)} {one.plural}"
+            of = f"{counted(one.groups)} {plural(one.name)}"
             warn(
                 "group-repeats",
                 f"there are {several(one.examples, 'example')} of {of}",
@@ -96,7 +96,7 @@ def warn_of_groups(
             shared = int(np.isin(codes, both).sum())
             warn(
                 "group-on-both-sides",
-                f"{counted(both.size)} {one.plural} are in calibration and in test",
+                f"{counted(both.size)} {plural(one.name)} are in calibration and in test",
                 expected=f"each {one.name} on one side",
                 got=f"{counted(shared)} of {several(one.examples, 'example')} shared",
                 do=f'[examples] cluster = "{one.name}"',
@@ -190,12 +190,35 @@ def write_study(result: StudyResult) -> list[Path]:
 
 
 def targets_of(prepared: Prepared) -> list[Path]:
-    """Return the files that a study will write."""
+    """Return the files that a study will write; none of them may be read, or be another's."""
     folder = prepared.study.output.folder
     names = [RESULTS, SETS, Path(SETS).with_suffix(".json").name, PREDICTOR, RESOLVED]
     targets = [folder / name for name in names]
     text = resolved_text(prepared, folder)
-    _check_output(prepared, targets, text)
+    read: dict[str, Path] = {}
+
+    def note(path: Path) -> Path:
+        read[os.path.realpath(path)] = path
+        return path
+
+    study, file = prepared.study, prepared.file
+    for part in (study.annotations, study.plausibilities, study.predictions, study.examples):
+        with_paths(part, note)
+    with_paths((study.labels, study.methods, file), note)
+    for target in targets:
+        source = read.get(os.path.realpath(target))
+        # Run again, a resolved study writes itself.
+        if source is None or (source == file and file.read_bytes() == text.encode()):
+            continue
+        what = "the study file" if source == file else f"what {prepared.name} reads"
+        raise InputError(
+            "output-is-input",
+            f"{target} would overwrite {what}",
+            expected="another folder",
+            got=str(target.parent),
+            do="-o elsewhere, or another [output] folder",
+            whose=str(target),
+        )
     check_ours(folder / RESULTS, is_study, "older results")
     check_sets(folder / SETS)
     check_ours(folder / PREDICTOR, is_predictor, "an older predictor")
@@ -223,38 +246,6 @@ def resolved_text(prepared: Prepared, folder: Path) -> str:
     with without_plugins(study.plugins.disable):
         tables = resolved(study, seen_from_there)
     return _HEAD + toml_text(without_unset(tables))
-
-
-def _check_output(prepared: Prepared, targets: list[Path], text: str) -> None:
-    """Raise ``output-is-input`` where a file to be written is one that was read."""
-    read: dict[str, Path] = {}
-
-    def note(path: Path) -> Path:
-        read[os.path.realpath(path)] = path
-        return path
-
-    study = prepared.study
-    for part in (study.annotations, study.plausibilities, study.predictions, study.examples):
-        with_paths(part, note)
-    with_paths((study.labels, study.methods), note)
-    file = prepared.file
-    if file is not None:
-        note(file)
-    for target in targets:
-        source = read.get(os.path.realpath(target))
-        # Run again, a resolved study writes itself.
-        if source is None or (source == file and file.read_bytes() == text.encode()):
-            continue
-        raise InputError(
-            "output-is-input",
-            f"{target} would overwrite what {prepared.name} reads"
-            if source != file
-            else f"{target} would overwrite the study file",
-            expected="another folder",
-            got=str(target.parent),
-            do="-o elsewhere, or another [output] folder",
-            whose=str(target),
-        )
 
 
 @contextlib.contextmanager
