@@ -88,7 +88,7 @@ def run(
 
 def _reported(output: Output, result: StudyResult) -> tuple[Path | None, str]:
     """Return where the report of a study was written, or what would write one."""
-    from plausibly.cli.report_made import after_run
+    from plausibly.cli.report import after_run
     from plausibly.errors import MissingExtra, warn
 
     output.document["report"] = None
