@@ -10,7 +10,7 @@ import itertools
 import warnings
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import typer
 
@@ -64,6 +64,11 @@ def kinds_of_component(incomplete: str) -> Offered:
     from plausibly.protocols import KINDS
 
     return choices(kind.name for kind in KINDS)(incomplete)
+
+
+def kind_option(text: str) -> Any:  # Any: Typer exports no type of its options
+    """Return the option ``--kind``."""
+    return typer.Option("--kind", autocompletion=kinds_of_component, metavar="KIND", help=text)
 
 
 def figures(incomplete: str) -> Offered:

@@ -59,22 +59,26 @@ def check_kind(kind: str, *, do: str) -> None:
 
 def _print(output: Output, rows: Sequence[Row]) -> None:
     output.document["components"] = [component_as_data(row) for row in rows if row.kind]
-    output.document["plugins"] = _plugins_as_data(rows)
+    output.document["plugins"] = [
+        {
+            **plugin_as_data(source, rows),
+            "components": sum(1 for row in rows if row.source == source and row.entry),
+        }
+        for source in dict.fromkeys(row.source for row in rows)
+    ]
     table = [HEADER, *(_cells(row, row.words) for row in rows)]
     if max(map(len, layout.aligned(table).splitlines())) > layout.WIDTH:
         # Which extra is missing stands below.
-        table = [HEADER, *(_cells(row, _BRIEF.get(row.state, row.words)) for row in rows)]
+        brief = {"needs extra": "no extra"}
+        table = [HEADER, *(_cells(row, brief.get(row.state, row.words)) for row in rows)]
     output.show(layout.aligned(_fitting(table)))
     for line in _reasons(rows):
         output.show(line)
     output.show(_summed_up(rows))
 
 
-_BRIEF = {"needs extra": "no extra"}
-
-
 def _cells(row: Row, state: str) -> tuple[str, ...]:
-    return (row.kind or "-", row.name or "-", *_whose(row.source), state)
+    return (row.kind or "-", row.name or "-", row.source.plugin, row.source.where, state)
 
 
 def _print_installed(output: Output, found: Sequence[Row]) -> None:
@@ -99,10 +103,6 @@ def _print_installed(output: Output, found: Sequence[Row]) -> None:
 def plural(number: int, noun: str) -> str:
     """Return a count with its noun."""
     return f"{counted(number)} {noun}{'' if number == 1 else 's'}"
-
-
-def _whose(source: Source) -> tuple[str, str]:
-    return source.plugin, source.where
 
 
 def _reasons(rows: Sequence[Row]) -> Iterator[str]:
@@ -162,23 +162,16 @@ def component_as_data(row: Row) -> dict[str, object]:
     }
 
 
-def _plugins_as_data(rows: Sequence[Row]) -> list[dict[str, object]]:
-    """Return each plugin once, with the worst that is known of it as a whole."""
-    found: dict[Source, dict[str, object]] = {}
-    for row in rows:
-        whole = row.entry is None or row.state == "disabled"
-        plugin = found.setdefault(
-            row.source,
-            {
-                **source_as_data(row.source),
-                "state": row.state if whole else "ready",
-                "stage": row.stage if whole else "",
-                "reason": row.reason if whole else "",
-                "components": 0,
-            },
-        )
-        plugin["components"] = sum(1 for r in rows if r.source == row.source and r.entry)
-    return list(found.values())
+def plugin_as_data(source: Source, rows: Sequence[Row]) -> dict[str, object]:
+    """Return a plugin with what is known of it as a whole."""
+    whole = [r for r in rows if r.source == source and (r.entry is None or r.state == "disabled")]
+    row = whole[0] if whole else None
+    return {
+        **source_as_data(source),
+        "state": "ready" if row is None else row.state,
+        "stage": "" if row is None else row.stage,
+        "reason": "" if row is None else row.reason,
+    }
 
 
 def metadata_of(source: Source) -> dict[str, str]:

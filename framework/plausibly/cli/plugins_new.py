@@ -56,12 +56,7 @@ def new(
     ],
     kind: Annotated[
         str | None,
-        typer.Option(
-            "--kind",
-            autocompletion=completion.kinds_of_component,
-            metavar="KIND",
-            help="annotation, reader, aggregator, score, calibrator or combiner.",
-        ),
+        completion.kind_option("annotation, reader, aggregator, score, calibrator or combiner."),
     ] = None,
     out: Annotated[
         Path | None,
