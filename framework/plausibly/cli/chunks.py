@@ -72,16 +72,10 @@ def counting(chunks: int | None, tick: Tick) -> Iterator[None]:
     from plausibly.extras import require
 
     scheduler = require("dask.base", extra="dask", whose="compute.chunks").get_scheduler()
-    client = getattr(scheduler, "__self__", None)
-    with _counting_there(client, tick) if client is not None else _counting_here(tick):
-        yield
-
-
-@contextlib.contextmanager
-def _counting_here(tick: Tick) -> Iterator[None]:
-    """Tell of the tasks that threads of this process finish."""
-    from plausibly.extras import require
-
+    if (client := getattr(scheduler, "__self__", None)) is not None:
+        with _counting_there(client, tick):
+            yield
+        return
     callbacks = require("dask.callbacks", extra="dask", whose="compute.chunks")
 
     def after(_key: object, _result: object, _graph: object, state: object, _by: object) -> None:
@@ -102,8 +96,8 @@ def _counting_there(client: Any, tick: Tick) -> Iterator[None]:  # Any: of a pac
         kinds = [one.state_counts for one in dask_scheduler.task_prefixes.values()]
         return sum(one["memory"] for one in kinds), sum(one["waiting"] for one in kinds)
 
-    def told() -> None:
-        # A scheduler that does not answer costs the count alone: who computes will hear of it.
+    def tell() -> None:
+        # A scheduler that does not answer costs the count alone: the computation fails as well.
         with contextlib.suppress(Exception):
             done, total = client.run_on_scheduler(counts)
             if not before:
@@ -111,18 +105,18 @@ def _counting_there(client: Any, tick: Tick) -> Iterator[None]:  # Any: of a pac
             elif total > before[1]:
                 tick(done - before[0], total - before[1])
 
-    def ask() -> None:
+    def repeat() -> None:
         while not over.wait(_EVERY):
-            told()
+            tell()
 
     before: list[int] = []
-    told()
+    tell()
     over = Event()
-    asking = Thread(target=ask, daemon=True)
-    asking.start()
+    thread = Thread(target=repeat, daemon=True)
+    thread.start()
     try:
         yield
-        told()
+        tell()
     finally:
         over.set()
-        asking.join()
+        thread.join()

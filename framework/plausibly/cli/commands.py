@@ -128,7 +128,7 @@ def _declared(
 
             output.flags = {text for each in flags for text in each.names.split()}
             loaded = options.load_settings(output, config, typed, sets or (), reads=reads)
-            options.check_required(groups, loaded, name)
+            options.check_required(flags, loaded, name)
             with contextlib.ExitStack() as stack:
                 stack.enter_context(without_plugins(loaded.settings.plugins.disable))
                 if getattr(module, "CHUNKED", False):

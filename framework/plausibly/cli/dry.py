@@ -87,6 +87,19 @@ def memory_of(predictions: object, *others: object) -> int:
     return 2 * sizes[0] + sum(sizes[1:])
 
 
+def check_free(path: Path, *, expected: str, got: str, do: str) -> None:
+    """Raise ``output-exists`` where there is something already."""
+    if path.exists() or path.is_symlink():
+        raise InputError(
+            "output-exists",
+            f"{path} is there already, and was left as it is",
+            expected=expected,
+            got=got,
+            do=do,
+            whose=str(path),
+        )
+
+
 def check_output(path: Path, inputs: Mapping[str, Path | None]) -> None:
     """Raise unless the output has a name, and is none of the files that are read."""
     try:

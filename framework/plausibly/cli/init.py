@@ -41,20 +41,17 @@ def init(
     from plausibly.config.document import toml_text
     from plausibly.config.load import NAME
     from plausibly.data.names import several
-    from plausibly.errors import InputError, PlausiblyWarning
+    from plausibly.errors import PlausiblyWarning
     from plausibly.io.files import existing
     from plausibly.study.recognise import folder_files, recognised
 
     target = Path(NAME)
-    if target.exists() or target.is_symlink():
-        raise InputError(
-            "output-exists",
-            f"{target} is there already, and was left as it is",
-            expected=f"a folder without {target}",
-            got="a file",
-            do=f"edit {target}, or move it away",
-            whose=str(target),
-        )
+    dry.check_free(
+        target,
+        expected=f"a folder without {target}",
+        got="a file",
+        do=f"edit {target}, or move it away",
+    )
     paths = [existing(path, "file") for path in files] if files else folder_files(Path())
     with output.working("reading files"), warnings.catch_warnings():
         # The commands that read the files for good warn of them.

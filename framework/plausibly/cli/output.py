@@ -10,6 +10,7 @@ import sys
 import traceback
 import warnings
 from collections.abc import Callable, Collection, Iterator, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Timer
 from typing import TextIO, TypeAlias
@@ -48,33 +49,19 @@ class Interrupted(InputError):
     exit_code = EXIT_INTERRUPTED
 
 
-class OurFault(InputError):
-    """An error that no check foresaw."""
-
-    exit_code = EXIT_OURS
-
-
+@dataclass(eq=False)
 class Output:
     """Where a command prints."""
 
-    def __init__(
-        self,
-        command: str,
-        *,
-        json: bool = False,
-        quiet: bool = False,
-        strict: bool = False,
-        debug: bool = False,
-    ) -> None:
-        self.command = command
-        self.json = json
-        self.quiet = quiet
-        self.strict = strict
-        self.debug = debug
-        self.document: dict[str, object] = {}
-        self.flags: Collection[str] | None = None  # None: hints stay as they are
-        self._heard: dict[str, PlausiblyWarning] = {}
-        self._unsaid: list[PlausiblyWarning] = []
+    command: str
+    json: bool = False
+    quiet: bool = False
+    strict: bool = False
+    debug: bool = False
+    document: dict[str, object] = field(default_factory=dict, init=False)
+    flags: Collection[str] | None = field(default=None, init=False)  # None: hints stay
+    _warned: dict[str, PlausiblyWarning] = field(default_factory=dict, init=False)
+    _waiting: list[PlausiblyWarning] = field(default_factory=list, init=False)
 
     def show(self, text: str) -> None:
         """Print a result for people on stdout, after the warnings that led to it."""
@@ -83,9 +70,9 @@ class Output:
             _print(text, terminal.results())
 
     def flush(self) -> None:
-        """Print the warnings that were heard since the last time, on stderr."""
-        unsaid, self._unsaid = self._unsaid, []
-        for warning in unsaid:
+        """Print the warnings since the last time, on stderr."""
+        waiting, self._waiting = self._waiting, []
+        for warning in waiting:
             if not self.quiet:
                 _print(render(warning), sys.stderr)
 
@@ -116,16 +103,16 @@ class Output:
         failure: InputError | None = None
         code = 0
         own_output = terminal.aside() if apart else contextlib.nullcontext()
-        with self._listening(), noting_replaced() as replaced, own_output:
+        with self._collecting(), noting_replaced() as replaced, own_output:
             try:
                 code = action() or 0
-                if self.strict and self._heard:
-                    names = listed(sorted({warning.name for warning in self._heard.values()}))
+                if self.strict and self._warned:
+                    names = listed(sorted({warning.name for warning in self._warned.values()}))
                     raise CheckFailed(
                         "warnings-strict",
                         f"plausibly {self.command} warned of {names}",
                         expected="no warning (--strict)",
-                        got=str(len(self._heard)),
+                        got=str(len(self._warned)),
                         do="mend what they name, or leave --strict out",
                     )
             except InputError as error:
@@ -139,7 +126,22 @@ class Output:
                 )
                 failure.__cause__ = error
             except BaseException as error:  # noqa: BLE001  # all errors are printed in one form
-                failure = _unforeseen(error)
+                failure = InputError(
+                    "unexpected",
+                    ": ".join(filter(None, (type(error).__name__, " ".join(str(error).split())))),
+                    expected="no such error: the fault is ours, or a plugin's",
+                    do="run again with --debug, and report what it prints",
+                    whose="plausibly",
+                )
+                failure.exit_code = EXIT_OURS
+                if isinstance(error, OSError) and error.errno == errno.ENAMETOOLONG:
+                    failure = InputError(
+                        "file-unreadable",
+                        f'there is no file "{str(error.filename)[:40]}…"',
+                        expected="a path that a file can have",
+                        got=f"{counted(len(str(error.filename)))} characters",
+                        do="name another file",
+                    )
                 failure.__cause__ = error
         self.flush()
         if replaced:
@@ -169,13 +171,13 @@ class Output:
         message.do = as_options(message.do, self.flags or (), self.command)
 
     @contextlib.contextmanager
-    def _listening(self) -> Iterator[None]:
+    def _collecting(self) -> Iterator[None]:
         """Collect our warnings, each once; those of others go where they always go."""
         with warnings.catch_warnings():
             warnings.simplefilter("always", PlausiblyWarning)
             others = warnings.showwarning
 
-            def hear(
+            def collect(
                 message: Warning | str,
                 category: type[Warning],
                 filename: str,
@@ -187,16 +189,16 @@ class Output:
                     others(message, category, filename, lineno, file, line)
                     return
                 self._in_options(message)
-                if (text := render(message)) not in self._heard:
-                    self._heard[text] = message
-                    self._unsaid.append(message)
+                if (text := render(message)) not in self._warned:
+                    self._warned[text] = message
+                    self._waiting.append(message)
 
-            warnings.showwarning = hear
+            warnings.showwarning = collect
             yield
 
     def _print_document(self, failure: InputError | None) -> None:
         document: dict[str, object] = {"command": self.command, **self.document}
-        document["warnings"] = [warning.fields() for warning in self._heard.values()]
+        document["warnings"] = [warning.fields() for warning in self._warned.values()]
         if failure is not None:
             document["error"] = {**failure.fields(), "exit": failure.exit_code}
         stream = terminal.results()
@@ -204,25 +206,6 @@ class Output:
         ascii_ = not encoding.startswith("utf")
         text = json.dumps(_plain(document), indent=2, ensure_ascii=ascii_, allow_nan=False)
         _print(text, stream, styled=False)
-
-
-def _unforeseen(error: BaseException) -> InputError:
-    if isinstance(error, OSError) and error.errno == errno.ENAMETOOLONG:
-        return InputError(
-            "file-unreadable",
-            f'there is no file "{str(error.filename)[:40]}…"',
-            expected="a path that a file can have",
-            got=f"{counted(len(str(error.filename)))} characters",
-            do="name another file",
-        )
-    text = " ".join(str(error).split())
-    return OurFault(
-        "unexpected",
-        f"{type(error).__name__}: {text}" if text else type(error).__name__,
-        expected="no such error: the fault is ours, or a plugin's",
-        do="run again with --debug, and report what it prints",
-        whose="plausibly",
-    )
 
 
 def _plain(value: object) -> object:

@@ -175,15 +175,12 @@ def write(name: str, kind: str, place: Path) -> None:
 
 def check_free(place: Path) -> None:
     """Raise ``output-exists`` where there is something already."""
-    if place.exists() or place.is_symlink():
-        raise InputError(
-            "output-exists",
-            f"{place} is there already, and was left as it is",
-            expected="a folder that does not exist yet",
-            got="a folder" if place.is_dir() else "a file",
-            do="-o another-folder, or another name",
-            whose=str(place),
-        )
+    dry.check_free(
+        place,
+        expected="a folder that does not exist yet",
+        got="a folder" if place.is_dir() else "a file",
+        do="-o another-folder, or another name",
+    )
 
 
 def rendered(name: str, kind: str) -> dict[str, str]:
