@@ -63,9 +63,10 @@ def calibrate(output: Output, loaded: Draft, *, dry_run: dry.DryRun = False) -> 
     )
     if out.suffix == ".zarr":
         require("zarr", extra="zarr", whose=str(out))
+    text = f"{model.source}: {shape_text(model.predictions)}"
     seen: list[tuple[str, str | list[str]]] = [
         (answers.what, answers.text),
-        ("predictions", f"{model.source}: {shape_text(model.predictions)}"),
+        ("predictions", text),
         ("left out", layout.counts(left_out)),
     ]
     output.document |= {
@@ -109,14 +110,13 @@ def calibrate(output: Output, loaded: Draft, *, dry_run: dry.DryRun = False) -> 
     with output.working(f"writing {out.name}"):
         predictor.save(out, names=names)
 
-    promises = [predictor.guarantee(alpha) for alpha in alphas]
     output.document |= {
         "chosen": {title: table for title, table, _ in chosen},
         "n": predictor.n,
         "labels": list(predictor.labels),
         "guarantees": [
-            {**one.to_json(), **promise.threshold_facts(predictor, threshold)}
-            for one, threshold in zip(promises, thresholds, strict=True)
+            {**predictor.guarantee(alpha).to_json(), **threshold}
+            for alpha, threshold in zip(alphas, thresholds, strict=True)
         ],
         "asks_of_new": list(promise.of_new(predictor)),
         "fingerprint": predictor.fingerprint,
@@ -131,13 +131,12 @@ def calibrate(output: Output, loaded: Draft, *, dry_run: dry.DryRun = False) -> 
     output.show(
         layout.fields(
             [
-                (answers.what, answers.text),
-                ("predictions", f"{model.source}: {shape_text(model.predictions)}; {same}"),
-                ("left out", layout.counts(left_out)),
+                seen[0],
+                ("predictions", f"{text}; {same}"),
+                seen[2],
                 ("chosen", layout.choices(chosen)),
-                *(("guarantee", promise.promise_of(predictor, alpha)) for alpha in alphas),
-                *(("note", note) for note in promise.notes_of(promises)),
-                ("asks for", promise.asked_of_new(predictor)),
+                *promise.promise_rows(predictor, alphas, "guarantee"),
+                ("asks for", promise.needed_of_new(predictor)),
                 ("saved", f"{out} ({layout.size(out)}, format {FORMAT}): {kept}"),
                 ("next", layout.command_line(command, indent=16)),
             ]

@@ -57,7 +57,6 @@ def check(output: Output, *, study: Study = None) -> int:
 
 def show(output: Output, *, study: Study = None) -> None:
     """Declare ``plausibly config show``."""
-    from plausibly.cli.study_words import as_data
     from plausibly.config.document import toml_text, values_of
     from plausibly.config.resolved import origins, resolved
     from plausibly.study import prepare
@@ -74,11 +73,11 @@ def show(output: Output, *, study: Study = None) -> None:
             origin = origins(loaded.document, {})
     output.document |= {
         "file": file.name,
-        "study": as_data(tables),
+        "study": tables,
         "values": [
             {
                 "path": path,
-                "value": as_data(value),
+                "value": value,
                 "origin": "not set" if value is None else origin(path),
             }
             for path, value in values_of(tables)

@@ -11,6 +11,7 @@ import traceback
 import warnings
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field
+from decimal import Decimal
 from pathlib import Path
 from threading import Timer
 from typing import TextIO, TypeAlias
@@ -216,6 +217,8 @@ def _plain(value: object) -> object:
         return [_plain(item) for item in value]
     if hasattr(value, "tolist"):  # arrays and scalars of NumPy, which must not be imported here
         return _plain(value.tolist())
+    if isinstance(value, Decimal):
+        return float(value)
     if isinstance(value, float) and value != value:
         return None
     if isinstance(value, float) and value in (float("inf"), float("-inf")):

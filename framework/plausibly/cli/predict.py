@@ -113,7 +113,7 @@ def predict(output: Output, loaded: Draft, *, dry_run: dry.DryRun = False) -> No
         "results": [
             {
                 "alpha": float(alpha),
-                **promise.threshold_facts(predictor, threshold),
+                **threshold,
                 "mean_size": mean,
                 "empty": row[0],
                 "sizes": {size: count for size, count in enumerate(row) if count},
@@ -147,16 +147,13 @@ def predict(output: Output, loaded: Draft, *, dry_run: dry.DryRun = False) -> No
     rows: list[tuple[str, str | list[str]]] = [("left out", layout.counts(left_out))]
     rows += [("note", note), ("saved", saved)]
     rows.append(("next", layout.command_line(command, indent=10)))
-    columns = zip(alphas, map(_threshold, thresholds), counts, means, strict=True)
-    output.show("\n".join([*_table(list(columns), len(predictor.labels)), layout.fields(rows)]))
-
-
-def _threshold(values: dict[str, float]) -> str:
-    """Return a threshold in words: a number, ``.12 to .34``, or that there is none."""
-    if not values:
-        return "none (by p-value)"
-    ends = (min(values.values()), max(values.values()))
-    return " to ".join(dict.fromkeys(map(layout.number, ends)))
+    words = []
+    for value in (one["threshold"] for one in thresholds):
+        values = list(value.values()) if isinstance(value, dict) else [value]
+        ends = [] if value is None else [min(values), max(values)]
+        words.append(" to ".join(dict.fromkeys(map(layout.number, ends))) or "none (by p-value)")
+    columns = list(zip(alphas, words, counts, means, strict=True))
+    output.show("\n".join([*_table(columns, len(predictor.labels)), layout.fields(rows)]))
 
 
 def _table(rows: Sequence[tuple[str, str, list[int], float]], labels: int) -> list[str]:

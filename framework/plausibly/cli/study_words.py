@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
-from decimal import Decimal
+from collections.abc import Sequence
 from fractions import Fraction
 from itertools import product
 from pathlib import Path
@@ -13,7 +12,7 @@ import attrs
 import xarray as xr
 
 from plausibly.cli import layout
-from plausibly.cli.promise import asked_of_new, next_command, notes_of, promise_of
+from plausibly.cli.promise import needed_of_new, next_command, promise_rows
 from plausibly.config.resolved import component_table
 from plausibly.data import names
 from plausibly.data.names import several
@@ -82,21 +81,12 @@ def before(ready: Prepared) -> dict[str, object]:
     if ready.annotations is not None and path is not None:
         facts = annotation_facts(ready.annotations, path)
     return {
-        "study": as_data(ready.tables()),
+        "study": ready.tables(),
         what: facts,
         "predictions": model_facts(model, study.predictions.path),
         "left_out": dict(ready.left_out),
         "assumptions": assumptions(model, study.examples.cluster),
     }
-
-
-def as_data(value: object) -> object:
-    """Return plain data as JSON holds it: decimals as numbers."""
-    if isinstance(value, Mapping):
-        return {key: as_data(item) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [as_data(item) for item in value]
-    return float(value) if isinstance(value, Decimal) else value
 
 
 def outcome(
@@ -109,10 +99,8 @@ def outcome(
     """Return what is promised, where it is weak, what was written, and how to go on."""
     study, first = result.prepared.study, result.first
     rows: list[tuple[str, str | list[str]]] = [
-        ("guaranteed", f"{first}, {promise_of(result.predictor, alpha)}") for alpha in study.alphas
+        *promise_rows(result.predictor, study.alphas, "guaranteed", f"{first}, ")
     ]
-    promises = [result.predictor.guarantee(alpha) for alpha in study.alphas]
-    rows += [("note", note) for note in notes_of(promises)]
     if result.groups:
         rows.append(("weakest group", _weakest(result)))
     folder = study.output.folder
@@ -128,7 +116,7 @@ def outcome(
             f"{predictor.name}: {first}, on all {several(result.predictor.n, 'example')}",
         )
     )
-    rows.append(("asks for", asked_of_new(result.predictor)))
+    rows.append(("asks for", needed_of_new(result.predictor)))
     command = next_command(result.predictor, predictor, study.alphas[0], "new_sets.csv")
     title = "next" if report is None else "predict"
     rows.append((title, layout.command_line(command, indent=16)))
