@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import enum
 import shlex
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
 
 import typer
 
@@ -24,11 +23,12 @@ Examples:
 """
 
 
-class Data(enum.StrEnum):
-    """Data sets of the demo."""
+Data: TypeAlias = Literal["nodules", "toy"]
 
-    nodules = "nodules"
-    toy = "toy"
+_ABOUT = {
+    "nodules": "1,378 lung nodules that 3 or 4 radiologists rated; it comes with plausibly",
+    "toy": "a toy whose truth is known, drawn by its seed",
+}
 
 
 def demo(
@@ -36,7 +36,7 @@ def demo(
     *,
     data: Annotated[
         Data, typer.Option("--data", help="Real ratings, or a toy whose truth is known.")
-    ] = Data.nodules,
+    ] = "nodules",
     out: Annotated[
         Path, typer.Option("--out", "-o", metavar="FOLDER", help="Where its files go.")
     ] = Path("plausibly-demo"),
@@ -51,20 +51,14 @@ def demo(
 
     folder, drawable = out, _can_draw(data)
     if dry_run:
-        about = {
-            Data.nodules: "1,378 lung nodules that 3 or 4 radiologists rated; "
-            "it comes with plausibly",
-            Data.toy: "a toy whose truth is known, drawn by its seed",
-        }
-        votes = [study.VOTES, "patients.csv"]
-        answers = {Data.nodules: votes, Data.toy: [study.PLAUSIBILITIES]}
         names = [study.SETS, Path(study.SETS).with_suffix(".json").name, study.STUDY]
-        names += [study.PREDICTIONS, *answers[data], *([study.FIGURE] if drawable else [])]
-        output.document |= {"data": data.value, "splits": splits}
+        answers = [study.PLAUSIBILITIES] if data == "toy" else [study.VOTES, "patients.csv"]
+        names += [study.PREDICTIONS, *answers, *([study.FIGURE] if drawable else [])]
+        output.document |= {"data": data, "splits": splits}
         dry.show(
             output,
             read={},
-            rows=[("data", about[data])],
+            rows=[("data", _ABOUT[data])],
             would=f"fit a model, and compare calibrations on {splits:,} random halves",
             write=[folder / name for name in names],
             into=folder,
@@ -73,7 +67,7 @@ def demo(
 
     study.make_folder(folder)
     with output.working("fitting a model"):
-        subject = load(data.value, seed)
+        subject = load(data, seed)
     inputs = study.write_data(subject, folder)
     edited = study.write_study_file(subject, folder, splits=splits, seed=seed)
     design = study.design(subject, splits, seed)
@@ -112,10 +106,10 @@ def _can_draw(data: Data) -> bool:
 
     try:
         study.drawing()
-        if data is Data.nodules:
+        if data == "nodules":
             fitting()
     except MissingExtra as missing:
-        if data is Data.nodules:
+        if data == "nodules":
             missing.do += "; or plausibly demo --data toy, which needs no extra"
             raise
         return False
@@ -152,7 +146,7 @@ def _document(result: Result, data: Data, splits: int, seed: int) -> dict[str, o
             }
         )
     return {
-        "data": data.value,
+        "data": data,
         "about": subject.about,
         "examples": len(subject),
         "labels": compared.attrs["labels"],

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import enum
-from collections.abc import Callable, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -15,7 +14,7 @@ from plausibly.config.load import Draft
 from plausibly.errors import InputError
 
 if TYPE_CHECKING:
-    from plausibly.paper.run import Entry, Reproduced
+    from plausibly.paper.run import Reproduced
 
 HELP = (
     "Make figures of the paper again: for each a picture, its numbers as CSV, and whether the "
@@ -44,13 +43,6 @@ FLAGS = {
 CONFIG = False  # data of a settings file are not those of the paper
 
 
-class Form(enum.StrEnum):
-    """How pictures are written."""
-
-    png = "png"
-    svg = "svg"
-
-
 def reproduce(
     output: Output,
     loaded: Draft,
@@ -68,7 +60,7 @@ def reproduce(
     splits: Annotated[
         int, typer.Option("--splits", min=1, help="Random splits, or repetitions.")
     ] = 100,
-    form: Annotated[Form, typer.Option("--form", help="Of the pictures.")] = Form.png,
+    form: Annotated[Literal["png", "svg"], typer.Option("--form", help="Of the pictures.")] = "png",
     alpha: Annotated[
         str | None,
         typer.Option(
@@ -89,8 +81,23 @@ def reproduce(
     dry_run: dry.DryRun = False,
 ) -> None:
     """Declare ``plausibly reproduce``."""
+    from plausibly.paper.run import ENTRIES, reproduce as reproduced
+
     if list_:
-        _list(output)
+        output.document["figures"] = [
+            {
+                "name": entry.name,
+                "paper": entry.paper,
+                "shows": entry.shows,
+                "own_data": entry.own,
+                "needs_derm": entry.derm,
+            }
+            for entry in ENTRIES
+        ]
+        table = [("figure", "section", "shows"), *((e.name, e.paper, e.shows) for e in ENTRIES)]
+        with_data = ", ".join(entry.name for entry in ENTRIES if entry.own)
+        output.show(layout.aligned(table))
+        output.show("\n" + layout.fields([("own data", f"with -p and -a: {with_data}")]))
         return
     if not figures:
         raise InputError(
@@ -112,19 +119,19 @@ def reproduce(
             do="-p probabilities.csv, or leave it out",
             whose=flags[0],
         )
-    shown: dict[str, object] = {
+    shown: dict[str, Any] = {  # Any: each option has its own type
         "splits": splits,
-        "form": form.value,
+        "form": form,
         "alpha": alpha,
         "derm": derm,
         "simulate": simulate,
     }
+    data = {} if own is None else _data(output, own)
     if dry_run:
-        _dry(output, figures, out, own, shown)
+        files: dict[str, Path | None] = {} if own is None else {**options.inputs(FLAGS, own)}
+        memory = dry.memory_of(*data.values()) if data else None
+        _dry(output, figures, out, {**files, "--derm": derm}, memory, shown)
         return
-
-    from plausibly.paper.run import reproduce as reproduced
-
     made: list[dict[str, object]] = []
 
     def show(one: Reproduced) -> None:
@@ -144,10 +151,8 @@ def reproduce(
             }
         )
 
-    data = {} if own is None else _data(output, own)
-    call: Callable[..., list[Reproduced]] = reproduced  # options are checked by name
     with output.working("making figures") as tick:
-        call(
+        reproduced(
             figures,
             out,
             told=show,
@@ -163,7 +168,7 @@ def reproduce(
     output.show("\n" + layout.fields(rows))
 
 
-def _data(output: Output, loaded: Draft) -> dict[str, object]:
+def _data(output: Output, loaded: Draft) -> dict[str, Any]:  # Any: as above
     """Return data of the user as arguments of `plausibly.reproduce`."""
     from plausibly.data.plausibilities import is_sparse, unpack
     from plausibly.study.reading import read_both
@@ -177,52 +182,29 @@ def _data(output: Output, loaded: Draft) -> dict[str, object]:
     }
 
 
-def _list(output: Output) -> None:
-    from plausibly.paper.run import ENTRIES
-
-    output.document["figures"] = [
-        {
-            "name": entry.name,
-            "paper": entry.paper,
-            "shows": entry.shows,
-            "own_data": entry.own,
-            "needs_derm": entry.derm,
-        }
-        for entry in ENTRIES
-    ]
-    rows = [("figure", "section", "shows"), *((e.name, e.paper, e.shows) for e in ENTRIES)]
-    own = [entry.name for entry in ENTRIES if entry.own]
-    output.show(layout.aligned(rows))
-    output.show("\n" + layout.fields([("own data", f"with -p and -a: {', '.join(own)}")]))
-
-
 def _dry(
     output: Output,
     figures: Sequence[str],
     out: Path,
-    own: Draft | None,
-    arguments: dict[str, object],
+    read: Mapping[str, Path | None],
+    memory: int | None,
+    arguments: Mapping[str, Any],  # Any: as above
 ) -> None:
     from plausibly.data.names import several
     from plausibly.paper import page
     from plausibly.paper.run import CLAIMS, check_asked
 
-    data = {} if own is None else _data(output, own)
-    check: Callable[..., list[Entry]] = check_asked  # options are checked by name
-    entries = check(figures, own=own is not None, **arguments)
+    own = memory is not None
+    entries = check_asked(figures, own=own, **arguments)
     page.new_page(1, 1)  # what is missing is said
     files = [f"{entry.name}.{end}" for entry in entries for end in (arguments["form"], "csv")]
     output.document["figures"] = [{"name": e.name, "shows": e.shows} for e in entries]
-    derm = arguments["derm"]
     dry.show(
         output,
-        read={
-            **({} if own is None else options.inputs(FLAGS, own)),
-            "--derm": derm if isinstance(derm, Path) else None,
-        },
+        read=read,
         rows=[("figures", ", ".join(entry.name for entry in entries))],
         would=f"make {several(len(entries), 'figure')}, over {arguments['splits']} splits each",
-        memory=dry.memory_of(*data.values()) if data else None,
+        memory=memory,
         write=[out / name for name in [*dict.fromkeys(files), CLAIMS]],
         into=out,
     )
