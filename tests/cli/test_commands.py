@@ -17,7 +17,7 @@ import pytest
 import command_line
 import plausibly.cli
 from cli_world import run, typed
-from plausibly.cli.commands import SUMMARIES, made
+from plausibly.cli.app import SUMMARIES, made
 from plausibly.config import hints
 
 LISTED = """

@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
 
 import typer
 
-from plausibly.cli import dry, layout, terminal
+from plausibly.cli import dry, layout
 from plausibly.cli.output import Output
 
 if TYPE_CHECKING:
+    import xarray as xr
+
     from plausibly.demo.study import Result
 
 HELP = "See it work on 1,378 lung nodules that 3 or 4 radiologists rated; runs offline."
@@ -85,7 +87,7 @@ def demo(
         "next": shlex.join(map(str, command)),
     }
     meaning = [
-        line for text in study.meaning(result) for line in layout.wrapped(text, terminal.width())
+        line for text in study.meaning(result) for line in layout.wrapped(text, layout.columns())
     ]
     output.show("\n".join(["", *Study(result.study).lines(), "", *meaning]))
     following = layout.command_line(command, indent=9)
@@ -128,23 +130,24 @@ def _document(result: Result, data: Data, splits: int, seed: int) -> dict[str, o
     methods = []
     for method in map(str, compared[METHOD].values):
         one = compared.sel({METHOD: method})
-        coverage = one["aggregated_coverage"]
+
+        def mean(name: str, one: xr.Dataset = one) -> float | None:
+            return float(one[name].mean()) if name in one else None
+
+        spread = float(one["aggregated_coverage"].std(ddof=1)) if splits > 1 else None
         methods.append(
             {
                 "name": method,
                 **json.loads(compared.attrs["methods"])[method],
-                "aggregated_coverage": coverage.mean().item(),
-                "spread": coverage.std(ddof=1).item() if splits > 1 else None,
-                "voted_coverage": one["voted_coverage"].mean().item(),
-                **{
-                    name: one[name].mean().item() if name in one else None
-                    for name in ("true_coverage", "group_coverage")
-                },
-                "set_size": one["set_size"].mean().item(),
+                "aggregated_coverage": mean("aggregated_coverage"),
+                "spread": spread,
+                **{n: mean(n) for n in ("voted_coverage", "true_coverage", "group_coverage")},
+                "set_size": mean("set_size"),
                 "vacuous_splits": int(one["vacuous"].sum()),
                 "guarantee": json.loads(compared.attrs["guarantees"])[method][0],
             }
         )
+    alone = None if result.alone is None else figures(result.alone, study.EXPECTED).aggregated
     return {
         "data": data,
         "about": subject.about,
@@ -157,8 +160,6 @@ def _document(result: Result, data: Data, splits: int, seed: int) -> dict[str, o
         "splits": compared.sizes[SPLIT],
         "seed": seed,
         "methods": methods,
-        "one_each": (
-            None if result.alone is None else figures(result.alone, study.EXPECTED).aggregated
-        ),
+        "one_each": alone,
         "meaning": meaning(result),
     }

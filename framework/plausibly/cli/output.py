@@ -17,8 +17,7 @@ from threading import Timer
 from typing import TextIO, TypeAlias
 
 from plausibly.atomic import noting_replaced
-from plausibly.cli import terminal
-from plausibly.cli.layout import fields
+from plausibly.cli import layout
 from plausibly.errors import (
     EXIT_CHECK,
     EXIT_INTERRUPTED,
@@ -32,7 +31,7 @@ from plausibly.errors import (
 )
 
 PATIENCE = 2.0
-"""Seconds without progress on a terminal."""
+"""Seconds without progress on a layout."""
 
 Tick: TypeAlias = Callable[[int, int], None]
 """Called with the number of finished steps, and of all."""
@@ -68,7 +67,7 @@ class Output:
         """Print a result for people on stdout, after the warnings that led to it."""
         self.flush()
         if not (self.json or self.quiet):
-            _print(text, terminal.results())
+            _print(text, layout.results())
 
     def flush(self) -> None:
         """Print the warnings since the last time, on stderr."""
@@ -103,7 +102,7 @@ class Output:
         """Run a command's body and say whatever goes wrong."""
         failure: InputError | None = None
         code = 0
-        own_output = terminal.aside() if apart else contextlib.nullcontext()
+        own_output = layout.aside() if apart else contextlib.nullcontext()
         with self._collecting(), noting_replaced() as replaced, own_output:
             try:
                 code = action() or 0
@@ -150,7 +149,7 @@ class Output:
             shown = [str(p.relative_to(here) if p.is_relative_to(here) else p) for p in replaced]
             self.document["replaced"] = shown
             if not (self.json or self.quiet):
-                _print(fields([("replaced", ", ".join(shown))]), sys.stderr)
+                _print(layout.fields([("replaced", ", ".join(shown))]), sys.stderr)
         # A command that has no document of its own prints one only to say what went wrong.
         if self.json and (self.document or failure is not None):
             try:
@@ -202,7 +201,7 @@ class Output:
         document["warnings"] = [warning.fields() for warning in self._warned.values()]
         if failure is not None:
             document["error"] = {**failure.fields(), "exit": failure.exit_code}
-        stream = terminal.results()
+        stream = layout.results()
         encoding = (getattr(stream, "encoding", None) or "ascii").lower()
         ascii_ = not encoding.startswith("utf")
         text = json.dumps(_plain(document), indent=2, ensure_ascii=ascii_, allow_nan=False)
@@ -236,9 +235,9 @@ def _print(text: str, stream: TextIO, *, styled: bool = True) -> None:
     try:
         text = visible(text) if styled else text
         if styled and stream.isatty():
-            text = terminal.narrowed(text, terminal.width(stream))
-        if styled and terminal.is_styled(stream):
-            terminal.print_styled(text, stream)
+            text = layout.narrowed(text, layout.columns(stream))
+        if styled and layout.is_styled(stream):
+            layout.print_styled(text, stream)
         else:
             print(text, file=stream, flush=True)
     except BrokenPipeError:

@@ -97,5 +97,4 @@ def plan(output: Output, loaded: Draft) -> None:
             seed=settings.seed,
         )
     output.document |= found.to_json()
-    above = layout.fields(rows)
-    output.show("\n".join(part for part in (above, "\n".join(found.lines())) if part))
+    output.show("\n".join([*([layout.fields(rows)] if rows else []), *found.lines()]))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from plausibly.cli import chunks as chunking, dry, layout, options, terminal
+from plausibly.cli import chunks as chunking, dry, layout, options
 from plausibly.cli.output import Output
 from plausibly.config.load import Draft
 
@@ -165,7 +165,7 @@ def _table(rows: Sequence[tuple[str, str, list[int], float]], labels: int) -> li
         sizes = "".join(f"{cell:>{_CELL}}" for cell in cells)
         return f"{alpha:<{width}}  {threshold:>{wide}}  {sizes}{mean:>7}{empty:>7}"
 
-    room = (terminal.width() - len(line("", "", [], "", ""))) // _CELL
+    room = (layout.columns() - len(line("", "", [], "", ""))) // _CELL
     ranges = [(size, size) for size in range(1, labels + 1)]
     if labels > room:
         largest = max(len(counts) - 1 for *_, counts, _ in rows)

@@ -11,7 +11,7 @@ import typer
 from plausibly.cli import dry, layout, options
 from plausibly.cli.output import Interrupted, Output
 from plausibly.config.load import NAME, Draft, load
-from plausibly.errors import InputError, counted
+from plausibly.errors import InputError, MissingExtra, counted, warn
 
 if TYPE_CHECKING:
     from plausibly.evaluation.checkpoint import Checkpoint
@@ -57,6 +57,7 @@ def run(
 ) -> None:
     """Declare ``plausibly run``."""
     from plausibly.cli import study_words as words
+    from plausibly.cli.report import after_run
     from plausibly.evaluation.checkpoint import Checkpoint
     from plausibly.evaluation.study import Study as Compared
     from plausibly.study import prepare, write_study
@@ -81,33 +82,26 @@ def run(
     checkpoint.discard()
     output.document |= words.after(result, written)
     output.show("\n".join(["", *Compared(result.compared).lines(), ""]))
-    report, instead = (None, "") if no_report else _reported(output, result)
+    report, instead = None, ""
+    if not no_report:
+        output.document["report"] = None
+        try:
+            report = after_run(output, result)
+        except MissingExtra as missing:
+            instead = missing.do
+        except InputError as error:
+            # The study is done and written: what is wrong with its report alone undoes none of it.
+            warn(
+                "report-none",
+                f"the study has no report: {error.what}",
+                expected=error.expected,
+                got=error.got,
+                do=error.do,
+                whose=error.whose,
+                details={"error": error.name},
+            )
     output.document["written"] = [*([] if report is None else [report]), *written]
     output.show(layout.fields(words.outcome(result, written, report=report, instead=instead)))
-
-
-def _reported(output: Output, result: StudyResult) -> tuple[Path | None, str]:
-    """Return where the report of a study was written, or what would write one."""
-    from plausibly.cli.report import after_run
-    from plausibly.errors import MissingExtra, warn
-
-    output.document["report"] = None
-    try:
-        return after_run(output, result), ""
-    except MissingExtra as missing:
-        return None, missing.do
-    except InputError as error:
-        # The study is done and written: what is wrong with its report alone undoes none of it.
-        warn(
-            "report-none",
-            f"the study has no report: {error.what}",
-            expected=error.expected,
-            got=error.got,
-            do=error.do,
-            whose=error.whose,
-            details={"error": error.name},
-        )
-        return None, ""
 
 
 def _dry(

@@ -119,15 +119,11 @@ def sensitivity(
         ("predictions", f"{model.source}: {shape_text(model.predictions)}"),
     ]
     if dry_run:
-        several = len(components)
-        dry.show(
-            output,
-            read=files,
-            rows=rows,
-            would=f"calibrate {splits * several:,} times: {splits:,} splits by "
-            f"{several} aggregators (one split was tried)",
-            memory=dry.memory_of(model.predictions, *[model.predictions] * several),
-        )
+        many = len(components)
+        times = f"{splits:,} splits by {many} aggregators (one split was tried)"
+        would = f"calibrate {splits * many:,} times: {times}"
+        memory = dry.memory_of(model.predictions, *[model.predictions] * many)
+        dry.show(output, read=files, rows=rows, would=would, memory=memory)
         return
     output.document |= found.to_json()
     output.show(f"{layout.fields(rows)}\n\n" + "\n".join(found.lines()))

@@ -106,17 +106,13 @@ def outcome(
     folder = study.output.folder
     n_test = result.sets.sizes[names.EXAMPLE]
     files = [*([] if report is None else [report]), *written]
-    rows.append(("written", f"{folder}/: {' '.join(path.name for path in files)}"))
     sets = next(path for path in written if path.suffix == ".csv")
     predictor = next(path for path in written if path.name.startswith("predictor"))
-    rows.append(
-        (
-            "",
-            f"{sets.name}: {first}, for the {several(n_test, 'test example')} of split 0; "
-            f"{predictor.name}: {first}, on all {several(result.predictor.n, 'example')}",
-        )
-    )
-    rows.append(("asks for", needed_of_new(result.predictor)))
+    of_sets = f"for the {several(n_test, 'test example')} of split 0"
+    of_predictor = f"on all {several(result.predictor.n, 'example')}"
+    what = f"{sets.name}: {first}, {of_sets}; {predictor.name}: {first}, {of_predictor}"
+    rows.append(("written", f"{folder}/: {' '.join(path.name for path in files)}"))
+    rows += [("", what), ("asks for", needed_of_new(result.predictor))]
     command = next_command(result.predictor, predictor, study.alphas[0], "new_sets.csv")
     title = "next" if report is None else "predict"
     rows.append((title, layout.command_line(command, indent=16)))
@@ -178,11 +174,9 @@ def _method(one: xr.Dataset) -> dict[str, object]:
             "vacuous_splits": int(here["vacuous"].sum()),
             "guaranteed": here["guaranteed_level"].item(),
         }
-        for measure in ("aggregated_coverage", "voted_coverage", "true_coverage"):
-            figures[measure] = here[measure].mean().item() if measure in here else None
-        if BY_GROUP in here:
-            figures[BY_GROUP] = here[BY_GROUP].mean().item()
-        for measure in ("set_size", "share_empty"):
-            figures[measure] = here[measure].mean().item()
+        coverages = ("aggregated_coverage", "voted_coverage", "true_coverage")
+        for measure in (*coverages, BY_GROUP, "set_size", "share_empty"):
+            if measure in here or measure in coverages:
+                figures[measure] = here[measure].mean().item() if measure in here else None
         results.append(figures)
     return {"name": name, **json.loads(one.attrs["methods"])[name], "results": results}
