@@ -52,13 +52,12 @@ def agreement(output: Output, loaded: Draft) -> None:
 
     settings, chosen = loaded.settings, loaded.settings.agreement
     if chosen.risk is not None and chosen.draws is None:
-        raise InputError(
-            "option-unfit",
-            "--risk has no meaning without agreement.draws",
+        raise options.unfit(
+            "--risk",
+            "without agreement.draws",
             expected="resamples of the responses, by which levels are certain",
             got=f"--risk {chosen.risk}",
             do="--set agreement.draws=100",
-            whose="--risk",
         )
     if chosen.draws is not None and chosen.draws < 2:
         raise InputError(

@@ -162,11 +162,8 @@ def _chosen(
         "score": table_of(SCORE, predictor.score),
         "combiner": table_of(COMBINER, predictor.combiner),
     }
-    made: list[tuple[str, Mapping[str, object] | int, bool]] = [
-        (name, table, not loaded.has(f"method.{name}")) for name, table in tables.items()
-    ]
-    if answers.component is not None:
-        made.insert(0, ("aggregator", answers.component, answers.by_default))
+    made: list[tuple[str, Mapping[str, object] | int, bool]] = [*answers.chosen]
+    made += [(name, table, not loaded.has(f"method.{name}")) for name, table in tables.items()]
     if seed or drawn:
         made.append(("seed", seed, seed == 0))
     return made

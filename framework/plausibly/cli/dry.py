@@ -70,15 +70,13 @@ def show(
 def _places(paths: list[Path]) -> str:
     """Return what would be written, files of one folder together, and what they would replace."""
     folders = {path.parent for path in paths}
-    if len(paths) < 3 or len(folders) > 1:
-        return "; ".join(_place(path, str(path)) for path in paths)
-    return f"{folders.pop()}/: {', '.join(_place(path, path.name) for path in paths)}"
-
-
-def _place(path: Path, called: str) -> str:
-    if not path.exists():
-        return f"{called} (new)"
-    return f"{called} (in place of {layout.size(path)})"
+    together = len(paths) > 2 and len(folders) == 1
+    places = [
+        f"{path.name if together else path} "
+        f"({f'in place of {layout.size(path)}' if path.exists() else 'new'})"
+        for path in paths
+    ]
+    return f"{folders.pop()}/: {', '.join(places)}" if together else "; ".join(places)
 
 
 def memory_of(predictions: object, *others: object) -> int:

@@ -119,11 +119,11 @@ def evaluate(output: Output, loaded: Draft) -> None:
         },
         "left_out": left_out,
     }
-    rows = [(answers.what, answers.text)]
-    if answers.component is not None:
-        made = [("aggregator", answers.component, answers.by_default)]
-        rows.append(("chosen", layout.choices(made)))
-    rows.append(("left out", layout.counts(left_out)))
+    rows = [
+        (answers.what, answers.text),
+        ("chosen", layout.choices(answers.chosen)),
+        ("left out", layout.counts(left_out)),
+    ]
     texts = ["\n".join(evaluation.lines())]
     for name, found, _, _ in further:
         describe = describe_uniformity if name == "p_values" else describe_coverage
@@ -155,18 +155,16 @@ def _read_model(
 ) -> tuple[xr.DataArray | None, ConformalPredictor | None]:
     """Return the predictions and the predictor of the sets, where the settings name them."""
     from plausibly.conformal.load import load_predictor
-    from plausibly.errors import InputError
     from plausibly.study.reading import check_renames, label_names, read_model
 
     if settings.predictions.path is None:
         if "output.predictor" in loaded.typed:
-            raise InputError(
-                "option-unfit",
-                "--predictor has no meaning without the predictions of the sets",
+            raise options.unfit(
+                "--predictor",
+                "without the predictions of the sets",
                 expected="-p beside --predictor",
                 got="--predictor alone",
                 do="-p FILE, from which SETS were predicted",
-                whose="--predictor",
             )
         return None, None
     named = loaded.has("output.predictor")

@@ -237,10 +237,9 @@ def choices(made: Iterable[tuple[str, Mapping[str, object] | int, bool]]) -> str
     for title, value, by_default in made:
         text = component(value) if isinstance(value, Mapping) else str(value)
         (ours if by_default else said).append(f"{title} {text}")
-    if not ours:
-        return ", ".join(said)
     word = "default" if len(ours) == 1 else "defaults"
-    return "; ".join(part for part in (", ".join(said), f"{', '.join(ours)} ({word})") if part)
+    defaults = f"{', '.join(ours)} ({word})" if ours else ""
+    return "; ".join(filter(None, (", ".join(said), defaults)))
 
 
 def counts(by_reason: Mapping[str, int]) -> str:

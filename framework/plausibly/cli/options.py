@@ -129,6 +129,24 @@ def check_required(flags: Iterable[Flag], loaded: Draft, command: str) -> None:
             )
 
 
+def unfit(option: str, why: str, *, expected: str, do: str, got: str = "") -> InputError:
+    """Return the error about an option that would change nothing."""
+    return InputError(
+        "option-unfit",
+        f"{option} has no meaning {why}",
+        expected=expected,
+        got=got or option,
+        do=do,
+        whose=option,
+    )
+
+
+def typed_as(loaded: Draft, key: str) -> str:
+    """Return what was typed to set a key: its flag, or ``--set`` with the key."""
+    source = loaded.typed[key][0]
+    return f"--set {key}" if source == "--set" else source
+
+
 def check_answers(loaded: Draft, *, new: bool = False) -> None:
     """Raise where answers are missing, named twice, or read with options of another form."""
     annotations = "new.annotations" if new else "annotations.path"
@@ -144,15 +162,12 @@ def check_answers(loaded: Draft, *, new: bool = False) -> None:
         )
     typed = [path for path in loaded.typed if path.startswith("annotations.")]
     if there[1] and typed:
-        source = loaded.typed[typed[0]][0]
-        unfit = f"--set {typed[0]}" if source == "--set" else source
-        raise InputError(
-            "option-unfit",
-            f"{unfit} has no meaning with --plausibilities",
+        option = typed_as(loaded, typed[0])
+        raise unfit(
+            option,
+            "with --plausibilities",
             expected="an option of annotations with -a",
-            got=unfit,
-            do=f"leave {unfit} out, or read annotations: -a FILE",
-            whose=unfit,
+            do=f"leave {option} out, or read annotations: -a FILE",
         )
 
 

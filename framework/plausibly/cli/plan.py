@@ -64,10 +64,8 @@ def plan(output: Output, loaded: Draft) -> None:
             (answers.what, answers.text),
             ("predictions", f"{model.source}: {counted(examples)} x {counted(labels)}"),
             ("left out", layout.counts(left_out)),
+            ("chosen", layout.choices(answers.chosen)),
         ]
-        if answers.component is not None:
-            made = [("aggregator", answers.component, answers.by_default)]
-            rows.append(("chosen", layout.choices(made)))
         if answers.table is not None:
             kept = set(answered(answers.table)).intersection(predictions[EXAMPLE].values.tolist())
             plausibilities = select(answers.table, example=sorted(kept))

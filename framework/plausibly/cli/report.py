@@ -125,16 +125,14 @@ def _check_source(study: Path | None, loaded: Draft) -> None:
         return
     if "output.predictor" in loaded.typed:
         raise _unclear("two things to report", "both", "leave one out")
-    for key, (source, _) in loaded.typed.items():
+    for key in loaded.typed:
         if key not in OF_STUDY:
-            flag = f"--set {key}" if source == "--set" else source
-            raise InputError(
-                "option-unfit",
-                f"{flag} has no meaning in the report of a study",
+            flag = options.typed_as(loaded, key)
+            raise options.unfit(
+                flag,
+                "in the report of a study",
                 expected="--examples, --labels, --by, --title, --anonymous, or a key of report",
-                got=flag,
                 do=f"leave {flag} out: the study file says it",
-                whose=flag,
             )
 
 

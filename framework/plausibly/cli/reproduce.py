@@ -111,13 +111,12 @@ def reproduce(
     if own is not None:
         options.check_answers(own)
     elif flags:
-        raise InputError(
-            "option-unfit",
-            f"{flags[0]} has no meaning without predictions of yours",
+        raise options.unfit(
+            flags[0],
+            "without predictions of yours",
             expected="predictions (-p), and annotations (-a) or plausibilities",
             got=", ".join(flags),
             do="-p probabilities.csv, or leave it out",
-            whose=flags[0],
         )
     shown: dict[str, Any] = {  # Any: each option has its own type
         "splits": splits,

@@ -71,6 +71,12 @@ class Answers:
         return None if self.aggregator is None else table_of(AGGREGATOR, self.aggregator)
 
     @property
+    def chosen(self) -> list[tuple[str, dict[str, object], bool]]:
+        """Kind and table of the aggregator, and whether it is the default, where there is one."""
+        table = self.component
+        return [] if table is None else [("aggregator", table, self.by_default)]
+
+    @property
     def text(self) -> str:
         """Content of the file in one line."""
         if self.table is not None:

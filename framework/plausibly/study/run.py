@@ -111,7 +111,7 @@ CONFIDENCE = 0.95
 """With which all intervals of the groups hold together."""
 
 
-@attrs.frozen(kw_only=True)
+@attrs.frozen
 class GroupCoverage:
     """Aggregated coverage in one group of the examples."""
 
@@ -152,18 +152,9 @@ def coverage_by_group(
             measured = interval(
                 covered[rows], clusters=within, confidence=CONFIDENCE, among=len(places)
             )
-            here.append(
-                GroupCoverage(
-                    alpha=float(alpha),
-                    coordinate=name,
-                    group=group,
-                    examples=int(rows.sum()),
-                    mean=measured.mean,
-                    low=measured.low,
-                    high=measured.high,
-                    groups=len(places),
-                )
-            )
+            ends = (measured.mean, measured.low, measured.high)
+            count = int(rows.sum())
+            here.append(GroupCoverage(float(alpha), name, group, count, *ends, len(places)))
         found += sorted(here, key=lambda one: (one.high, one.mean, one.coordinate, one.group))
     return found
 
