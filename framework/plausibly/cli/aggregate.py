@@ -13,15 +13,6 @@ from plausibly.errors import InputError
 if TYPE_CHECKING:
     import xarray as xr
 
-HELP = "Turn expert annotations into plausibilities: a distribution over labels for each example."
-EXAMPLES = """\b
-Examples:
-  plausibly aggregate -a votes.csv -o plausibilities.csv
-  plausibly aggregate -a votes.csv --columns task=item,worker=rater,label=dx \\
-    -o plausibilities.nc
-  plausibly aggregate -a rankings.json --labels labels.txt -o out.npz
-  plausibly aggregate -a votes.csv --aggregator bootstrap -o draws.parquet
-"""
 
 Form: TypeAlias = Literal["wide", "long", "packed"]
 
@@ -44,7 +35,14 @@ MANY_LABELS = 1_000
 
 
 def aggregate(output: Output, loaded: Draft, *, dry_run: dry.DryRun = False) -> None:
-    """Declare ``plausibly aggregate``."""
+    r"""Turn expert annotations into plausibilities: a distribution over labels for each example.
+
+    plausibly aggregate -a votes.csv -o plausibilities.csv
+    plausibly aggregate -a votes.csv --columns task=item,worker=rater,label=dx \
+      -o plausibilities.nc
+    plausibly aggregate -a rankings.json --labels labels.txt -o out.npz
+    plausibly aggregate -a votes.csv --aggregator bootstrap -o draws.parquet
+    """
     from plausibly.data import names
     from plausibly.data.names import several
     from plausibly.data.plausibilities import Plausibilities

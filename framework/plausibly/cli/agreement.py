@@ -13,18 +13,6 @@ from plausibly.errors import InputError
 if TYPE_CHECKING:
     import xarray as xr
 
-HELP = """Say how much annotators agree, beyond chance too, over which labels, and who differs.
-
-Intervals are of resamples of the examples, or of their clusters.
-"""
-EXAMPLES = """\b
-Examples:
-  plausibly agreement -a votes.csv
-  plausibly agreement -a ratings.csv --order 1,2,3,4,5
-  plausibly agreement -a votes.csv --annotators
-  plausibly agreement -a votes.csv -e patients.csv --by site --cluster patient
-"""
-
 
 FLAGS = {
     "Files": (options.ANNOTATIONS.needed(), options.EXAMPLES, options.LABELS),
@@ -42,7 +30,15 @@ FLAGS = {
 
 
 def agreement(output: Output, loaded: Draft) -> None:
-    """Declare ``plausibly agreement``."""
+    """Say how much annotators agree, beyond chance too, over which labels, and who differs.
+
+    Intervals are of resamples of the examples, or of their clusters.
+
+    plausibly agreement -a votes.csv
+    plausibly agreement -a ratings.csv --order 1,2,3,4,5
+    plausibly agreement -a votes.csv --annotators
+    plausibly agreement -a votes.csv -e patients.csv --by site --cluster patient
+    """
     from plausibly.annotators.agreement import agreement as measured, describe_certainty
     from plausibly.annotators.certainty import annotation_certainty
     from plausibly.cli import layout

@@ -7,6 +7,7 @@ import importlib
 import inspect
 import re
 import sys
+import textwrap
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from types import ModuleType
@@ -154,6 +155,14 @@ def _declared(
     return command
 
 
+def _help(call: Callable[..., int | None]) -> dict[str, Any]:  # Any: as Typer takes it
+    """Return what the docstring of a command says, and its last paragraph as examples."""
+    *about, examples = inspect.cleandoc(call.__doc__ or "").split("\n\n")
+    text = "\n\n".join(" ".join(paragraph.split()) for paragraph in about)
+    epilog = f"\b\nExamples:\n{textwrap.indent(examples, '  ')}\n" if examples else ""
+    return {"help": text, "epilog": epilog}
+
+
 def made(name: str) -> Any:  # Any: Typer does not export the type of its commands
     """Return a command, or a group of commands where its module has ``COMMANDS``."""
     module = importlib.import_module(f"plausibly.cli.{name}")
@@ -166,8 +175,8 @@ def made(name: str) -> Any:  # Any: Typer does not export the type of its comman
         pretty_exceptions_enable=False,
         context_settings=SETTINGS,
     )
-    for called, (call, text, examples) in (inner or {}).items():
-        app.command(called, help=text, epilog=examples)(_declared(f"{name} {called}", call, None))
+    for called, call in (inner or {}).items():
+        app.command(called, **_help(call))(_declared(f"{name} {called}", call, None))
     if inner is None:
         groups = {
             title: [flag.parameter for flag in flags]
@@ -176,8 +185,7 @@ def made(name: str) -> Any:  # Any: Typer does not export the type of its comman
         app.command(
             name,
             short_help=SUMMARIES[name],
-            help=module.HELP,
-            epilog=module.EXAMPLES,
+            **_help(getattr(module, name)),
             cls=type("Grouped", (Grouped,), {"groups": groups}),
         )(_declared(name, getattr(module, name), module))
     command = get_command(app)

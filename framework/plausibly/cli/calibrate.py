@@ -13,13 +13,6 @@ if TYPE_CHECKING:
     from plausibly.conformal.predictor import ConformalPredictor
     from plausibly.study.reading import Answers
 
-HELP = "Calibrate prediction sets on all answers of the annotators."
-EXAMPLES = """\b
-Examples:
-  plausibly calibrate -a votes.csv -p probabilities.csv -o predictor.nc
-  plausibly calibrate -a votes.csv -p cal.parquet -e patients.csv \\
-    --calibrator '{name = "mondrian", by = "site"}' --alpha 0.1,0.05
-"""
 FLAGS = {
     "Files": (
         options.ANNOTATIONS,
@@ -43,7 +36,12 @@ CHUNKED = True
 
 
 def calibrate(output: Output, loaded: Draft, *, dry_run: dry.DryRun = False) -> None:
-    """Declare ``plausibly calibrate``."""
+    r"""Calibrate prediction sets on all answers of the annotators.
+
+    plausibly calibrate -a votes.csv -p probabilities.csv -o predictor.nc
+    plausibly calibrate -a votes.csv -p cal.parquet -e patients.csv \
+      --calibrator '{name = "mondrian", by = "site"}' --alpha 0.1,0.05
+    """
     from plausibly.cli import promise
     from plausibly.conformal import FORMAT
     from plausibly.conformal.calibrate import calibrate as calibrated

@@ -16,14 +16,6 @@ if TYPE_CHECKING:
 
     from plausibly.demo.study import Result
 
-HELP = "See it work on 1,378 lung nodules that 3 or 4 radiologists rated; runs offline."
-EXAMPLES = """\b
-Examples:
-  plausibly demo
-  plausibly demo --data toy
-  plausibly demo --splits 20 -o demo-out --json
-"""
-
 
 Data: TypeAlias = Literal["nodules", "toy"]
 
@@ -46,7 +38,12 @@ def demo(
     seed: Annotated[int, typer.Option("--seed", metavar="N", help="Random seed.")] = 1,
     dry_run: dry.DryRun = False,
 ) -> None:
-    """Declare ``plausibly demo``."""
+    """See it work on 1,378 lung nodules that 3 or 4 radiologists rated; runs offline.
+
+    plausibly demo
+    plausibly demo --data toy
+    plausibly demo --splits 20 -o demo-out --json
+    """
     from plausibly.demo import study
     from plausibly.demo.subjects import load
     from plausibly.evaluation.study import Study

@@ -15,15 +15,6 @@ if TYPE_CHECKING:
     from plausibly.config.settings import Settings
     from plausibly.conformal.predictor import ConformalPredictor
 
-HELP = "Measure coverage and size of prediction sets."
-EXAMPLES = """\b
-Examples:
-  plausibly evaluate sets.csv -a new_votes.csv
-  plausibly evaluate sets.csv -a new_votes.csv -e patients.csv --by site \\
-    --cluster patient
-  plausibly evaluate sets.csv -a new_votes.csv --by set-size --by label
-  plausibly evaluate sets.csv -a new_votes.csv --fail-under 0.89 --json
-"""
 FLAGS = {
     "Files": (
         options.Flag("SETS", "output.sets", "SETS"),
@@ -53,7 +44,14 @@ _SUBGROUPS = ("by", "compared", "left_out_subgroups", "at_least", "note")
 
 
 def evaluate(output: Output, loaded: Draft) -> None:
-    """Declare ``plausibly evaluate``."""
+    r"""Measure coverage and size of prediction sets.
+
+    plausibly evaluate sets.csv -a new_votes.csv
+    plausibly evaluate sets.csv -a new_votes.csv -e patients.csv --by site \
+      --cluster patient
+    plausibly evaluate sets.csv -a new_votes.csv --by set-size --by label
+    plausibly evaluate sets.csv -a new_votes.csv --fail-under 0.89 --json
+    """
     import warnings
 
     from plausibly.cli import layout

@@ -11,13 +11,6 @@ import sys
 from plausibly.cli import layout
 from plausibly.cli.output import Output
 
-HELP = "Say what is installed and set: what to paste into a report of a fault."
-EXAMPLES = """\b
-Examples:
-  plausibly info
-  plausibly info --json
-"""
-
 _ROOM = layout.WIDTH - len("environment  ")
 
 VARIABLES = (
@@ -33,7 +26,11 @@ VARIABLES = (
 
 
 def info(output: Output) -> None:
-    """Declare ``plausibly info``; it loads no library of numbers, and works if one fails."""
+    """Say what is installed and set: what to paste into a report of a fault.
+
+    plausibly info
+    plausibly info --json
+    """
     from plausibly import registry
     from plausibly.conformal import FORMAT
     from plausibly.registry.entries import extras_of, missing

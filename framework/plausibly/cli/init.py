@@ -11,15 +11,6 @@ import typer
 from plausibly.cli import dry, layout
 from plausibly.cli.output import Output
 
-HELP = """Write a settings file that fits your files.
-
-Looks at FILES, or at those of the working folder. Each guess is marked with a comment.
-"""
-EXAMPLES = """\b
-Examples:
-  plausibly init
-  plausibly init data/votes.csv data/probabilities.csv
-"""
 HEAD = """\
 # Written by plausibly init. Please check the lines marked "guess".
 # Paths are relative to this file.
@@ -36,7 +27,13 @@ def init(
     ] = None,
     dry_run: dry.DryRun = False,
 ) -> None:
-    """Write the settings file, or refuse to touch one that is there."""
+    """Write a settings file that fits your files.
+
+    Looks at FILES, or at those of the working folder. Each guess is marked with a comment.
+
+    plausibly init
+    plausibly init data/votes.csv data/probabilities.csv
+    """
     from plausibly.atomic import replacing
     from plausibly.config.document import toml_text
     from plausibly.config.load import NAME

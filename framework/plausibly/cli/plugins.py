@@ -19,31 +19,6 @@ if TYPE_CHECKING:
     from plausibly.registry.listing import About, Checked, Row
 
 HELP = "Components, and the plugins that offer them."
-HELP_LIST = """List every component and plugin, who offers it, and in which state it is.
-
-Ready means registered: plausibly plugins check loads every class as well.
-"""
-EXAMPLES_LIST = """\b
-Examples:
-  plausibly plugins list
-  plausibly plugins list --kind combiner --json
-  plausibly plugins list --installed
-"""
-HELP_INFO = "Show what components are and take: summary, parameters, defaults, meaning."
-EXAMPLES_INFO = """\b
-Examples:
-  plausibly plugins info monte-carlo
-  plausibly plugins info readers --json
-"""
-HELP_CHECK = "Load every component of plugins, and compare it with its Protocol."
-EXAMPLES_CHECK = """\b
-Examples:
-  plausibly plugins check
-  plausibly plugins check my-plugin --rules
-
-\b
-Exit code 3 where something failed.
-"""
 _FLAGS = {"reader", "aggregator", "calibrator", "score", "combiner"}
 _ROOM = layout.WIDTH - 12  # what the titles leave of a line
 
@@ -57,7 +32,14 @@ def list_plugins(
         typer.Option("--installed", help="Only what metadata say; imports no plugin."),
     ] = False,
 ) -> None:
-    """Declare ``plausibly plugins list``; without ``--kind``, `plausibly.cli.start` answers."""
+    """List every component and plugin, who offers it, and in which state it is.
+
+    Ready means registered: plausibly plugins check loads every class as well.
+
+    plausibly plugins list
+    plausibly plugins list --kind combiner --json
+    plausibly plugins list --installed
+    """
     plugins_list.show(output, kind=kind, installed=installed)
 
 
@@ -73,7 +55,11 @@ def info(
         ),
     ],
 ) -> None:
-    """Declare ``plausibly plugins info``."""
+    """Show what components are and take: summary, parameters, defaults, meaning.
+
+    plausibly plugins info monte-carlo
+    plausibly plugins info readers --json
+    """
     import attrs
 
     from plausibly import registry
@@ -201,7 +187,13 @@ def check(
         typer.Option("--rules", help="Run the author's kit as well."),
     ] = False,
 ) -> int:
-    """Declare ``plausibly plugins check``."""
+    """Load every component of plugins, and compare it with its Protocol.
+
+    Exit code 3 where something failed.
+
+    plausibly plugins check
+    plausibly plugins check my-plugin --rules
+    """
     import attrs
 
     from plausibly import registry
@@ -273,9 +265,4 @@ def _lines(one: Checked, width: int) -> str:
     return "\n".join(lines)
 
 
-COMMANDS = {
-    "list": (list_plugins, HELP_LIST, EXAMPLES_LIST),
-    "info": (info, HELP_INFO, EXAMPLES_INFO),
-    "check": (check, HELP_CHECK, EXAMPLES_CHECK),
-    "new": (plugins_new.new, plugins_new.HELP, plugins_new.EXAMPLES),
-}
+COMMANDS = {"list": list_plugins, "info": info, "check": check, "new": plugins_new.new}

@@ -39,14 +39,6 @@ _FOLDERS = frozenset({"build", "dist", "docs", "tests"})
 _SUFFIX = ".txt"
 
 
-HELP = "Write a new plugin: a distribution with a component that works, tests and types."
-EXAMPLES = """\b
-Examples:
-  plausibly plugins new thesis-pl --kind aggregator
-  plausibly plugins new pairs --kind annotation -o ~/code/pairs
-"""
-
-
 def new(
     output: Output,
     *,
@@ -64,7 +56,11 @@ def new(
     ] = None,
     dry_run: dry.DryRun = False,
 ) -> None:
-    """Declare ``plausibly plugins new``."""
+    """Write a new plugin: a distribution with a component that works, tests and types.
+
+    plausibly plugins new thesis-pl --kind aggregator
+    plausibly plugins new pairs --kind annotation -o ~/code/pairs
+    """
     from plausibly.protocols import KINDS
     from plausibly.registry import default
     from plausibly.registry.entries import an

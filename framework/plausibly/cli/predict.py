@@ -9,13 +9,6 @@ from plausibly.cli import chunks as chunking, dry, layout, options
 from plausibly.cli.output import Output
 from plausibly.config.load import Draft
 
-HELP = "Make prediction sets for new examples; their guarantee is written beside them as JSON."
-EXAMPLES = """\b
-Examples:
-  plausibly predict predictor.nc -p new.csv --alpha 0.1 -o sets.csv
-  plausibly predict predictor.nc -p new.parquet --alpha 0.1,0.05 -o sets.zarr
-  plausibly predict predictor.nc -p new.csv -e new_patients.csv -o sets.csv
-"""
 FLAGS = {
     "Files": (
         options.Flag("PREDICTOR", "output.predictor", "PREDICTOR"),
@@ -31,7 +24,12 @@ _CELL = 6
 
 
 def predict(output: Output, loaded: Draft, *, dry_run: dry.DryRun = False) -> None:
-    """Declare ``plausibly predict``."""
+    """Make prediction sets for new examples; their guarantee is written beside them as JSON.
+
+    plausibly predict predictor.nc -p new.csv --alpha 0.1 -o sets.csv
+    plausibly predict predictor.nc -p new.parquet --alpha 0.1,0.05 -o sets.zarr
+    plausibly predict predictor.nc -p new.csv -e new_patients.csv -o sets.csv
+    """
     import numpy as np
 
     from plausibly.cli import promise

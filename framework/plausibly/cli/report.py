@@ -20,14 +20,6 @@ if TYPE_CHECKING:
     from plausibly.report.subject import Options, Subject
     from plausibly.study import StudyResult
 
-HELP = "Write the results to one HTML file: guarantee, coverage, weak groups, every example."
-EXAMPLES = """\b
-Examples:
-  plausibly report out -o report.html
-  plausibly report study.toml --title "Skin lesions" --set report.text=finding
-  plausibly report --predictor predictor.nc -p new.csv -a new_votes.csv \\
-    -e patients.csv --labels risk.csv --alpha 0.1,0.05
-"""
 FLAGS = {
     "Files": (
         options.NEW_ANNOTATIONS,
@@ -69,7 +61,13 @@ def report(
     ] = None,
     dry_run: dry.DryRun = False,
 ) -> None:
-    """Declare ``plausibly report``."""
+    r"""Write the results to one HTML file: guarantee, coverage, weak groups, every example.
+
+    plausibly report out -o report.html
+    plausibly report study.toml --title "Skin lesions" --set report.text=finding
+    plausibly report --predictor predictor.nc -p new.csv -a new_votes.csv \
+      -e patients.csv --labels risk.csv --alpha 0.1,0.05
+    """
     from plausibly.data.names import EXAMPLE, several
     from plausibly.extras import require
     from plausibly.report.write import write_subject

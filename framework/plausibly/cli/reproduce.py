@@ -16,18 +16,6 @@ from plausibly.errors import InputError
 if TYPE_CHECKING:
     from plausibly.paper.run import Reproduced
 
-HELP = (
-    "Make figures of the paper again: for each a picture, its numbers as CSV, and whether the "
-    "paper's claim held. Offline; needs the extra demo."
-)
-EXAMPLES = """\b
-Examples:
-  plausibly reproduce --list
-  plausibly reproduce voted-undercovers monte-carlo
-  plausibly reproduce all --out figures --splits 20
-  plausibly reproduce procedures -a votes.csv -p probabilities.csv --alpha 0.1
-  plausibly reproduce all --derm uncertain_ground_truth/data
-"""
 
 FLAGS = {
     "Data of your own": (
@@ -80,7 +68,15 @@ def reproduce(
     seed: Annotated[int, typer.Option("--seed", metavar="N", help="Random seed.")] = 1,
     dry_run: dry.DryRun = False,
 ) -> None:
-    """Declare ``plausibly reproduce``."""
+    """Make figures of the paper again: for each a picture, its numbers as CSV, and whether the
+    paper's claim held. Offline; needs the extra demo.
+
+    plausibly reproduce --list
+    plausibly reproduce voted-undercovers monte-carlo
+    plausibly reproduce all --out figures --splits 20
+    plausibly reproduce procedures -a votes.csv -p probabilities.csv --alpha 0.1
+    plausibly reproduce all --derm uncertain_ground_truth/data
+    """
     from plausibly.paper.run import ENTRIES, reproduce as reproduced
 
     if list_:

@@ -17,12 +17,6 @@ if TYPE_CHECKING:
     from plausibly.evaluation.checkpoint import Checkpoint
     from plausibly.study import Prepared, StudyResult
 
-HELP = "Run a study: calibrations compared on random splits, their sets, and a predictor."
-EXAMPLES = """\b
-Examples:
-  plausibly run study.toml
-  plausibly run study.toml -o elsewhere --processes 4
-"""
 
 FLAGS = {"Files": (options.out("output.folder", "FOLDER"),)}
 CONFIG = False  # the study is the settings file
@@ -55,7 +49,11 @@ def run(
     no_report: Annotated[bool, typer.Option("--no-report", help="Leave report.html out.")] = False,
     dry_run: dry.DryRun = False,
 ) -> None:
-    """Declare ``plausibly run``."""
+    """Run a study: calibrations compared on random splits, their sets, and a predictor.
+
+    plausibly run study.toml
+    plausibly run study.toml -o elsewhere --processes 4
+    """
     from plausibly.cli import study_words as words
     from plausibly.cli.report import after_run
     from plausibly.evaluation.checkpoint import Checkpoint
