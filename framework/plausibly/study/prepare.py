@@ -97,7 +97,7 @@ def check_coordinates(draft: Draft, read: Read) -> list[Mistake]:
             elif name in coordinates(*arrays):
                 example_values(name, arrays)
         except InputError as error:
-            read.problems.append(Problem(path, error))
+            read.problems.append((path, error))
     return found
 
 
@@ -222,16 +222,8 @@ def _tried(
 
 T = TypeVar("T")
 
-Place: TypeAlias = str | Callable[[InputError], str]
-"""A key, or what finds it from an error."""
-
-
-@attrs.frozen
-class Problem:
-    """What is wrong with a file, or with what a key says of it."""
-
-    path: str
-    error: InputError
+Problem: TypeAlias = tuple[str, InputError]
+"""A key, and what is wrong with its file or with what it says of it."""
 
 
 @attrs.define(kw_only=True, eq=False)
@@ -244,14 +236,16 @@ class Read:
     model: Model | None = None
     problems: list[Problem] = attrs.field(factory=list)
 
-    def attempt(self, table: str, place: Place, body: Callable[[], T]) -> T | None:
+    def attempt(
+        self, table: str, place: str | Callable[[InputError], str], body: Callable[[], T]
+    ) -> T | None:
         """Return what `body` gives, or note what goes wrong as a problem of a key."""
         try:
             with in_words_of_the_file():
                 return body()
         except InputError as error:
             key = place if isinstance(place, str) else place(error)
-            self.problems.append(Problem(key if "." in key else f"{table}.{key}", error))
+            self.problems.append((key if "." in key else f"{table}.{key}", error))
             return None
 
 
@@ -286,7 +280,7 @@ def read_files(draft: Draft) -> Read:
         keys = ("annotations.path = ", "predictions.path = ")
         swapped = files_swapped(annotated, predicted, keys)
         if swapped is not None:
-            read.problems[:] = [Problem("annotations.path", swapped)]
+            read.problems[:] = [("annotations.path", swapped)]
     for table in ("labels", "examples", "predictions", "annotations", "plausibilities"):
         written = draft.text(table, "path")
         # Its table may be wrong in another way as well.
@@ -365,7 +359,10 @@ def prepare(source: StudyLike, *, folder: Path | str | None = None) -> Prepared:
         read = read_files(parts)
         mistakes = [*parts.mistakes, *study_mistakes(parts), *check_coordinates(parts, read)]
         mistakes += check_pairs(settings.methods)
-        data = _matched(parts, read)
+        data = None
+        if read.model is not None and read.answers is not None:
+            match = partial(_matched, settings, read.model, read.answers)
+            data = read.attempt(settings.answers[0], "path", match)
         if data is not None:
             mistakes += check_data(settings.methods, *data)
         _refuse(parts, mistakes, read.problems)
@@ -379,51 +376,32 @@ def settings_file(path: Path, content: str = "settings") -> Document:
     return parse(decode(files.contents(path, content), path.name), path.name, path)
 
 
-def _matched(parts: Draft, read: Read) -> tuple[xr.DataArray, xr.DataArray] | None:
-    """Return predictions and plausibilities of the same labels and examples."""
-    model, answers = read.model, read.answers
-    if model is None or answers is None:
-        return None
-
-    def match() -> tuple[xr.DataArray, xr.DataArray]:
-        predictions, lam, _ = matched(parts.settings, model.predictions, answers, model.source)
-        return predictions, lam if isinstance(lam, xr.DataArray) else unpack(lam)
-
-    return read.attempt(parts.settings.answers[0], "path", match)
+def _matched(
+    settings: Settings, model: Model, answers: Answers
+) -> tuple[xr.DataArray, xr.DataArray]:
+    predictions, lam, _ = matched(settings, model.predictions, answers, model.source)
+    return predictions, lam if isinstance(lam, xr.DataArray) else unpack(lam)
 
 
 def _refuse(parts: Draft, mistakes: list[Mistake], problems: list[Problem]) -> None:
     """Raise what is wrong: one error of a file as it is, everything else as one list."""
-    problems = [_of_this_file(problem, parts.document) for problem in problems]
+    document = parts.document
+    for key, error in problems:
+        path = Path(str(error.details.get("path", "")))
+        beside = document.path is not None and path.parent == document.path.parent
+        if error.name == "file-missing" and beside:
+            error.what = f'{key.partition(".")[0]} "{path.name}" is not beside {document.name}'
+            if near := error.details.get("near"):
+                error.do = f"did you mean {near}?"
     if not mistakes and len(problems) == 1:
-        raise problems[0].error
-    for problem in problems:
-        error = problem.error
+        raise problems[0][1]
+    for key, error in problems:
         found = [Mistake("", error.what, advice=error.do)]
         if not isinstance(error, MissingExtra):
             found = mistakes_in(error)
-        mistakes += [attrs.evolve(one, path=problem.path) for one in found]
+        mistakes += [attrs.evolve(one, path=key) for one in found]
     if mistakes:
         raise parts.error(mistakes)
-
-
-def _of_this_file(problem: Problem, document: Document) -> Problem:
-    """Return the problem of a file that is not there as seen from the study file."""
-    error, file = problem.error, document.path
-    path = Path(str(error.details.get("path", "")))
-    if error.name != "file-missing" or file is None or path.parent != file.parent:
-        return problem
-    near = error.details.get("near")
-    missing = InputError(
-        error.name,
-        f'{problem.path.partition(".")[0]} "{path.name}" is not beside {document.name}',
-        expected=error.expected,
-        got=error.got,
-        do=f"did you mean {near}?" if near else error.do,
-        whose=error.whose,
-        details=error.details,
-    )
-    return Problem(problem.path, missing)
 
 
 def _completed(parts: Draft, read: Read, model: xr.DataArray, lam: xr.DataArray) -> Prepared:

@@ -381,7 +381,7 @@ def _first_sets(ready: Prepared, test: Bools) -> xr.DataArray:
     return sets.assign_attrs(about)
 
 
-def _calibrated(ready: Prepared, which: Bools, *, seed: int) -> ConformalPredictor:
+def _calibrated(ready: Prepared, which: Bools | slice, *, seed: int) -> ConformalPredictor:
     """Return the first calibration, on some of the examples."""
     return calibrate(
         ready.predictions.isel({names.EXAMPLE: which}),
@@ -394,8 +394,7 @@ def _calibrated(ready: Prepared, which: Bools, *, seed: int) -> ConformalPredict
 
 def first_predictor(ready: Prepared) -> ConformalPredictor:
     """Return the first calibration, on all examples, with the name of the aggregator."""
-    everything = np.ones(ready.predictions.sizes[names.EXAMPLE], dtype=np.bool_)
-    predictor = _calibrated(ready, everything, seed=ready.study.seed)
+    predictor = _calibrated(ready, slice(None), seed=ready.study.seed)
     aggregator = ready.study.annotations.aggregator
     name = None if aggregator is None else called(AGGREGATOR, aggregator)
     return remembering(predictor, ready.study, name)
