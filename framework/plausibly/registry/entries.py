@@ -208,15 +208,15 @@ class Failure:
         return str(self.component or self.source)
 
     @property
+    def state(self) -> str:
+        return f"failed at {self.stage}"
+
+    @property
     def reason(self) -> str:
         if self.component is not None and isinstance(self.error, ComponentError):
             expected = f"expected {self.error.expected}, got " if self.stage == "check" else ""
             return expected + self.error.got
         return reason_of(self.error)
-
-    @property
-    def state(self) -> str:
-        return f"failed at {self.stage}"
 
     @property
     def remedy(self) -> str:
@@ -234,25 +234,20 @@ class Failure:
             return f"pip install {module}" if known else f"install what provides {module}"
         return f"mend {self.source.distribution}"
 
-    @property
-    def without(self) -> str:
-        """What to do to do without it."""
-        if self.source.builtin or not self.source.distribution:
-            return ""
-        return f"pip uninstall {self.source.distribution}"
-
     def warning(self) -> PlausiblyWarning:
         return self.message(PlausiblyWarning, "all others work")
 
     def message(self, message: type[Message], then: str) -> Message:
         """Return the failure as a warning or an error."""
-        look = f"plausibly plugins check {self.source.plugin}, or {self.without}"
+        do, name = self.remedy, self.source.distribution
+        if name and not self.source.builtin:
+            do = f"plausibly plugins check {self.source.plugin}, or pip uninstall {name}"
         return message(
             "plugin-failed",
             f"{self.whose} stopped at {self.stage}",
             expected=EXPECTED[self.stage],
             got=f'"{self.reason}"; {then}',
-            do=look if self.without else self.remedy,
+            do=do,
             whose=self.source.plugin,
             details={
                 **attrs.asdict(self.source, filter=attrs.filters.exclude("builtin")),

@@ -97,8 +97,7 @@ def _documented(doc: str) -> Iterator[tuple[str, str]]:
 
 
 def first_sentence(target: Callable[..., object]) -> str:
-    doc = inspect.getdoc(target) or ""
-    return doc.partition("\n")[0].strip()
+    return (inspect.getdoc(target) or "").partition("\n")[0].strip()
 
 
 State = Literal["ready", "installed", "failed", "disabled", "needs extra"]
@@ -140,9 +139,18 @@ class Row:
 def overview(registry: Registry) -> tuple[Row, ...]:
     """Return every component by kind, ours first, then the plugins without one; imports none."""
     failures = registry.failures()
-    components = [f for f in failures if f.component is not None]
+    broken = {f.component.key: f for f in failures if f.component is not None}
     disabled = {source: by.reason for source, by in registry.disabled().items()}
-    rows = [_row(entry, components, disabled) for entry in registry.entries(off=True)]
+    rows = []
+    for entry in registry.entries(off=True):
+        row = Row(entry.source, "ready", entry.kind, entry.name, entry.summary, entry=entry)
+        if entry.source in disabled:
+            row = attrs.evolve(row, state="disabled", reason=disabled[entry.source])
+        elif (one := broken.get(entry.key)) is not None:
+            row = attrs.evolve(row, state="failed", stage=one.stage, reason=one.reason)
+        elif lacking := missing(entry.source.distribution, entry.extra):
+            row = attrs.evolve(row, state="needs extra", reason=f"{listed(lacking)} not installed")
+        rows.append(row)
     rows.sort(key=lambda r: (r.kind, not r.source.builtin, r.name, r.source.plugin))
     for failure in failures:
         if failure.component is None:
@@ -161,19 +169,6 @@ def overview(registry: Registry) -> tuple[Row, ...]:
         if source not in shown
     ]
     return tuple(rows)
-
-
-def _row(entry: Entry, failures: Sequence[Failure], disabled: dict[Source, str]) -> Row:
-    row = Row(entry.source, "ready", entry.kind, entry.name, entry.summary, entry=entry)
-    if entry.source in disabled:
-        return attrs.evolve(row, state="disabled", reason=disabled[entry.source])
-    failure = next((f for f in failures if f.offered[0].key == entry.key), None)
-    if failure is not None:
-        return attrs.evolve(row, state="failed", stage=failure.stage, reason=failure.reason)
-    lacking = missing(entry.source.distribution, entry.extra)
-    if lacking:
-        return attrs.evolve(row, state="needs extra", reason=f"{listed(lacking)} not installed")
-    return row
 
 
 def installed(registry: Registry) -> tuple[Row, ...]:

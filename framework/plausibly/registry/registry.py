@@ -395,8 +395,8 @@ class Registry:
                 self._failed.append(Failure(entry.source, stage, error, (entry,)))
 
     def _failure_of(self, entry: Entry) -> Failure | None:
-        failed = (f for f in tuple(self._failed) if f.component is not None)
-        return next((f for f in failed if f.offered[0].key == entry.key), None)
+        failed = ((f, f.component) for f in tuple(self._failed))
+        return next((f for f, one in failed if one is not None and one.key == entry.key), None)
 
     def _insist(self) -> None:
         """Raise ``plugin-failed`` if anything failed and failures are errors."""
