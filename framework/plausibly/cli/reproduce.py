@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -77,7 +76,11 @@ def reproduce(
     plausibly reproduce procedures -a votes.csv -p probabilities.csv --alpha 0.1
     plausibly reproduce all --derm uncertain_ground_truth/data
     """
-    from plausibly.paper.run import ENTRIES, reproduce as reproduced
+    from plausibly.data.names import several
+    from plausibly.data.plausibilities import is_sparse, unpack
+    from plausibly.paper import page
+    from plausibly.paper.run import CLAIMS, ENTRIES, check_asked, reproduce as reproduced
+    from plausibly.study.reading import read_both
 
     if list_:
         output.document["figures"] = [
@@ -102,10 +105,18 @@ def reproduce(
             expected="a figure, or all",
             do="plausibly reproduce --list shows them; plausibly reproduce all makes them",
         )
-    own = loaded if loaded.settings.predictions.path is not None else None
+    own = loaded.settings.predictions.path is not None
     flags = [source for source, _ in loaded.typed.values()]
-    if own is not None:
-        options.check_answers(own)
+    data: dict[str, Any] = {}  # Any: each argument has its own type
+    if own:
+        options.check_answers(loaded)
+        _, answers, predictions, lam, _ = read_both(loaded.settings, working=output.working)
+        data = {
+            "predictions": predictions,
+            "plausibilities": unpack(lam) if is_sparse(lam) else lam,
+            "group": loaded.settings.examples.cluster,
+            "name": answers.source,
+        }
     elif flags:
         raise options.unfit(
             flags[0],
@@ -114,18 +125,27 @@ def reproduce(
             got=", ".join(flags),
             do="-p probabilities.csv, or leave it out",
         )
-    shown: dict[str, Any] = {  # Any: each option has its own type
+    shown: dict[str, Any] = {  # Any: as above
         "splits": splits,
         "form": form,
         "alpha": alpha,
         "derm": derm,
         "simulate": simulate,
     }
-    data = {} if own is None else _data(output, own)
     if dry_run:
-        files: dict[str, Path | None] = {} if own is None else {**options.inputs(FLAGS, own)}
-        memory = dry.memory_of(*data.values()) if data else None
-        _dry(output, figures, out, {**files, "--derm": derm}, memory, shown)
+        entries = check_asked(figures, own=own, **shown)
+        page.new_page(1, 1)  # what is missing is said
+        files = [f"{entry.name}.{end}" for entry in entries for end in (form, "csv")]
+        output.document["figures"] = [{"name": e.name, "shows": e.shows} for e in entries]
+        dry.show(
+            output,
+            read={**options.inputs(FLAGS, loaded), "--derm": derm},
+            rows=[("figures", ", ".join(entry.name for entry in entries))],
+            would=f"make {several(len(entries), 'figure')}, over {splits} splits each",
+            memory=dry.memory_of(*data.values()) if own else None,
+            write=[out / name for name in [*dict.fromkeys(files), CLAIMS]],
+            into=out,
+        )
         return
     made: list[dict[str, object]] = []
 
@@ -161,45 +181,3 @@ def reproduce(
     rows = [("held", f"{held} of {len(made)} claims")]
     rows.append(("written", f"{out}/: a picture and a CSV each, and claims.txt"))
     output.show("\n" + layout.fields(rows))
-
-
-def _data(output: Output, loaded: Draft) -> dict[str, Any]:  # Any: as above
-    """Return data of the user as arguments of `plausibly.reproduce`."""
-    from plausibly.data.plausibilities import is_sparse, unpack
-    from plausibly.study.reading import read_both
-
-    _, answers, predictions, lam, _ = read_both(loaded.settings, working=output.working)
-    return {
-        "predictions": predictions,
-        "plausibilities": unpack(lam) if is_sparse(lam) else lam,
-        "group": loaded.settings.examples.cluster,
-        "name": answers.source,
-    }
-
-
-def _dry(
-    output: Output,
-    figures: Sequence[str],
-    out: Path,
-    read: Mapping[str, Path | None],
-    memory: int | None,
-    arguments: Mapping[str, Any],  # Any: as above
-) -> None:
-    from plausibly.data.names import several
-    from plausibly.paper import page
-    from plausibly.paper.run import CLAIMS, check_asked
-
-    own = memory is not None
-    entries = check_asked(figures, own=own, **arguments)
-    page.new_page(1, 1)  # what is missing is said
-    files = [f"{entry.name}.{end}" for entry in entries for end in (arguments["form"], "csv")]
-    output.document["figures"] = [{"name": e.name, "shows": e.shows} for e in entries]
-    dry.show(
-        output,
-        read=read,
-        rows=[("figures", ", ".join(entry.name for entry in entries))],
-        would=f"make {several(len(entries), 'figure')}, over {arguments['splits']} splits each",
-        memory=memory,
-        write=[out / name for name in [*dict.fromkeys(files), CLAIMS]],
-        into=out,
-    )
