@@ -78,6 +78,7 @@ def _annotations(part: Annotations) -> dict[str, object]:
     return {"path": path, **reader, **rest, **own}
 
 
+# Any: each kind has its own Protocol
 def component_table(kind: Kind[Any], component: object) -> dict[str, object]:
     """Return name and parameters of a component."""
     table = registry.describe(kind, component)

@@ -203,9 +203,9 @@ def _keys(cls: type, fields: list[Field]) -> list[Field]:
 
 
 # Names, of which the converters make components.
-_CALIBRATOR: Any = "expected"
-_SCORE: Any = "probability"
-_COMBINER: Any = "average"
+_CALIBRATOR: Any = "expected"  # Any: a name, as above
+_SCORE: Any = "probability"  # Any: as above
+_COMBINER: Any = "average"  # Any: as above
 
 
 def _decimals(alphas: Iterable[object]) -> tuple[Decimal, ...]:
