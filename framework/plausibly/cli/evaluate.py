@@ -55,6 +55,7 @@ def evaluate(output: Output, loaded: Draft) -> None:
     import warnings
 
     from plausibly.cli import layout
+    from plausibly.conformal.load import load_predictor
     from plausibly.data.names import ALPHA
     from plausibly.errors import PlausiblyWarning
     from plausibly.evaluation.evaluate import evaluate as evaluated
@@ -68,6 +69,7 @@ def evaluate(output: Output, loaded: Draft) -> None:
         matched,
         read_answers,
         read_examples_of,
+        read_model,
         telling_of_swaps,
     )
 
@@ -85,7 +87,24 @@ def evaluate(output: Output, loaded: Draft) -> None:
         )
     check_renames(settings.labels, answers.unknown, labels=labels)
     sets, lam, left_out = matched(settings, sets, answers, path.name)
-    predictions, predictor = _read_model(loaded, settings, output)
+    predictions = predictor = None
+    if settings.predictions.path is not None:
+        if loaded.has("output.predictor"):
+            predictor = load_predictor(settings.output.predictor)
+        # Coordinates of the examples are known of the sets.
+        model = read_model(
+            settings, labels=settings.labels.path, predictor=predictor, working=output.working
+        )
+        predictions = model.predictions
+        check_renames(settings.labels, model.unknown, labels=label_names(predictions))
+    elif "output.predictor" in loaded.typed:
+        raise options.unfit(
+            "--predictor",
+            "without the predictions of the sets",
+            expected="-p beside --predictor",
+            got="--predictor alone",
+            do="-p FILE, from which SETS were predicted",
+        )
     with output.working("evaluating") as tick, chunking.counting(chunks, tick):
         evaluation = evaluated(
             sets,
@@ -146,33 +165,6 @@ def evaluate(output: Output, loaded: Draft) -> None:
                 whose=path.name,
                 details={"alpha": float(alpha), "mean": mean, "low": low, "high": high},
             )
-
-
-def _read_model(
-    loaded: Draft, settings: Settings, output: Output
-) -> tuple[xr.DataArray | None, ConformalPredictor | None]:
-    """Return the predictions and the predictor of the sets, where the settings name them."""
-    from plausibly.conformal.load import load_predictor
-    from plausibly.study.reading import check_renames, label_names, read_model
-
-    if settings.predictions.path is None:
-        if "output.predictor" in loaded.typed:
-            raise options.unfit(
-                "--predictor",
-                "without the predictions of the sets",
-                expected="-p beside --predictor",
-                got="--predictor alone",
-                do="-p FILE, from which SETS were predicted",
-            )
-        return None, None
-    named = loaded.has("output.predictor")
-    predictor = load_predictor(settings.output.predictor) if named else None
-    # Coordinates of the examples are known of the sets.
-    model = read_model(
-        settings, labels=settings.labels.path, predictor=predictor, working=output.working
-    )
-    check_renames(settings.labels, model.unknown, labels=label_names(model.predictions))
-    return model.predictions, predictor
 
 
 def _parts(

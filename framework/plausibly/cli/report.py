@@ -70,6 +70,7 @@ def report(
     """
     from plausibly.data.names import EXAMPLE, several
     from plausibly.extras import require
+    from plausibly.report import sources
     from plausibly.report.write import write_subject
 
     require("jinja2", extra="report", whose="the report")
@@ -84,7 +85,14 @@ def report(
         examples = settings.examples.path if "new.examples" in loaded.typed else None
         labels = settings.labels.path if "labels.path" in loaded.typed else None
         read = {"study": study, "-e": examples, "--labels": labels}
-        subject = _of_study(output, study, loaded, settings, examples, labels)
+        by = settings.evaluation.columns if "evaluation.by" in loaded.typed else None
+        named = loaded.typed.keys() - {"output.report"}
+        command = _command([".", "-o", out.name], loaded) if named else ""
+        chosen = _options(settings, command)
+        with output.working(f"reading {study.name}"):
+            found = sources.finished(study)
+        with output.working("writing the report"):
+            subject = sources.study_subject(*found, chosen, examples=examples, labels=labels, by=by)
     if dry_run:
         would = f"a report on {several(subject.predictions.sizes[EXAMPLE], 'example')}"
         dry.show(output, read=read, would=would, write=[out])
@@ -162,27 +170,6 @@ def _options(
         command=command,
         facts=facts or {},
     )
-
-
-def _of_study(
-    output: Output,
-    path: Path,
-    loaded: Draft,
-    settings: Settings,
-    examples: Path | None,
-    labels: Path | None,
-) -> Subject:
-    """Return the subject of the report of a study that ran."""
-    from plausibly.report import sources
-
-    by = settings.evaluation.columns if "evaluation.by" in loaded.typed else None
-    named = loaded.typed.keys() - {"output.report"}
-    command = _command([".", "-o", settings.output.report.name], loaded) if named else ""
-    chosen = _options(settings, command)
-    with output.working(f"reading {path.name}"):
-        found = sources.finished(path)
-    with output.working("writing the report"):
-        return sources.study_subject(*found, chosen, examples=examples, labels=labels, by=by)
 
 
 def _of_predictor(output: Output, loaded: Draft, settings: Settings) -> Subject:
