@@ -1,7 +1,4 @@
-"""What a shell offers for the value of an option: names of components, columns, plugins, figures.
-
-A shell asks while somebody types: whatever goes wrong here is no answer, never a message.
-"""
+"""Values that a shell offers for an option: names of components, columns, plugins, figures."""
 
 from __future__ import annotations
 
@@ -30,6 +27,7 @@ def offering(values: Callable[[], Iterable[tuple[str, str]]]) -> Offer:
     """Return what offers those of some values that begin with what was typed."""
 
     def offer(incomplete: str) -> Offered:
+        # A shell asks while a command is typed: what goes wrong is no answer, never a message.
         with contextlib.suppress(Exception, SystemExit), warnings.catch_warnings():
             warnings.simplefilter("ignore")
             return [(name, about) for name, about in values() if name.startswith(incomplete)]

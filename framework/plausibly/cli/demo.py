@@ -95,10 +95,7 @@ def demo(
 
 
 def _can_draw(data: Data) -> bool:
-    """Return whether there is a figure; what the nodules need is looked for before anything else.
-
-    The toy needs no extra: it goes without a figure.
-    """
+    """Return whether there is a figure, without which the toy goes; the nodules need more."""
     from plausibly.demo import study
     from plausibly.demo.subjects import fitting
     from plausibly.errors import MissingExtra

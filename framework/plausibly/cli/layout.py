@@ -67,11 +67,7 @@ def results() -> TextIO:
 
 
 def is_styled(stream: TextIO) -> bool:
-    """Return whether to print colours: on a terminal, unless the environment says otherwise.
-
-    ``NO_COLOR`` turns them off and ``FORCE_COLOR`` on, where they are not empty; ``TERM=dumb`` is
-    a terminal that has none.
-    """
+    """Return whether to print colours: on a terminal, unless the environment says otherwise."""
     if os.environ.get("NO_COLOR"):
         return False
     forced = os.environ.get("FORCE_COLOR", "")
@@ -88,10 +84,7 @@ def columns(stream: TextIO | None = None) -> int:
 
 
 def narrowed(text: str, width: int) -> str:
-    """Return text without a line that is longer than `width`, where its words allow it.
-
-    Lines go on under the place where their text starts, behind a title, or a little to the right.
-    """
+    """Return text without a line that is longer than `width`, where its words allow it."""
     return "\n".join(
         line if len(line) <= width else _broken(line, width) for line in text.split("\n")
     )

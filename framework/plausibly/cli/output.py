@@ -78,10 +78,7 @@ class Output:
 
     @contextlib.contextmanager
     def working(self, what: str) -> Iterator[Tick]:
-        """Show progress on a terminal after `PATIENCE` seconds, and erase it at the end.
-
-        The value is called with the number of finished steps, and of all.
-        """
+        """Show progress on a terminal after `PATIENCE` seconds, and erase it at the end."""
         if self.quiet or not sys.stderr.isatty():
             yield lambda done, total: None
             return
@@ -226,12 +223,7 @@ def _plain(value: object) -> object:
 
 
 def _print(text: str, stream: TextIO, *, styled: bool = True) -> None:
-    """Print text: plain where it is piped, on a terminal with colours and as wide as that is.
-
-    What is styled is for people, and `visible`; documents for programs are exact.
-
-    A reader that closed the pipe, such as ``head``, has seen enough: that is no error.
-    """
+    """Print text: for people in the colours and width of a terminal, for programs exactly."""
     try:
         text = visible(text) if styled else text
         if styled and stream.isatty():
@@ -240,7 +232,7 @@ def _print(text: str, stream: TextIO, *, styled: bool = True) -> None:
             layout.print_styled(text, stream)
         else:
             print(text, file=stream, flush=True)
-    except BrokenPipeError:
+    except BrokenPipeError:  # a reader such as ``head`` has seen enough: that is no error
         _redirect(stream)
     except OSError as reason:
         _redirect(stream)

@@ -1,7 +1,4 @@
-"""``plausibly plugins list``: components and plugins with their states; quick, and never broken.
-
-Nothing here imports Typer, which alone takes longer than this list; see `plausibly.cli.start`.
-"""
+"""``plausibly plugins list``, without Typer, which takes longer to import than the list."""
 
 from __future__ import annotations
 

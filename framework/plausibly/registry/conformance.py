@@ -1,7 +1,4 @@
-"""Does an object satisfy a Protocol? Members and signatures are compared, and no method is called.
-
-`isinstance` with a runtime-checkable Protocol would accept wrong signatures, and runs properties.
-"""
+"""Comparison of the members and signatures of an object with those of a Protocol."""
 
 from __future__ import annotations
 
@@ -26,10 +23,7 @@ class Problem:
 
 
 def complete(component: object, protocol: type[Any]) -> tuple[Problem, ...]:
-    """Give the class of a component the optional members that it lacks, as inheriting would.
-
-    Returns those that the class, such as one of the standard library, does not take.
-    """
+    """Give the class of a component the optional members that it lacks; return what it refuses."""
     lacking = []
     for name, default in members(protocol).items():
         if _is_optional(default) and _static(component, name) is _MISSING:

@@ -1,9 +1,4 @@
-"""The one hook of plausibly: a plugin is handed a `Registrar` and adds its components to it.
-
-Plugins are found, and their hooks run, each on its own: one broken plugin stops nothing. Our own
-are read from the metadata of our own distribution; the other distributions of the environment are
-scanned only when somebody asks for something that we do not have.
-"""
+"""The one hook of plausibly: a plugin is handed a `Registrar` and adds its components to it."""
 
 from __future__ import annotations
 

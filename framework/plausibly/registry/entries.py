@@ -188,15 +188,12 @@ class Entry:
 
 @attrs.frozen
 class Failure:
-    """A plugin or component that cannot be used, and why; everything else works without it.
-
-    What a plugin had offered before it failed was not kept; of a component, it is the component.
-    """
+    """A plugin or component that cannot be used, and why; everything else works without it."""
 
     source: Source
     stage: Stage
     error: BaseException
-    offered: tuple[Entry, ...] = ()
+    offered: tuple[Entry, ...] = ()  # by the plugin before it failed; or the component that did
 
     @property
     def component(self) -> Entry | None:

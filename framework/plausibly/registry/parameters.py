@@ -336,10 +336,8 @@ def _meant(value: object, wanted: type[object]) -> object:
     if wanted is str and isinstance(value, Real) and not isinstance(value, bool):
         return str(value)
     if wanted in (int, float) and isinstance(value, str):
-        try:
+        with suppress(ValueError):
             return int(value) if wanted is int else float(value)
-        except ValueError:
-            return None
     return None
 
 
@@ -423,11 +421,9 @@ def with_others(
     having = []
     for other in entries():
         if other.kind == kind.name and other.source.builtin and other != entry:
-            try:
-                names = [p.name for p in parameters_of(other.load())]
-            except ComponentError:  # it cannot be loaded: then it is no advice
-                continue
-            having += [other.name] * (mistake.path in names)
+            with suppress(ComponentError):  # what cannot be loaded is no advice
+                if mistake.path in {p.name for p in parameters_of(other.load())}:
+                    having.append(other.name)
     if not having:
         return mistake
     *most, last = having

@@ -170,10 +170,7 @@ class Registry:
     # ---- from what a user wrote to a component
 
     def find(self, kind: Kind[Any], name: str) -> Entry:
-        """Return the component called `name` or ``plugin:name``; a name of ours always means ours.
-
-        Where two of ours have it, it means the one that needs no extra.
-        """
+        """Return the component called `name` or ``plugin:name``; names of ours are always ours."""
         self._load_own()
         self._insist()
         plugin, _, bare = name.rpartition(":")
@@ -182,6 +179,7 @@ class Registry:
         if not here and (not plugin or not found):
             self._load_others()
             found = self._called(kind, bare, plugin)
+        # Where two of ours have the name, it means the one that needs no extra.
         ours = sorted((e for e in found if e.source.builtin), key=lambda e: bool(e.extra))
         on = [e for e in found if self.off(e.source) is None]
         # A name of ours is not free for others where ours is off: a default would change.

@@ -203,10 +203,7 @@ def read_model(
     chunks: int | None = None,
     working: Working = nullcontext,
 ) -> Model:
-    """Return predictions, with the coordinates of the examples where they are known.
-
-    What the settings leave open is read as the predictions were that a predictor was calibrated on.
-    """
+    """Return predictions; what the settings leave open is read as the predictor remembers it."""
     if predictor is None:
         return _read_model(settings, labels, examples, chunks, working)
     part, metadata = settings.predictions, predictor.metadata
