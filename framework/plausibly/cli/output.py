@@ -59,7 +59,7 @@ class Output:
     strict: bool = False
     debug: bool = False
     document: dict[str, object] = field(default_factory=dict, init=False)
-    flags: Collection[str] | None = field(default=None, init=False)  # None: hints stay
+    flags: Collection[str] = field(default=(), init=False)
     _warned: dict[str, PlausiblyWarning] = field(default_factory=dict, init=False)
     _waiting: list[PlausiblyWarning] = field(default_factory=list, init=False)
 
@@ -165,7 +165,7 @@ class Output:
         """Write the hint of a message with options that the command has."""
         from plausibly.config.hints import as_options
 
-        message.do = as_options(message.do, self.flags or (), self.command)
+        message.do = as_options(message.do, self.flags, self.command)
 
     @contextlib.contextmanager
     def _collecting(self) -> Iterator[None]:

@@ -64,7 +64,7 @@ def run(
     from plausibly.study.prepare import settings_file
     from plausibly.study.run import targets_of
 
-    output.flags = None  # hints are keys of the study file
+    output.flags = ()  # hints are keys of the study file
     path = study or Path(NAME)
     with output.working(f"reading {path.name}"):
         ready = prepare(load(settings_file(path, "study"), loaded.typed))
