@@ -144,11 +144,9 @@ def test_flags_in_messages_exist() -> None:
 @pytest.mark.parametrize(
     ("place", "where"),
     [
-        ("plausibly/data/validate.py", READS_PREDICTIONS),
         ("plausibly/data/annotations.py", READS_ANNOTATIONS),
         ("plausibly/io/annotations.py", READS_ANNOTATIONS),
         ("plausibly_builtins/readers/", READS_ANNOTATIONS),
-        ("plausibly/data/align.py", ("calibrate", "evaluate")),
         ("plausibly/calibration/alphas.py", READS_PREDICTIONS),
     ],
 )

@@ -141,7 +141,7 @@ def next_command(
 
 
 _VIEWS = {
-    "augmentations-missing": "-p with a row for each view of an example, and --view COLUMN",
+    "augmentations-missing": '-p with a row for each view of an example, and view="COLUMN"',
     "augmentations-unread": "--calibrator augmentation, or -p with one row an example",
 }
 

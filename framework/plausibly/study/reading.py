@@ -237,7 +237,7 @@ def read_model(
             expected="one row an example",
             got=f"{several(len(views), 'view')} ({listed(views)})",
             do="keep the rows of one view, chosen without looking at any result, "
-            "and leave --view out",
+            "and leave predictions.augmentation out",
             whose=model.source,
             details={"views": views},
         )
