@@ -146,7 +146,6 @@ def test_flags_in_messages_exist() -> None:
     [
         ("plausibly/data/annotations.py", READS_ANNOTATIONS),
         ("plausibly/io/annotations.py", READS_ANNOTATIONS),
-        ("plausibly_builtins/readers/", READS_ANNOTATIONS),
         ("plausibly/calibration/alphas.py", READS_PREDICTIONS),
     ],
 )

@@ -56,7 +56,7 @@ KEYS: Mapping[str, tuple[str, Form]] = {
 """Key of each argument that a hint may name, and the form of its value."""
 
 # Arguments with flags of some commands, and no key of a file.
-_WITHOUT_KEY = ("path", "n", "order", "reference", "splits", "within")
+_WITHOUT_KEY = ("path", "alpha", "n", "order", "reference", "splits", "within")
 # Calls stay as they are; the comma after an argument is none between flags.
 _ARGUMENT = re.compile(
     rf"[\w.]+\([^()]*\)|(?P<beside>(?<=[\]}}\"'0-9e]), )?(?<![\w.(\"])"
