@@ -149,7 +149,7 @@ def test_floor_0_and_the_faces_load_no_arrays() -> None:
 def test_declaring_the_commands_loads_no_arrays() -> None:
     """Commands import what they need when they run: so ``--help`` is quick."""
     code = (
-        "import sys, plausibly.cli.commands as commands\n"
+        "import sys, plausibly.cli.app as commands\n"
         "for name in commands.SUMMARIES: commands.made(name)\n"
         "print(*{m.partition('.')[0] for m in sys.modules})"
     )

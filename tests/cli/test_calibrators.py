@@ -252,7 +252,7 @@ def test_views_pooled_are_for_one_view_of_a_new_example(world: World) -> None:
         "views-unread",
         "new_views.csv",
         got,
-        "leave --set predictions.augmentation=out",
+        "leave predictions.augmentation out",
     )
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from cli_world import EVALUATE, World, make, run, typed
-from plausibly.cli import terminal
+from plausibly.cli import layout
 
 if sys.platform == "win32":
     pytest.skip("no pseudo-terminals here", allow_module_level=True)
@@ -144,7 +144,7 @@ def test_the_lines_of_an_evaluation_fit_a_narrow_terminal(
     monkeypatch.chdir(world.folder)
     assert run(*PREDICT).code == 0
     text = typed(EVALUATE).out
-    narrow = terminal.narrowed(text, 40)
+    narrow = layout.narrowed(text, 40)
     assert max(map(len, narrow.split("\n"))) <= 40 < max(map(len, text.split("\n")))
     assert narrow.split() == text.split()
 
@@ -170,7 +170,7 @@ def test_heads_of_tables_are_told_from_their_rows() -> None:
         "saved  sets.csv",
     ]
     stream = io.StringIO()
-    terminal.print_styled("\n".join(lines), stream)
+    layout.print_styled("\n".join(lines), stream)
     head, *rest = stream.getvalue().splitlines()
     assert head == f"{ESCAPE}1m{lines[0]}{ESCAPE}0m"
     assert rest[0] == lines[1].replace("all answers", f"{ESCAPE}1mall answers{ESCAPE}0m")
@@ -180,7 +180,7 @@ def test_heads_of_tables_are_told_from_their_rows() -> None:
 
 def test_marks_have_colours() -> None:
     stream = io.StringIO()
-    terminal.print_styled("voted .844 ✗ nothing\nwarning guarantee-vacuous: x, vacuous", stream)
+    layout.print_styled("voted .844 ✗ nothing\nwarning guarantee-vacuous: x, vacuous", stream)
     assert stream.getvalue() == (
         f"voted .844 {ESCAPE}31m✗{ESCAPE}0m nothing\n"
         f"{ESCAPE}1;33mwarning guarantee-vacuous{ESCAPE}0m: x, {ESCAPE}33mvacuous{ESCAPE}0m\n"
@@ -193,16 +193,16 @@ def test_letters_that_others_stand_for() -> None:
 
 
 def registered() -> bool:
-    terminal.tolerate()
+    layout.tolerate()
     return True
 
 
 def test_long_lines_go_on_under_their_text() -> None:
     line = "written  results.nc and some more words that follow"
-    assert terminal.narrowed(line, 31) == (
+    assert layout.narrowed(line, 31) == (
         "written  results.nc and some\n         more words that follow"
     )
-    assert terminal.narrowed("  of several words", 12) == "  of several\n  words"
-    assert terminal.narrowed("short\n\nlines", 12) == "short\n\nlines"
+    assert layout.narrowed("  of several words", 12) == "  of several\n  words"
+    assert layout.narrowed("short\n\nlines", 12) == "short\n\nlines"
     word = "x" * 50
-    assert terminal.narrowed(word, 12) == word
+    assert layout.narrowed(word, 12) == word

@@ -247,7 +247,7 @@ def test_an_output_that_is_a_file_is_said_before_any_work() -> None:
 
 def test_the_help_has_the_numbers_of_the_data() -> None:
     nodules = len(subjects.load_nodules().features)
-    assert f"{nodules:,} lung nodules" in demo.HELP
+    assert f"{nodules:,} lung nodules" in str(demo.demo.__doc__)
 
 
 BLOCKED = """\

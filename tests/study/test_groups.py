@@ -133,7 +133,7 @@ def test_the_smaller_groups_are_asked_first() -> None:
     made = examples(family=["f", "f", "f", "g"], patient=["a", "a", "b", "c"])
     assert [one.name for one in owners(made)] == ["patient", "family"]
     one = groups_of(made, "patient")
-    assert (one.examples, one.groups, one.several, one.plural) == (4, 3, 1, "patients")
+    assert (one.examples, one.groups, one.several, plural(one.name)) == (4, 3, 1, "patients")
     test = np.array([True, True, False, False])
     with pytest.warns(PlausiblyWarning, match="group-on-both-sides: 1 families are in"):
         warn_of_groups(made, test, None)

@@ -142,7 +142,7 @@ def test_origins() -> None:
 
 
 def test_a_key_whose_line_is_not_known_is_still_not_a_default() -> None:
-    one = attrs.evolve(document(WHOLE), lines={})
+    one = attrs.evolve(document(WHOLE), text="")
     assert origins(one, {})("seed") == "in study.toml"
 
 
@@ -285,14 +285,19 @@ def test_defaults_of_components_are_those_of_their_classes(kind: str) -> None:
 
 
 def test_a_study_that_is_made_in_python_takes_names_tables_and_objects() -> None:
+    method: dict[str, Any] = {  # Any: a table and a name stand for components
+        "calibrator": {"name": "monte-carlo", "draws": 3},
+        "combiner": "maximum",
+    }
+    annotations: dict[str, Any] = {"aggregator": "label-frequency"}  # Any: as above
     made = Settings(
         alphas=(0.1, "0.05"),
         predictions=Predictions(path=Path("p")),
         methods=(
-            Method(calibrator={"name": "monte-carlo", "draws": 3}, combiner="maximum"),
+            Method(**method),
             Method(calibrator=registry.resolve(CALIBRATOR, "voted")),
         ),
-        annotations=Annotations(aggregator="label-frequency"),
+        annotations=Annotations(**annotations),
     )
     assert made.alphas == (Decimal("0.1"), Decimal("0.05"))
     assert getattr(made.methods[0].calibrator, "draws", None) == 3

@@ -13,15 +13,6 @@ from plausibly.errors import InputError
 if TYPE_CHECKING:
     import xarray as xr
 
-HELP = "Turn expert annotations into plausibilities: a distribution over labels for each example."
-EXAMPLES = """\b
-Examples:
-  plausibly aggregate -a votes.csv -o plausibilities.csv
-  plausibly aggregate -a votes.csv --columns task=item,worker=rater,label=dx \\
-    -o plausibilities.nc
-  plausibly aggregate -a rankings.json --labels labels.txt -o out.npz
-  plausibly aggregate -a votes.csv --aggregator bootstrap -o draws.parquet
-"""
 
 Form: TypeAlias = Literal["wide", "long", "packed"]
 
@@ -44,7 +35,14 @@ MANY_LABELS = 1_000
 
 
 def aggregate(output: Output, loaded: Draft, *, dry_run: dry.DryRun = False) -> None:
-    """Declare ``plausibly aggregate``."""
+    r"""Turn expert annotations into plausibilities: a distribution over labels for each example.
+
+    plausibly aggregate -a votes.csv -o plausibilities.csv
+    plausibly aggregate -a votes.csv --columns task=item,worker=rater,label=dx \
+      -o plausibilities.nc
+    plausibly aggregate -a rankings.json --labels labels.txt -o out.npz
+    plausibly aggregate -a votes.csv --aggregator bootstrap -o draws.parquet
+    """
     from plausibly.data import names
     from plausibly.data.names import several
     from plausibly.data.plausibilities import Plausibilities
@@ -54,8 +52,7 @@ def aggregate(output: Output, loaded: Draft, *, dry_run: dry.DryRun = False) -> 
     from plausibly.kernels.coverage import tie_counts
     from plausibly.study.reading import check_renames, label_names, read_answers
 
-    settings = loaded.settings
-    files = options.inputs(FLAGS, loaded)
+    settings, files = loaded.settings, options.inputs(FLAGS, loaded)
     out = settings.output.plausibilities or Path()
     dry.check_output(out, files)
     answers = read_answers(settings, labels=settings.labels.path, working=output.working)
@@ -89,18 +86,14 @@ def aggregate(output: Output, loaded: Draft, *, dry_run: dry.DryRun = False) -> 
         "form": form,
         **({} if dry_run else {"saved": out}),
     }
-    drawn = "" if draws is None else f", {several(draws, 'draw')} of each; in their mean"
-    kind = f"the default for {answers.facts['kind']}" if answers.by_default else ""
-    chosen = f"aggregator {layout.component(aggregator)}" + (f" ({kind})" if kind else "")
+    drawn = ";" if draws is None else f", {several(draws, 'draw')} of each; in their mean"
+    kind = f" (the default for {answers.facts['kind']})" if answers.by_default else ""
+    shape = f"{several(examples, 'example')} x {several(labels, 'label')}{drawn}"
+    measured = f"{shares[0]} have one certain label, {shares[1]} a tie for the first place"
     rows: list[tuple[str, str | list[str]]] = [
         (answers.what, answers.text),
-        ("chosen", chosen),
-        (
-            "plausibilities",
-            f"{several(examples, 'example')} x {several(labels, 'label')}"
-            f"{drawn or ';'} {shares[0]} have one certain label, {shares[1]} a tie for the first "
-            "place",
-        ),
+        ("chosen", f"aggregator {layout.component(aggregator)}{kind}"),
+        ("plausibilities", f"{shape} {measured}"),
         ("left out", layout.counts(left_out)),
     ]
     how = "" if form == "wide" else f", {_FORMS[form]}"
@@ -115,10 +108,9 @@ def aggregate(output: Output, loaded: Draft, *, dry_run: dry.DryRun = False) -> 
         )
         return
     following = ["plausibly", "calibrate", "--plausibilities", out, "-p", "PREDICTIONS"]
-    rows += [
-        ("saved", f"{out} ({layout.size(out)}{how})"),
-        ("next", layout.command_line([*following, "-o", "predictor.nc"], indent=16)),
-    ]
+    following += ["-o", "predictor.nc"]
+    rows.append(("saved", f"{out} ({layout.size(out)}{how})"))
+    rows.append(("next", layout.command_line(following, indent=16)))
     output.show(layout.fields(rows))
 
 
@@ -145,13 +137,16 @@ def _formed(
         form = form if len(label_names(lam)) > MANY_LABELS else "wide"
     if form == "packed":
         if drawn or not packs:
+            what, got, do = "draws of plausibilities are not packed", "draws", "--form wide"
+            if not drawn:
+                what, got = "plausibilities are not packed in this format", out.suffix
+                do = f"-o {out.with_suffix('.npz')}, or --form long"
             raise InputError(
                 "option-unfit",
-                f"{out.name}: {'draws of ' * drawn}plausibilities are not packed"
-                + (" in this format" * (not drawn)),
+                f"{out.name}: {what}",
                 expected=f"one row an example, and the ending {' or '.join(ARRAY_ENDINGS)}",
-                got="draws" if drawn else out.suffix,
-                do="--form wide" if drawn else f"-o {out.with_suffix('.npz')}, or --form long",
+                got=got,
+                do=do,
                 whose="--form",
             )
         return (lam if isinstance(lam, xr.Dataset) else pack(lam)), form

@@ -13,18 +13,6 @@ from plausibly.errors import InputError
 if TYPE_CHECKING:
     import xarray as xr
 
-HELP = """Say how much annotators agree, beyond chance too, over which labels, and who differs.
-
-Intervals are of resamples of the examples, or of their clusters.
-"""
-EXAMPLES = """\b
-Examples:
-  plausibly agreement -a votes.csv
-  plausibly agreement -a ratings.csv --order 1,2,3,4,5
-  plausibly agreement -a votes.csv --annotators
-  plausibly agreement -a votes.csv -e patients.csv --by site --cluster patient
-"""
-
 
 FLAGS = {
     "Files": (options.ANNOTATIONS.needed(), options.EXAMPLES, options.LABELS),
@@ -42,21 +30,30 @@ FLAGS = {
 
 
 def agreement(output: Output, loaded: Draft) -> None:
-    """Declare ``plausibly agreement``."""
-    from plausibly.annotators.agreement import agreement as measured
+    """Say how much annotators agree, beyond chance too, over which labels, and who differs.
+
+    Intervals are of resamples of the examples, or of their clusters.
+
+    plausibly agreement -a votes.csv
+    plausibly agreement -a ratings.csv --order 1,2,3,4,5
+    plausibly agreement -a votes.csv --annotators
+    plausibly agreement -a votes.csv -e patients.csv --by site --cluster patient
+    """
+    from plausibly.annotators.agreement import agreement as measured, describe_certainty
+    from plausibly.annotators.certainty import annotation_certainty
     from plausibly.cli import layout
+    from plausibly.conformal.aggregate import aggregate
     from plausibly.io import with_coordinates
     from plausibly.study.reading import annotation_facts, read_examples_of, read_table, summary_of
 
     settings, chosen = loaded.settings, loaded.settings.agreement
     if chosen.risk is not None and chosen.draws is None:
-        raise InputError(
-            "option-unfit",
-            "--risk has no meaning without agreement.draws",
+        raise options.unfit(
+            "--risk",
+            "without agreement.draws",
             expected="resamples of the responses, by which levels are certain",
             got=f"--risk {chosen.risk}",
             do="--set agreement.draws=100",
-            whose="--risk",
         )
     if chosen.draws is not None and chosen.draws < 2:
         raise InputError(
@@ -69,8 +66,8 @@ def agreement(output: Output, loaded: Draft) -> None:
         )
     table = read_table(settings, working=output.working)
     annotated: xr.Dataset = table
-    if (examples := read_examples_of(settings)) is not None:
-        annotated = with_coordinates(annotated, examples)
+    if (about := read_examples_of(settings)) is not None:
+        annotated = with_coordinates(annotated, about)
     with output.working("comparing answers"):
         found = measured(
             annotated,
@@ -88,39 +85,28 @@ def agreement(output: Output, loaded: Draft) -> None:
     shown = [layout.fields([("annotations", summary_of(table, path.name))]), ""]
     shown += found.annotator_lines() if chosen.annotators else found.lines()
     if chosen.draws is not None:
-        shown += ["", _certainty(output, annotated, loaded, chosen.draws)]
+        bootstrap: dict[str, object] = {"name": "bootstrap", "draws": chosen.draws}
+        with output.working("resampling responses"):
+            lam = aggregate(annotated, bootstrap, seed=settings.seed, unanswered="drop")
+            certainty = annotation_certainty(
+                lam,
+                risk=chosen.risk,
+                cluster=settings.examples.cluster,
+                confidence=chosen.confidence,
+                seed=settings.seed,
+            )
+        means = ("mean", "low", "high", "level_mean", "level_low", "level_high")
+        examples, values = (certainty[name].values.tolist() for name in ("example", "certainty"))
+        output.document["certainty"] = {
+            "draws": chosen.draws,
+            **{name: float(certainty[name]) for name in means if name in certainty},
+            "by_example": dict(zip(examples, values, strict=True)),
+        }
+        shown += ["", *describe_certainty(certainty)]
     if not chosen.annotators:
         further = ["--annotators (who differs)"]
         if chosen.by is None:
             further.append("--by COLUMN" if settings.examples.path else "-e FILE --by COLUMN")
-        shown += layout.fields(
-            [("next", f"plausibly agreement {', '.join([*further, '--json'])}")]
-        ).split("\n")
+        following = f"plausibly agreement {', '.join([*further, '--json'])}"
+        shown.append(layout.fields([("next", following)]))
     output.show("\n".join(shown))
-
-
-def _certainty(output: Output, table: xr.Dataset, loaded: Draft, draws: int) -> str:
-    from plausibly.annotators.agreement import describe_certainty
-    from plausibly.annotators.certainty import annotation_certainty
-    from plausibly.conformal.aggregate import aggregate
-
-    settings = loaded.settings
-    bootstrap: dict[str, object] = {"name": "bootstrap", "draws": draws}
-    with output.working("resampling responses"):
-        lam = aggregate(table, bootstrap, seed=settings.seed, unanswered="drop")
-        found = annotation_certainty(
-            lam,
-            risk=settings.agreement.risk,
-            cluster=settings.examples.cluster,
-            confidence=settings.agreement.confidence,
-            seed=settings.seed,
-        )
-    means = ("mean", "low", "high", "level_mean", "level_low", "level_high")
-    output.document["certainty"] = {
-        "draws": draws,
-        **{name: float(found[name]) for name in means if name in found},
-        "by_example": dict(
-            zip(found["example"].values.tolist(), found["certainty"].values.tolist(), strict=True)
-        ),
-    }
-    return "\n".join(describe_certainty(found))

@@ -1,16 +1,268 @@
-"""``plausibly``: the commands and what they are called; their bodies import what they need."""
+"""``plausibly`` and its commands, each imported when it is needed: the help needs none of them."""
 
 from __future__ import annotations
 
-from typing import Annotated
+import contextlib
+import importlib
+import inspect
+import re
+import sys
+import textwrap
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from types import ModuleType
+from typing import Annotated, Any, get_type_hints
 
 import typer
+from typer import BadParameter
+from typer.core import TyperCommand, TyperGroup
+from typer.main import get_command
 
 from plausibly.cli import completion
-from plausibly.cli.commands import SETTINGS, Commands
-from plausibly.cli.terminal import tolerate
+from plausibly.cli.layout import tolerate
+from plausibly.cli.output import Output
+from plausibly.errors import InputError
 
-HELP = """Prediction sets that cover what experts say, with a guarantee you can read.
+SUMMARIES = {
+    "demo": "Real ratings, the whole way, offline.",
+    "init": "A settings file that fits your files.",
+    "run": "A study file to results and a predictor.",
+    "aggregate": "Annotations to plausibilities.",
+    "convert": "Annotations of any format to one table.",
+    "calibrate": "Votes and probabilities to a predictor.",
+    "predict": "New probabilities to prediction sets.",
+    "evaluate": "Prediction sets against new votes.",
+    "report": "All of it in one HTML file.",
+    "reproduce": "The paper's figures, made again.",
+    "plan": "How many examples, annotators and draws.",
+    "agreement": "How much annotators agree, and who differs.",
+    "sensitivity": "What depends on the aggregator: coverage, sizes, labels.",
+    "info": "Versions, extras, environment, plugins.",
+    "config": "Study files: check one, show it filled in, the schema.",
+    "plugins": "Components, and the plugins that offer them.",
+}
+"""What the help says of each command, in its order. Modules are called as their commands are."""
+
+SETTINGS = {"help_option_names": ["-h", "--help"]}
+
+_PRINTING = {
+    "json": typer.Option("--json", help="Print one JSON document, for programs."),
+    "quiet": typer.Option("--quiet", help="Print nothing but errors."),
+    "strict": typer.Option("--strict", help="A warning makes it exit 3."),
+    "debug": typer.Option("--debug", help="Print the traceback of an error."),
+}
+_CONFIG = Annotated[
+    Path | None,
+    typer.Option(
+        "--config", metavar="FILE", help="Settings file, or none.  [plausibly.toml, if present]"
+    ),
+]
+_SET = Annotated[
+    list[str] | None,
+    typer.Option("--set", metavar="KEY=VALUE", help="Any setting: --set predictions.scale=logit."),
+]
+# The base of everything that Typer raises for wrong usage; not every version exports its name.
+_WRONG_USAGE: type[Exception] = next(
+    base for base in BadParameter.__mro__ if base.__name__ == "ClickException"
+)
+
+
+class Grouped(TyperCommand):
+    """A command whose options stand in groups."""
+
+    groups: Mapping[str, list[str]] = {}
+
+    def format_options(self, ctx: Any, formatter: Any) -> None:  # Any: Typer exports no types
+        """Write the options of each group, and then the shared ones."""
+        shown = [(each, each.get_help_record(ctx)) for each in self.get_params(ctx)]
+        records = {
+            # Typer appends the type to the name of an argument.
+            each.name: (re.sub(r" <.+>$", "", record[0]), record[1])
+            for each, record in shown
+            if record is not None
+        }
+        own = [name for names in self.groups.values() for name in names]
+        groups = {**self.groups, "Options": [name for name in records if name not in own]}
+        for title, names in groups.items():
+            rows = [records[name] for name in names if name in records]
+            if rows:
+                with formatter.section(title):
+                    formatter.write_dl(rows)
+
+
+def _declared(
+    name: str, call: Callable[..., int | None], module: ModuleType | None
+) -> Callable[..., int]:
+    """Return a command as Typer reads it.
+
+    ``FLAGS`` of the module set keys: the function gets the settings as ``loaded``. Its other
+    parameters are options of its own; `output` is made of ``--json --quiet --strict --debug``.
+    With ``CONFIG = False`` it reads no settings file, with ``CHUNKED = True`` it computes chunks.
+    """
+    groups = getattr(module, "FLAGS", {})
+    flags = [flag for group in groups.values() for flag in group]
+    reads = getattr(module, "CONFIG", True)
+    hints = get_type_hints(call, include_extras=True)
+    annotations = {each.parameter: each.option() for each in flags}
+    defaults = dict.fromkeys(annotations)
+    for one in inspect.signature(call).parameters.values():
+        if one.name not in ("output", "loaded"):
+            annotations[one.name], defaults[one.name] = hints[one.name], one.default
+    if flags:
+        annotations |= {"config": _CONFIG} if reads else {}
+        annotations["set_keys"] = _SET
+    annotations |= {key: Annotated[bool, option] for key, option in _PRINTING.items()}
+    defaults |= dict.fromkeys(_PRINTING, False)
+
+    def command(**values: Any) -> int:  # Any: what was typed, which Typer has checked
+        output = Output(name, **{key: values.pop(key) for key in _PRINTING})
+        config, sets = values.pop("config", None), values.pop("set_keys", None)
+        typed = {
+            each.key: (each.long, value)
+            for each in flags
+            if (value := values.pop(each.parameter)) not in (None, False, [])
+        }
+
+        def body() -> int | None:
+            if not flags:
+                return call(output, **values)
+            from plausibly.cli import options
+            from plausibly.config.settings import without_plugins
+
+            output.flags = {text for each in flags for text in each.names.split()}
+            loaded = options.load_settings(output, config, typed, sets or (), reads=reads)
+            options.check_required(flags, loaded, name)
+            with contextlib.ExitStack() as stack:
+                stack.enter_context(without_plugins(loaded.settings.plugins.disable))
+                if getattr(module, "CHUNKED", False):
+                    from plausibly.cli.chunks import computing
+
+                    dry_run = bool(values.get("dry_run"))
+                    stack.enter_context(computing(loaded.settings.compute, dry_run=dry_run))
+                return call(output, loaded, **values)
+
+        return output.run(body)
+
+    keyword = inspect.Parameter.KEYWORD_ONLY
+    signature = inspect.Signature(
+        [
+            inspect.Parameter(key, keyword, default=defaults.get(key), annotation=kind)
+            for key, kind in annotations.items()
+        ]
+    )
+    command.__signature__ = signature  # type: ignore[attr-defined]  # read by Typer
+    command.__annotations__ = annotations
+    return command
+
+
+def _help(call: Callable[..., int | None]) -> dict[str, Any]:  # Any: as Typer takes it
+    """Return what the docstring of a command says, and its last paragraph as examples."""
+    *about, examples = inspect.cleandoc(call.__doc__ or "").split("\n\n")
+    text = "\n\n".join(" ".join(paragraph.split()) for paragraph in about)
+    epilog = f"\b\nExamples:\n{textwrap.indent(examples, '  ')}\n" if examples else ""
+    return {"help": text, "epilog": epilog}
+
+
+def made(name: str) -> Any:  # Any: Typer does not export the type of its commands
+    """Return a command, or a group of commands where its module has ``COMMANDS``."""
+    module = importlib.import_module(f"plausibly.cli.{name}")
+    inner = getattr(module, "COMMANDS", None)
+    app = typer.Typer(
+        help=None if inner is None else module.HELP,
+        no_args_is_help=inner is not None,
+        add_completion=False,
+        rich_markup_mode=None,
+        pretty_exceptions_enable=False,
+        context_settings=SETTINGS,
+    )
+    for called, call in (inner or {}).items():
+        app.command(called, **_help(call))(_declared(f"{name} {called}", call, None))
+    if inner is None:
+        groups = {
+            title: [flag.parameter for flag in flags]
+            for title, flags in getattr(module, "FLAGS", {}).items()
+        }
+        app.command(
+            name,
+            short_help=SUMMARIES[name],
+            **_help(getattr(module, name)),
+            cls=type("Grouped", (Grouped,), {"groups": groups}),
+        )(_declared(name, getattr(module, name), module))
+    command = get_command(app)
+    command.name = name
+    return command
+
+
+class Commands(TyperGroup):
+    """All commands: everything is said in one form, also wrong usage and unforeseen errors."""
+
+    def __init__(self, **options: Any) -> None:  # Any: whatever Typer says of a group
+        super().__init__(**options)
+        # The names alone: Typer suggests those that are near a wrong word.
+        named: dict[str, Any] = dict.fromkeys(SUMMARIES)  # Any: as above
+        self.commands = named
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:  # Any: as above
+        """Return a command; None where there is none of this name."""
+        if cmd_name in self.commands and self.commands[cmd_name] is None:
+            self.commands[cmd_name] = made(cmd_name)
+        return self.commands.get(cmd_name)
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:  # Any: as above
+        """Write what each command is for, without importing one."""
+        with formatter.section("Commands"):
+            formatter.write_dl(list(SUMMARIES.items()))
+
+    def main(
+        self,
+        args: Sequence[str] | None = None,
+        prog_name: str | None = None,
+        complete_var: str | None = None,
+        standalone_mode: bool = True,
+        windows_expand_args: bool = True,
+        **extra: Any,  # Any: whatever Typer passes on to its own main
+    ) -> Any:  # Any: as Typer declares it; an int
+        """Run a command; exit with its code in standalone mode, else return it."""
+        words = list(sys.argv[1:] if args is None else args)
+        # Before the words are parsed the options are not known: these are looked for by name.
+        name = next((word for word in words if not word.startswith("-")), "")
+        output = Output(name, **{key: f"--{key}" in words for key in _PRINTING})
+
+        def action() -> int:
+            try:
+                code = super(Commands, self).main(
+                    args, prog_name, complete_var, False, windows_expand_args, **extra
+                )
+            except _WRONG_USAGE as error:
+                if type(error).__name__ == "NoArgsIsHelpError":  # a group without a command
+                    output.show(_text(error))
+                    return 0
+                context = getattr(error, "ctx", None)
+                command = "plausibly" if context is None else str(context.command_path)
+                what = _text(error).rstrip(".")
+                raise InputError(
+                    "usage",
+                    f"{command}: {what[:1].lower()}{what[1:]}",
+                    do=f"{command} --help",
+                    whose=command,
+                ) from error
+            except SystemExit as answered:  # Typer's, after what a shell asks for
+                code = answered.code
+            return code if isinstance(code, int) else 0
+
+        code = output.run(action, apart=False)  # help is a result
+        if standalone_mode:
+            sys.exit(code)
+        return code
+
+
+def _text(error: Exception) -> str:
+    text = str(getattr(error, "format_message", error.__str__)()).replace("Value error, ", "")
+    # Some versions of Typer repeat the suggestion that Click makes already.
+    return re.sub(r"( Did you mean [^?]*\?)\1", r"\1", text).strip()
+
+
+_HELP = """Prediction sets that cover what experts say, with a guarantee you can read.
 
 \b
 The way of your data:
@@ -26,7 +278,7 @@ Exit codes: 0 done, 1 our fault, 2 your input, 3 a check did not pass,
 app = typer.Typer(
     name="plausibly",
     cls=Commands,
-    help=HELP,
+    help=_HELP,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
     context_settings=SETTINGS,

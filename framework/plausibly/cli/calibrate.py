@@ -13,13 +13,6 @@ if TYPE_CHECKING:
     from plausibly.conformal.predictor import ConformalPredictor
     from plausibly.study.reading import Answers
 
-HELP = "Calibrate prediction sets on all answers of the annotators."
-EXAMPLES = """\b
-Examples:
-  plausibly calibrate -a votes.csv -p probabilities.csv -o predictor.nc
-  plausibly calibrate -a votes.csv -p cal.parquet -e patients.csv \\
-    --calibrator '{name = "mondrian", by = "site"}' --alpha 0.1,0.05
-"""
 FLAGS = {
     "Files": (
         options.ANNOTATIONS,
@@ -43,7 +36,12 @@ CHUNKED = True
 
 
 def calibrate(output: Output, loaded: Draft, *, dry_run: dry.DryRun = False) -> None:
-    """Declare ``plausibly calibrate``."""
+    r"""Calibrate prediction sets on all answers of the annotators.
+
+    plausibly calibrate -a votes.csv -p probabilities.csv -o predictor.nc
+    plausibly calibrate -a votes.csv -p cal.parquet -e patients.csv \
+      --calibrator '{name = "mondrian", by = "site"}' --alpha 0.1,0.05
+    """
     from plausibly.cli import promise
     from plausibly.conformal import FORMAT
     from plausibly.conformal.calibrate import calibrate as calibrated
@@ -63,9 +61,10 @@ def calibrate(output: Output, loaded: Draft, *, dry_run: dry.DryRun = False) -> 
     )
     if out.suffix == ".zarr":
         require("zarr", extra="zarr", whose=str(out))
+    text = f"{model.source}: {shape_text(model.predictions)}"
     seen: list[tuple[str, str | list[str]]] = [
         (answers.what, answers.text),
-        ("predictions", f"{model.source}: {shape_text(model.predictions)}"),
+        ("predictions", text),
         ("left out", layout.counts(left_out)),
     ]
     output.document |= {
@@ -109,14 +108,13 @@ def calibrate(output: Output, loaded: Draft, *, dry_run: dry.DryRun = False) -> 
     with output.working(f"writing {out.name}"):
         predictor.save(out, names=names)
 
-    promises = [predictor.guarantee(alpha) for alpha in alphas]
     output.document |= {
         "chosen": {title: table for title, table, _ in chosen},
         "n": predictor.n,
         "labels": list(predictor.labels),
         "guarantees": [
-            {**one.to_json(), **promise.threshold_facts(predictor, threshold)}
-            for one, threshold in zip(promises, thresholds, strict=True)
+            {**predictor.guarantee(alpha).to_json(), **threshold}
+            for alpha, threshold in zip(alphas, thresholds, strict=True)
         ],
         "asks_of_new": list(promise.of_new(predictor)),
         "fingerprint": predictor.fingerprint,
@@ -131,13 +129,12 @@ def calibrate(output: Output, loaded: Draft, *, dry_run: dry.DryRun = False) -> 
     output.show(
         layout.fields(
             [
-                (answers.what, answers.text),
-                ("predictions", f"{model.source}: {shape_text(model.predictions)}; {same}"),
-                ("left out", layout.counts(left_out)),
+                seen[0],
+                ("predictions", f"{text}; {same}"),
+                seen[2],
                 ("chosen", layout.choices(chosen)),
-                *(("guarantee", promise.promise_of(predictor, alpha)) for alpha in alphas),
-                *(("note", note) for note in promise.notes_of(promises)),
-                ("asks for", promise.asked_of_new(predictor)),
+                *promise.promise_rows(predictor, alphas, "guarantee"),
+                ("asks for", promise.needed_of_new(predictor)),
                 ("saved", f"{out} ({layout.size(out)}, format {FORMAT}): {kept}"),
                 ("next", layout.command_line(command, indent=16)),
             ]
@@ -163,11 +160,8 @@ def _chosen(
         "score": table_of(SCORE, predictor.score),
         "combiner": table_of(COMBINER, predictor.combiner),
     }
-    made: list[tuple[str, Mapping[str, object] | int, bool]] = [
-        (name, table, not loaded.has(f"method.{name}")) for name, table in tables.items()
-    ]
-    if answers.component is not None:
-        made.insert(0, ("aggregator", answers.component, answers.by_default))
+    made: list[tuple[str, Mapping[str, object] | int, bool]] = [*answers.chosen]
+    made += [(name, table, not loaded.has(f"method.{name}")) for name, table in tables.items()]
     if seed or drawn:
         made.append(("seed", seed, seed == 0))
     return made

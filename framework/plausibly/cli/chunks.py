@@ -33,33 +33,32 @@ def computing(compute: Compute, *, dry_run: bool = False) -> Iterator[None]:
     from plausibly.extras import require
 
     config = require("dask", extra="dask", whose="compute.chunks").config
-    if scheduler in (None, "threads") or (dry_run and scheduler == "local"):
-        with config.set(scheduler="threads"):
+    with contextlib.ExitStack() as stack:
+        if scheduler in (None, "threads") or (dry_run and scheduler == "local"):
+            stack.enter_context(config.set(scheduler="threads"))
             yield
-        return
-    distributed = require("distributed", extra="dask", whose="compute.scheduler")
-    if scheduler == "local":
-        with (
-            distributed.LocalCluster(
+            return
+        distributed = require("distributed", extra="dask", whose="compute.scheduler")
+        address: object = scheduler
+        if scheduler == "local":
+            cluster = distributed.LocalCluster(
                 threads_per_worker=1, dashboard_address="127.0.0.1:0"
-            ) as cluster,
-            distributed.Client(cluster),
-        ):
-            yield
-        return
-    try:
-        # One that fails would stay behind as the default of everything that is computed later.
-        client = distributed.Client(scheduler, timeout="10s", set_as_default=False)
-    except (OSError, ValueError) as reason:
-        raise InputError(
-            "scheduler-unreachable",
-            f"no Dask scheduler answers at {scheduler}",
-            expected="local, threads, or an address such as tcp://127.0.0.1:8786",
-            got=" ".join(str(reason).split())[:120],
-            do="start one (dask scheduler), or --set compute.scheduler=local",
-            whose="compute.scheduler",
-        ) from reason
-    with client, config.set(scheduler=client):
+            )
+            address = stack.enter_context(cluster)
+        try:
+            # One that fails would stay behind as the default of everything that is computed later.
+            client = distributed.Client(address, timeout="10s", set_as_default=False)
+        except (OSError, ValueError) as reason:
+            raise InputError(
+                "scheduler-unreachable",
+                f"no Dask scheduler answers at {scheduler}",
+                expected="local, threads, or an address such as tcp://127.0.0.1:8786",
+                got=" ".join(str(reason).split())[:120],
+                do="start one (dask scheduler), or --set compute.scheduler=local",
+                whose="compute.scheduler",
+            ) from reason
+        stack.enter_context(client)
+        stack.enter_context(config.set(scheduler=client))
         yield
 
 
@@ -72,16 +71,10 @@ def counting(chunks: int | None, tick: Tick) -> Iterator[None]:
     from plausibly.extras import require
 
     scheduler = require("dask.base", extra="dask", whose="compute.chunks").get_scheduler()
-    client = getattr(scheduler, "__self__", None)
-    with _counting_there(client, tick) if client is not None else _counting_here(tick):
-        yield
-
-
-@contextlib.contextmanager
-def _counting_here(tick: Tick) -> Iterator[None]:
-    """Tell of the tasks that threads of this process finish."""
-    from plausibly.extras import require
-
+    if (client := getattr(scheduler, "__self__", None)) is not None:
+        with _counting_there(client, tick):
+            yield
+        return
     callbacks = require("dask.callbacks", extra="dask", whose="compute.chunks")
 
     def after(_key: object, _result: object, _graph: object, state: object, _by: object) -> None:
@@ -102,8 +95,8 @@ def _counting_there(client: Any, tick: Tick) -> Iterator[None]:  # Any: of a pac
         kinds = [one.state_counts for one in dask_scheduler.task_prefixes.values()]
         return sum(one["memory"] for one in kinds), sum(one["waiting"] for one in kinds)
 
-    def told() -> None:
-        # A scheduler that does not answer costs the count alone: who computes will hear of it.
+    def tell() -> None:
+        # A scheduler that does not answer costs the count alone: the computation fails as well.
         with contextlib.suppress(Exception):
             done, total = client.run_on_scheduler(counts)
             if not before:
@@ -111,18 +104,18 @@ def _counting_there(client: Any, tick: Tick) -> Iterator[None]:  # Any: of a pac
             elif total > before[1]:
                 tick(done - before[0], total - before[1])
 
-    def ask() -> None:
+    def repeat() -> None:
         while not over.wait(_EVERY):
-            told()
+            tell()
 
     before: list[int] = []
-    told()
+    tell()
     over = Event()
-    asking = Thread(target=ask, daemon=True)
-    asking.start()
+    thread = Thread(target=repeat, daemon=True)
+    thread.start()
     try:
         yield
-        told()
+        tell()
     finally:
         over.set()
-        asking.join()
+        thread.join()

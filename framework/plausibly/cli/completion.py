@@ -1,16 +1,12 @@
-"""What a shell offers for the value of an option: names of components, columns, plugins, figures.
-
-A shell asks while somebody types: whatever goes wrong here is no answer, never a message.
-"""
+"""Values that a shell offers for an option: names of components, columns, plugins, figures."""
 
 from __future__ import annotations
 
 import contextlib
-import itertools
 import warnings
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import typer
 
@@ -27,72 +23,64 @@ _HEAD = 1 << 16
 _ENDINGS = frozenset({".csv", ".tsv", ".tab", ".txt"})
 
 
-def components(kind: str) -> Offer:
-    """Return what offers the components of a kind that can be used here."""
+def offering(values: Callable[[], Iterable[tuple[str, str]]]) -> Offer:
+    """Return what offers those of some values that begin with what was typed."""
 
     def offer(incomplete: str) -> Offered:
-        return _beginning(incomplete, lambda: _components(kind))
+        # A shell asks while a command is typed: what goes wrong is no answer, never a message.
+        with contextlib.suppress(Exception, SystemExit), warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return [(name, about) for name, about in values() if name.startswith(incomplete)]
+        return []
 
     return offer
+
+
+def components(kind: str) -> Offer:
+    """Return what offers the components of a kind that can be used here."""
+    return offering(lambda: _components(kind))
 
 
 def choices(values: Iterable[object]) -> Offer:
     """Return what offers some values."""
-
-    def offer(incomplete: str) -> Offered:
-        return _beginning(incomplete, lambda: ((str(value), "") for value in values))
-
-    return offer
-
-
-def plugins(incomplete: str) -> Offered:
-    """Offer plugins by name."""
-    return _beginning(
-        incomplete, lambda: ((source.plugin, source.where) for source in _registry().plugins())
-    )
-
-
-def plugins_and_components(incomplete: str) -> Offered:
-    """Offer whatever ``plugins info`` and ``plugins check`` take."""
-    kinds = [name for name, _ in kinds_of_component("")]
-    parts = [plugins(incomplete), *(components(kind)(incomplete) for kind in kinds)]
-    return list(itertools.chain.from_iterable(parts))
-
-
-def kinds_of_component(incomplete: str) -> Offered:
-    """Offer the kinds of components."""
-    from plausibly.protocols import KINDS
-
-    return choices(kind.name for kind in KINDS)(incomplete)
-
-
-def figures(incomplete: str) -> Offered:
-    """Offer the figures of the paper."""
-
-    def found() -> Iterator[tuple[str, str]]:
-        from plausibly.paper.run import ENTRIES
-
-        yield "all", "every figure"
-        for entry in ENTRIES:
-            yield entry.name, entry.shows
-
-    return _beginning(incomplete, found)
+    return offering(lambda: ((str(value), "") for value in values))
 
 
 def columns(file: str) -> OfferBeside:
     """Return what offers the columns of a table that another option named."""
 
     def offer(context: typer.Context, incomplete: str) -> Offered:
-        return _beginning(incomplete, lambda: _columns(context.params.get(file)))
+        return offering(lambda: _columns(context.params.get(file)))(incomplete)
 
     return offer
 
 
-def _beginning(incomplete: str, found: Callable[[], Iterable[tuple[str, str]]]) -> Offered:
-    with contextlib.suppress(Exception, SystemExit), warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        return [(name, about) for name, about in found() if name.startswith(incomplete)]
-    return []
+def kind_option(text: str) -> Any:  # Any: Typer exports no type of its options
+    """Return the option ``--kind``."""
+    return typer.Option("--kind", autocompletion=offering(_kinds), metavar="KIND", help=text)
+
+
+def _kinds() -> Iterator[tuple[str, str]]:
+    from plausibly.protocols import KINDS
+
+    yield from ((kind.name, "") for kind in KINDS)
+
+
+def _plugins() -> Iterator[tuple[str, str]]:
+    yield from ((source.plugin, source.where) for source in _registry().plugins())
+
+
+def _figures() -> Iterator[tuple[str, str]]:
+    from plausibly.paper.run import ENTRIES
+
+    yield "all", "every figure"
+    yield from ((entry.name, entry.shows) for entry in ENTRIES)
+
+
+def _plugins_and_components() -> Iterator[tuple[str, str]]:
+    yield from _plugins()
+    for kind, _ in _kinds():
+        yield from _components(kind)
 
 
 def _registry() -> Registry:
@@ -119,3 +107,8 @@ def _columns(path: object) -> Iterator[tuple[str, str]]:
     delimiter = max(",\t;", key=first.count)
     for name in next(csv.reader([first], delimiter=delimiter)):
         yield name, ""
+
+
+plugins = offering(_plugins)
+plugins_and_components = offering(_plugins_and_components)
+figures = offering(_figures)

@@ -10,23 +10,14 @@ from plausibly.cli.run import Study
 from plausibly.config.load import NAME, load
 
 HELP = "Settings files: check one, show every setting, or the schema for editors."
-HELP_CHECK = "Check a settings file, and the files of a study; every mistake is listed at once."
-HELP_SHOW = "Show every setting, and where each value comes from."
-HELP_SCHEMA = "Print the JSON schema of settings files, with the components that are installed."
-EXAMPLES = """\b
-Examples:
-  plausibly config {0} study.toml
-  plausibly config {0} study.toml --json
-"""
-EXAMPLES_SCHEMA = """\b
-Examples:
-  plausibly config schema
-  plausibly config schema > study.schema.json
-"""
 
 
 def check(output: Output, *, study: Study = None) -> int:
-    """Declare ``plausibly config check``."""
+    """Check a settings file, and the files of a study; every mistake is listed at once.
+
+    plausibly config check study.toml
+    plausibly config check study.toml --json
+    """
     from plausibly.cli import study_words as words
     from plausibly.config.load import SettingsError
     from plausibly.study import Prepared, prepare
@@ -56,8 +47,11 @@ def check(output: Output, *, study: Study = None) -> int:
 
 
 def show(output: Output, *, study: Study = None) -> None:
-    """Declare ``plausibly config show``."""
-    from plausibly.cli.study_words import as_data
+    """Show every setting, and where each value comes from.
+
+    plausibly config show study.toml
+    plausibly config show study.toml --json
+    """
     from plausibly.config.document import toml_text, values_of
     from plausibly.config.resolved import origins, resolved
     from plausibly.study import prepare
@@ -74,11 +68,11 @@ def show(output: Output, *, study: Study = None) -> None:
             origin = origins(loaded.document, {})
     output.document |= {
         "file": file.name,
-        "study": as_data(tables),
+        "study": tables,
         "values": [
             {
                 "path": path,
-                "value": as_data(value),
+                "value": value,
                 "origin": "not set" if value is None else origin(path),
             }
             for path, value in values_of(tables)
@@ -88,7 +82,11 @@ def show(output: Output, *, study: Study = None) -> None:
 
 
 def schema(output: Output) -> None:
-    """Declare ``plausibly config schema``, which prints a document with or without ``--json``."""
+    """Print the JSON schema of settings files, with the components that are installed.
+
+    plausibly config schema
+    plausibly config schema > study.schema.json
+    """
     from json import dumps
 
     from plausibly.config.schema import schema as made
@@ -98,8 +96,4 @@ def schema(output: Output) -> None:
     output.show(dumps(made(), indent=2))
 
 
-COMMANDS = {
-    "check": (check, HELP_CHECK, EXAMPLES.format("check")),
-    "show": (show, HELP_SHOW, EXAMPLES.format("show")),
-    "schema": (schema, HELP_SCHEMA, EXAMPLES_SCHEMA),
-}
+COMMANDS = {"check": check, "show": show, "schema": schema}

@@ -11,18 +11,6 @@ from plausibly.cli import dry, layout, options
 from plausibly.cli.output import Output
 from plausibly.config.load import Draft
 
-HELP = (
-    "Write annotations of any format as one table that keeps everything: every response in words, "
-    "its state, labels that nobody named, examples that nobody answered."
-)
-EXAMPLES = """\b
-Examples:
-  plausibly convert -a export.json -o votes.csv
-  plausibly convert -a votes.tsv --columns task=item,worker=rater,label=dx \\
-    -o votes.parquet
-"""
-
-
 FLAGS = {
     "Files": (options.ANNOTATIONS.needed(), options.LABELS),
     "Format of the annotations": options.FORMAT,
@@ -39,7 +27,13 @@ def convert(
     ],
     dry_run: dry.DryRun = False,
 ) -> None:
-    """Declare ``plausibly convert``."""
+    r"""Write annotations of any format as one table that keeps everything: every response in
+    words, its state, labels that nobody named, examples that nobody answered.
+
+    plausibly convert -a export.json -o votes.csv
+    plausibly convert -a votes.tsv --columns task=item,worker=rater,label=dx \
+      -o votes.parquet
+    """
     from plausibly.io import write_annotations
     from plausibly.io.datasets import ENDINGS
     from plausibly.io.files import check_ending

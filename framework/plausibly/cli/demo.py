@@ -2,33 +2,27 @@
 
 from __future__ import annotations
 
-import enum
 import shlex
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
 
 import typer
 
-from plausibly.cli import dry, layout, terminal
+from plausibly.cli import dry, layout
 from plausibly.cli.output import Output
 
 if TYPE_CHECKING:
+    import xarray as xr
+
     from plausibly.demo.study import Result
 
-HELP = "See it work on 1,378 lung nodules that 3 or 4 radiologists rated; runs offline."
-EXAMPLES = """\b
-Examples:
-  plausibly demo
-  plausibly demo --data toy
-  plausibly demo --splits 20 -o demo-out --json
-"""
 
+Data: TypeAlias = Literal["nodules", "toy"]
 
-class Data(enum.StrEnum):
-    """Data sets of the demo."""
-
-    nodules = "nodules"
-    toy = "toy"
+_ABOUT = {
+    "nodules": "1,378 lung nodules that 3 or 4 radiologists rated; it comes with plausibly",
+    "toy": "a toy whose truth is known, drawn by its seed",
+}
 
 
 def demo(
@@ -36,7 +30,7 @@ def demo(
     *,
     data: Annotated[
         Data, typer.Option("--data", help="Real ratings, or a toy whose truth is known.")
-    ] = Data.nodules,
+    ] = "nodules",
     out: Annotated[
         Path, typer.Option("--out", "-o", metavar="FOLDER", help="Where its files go.")
     ] = Path("plausibly-demo"),
@@ -44,27 +38,26 @@ def demo(
     seed: Annotated[int, typer.Option("--seed", metavar="N", help="Random seed.")] = 1,
     dry_run: dry.DryRun = False,
 ) -> None:
-    """Declare ``plausibly demo``."""
+    """See it work on 1,378 lung nodules that 3 or 4 radiologists rated; runs offline.
+
+    plausibly demo
+    plausibly demo --data toy
+    plausibly demo --splits 20 -o demo-out --json
+    """
     from plausibly.demo import study
     from plausibly.demo.subjects import load
     from plausibly.evaluation.study import Study
 
     folder, drawable = out, _can_draw(data)
     if dry_run:
-        about = {
-            Data.nodules: "1,378 lung nodules that 3 or 4 radiologists rated; "
-            "it comes with plausibly",
-            Data.toy: "a toy whose truth is known, drawn by its seed",
-        }
-        votes = [study.VOTES, "patients.csv"]
-        answers = {Data.nodules: votes, Data.toy: [study.PLAUSIBILITIES]}
         names = [study.SETS, Path(study.SETS).with_suffix(".json").name, study.STUDY]
-        names += [study.PREDICTIONS, *answers[data], *([study.FIGURE] if drawable else [])]
-        output.document |= {"data": data.value, "splits": splits}
+        answers = [study.PLAUSIBILITIES] if data == "toy" else [study.VOTES, "patients.csv"]
+        names += [study.PREDICTIONS, *answers, *([study.FIGURE] if drawable else [])]
+        output.document |= {"data": data, "splits": splits}
         dry.show(
             output,
             read={},
-            rows=[("data", about[data])],
+            rows=[("data", _ABOUT[data])],
             would=f"fit a model, and compare calibrations on {splits:,} random halves",
             write=[folder / name for name in names],
             into=folder,
@@ -73,7 +66,7 @@ def demo(
 
     study.make_folder(folder)
     with output.working("fitting a model"):
-        subject = load(data.value, seed)
+        subject = load(data, seed)
     inputs = study.write_data(subject, folder)
     edited = study.write_study_file(subject, folder, splits=splits, seed=seed)
     design = study.design(subject, splits, seed)
@@ -91,7 +84,7 @@ def demo(
         "next": shlex.join(map(str, command)),
     }
     meaning = [
-        line for text in study.meaning(result) for line in layout.wrapped(text, terminal.width())
+        line for text in study.meaning(result) for line in layout.wrapped(text, layout.columns())
     ]
     output.show("\n".join(["", *Study(result.study).lines(), "", *meaning]))
     following = layout.command_line(command, indent=9)
@@ -102,20 +95,17 @@ def demo(
 
 
 def _can_draw(data: Data) -> bool:
-    """Return whether there is a figure; what the nodules need is looked for before anything else.
-
-    The toy needs no extra: it goes without a figure.
-    """
+    """Return whether there is a figure, without which the toy goes; the nodules need more."""
     from plausibly.demo import study
     from plausibly.demo.subjects import fitting
     from plausibly.errors import MissingExtra
 
     try:
         study.drawing()
-        if data is Data.nodules:
+        if data == "nodules":
             fitting()
     except MissingExtra as missing:
-        if data is Data.nodules:
+        if data == "nodules":
             missing.do += "; or plausibly demo --data toy, which needs no extra"
             raise
         return False
@@ -134,25 +124,26 @@ def _document(result: Result, data: Data, splits: int, seed: int) -> dict[str, o
     methods = []
     for method in map(str, compared[METHOD].values):
         one = compared.sel({METHOD: method})
-        coverage = one["aggregated_coverage"]
+
+        def mean(name: str, one: xr.Dataset = one) -> float | None:
+            return float(one[name].mean()) if name in one else None
+
+        spread = float(one["aggregated_coverage"].std(ddof=1)) if splits > 1 else None
         methods.append(
             {
                 "name": method,
                 **json.loads(compared.attrs["methods"])[method],
-                "aggregated_coverage": coverage.mean().item(),
-                "spread": coverage.std(ddof=1).item() if splits > 1 else None,
-                "voted_coverage": one["voted_coverage"].mean().item(),
-                **{
-                    name: one[name].mean().item() if name in one else None
-                    for name in ("true_coverage", "group_coverage")
-                },
-                "set_size": one["set_size"].mean().item(),
+                "aggregated_coverage": mean("aggregated_coverage"),
+                "spread": spread,
+                **{n: mean(n) for n in ("voted_coverage", "true_coverage", "group_coverage")},
+                "set_size": mean("set_size"),
                 "vacuous_splits": int(one["vacuous"].sum()),
                 "guarantee": json.loads(compared.attrs["guarantees"])[method][0],
             }
         )
+    alone = None if result.alone is None else figures(result.alone, study.EXPECTED).aggregated
     return {
-        "data": data.value,
+        "data": data,
         "about": subject.about,
         "examples": len(subject),
         "labels": compared.attrs["labels"],
@@ -163,8 +154,6 @@ def _document(result: Result, data: Data, splits: int, seed: int) -> dict[str, o
         "splits": compared.sizes[SPLIT],
         "seed": seed,
         "methods": methods,
-        "one_each": (
-            None if result.alone is None else figures(result.alone, study.EXPECTED).aggregated
-        ),
+        "one_each": alone,
         "meaning": meaning(result),
     }

@@ -70,21 +70,32 @@ def show(
 def _places(paths: list[Path]) -> str:
     """Return what would be written, files of one folder together, and what they would replace."""
     folders = {path.parent for path in paths}
-    if len(paths) < 3 or len(folders) > 1:
-        return "; ".join(_place(path, str(path)) for path in paths)
-    return f"{folders.pop()}/: {', '.join(_place(path, path.name) for path in paths)}"
-
-
-def _place(path: Path, called: str) -> str:
-    if not path.exists():
-        return f"{called} (new)"
-    return f"{called} (in place of {layout.size(path)})"
+    together = len(paths) > 2 and len(folders) == 1
+    places = [
+        f"{path.name if together else path} "
+        f"({f'in place of {layout.size(path)}' if path.exists() else 'new'})"
+        for path in paths
+    ]
+    return f"{folders.pop()}/: {', '.join(places)}" if together else "; ".join(places)
 
 
 def memory_of(predictions: object, *others: object) -> int:
     """Return about how many bytes predictions, their scores and other arrays take."""
     sizes = [int(getattr(array, "nbytes", 0)) for array in (predictions, *others)]
     return 2 * sizes[0] + sum(sizes[1:])
+
+
+def check_free(path: Path, *, expected: str, got: str, do: str) -> None:
+    """Raise ``output-exists`` where there is something already."""
+    if path.exists() or path.is_symlink():
+        raise InputError(
+            "output-exists",
+            f"{path} is there already, and was left as it is",
+            expected=expected,
+            got=got,
+            do=do,
+            whose=str(path),
+        )
 
 
 def check_output(path: Path, inputs: Mapping[str, Path | None]) -> None:

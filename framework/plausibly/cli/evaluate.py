@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from plausibly.cli import chunks as chunking, options
 from plausibly.cli.output import CheckFailed, Output
@@ -11,15 +12,9 @@ from plausibly.config.load import Draft
 if TYPE_CHECKING:
     import xarray as xr
 
-HELP = "Measure coverage and size of prediction sets."
-EXAMPLES = """\b
-Examples:
-  plausibly evaluate sets.csv -a new_votes.csv
-  plausibly evaluate sets.csv -a new_votes.csv -e patients.csv --by site \\
-    --cluster patient
-  plausibly evaluate sets.csv -a new_votes.csv --by set-size --by label
-  plausibly evaluate sets.csv -a new_votes.csv --fail-under 0.89 --json
-"""
+    from plausibly.config.settings import Settings
+    from plausibly.conformal.predictor import ConformalPredictor
+
 FLAGS = {
     "Files": (
         options.Flag("SETS", "output.sets", "SETS"),
@@ -42,16 +37,30 @@ FLAGS = {
 CHUNKED = True
 _SLACK = 1e-9  # a mean of tenths is a tenth, whatever its last bit says
 
+Part: TypeAlias = "tuple[str, xr.Dataset, str | None, tuple[str, ...]]"
+"""Name of a measure, its results, their dimension, and the attributes that JSON shows."""
+
+_SUBGROUPS = ("by", "compared", "left_out_subgroups", "at_least", "note")
+
 
 def evaluate(output: Output, loaded: Draft) -> None:
-    """Declare ``plausibly evaluate``."""
+    r"""Measure coverage and size of prediction sets.
+
+    plausibly evaluate sets.csv -a new_votes.csv
+    plausibly evaluate sets.csv -a new_votes.csv -e patients.csv --by site \
+      --cluster patient
+    plausibly evaluate sets.csv -a new_votes.csv --by set-size --by label
+    plausibly evaluate sets.csv -a new_votes.csv --fail-under 0.89 --json
+    """
     import warnings
 
-    from plausibly.cli import evaluate_parts, layout
+    from plausibly.cli import layout
+    from plausibly.conformal.load import load_predictor
+    from plausibly.data.names import ALPHA
     from plausibly.errors import PlausiblyWarning
     from plausibly.evaluation.evaluate import evaluate as evaluated
     from plausibly.evaluation.groups import describe_coverage
-    from plausibly.evaluation.result import part_rows
+    from plausibly.evaluation.result import decimal, ends, part_rows
     from plausibly.evaluation.uniformity import describe_uniformity
     from plausibly.io import read_sets, with_coordinates
     from plausibly.study.reading import (
@@ -60,49 +69,59 @@ def evaluate(output: Output, loaded: Draft) -> None:
         matched,
         read_answers,
         read_examples_of,
+        read_model,
         telling_of_swaps,
     )
 
     options.check_answers(loaded, new=True)
     settings = loaded.settings.on_new_examples()
-    path, labels, chunks = settings.output.sets, settings.labels.path, settings.compute.chunks
+    path, chunks, measure = settings.output.sets, settings.compute.chunks, settings.evaluation
     with output.working(f"reading {path.name}"):
         sets = read_sets(path, chunks=chunks)
         if (examples := read_examples_of(settings)) is not None:
             sets = with_coordinates(sets, examples)
+    labels = label_names(sets)
     with telling_of_swaps(settings):
         answers = read_answers(
-            settings, labels=labels, declared=label_names(sets), working=output.working
+            settings, labels=settings.labels.path, declared=labels, working=output.working
         )
-    check_renames(settings.labels, answers.unknown, labels=label_names(sets))
-    sets, lam, left_out = matched(
-        sets,
-        answers,
-        source=path.name,
-        only_common=settings.examples.only_common,
-        declared=labels is not None,
-    )
-    predictions, predictor = evaluate_parts.read_for_parts(loaded, output)
-    measure = settings.evaluation
-    by = measure.columns
+    check_renames(settings.labels, answers.unknown, labels=labels)
+    sets, lam, left_out = matched(settings, sets, answers, path.name)
+    predictions = predictor = None
+    if settings.predictions.path is not None:
+        if loaded.has("output.predictor"):
+            predictor = load_predictor(settings.output.predictor)
+        # Coordinates of the examples are known of the sets.
+        model = read_model(
+            settings, labels=settings.labels.path, predictor=predictor, working=output.working
+        )
+        predictions = model.predictions
+        check_renames(settings.labels, model.unknown, labels=label_names(predictions))
+    elif "output.predictor" in loaded.typed:
+        raise options.unfit(
+            "--predictor",
+            "without the predictions of the sets",
+            expected="-p beside --predictor",
+            got="--predictor alone",
+            do="-p FILE, from which SETS were predicted",
+        )
     with output.working("evaluating") as tick, chunking.counting(chunks, tick):
         evaluation = evaluated(
             sets,
             lam,
             ties=measure.ties,
             true=measure.true_label,
-            by=by[0] if by else None,
+            by=measure.columns[0] if measure.columns else None,
             cluster=settings.examples.cluster,
             interval=measure.interval,
             seed=settings.seed,
         )
+        data = evaluation.data
         with warnings.catch_warnings():
             # The same sets were warned of already.
             warnings.simplefilter("ignore", PlausiblyWarning)
-            confidence = float(evaluation.data.attrs["confidence"])
-            further = list(
-                evaluate_parts.parts(sets, lam, predictions, predictor, settings, confidence)
-            )
+            confidence = float(data.attrs["confidence"])
+            further = list(_parts(settings, sets, lam, predictions, predictor, confidence))
     output.document |= {
         "sets": path,
         answers.what: answers.facts,
@@ -117,39 +136,120 @@ def evaluate(output: Output, loaded: Draft) -> None:
         },
         "left_out": left_out,
     }
-    rows = [(answers.what, answers.text)]
-    if answers.component is not None:
-        made = [("aggregator", answers.component, answers.by_default)]
-        rows.append(("chosen", layout.choices(made)))
-    rows.append(("left out", layout.counts(left_out)))
+    rows = [
+        (answers.what, answers.text),
+        ("chosen", layout.choices(answers.chosen)),
+        ("left out", layout.counts(left_out)),
+    ]
     texts = ["\n".join(evaluation.lines())]
     for name, found, _, _ in further:
         describe = describe_uniformity if name == "p_values" else describe_coverage
         texts.append("\n".join(describe(found)))
     output.show(("\n\n" if further else "\n").join([*texts, layout.fields(rows)]))
-    _check(evaluation.data, measure.fail_under, path.name)
-
-
-def _check(evaluation: xr.Dataset, fail_under: float | None, whose: str) -> None:
-    """Raise `CheckFailed` where the aggregated coverage is too low at any alpha."""
-    if fail_under is None:
+    if measure.fail_under is None:
         return
-    from plausibly.data.names import ALPHA
-    from plausibly.evaluation.result import decimal, ends
-
-    whole = evaluation if ALPHA in evaluation.dims else evaluation.expand_dims(ALPHA)
+    whole = data if ALPHA in data.dims else data.expand_dims(ALPHA)
     for alpha in whole[ALPHA].values:
         mean, low, high = (
             float(whole[f"aggregated_coverage_{end}"].sel({ALPHA: alpha}))
             for end in ("mean", "low", "high")
         )
-        if mean < fail_under - _SLACK:
+        if mean < measure.fail_under - _SLACK:
             raise CheckFailed(
                 "coverage-below",
-                f"{whose}: at alpha {alpha:g} the sets cover {decimal(mean)} of what experts said",
-                expected=f"{fail_under:g} or more (--fail-under)",
+                f"{path.name}: at alpha {alpha:g} the sets cover {decimal(mean)} of what experts "
+                "said",
+                expected=f"{measure.fail_under:g} or more (--fail-under)",
                 got=f"{mean:.5g}, interval {ends(low, high)}",
                 do="calibrate again on recent data, or look for weak groups with --by",
-                whose=whose,
+                whose=path.name,
                 details={"alpha": float(alpha), "mean": mean, "low": low, "high": high},
             )
+
+
+def _parts(
+    settings: Settings,
+    sets: xr.DataArray,
+    lam: xr.DataArray | xr.Dataset,
+    predictions: xr.DataArray | None,
+    predictor: ConformalPredictor | None,
+    confidence: float,
+) -> Iterator[Part]:
+    """Yield coverage by groups and of predictions, in the order in which it is printed."""
+    from functools import partial
+
+    from plausibly.cli.promise import of_new
+    from plausibly.data.names import EXAMPLE, LABEL, quoted
+    from plausibly.data.plausibilities import Plausibilities
+    from plausibly.errors import InputError
+    from plausibly.evaluation import groups
+    from plausibly.evaluation.ambiguity import entropy
+    from plausibly.evaluation.inputs import example_values
+    from plausibly.evaluation.risk import LEVEL, label_coordinate
+    from plausibly.evaluation.slab import worst_slab_coverage
+    from plausibly.evaluation.uniformity import OF, p_value_uniformity
+    from plausibly.io import read_labels
+
+    measure, cluster = settings.evaluation, settings.examples.cluster
+    shared: dict[str, Any] = {  # Any: each argument has its own type
+        "cluster": cluster,
+        "confidence": confidence,
+        "seed": settings.seed,
+    }
+    grouped = partial(
+        groups.coverage_by, sets, lam, ties=measure.ties, interval=measure.interval, **shared
+    )
+    for name in dict.fromkeys(measure.by or ()):
+        if ":" in name:
+            columns = name.split(":")
+            crossed = groups.ByCoordinate(*columns, crossed=len(columns), at_least=measure.at_least)
+            yield "subgroups", grouped(by=crossed), groups.SUBGROUP, _SUBGROUPS
+        elif name == "ambiguity":
+            of = entropy(lam).rename("entropy of the plausibilities")
+            strata = grouped(by=groups.ByRange(of, quantiles=3))
+            yield "by_entropy", strata, groups.STRATUM, ("of",)
+        elif name == "set-size":
+            yield "by_size", grouped(by=name), groups.SIZE, ()
+        elif name == "label":
+            yield "by_label", grouped(by=name), LABEL, ()
+        elif name in (measure.columns or ())[1:]:
+            values = groups.ByCoordinate(name, crossed=1, at_least=1)
+            yield f"by_{name}", grouped(by=values), groups.SUBGROUP, _SUBGROUPS
+    if measure.risk is not None:
+        if settings.labels.path is None:
+            raise InputError(
+                "risk-missing",
+                f"no table of labels says their {quoted(measure.risk)}",
+                expected="--labels FILE with columns label and risk",
+                got=f"evaluation.risk = {measure.risk} alone",
+                do=f"--labels labels.csv --set evaluation.risk={measure.risk}",
+                whose="evaluation.risk",
+            )
+        levels = label_coordinate(measure.risk, [read_labels(settings.labels.path)])
+        found = grouped(by=groups.ByRisk(levels)).assign_attrs(risk=measure.risk)
+        yield "by_risk", found, LEVEL, ("risk",)
+    if predictions is None:
+        return
+    of = entropy(predictions).rename("entropy of the predictions")
+    halves = grouped(by=groups.ByRange(of, quantiles=2))
+    yield "by_predicted_entropy", halves, groups.STRATUM, ("of",)
+    slab = worst_slab_coverage(sets, lam, predictions, interval=measure.interval, **shared)
+    yield "worst_slab", slab, None, ("least", "directions", "search")
+    if predictor is None:
+        return
+    # Columns about the examples are coordinates of the sets: the same examples, by name.
+    aligned = predictions.sel({EXAMPLE: sets[EXAMPLE].values})
+    about = Plausibilities.of(lam).about
+    for column in (measure.true_label, cluster, *of_new(predictor)):
+        if column is not None:
+            known = example_values(column, (sets, about))
+            aligned = aligned.assign_coords({column: (EXAMPLE, known)})
+    p_values = p_value_uniformity(
+        predictor,
+        aligned,
+        lam,
+        true=measure.true_label,
+        interval_method=measure.interval,
+        **shared,
+    )
+    yield "p_values", p_values, OF, ("n_calibration", "grid", "fingerprint")

@@ -11,13 +11,6 @@ import sys
 from plausibly.cli import layout
 from plausibly.cli.output import Output
 
-HELP = "Say what is installed and set: what to paste into a report of a fault."
-EXAMPLES = """\b
-Examples:
-  plausibly info
-  plausibly info --json
-"""
-
 _ROOM = layout.WIDTH - len("environment  ")
 
 VARIABLES = (
@@ -33,10 +26,24 @@ VARIABLES = (
 
 
 def info(output: Output) -> None:
-    """Declare ``plausibly info``; it loads no library of numbers, and works if one fails."""
-    from plausibly.conformal import FORMAT
+    """Say what is installed and set: what to paste into a report of a fault.
 
-    extras, plugins = _extras(), _plugins()
+    plausibly info
+    plausibly info --json
+    """
+    from plausibly import registry
+    from plausibly.conformal import FORMAT
+    from plausibly.registry.entries import extras_of, missing
+
+    named = [name for name in extras_of("plausibly") if name != "all"]
+    extras = {name: not missing("plausibly", name) for name in named}
+    made = registry.default()
+    broken = {failure.source for failure in made.failures()}
+    plugins = {
+        "ready": len(set(made.plugins()) - broken),
+        "failed": len(broken),
+        "disabled": len(made.disabled()),
+    }
     core = {name: version(name) for name in requirements("plausibly")}
     environment = {name: os.environ[name] for name in VARIABLES if os.environ.get(name)}
     output.document |= {
@@ -54,9 +61,12 @@ def info(output: Output) -> None:
         f"plausibly {version('plausibly')} · Python {platform.python_version()} · "
         f"{threads()} threads · predictor format {FORMAT}"
     )
+    # A version is never parted from its name.
+    text = ", ".join(f"{name}\N{NO-BREAK SPACE}{found}" for name, found in core.items())
+    lines = [line.replace("\N{NO-BREAK SPACE}", " ") for line in layout.wrapped(text, _ROOM)]
     states = ", ".join(f"{count} {state}" for state, count in plugins.items())
     values = ", ".join(f"{name}={value}" for name, value in environment.items())
-    rows: list[tuple[str, str | list[str]]] = [("core", _together(core))]
+    rows: list[tuple[str, str | list[str]]] = [("core", lines or ["none"])]
     rows += [("extras", _there(extras)), ("plugins", states)]
     rows += [("environment", values or "nothing set"), ("python", [sys.executable])]
     output.show(layout.fields(rows))
@@ -85,32 +95,6 @@ def threads() -> int:
     if sys.platform == "linux":
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
-
-
-def _extras() -> dict[str, bool]:
-    from plausibly.registry.entries import extras_of, missing
-
-    named = [name for name in extras_of("plausibly") if name != "all"]
-    return {name: not missing("plausibly", name) for name in named}
-
-
-def _plugins() -> dict[str, int]:
-    from plausibly import registry
-
-    made = registry.default()
-    broken = {failure.source for failure in made.failures()}
-    return {
-        "ready": len(set(made.plugins()) - broken),
-        "failed": len(broken),
-        "disabled": len(made.disabled()),
-    }
-
-
-def _together(versions: dict[str, str]) -> list[str]:
-    """Return names and versions in lines; a version is never parted from its name."""
-    text = ", ".join(f"{name}\N{NO-BREAK SPACE}{found}" for name, found in versions.items())
-    lines = layout.wrapped(text, _ROOM)
-    return [line.replace("\N{NO-BREAK SPACE}", " ") for line in lines] or ["none"]
 
 
 def _there(extras: dict[str, bool]) -> list[str]:

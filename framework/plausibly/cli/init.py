@@ -11,15 +11,6 @@ import typer
 from plausibly.cli import dry, layout
 from plausibly.cli.output import Output
 
-HELP = """Write a settings file that fits your files.
-
-Looks at FILES, or at those of the working folder. Each guess is marked with a comment.
-"""
-EXAMPLES = """\b
-Examples:
-  plausibly init
-  plausibly init data/votes.csv data/probabilities.csv
-"""
 HEAD = """\
 # Written by plausibly init. Please check the lines marked "guess".
 # Paths are relative to this file.
@@ -36,25 +27,28 @@ def init(
     ] = None,
     dry_run: dry.DryRun = False,
 ) -> None:
-    """Write the settings file, or refuse to touch one that is there."""
+    """Write a settings file that fits your files.
+
+    Looks at FILES, or at those of the working folder. Each guess is marked with a comment.
+
+    plausibly init
+    plausibly init data/votes.csv data/probabilities.csv
+    """
     from plausibly.atomic import replacing
     from plausibly.config.document import toml_text
     from plausibly.config.load import NAME
     from plausibly.data.names import several
-    from plausibly.errors import InputError, PlausiblyWarning
+    from plausibly.errors import PlausiblyWarning
     from plausibly.io.files import existing
     from plausibly.study.recognise import folder_files, recognised
 
     target = Path(NAME)
-    if target.exists() or target.is_symlink():
-        raise InputError(
-            "output-exists",
-            f"{target} is there already, and was left as it is",
-            expected=f"a folder without {target}",
-            got="a file",
-            do=f"edit {target}, or move it away",
-            whose=str(target),
-        )
+    dry.check_free(
+        target,
+        expected=f"a folder without {target}",
+        got="a file",
+        do=f"edit {target}, or move it away",
+    )
     paths = [existing(path, "file") for path in files] if files else folder_files(Path())
     with output.working("reading files"), warnings.catch_warnings():
         # The commands that read the files for good warn of them.

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import itertools
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from decimal import Decimal
+from operator import attrgetter
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeAlias, get_args, get_origin
 
@@ -43,26 +45,19 @@ class Flag:
     def option(self) -> Any:  # Any: as Typer declares it
         """Return the declaration that Typer reads."""
         known = key(self.key)
+        takes: Any = (bool if bool in known.arms else str) | None  # Any: known at run time only
+        if known.many or known.pairs:
+            takes = list[str] | None
+        values = [v for arm in known.arms if get_origin(arm) is Literal for v in get_args(arm)]
         more: dict[str, Any] = {  # Any: what Typer takes
             "metavar": self.metavar or None,
             "help": _help(known),
-            "autocompletion": self.offer or _choices(known),
+            "autocompletion": self.offer or (completion.choices(values) if values else None),
             "show_default": False,
         }
         if not self.long.startswith("-"):
-            return Annotated[_type(known), typer.Argument(**more)]
-        return Annotated[_type(known), typer.Option(*self.names.split(), **more)]
-
-
-def _type(known: Key) -> Any:  # Any: a type is known at run time only
-    if known.many or known.pairs:
-        return list[str] | None
-    return (bool if bool in known.arms else str) | None
-
-
-def _choices(known: Key) -> Callable[..., object] | None:
-    values = [v for arm in known.arms if get_origin(arm) is Literal for v in get_args(arm)]
-    return completion.choices(values) if values else None
+            return Annotated[takes, typer.Argument(**more)]
+        return Annotated[takes, typer.Option(*self.names.split(), **more)]
 
 
 def _help(known: Key) -> str:
@@ -121,14 +116,9 @@ def out(path: str, metavar: str = "FILE") -> Flag:
     return Flag("--out -o", path, metavar)
 
 
-def every(groups: Groups) -> list[Flag]:
-    """Return the flags of all groups."""
-    return [flag for flags in groups.values() for flag in flags]
-
-
-def check_required(groups: Groups, loaded: Draft, command: str) -> None:
+def check_required(flags: Iterable[Flag], loaded: Draft, command: str) -> None:
     """Raise ``usage`` where a key that the command needs is not set."""
-    for flag in every(groups):
+    for flag in flags:
         if flag.required and not loaded.has(flag.key):
             names = " / ".join(f"'{name}'" for name in flag.names.split())
             raise InputError(
@@ -137,6 +127,24 @@ def check_required(groups: Groups, loaded: Draft, command: str) -> None:
                 do=f"plausibly {command} --help",
                 whose=f"plausibly {command}",
             )
+
+
+def unfit(option: str, why: str, *, expected: str, do: str, got: str = "") -> InputError:
+    """Return the error about an option that would change nothing."""
+    return InputError(
+        "option-unfit",
+        f"{option} has no meaning {why}",
+        expected=expected,
+        got=got or option,
+        do=do,
+        whose=option,
+    )
+
+
+def typed_as(loaded: Draft, key: str) -> str:
+    """Return what was typed to set a key: its flag, or ``--set`` with the key."""
+    source = loaded.typed[key][0]
+    return f"--set {key}" if source == "--set" else source
 
 
 def check_answers(loaded: Draft, *, new: bool = False) -> None:
@@ -154,15 +162,12 @@ def check_answers(loaded: Draft, *, new: bool = False) -> None:
         )
     typed = [path for path in loaded.typed if path.startswith("annotations.")]
     if there[1] and typed:
-        source = loaded.typed[typed[0]][0]
-        unfit = f"--set {typed[0]}" if source == "--set" else source
-        raise InputError(
-            "option-unfit",
-            f"{unfit} has no meaning with --plausibilities",
+        option = typed_as(loaded, typed[0])
+        raise unfit(
+            option,
+            "with --plausibilities",
             expected="an option of annotations with -a",
-            got=unfit,
-            do=f"leave {unfit} out, or read annotations: -a FILE",
-            whose=unfit,
+            do=f"leave {option} out, or read annotations: -a FILE",
         )
 
 
@@ -174,14 +179,11 @@ def found_without_flags(loaded: Draft, *keys: str) -> bool:
 def inputs(groups: Groups, loaded: Draft) -> dict[str, Path]:
     """Return the files that a command reads, by their flags."""
     found: dict[str, Path] = {}
-    for flag in every(groups):
+    for flag in itertools.chain.from_iterable(groups.values()):
         if flag.metavar == "FILE" and flag.parameter not in ("out", "sets"):
-            value: object = loaded.settings
-            for part in flag.key.split("."):
-                value = getattr(value, part)
+            value: object = attrgetter(flag.key)(loaded.settings)
             if isinstance(value, Path):
-                short = flag.names.split()[-1]
-                found[short] = value
+                found[flag.names.split()[-1]] = value
     return found
 
 

@@ -10,13 +10,14 @@ import sys
 import traceback
 import warnings
 from collections.abc import Callable, Collection, Iterator, Mapping
+from dataclasses import dataclass, field
+from decimal import Decimal
 from pathlib import Path
 from threading import Timer
 from typing import TextIO, TypeAlias
 
 from plausibly.atomic import noting_replaced
-from plausibly.cli import terminal
-from plausibly.cli.layout import fields
+from plausibly.cli import layout
 from plausibly.errors import (
     EXIT_CHECK,
     EXIT_INTERRUPTED,
@@ -30,7 +31,7 @@ from plausibly.errors import (
 )
 
 PATIENCE = 2.0
-"""Seconds without progress on a terminal."""
+"""Seconds without progress on a layout."""
 
 Tick: TypeAlias = Callable[[int, int], None]
 """Called with the number of finished steps, and of all."""
@@ -48,53 +49,36 @@ class Interrupted(InputError):
     exit_code = EXIT_INTERRUPTED
 
 
-class OurFault(InputError):
-    """An error that no check foresaw."""
-
-    exit_code = EXIT_OURS
-
-
+@dataclass(eq=False)
 class Output:
     """Where a command prints."""
 
-    def __init__(
-        self,
-        command: str,
-        *,
-        json: bool = False,
-        quiet: bool = False,
-        strict: bool = False,
-        debug: bool = False,
-    ) -> None:
-        self.command = command
-        self.json = json
-        self.quiet = quiet
-        self.strict = strict
-        self.debug = debug
-        self.document: dict[str, object] = {}
-        self.flags: Collection[str] | None = None  # None: hints stay as they are
-        self._heard: dict[str, PlausiblyWarning] = {}
-        self._unsaid: list[PlausiblyWarning] = []
+    command: str
+    json: bool = False
+    quiet: bool = False
+    strict: bool = False
+    debug: bool = False
+    document: dict[str, object] = field(default_factory=dict, init=False)
+    flags: Collection[str] = field(default=(), init=False)
+    _warned: dict[str, PlausiblyWarning] = field(default_factory=dict, init=False)
+    _waiting: list[PlausiblyWarning] = field(default_factory=list, init=False)
 
     def show(self, text: str) -> None:
         """Print a result for people on stdout, after the warnings that led to it."""
         self.flush()
         if not (self.json or self.quiet):
-            _print(text, terminal.results())
+            _print(text, layout.results())
 
     def flush(self) -> None:
-        """Print the warnings that were heard since the last time, on stderr."""
-        unsaid, self._unsaid = self._unsaid, []
-        for warning in unsaid:
+        """Print the warnings since the last time, on stderr."""
+        waiting, self._waiting = self._waiting, []
+        for warning in waiting:
             if not self.quiet:
                 _print(render(warning), sys.stderr)
 
     @contextlib.contextmanager
     def working(self, what: str) -> Iterator[Tick]:
-        """Show progress on a terminal after `PATIENCE` seconds, and erase it at the end.
-
-        The value is called with the number of finished steps, and of all.
-        """
+        """Show progress on a terminal after `PATIENCE` seconds, and erase it at the end."""
         if self.quiet or not sys.stderr.isatty():
             yield lambda done, total: None
             return
@@ -115,17 +99,17 @@ class Output:
         """Run a command's body and say whatever goes wrong."""
         failure: InputError | None = None
         code = 0
-        own_output = terminal.aside() if apart else contextlib.nullcontext()
-        with self._listening(), noting_replaced() as replaced, own_output:
+        own_output = layout.aside() if apart else contextlib.nullcontext()
+        with self._collecting(), noting_replaced() as replaced, own_output:
             try:
                 code = action() or 0
-                if self.strict and self._heard:
-                    names = listed(sorted({warning.name for warning in self._heard.values()}))
+                if self.strict and self._warned:
+                    names = listed(sorted({warning.name for warning in self._warned.values()}))
                     raise CheckFailed(
                         "warnings-strict",
                         f"plausibly {self.command} warned of {names}",
                         expected="no warning (--strict)",
-                        got=str(len(self._heard)),
+                        got=str(len(self._warned)),
                         do="mend what they name, or leave --strict out",
                     )
             except InputError as error:
@@ -139,7 +123,22 @@ class Output:
                 )
                 failure.__cause__ = error
             except BaseException as error:  # noqa: BLE001  # all errors are printed in one form
-                failure = _unforeseen(error)
+                failure = InputError(
+                    "unexpected",
+                    ": ".join(filter(None, (type(error).__name__, " ".join(str(error).split())))),
+                    expected="no such error: the fault is ours, or a plugin's",
+                    do="run again with --debug, and report what it prints",
+                    whose="plausibly",
+                )
+                failure.exit_code = EXIT_OURS
+                if isinstance(error, OSError) and error.errno == errno.ENAMETOOLONG:
+                    failure = InputError(
+                        "file-unreadable",
+                        f'there is no file "{str(error.filename)[:40]}…"',
+                        expected="a path that a file can have",
+                        got=f"{counted(len(str(error.filename)))} characters",
+                        do="name another file",
+                    )
                 failure.__cause__ = error
         self.flush()
         if replaced:
@@ -147,7 +146,7 @@ class Output:
             shown = [str(p.relative_to(here) if p.is_relative_to(here) else p) for p in replaced]
             self.document["replaced"] = shown
             if not (self.json or self.quiet):
-                _print(fields([("replaced", ", ".join(shown))]), sys.stderr)
+                _print(layout.fields([("replaced", ", ".join(shown))]), sys.stderr)
         # A command that has no document of its own prints one only to say what went wrong.
         if self.json and (self.document or failure is not None):
             try:
@@ -166,16 +165,16 @@ class Output:
         """Write the hint of a message with options that the command has."""
         from plausibly.config.hints import as_options
 
-        message.do = as_options(message.do, self.flags or (), self.command)
+        message.do = as_options(message.do, self.flags, self.command)
 
     @contextlib.contextmanager
-    def _listening(self) -> Iterator[None]:
+    def _collecting(self) -> Iterator[None]:
         """Collect our warnings, each once; those of others go where they always go."""
         with warnings.catch_warnings():
             warnings.simplefilter("always", PlausiblyWarning)
             others = warnings.showwarning
 
-            def hear(
+            def collect(
                 message: Warning | str,
                 category: type[Warning],
                 filename: str,
@@ -187,42 +186,23 @@ class Output:
                     others(message, category, filename, lineno, file, line)
                     return
                 self._in_options(message)
-                if (text := render(message)) not in self._heard:
-                    self._heard[text] = message
-                    self._unsaid.append(message)
+                if (text := render(message)) not in self._warned:
+                    self._warned[text] = message
+                    self._waiting.append(message)
 
-            warnings.showwarning = hear
+            warnings.showwarning = collect
             yield
 
     def _print_document(self, failure: InputError | None) -> None:
         document: dict[str, object] = {"command": self.command, **self.document}
-        document["warnings"] = [warning.fields() for warning in self._heard.values()]
+        document["warnings"] = [warning.fields() for warning in self._warned.values()]
         if failure is not None:
             document["error"] = {**failure.fields(), "exit": failure.exit_code}
-        stream = terminal.results()
+        stream = layout.results()
         encoding = (getattr(stream, "encoding", None) or "ascii").lower()
         ascii_ = not encoding.startswith("utf")
         text = json.dumps(_plain(document), indent=2, ensure_ascii=ascii_, allow_nan=False)
         _print(text, stream, styled=False)
-
-
-def _unforeseen(error: BaseException) -> InputError:
-    if isinstance(error, OSError) and error.errno == errno.ENAMETOOLONG:
-        return InputError(
-            "file-unreadable",
-            f'there is no file "{str(error.filename)[:40]}…"',
-            expected="a path that a file can have",
-            got=f"{counted(len(str(error.filename)))} characters",
-            do="name another file",
-        )
-    text = " ".join(str(error).split())
-    return OurFault(
-        "unexpected",
-        f"{type(error).__name__}: {text}" if text else type(error).__name__,
-        expected="no such error: the fault is ours, or a plugin's",
-        do="run again with --debug, and report what it prints",
-        whose="plausibly",
-    )
 
 
 def _plain(value: object) -> object:
@@ -233,6 +213,8 @@ def _plain(value: object) -> object:
         return [_plain(item) for item in value]
     if hasattr(value, "tolist"):  # arrays and scalars of NumPy, which must not be imported here
         return _plain(value.tolist())
+    if isinstance(value, Decimal):
+        return float(value)
     if isinstance(value, float) and value != value:
         return None
     if isinstance(value, float) and value in (float("inf"), float("-inf")):
@@ -241,21 +223,16 @@ def _plain(value: object) -> object:
 
 
 def _print(text: str, stream: TextIO, *, styled: bool = True) -> None:
-    """Print text: plain where it is piped, on a terminal with colours and as wide as that is.
-
-    What is styled is for people, and `visible`; documents for programs are exact.
-
-    A reader that closed the pipe, such as ``head``, has seen enough: that is no error.
-    """
+    """Print text: for people in the colours and width of a terminal, for programs exactly."""
     try:
         text = visible(text) if styled else text
         if styled and stream.isatty():
-            text = terminal.narrowed(text, terminal.width(stream))
-        if styled and terminal.is_styled(stream):
-            terminal.print_styled(text, stream)
+            text = layout.narrowed(text, layout.columns(stream))
+        if styled and layout.is_styled(stream):
+            layout.print_styled(text, stream)
         else:
             print(text, file=stream, flush=True)
-    except BrokenPipeError:
+    except BrokenPipeError:  # a reader such as ``head`` has seen enough: that is no error
         _redirect(stream)
     except OSError as reason:
         _redirect(stream)

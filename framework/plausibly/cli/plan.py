@@ -6,19 +6,6 @@ from plausibly.cli import options
 from plausibly.cli.output import Output
 from plausibly.config.load import Draft
 
-HELP = """Say how far from 1 - alpha a calibration may land, by examples, draws and responses.
-
-With a pilot (-p and -a) for your data; without one for a single draw, whatever the data.
-"""
-EXAMPLES = """\b
-Examples:
-  plausibly plan --alpha 0.1 --within 0.02
-  plausibly plan -a ratings.csv -p pilot.csv --within 0.02
-  plausibly plan -a ratings.csv -p pilot.csv -e patients.csv --cluster patient \\
-    --n 200,500 --draws 10,expected
-"""
-
-
 FLAGS = {
     "Files of a pilot": (
         options.ANNOTATIONS,
@@ -40,7 +27,15 @@ FLAGS = {
 
 
 def plan(output: Output, loaded: Draft) -> None:
-    """Declare ``plausibly plan``."""
+    r"""Say how far from 1 - alpha a calibration may land, by examples, draws and responses.
+
+    With a pilot (-p and -a) for your data; without one for a single draw, whatever the data.
+
+    plausibly plan --alpha 0.1 --within 0.02
+    plausibly plan -a ratings.csv -p pilot.csv --within 0.02
+    plausibly plan -a ratings.csv -p pilot.csv -e patients.csv --cluster patient \
+      --n 200,500 --draws 10,expected
+    """
     from plausibly.cli import layout
     from plausibly.data.names import EXAMPLE
     from plausibly.data.select import answered, select
@@ -64,10 +59,8 @@ def plan(output: Output, loaded: Draft) -> None:
             (answers.what, answers.text),
             ("predictions", f"{model.source}: {counted(examples)} x {counted(labels)}"),
             ("left out", layout.counts(left_out)),
+            ("chosen", layout.choices(answers.chosen)),
         ]
-        if answers.component is not None:
-            made = [("aggregator", answers.component, answers.by_default)]
-            rows.append(("chosen", layout.choices(made)))
         if answers.table is not None:
             kept = set(answered(answers.table)).intersection(predictions[EXAMPLE].values.tolist())
             plausibilities = select(answers.table, example=sorted(kept))
@@ -97,5 +90,4 @@ def plan(output: Output, loaded: Draft) -> None:
             seed=settings.seed,
         )
     output.document |= found.to_json()
-    above = layout.fields(rows)
-    output.show("\n".join(part for part in (above, "\n".join(found.lines())) if part))
+    output.show("\n".join([*([layout.fields(rows)] if rows else []), *found.lines()]))

@@ -2,50 +2,267 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+import shlex
+from collections import Counter
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from plausibly.cli import completion, plugins_check, plugins_info, plugins_list, plugins_new
+from plausibly.cli import completion, layout, plugins_list, plugins_new
 from plausibly.cli.output import Output
+from plausibly.cli.plugins_list import component_as_data, metadata_of, plural, source_as_data
+from plausibly.errors import EXIT_CHECK, InputError, counted
+
+if TYPE_CHECKING:
+    from plausibly.registry import Entry, Source
+    from plausibly.registry.listing import About, Checked, Row
 
 HELP = "Components, and the plugins that offer them."
-HELP_LIST = """List every component and plugin, who offers it, and in which state it is.
-
-Ready means registered: plausibly plugins check loads every class as well.
-"""
-EXAMPLES_LIST = """\b
-Examples:
-  plausibly plugins list
-  plausibly plugins list --kind combiner --json
-  plausibly plugins list --installed
-"""
+_FLAGS = {"reader", "aggregator", "calibrator", "score", "combiner"}
+_ROOM = layout.WIDTH - 12  # what the titles leave of a line
 
 
 def list_plugins(
     output: Output,
     *,
-    kind: Annotated[
-        str | None,
-        typer.Option(
-            "--kind",
-            autocompletion=completion.kinds_of_component,
-            metavar="KIND",
-            help="Only components of one kind.",
-        ),
-    ] = None,
+    kind: Annotated[str | None, completion.kind_option("Only components of one kind.")] = None,
     installed: Annotated[
         bool,
         typer.Option("--installed", help="Only what metadata say; imports no plugin."),
     ] = False,
 ) -> None:
-    """Declare ``plausibly plugins list``; without ``--kind``, `plausibly.cli.start` answers."""
+    """List every component and plugin, who offers it, and in which state it is.
+
+    Ready means registered: plausibly plugins check loads every class as well.
+
+    plausibly plugins list
+    plausibly plugins list --kind combiner --json
+    plausibly plugins list --installed
+    """
     plugins_list.show(output, kind=kind, installed=installed)
 
 
-COMMANDS = {
-    "list": (list_plugins, HELP_LIST, EXAMPLES_LIST),
-    "info": (plugins_info.info, plugins_info.HELP, plugins_info.EXAMPLES),
-    "check": (plugins_check.check, plugins_check.HELP, plugins_check.EXAMPLES),
-    "new": (plugins_new.new, plugins_new.HELP, plugins_new.EXAMPLES),
-}
+def info(
+    output: Output,
+    *,
+    names: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="NAME...",
+            autocompletion=completion.plugins_and_components,
+            help="Components, plugins or distributions.",
+        ),
+    ],
+) -> None:
+    """Show what components are and take: summary, parameters, defaults, meaning.
+
+    plausibly plugins info monte-carlo
+    plausibly plugins info readers --json
+    """
+    import attrs
+
+    from plausibly import registry
+    from plausibly.registry.entries import reason_of
+    from plausibly.registry.listing import Row, about, overview, select
+    from plausibly.registry.parameters import plain
+
+    made = registry.default()
+    rows = select(overview(made), names)
+    plugins = [
+        source
+        for source in dict.fromkeys(row.source for row in rows)
+        if any(r.entry is None and r.source == source for r in rows)
+        or any(Row(source, "ready").answers_to(name) for name in names)
+    ]
+    texts = [_plugin(source, rows) for source in plugins]
+    components: list[dict[str, object]] = []
+    for row in rows:
+        if row.entry is None:
+            continue
+        found: tuple[About, ...] = ()
+        why, target = "", row.entry.target
+        try:
+            found = about(row.entry.load(), lambda value: plain(value, made.describe))
+        except InputError as error:  # its parameters cannot be known
+            why = reason_of(error)
+        place = target if isinstance(target, str) else f"{target.__module__}:{target.__qualname__}"
+        parameters = [attrs.asdict(one) for one in found]
+        more = {"target": place, "parameters": parameters, "unknown": why}
+        components.append({**component_as_data(row), **more})
+        texts.append(_component(row, row.entry, place, found, why))
+    output.document["plugins"] = [
+        {
+            **source_as_data(source),
+            **metadata_of(source),
+            **plugins_list.plugin_as_data(source, rows),
+            "offers": [
+                {"kind": r.kind, "name": r.name} for r in rows if r.source == source and r.kind
+            ],
+        }
+        for source in plugins
+    ]
+    output.document["components"] = components
+    output.show("\n\n".join(texts))
+    made.tell_of_names()
+
+
+def _plugin(source: Source, rows: Sequence[Row]) -> str:
+    metadata = metadata_of(source)
+    mine = [row for row in rows if row.source == source]
+    whole = [row for row in mine if row.entry is None or row.state == "disabled"]
+    broken = [row for row in mine if row.entry and row.state == "failed"]
+    state = f"ready, but {plural(len(broken), 'component')} failed" if broken else "ready"
+    return layout.fields(
+        [
+            ("plugin", str(source)),
+            ("about", metadata["about"]),
+            ("url", metadata["url"]),
+            ("state", _state(whole[0]) if whole else state),
+            ("offers", ", ".join(f"{row.kind} {row.name}" for row in mine if row.kind)),
+        ]
+    )
+
+
+def _state(row: Row) -> str:
+    return f"{row.words}: {row.reason}" if row.reason else row.words
+
+
+def _component(row: Row, entry: Entry, place: str, found: Sequence[About], why: str) -> str:
+    """Return a component with its parameters, one below the other."""
+    from plausibly.registry.listing import first_sentence
+
+    summary = row.summary
+    if not summary and not isinstance(entry.target, str):
+        summary = first_sentence(entry.target)
+    parameters: list[str] = []
+    for one in found:
+        default = f"default {one.default or 'made from the other parameters'}"
+        takes = f"{one.type}; {'required' if one.required else default}"
+        parameters += layout.fields([(one.name, takes)]).splitlines()
+        parameters += layout.wrapped(f"  {one.help}", _ROOM, indent=2)
+    usable = row.kind in _FLAGS and row.state not in ("failed", "disabled")
+    return layout.fields(
+        [
+            (row.kind, f"{row.name} of {row.source}"),
+            ("summary", summary),
+            ("state", _state(row)),
+            ("class", place),
+            ("parameters", parameters or ("" if why else "none")),
+            ("unknown", why),
+            ("use", [_use(row.name if row.source.builtin else entry.qualified, row.kind, found)])
+            if usable
+            else ("use", ""),
+        ]
+    )
+
+
+def _use(name: str, kind: str, found: Sequence[About]) -> str:
+    """Return how the component is written on the command line, with its defaults."""
+
+    def flag(pairs: Sequence[str]) -> str:
+        return f"--{kind} {shlex.quote('{' + ', '.join(pairs) + '}')}"
+
+    table = [f'name = "{name}"', *(f"{one.name} = ..." for one in found if one.required)]
+    for one in found:
+        further = [*table, f"{one.name} = {one.default}"]
+        if one.default not in ("", "none") and len(flag(further)) <= _ROOM:
+            table = further
+    return flag(table) if len(table) > 1 else f"--{kind} {shlex.quote(name)}"
+
+
+def check(
+    output: Output,
+    *,
+    names: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[NAME...]",
+            autocompletion=completion.plugins_and_components,
+            help="Components, plugins or distributions [default: all].",
+        ),
+    ] = None,
+    rules: Annotated[
+        bool,
+        typer.Option("--rules", help="Run the author's kit as well."),
+    ] = False,
+) -> int:
+    """Load every component of plugins, and compare it with its Protocol.
+
+    Exit code 3 where something failed.
+
+    plausibly plugins check
+    plausibly plugins check my-plugin --rules
+    """
+    import attrs
+
+    from plausibly import registry
+    from plausibly.registry.listing import (
+        Checked,
+        Rules,
+        check_entry,
+        check_failure,
+        overview,
+        select,
+    )
+
+    made = registry.default()
+    rows = select(overview(made), names) if names else overview(made)
+    made.told()  # the kit asks for components, and what failed is shown here
+    kit: Rules | None = None
+    if rules:
+        from plausibly.testing import check as checked
+
+        kit = checked
+    sources = {row.source for row in rows}
+    whole = [failure for failure in made.failures() if failure.component is None]
+    found = [check_failure(failure) for failure in whole if failure.source in sources]
+    for row in rows:
+        if row.entry is not None and row.state != "disabled":
+            untested = row.source.builtin and not names
+            found.append(check_entry(row.entry, made.make, None if untested else kit))
+        elif row.state == "ready":
+            found.append(Checked(row.source, "ok", reason=row.reason))
+    found.sort(key=lambda one: (one.source.builtin, one.source.where, one.what))
+    failed = {one.source for one in found if one.state == "failed"}
+    documents: list[dict[str, object]] = []
+    for one in found:
+        whose = {**source_as_data(one.source), "kind": one.kind, "component": one.name}
+        problems = [{**whose, **attrs.asdict(problem)} for problem in one.problems]
+        state = {name: getattr(one, name) for name in ("state", "stage", "reason")}
+        documents.append({**whose, **state, "problems": problems, "do": one.do})
+    output.document |= {"checked": documents, "failed": len(failed)}
+    shown = [one for one in found if names or not one.source.builtin or one.state == "failed"]
+    width = max((len(one.source.where) for one in shown), default=0)
+    for one in shown:
+        output.show(_lines(one, width))
+    if not names:
+        # One line for each plugin of ours that needs an extra, with what to type.
+        ours = [one for one in found if one.source.builtin]
+        lacking = Counter((o.source.plugin, o.do) for o in ours if o.state == "needs extra")
+        for (plugin, do), count in sorted(lacking.items()):
+            output.show(f"EXTRA   {plural(count, 'component')} of {plugin}:  {do}")
+        fine = [one for one in ours if one.state == "ok"]
+        offering = plural(len({one.source for one in fine}), "plugin")
+        output.show(f"ok      {plural(len(fine), 'component')} of {offering} of plausibly")
+    of = plural(len({row.source for row in rows if row.state != "disabled"}), "plugin")
+    output.show(f"{counted(len(failed))} of {of} failed." if failed else f"{of}, none failed.")
+    made.tell_of_names()
+    return EXIT_CHECK if failed else 0
+
+
+def _lines(one: Checked, width: int) -> str:
+    """Return what was found as people read it: a line a problem, then what to do."""
+    title = {"ok": "ok", "failed": "FAILED", "needs extra": "EXTRA"}[one.state]
+    head = f"{title:<8}{one.source.where:<{width}}  "
+    lines: list[str] = []
+    for text in one.lines():
+        first, *rest = text.splitlines()
+        lines += layout.wrapped(head + first, indent=10)
+        lines += [f"{'':<10}{line}" for line in rest]  # the table of the author's kit
+    if one.do:
+        lines += layout.wrapped(f"{'':<8}do  {one.do}", indent=12)
+    return "\n".join(lines)
+
+
+COMMANDS = {"list": list_plugins, "info": info, "check": check, "new": plugins_new.new}

@@ -1,23 +1,19 @@
-"""``plausibly plugins list``: components and plugins with their states; quick, and never broken.
-
-Nothing here imports Typer, which alone takes longer than this list; see `plausibly.cli.start`.
-"""
+"""``plausibly plugins list``, without Typer, which takes longer to import than the list."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
 from plausibly.cli import layout
 from plausibly.cli.output import Output
-from plausibly.cli.terminal import results, width
 from plausibly.errors import InputError, counted
 
 if TYPE_CHECKING:
     from plausibly.registry import Source
-    from plausibly.registry.listing import Installed, Row
+    from plausibly.registry.listing import Row
 
 HEADER = ("kind", "name", "plugin", "distribution", "state")
 HEADER_INSTALLED = ("plugin", "module", "distribution", "state")
@@ -59,25 +55,51 @@ def check_kind(kind: str, *, do: str) -> None:
 
 def _print(output: Output, rows: Sequence[Row]) -> None:
     output.document["components"] = [component_as_data(row) for row in rows if row.kind]
-    output.document["plugins"] = _plugins_as_data(rows)
+    output.document["plugins"] = [
+        {
+            **plugin_as_data(source, rows),
+            "components": sum(1 for row in rows if row.source == source and row.entry),
+        }
+        for source in dict.fromkeys(row.source for row in rows)
+    ]
     table = [HEADER, *(_cells(row, row.words) for row in rows)]
     if max(map(len, layout.aligned(table).splitlines())) > layout.WIDTH:
         # Which extra is missing stands below.
-        table = [HEADER, *(_cells(row, _BRIEF.get(row.state, row.words)) for row in rows)]
+        brief = {"needs extra": "no extra"}
+        table = [HEADER, *(_cells(row, brief.get(row.state, row.words)) for row in rows)]
     output.show(layout.aligned(_fitting(table)))
-    for line in _reasons(rows):
-        output.show(line)
-    output.show(_summed_up(rows))
-
-
-_BRIEF = {"needs extra": "no extra"}
+    # Components of one plugin that lack the same are one line.
+    alike = Counter((row.source, row.words, row.reason) for row in rows)
+    reasons: dict[str, None] = {}
+    for row in rows:
+        if row.reason:
+            whole = row.entry is None or row.state == "disabled"
+            whose = str(row.source) if whole else f"{row.kind} {row.source.plugin}:{row.name}"
+            several = alike[row.source, row.words, row.reason]
+            if row.state == "needs extra" and several > 1:
+                whose = f"{plural(several, 'component')} of {row.source.plugin}"
+            lines = layout.wrapped(f"{row.words}  {whose}: {row.reason}", indent=2)
+            reasons["\n".join(lines)] = None
+    for text in reasons:
+        output.show(text)
+    components = sum(1 for row in rows if row.kind and row.state in ("ready", "needs extra"))
+    plugins = plural(len({row.source for row in rows}), "plugin")
+    failed = list(dict.fromkeys(row.source for row in rows if row.state == "failed"))
+    disabled = {row.source for row in rows if row.state == "disabled"}
+    text = f"{plural(components, 'component')} of {plugins}, "
+    text += f"{counted(len(failed)) if failed else 'none'} failed"
+    text += f", {counted(len(disabled))} disabled" * bool(disabled)
+    if failed:
+        named = " ".join(source.plugin for source in failed) if len(failed) < 4 else ""
+        text += f":  plausibly plugins check {named}".rstrip()
+    output.show(text)
 
 
 def _cells(row: Row, state: str) -> tuple[str, ...]:
-    return (row.kind or "-", row.name or "-", *_whose(row.source), state)
+    return (row.kind or "-", row.name or "-", row.source.plugin, row.source.where, state)
 
 
-def _print_installed(output: Output, found: Sequence[Installed]) -> None:
+def _print_installed(output: Output, found: Sequence[Row]) -> None:
     output.document["plugins"] = [
         {**source_as_data(one.source), "module": one.module, "state": one.state}
         | {"reason": one.reason, **metadata_of(one.source)}
@@ -99,45 +121,6 @@ def _print_installed(output: Output, found: Sequence[Installed]) -> None:
 def plural(number: int, noun: str) -> str:
     """Return a count with its noun."""
     return f"{counted(number)} {noun}{'' if number == 1 else 's'}"
-
-
-def _whose(source: Source) -> tuple[str, str]:
-    return source.plugin, source.where
-
-
-def _reasons(rows: Sequence[Row]) -> Iterator[str]:
-    """Yield why something is not ready, once for each plugin or component.
-
-    Components of one plugin that lack the same are one line.
-    """
-    alike = Counter((row.source, row.words, row.reason) for row in rows)
-    seen: dict[str, None] = {}
-    for row in rows:
-        if row.reason:
-            whole = row.entry is None or row.state == "disabled"
-            whose = str(row.source) if whole else f"{row.kind} {row.source.plugin}:{row.name}"
-            several = alike[row.source, row.words, row.reason]
-            if row.state == "needs extra" and several > 1:
-                whose = f"{plural(several, 'component')} of {row.source.plugin}"
-            lines = layout.wrapped(f"{row.words}  {whose}: {row.reason}", indent=2)
-            seen["\n".join(lines)] = None
-    yield from seen
-
-
-def _summed_up(rows: Sequence[Row]) -> str:
-    """Return how many components, plugins and failures there are, and the next command."""
-    components = sum(1 for row in rows if row.kind and row.state in ("ready", "needs extra"))
-    plugins = {row.source for row in rows}
-    failed = list(dict.fromkeys(row.source for row in rows if row.state == "failed"))
-    disabled = {row.source for row in rows if row.state == "disabled"}
-    text = f"{plural(components, 'component')} of {plural(len(plugins), 'plugin')}, "
-    text += f"{counted(len(failed)) if failed else 'none'} failed"
-    if disabled:
-        text += f", {counted(len(disabled))} disabled"
-    if failed:
-        named = " ".join(source.plugin for source in failed) if len(failed) < 4 else ""
-        text += f":  plausibly plugins check {named}".rstrip()
-    return text
 
 
 def source_as_data(source: Source) -> dict[str, object]:
@@ -162,23 +145,16 @@ def component_as_data(row: Row) -> dict[str, object]:
     }
 
 
-def _plugins_as_data(rows: Sequence[Row]) -> list[dict[str, object]]:
-    """Return each plugin once, with the worst that is known of it as a whole."""
-    found: dict[Source, dict[str, object]] = {}
-    for row in rows:
-        whole = row.entry is None or row.state == "disabled"
-        plugin = found.setdefault(
-            row.source,
-            {
-                **source_as_data(row.source),
-                "state": row.state if whole else "ready",
-                "stage": row.stage if whole else "",
-                "reason": row.reason if whole else "",
-                "components": 0,
-            },
-        )
-        plugin["components"] = sum(1 for r in rows if r.source == row.source and r.entry)
-    return list(found.values())
+def plugin_as_data(source: Source, rows: Sequence[Row]) -> dict[str, object]:
+    """Return a plugin with what is known of it as a whole."""
+    whole = [r for r in rows if r.source == source and (r.entry is None or r.state == "disabled")]
+    row = whole[0] if whole else None
+    return {
+        **source_as_data(source),
+        "state": "ready" if row is None else row.state,
+        "stage": "" if row is None else row.stage,
+        "reason": "" if row is None else row.reason,
+    }
 
 
 def metadata_of(source: Source) -> dict[str, str]:
@@ -197,10 +173,13 @@ def metadata_of(source: Source) -> dict[str, str]:
 def _fitting(table: Sequence[Sequence[str]]) -> list[Sequence[str]]:
     """Return a table without the columns for which a terminal is too narrow; a pipe gets all."""
     found = list(table)
-    if not results().isatty():
+    if not layout.results().isatty():
         return found
     for title in ("distribution", "module", "plugin"):
-        if max(map(len, layout.aligned(found).splitlines())) > width() and title in found[0][1:]:
+        if (
+            max(map(len, layout.aligned(found).splitlines())) > layout.columns()
+            and title in found[0][1:]
+        ):
             place = found[0].index(title)
             found = [[*row[:place], *row[place + 1 :]] for row in found]
     return found

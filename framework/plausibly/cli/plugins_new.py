@@ -39,14 +39,6 @@ _FOLDERS = frozenset({"build", "dist", "docs", "tests"})
 _SUFFIX = ".txt"
 
 
-HELP = "Write a new plugin: a distribution with a component that works, tests and types."
-EXAMPLES = """\b
-Examples:
-  plausibly plugins new thesis-pl --kind aggregator
-  plausibly plugins new pairs --kind annotation -o ~/code/pairs
-"""
-
-
 def new(
     output: Output,
     *,
@@ -56,12 +48,7 @@ def new(
     ],
     kind: Annotated[
         str | None,
-        typer.Option(
-            "--kind",
-            autocompletion=completion.kinds_of_component,
-            metavar="KIND",
-            help="annotation, reader, aggregator, score, calibrator or combiner.",
-        ),
+        completion.kind_option("annotation, reader, aggregator, score, calibrator or combiner."),
     ] = None,
     out: Annotated[
         Path | None,
@@ -69,7 +56,11 @@ def new(
     ] = None,
     dry_run: dry.DryRun = False,
 ) -> None:
-    """Declare ``plausibly plugins new``."""
+    """Write a new plugin: a distribution with a component that works, tests and types.
+
+    plausibly plugins new thesis-pl --kind aggregator
+    plausibly plugins new pairs --kind annotation -o ~/code/pairs
+    """
     from plausibly.protocols import KINDS
     from plausibly.registry import default
     from plausibly.registry.entries import an
@@ -113,58 +104,50 @@ def _next(place: Path, indent: int) -> list[str]:
 
 def check_name(name: str, kind: str, registry: Registry) -> None:
     """Raise ``plugin-name`` where a name is none, or ``plugin-name-taken`` where it is in use."""
+    from plausibly.registry.entries import normalised
+
     module = name.replace("-", "_")
     if not _NAME.fullmatch(name) or len(name) > LONGEST or keyword.iskeyword(module):
+        plain = re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-0123456789")[:LONGEST].rstrip("-")
+        if keyword.iskeyword(plain.replace("-", "_")):
+            plain = f"my-{plain}"
         raise InputError(
             "plugin-name",
             f'a plugin cannot be called "{name}"',
             expected=f"a letter, then letters, digits and single hyphens, all in lower case, "
             f"at most {LONGEST}, and no word of Python",
             got=f'"{name}"',
-            do=f"plausibly plugins new {_plain(name)} --kind {kind}",
+            do=f"plausibly plugins new {plain or 'my-plugin'} --kind {kind}",
             whose=name,
         )
-    holder = _holder(name, module, registry)
-    if holder:
+    holders = [
+        *(
+            f"the plugin {s}"
+            for s in registry.plugins()
+            if s.builtin and normalised(s.plugin) == name
+        ),
+        *(f"the {e.kind}" for e in registry.entries() if e.source.builtin and e.name == name),
+    ]
+    holders = [f"{holder} that comes with plausibly" for holder in holders]
+    if name in _OURS:
+        holders.append("plausibly itself")
+    if module in sys.stdlib_module_names:
+        holders.append(f"the module {module} of Python")
+    if name in _FOLDERS:
+        holders.append(f"the folder {name}/ of the distribution")
+    found = PathFinder.find_spec(module)
+    # A folder without code, such as one in the current folder, is no module.
+    if found is not None and found.loader is not None and found.origin is not None:
+        holders.append(f"an installed module: {found.origin}")
+    if holders:
         raise InputError(
             "plugin-name-taken",
-            f'the name "{name}" is taken by {holder}',
+            f'the name "{name}" is taken by {holders[0]}',
             expected="a name of its own for the distribution, its module and its component",
             got=f'"{name}", with the module {module}',
             do=f"another name, such as my-{name[: LONGEST - 3].rstrip('-')}",
             whose=name,
         )
-
-
-def _plain(name: str) -> str:
-    """Return what it might be called instead."""
-    plain = re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-0123456789")[:LONGEST].rstrip("-")
-    if keyword.iskeyword(plain.replace("-", "_")):
-        plain = f"my-{plain}"
-    return plain or "my-plugin"
-
-
-def _holder(name: str, module: str, registry: Registry) -> str:
-    """Return who has the name already, in words; empty where nobody has."""
-    from plausibly.registry.entries import normalised
-
-    for source in registry.plugins():
-        if source.builtin and normalised(source.plugin) == name:
-            return f"the plugin {source} that comes with plausibly"
-    for entry in registry.entries():
-        if entry.source.builtin and entry.name == name:
-            return f"the {entry.kind} that comes with plausibly"
-    if name in _OURS:
-        return "plausibly itself"
-    if module in sys.stdlib_module_names:
-        return f"the module {module} of Python"
-    if name in _FOLDERS:
-        return f"the folder {name}/ of the distribution"
-    found = PathFinder.find_spec(module)
-    # A folder without code, such as one in the current folder, is no module.
-    if found is not None and found.loader is not None and found.origin is not None:
-        return f"an installed module: {found.origin}"
-    return ""
 
 
 def write(name: str, kind: str, place: Path) -> None:
@@ -180,15 +163,12 @@ def write(name: str, kind: str, place: Path) -> None:
 
 def check_free(place: Path) -> None:
     """Raise ``output-exists`` where there is something already."""
-    if place.exists() or place.is_symlink():
-        raise InputError(
-            "output-exists",
-            f"{place} is there already, and was left as it is",
-            expected="a folder that does not exist yet",
-            got="a folder" if place.is_dir() else "a file",
-            do="-o another-folder, or another name",
-            whose=str(place),
-        )
+    dry.check_free(
+        place,
+        expected="a folder that does not exist yet",
+        got="a folder" if place.is_dir() else "a file",
+        do="-o another-folder, or another name",
+    )
 
 
 def rendered(name: str, kind: str) -> dict[str, str]:

@@ -5,17 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from plausibly.cli import chunks as chunking, dry, layout, options, terminal
+from plausibly.cli import chunks as chunking, dry, layout, options
 from plausibly.cli.output import Output
 from plausibly.config.load import Draft
 
-HELP = "Make prediction sets for new examples; their guarantee is written beside them as JSON."
-EXAMPLES = """\b
-Examples:
-  plausibly predict predictor.nc -p new.csv --alpha 0.1 -o sets.csv
-  plausibly predict predictor.nc -p new.parquet --alpha 0.1,0.05 -o sets.zarr
-  plausibly predict predictor.nc -p new.csv -e new_patients.csv -o sets.csv
-"""
 FLAGS = {
     "Files": (
         options.Flag("PREDICTOR", "output.predictor", "PREDICTOR"),
@@ -31,7 +24,12 @@ _CELL = 6
 
 
 def predict(output: Output, loaded: Draft, *, dry_run: dry.DryRun = False) -> None:
-    """Declare ``plausibly predict``."""
+    """Make prediction sets for new examples; their guarantee is written beside them as JSON.
+
+    plausibly predict predictor.nc -p new.csv --alpha 0.1 -o sets.csv
+    plausibly predict predictor.nc -p new.parquet --alpha 0.1,0.05 -o sets.zarr
+    plausibly predict predictor.nc -p new.csv -e new_patients.csv -o sets.csv
+    """
     import numpy as np
 
     from plausibly.cli import promise
@@ -66,7 +64,6 @@ def predict(output: Output, loaded: Draft, *, dry_run: dry.DryRun = False) -> No
         working=output.working,
     )
     check_renames(settings.labels, model.unknown, labels=label_names(model.predictions))
-    promise.check_views(predictor, model.predictions, whose=model.source)
     with output.working("predicting"), promise.views_as_options():
         sets = predictor.predict(model.predictions, alphas if len(alphas) > 1 else alphas[0])
     shifts = predictor.pools.calibration.claim.weights  # for which there are weights
@@ -114,7 +111,7 @@ def predict(output: Output, loaded: Draft, *, dry_run: dry.DryRun = False) -> No
         "results": [
             {
                 "alpha": float(alpha),
-                **promise.threshold_facts(predictor, threshold),
+                **threshold,
                 "mean_size": mean,
                 "empty": row[0],
                 "sizes": {size: count for size, count in enumerate(row) if count},
@@ -148,16 +145,13 @@ def predict(output: Output, loaded: Draft, *, dry_run: dry.DryRun = False) -> No
     rows: list[tuple[str, str | list[str]]] = [("left out", layout.counts(left_out))]
     rows += [("note", note), ("saved", saved)]
     rows.append(("next", layout.command_line(command, indent=10)))
-    columns = zip(alphas, map(_threshold, thresholds), counts, means, strict=True)
-    output.show("\n".join([*_table(list(columns), len(predictor.labels)), layout.fields(rows)]))
-
-
-def _threshold(values: dict[str, float]) -> str:
-    """Return a threshold in words: a number, ``.12 to .34``, or that there is none."""
-    if not values:
-        return "none (by p-value)"
-    ends = (min(values.values()), max(values.values()))
-    return " to ".join(dict.fromkeys(map(layout.number, ends)))
+    words = []
+    for value in (one["threshold"] for one in thresholds):
+        values = list(value.values()) if isinstance(value, dict) else [value]
+        ends = [] if value is None else [min(values), max(values)]
+        words.append(" to ".join(dict.fromkeys(map(layout.number, ends))) or "none (by p-value)")
+    columns = list(zip(alphas, words, counts, means, strict=True))
+    output.show("\n".join([*_table(columns, len(predictor.labels)), layout.fields(rows)]))
 
 
 def _table(rows: Sequence[tuple[str, str, list[int], float]], labels: int) -> list[str]:
@@ -169,7 +163,7 @@ def _table(rows: Sequence[tuple[str, str, list[int], float]], labels: int) -> li
         sizes = "".join(f"{cell:>{_CELL}}" for cell in cells)
         return f"{alpha:<{width}}  {threshold:>{wide}}  {sizes}{mean:>7}{empty:>7}"
 
-    room = (terminal.width() - len(line("", "", [], "", ""))) // _CELL
+    room = (layout.columns() - len(line("", "", [], "", ""))) // _CELL
     ranges = [(size, size) for size in range(1, labels + 1)]
     if labels > room:
         largest = max(len(counts) - 1 for *_, counts, _ in rows)

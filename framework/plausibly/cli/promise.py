@@ -5,26 +5,29 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-
-import xarray as xr
+from typing import Any
 
 from plausibly.calibration.alphas import AlphaLike, rounded_up
 from plausibly.calibration.vacuous import group_mass, warn_if_vacuous
 from plausibly.conformal.predictor import ConformalPredictor
-from plausibly.data.names import AUGMENTATION, name_texts, quoted, several
+from plausibly.data.names import quoted
 from plausibly.errors import IncompatibleComponents, InputError, counted, listed
 from plausibly.guarantee import BY_LABEL, NEW_LABEL, Guarantee, bounded
 
 _EXPERTS = "what experts say"
 
 
-def promise_of(predictor: ConformalPredictor, alpha: AlphaLike) -> str:
-    """Return what a predictor promises at one alpha, in words, and from which n on."""
-    promise = predictor.guarantee(alpha)
-    return promise_text(promise, needs=_needs_of(predictor, promise))
+def promise_rows(
+    predictor: ConformalPredictor, alphas: Sequence[AlphaLike], title: str, prefix: str = ""
+) -> list[tuple[str, str]]:
+    """Return what a predictor promises at each alpha, and each note on it once."""
+    promises = [predictor.guarantee(alpha) for alpha in alphas]
+    notes = dict.fromkeys(note for promise in promises for note in promise.notes)
+    rows = [(title, f"{prefix}{promise_text(promise, predictor)}") for promise in promises]
+    return [*rows, *(("note", note) for note in notes)]
 
 
-def promise_text(promise: Guarantee, *, needs: str | None = None) -> str:
+def promise_text(promise: Guarantee, predictor: ConformalPredictor | None = None) -> str:
     """Return what sets at one alpha promise, in words."""
     alpha = f"alpha {float(promise.alpha):g}"
     if promise.level is None:
@@ -41,13 +44,8 @@ def promise_text(promise: Guarantee, *, needs: str | None = None) -> str:
         parts.append("Nothing is promised of coverage.")
     if promise.level == 1 - 2 * promise.alpha:
         parts.append(f"That is 1 - 2 alpha, not 1 - alpha: {promise.why}.")
-    parts.append(_needs(promise) if needs is None else needs)
+    parts.append(_needs(promise, predictor))
     return " ".join(part for part in parts if part)
-
-
-def notes_of(promises: Sequence[Guarantee]) -> list[str]:
-    """Return what else readers of the guarantees should know, each once."""
-    return list(dict.fromkeys(note for promise in promises for note in promise.notes))
 
 
 def _said(promise: Guarantee) -> str:
@@ -72,37 +70,32 @@ def _said(promise: Guarantee) -> str:
     return f"on average {level} of {of_what} is covered{more}"
 
 
-def _needs(promise: Guarantee) -> str:
+def _needs(promise: Guarantee, predictor: ConformalPredictor | None) -> str:
+    """Return from which n on sets say something."""
     if promise.needed is None:
         return ""
-    needs = f"Needs {counted(promise.needed)} {promise.unit}, has {counted(promise.has)}"
-    least = promise.least_alpha
-    return needs + (f"; any alpha from {rounded_up(least)}." if least else ".")
-
-
-def _needs_of(predictor: ConformalPredictor, promise: Guarantee) -> str | None:
-    """Return from which n on sets say something, where groups, labels or weights decide it."""
-    calibration = predictor.pools.calibration
-    if promise.needed is None:
-        return None
-    if calibration.claim.by:
+    calibration = None if predictor is None else predictor.pools.calibration
+    needed = counted(promise.needed)
+    if calibration is not None and calibration.claim.by:
         masses = [group_mass(calibration, code) for code in range(len(calibration.groups))]
         low, high = (f"{mass:,.4g}" for mass in (min(masses), max(masses)))
-        unit = promise.unit
-        needed = counted(promise.needed)
-        asked = f"{needed} {unit} in each"
+        each = f"{needed} {promise.unit} in each"
         if calibration.claim.by == BY_LABEL:
-            asked = f"a plausibility mass of {needed} for each"
-        return f"Needs {asked}, has {low if low == high else f'{low} to {high}'}."
-    if calibration.weight is not None:
+            each = f"a plausibility mass of {needed} for each"
+        return f"Needs {each}, has {low if low == high else f'{low} to {high}'}."
+    if calibration is not None and calibration.weight is not None:
         most = float(promise.alpha / (1 - promise.alpha)) * float(calibration.weight.sum())
         return f'Where "{calibration.claim.weights}" is more than {most:.4g}, a set is every label.'
-    return None
+    least = promise.least_alpha
+    any_alpha = f"; any alpha from {rounded_up(least)}" if least else ""
+    return f"Needs {needed} {promise.unit}, has {counted(promise.has)}{any_alpha}."
 
 
-def thresholds(predictor: ConformalPredictor, alphas: Sequence[str]) -> list[dict[str, float]]:
-    """Return the smallest score in a set at each alpha, by group; empty where there is none."""
+# Any: one number, numbers by group, or None
+def thresholds(predictor: ConformalPredictor, alphas: Sequence[str]) -> list[dict[str, Any]]:
+    """Return the smallest score in a set at each alpha, as data."""
     by = predictor.pools.calibration.claim.by
+    values: list[object] = [None] * len(alphas)
     try:
         array = predictor.threshold(list(alphas))
     except IncompatibleComponents as error:
@@ -110,16 +103,12 @@ def thresholds(predictor: ConformalPredictor, alphas: Sequence[str]) -> list[dic
             raise
         for alpha in alphas:
             warn_if_vacuous(predictor.guarantee(alpha), predictor.metadata.combiner)
-        return [{} for _ in alphas]
-    cells = [str(name) for name in array[by].values] if by else [""]
-    columns = array.values.T if by else array.values[:, None]
-    return [dict(zip(cells, column.tolist(), strict=True)) for column in columns]
-
-
-def threshold_facts(predictor: ConformalPredictor, values: dict[str, float]) -> dict[str, object]:
-    """Return a threshold as data: one number, numbers by group, or None."""
-    by = predictor.pools.calibration.claim.by
-    return {"threshold": (values or None) if by else values.get(""), "threshold_by": by or None}
+    else:
+        values = array.values.T.tolist()
+        if by:
+            groups = [str(name) for name in array[by].values]
+            values = [dict(zip(groups, column, strict=True)) for column in array.values.T.tolist()]
+    return [{"threshold": value, "threshold_by": by or None} for value in values]
 
 
 def of_new(predictor: ConformalPredictor) -> tuple[str, ...]:
@@ -129,7 +118,7 @@ def of_new(predictor: ConformalPredictor) -> tuple[str, ...]:
     return tuple(dict.fromkeys(name for name in (by, calibration.claim.weights) if name))
 
 
-def asked_of_new(predictor: ConformalPredictor) -> str:
+def needed_of_new(predictor: ConformalPredictor) -> str:
     """Return in words what is read of a new example beside one row of predictions."""
     parts = []
     if coordinates := of_new(predictor):
@@ -151,24 +140,8 @@ def next_command(
     return [*words, "--alpha", alpha, "-o", out]
 
 
-def check_views(predictor: ConformalPredictor, predictions: xr.DataArray, *, whose: str) -> None:
-    """Raise ``views-unread`` where examples have several views, and the predictor reads one."""
-    if AUGMENTATION not in predictions.dims or predictor.metadata.augmentations:
-        return
-    views = name_texts(predictions[AUGMENTATION].values)
-    raise InputError(
-        "views-unread",
-        f"{whose} has several views of each example, and the predictor reads one",
-        expected="one row an example",
-        got=f"{several(len(views), 'view')} ({listed(views)})",
-        do="keep the rows of one view, chosen without looking at any result, and leave --view out",
-        whose=whose,
-        details={"views": views},
-    )
-
-
 _VIEWS = {
-    "augmentations-missing": "-p with a row for each view of an example, and --view COLUMN",
+    "augmentations-missing": '-p with a row for each view of an example, and view="COLUMN"',
     "augmentations-unread": "--calibrator augmentation, or -p with one row an example",
 }
 

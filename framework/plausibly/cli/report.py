@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
+import shlex
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from plausibly.cli import dry, options
+from plausibly.cli import dry, layout, options
 from plausibly.cli.output import Output
 from plausibly.config.load import Draft
+from plausibly.errors import InputError
 
-HELP = "Write the results to one HTML file: guarantee, coverage, weak groups, every example."
-EXAMPLES = """\b
-Examples:
-  plausibly report out -o report.html
-  plausibly report study.toml --title "Skin lesions" --set report.text=finding
-  plausibly report --predictor predictor.nc -p new.csv -a new_votes.csv \\
-    -e patients.csv --labels risk.csv --alpha 0.1,0.05
-"""
+if TYPE_CHECKING:
+    from plausibly.config.settings import Settings
+    from plausibly.report.model import ReportData
+    from plausibly.report.subject import Options, Subject
+    from plausibly.study import StudyResult
+
 FLAGS = {
     "Files": (
         options.NEW_ANNOTATIONS,
@@ -38,6 +39,13 @@ FLAGS = {
         options.Flag("--anonymous", "report.anonymous"),
     ),
 }
+OF_STUDY = frozenset(
+    {
+        *("new.examples", "labels.path", "evaluation.by", "output.report"),
+        *("report.title", "report.words", "report.text", "report.thumbnail", "report.anonymous"),
+    }
+)
+"""Keys that mean something for a study: all else is in its file."""
 
 
 def report(
@@ -53,12 +61,211 @@ def report(
     ] = None,
     dry_run: dry.DryRun = False,
 ) -> None:
-    """Declare ``plausibly report``."""
-    from plausibly.cli import report_made as made
+    r"""Write the results to one HTML file: guarantee, coverage, weak groups, every example.
 
-    made.check_source(study, loaded)
-    dry.check_output(loaded.settings.output.report, options.inputs(FLAGS, loaded))
+    plausibly report out -o report.html
+    plausibly report study.toml --title "Skin lesions" --set report.text=finding
+    plausibly report --predictor predictor.nc -p new.csv -a new_votes.csv \
+      -e patients.csv --labels risk.csv --alpha 0.1,0.05
+    """
+    from plausibly.data.names import EXAMPLE, several
+    from plausibly.extras import require
+    from plausibly.report import sources
+    from plausibly.report.write import write_subject
+
+    require("jinja2", extra="report", whose="the report")
+    _check_source(study, loaded)
+    read: Mapping[str, Path | None] = options.inputs(FLAGS, loaded)
+    settings = loaded.settings.on_new_examples()
+    out = settings.output.report
+    dry.check_output(out, read)
     if study is None:
-        made.of_predictor(output, loaded, options.inputs(FLAGS, loaded), dry_run=dry_run)
+        subject = _of_predictor(output, loaded, settings)
     else:
-        made.of_study(output, study, loaded, dry_run=dry_run)
+        examples = settings.examples.path if "new.examples" in loaded.typed else None
+        labels = settings.labels.path if "labels.path" in loaded.typed else None
+        read = {"study": study, "-e": examples, "--labels": labels}
+        by = settings.evaluation.columns if "evaluation.by" in loaded.typed else None
+        named = loaded.typed.keys() - {"output.report"}
+        command = _command([".", "-o", out.name], loaded) if named else ""
+        chosen = _options(settings, command)
+        with output.working(f"reading {study.name}"):
+            found = sources.finished(study)
+        with output.working("writing the report"):
+            subject = sources.study_subject(*found, chosen, examples=examples, labels=labels, by=by)
+    if dry_run:
+        would = f"a report on {several(subject.predictions.sizes[EXAMPLE], 'example')}"
+        dry.show(output, read=read, would=would, write=[out])
+        return
+    with output.working("writing the report"):
+        written = write_subject(subject, out)
+    data = written.data
+    output.document |= {"report": written.path, "bytes": written.size, **_facts(data)}
+    rows: list[tuple[str, str | list[str]]] = []
+    for view in data.views[: len(data.alphas)]:
+        alpha = f"alpha {data.alphas[view.alpha]}: " if len(data.alphas) > 1 else ""
+        rows.append(("verdict", f"{alpha}{view.verdict.sentence}"))
+        rows += [
+            (finding.severity, finding.sentence)
+            for finding in view.verdict.findings
+            if finding.severity in ("broken", "weak") and finding.sentence != view.verdict.sentence
+        ]
+    rows.append(("written", repr(written)))
+    rows.append(("next", layout.command_line(["open", written.path], indent=10)))
+    output.show(layout.fields(rows))
+
+
+def _check_source(study: Path | None, loaded: Draft) -> None:
+    """Raise where it is not clear what to report, or an option would change nothing."""
+    if study is None:
+        new = loaded.settings.new
+        predicted, answered = new.predictions, new.annotations or new.plausibilities
+        if not (predicted or answered or loaded.has("output.predictor")):
+            raise _unclear("what to report is not said", "neither", "plausibly report out")
+        if not (predicted and answered):
+            path = loaded.settings.output.predictor
+            do = f"plausibly report --predictor {path} -p new.csv -a new_votes.csv"
+            lacking = f"no {'-a' if predicted else '-p'}"
+            raise _unclear("a predictor alone is no report", lacking, do)
+        options.check_answers(loaded, new=True)
+        return
+    if "output.predictor" in loaded.typed:
+        raise _unclear("two things to report", "both", "leave one out")
+    for key in loaded.typed:
+        if key not in OF_STUDY:
+            flag = options.typed_as(loaded, key)
+            raise options.unfit(
+                flag,
+                "in the report of a study",
+                expected="--examples, --labels, --by, --title, --anonymous, or a key of report",
+                do=f"leave {flag} out: the study file says it",
+            )
+
+
+def _unclear(what: str, got: str, do: str) -> InputError:
+    return InputError(
+        "report-source",
+        what,
+        expected="a folder or file of a study, or --predictor with -p and -a",
+        got=got,
+        do=do,
+    )
+
+
+def _options(
+    settings: Settings, command: str, facts: Mapping[str, str] | None = None, title: str = ""
+) -> Options:
+    """Return what the report shows besides its figures."""
+    from plausibly.report import sources
+    from plausibly.report.subject import Options
+
+    part, examples = settings.report, settings.examples.path
+    return Options(
+        title=part.title or title,
+        words=sources.words_of(part.words, 'words={"example": "nodule"}'),
+        text=part.text or "",
+        thumbnail=part.thumbnail or "",
+        annotator_names=not part.anonymous,
+        folder=Path() if examples is None else examples.parent,
+        command=command,
+        facts=facts or {},
+    )
+
+
+def _of_predictor(output: Output, loaded: Draft, settings: Settings) -> Subject:
+    """Return the subject of the report of a predictor on new examples."""
+    from plausibly.conformal.load import load_predictor
+    from plausibly.evaluation import inputs
+    from plausibly.report import sources
+    from plausibly.report.subject import Reported, with_tables
+    from plausibly.study.reading import read_both
+
+    path, measure = settings.output.predictor, settings.evaluation
+    predictor = load_predictor(path)
+    model, answers, new, lam, _ = read_both(settings, predictor=predictor, working=output.working)
+    labels, examples, aggregator = settings.labels.path, settings.examples.path, answers.component
+    facts = {
+        "predictor": path.name,
+        "predictions": model.source,
+        answers.what: answers.source,
+        "examples": examples.name if examples else "",
+        "labels": labels.name if labels else "",
+        "aggregator": "" if aggregator is None else layout.component(aggregator),
+    }
+    command = _command(["--predictor", path.name, "-o", settings.output.report.name], loaded)
+    chosen = _options(settings, command, facts, sources.default_title(model.source))
+    with output.working("writing the report"):
+        reported = Reported(
+            predictions=with_tables(new, None, labels),
+            plausibilities=inputs.as_plausibilities(lam),
+            annotations=answers.table,
+            alphas=[str(alpha) for alpha in settings.alphas],
+            groups=measure.columns,
+            cluster=settings.examples.cluster,
+            true=measure.true_label,
+            ties=measure.ties,
+            seed=settings.seed,
+        )
+        return sources.subject_of_predictor(predictor, reported, chosen)
+
+
+def after_run(output: Output, result: StudyResult) -> Path:
+    """Write the report of a study that has just run, into its folder."""
+    from plausibly.extras import require
+    from plausibly.report import REPORT, sources
+    from plausibly.report.subject import Options
+    from plausibly.report.write import write_subject
+
+    require("jinja2", extra="report", whose="the report")
+    folder, chosen = result.prepared.study.output.folder, Options(annotator_names=True)
+    with output.working("writing the report"):
+        subject = sources.study_subject(result.prepared, result.compared, chosen)
+        report = write_subject(subject, folder / REPORT)
+    output.document["report"] = {"path": report.path, "bytes": report.size, **_facts(report.data)}
+    return report.path
+
+
+_SHORT = {"--annotations": "-a", "--predictions": "-p", "--examples": "-e"}
+
+
+def _command(words: Sequence[object], loaded: Draft) -> str:
+    """Return the command that gives a report again: files by their names, where they lie."""
+    parts: list[object] = ["plausibly", "report", *words]
+    for key, (source, value) in loaded.typed.items():
+        if key in ("output.report", "output.predictor"):
+            continue
+        source = _SHORT.get(source, source)
+        if value is True:
+            parts.append(source)
+        elif source == "--set":
+            parts += [source, f"{key}={value}"]
+        else:
+            is_file = key.startswith("new.") or key.endswith(".path")
+            for one in value if isinstance(value, list) else [value]:
+                parts += [source, Path(str(one)).name if is_file else one]
+    return shlex.join(map(str, parts))
+
+
+def _facts(data: ReportData) -> dict[str, object]:
+    """Return what a report says first, as data."""
+    return {
+        "title": data.title,
+        "examples": data.cases.total,
+        "shown": data.cases.shown,
+        "views": [
+            {
+                "method": data.methods[view.method].name,
+                "alpha": float(data.alphas[view.alpha]),
+                "verdict": view.verdict.sentence,
+                "findings": [
+                    {
+                        "severity": finding.severity,
+                        "name": finding.name,
+                        "sentence": finding.sentence,
+                    }
+                    for finding in view.verdict.findings
+                ],
+            }
+            for view in data.views
+        ],
+    }

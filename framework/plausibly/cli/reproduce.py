@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import enum
-from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -15,20 +13,8 @@ from plausibly.config.load import Draft
 from plausibly.errors import InputError
 
 if TYPE_CHECKING:
-    from plausibly.paper.run import Entry, Reproduced
+    from plausibly.paper.run import Reproduced
 
-HELP = (
-    "Make figures of the paper again: for each a picture, its numbers as CSV, and whether the "
-    "paper's claim held. Offline; needs the extra demo."
-)
-EXAMPLES = """\b
-Examples:
-  plausibly reproduce --list
-  plausibly reproduce voted-undercovers monte-carlo
-  plausibly reproduce all --out figures --splits 20
-  plausibly reproduce procedures -a votes.csv -p probabilities.csv --alpha 0.1
-  plausibly reproduce all --derm uncertain_ground_truth/data
-"""
 
 FLAGS = {
     "Data of your own": (
@@ -42,13 +28,6 @@ FLAGS = {
     )
 }
 CONFIG = False  # data of a settings file are not those of the paper
-
-
-class Form(enum.StrEnum):
-    """How pictures are written."""
-
-    png = "png"
-    svg = "svg"
 
 
 def reproduce(
@@ -68,7 +47,7 @@ def reproduce(
     splits: Annotated[
         int, typer.Option("--splits", min=1, help="Random splits, or repetitions.")
     ] = 100,
-    form: Annotated[Form, typer.Option("--form", help="Of the pictures.")] = Form.png,
+    form: Annotated[Literal["png", "svg"], typer.Option("--form", help="Of the pictures.")] = "png",
     alpha: Annotated[
         str | None,
         typer.Option(
@@ -88,9 +67,36 @@ def reproduce(
     seed: Annotated[int, typer.Option("--seed", metavar="N", help="Random seed.")] = 1,
     dry_run: dry.DryRun = False,
 ) -> None:
-    """Declare ``plausibly reproduce``."""
+    """Make figures of the paper again: for each a picture, its numbers as CSV, and whether the
+    paper's claim held. Offline; needs the extra demo.
+
+    plausibly reproduce --list
+    plausibly reproduce voted-undercovers monte-carlo
+    plausibly reproduce all --out figures --splits 20
+    plausibly reproduce procedures -a votes.csv -p probabilities.csv --alpha 0.1
+    plausibly reproduce all --derm uncertain_ground_truth/data
+    """
+    from plausibly.data.names import several
+    from plausibly.data.plausibilities import is_sparse, unpack
+    from plausibly.paper import page
+    from plausibly.paper.run import CLAIMS, ENTRIES, check_asked, reproduce as reproduced
+    from plausibly.study.reading import read_both
+
     if list_:
-        _list(output)
+        output.document["figures"] = [
+            {
+                "name": entry.name,
+                "paper": entry.paper,
+                "shows": entry.shows,
+                "own_data": entry.own,
+                "needs_derm": entry.derm,
+            }
+            for entry in ENTRIES
+        ]
+        table = [("figure", "section", "shows"), *((e.name, e.paper, e.shows) for e in ENTRIES)]
+        with_data = ", ".join(entry.name for entry in ENTRIES if entry.own)
+        output.show(layout.aligned(table))
+        output.show("\n" + layout.fields([("own data", f"with -p and -a: {with_data}")]))
         return
     if not figures:
         raise InputError(
@@ -99,32 +105,48 @@ def reproduce(
             expected="a figure, or all",
             do="plausibly reproduce --list shows them; plausibly reproduce all makes them",
         )
-    own = loaded if loaded.settings.predictions.path is not None else None
+    own = loaded.settings.predictions.path is not None
     flags = [source for source, _ in loaded.typed.values()]
-    if own is not None:
-        options.check_answers(own)
+    data: dict[str, Any] = {}  # Any: each argument has its own type
+    if own:
+        options.check_answers(loaded)
+        _, answers, predictions, lam, _ = read_both(loaded.settings, working=output.working)
+        data = {
+            "predictions": predictions,
+            "plausibilities": unpack(lam) if is_sparse(lam) else lam,
+            "group": loaded.settings.examples.cluster,
+            "name": answers.source,
+        }
     elif flags:
-        raise InputError(
-            "option-unfit",
-            f"{flags[0]} has no meaning without predictions of yours",
+        raise options.unfit(
+            flags[0],
+            "without predictions of yours",
             expected="predictions (-p), and annotations (-a) or plausibilities",
             got=", ".join(flags),
             do="-p probabilities.csv, or leave it out",
-            whose=flags[0],
         )
-    shown: dict[str, object] = {
+    shown: dict[str, Any] = {  # Any: as above
         "splits": splits,
-        "form": form.value,
+        "form": form,
         "alpha": alpha,
         "derm": derm,
         "simulate": simulate,
     }
     if dry_run:
-        _dry(output, figures, out, own, shown)
+        entries = check_asked(figures, own=own, **shown)
+        page.new_page(1, 1)  # what is missing is said
+        files = [f"{entry.name}.{end}" for entry in entries for end in (form, "csv")]
+        output.document["figures"] = [{"name": e.name, "shows": e.shows} for e in entries]
+        dry.show(
+            output,
+            read={**options.inputs(FLAGS, loaded), "--derm": derm},
+            rows=[("figures", ", ".join(entry.name for entry in entries))],
+            would=f"make {several(len(entries), 'figure')}, over {splits} splits each",
+            memory=dry.memory_of(*data.values()) if own else None,
+            write=[out / name for name in [*dict.fromkeys(files), CLAIMS]],
+            into=out,
+        )
         return
-
-    from plausibly.paper.run import reproduce as reproduced
-
     made: list[dict[str, object]] = []
 
     def show(one: Reproduced) -> None:
@@ -144,10 +166,8 @@ def reproduce(
             }
         )
 
-    data = {} if own is None else _data(output, own)
-    call: Callable[..., list[Reproduced]] = reproduced  # options are checked by name
     with output.working("making figures") as tick:
-        call(
+        reproduced(
             figures,
             out,
             told=show,
@@ -161,68 +181,3 @@ def reproduce(
     rows = [("held", f"{held} of {len(made)} claims")]
     rows.append(("written", f"{out}/: a picture and a CSV each, and claims.txt"))
     output.show("\n" + layout.fields(rows))
-
-
-def _data(output: Output, loaded: Draft) -> dict[str, object]:
-    """Return data of the user as arguments of `plausibly.reproduce`."""
-    from plausibly.data.plausibilities import is_sparse, unpack
-    from plausibly.study.reading import read_both
-
-    _, answers, predictions, lam, _ = read_both(loaded.settings, working=output.working)
-    return {
-        "predictions": predictions,
-        "plausibilities": unpack(lam) if is_sparse(lam) else lam,
-        "group": loaded.settings.examples.cluster,
-        "name": answers.source,
-    }
-
-
-def _list(output: Output) -> None:
-    from plausibly.paper.run import ENTRIES
-
-    output.document["figures"] = [
-        {
-            "name": entry.name,
-            "paper": entry.paper,
-            "shows": entry.shows,
-            "own_data": entry.own,
-            "needs_derm": entry.derm,
-        }
-        for entry in ENTRIES
-    ]
-    rows = [("figure", "section", "shows"), *((e.name, e.paper, e.shows) for e in ENTRIES)]
-    own = [entry.name for entry in ENTRIES if entry.own]
-    output.show(layout.aligned(rows))
-    output.show("\n" + layout.fields([("own data", f"with -p and -a: {', '.join(own)}")]))
-
-
-def _dry(
-    output: Output,
-    figures: Sequence[str],
-    out: Path,
-    own: Draft | None,
-    arguments: dict[str, object],
-) -> None:
-    from plausibly.data.names import several
-    from plausibly.paper import page
-    from plausibly.paper.run import CLAIMS, check_asked
-
-    data = {} if own is None else _data(output, own)
-    check: Callable[..., list[Entry]] = check_asked  # options are checked by name
-    entries = check(figures, own=own is not None, **arguments)
-    page.new_page(1, 1)  # what is missing is said
-    files = [f"{entry.name}.{end}" for entry in entries for end in (arguments["form"], "csv")]
-    output.document["figures"] = [{"name": e.name, "shows": e.shows} for e in entries]
-    derm = arguments["derm"]
-    dry.show(
-        output,
-        read={
-            **({} if own is None else options.inputs(FLAGS, own)),
-            "--derm": derm if isinstance(derm, Path) else None,
-        },
-        rows=[("figures", ", ".join(entry.name for entry in entries))],
-        would=f"make {several(len(entries), 'figure')}, over {arguments['splits']} splits each",
-        memory=dry.memory_of(*data.values()) if data else None,
-        write=[out / name for name in [*dict.fromkeys(files), CLAIMS]],
-        into=out,
-    )

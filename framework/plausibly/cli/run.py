@@ -11,18 +11,12 @@ import typer
 from plausibly.cli import dry, layout, options
 from plausibly.cli.output import Interrupted, Output
 from plausibly.config.load import NAME, Draft, load
-from plausibly.errors import InputError, counted
+from plausibly.errors import InputError, MissingExtra, counted, warn
 
 if TYPE_CHECKING:
     from plausibly.evaluation.checkpoint import Checkpoint
     from plausibly.study import Prepared, StudyResult
 
-HELP = "Run a study: calibrations compared on random splits, their sets, and a predictor."
-EXAMPLES = """\b
-Examples:
-  plausibly run study.toml
-  plausibly run study.toml -o elsewhere --processes 4
-"""
 
 FLAGS = {"Files": (options.out("output.folder", "FOLDER"),)}
 CONFIG = False  # the study is the settings file
@@ -55,25 +49,57 @@ def run(
     no_report: Annotated[bool, typer.Option("--no-report", help="Leave report.html out.")] = False,
     dry_run: dry.DryRun = False,
 ) -> None:
-    """Declare ``plausibly run``."""
+    """Run a study: calibrations compared on random splits, their sets, and a predictor.
+
+    plausibly run study.toml
+    plausibly run study.toml -o elsewhere --processes 4
+    """
     from plausibly.cli import study_words as words
+    from plausibly.cli.report import after_run
+    from plausibly.data.names import several
     from plausibly.evaluation.checkpoint import Checkpoint
     from plausibly.evaluation.study import Study as Compared
+    from plausibly.report import REPORT, can_report
     from plausibly.study import prepare, write_study
     from plausibly.study.prepare import settings_file
+    from plausibly.study.run import targets_of
 
-    output.flags = None  # hints are keys of the study file
+    output.flags = ()  # hints are keys of the study file
     path = study or Path(NAME)
     with output.working(f"reading {path.name}"):
         ready = prepare(load(settings_file(path, "study"), loaded.typed))
-    if dry_run:
-        _dry(output, ready, path, processes=processes, fresh=fresh, reported=not no_report)
-        return
-    checkpoint = Checkpoint(folder=ready.study.output.folder / UNFINISHED, patience=PATIENCE)
-    if fresh:
-        checkpoint.discard()
+    settings, folder = ready.study, ready.study.output.folder
+    checkpoint = Checkpoint(folder=folder / UNFINISHED, patience=PATIENCE)
     output.document |= words.before(ready)
     rows = [*words.blocks(ready), ("study", words.design(ready))]
+    if dry_run:
+        splits, (what, answers) = settings.splits, settings.answers
+        kept = ""
+        if finished := checkpoint.finished(splits.count):
+            discarded = " would be discarded" if fresh else ""
+            kept = f" ({counted(finished)} kept from an interrupted run{discarded})"
+        times = len(splits.sizes or (0,)) * len(splits.draws or (0,))
+        times *= len(settings.methods) * splits.count
+        reported = not no_report and can_report()
+        dry.show(
+            output,
+            read={
+                "STUDY": path,
+                what: answers,
+                "predictions": settings.predictions.path,
+                "examples": settings.examples.path,
+                "labels": settings.labels.path,
+            },
+            rows=[*rows],
+            would=f"calibrate and measure {several(times, 'time')}: "
+            f"{several(splits.count, 'split')}{kept} of {several(len(settings.methods), 'method')}",
+            memory=processes * dry.memory_of(ready.predictions, ready.plausibilities),
+            write=[*([folder / REPORT] if reported else []), *targets_of(ready)],
+            into=folder,
+        )
+        return
+    if fresh:
+        checkpoint.discard()
     output.show(layout.fields(rows))
     result = _finished(output, ready, checkpoint, processes, max(len(title) for title, _ in rows))
     with output.working("writing"):
@@ -81,76 +107,26 @@ def run(
     checkpoint.discard()
     output.document |= words.after(result, written)
     output.show("\n".join(["", *Compared(result.compared).lines(), ""]))
-    report, instead = (None, "") if no_report else _reported(output, result)
+    report, instead = None, ""
+    if not no_report:
+        output.document["report"] = None
+        try:
+            report = after_run(output, result)
+        except MissingExtra as missing:
+            instead = missing.do
+        except InputError as error:
+            # The study is done and written: what is wrong with its report alone undoes none of it.
+            warn(
+                "report-none",
+                f"the study has no report: {error.what}",
+                expected=error.expected,
+                got=error.got,
+                do=error.do,
+                whose=error.whose,
+                details={"error": error.name},
+            )
     output.document["written"] = [*([] if report is None else [report]), *written]
     output.show(layout.fields(words.outcome(result, written, report=report, instead=instead)))
-
-
-def _reported(output: Output, result: StudyResult) -> tuple[Path | None, str]:
-    """Return where the report of a study was written, or what would write one."""
-    from plausibly.cli.report_made import after_run
-    from plausibly.errors import MissingExtra, warn
-
-    output.document["report"] = None
-    try:
-        return after_run(output, result), ""
-    except MissingExtra as missing:
-        return None, missing.do
-    except InputError as error:
-        # The study is done and written: what is wrong with its report alone undoes none of it.
-        warn(
-            "report-none",
-            f"the study has no report: {error.what}",
-            expected=error.expected,
-            got=error.got,
-            do=error.do,
-            whose=error.whose,
-            details={"error": error.name},
-        )
-        return None, ""
-
-
-def _dry(
-    output: Output,
-    ready: Prepared,
-    path: Path,
-    *,
-    processes: int,
-    fresh: bool,
-    reported: bool,
-) -> None:
-    from plausibly.cli import study_words as words
-    from plausibly.data.names import several
-    from plausibly.evaluation.checkpoint import Checkpoint
-    from plausibly.report import REPORT, can_report
-    from plausibly.study.run import targets_of
-
-    study, splits = ready.study, ready.study.splits
-    folder = study.output.folder
-    count = splits.count
-    finished = Checkpoint(folder=folder / UNFINISHED).finished(count)
-    kept = f" ({counted(finished)} kept from an interrupted run)" if finished else ""
-    if fresh and finished:
-        kept = f" ({counted(finished)} kept from an interrupted run would be discarded)"
-    cells = len(study.methods) * count * len(splits.sizes or (0,)) * len(splits.draws or (0,))
-    output.document |= words.before(ready)
-    what, answers = study.answers
-    dry.show(
-        output,
-        read={
-            "STUDY": path,
-            what: answers,
-            "predictions": study.predictions.path,
-            "examples": study.examples.path,
-            "labels": study.labels.path,
-        },
-        rows=[*words.blocks(ready), ("study", words.design(ready))],
-        would=f"calibrate and measure {several(cells, 'time')}: "
-        f"{several(count, 'split')}{kept} of {several(len(study.methods), 'method')}",
-        memory=processes * dry.memory_of(ready.predictions, ready.plausibilities),
-        write=[*([folder / REPORT] if reported and can_report() else []), *targets_of(ready)],
-        into=folder,
-    )
 
 
 def _finished(

@@ -10,20 +10,6 @@ from plausibly.cli import completion, dry, layout, options
 from plausibly.cli.output import Output
 from plausibly.config.load import Draft, component_value
 
-HELP = """Judge the same prediction sets by the plausibilities of several aggregators.
-
-Each also calibrates sets of its own; everything is measured on random splits.
-"""
-EXAMPLES = """\b
-Examples:
-  plausibly sensitivity -a votes.csv -p probabilities.csv \\
-    --aggregator label-frequency --aggregator dawid-skene
-  plausibly sensitivity -a rankings.json --labels labels.txt -p probabilities.csv \\
-    --aggregator inverse-rank --aggregator plackett-luce \\
-    --aggregator '{name = "dirichlet", temperature = 3.0}'
-"""
-
-
 FLAGS = {
     "Files": (
         options.ANNOTATIONS.needed(),
@@ -66,7 +52,16 @@ def sensitivity(
     ] = None,
     dry_run: dry.DryRun = False,
 ) -> None:
-    """Declare ``plausibly sensitivity``."""
+    r"""Judge the same prediction sets by the plausibilities of several aggregators.
+
+    Each also calibrates sets of its own; everything is measured on random splits.
+
+    plausibly sensitivity -a votes.csv -p probabilities.csv \
+      --aggregator label-frequency --aggregator dawid-skene
+    plausibly sensitivity -a rankings.json --labels labels.txt -p probabilities.csv \
+      --aggregator inverse-rank --aggregator plackett-luce \
+      --aggregator '{name = "dirichlet", temperature = 3.0}'
+    """
     from plausibly.evaluation.sensitivity import (
         read_aggregators,
         sensitivity as measured,
@@ -119,15 +114,11 @@ def sensitivity(
         ("predictions", f"{model.source}: {shape_text(model.predictions)}"),
     ]
     if dry_run:
-        several = len(components)
-        dry.show(
-            output,
-            read=files,
-            rows=rows,
-            would=f"calibrate {splits * several:,} times: {splits:,} splits by "
-            f"{several} aggregators (one split was tried)",
-            memory=dry.memory_of(model.predictions, *[model.predictions] * several),
-        )
+        many = len(components)
+        times = f"{splits:,} splits by {many} aggregators (one split was tried)"
+        would = f"calibrate {splits * many:,} times: {times}"
+        memory = dry.memory_of(model.predictions, *[model.predictions] * many)
+        dry.show(output, read=files, rows=rows, would=would, memory=memory)
         return
     output.document |= found.to_json()
     output.show(f"{layout.fields(rows)}\n\n" + "\n".join(found.lines()))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from plausibly.cli.terminal import tolerate
+from plausibly.cli.layout import tolerate
 
 _PLAIN = frozenset({"--installed", "--json", "--quiet", "--debug"})
 

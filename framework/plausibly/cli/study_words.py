@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
-from decimal import Decimal
+from collections.abc import Sequence
 from fractions import Fraction
 from itertools import product
 from pathlib import Path
@@ -13,7 +12,7 @@ import attrs
 import xarray as xr
 
 from plausibly.cli import layout
-from plausibly.cli.promise import asked_of_new, next_command, notes_of, promise_of
+from plausibly.cli.promise import needed_of_new, next_command, promise_rows
 from plausibly.config.resolved import component_table
 from plausibly.data import names
 from plausibly.data.names import several
@@ -82,21 +81,12 @@ def before(ready: Prepared) -> dict[str, object]:
     if ready.annotations is not None and path is not None:
         facts = annotation_facts(ready.annotations, path)
     return {
-        "study": as_data(ready.tables()),
+        "study": ready.tables(),
         what: facts,
         "predictions": model_facts(model, study.predictions.path),
         "left_out": dict(ready.left_out),
         "assumptions": assumptions(model, study.examples.cluster),
     }
-
-
-def as_data(value: object) -> object:
-    """Return plain data as JSON holds it: decimals as numbers."""
-    if isinstance(value, Mapping):
-        return {key: as_data(item) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [as_data(item) for item in value]
-    return float(value) if isinstance(value, Decimal) else value
 
 
 def outcome(
@@ -109,26 +99,20 @@ def outcome(
     """Return what is promised, where it is weak, what was written, and how to go on."""
     study, first = result.prepared.study, result.first
     rows: list[tuple[str, str | list[str]]] = [
-        ("guaranteed", f"{first}, {promise_of(result.predictor, alpha)}") for alpha in study.alphas
+        *promise_rows(result.predictor, study.alphas, "guaranteed", f"{first}, ")
     ]
-    promises = [result.predictor.guarantee(alpha) for alpha in study.alphas]
-    rows += [("note", note) for note in notes_of(promises)]
     if result.groups:
         rows.append(("weakest group", _weakest(result)))
     folder = study.output.folder
     n_test = result.sets.sizes[names.EXAMPLE]
     files = [*([] if report is None else [report]), *written]
-    rows.append(("written", f"{folder}/: {' '.join(path.name for path in files)}"))
     sets = next(path for path in written if path.suffix == ".csv")
     predictor = next(path for path in written if path.name.startswith("predictor"))
-    rows.append(
-        (
-            "",
-            f"{sets.name}: {first}, for the {several(n_test, 'test example')} of split 0; "
-            f"{predictor.name}: {first}, on all {several(result.predictor.n, 'example')}",
-        )
-    )
-    rows.append(("asks for", asked_of_new(result.predictor)))
+    of_sets = f"for the {several(n_test, 'test example')} of split 0"
+    of_predictor = f"on all {several(result.predictor.n, 'example')}"
+    what = f"{sets.name}: {first}, {of_sets}; {predictor.name}: {first}, {of_predictor}"
+    rows.append(("written", f"{folder}/: {' '.join(path.name for path in files)}"))
+    rows += [("", what), ("asks for", needed_of_new(result.predictor))]
     command = next_command(result.predictor, predictor, study.alphas[0], "new_sets.csv")
     title = "next" if report is None else "predict"
     rows.append((title, layout.command_line(command, indent=16)))
@@ -190,11 +174,9 @@ def _method(one: xr.Dataset) -> dict[str, object]:
             "vacuous_splits": int(here["vacuous"].sum()),
             "guaranteed": here["guaranteed_level"].item(),
         }
-        for measure in ("aggregated_coverage", "voted_coverage", "true_coverage"):
-            figures[measure] = here[measure].mean().item() if measure in here else None
-        if BY_GROUP in here:
-            figures[BY_GROUP] = here[BY_GROUP].mean().item()
-        for measure in ("set_size", "share_empty"):
-            figures[measure] = here[measure].mean().item()
+        coverages = ("aggregated_coverage", "voted_coverage", "true_coverage")
+        for measure in (*coverages, BY_GROUP, "set_size", "share_empty"):
+            if measure in here or measure in coverages:
+                figures[measure] = here[measure].mean().item() if measure in here else None
         results.append(figures)
     return {"name": name, **json.loads(one.attrs["methods"])[name], "results": results}

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 import tomllib
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from decimal import Decimal
-from functools import reduce
+from functools import cached_property, reduce
 from pathlib import Path as FilePath
 from typing import Any
 
@@ -17,19 +17,11 @@ import tomli_w
 from plausibly.errors import SLASHES, InputError, counted
 from plausibly.registry.mistakes import joined
 
-_BLANK = re.compile(r"[ \t]*")
-_GAP = re.compile(r"(?:[ \t\r\n]|#[^\n]*)*")
-_KEY = re.compile(r"""[A-Za-z0-9_-]+|"(?:\\.|[^"\\\n])*"|'[^'\n]*'""")
-_TEXT = re.compile(
-    r'''"""(?:\\.|[^\\])*?"{3,5}|\'\'\'.*?'{3,5}|"(?:\\.|[^"\\\n])*"|'[^'\n]*\'''', re.DOTALL
-)
-_PLAIN = re.compile(r"[^,\]}#\n\r]+")
+_QUOTED = re.compile(r"\"(?:\\.|[^\"\\])*\"|'[^']*'|#.*")
+_WHERE = re.compile(r" \(at (?:line (?P<line>\d+), column \d+|end of document)\)$")
+_BACKSLASH = re.compile(r'"[^"]*\\[^"]*"')
 
 Path = tuple[str | int, ...]
-
-
-class _Lost(Exception):
-    """The scanner met something that it does not know."""
 
 
 def path_text(parts: Sequence[str | int]) -> str:
@@ -37,143 +29,54 @@ def path_text(parts: Sequence[str | int]) -> str:
     return reduce(lambda inner, part: joined(part, inner), reversed(parts), "")
 
 
+def paths_of(value: object, above: Path = ()) -> Iterator[Path]:
+    """Yield the path of plain data and of everything in it."""
+    yield above
+    if isinstance(value, Mapping):
+        for key, item in value.items():
+            yield from paths_of(item, (*above, str(key)))
+    elif isinstance(value, list | tuple):
+        for number, item in enumerate(value):
+            yield from paths_of(item, (*above, number))
+
+
 def lines_of(text: str) -> dict[str, int]:
-    """Return the line, from 1, of every key, table and item of a list, by its path."""
-    scanner = _Scanner(text)
-    with suppress(_Lost):
-        scanner.document()
-    found: dict[str, set[int]] = {}
-    for path, line in scanner.lines.items():
-        found.setdefault(path_text(path), set()).add(line)
-    return {path: lines.pop() for path, lines in found.items() if len(lines) == 1}
+    """Return the line, from 1, of every key, table and item of a list, by its path.
 
-
-class _Scanner:
-    def __init__(self, text: str) -> None:
-        self.lines: dict[Path, int] = {}
-        self._text = text
-        self._at = 0
-        self._lists: dict[Path, int] = {}  # last index of each array of tables
-
-    def document(self) -> None:
-        table: Path = ()
-        self._skip(_GAP)
-        while self._at < len(self._text):
-            if self._next("[["):
-                table = self._header(several=True)
-            elif self._next("["):
-                table = self._header(several=False)
-            else:
-                self._pair(table)
-            self._skip(_GAP)
-
-    def _header(self, *, several: bool) -> Path:
-        line = self._line()
-        self._skip(_BLANK)
-        parts = self._key()
-        self._need("]]" if several else "]")
-        # A table below an array of tables belongs to the last one of it.
-        path: Path = ()
-        for part in parts[:-1]:
-            path = self._inside((*path, part))
-        path = (*path, parts[-1])
-        if several:
-            self.lines.setdefault(path, line)
-            self._lists[path] = self._lists.get(path, -1) + 1
-        path = self._inside(path)
-        self.lines.setdefault(path, line)
-        return path
-
-    def _inside(self, path: Path) -> Path:
-        return (*path, self._lists[path]) if path in self._lists else path
-
-    def _pair(self, table: Path) -> None:
-        line = self._line()
-        path = table
-        for part in self._key():
-            path = (*path, part)
-            self.lines.setdefault(path, line)
-        self._need("=")
-        self._skip(_BLANK)
-        self._value(path)
-
-    def _value(self, path: Path) -> None:
-        if self._next("["):
-            number = 0
-            self._skip(_GAP)
-            while not self._next("]"):
-                self.lines[*path, number] = self._line()
-                self._value((*path, number))
-                self._comma("]")
-                number += 1
-        elif self._next("{"):
-            self._skip(_GAP)
-            while not self._next("}"):
-                self._pair(path)
-                self._comma("}")
-        elif self._text[self._at : self._at + 1] in ('"', "'"):
-            self._take(_TEXT)
-        else:
-            self._take(_PLAIN)
-
-    def _comma(self, end: str) -> None:
-        self._skip(_GAP)
-        if self._next(","):
-            self._skip(_GAP)
-        elif not self._text.startswith(end, self._at):
-            raise _Lost
-
-    def _key(self) -> list[str]:
-        parts = []
-        while True:
-            written = self._take(_KEY)
-            parts.append(written if written[0] not in "\"'" else _unquoted(written))
-            self._skip(_BLANK)
-            if not self._next("."):
-                return parts
-            self._skip(_BLANK)
-
-    def _skip(self, pattern: re.Pattern[str]) -> None:
-        found = pattern.match(self._text, self._at)
-        self._at = found.end() if found else self._at
-
-    def _take(self, pattern: re.Pattern[str]) -> str:
-        found = pattern.match(self._text, self._at)
-        if not found:
-            raise _Lost
-        self._at = found.end()
-        return found.group()
-
-    def _next(self, mark: str) -> bool:
-        found = self._text.startswith(mark, self._at)
-        self._at += len(mark) * found
-        return found
-
-    def _need(self, mark: str) -> None:
-        if not self._next(mark):
-            raise _Lost
-
-    def _line(self) -> int:
-        return self._text.count("\n", 0, self._at) + 1
-
-
-def _unquoted(written: str) -> str:
-    (key,) = tomllib.loads(f"{written} = 0")
-    return key
-
-
-_WHERE = re.compile(r" \(at (?:line (?P<line>\d+), column \d+|end of document)\)$")
-_BACKSLASH = re.compile(r'"[^"]*\\[^"]*"')
+    The text up to a line is TOML once its open brackets are closed, unless a string goes on. A
+    path that it has, and the text before has not, begins after that text.
+    """
+    rows = text.split("\n")
+    lines: dict[Path, int] = {}
+    start, closing = 1, ""
+    for number, row in enumerate(rows, 1):
+        for mark in re.findall(r"[]\[{}]", _QUOTED.sub("", row)):
+            closing = {"[": "]", "{": "}"}[mark] + closing if mark in "[{" else closing[1:]
+        try:
+            tables = tomllib.loads("\n".join([*rows[:number], closing]))
+        except tomllib.TOMLDecodeError:
+            continue
+        for path in paths_of(tables):
+            lines.setdefault(path, start)
+        start = number + 1
+    lines.pop((), None)
+    alike = Counter(map(path_text, lines))
+    return {name: line for path, line in lines.items() if alike[name := path_text(path)] == 1}
 
 
 @attrs.frozen(kw_only=True)
 class Document:
-    """The tables of a settings file, with the line of each key."""
+    """The tables of a settings file, and its text."""
 
     name: str
     tables: Mapping[str, object]
     path: FilePath | None = None
-    lines: Mapping[str, int] = attrs.field(factory=dict)
+    text: str = ""
+
+    @cached_property
+    def lines(self) -> dict[str, int]:
+        """The line of each key, table and item of a list, by its path."""
+        return lines_of(self.text)
 
 
 def parse(text: str, name: str, path: FilePath | None = None) -> Document:
@@ -199,7 +102,7 @@ def parse(text: str, name: str, path: FilePath | None = None) -> Document:
             whose=name,
             details={"line": number},
         ) from None
-    return Document(name=name, tables=tables, path=path, lines=lines_of(text))
+    return Document(name=name, tables=tables, path=path, text=text)
 
 
 Note = Callable[[str], str]

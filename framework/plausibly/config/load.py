@@ -31,7 +31,7 @@ from plausibly.errors import InputError, counted, render, visible
 from plausibly.protocols import KINDS, Kind
 from plausibly.registry.listing import helps
 from plausibly.registry.mistakes import Mistake, Mistakes, said, unknown_key, written
-from plausibly.registry.parameters import Parameter, Strict, below, parameters_of
+from plausibly.registry.parameters import Parameter, Strict, below, is_union, parameters_of
 
 _WITH_PATH = ("annotations", "plausibilities", "predictions", "examples", "labels")
 _NO_METHOD = "is required: one [[methods]] or more; an empty one is the default"
@@ -193,17 +193,13 @@ def made_name(table: Mapping[str, object]) -> str:
 def _as_written(like: object) -> str:
     if isinstance(like, Mapping):
         given = [
-            f"{key}={_as_written(value) if _is_component(value) else value}"
-            for key, value in like.items()
+            f"{key}={_as_written(item) if isinstance(item, Mapping) and 'name' in item else item}"
+            for key, item in like.items()
             if key != "name"
         ]
         name = str(like.get("name", ""))
         return f"{name}({', '.join(given)})" if given else name
     return like if isinstance(like, str) else type(like).__name__
-
-
-def _is_component(value: object) -> bool:
-    return isinstance(value, Mapping) and "name" in value
 
 
 def study_mistakes(draft: Draft) -> list[Mistake]:
@@ -238,7 +234,7 @@ class Key:
     @property
     def arms(self) -> tuple[object, ...]:
         """The types that a value may have."""
-        arms = typing.get_args(self.type) if _is_union(self.type) else (self.type,)
+        arms = typing.get_args(self.type) if is_union(self.type) else (self.type,)
         return tuple(arm for arm in arms if arm is not types.NoneType)
 
     @property
@@ -255,10 +251,6 @@ class Key:
     def pairs(self) -> bool:
         """Whether the key takes a table of texts."""
         return any(typing.get_origin(arm) is Mapping for arm in self.arms)
-
-
-def _is_union(wanted: object) -> bool:
-    return typing.get_origin(wanted) in (typing.Union, types.UnionType)
 
 
 def key(path: str) -> Key:
@@ -286,23 +278,7 @@ def load(
     flags: Mapping[str, tuple[str, object]] | None = None,
     sets: Sequence[str] = (),
 ) -> Draft:
-    """Return the settings of a file, of flags and of ``--set KEY=VALUE``, merged into one table.
-
-    Parameters
-    ----------
-    document
-        What the settings file says, where there is one.
-    flags
-        By key: the flag, and its value, or the text or texts that were typed.
-    sets
-        Texts such as ``predictions.scale=logit``; a value is TOML, else text.
-
-    Raises
-    ------
-    InputError
-        ``option-malformed``, where a value cannot be read; ``option-unfit``, where a key is set
-        twice.
-    """
+    """Return the settings of a file, of flags by key and of ``--set KEY=VALUE`` as one table."""
     document = document or Document(name="the options", tables={})
     typed: dict[str, tuple[str, object]] = dict(flags or {})
     for text in sets:
@@ -323,7 +299,8 @@ def load(
     tables = copy.deepcopy(dict(document.tables))
     _one_of(tables, typed)
     if any(path.startswith("method.") for path in typed):
-        tables.setdefault("method", _first_method(tables))
+        first = next(iter(cast("list[object]", tables.get("methods") or [])), None)
+        tables.setdefault("method", copy.deepcopy(first) if isinstance(first, dict) else {})
     away = document.path is not None and document.path.parent != Path()
     for path, (source, given) in typed.items():
         put(tables, path, typed_value(path, given, source, absolute=away))
@@ -338,12 +315,6 @@ def _one_of(tables: dict[str, object], typed: Mapping[str, object]) -> None:
         table = tables.get(name)
         if one in typed and isinstance(table, dict):
             table.pop(last, None)
-
-
-def _first_method(tables: Mapping[str, object]) -> dict[str, object]:
-    methods = tables.get("methods")
-    first = methods[0] if isinstance(methods, list) and methods else {}
-    return copy.deepcopy(first) if isinstance(first, dict) else {}
 
 
 def put(tables: dict[str, object], path: str, value: object) -> None:
@@ -567,19 +538,18 @@ class SettingsError(InputError):
         those = list(mistakes)
         first, count = those[0], len(those)
         mistake = first.mistake
-        where = whose if first.line is None else f"{whose} line {counted(first.line)}"
-        at = first.flag and first.where
-        parts = mistake.expected and mistake.got
-        more = f"(mistake 1 of {counted(count)}, all are listed)" if count > 1 else ""
-        what = at or f"{where}: {mistake.path}"
-        if not parts:
-            what = f"{at}: {mistake.text}" if at else f"{where}: {mistake}"
-        got = mistake.got if parts else ""
+        line = "" if first.line is None else f" line {counted(first.line)}"
+        where = first.where if first.flag else f"{whose}{line}: {mistake.path}"
+        more = f" (mistake 1 of {counted(count)}, all are listed)" if count > 1 else ""
+        what, expected, got = where, mistake.expected, f"{mistake.got}{more}"
+        if not (mistake.expected and mistake.got):
+            separator = ": " if first.flag or mistake.path else ""
+            what, expected, got = f"{where}{separator}{mistake.text}{more}", "", ""
         return cls(
             "config-key",
-            what if parts or not more else f"{what} {more}",
-            expected=mistake.expected if parts else "",
-            got=f"{got} {more}".strip() if parts else "",
+            what,
+            expected=expected,
+            got=got,
             do=first.do,
             whose=whose,
             details={"file": whose, "mistakes": [one.fields() for one in those]},

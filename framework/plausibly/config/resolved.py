@@ -2,25 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 import attrs
 
 from plausibly import registry
-from plausibly.config.document import Document, Note, path_text
+from plausibly.config.document import Document, Note, path_text, paths_of
 from plausibly.config.settings import Annotations, Settings, with_paths
 from plausibly.errors import ComponentError
-from plausibly.protocols import AGGREGATOR, CALIBRATOR, COMBINER, READER, SCORE, Kind
-
-_KINDS: Mapping[str, Kind[Any]] = {  # Any: each has its own Protocol
-    "aggregator": AGGREGATOR,
-    "calibrator": CALIBRATOR,
-    "score": SCORE,
-    "combiner": COMBINER,
-}
-
+from plausibly.protocols import KIND_BY_NAME, READER, Kind
 
 _OF_STUDIES = (
     *("seed", "alphas", "annotations", "plausibilities", "predictions", "examples", "labels"),
@@ -58,8 +50,8 @@ def _table(part: attrs.AttrsInstance) -> dict[str, object]:
             table[name] = None
         elif isinstance(value, Annotations):
             table[name] = _annotations(value)
-        elif name in _KINDS:
-            table[name] = component_table(_KINDS[name], value)
+        elif name in KIND_BY_NAME:
+            table[name] = component_table(KIND_BY_NAME[name], value)
         elif isinstance(value, Path):
             table[name] = value.as_posix()
         elif attrs.has(type(value)):
@@ -86,6 +78,7 @@ def _annotations(part: Annotations) -> dict[str, object]:
     return {"path": path, **reader, **rest, **own}
 
 
+# Any: each kind has its own Protocol
 def component_table(kind: Kind[Any], component: object) -> dict[str, object]:
     """Return name and parameters of a component."""
     table = registry.describe(kind, component)
@@ -105,7 +98,7 @@ def component_table(kind: Kind[Any], component: object) -> dict[str, object]:
 
 def origins(document: Document, made: Mapping[str, str]) -> Note:
     """Return what says where the value at a path comes from: ``line 3`` or ``default``."""
-    written = set(_paths(document.tables, ()))
+    written = set(map(path_text, paths_of(document.tables)))
 
     def origin(path: str) -> str:
         places = [path]
@@ -121,13 +114,3 @@ def origins(document: Document, made: Mapping[str, str]) -> Note:
         return made.get(path, "default")
 
     return origin
-
-
-def _paths(value: object, path: tuple[str | int, ...]) -> Iterator[str]:
-    yield path_text(path)
-    if isinstance(value, Mapping):
-        for key, item in value.items():
-            yield from _paths(item, (*path, str(key)))
-    elif isinstance(value, list | tuple):
-        for number, item in enumerate(value):
-            yield from _paths(item, (*path, number))

@@ -12,11 +12,11 @@ from typing import Any, Literal
 import attrs
 
 from plausibly import registry
-from plausibly.config.settings import Annotations, Settings
+from plausibly.config.settings import Settings
 from plausibly.errors import ComponentError, InputError
 from plausibly.protocols import ANNOTATION, KINDS, READER, Kind
 from plausibly.registry.listing import helps
-from plausibly.registry.parameters import Parameter, has_fields, parameters_of, plain
+from plausibly.registry.parameters import Parameter, has_fields, is_union, parameters_of, plain
 
 Schema = dict[str, Any]  # Any: what JSON holds
 
@@ -53,11 +53,7 @@ def schema() -> Schema:
             "uniqueItems": True,
             "items": {"type": "integer", "minimum": 1},
         }
-    # Without docstrings (python -OO) keys have no description.
-    described = study["properties"]["annotations"].get("description")
-    study["properties"]["annotations"] = _annotations()
-    if described is not None:
-        study["properties"]["annotations"]["description"] = described
+    _add_readers(study["properties"]["annotations"])
     study["properties"]["methods"] |= {"minItems": 1}
     study["properties"]["methods"]["items"]["properties"]["name"] = {
         "type": "string",
@@ -72,9 +68,9 @@ def schema() -> Schema:
     }
 
 
-def _object(target: Callable[..., object], *, without: Set[str] = frozenset()) -> Schema:
+def _object(target: Callable[..., object]) -> Schema:
     """Return the schema of a table with a key for each parameter."""
-    parameters = [p for p in parameters_of(target, typed=True) if p.name not in without]
+    parameters = parameters_of(target, typed=True)
     meanings = helps(target)
     return {
         "type": "object",
@@ -107,7 +103,7 @@ def _type(wanted: object) -> Schema:
         return {"$ref": f"#/$defs/{kind.name}"}
     if origin is Literal:
         return {"enum": list(arguments)}
-    if origin in (typing.Union, types.UnionType):
+    if is_union(wanted):
         # A study file has no word for nothing.
         arms = [_type(arm) for arm in arguments if arm is not types.NoneType]
         return arms[0] if len(arms) == 1 else {"anyOf": arms}
@@ -170,9 +166,9 @@ def _offered(kind: Kind[Any]) -> Iterator[tuple[list[str], Schema | None]]:  # A
             yield names, None
 
 
-def _annotations() -> Schema:
-    """Return the schema of ``[annotations]``, where parameters stand beside the reader's name."""
-    found = _object(Annotations, without={"options"})
+def _add_readers(found: Schema) -> None:
+    """Add the parameters of readers, which stand beside the reader's name in ``[annotations]``."""
+    del found["properties"]["options"], found["additionalProperties"]
     names: list[str] = []
     tables: list[Schema] = []
     options: dict[str, list[Schema]] = {}
@@ -190,8 +186,7 @@ def _annotations() -> Schema:
     either = {
         name: ones[0] if len(ones) == 1 else {"anyOf": ones} for name, ones in options.items()
     }
-    del found["additionalProperties"]
     found["properties"]["reader"] |= {"anyOf": [{"enum": names}, {"$ref": "#/$defs/reader"}]}
     found["properties"]["reader"].pop("$ref")
     recognised = {"if": {"not": {"required": ["reader"]}}, "then": {"properties": either}}
-    return {**found, "allOf": [*tables, recognised], "unevaluatedProperties": False}
+    found |= {"allOf": [*tables, recognised], "unevaluatedProperties": False}

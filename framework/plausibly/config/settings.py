@@ -2,24 +2,25 @@
 
 from __future__ import annotations
 
-import contextlib
-from collections.abc import Callable, Iterable, Iterator, Mapping
+import inspect
+import re
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import AbstractContextManager, suppress
 from dataclasses import is_dataclass, replace
 from decimal import Decimal
+from functools import partial
 from pathlib import Path
 from typing import Any, Literal, TypeAlias, TypeVar, cast
 
 import attrs
 from attrs import validators
+from attrs.converters import optional
 
 from plausibly import registry
 from plausibly.errors import ComponentError, InputError, MissingExtra
 from plausibly.protocols import (
-    AGGREGATOR,
-    CALIBRATOR,
-    COMBINER,
+    KIND_BY_NAME,
     READER,
-    SCORE,
     Aggregator,
     Calibrator,
     ComponentLike,
@@ -39,6 +40,7 @@ from plausibly.registry.mistakes import (
 from plausibly.registry.parameters import Strict, below, expected, has_fields, parameters_of
 
 Counts: TypeAlias = tuple[int, ...] | None
+Field: TypeAlias = "attrs.Attribute[Any]"  # Any: of whatever type
 
 
 def counts(_: object, field: attrs.Attribute[Counts], value: Counts) -> None:
@@ -57,45 +59,31 @@ def counts(_: object, field: attrs.Attribute[Counts], value: Counts) -> None:
 P = TypeVar("P")
 
 
-@contextlib.contextmanager
-def without_plugins(names: tuple[str, ...]) -> Iterator[None]:
+def without_plugins(names: tuple[str, ...]) -> AbstractContextManager[None]:
     """Run a block as if these plugins or distributions were not installed."""
-    if not names:
-        yield
-        return
-    with registry.disabling(names, by="[plugins] disable"):
-        yield
+    return registry.disabling(names, by="[plugins] disable")
 
 
 def component(kind: Kind[P], like: ComponentLike[P]) -> P:
     """Return the component that was written, or raise `Mistakes` with what is wrong about it."""
     try:
         return registry.resolve(kind, like)
-    except (ComponentError, MissingExtra) as error:
-        raise Mistakes(_said_of(like, error)) from error
-
-
-def _said_of(like: object, error: InputError) -> list[Mistake]:
-    table = isinstance(like, Mapping)
-    if isinstance(error, ParameterError):
+    except ParameterError as error:
         name = like.get("name") if isinstance(like, Mapping) else like
-        return [_whose(mistake, str(name)) for mistake in error.mistakes]
-    if isinstance(error, MissingExtra):
-        return [Mistake("", error.what, advice=error.do)]
-    path = "name" if table and error.name == "component-unknown" else ""
-    do = f"all: {error.do}" if error.do.startswith("plausibly plugins list") else error.do
-    return [attrs.evolve(one, path=path, advice=do) for one in mistakes_in(error)]
-
-
-def _whose(mistake: Mistake, name: str) -> Mistake:
-    """Return a mistake about a parameter with the name of the component that lacks it."""
-    if mistake.unknown and "." not in mistake.path and mistake.text.startswith("no such"):
-        return attrs.evolve(mistake, text=f"{name} has {mistake.text}")
-    return mistake
+        raise Mistakes(
+            attrs.evolve(mistake, text=f"{name} has {mistake.text}")
+            if mistake.unknown and "." not in mistake.path and mistake.text.startswith("no such")
+            else mistake
+            for mistake in error.mistakes
+        ) from error
+    except MissingExtra as error:
+        raise Mistakes([Mistake("", error.what, advice=error.do)]) from error
+    except ComponentError as error:
+        path = "name" if isinstance(like, Mapping) and error.name == "component-unknown" else ""
+        raise Mistakes(attrs.evolve(one, path=path) for one in mistakes_in(error)) from error
 
 
 _RATE = "a number between 0 and 1"
-_OF_READER = ("reader", "options")
 
 
 def read_alphas(value: object) -> tuple[Decimal, ...]:
@@ -145,9 +133,8 @@ def read_annotations(strict: Strict, value: object) -> Annotations:
     """Return where annotations are, with their reader, whose parameters stand beside its name."""
     if not isinstance(value, Mapping):
         raise Wrong(expected(Annotations), value)
-    own = {p.name: p for p in parameters_of(Annotations, typed=True)}
-    for name in _OF_READER:
-        del own[name]
+    every = {p.name: p for p in parameters_of(Annotations, typed=True)}
+    own = {name: p for name, p in every.items() if name not in ("reader", "options")}
     found: list[Mistake] = []
     made = strict.values(own, value, found)
     options = {key: item for key, item in value.items() if key not in (*own, "reader")}
@@ -156,7 +143,10 @@ def read_annotations(strict: Strict, value: object) -> Annotations:
         reader = _as_reader(value["reader"], options, list(own), found)
         options = {}
     else:
-        known = [*own, "reader", *dict.fromkeys(_options_of_readers())]
+        known = [*own, "reader"]
+        for entry in registry.default().entries(READER):
+            with suppress(InputError):  # a broken plugin has no options
+                known += [parameter.name for parameter in parameters_of(entry.load())]
         for key in [key for key in options if key not in known]:
             mistake = unknown_key(key, options[key], known, noun="key")
             if not mistake.key:
@@ -194,82 +184,61 @@ def _as_reader(
     return made
 
 
-def _options_of_readers() -> Iterator[str]:
-    """Yield the parameters of every reader that can be loaded."""
-    for entry in registry.default().entries(READER):
-        try:
-            names = [parameter.name for parameter in parameters_of(entry.load())]
-        except InputError:  # a broken plugin has no options
-            continue
-        yield from names
+def _keys(cls: type, fields: list[Field]) -> list[Field]:
+    """Give fields their meaning, from lines ``name: meaning`` of the docstring, and components.
+
+    A name, a table or an object stands for the component in a field called like its kind.
+    """
+    doc = inspect.cleandoc(cls.__doc__ or "")
+    meanings = dict(re.findall(r"^(\w+): (.+(?:\n +.+)*)", doc, re.MULTILINE))
+    made = []
+    for field in fields:
+        text = " ".join(meanings.get(field.name, "").split())
+        field = field.evolve(metadata={"help": text} if text else {})
+        if field.name in KIND_BY_NAME:
+            resolve = partial(registry.resolve, KIND_BY_NAME[field.name])
+            field = field.evolve(converter=optional(resolve))
+        made.append(field)
+    return made
 
 
-_Named: TypeAlias = Any  # a default is a name, which the converter makes a component of
-
-
-def _aggregator(like: ComponentLike[Aggregator] | None) -> Aggregator | None:
-    return None if like is None else registry.resolve(AGGREGATOR, like)
-
-
-def _reader(like: ComponentLike[Reader] | None) -> Reader | None:
-    return None if like is None else registry.resolve(READER, like)
-
-
-def _calibrator(like: ComponentLike[Calibrator]) -> Calibrator:
-    return registry.resolve(CALIBRATOR, like)
-
-
-def _score(like: ComponentLike[ScoreFunction]) -> ScoreFunction:
-    return registry.resolve(SCORE, like)
-
-
-def _combiner(like: ComponentLike[PValueCombiner]) -> PValueCombiner:
-    return registry.resolve(COMBINER, like)
+# Names, of which the converters make components.
+_CALIBRATOR: Any = "expected"  # Any: a name, as above
+_SCORE: Any = "probability"  # Any: as above
+_COMBINER: Any = "average"  # Any: as above
 
 
 def _decimals(alphas: Iterable[object]) -> tuple[Decimal, ...]:
     return tuple(Decimal(str(alpha)) for alpha in alphas)
 
 
-@attrs.frozen(kw_only=True)
+@attrs.frozen(kw_only=True, field_transformer=_keys)
 class Annotations:
     """Answers of the annotators on the calibration set, and how answers are read.
 
     Parameters of a reader, such as `columns` and `missing`, stand beside its name.
 
-    Attributes
-    ----------
-    path : Path or None
-        Answers of the annotators.
-    reader : Reader or None
-        File format. None: recognised from the file.
-    options : mapping
-        Parameters of a reader that is recognised; a reader that is named has its own.
-    unanswered : {"error", "drop"}
-        Examples without an answer: raise an error, or drop and count them.
-    aggregator : Aggregator or None
-        How answers become plausibilities. None: by kind of answer.
+    path: Answers of the annotators.
+    reader: File format. None: recognised from the file.
+    options: Parameters of a reader that is recognised; a reader that is named has its own.
+    unanswered: Examples without an answer: raise an error, or drop and count them.
+    aggregator: How answers become plausibilities. None: by kind of answer.
     """
 
     path: Path | None = None
-    reader: Reader | None = attrs.field(default=None, converter=_reader)
+    reader: Reader | None = None
     options: Mapping[str, object] = attrs.field(factory=dict)
     unanswered: Literal["error", "drop"] = "error"
-    aggregator: Aggregator | None = attrs.field(default=None, converter=_aggregator)
+    aggregator: Aggregator | None = None
 
 
-@attrs.frozen(kw_only=True)
+@attrs.frozen(kw_only=True, field_transformer=_keys)
 class ReaderOptions:
     """Parameters that most readers of annotations have; the others are known to each reader.
 
-    Attributes
-    ----------
-    columns : mapping of str to str
-        Column names: annotator=rater,label=answer.
-    missing : tuple of str
-        A label that means "no answer". Repeatable.
-    kind : str
-        Kind of answer: single-label or label-set.
+    columns: Column names: annotator=rater,label=answer.
+    missing: A label that means "no answer". Repeatable.
+    kind: Kind of answer: single-label or label-set.
     """
 
     columns: Mapping[str, str] = attrs.field(factory=dict)
@@ -277,41 +246,31 @@ class ReaderOptions:
     kind: str = ""
 
 
-@attrs.frozen(kw_only=True)
+@attrs.frozen(kw_only=True, field_transformer=_keys)
 class Plausibilities:
     """Answers that are aggregated already.
 
-    Attributes
-    ----------
-    path : Path or None
-        Aggregated answers, instead of --annotations.
+    path: Aggregated answers, instead of --annotations.
     """
 
     path: Path | None = None
 
 
-@attrs.frozen(kw_only=True)
+@attrs.frozen(kw_only=True, field_transformer=_keys)
 class Predictions:
     """Predictions of the model on the calibration set, and how predictions are read.
 
-    Attributes
-    ----------
-    path : Path or None
-        Model probabilities for the same examples.
-    example : str or None
-        Column of a table that names the examples. None: as the predictor remembers, or example.
-    scale : {"probability", "logit", "independent", "any"} or None
-        Rows sum to 1, are logits, labels on their own, or any numbers. None: as the predictor
-        remembers, or probability.
-    normalise : bool
-        Divide each row by its sum.
-    bad_rows : {"error", "drop"}
-        Examples with a number that is not finite: raise an error, or drop and count them.
-    variable : str or None
-        Variable of a netCDF file, where several have the dims. None: as the predictor remembers.
-    augmentation : str or None
-        Column of a table that names the augmentation of each row, where an example has several.
-        None: as the predictor remembers.
+    path: Model probabilities for the same examples.
+    example: Column of a table that names the examples. None: as the predictor remembers, or
+        example.
+    scale: Rows sum to 1, are logits, labels on their own, or any numbers. None: as the
+        predictor remembers, or probability.
+    normalise: Divide each row by its sum.
+    bad_rows: Examples with a number that is not finite: raise an error, or drop and count them.
+    variable: Variable of a netCDF file, where several have the dims. None: as the predictor
+        remembers.
+    augmentation: Column of a table that names the augmentation of each row, where an example
+        has several. None: as the predictor remembers.
     """
 
     path: Path | None = None
@@ -323,22 +282,16 @@ class Predictions:
     augmentation: str | None = None
 
 
-@attrs.frozen(kw_only=True)
+@attrs.frozen(kw_only=True, field_transformer=_keys)
 class Examples:
     """Which examples take part, and what is known about them.
 
-    Attributes
-    ----------
-    path : Path or None
-        Columns about the examples: patient, site.
-    example : str
-        Column of the table that names the examples.
-    cluster : str or None
-        Column of examples that belong together, such as patient.
-    only_common : bool
-        Leave out and count the examples that only one file has.
-    one_per : str or None
-        Column of which each value keeps one example, drawn by name; the others are counted.
+    path: Columns about the examples: patient, site.
+    example: Column of the table that names the examples.
+    cluster: Column of examples that belong together, such as patient.
+    only_common: Leave out and count the examples that only one file has.
+    one_per: Column of which each value keeps one example, drawn by name; the others are
+        counted.
     """
 
     path: Path | None = None
@@ -348,18 +301,13 @@ class Examples:
     one_per: str | None = None
 
 
-@attrs.frozen(kw_only=True)
+@attrs.frozen(kw_only=True, field_transformer=_keys)
 class Labels:
     """The labels in order, what is known about them, and their names in all files.
 
-    Attributes
-    ----------
-    path : Path or None
-        Labels in order, with aliases, parents or risks.
-    strip : bool
-        Remove spaces at both ends of the label names.
-    rename : mapping of str to str, or None
-        New names of labels by their old ones.
+    path: Labels in order, with aliases, parents or risks.
+    strip: Remove spaces at both ends of the label names.
+    rename: New names of labels by their old ones.
     """
 
     path: Path | None = None
@@ -367,41 +315,31 @@ class Labels:
     rename: Mapping[str, str] | None = None
 
 
-@attrs.frozen(kw_only=True)
+@attrs.frozen(kw_only=True, field_transformer=_keys)
 class Plugins:
     """Which plugins take part.
 
-    Attributes
-    ----------
-    disable : tuple of str
-        Plugins or distributions to run without.
+    disable: Plugins or distributions to run without.
     """
 
     disable: tuple[str, ...] = ()
 
 
-@attrs.frozen(kw_only=True)
+@attrs.frozen(kw_only=True, field_transformer=_keys)
 class Method:
     """A method to calibrate by; the keys are parameters of `plausibly.calibrate`.
 
-    Attributes
-    ----------
-    name : str
-        Name in the results; empty: made from the components.
-    calibrator : Calibrator
-        Calibration method.
-    score : ScoreFunction
-        Conformity score of a label.
-    combiner : PValueCombiner
-        How p-values of draws are combined.
-    allow_no_guarantee : bool
-        Calibrate also where calibrator and combiner have no guarantee together.
+    name: Name in the results; empty: made from the components.
+    calibrator: Calibration method.
+    score: Conformity score of a label.
+    combiner: How p-values of draws are combined.
+    allow_no_guarantee: Calibrate also where calibrator and combiner have no guarantee together.
     """
 
     name: str = ""
-    calibrator: Calibrator = attrs.field(default=cast("_Named", "expected"), converter=_calibrator)
-    score: ScoreFunction = attrs.field(default=cast("_Named", "probability"), converter=_score)
-    combiner: PValueCombiner = attrs.field(default=cast("_Named", "average"), converter=_combiner)
+    calibrator: Calibrator = _CALIBRATOR
+    score: ScoreFunction = _SCORE
+    combiner: PValueCombiner = _COMBINER
     allow_no_guarantee: bool = False
 
     def arguments(self) -> dict[str, Any]:  # Any: each parameter has its own type
@@ -411,22 +349,15 @@ class Method:
         }
 
 
-@attrs.frozen(kw_only=True)
+@attrs.frozen(kw_only=True, field_transformer=_keys)
 class Splits:
     """Random splits into calibration and test examples; clusters stay on one side.
 
-    Attributes
-    ----------
-    count : int
-        Number of splits.
-    test : float
-        Share of the examples to measure on.
-    stratify : str or None
-        Column of which each value has the same share on both sides.
-    draws : tuple of int, or None
-        Numbers of draws to measure with, instead of the calibrators' own.
-    sizes : tuple of int, or None
-        Numbers of calibration examples to measure with. None: all that a split has.
+    count: Number of splits.
+    test: Share of the examples to measure on.
+    stratify: Column of which each value has the same share on both sides.
+    draws: Numbers of draws to measure with, instead of the calibrators' own.
+    sizes: Numbers of calibration examples to measure with. None: all that a split has.
     """
 
     count: int = attrs.field(default=100, validator=validators.ge(1))
@@ -438,20 +369,14 @@ class Splits:
     sizes: Counts = attrs.field(default=None, validator=counts)
 
 
-@attrs.frozen(kw_only=True)
+@attrs.frozen(kw_only=True, field_transformer=_keys)
 class New:
     """Files of new examples, for predict, evaluate and a report on a predictor.
 
-    Attributes
-    ----------
-    predictions : Path or None
-        Model probabilities for new examples.
-    annotations : Path or None
-        Answers of annotators on new examples.
-    plausibilities : Path or None
-        Aggregated answers on new examples, instead of --annotations.
-    examples : Path or None
-        Columns about the new examples: patient, site.
+    predictions: Model probabilities for new examples.
+    annotations: Answers of annotators on new examples.
+    plausibilities: Aggregated answers on new examples, instead of --annotations.
+    examples: Columns about the new examples: patient, site.
     """
 
     predictions: Path | None = None
@@ -464,26 +389,17 @@ NO_COLUMNS = ("label", "set-size", "ambiguity")
 """What every set can be measured by."""
 
 
-@attrs.frozen(kw_only=True)
+@attrs.frozen(kw_only=True, field_transformer=_keys)
 class Evaluation:
     """How sets are measured.
 
-    Attributes
-    ----------
-    by : tuple of str, or None
-        Measure by a column, label, set-size or ambiguity; site:device for both.
-    true_label : str or None
-        Column of --examples with a known label.
-    ties : {"first", "random", "fractional", "any", "all"}
-        How a tied majority vote is covered.
-    interval : {"auto", "wilson", "t", "betting"}
-        Method of the intervals.
-    at_least : int
-        Leave out smaller combinations of groups.
-    risk : str or None
-        Column of --labels with their risk: measure what each level misses.
-    fail_under : float or None
-        Exit with 3 if coverage is lower, at any alpha.
+    by: Measure by a column, label, set-size or ambiguity; site:device for both.
+    true_label: Column of --examples with a known label.
+    ties: How a tied majority vote is covered.
+    interval: Method of the intervals.
+    at_least: Leave out smaller combinations of groups.
+    risk: Column of --labels with their risk: measure what each level misses.
+    fail_under: Exit with 3 if coverage is lower, at any alpha.
     """
 
     by: tuple[str, ...] | None = None
@@ -502,22 +418,15 @@ class Evaluation:
         return tuple(dict.fromkeys(n for n in self.by if n not in NO_COLUMNS and ":" not in n))
 
 
-@attrs.frozen(kw_only=True)
+@attrs.frozen(kw_only=True, field_transformer=_keys)
 class Report:
     """What the report shows besides its figures.
 
-    Attributes
-    ----------
-    title : str or None
-        Heading. None: made from the names of the files.
-    words : mapping of str to str, or None
-        Words for an example and an annotator: {example = "nodule"}.
-    text : str or None
-        Column of --examples with a text to show.
-    thumbnail : str or None
-        Column of --examples with the path of a small picture, relative to their table.
-    anonymous : bool
-        Show annotators as r01, r02, ... instead of their names.
+    title: Heading. None: made from the names of the files.
+    words: Words for an example and an annotator: {example = "nodule"}.
+    text: Column of --examples with a text to show.
+    thumbnail: Column of --examples with the path of a small picture, relative to their table.
+    anonymous: Show annotators as r01, r02, ... instead of their names.
     """
 
     title: str | None = None
@@ -527,26 +436,17 @@ class Report:
     anonymous: bool = False
 
 
-@attrs.frozen(kw_only=True)
+@attrs.frozen(kw_only=True, field_transformer=_keys)
 class Output:
     """Where results are written.
 
-    Attributes
-    ----------
-    folder : Path
-        Folder of the results of a study.
-    predictor : Path
-        The predictor.
-    sets : Path
-        The prediction sets.
-    report : Path
-        The report.
-    plausibilities : Path or None
-        The plausibilities.
-    form : {"wide", "long", "packed"} or None
-        Form of plausibilities: a number for each label, or only what is not 0.
-    keep_names : bool
-        Keep hashes of the examples' names in the predictor.
+    folder: Folder of the results of a study.
+    predictor: The predictor.
+    sets: The prediction sets.
+    report: The report.
+    plausibilities: The plausibilities.
+    form: Form of plausibilities: a number for each label, or only what is not 0.
+    keep_names: Keep hashes of the examples' names in the predictor.
     """
 
     folder: Path = Path("plausibly-out")
@@ -558,44 +458,30 @@ class Output:
     keep_names: bool = True
 
 
-@attrs.frozen(kw_only=True)
+@attrs.frozen(kw_only=True, field_transformer=_keys)
 class Compute:
     """How arrays larger than memory are computed.
 
-    Attributes
-    ----------
-    chunks : int or None
-        Examples to read at a time: Zarr, netCDF, npy, Parquet.
-    scheduler : str or None
-        Dask scheduler of chunks: its address, local or threads. None: threads.
+    chunks: Examples to read at a time: Zarr, netCDF, npy, Parquet.
+    scheduler: Dask scheduler of chunks: its address, local or threads. None: threads.
     """
 
     chunks: int | None = None
     scheduler: str | None = None
 
 
-@attrs.frozen(kw_only=True)
+@attrs.frozen(kw_only=True, field_transformer=_keys)
 class Plan:
     """How many examples, answers and draws to compare; the keys are parameters of `plausibly.plan`.
 
-    Attributes
-    ----------
-    within : float or None
-        Largest distance of coverage from 1 - alpha.
-    confidence : float
-        Share of calibrations that should be as close.
-    n : tuple of int
-        Numbers of calibration examples to compare.
-    draws : tuple of str
-        Numbers of draws to compare, or expected.
-    answers : tuple of int
-        Numbers of answers per example to compare.
-    one_sided : bool
-        Count only coverage below 1 - alpha.
-    delta : float
-        Chance to fail of the combiners pac and ecdf.
-    resamples : int
-        Resamples of the bootstrap; 0 for none.
+    within: Largest distance of coverage from 1 - alpha.
+    confidence: Share of calibrations that should be as close.
+    n: Numbers of calibration examples to compare.
+    draws: Numbers of draws to compare, or expected.
+    answers: Numbers of answers per example to compare.
+    one_sided: Count only coverage below 1 - alpha.
+    delta: Chance to fail of the combiners pac and ecdf.
+    resamples: Resamples of the bootstrap; 0 for none.
     """
 
     within: float | None = None
@@ -608,28 +494,18 @@ class Plan:
     resamples: int = 200
 
 
-@attrs.frozen(kw_only=True)
+@attrs.frozen(kw_only=True, field_transformer=_keys)
 class Agreement:
     """How agreement is measured; the keys are parameters of `plausibly.agreement`.
 
-    Attributes
-    ----------
-    annotators : bool
-        Compare each annotator with the others.
-    order : tuple of str
-        The labels from one end to the other: low,medium,high.
-    by : str or None
-        Column of --examples: measure each group.
-    risk : str or None
-        Column of --labels: how certain its level is; needs agreement.draws.
-    confidence : float
-        Confidence of the intervals.
-    depth : int or None
-        Places of rankings to compare. None: those of the longest ranking.
-    draws : int or None
-        Resample the answers, too: how certain the most plausible label is.
-    resamples : int
-        Resamples behind the intervals; 0 for none.
+    annotators: Compare each annotator with the others.
+    order: The labels from one end to the other: low,medium,high.
+    by: Column of --examples: measure each group.
+    risk: Column of --labels: how certain its level is; needs agreement.draws.
+    confidence: Confidence of the intervals.
+    depth: Places of rankings to compare. None: those of the longest ranking.
+    draws: Resample the answers, too: how certain the most plausible label is.
+    resamples: Resamples behind the intervals; 0 for none.
     """
 
     annotators: bool = False
@@ -642,48 +518,28 @@ class Agreement:
     resamples: int = 1000
 
 
-@attrs.frozen(kw_only=True)
+@attrs.frozen(kw_only=True, field_transformer=_keys)
 class Settings:
     """Every setting; a study is a file of settings with `methods`.
 
-    Attributes
-    ----------
-    seed : int
-        Random seed.
-    alphas : tuple of Decimal
-        Miscoverage rates: 0.1 for 90% sets.
-    annotations : Annotations
-        Answers of the annotators, and how answers are read.
-    plausibilities : Plausibilities
-        Answers that are aggregated already.
-    predictions : Predictions
-        Predictions of the model, and how predictions are read.
-    examples : Examples
-        Which examples take part, and what is known about them.
-    labels : Labels
-        The labels in order, and their names.
-    plugins : Plugins
-        Which plugins take part.
-    method : Method or None
-        The method of `calibrate`. None: the first of `methods`.
-    methods : tuple of Method
-        Methods that a study compares; the first also makes the predictor.
-    splits : Splits
-        Random splits of a study.
-    new : New
-        Files of new examples.
-    evaluation : Evaluation
-        How sets are measured.
-    report : Report
-        What the report shows.
-    output : Output
-        Where results are written.
-    compute : Compute
-        How arrays larger than memory are computed.
-    plan : Plan
-        What `plan` compares.
-    agreement : Agreement
-        How agreement is measured.
+    seed: Random seed.
+    alphas: Miscoverage rates: 0.1 for 90% sets.
+    annotations: Answers of the annotators, and how answers are read.
+    plausibilities: Answers that are aggregated already.
+    predictions: Predictions of the model, and how predictions are read.
+    examples: Which examples take part, and what is known about them.
+    labels: The labels in order, and their names.
+    plugins: Which plugins take part.
+    method: The method of `calibrate`. None: the first of `methods`.
+    methods: Methods that a study compares; the first also makes the predictor.
+    splits: Random splits of a study.
+    new: Files of new examples.
+    evaluation: How sets are measured.
+    report: What the report shows.
+    output: Where results are written.
+    compute: How arrays larger than memory are computed.
+    plan: What `plan` compares.
+    agreement: How agreement is measured.
     """
 
     seed: int = 0

@@ -1,13 +1,10 @@
-"""Does an object satisfy a Protocol? Members and signatures are compared, and no method is called.
-
-`isinstance` with a runtime-checkable Protocol would accept wrong signatures, and runs properties.
-"""
+"""Comparison of the members and signatures of an object with those of a Protocol."""
 
 from __future__ import annotations
 
 import inspect
 import typing
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from difflib import get_close_matches
 from typing import Any, cast
 
@@ -26,10 +23,7 @@ class Problem:
 
 
 def complete(component: object, protocol: type[Any]) -> tuple[Problem, ...]:
-    """Give the class of a component the optional members that it lacks, as inheriting would.
-
-    Returns those that the class, such as one of the standard library, does not take.
-    """
+    """Give the class of a component the optional members that it lacks; return what it refuses."""
     lacking = []
     for name, default in members(protocol).items():
         if _is_optional(default) and _static(component, name) is _MISSING:
@@ -68,13 +62,17 @@ def required_members(protocol: type[Any]) -> list[str]:
 
 def problems(component: object, protocol: type[Any]) -> tuple[Problem, ...]:
     """Return every member of `protocol` that `component` lacks or has in another form."""
-    found: list[Problem] = []
-    for name, declared in _wanted_of(component, protocol):
-        if isinstance(declared, property):
-            found += _data_problem(component, name, declared)
-        else:
-            found += _method_problem(component, name, declared)
-    return tuple(found)
+
+    def fault(name: str, wanted: object) -> str:
+        if _static(component, name) is _MISSING:
+            return _absent(component, name)
+        try:
+            value = getattr(component, name)
+        except Exception as error:  # noqa: BLE001  # a property may raise anything
+            return f"{name} raises {type(error).__name__}: {error}"
+        return "" if fits(value, wanted) else f"{name} = {value!r}"
+
+    return _problems(component, protocol, fault)
 
 
 def class_problems(target: object, protocol: type[Any]) -> tuple[Problem, ...]:
@@ -84,76 +82,60 @@ def class_problems(target: object, protocol: type[Any]) -> tuple[Problem, ...]:
     fields = {name for base in target.__mro__ for name in vars(base).get("__annotations__", ())}
     if attrs.has(target):
         fields |= set(attrs.fields_dict(target))
+    # An initialiser of its own may set attributes that the class does not show.
+    generated = attrs.has(target) or hasattr(target, "__dataclass_fields__")
+    sets_more = not generated and inspect.getattr_static(target, "__init__") is not object.__init__
+    sets_more = sets_more or hasattr(target, "__getattr__")
+
+    def fault(name: str, _: object) -> str:
+        there = _static(target, name) is not _MISSING or name in fields or sets_more
+        return "" if there else _absent(target, name)
+
+    return _problems(target, protocol, fault)
+
+
+def _problems(
+    component: object, protocol: type[Any], value_fault: Callable[[str, object], str]
+) -> tuple[Problem, ...]:
     found: list[Problem] = []
-    for name, declared in _wanted_of(target, protocol):
-        if not isinstance(declared, property):
-            found += _method_problem(target, name, declared)
-        elif _static(target, name) is _MISSING and name not in fields and not _may_set(target):
-            expected = f"{name}: {spelled(_type_of(declared))}"
-            found.append(Problem(name, expected, _absent(target, name)))
+    for name, declared in members(protocol).items():
+        there = _static(component, name) is not _MISSING
+        if _is_optional(declared) and not there:
+            continue
+        if isinstance(declared, property):
+            wanted = typing.get_type_hints(declared.fget).get("return", object)
+            expected, got = f"{name}: {spelled(wanted)}", value_fault(name, wanted)
+        else:
+            takes = _without_first(inspect.signature(cast("Callable[..., object]", declared)))
+            expected = f"{name}{names_only(takes)}"
+            got = _method_fault(component, name, takes) if there else _absent(component, name)
+        if got:
+            found.append(Problem(name, expected, got))
     return tuple(found)
 
 
-def _wanted_of(component: object, protocol: type[Any]) -> Iterator[tuple[str, object]]:
-    """Yield the members that a component must have, and the optional ones that it does have."""
-    for name, declared in members(protocol).items():
-        if not (_is_optional(declared) and _static(component, name) is _MISSING):
-            yield name, declared
-
-
-def _may_set(cls: type[Any]) -> bool:
-    """Return whether objects of the class may have attributes that it does not show."""
-    told = attrs.has(cls) or hasattr(cls, "__dataclass_fields__")
-    own = not told and inspect.getattr_static(cls, "__init__") is not object.__init__
-    return own or hasattr(cls, "__getattr__")
-
-
-def _absent(component: object, name: str) -> str:
-    public = [other for other in dir(component) if not other.startswith("_")]
-    close = get_close_matches(name, public, n=1, cutoff=0.75)
-    return f'nothing of that name; it has "{close[0]}"' if close else "nothing of that name"
-
-
-def _data_problem(component: object, name: str, declared: property) -> Iterator[Problem]:
-    wanted = _type_of(declared)
-    expected = f"{name}: {spelled(wanted)}"
-    if _static(component, name) is _MISSING:
-        yield Problem(name, expected, _absent(component, name))
-        return
-    try:
-        value = getattr(component, name)
-    except Exception as error:  # noqa: BLE001  # a property may raise anything
-        yield Problem(name, expected, f"{name} raises {type(error).__name__}: {error}")
-        return
-    if not fits(value, wanted):
-        yield Problem(name, expected, f"{name} = {value!r}")
-
-
-def _type_of(declared: property) -> object:
-    return typing.get_type_hints(declared.fget).get("return", object)
-
-
-def _method_problem(component: object, name: str, declared: object) -> Iterator[Problem]:
-    wanted = _without_first(inspect.signature(cast("Callable[..., object]", declared)))
-    expected = f"{name}{names_only(wanted)}"
-    if _static(component, name) is _MISSING:
-        yield Problem(name, expected, _absent(component, name))
-        return
+def _method_fault(component: object, name: str, wanted: inspect.Signature) -> str:
     method = getattr(component, name)
     if not callable(method):
-        yield Problem(name, expected, f"{name} = {method!r}")
-        return
+        return f"{name} = {method!r}"
     try:
         has = inspect.signature(method)
     except ValueError:  # written in C, without a signature: nothing to compare
-        return
+        return ""
     if isinstance(component, type) and inspect.isfunction(inspect.getattr_static(component, name)):
         has = _without_first(has)
     try:
         has.bind(*wanted.parameters)
         has.bind(**dict.fromkeys(wanted.parameters))
     except TypeError:
-        yield Problem(name, expected, f"{name}{names_only(has)}")
+        return f"{name}{names_only(has)}"
+    return ""
+
+
+def _absent(component: object, name: str) -> str:
+    public = [other for other in dir(component) if not other.startswith("_")]
+    close = get_close_matches(name, public, n=1, cutoff=0.75)
+    return f'nothing of that name; it has "{close[0]}"' if close else "nothing of that name"
 
 
 def _without_first(signature: inspect.Signature) -> inspect.Signature:

@@ -1,9 +1,4 @@
-"""The one hook of plausibly: a plugin is handed a `Registrar` and adds its components to it.
-
-Plugins are found, and their hooks run, each on its own: one broken plugin stops nothing. Our own
-are read from the metadata of our own distribution; the other distributions of the environment are
-scanned only when somebody asks for something that we do not have.
-"""
+"""The one hook of plausibly: a plugin is handed a `Registrar` and adds its components to it."""
 
 from __future__ import annotations
 
@@ -12,6 +7,7 @@ import importlib.metadata as metadata
 import inspect
 import re
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from types import ModuleType
 from typing import Protocol, TypeVar
 
@@ -64,35 +60,33 @@ def checked_entry(
     extra: str = "",
     suffixes: tuple[str, ...] = (),
 ) -> Entry:
-    """Return the entry, or raise ``component-name`` or ``component-target``."""
+    """Return the entry, or raise ``component-kind``, ``-name`` or ``-target``."""
+    message = ""
     if kind not in KINDS:
-        raise ComponentError(
-            "component-kind",
-            f'{source} offers "{name}" as something plausibly does not know',
-            expected=f"one of the kinds {listed((k.name for k in KINDS), most=len(KINDS))}",
-            got=repr(getattr(kind, "name", kind)),
-            do="from plausibly.plugin import AGGREGATOR, or another kind",
-            whose=source.plugin,
+        message, what = "component-kind", f'offers "{name}" as something plausibly does not know'
+        expected = f"one of the kinds {listed((k.name for k in KINDS), most=len(KINDS))}"
+        got, do = (
+            getattr(kind, "name", kind),
+            "from plausibly.plugin import AGGREGATOR, or another kind",
         )
-    if not _NAME.fullmatch(str(name)):
+    elif not _NAME.fullmatch(str(name)):
+        message, what = "component-name", f"offers {an(kind.name)} by a name that is none"
+        expected, got = "lower-case letters, digits and single hyphens", name
         plain = re.sub(r"[^a-z0-9]+", "-", str(name).lower()).strip("-")
+        do = f'call it "{plain}"' if plain else "give it such a name"
+    elif not (_TARGET.fullmatch(target) if isinstance(target, str) else callable(target)):
+        message, what = "component-target", f'offers no class for the {kind.name} "{name}"'
+        expected, got = 'a class, a function, or where to find it: "package.module:Name"', target
+        do = "pass the class itself, without calling it"
+        if isinstance(target, str):
+            do = "write the module, a colon, and the name in it"
+    if message:
         raise ComponentError(
-            "component-name",
-            f"{source} offers {an(kind.name)} by a name that is none",
-            expected="lower-case letters, digits and single hyphens",
-            got=repr(name),
-            do=f'call it "{plain}"' if plain else "give it such a name",
-            whose=source.plugin,
-        )
-    if not (_TARGET.fullmatch(target) if isinstance(target, str) else callable(target)):
-        raise ComponentError(
-            "component-target",
-            f'{source} offers no class for the {kind.name} "{name}"',
-            expected='a class, a function, or where to find it: "package.module:Name"',
-            got=repr(target),
-            do="pass the class itself, without calling it"
-            if not isinstance(target, str)
-            else "write the module, a colon, and the name in it",
+            message,
+            f"{source} {what}",
+            expected=expected,
+            got=repr(got),
+            do=do,
             whose=source.plugin,
         )
     return Entry(kind.name, name, target, source, summary, extra, suffixes)
@@ -219,7 +213,10 @@ def other_plugins() -> tuple[Declared | Failure, ...]:
             if f"[{GROUP}]" in (distribution.read_text("entry_points.txt") or ""):
                 names.add(normalised(distribution.name))
         except Exception as error:  # noqa: BLE001  # any file may be malformed in any way
-            found.append(_unreadable(distribution, number, error))
+            name = f"distribution {number} on the path"
+            with suppress(Exception):  # its name may be what cannot be read
+                name = str(distribution.name)
+            found.append(Failure(Source(name, name), "metadata", error))
     for name in sorted(names - {OURS}):
         try:
             # The one that Python would import from: the first of this name on the path.
@@ -227,14 +224,6 @@ def other_plugins() -> tuple[Declared | Failure, ...]:
         except Exception as error:  # noqa: BLE001  # what was read above may be half of it
             found.append(Failure(Source(name, name), "metadata", error))
     return tuple(found)
-
-
-def _unreadable(distribution: metadata.Distribution, number: int, error: Exception) -> Failure:
-    try:
-        name = str(distribution.name)
-    except Exception:  # noqa: BLE001  # its name may be what cannot be read
-        name = f"distribution {number} on the path"
-    return Failure(Source(name, name), "metadata", error)
 
 
 def _declared_by(
@@ -257,7 +246,14 @@ def run_hook(declared: Declared) -> tuple[Entry, ...] | Failure:
         hooks = _marked(module)
         stage = "registration"
         for hook in hooks:
-            _check_returned(hook(registrar=registrar))
+            if (result := hook(registrar=registrar)) is not None:
+                if inspect.iscoroutine(result):
+                    result.close()
+                raise Advised(
+                    f"its hook returned {an(type(result).__name__)}; "
+                    "what is not added to the registrar is lost",
+                    "registrar.add(KIND, name, target), and return nothing",
+                )
     except KeyboardInterrupt:
         raise
     except BaseException as error:  # noqa: BLE001  # a plugin may raise anything, or exit
@@ -266,14 +262,14 @@ def run_hook(declared: Declared) -> tuple[Entry, ...] | Failure:
 
 
 def _imported(declared: Declared) -> ModuleType:
-    if ":" in declared.value:
-        module, _, attribute = declared.value.partition(":")
+    module, colon, attribute = declared.value.partition(":")
+    if colon:
         raise Advised(
             f"the entry point names {declared.value}; it must name a module",
             f'write {declared.source.plugin} = "{module}", and add {attribute} in its hook',
         )
     try:
-        return importlib.import_module(declared.value)
+        return importlib.import_module(module)
     except ImportError as error:
         if error.name != "plausibly.plugin":
             raise
@@ -287,21 +283,17 @@ def _here() -> str:
 
 def _check_api(module: ModuleType, source: Source) -> None:
     wanted: object = getattr(module, "requires_api", OLDEST_API)
+    text, more = f"it requires API {wanted}", ""
     if not isinstance(wanted, int) or isinstance(wanted, bool):
-        raise Advised(
-            f"requires_api = {wanted!r} is no version; {_here()}",
-            f"write requires_api = {API_VERSION}",
-        )
-    if wanted > API_VERSION:
-        raise Advised(
-            f"it requires API {wanted}; {_here()}",
-            f"pip install --upgrade {OURS}, or an older {source.distribution}",
-        )
-    if wanted < OLDEST_API:
-        raise Advised(
-            f"it requires API {wanted}; {_here()}, which goes back to {OLDEST_API}",
-            f"pip install --upgrade {source.distribution}",
-        )
+        text, do = f"requires_api = {wanted!r} is no version", f"write requires_api = {API_VERSION}"
+    elif wanted > API_VERSION:
+        do = f"pip install --upgrade {OURS}, or an older {source.distribution}"
+    elif wanted < OLDEST_API:
+        do = f"pip install --upgrade {source.distribution}"
+        more = f", which goes back to {OLDEST_API}"
+    else:
+        return
+    raise Advised(f"{text}; {_here()}{more}", do)
 
 
 def _marked(module: ModuleType) -> list[Callable[..., object]]:
@@ -333,15 +325,3 @@ def _marked(module: ModuleType) -> list[Callable[..., object]]:
                 f"def {name}(registrar: Registrar) -> None",
             )
     return [functions[name] for name in marked]
-
-
-def _check_returned(result: object) -> None:
-    if result is None:
-        return
-    if inspect.iscoroutine(result):
-        result.close()
-    kind = an(type(result).__name__)
-    raise Advised(
-        f"its hook returned {kind}; what is not added to the registrar is lost",
-        "registrar.add(KIND, name, target), and return nothing",
-    )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib.metadata as metadata
-import os
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import contextmanager, suppress
@@ -189,15 +188,12 @@ class Entry:
 
 @attrs.frozen
 class Failure:
-    """A plugin or component that cannot be used, and why; everything else works without it.
-
-    What a plugin had offered before it failed was not kept; of a component, it is the component.
-    """
+    """A plugin or component that cannot be used, and why; everything else works without it."""
 
     source: Source
     stage: Stage
     error: BaseException
-    offered: tuple[Entry, ...] = ()
+    offered: tuple[Entry, ...] = ()  # by the plugin before it failed; or the component that did
 
     @property
     def component(self) -> Entry | None:
@@ -209,15 +205,15 @@ class Failure:
         return str(self.component or self.source)
 
     @property
+    def state(self) -> str:
+        return f"failed at {self.stage}"
+
+    @property
     def reason(self) -> str:
         if self.component is not None and isinstance(self.error, ComponentError):
             expected = f"expected {self.error.expected}, got " if self.stage == "check" else ""
             return expected + self.error.got
         return reason_of(self.error)
-
-    @property
-    def state(self) -> str:
-        return f"failed at {self.stage}"
 
     @property
     def remedy(self) -> str:
@@ -235,28 +231,20 @@ class Failure:
             return f"pip install {module}" if known else f"install what provides {module}"
         return f"mend {self.source.distribution}"
 
-    @property
-    def without(self) -> str:
-        """What to do to do without it."""
-        if self.source.builtin or not self.source.distribution:
-            return ""
-        return f"pip uninstall {self.source.distribution}"
-
     def warning(self) -> PlausiblyWarning:
-        return self._message(PlausiblyWarning, "all others work")
+        return self.message(PlausiblyWarning, "all others work")
 
-    def error_if_strict(self) -> ComponentError:
-        """Return the same as an error, where plugins are strict."""
-        return self._message(ComponentError, "plugins are strict")
-
-    def _message(self, message: type[Message], then: str) -> Message:
-        look = f"plausibly plugins check {self.source.plugin}, or {self.without}"
+    def message(self, message: type[Message], then: str) -> Message:
+        """Return the failure as a warning or an error."""
+        do, name = self.remedy, self.source.distribution
+        if name and not self.source.builtin:
+            do = f"plausibly plugins check {self.source.plugin}, or pip uninstall {name}"
         return message(
             "plugin-failed",
             f"{self.whose} stopped at {self.stage}",
             expected=EXPECTED[self.stage],
             got=f'"{self.reason}"; {then}',
-            do=look if self.without else self.remedy,
+            do=do,
             whose=self.source.plugin,
             details={
                 **attrs.asdict(self.source, filter=attrs.filters.exclude("builtin")),
@@ -359,13 +347,3 @@ def disabled_by(names: Collection[str], by: str) -> tuple[Disabled, ...]:
             whose=by,
         )
     return tuple(Disabled(name, by) for name in dict.fromkeys(n.strip() for n in names) if name)
-
-
-def disabled_by_environment() -> tuple[Disabled, ...]:
-    """Return what the environment variable names, as it is now."""
-    return disabled_by(os.environ.get(VARIABLE, "").split(","), VARIABLE)
-
-
-def strict_by_environment() -> bool:
-    """Return whether the environment wants errors instead of records."""
-    return os.environ.get(STRICT, "").strip() not in ("", "0")

@@ -13,7 +13,6 @@ import attrs
 from plausibly.errors import ComponentError, MissingExtra, listed
 from plausibly.protocols import KIND_BY_NAME, Kind
 from plausibly.registry.conformance import Problem, class_problems, problems
-from plausibly.registry.discovery import Declared
 from plausibly.registry.entries import (
     VARIABLE,
     Entry,
@@ -98,16 +97,15 @@ def _documented(doc: str) -> Iterator[tuple[str, str]]:
 
 
 def first_sentence(target: Callable[..., object]) -> str:
-    doc = inspect.getdoc(target) or ""
-    return doc.partition("\n")[0].strip()
+    return (inspect.getdoc(target) or "").partition("\n")[0].strip()
 
 
-State = Literal["ready", "failed", "disabled", "needs extra"]
+State = Literal["ready", "installed", "failed", "disabled", "needs extra"]
 
 
 @attrs.frozen
 class Row:
-    """One component, or one plugin of which no component is known."""
+    """One component, or one plugin of which no component is known, or only the module."""
 
     source: Source
     state: State
@@ -117,6 +115,7 @@ class Row:
     stage: str = ""
     reason: str = ""
     entry: Entry | None = None
+    module: str = ""
 
     @property
     def words(self) -> str:
@@ -140,13 +139,27 @@ class Row:
 def overview(registry: Registry) -> tuple[Row, ...]:
     """Return every component by kind, ours first, then the plugins without one; imports none."""
     failures = registry.failures()
-    components = [f for f in failures if f.component is not None]
+    broken = {f.component.key: f for f in failures if f.component is not None}
     disabled = {source: by.reason for source, by in registry.disabled().items()}
-    rows = [_row(entry, components, disabled) for entry in registry.entries(off=True)]
+    rows = []
+    for entry in registry.entries(off=True):
+        row = Row(entry.source, "ready", entry.kind, entry.name, entry.summary, entry=entry)
+        if entry.source in disabled:
+            row = attrs.evolve(row, state="disabled", reason=disabled[entry.source])
+        elif (one := broken.get(entry.key)) is not None:
+            row = attrs.evolve(row, state="failed", stage=one.stage, reason=one.reason)
+        elif lacking := missing(entry.source.distribution, entry.extra):
+            row = attrs.evolve(row, state="needs extra", reason=f"{listed(lacking)} not installed")
+        rows.append(row)
     rows.sort(key=lambda r: (r.kind, not r.source.builtin, r.name, r.source.plugin))
     for failure in failures:
         if failure.component is None:
-            rows += _failed(failure)
+            row = Row(failure.source, "failed", stage=failure.stage, reason=failure.reason)
+            # One row for each component that the plugin was about to offer, or one for all.
+            rows += [
+                attrs.evolve(row, kind=e.kind, name=e.name, summary=e.summary)
+                for e in failure.offered
+            ] or [row]
     shown = {row.source for row in rows}
     rows += [Row(s, "disabled", reason=why) for s, why in disabled.items() if s not in shown]
     shown |= set(disabled)
@@ -158,50 +171,18 @@ def overview(registry: Registry) -> tuple[Row, ...]:
     return tuple(rows)
 
 
-def _row(entry: Entry, failures: Sequence[Failure], disabled: dict[Source, str]) -> Row:
-    row = Row(entry.source, "ready", entry.kind, entry.name, entry.summary, entry=entry)
-    if entry.source in disabled:
-        return attrs.evolve(row, state="disabled", reason=disabled[entry.source])
-    failure = next((f for f in failures if f.offered[0].key == entry.key), None)
-    if failure is not None:
-        return attrs.evolve(row, state="failed", stage=failure.stage, reason=failure.reason)
-    lacking = missing(entry.source.distribution, entry.extra)
-    if lacking:
-        return attrs.evolve(row, state="needs extra", reason=f"{listed(lacking)} not installed")
-    return row
-
-
-def _failed(failure: Failure) -> list[Row]:
-    """Return one row for each component that a plugin was about to offer, or one for all."""
-    row = Row(failure.source, "failed", stage=failure.stage, reason=failure.reason)
-    known = [
-        attrs.evolve(row, kind=e.kind, name=e.name, summary=e.summary) for e in failure.offered
-    ]
-    return known or [row]
-
-
-@attrs.frozen
-class Installed:
-    """One plugin as the metadata declare it."""
-
-    source: Source
-    module: str
-    state: Literal["installed", "failed", "disabled"]
-    reason: str = ""
-
-
-def installed(registry: Registry) -> tuple[Installed, ...]:
+def installed(registry: Registry) -> tuple[Row, ...]:
     """Return every plugin from the metadata alone; none is imported."""
     rows = []
     for found in registry.installed():
-        module = found.value if isinstance(found, Declared) else ""
-        off = registry.off(found.source)
-        if off is not None:
-            rows.append(Installed(found.source, module, "disabled", off.reason))
-        elif isinstance(found, Failure):
-            rows.append(Installed(found.source, module, "failed", found.reason))
+        row = Row(found.source, "installed")
+        if isinstance(found, Failure):
+            row = Row(found.source, "failed", reason=found.reason)
         else:
-            rows.append(Installed(found.source, module, "installed"))
+            row = attrs.evolve(row, module=found.value)
+        if (off := registry.off(found.source)) is not None:
+            row = attrs.evolve(row, state="disabled", reason=off.reason)
+        rows.append(row)
     return tuple(rows)
 
 
@@ -209,30 +190,18 @@ def select(rows: Sequence[Row], names: Iterable[str]) -> tuple[Row, ...]:
     wanted = list(names)
     for name in wanted:
         if not any(row.answers_to(name) for row in rows):
-            raise _unknown(name, rows)
+            known = {t for r in rows for t in (r.source.plugin, r.source.distribution, r.name)}
+            close = next(iter(get_close_matches(name, sorted(known - {""}), n=1)), None)
+            raise ComponentError(
+                "plugin-unknown",
+                f'nothing here is called "{name}"',
+                expected="a plugin, a distribution or a component"
+                + (f'; did you mean "{close}"?' if close else ""),
+                do="plausibly plugins list",
+                whose=name,
+                details={"name": name, "suggestion": close},
+            )
     return tuple(row for row in rows if any(row.answers_to(name) for name in wanted))
-
-
-def _unknown(name: str, rows: Sequence[Row]) -> ComponentError:
-    known = {
-        text
-        for row in rows
-        for text in (row.source.plugin, row.source.distribution, row.name)
-        if text
-    }
-    close = get_close_matches(name, sorted(known), n=1)
-    return ComponentError(
-        "plugin-unknown",
-        f'nothing here is called "{name}"',
-        expected="a plugin, a distribution or a component"
-        + (f'; did you mean "{close[0]}"?' if close else ""),
-        do="plausibly plugins list",
-        whose=name,
-        details={"name": name, "suggestion": close[0] if close else None},
-    )
-
-
-# ---- checks
 
 
 Rules = Callable[[Kind[Any], object], object]  # Any: each kind has its own Protocol
@@ -315,7 +284,15 @@ def check_entry(
     except MissingExtra as error:
         return attrs.evolve(of, state="needs extra", reason=error.what, do=error.do)
     except ComponentError as error:
-        return _not_made(of, stage, error)
+        reason, known = reason_of(error), error.details.get("problems")
+        if error.name == "component-unloadable":
+            stage, reason = "loading", error.got
+        if isinstance(known, list):
+            stage, reason = "check", ""
+        parts = tuple(Problem(**one) for one in known) if isinstance(known, list) else ()
+        return attrs.evolve(
+            of, state="failed", stage=stage, reason=reason, problems=parts, do=error.do
+        )
     except KeyboardInterrupt:
         raise
     except BaseException as error:  # noqa: BLE001  # a class may raise anything, or exit
@@ -325,16 +302,3 @@ def check_entry(
     if found:
         return attrs.evolve(of, state="failed", stage="check", problems=found)
     return attrs.evolve(of, reason=remark)
-
-
-def _not_made(of: Checked, stage: str, error: ComponentError) -> Checked:
-    if isinstance(found := error.details.get("problems"), list):
-        known = tuple(Problem(**p) for p in found)
-        return attrs.evolve(of, state="failed", stage="check", problems=known, do=error.do)
-    if error.name == "component-unloadable":
-        return attrs.evolve(of, state="failed", stage="loading", reason=error.got, do=error.do)
-    return attrs.evolve(of, state="failed", stage=stage, reason=reason_of(error), do=error.do)
-
-
-def failed_sources(found: Iterable[Checked]) -> set[Source]:
-    return {checked.source for checked in found if checked.state == "failed"}

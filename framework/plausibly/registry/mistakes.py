@@ -141,12 +141,17 @@ def mistakes_in(error: BaseException) -> list[Mistake]:
     if isinstance(error, Wrong):
         instead = "" if error.instead is None else written(error.instead)
         return [Mistake("", str(error), value=instead, expected=error.expected, got=error.got)]
-    if isinstance(error, InputError) and error.name == "component-unknown":
-        return [_unknown_component(error)]
     if isinstance(error, InputError):
-        expectation = f"; expected {error.expected}" if error.expected else ""
-        got = f"; got {error.got}" if error.got else ""
-        return [Mistake("", f"{error.what}{expectation}{got}", advice=error.do)]
+        text, suggestion = error.what, error.details.get("suggestion")
+        if error.name != "component-unknown":
+            text += f"; expected {error.expected}" * bool(error.expected)
+            text += f"; got {error.got}" * bool(error.got)
+        elif suggestion:
+            text += f'; did you mean "{suggestion}"?'
+        elif error.got:
+            text += f"; {error.got}"
+        every = "all: " if error.do.startswith("plausibly plugins list") else ""
+        return [Mistake("", text, advice=f"{every}{error.do}")]
     # attrs' own validators put the attribute and the value behind their text.
     text = error.args[0] if error.args and isinstance(error.args[0], str) else str(error)
     rule = _OF_ATTRS.fullmatch(text)
@@ -154,14 +159,3 @@ def mistakes_in(error: BaseException) -> list[Mistake]:
     if not isinstance(error, Exception):  # an exit code alone says nothing
         text = f"{type(error).__name__} {text}"
     return [Mistake("", text or type(error).__name__)]
-
-
-def _unknown_component(error: InputError) -> Mistake:
-    suggestion = error.details.get("suggestion")
-    text = error.what
-    if suggestion:
-        text += f'; did you mean "{suggestion}"?'
-    elif error.got:
-        text += f"; {error.got}"
-    do = f"all: {error.do}" if error.do.startswith("plausibly plugins list") else error.do
-    return Mistake("", text, advice=do)

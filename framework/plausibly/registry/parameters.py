@@ -9,6 +9,7 @@ import typing
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager, suppress
 from difflib import get_close_matches
+from functools import partial
 from numbers import Integral, Rational, Real
 from pathlib import Path
 from typing import Any, Literal, TypeVar, cast
@@ -49,14 +50,12 @@ def has_fields(target: object) -> bool:
 
 
 def parameters_of(target: Callable[..., object], *, typed: bool = False) -> tuple[Parameter, ...]:
-    return tuple(_parameters(target, _hints(target) if typed else {}))
-
-
-def _hints(target: Callable[..., object]) -> dict[str, Any]:  # Any: a type is whatever was written
+    if not typed:
+        return tuple(_parameters(target, {}))
     plain = isinstance(target, type) and not has_fields(target)
     source = inspect.getattr_static(target, "__init__") if plain else target
     try:
-        return typing.get_type_hints(source)
+        return tuple(_parameters(target, typing.get_type_hints(source)))
     except (NameError, AttributeError) as error:
         name = f"{target.__module__}.{getattr(target, '__qualname__', target)}"
         raise ComponentError(
@@ -69,19 +68,25 @@ def _hints(target: Callable[..., object]) -> dict[str, Any]:  # Any: a type is w
         ) from error
 
 
+# Any: a type is whatever was written
 def _parameters(target: Callable[..., object], hints: dict[str, Any]) -> Iterator[Parameter]:
     if isinstance(target, type) and attrs.has(target):
         for field in attrs.fields(target):
-            if field.init:
-                yield Parameter(
-                    field.alias or field.name,
-                    field.name,
-                    hints.get(field.name, field.type or object),
-                    required=field.default is attrs.NOTHING,
-                    default=_default(field.default),
-                    check=_check(field),
-                    rule=field.validator,
-                )
+            if not field.init:
+                continue
+            default: object = field.default
+            if isinstance(default, _FACTORY):
+                # One that takes the component is known when there is one.
+                default = attrs.NOTHING if default.takes_self else default.factory()
+            yield Parameter(
+                field.alias or field.name,
+                field.name,
+                hints.get(field.name, field.type or object),
+                required=field.default is attrs.NOTHING,
+                default=default,
+                check=partial(_check, field),
+                rule=field.validator,
+            )
         return
     made: dict[str, object] = {}
     if isinstance(target, type) and dataclasses.is_dataclass(target):
@@ -95,25 +100,14 @@ def _parameters(target: Callable[..., object], hints: dict[str, Any]) -> Iterato
             yield Parameter(argument.name, argument.name, wanted, required, default)
 
 
-def _default(written: object) -> object:
-    if not isinstance(written, _FACTORY):
-        return written
-    # One that takes the component is known when there is one.
-    return attrs.NOTHING if written.takes_self else written.factory()
-
-
-def _check(field: attrs.Attribute[Any]) -> Callable[[object], object]:  # Any: of whatever type
-    """Return the field's validator, to be run while the path of the field is still known."""
-
-    def check(value: object) -> None:
-        if callable(field.converter):
-            value = field.converter(value)
-        if field.validator is not None:
-            # A rule that compares fields needs the component: it speaks when that is made.
-            with suppress(AttributeError):
-                field.validator(None, field, value)
-
-    return check
+def _check(field: attrs.Attribute[Any], value: object) -> None:  # Any: of whatever type
+    """Run the field's validator while the path of the field is still known."""
+    if callable(field.converter):
+        value = field.converter(value)
+    if field.validator is not None:
+        # A rule that compares fields needs the component: it speaks when that is made.
+        with suppress(AttributeError):
+            field.validator(None, field, value)
 
 
 T = TypeVar("T")
@@ -142,7 +136,7 @@ class Strict:
         where(_is_literal, _literal)
         where(_is_many, self._many)
         where(_is_mapping, self._mapping)
-        where(_is_union, self._union)
+        where(is_union, self._union)
         where(lambda wanted: _kind_of(wanted) is not None, self._component)
 
     def values(
@@ -209,10 +203,10 @@ class Strict:
             types_ = list(arguments)
         else:
             types_ = [arguments[0] if arguments else object] * len(items)
-        made = self._each(zip(range(len(items)), items, types_, strict=True))
-        if origin in (set, frozenset, Set):
-            return frozenset(made.values()) if origin is not set else set(made.values())
-        return list(made.values()) if origin is list else tuple(made.values())
+        made = self._each(zip(range(len(items)), items, types_, strict=True)).values()
+        if origin in (list, set):
+            return list(made) if origin is list else set(made)
+        return frozenset(made) if origin in (frozenset, Set) else tuple(made)
 
     def _mapping(self, value: object, wanted: object) -> object:
         if not isinstance(value, Mapping):
@@ -276,7 +270,7 @@ def expected(wanted: object) -> str:
         return f"the name, table or object of {an(kind.name)}"
     if _is_literal(wanted):
         return " or ".join(written(value) for value in typing.get_args(wanted))
-    if _is_union(wanted):
+    if is_union(wanted):
         return " or ".join(expected(arm) for arm in arguments)
     if _is_mapping(wanted):
         return "a table"
@@ -308,7 +302,7 @@ def _is_literal(wanted: object) -> bool:
     return typing.get_origin(wanted) == Literal
 
 
-def _is_union(wanted: object) -> bool:
+def is_union(wanted: object) -> bool:
     return typing.get_origin(wanted) in (typing.Union, types.UnionType)
 
 
@@ -342,10 +336,8 @@ def _meant(value: object, wanted: type[object]) -> object:
     if wanted is str and isinstance(value, Real) and not isinstance(value, bool):
         return str(value)
     if wanted in (int, float) and isinstance(value, str):
-        try:
+        with suppress(ValueError):
             return int(value) if wanted is int else float(value)
-        except ValueError:
-            return None
     return None
 
 
@@ -429,11 +421,9 @@ def with_others(
     having = []
     for other in entries():
         if other.kind == kind.name and other.source.builtin and other != entry:
-            try:
-                names = [p.name for p in parameters_of(other.load())]
-            except ComponentError:  # it cannot be loaded: then it is no advice
-                continue
-            having += [other.name] * (mistake.path in names)
+            with suppress(ComponentError):  # what cannot be loaded is no advice
+                if mistake.path in {p.name for p in parameters_of(other.load())}:
+                    having.append(other.name)
     if not having:
         return mistake
     *most, last = having

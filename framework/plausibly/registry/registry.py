@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import importlib
+import os
 import re
 import sys
 import warnings
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from difflib import get_close_matches
 from threading import RLock
 from typing import TYPE_CHECKING, Any, TypeVar, cast
@@ -33,7 +34,9 @@ from plausibly.registry.discovery import (
 )
 from plausibly.registry.entries import (
     EVERY_OTHER,
+    STRICT,
     THIS_RUN,
+    VARIABLE,
     Advised,
     Disabled,
     Entry,
@@ -42,10 +45,8 @@ from plausibly.registry.entries import (
     Stage,
     an,
     disabled_by,
-    disabled_by_environment,
     missing,
     normalised,
-    strict_by_environment,
 )
 
 if TYPE_CHECKING:
@@ -169,10 +170,7 @@ class Registry:
     # ---- from what a user wrote to a component
 
     def find(self, kind: Kind[Any], name: str) -> Entry:
-        """Return the component called `name` or ``plugin:name``; a name of ours always means ours.
-
-        Where two of ours have it, it means the one that needs no extra.
-        """
+        """Return the component called `name` or ``plugin:name``; names of ours are always ours."""
         self._load_own()
         self._insist()
         plugin, _, bare = name.rpartition(":")
@@ -181,20 +179,42 @@ class Registry:
         if not here and (not plugin or not found):
             self._load_others()
             found = self._called(kind, bare, plugin)
+        # Where two of ours have the name, it means the one that needs no extra.
         ours = sorted((e for e in found if e.source.builtin), key=lambda e: bool(e.extra))
         on = [e for e in found if self.off(e.source) is None]
         # A name of ours is not free for others where ours is off: a default would change.
         chosen = ours[:1] or on or found[:1]
         self._tell(but=chosen[0] if chosen else None)
         if not chosen:
-            failures, disabled = self._failures(), self.disabled()
-            raise _unknown(kind, name, self._entries(None), failures, disabled)
+            raise self._unknown(kind, name)
         if len(chosen) > 1:
-            raise _clash(kind, bare, chosen, self._clear_name)
-        disabled_as = self.off(chosen[0].source)
-        if disabled_as is not None:
-            raise _disabled(kind, chosen[0], disabled_as, on)
-        return chosen[0]
+            chosen = sorted(chosen, key=lambda e: (e.source.distribution, e.source.plugin))
+            number = {2: "two"}.get(len(chosen), counted(len(chosen)))
+            plugins = [e.source.plugin for e in chosen]
+            places = (f"{e.source.where} ({e.source.plugin.strip('()')})" for e in chosen)
+            raise ComponentError(
+                "name-clash",
+                f'{number} plugins offer the {kind.name} "{bare}"',
+                expected="one",
+                got=" and ".join(places),
+                do=f"say {' or '.join(map(self._clear_name, chosen))}; or disable one",
+                whose=bare,
+                details={"kind": kind.name, "name": bare, "plugins": plugins},
+            )
+        entry = chosen[0]
+        if (by := self.off(entry.source)) is not None:
+            others = f"say {' or '.join(other.qualified for other in on)}"
+            instead = others if on else f"plausibly plugins list --kind {kind.name}"
+            raise ComponentError(
+                "component-disabled",
+                f'{kind.name} "{entry.name}": its plugin {entry.source} is disabled',
+                expected="a component of a plugin that is on",
+                got=by.reason,
+                do=f"{by.undo}; or another: {instead}",
+                whose=entry.qualified,
+                details={"kind": kind.name, "name": entry.name, "plugin": entry.source.plugin},
+            )
+        return entry
 
     def create(
         self, kind: Kind[P], like: ComponentLike[P], params: Mapping[str, object] | None = None
@@ -248,10 +268,12 @@ class Registry:
 
         self._load_own()
         entry = self._entry_of(kind, component)
-        return {
-            "name": self._shortest(kind, entry),
-            **described(component, self.describe, str(entry)),
-        }
+        # The bare name of what is ours or of this run, unless it is not clear.
+        alone = self._called(kind, entry.name, "") == [entry]
+        ours = entry.source.builtin and not entry.extra
+        bare = ours or (entry.source.plugin == THIS_RUN and alone)
+        name = entry.name if bare else self._clear_name(entry)
+        return {"name": name, **described(component, self.describe, str(entry))}
 
     def register(
         self,
@@ -293,7 +315,8 @@ class Registry:
     def _names_off(self) -> tuple[Disabled, ...]:
         """Return every name that is to be off now, wherever it is configured."""
         blocks = [one for block in tuple(self._blocks) for one in block]
-        return (*self._disabled, *blocks, *disabled_by_environment())
+        by_environment = disabled_by(os.environ.get(VARIABLE, "").split(","), VARIABLE)
+        return (*self._disabled, *blocks, *by_environment)
 
     def _failures(self) -> tuple[Failure, ...]:
         """Return what failed of the plugins that are on, so far."""
@@ -370,15 +393,16 @@ class Registry:
                 self._failed.append(Failure(entry.source, stage, error, (entry,)))
 
     def _failure_of(self, entry: Entry) -> Failure | None:
-        failed = (f for f in tuple(self._failed) if f.component is not None)
-        return next((f for f in failed if f.offered[0].key == entry.key), None)
+        failed = ((f, f.component) for f in tuple(self._failed))
+        return next((f for f, one in failed if one is not None and one.key == entry.key), None)
 
     def _insist(self) -> None:
         """Raise ``plugin-failed`` if anything failed and failures are errors."""
-        if strict_by_environment() if self._strict is None else self._strict:
+        strict = self._strict
+        if strict or (strict is None and os.environ.get(STRICT, "").strip() not in ("", "0")):
             self._load_others()
             for failure in self._failures():
-                raise failure.error_if_strict() from failure.error
+                raise failure.message(ComponentError, "plugins are strict") from failure.error
 
     def _tell(self, *, but: Entry | None = None) -> None:
         """Warn of what failed, and of names that turn nothing off; once each."""
@@ -438,18 +462,98 @@ class Registry:
 
     def _checked(self, kind: Kind[P], component: object, whose: str, source: Source) -> P:
         found = problems(component, kind.protocol)
-        if isinstance(component, type) or len(found) >= len(required_members(kind.protocol)):
-            raise _no_component(kind, component, found)
+        required = required_members(kind.protocol)
+        if isinstance(component, type) or len(found) >= len(required):
+            got, do = repr(component), f"plausibly plugins list --kind {kind.name}"
+            if isinstance(component, type):
+                name = component.__name__
+                got, do = f"the class {name}", f"{name}(), with parentheses"
+            elif len(got) >= 40:
+                got = an(type(component).__name__)
+            needed = listed(required, most=9)
+            raise ComponentError(
+                "component-invalid",
+                f"this is no {kind.name}: {got}",
+                expected=f"a name, a table with a name, or an object that has {needed}",
+                do=do,
+                whose=kind.name,
+                details={"kind": kind.name, "members": [p.member for p in found]},
+            )
         if found := found or complete(component, kind.protocol):
             raise _invalid(kind, whose, source, found)
         return cast("P", component)
 
-    def _shortest(self, kind: Kind[Any], entry: Entry) -> str:
-        """Return the bare name of what is ours or of this run, unless it is not clear."""
-        alone = self._called(kind, entry.name, "") == [entry]
-        ours = entry.source.builtin and not entry.extra
-        bare = ours or (entry.source.plugin == THIS_RUN and alone)
-        return entry.name if bare else self._clear_name(entry)
+    def _unknown(self, kind: Kind[Any], name: str) -> ComponentError:
+        """Return ``component-unknown``: nothing is called that, and what may be the reason."""
+        entries, failures, disabled = self._entries(None), self._failures(), self.disabled()
+        plugin, _, bare = name.rpartition(":")
+        known: dict[str, Entry] = {}
+        for entry in sorted(entries, key=lambda e: bool(e.extra)):  # first what is here
+            if entry.kind == kind.name:
+                known.setdefault(entry.qualified, entry)
+                known.setdefault(entry.name, entry)
+        alike = [bare] if bare in known else get_close_matches(name, known, n=1)
+        close = next((known[one] for one in alike or get_close_matches(bare, known, n=1)), None)
+        what, expected, shown = f'no {kind.name} "{name}"', "a name from plugins list", None
+        do = f"plausibly plugins list --kind {kind.name}"
+        if close is not None:
+            shown = close.name if close.source.builtin and not close.extra else close.qualified
+            expected += f'; did you mean "{shown}"?'
+            if missing(close.source.distribution, close.extra):
+                needed = f"{close.source.distribution}[{close.extra}]"
+                do = f'pip install "{needed}" (that one needs the extra)'
+        named = Disabled(plugin, "this name")
+        whole = [f for f in failures if f.component is None]  # plugins, not single components
+        failed = [
+            f
+            for f in whole
+            if named.means(f.source) or (kind.name, bare) in {(e.kind, e.name) for e in f.offered}
+        ]
+        off = [(source, by) for source, by in disabled.items() if named.means(source)]
+        elsewhere = [e.kind for e in entries if e.name == bare and e.kind != kind.name]
+        maybe = [
+            f"{counted(len(found))} plugin{'s' * (len(found) > 1)} {state} ({listed(found)})"
+            for state, found in (
+                ("that failed", [f.source.plugin for f in whole]),
+                (f"that {'is' if len(disabled) == 1 else 'are'} off", [s.plugin for s in disabled]),
+            )
+            if found
+        ]
+        here = f"in the environment of {sys.executable}"
+        if failed:
+            what += f": {failed[0].source} {failed[0].state}"
+            got = "; ".join(f.reason for f in failed)
+            do = failed[0].warning().do
+        elif off:
+            source, by = off[0]
+            what, got, do = f"{what}: {source} is disabled", by.reason, by.undo
+            expected = "the name of a plugin that is on"
+        elif elsewhere:
+            got = f"{an(elsewhere[0])} of that name"
+        elif not entries and not failures:
+            got = "no component at all: plausibly is on the path, but not installed"
+        elif maybe:
+            got = f"{' and '.join(maybe)}, which may have it"
+        elif plugin and plugin not in {e.source.plugin for e in entries}:
+            got = f'no plugin "{plugin}" {here}'
+        else:
+            got = f"nothing like it {here}" if close is None else ""
+        return ComponentError(
+            "component-unknown",
+            what,
+            expected=expected,
+            got=got,
+            do=do,
+            whose=name,
+            details={
+                "kind": kind.name,
+                "name": name,
+                "suggestion": shown,
+                "failed": [str(f.source) for f in failures],
+                "disabled": [str(source) for source in disabled],
+                "python": sys.executable,
+            },
+        )
 
     def _entry_of(self, kind: Kind[Any], component: object) -> Entry:
         """Return the entry whose class made a component; other plugins are asked last."""
@@ -464,8 +568,9 @@ class Registry:
                 if entry.target is cls or entry.target == path:
                     return entry
             for entry in here:
-                if str(entry.target).startswith(top) and _is_at(entry, cls):
-                    return entry
+                with suppress(InputError):  # what cannot be loaded made no component
+                    if str(entry.target).startswith(top) and entry.load() is cls:
+                        return entry
         dashed = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "-", cls.__name__).replace("_", "-").lower()
         raise ComponentError(
             "component-unregistered",
@@ -502,155 +607,10 @@ def _with_names_of_their_own(
         yield Failure(source, "name", Advised(text, advice)) if text else declared
 
 
-def _is_at(entry: Entry, cls: type[object]) -> bool:
-    try:
-        return entry.load() is cls
-    except InputError:  # what cannot be loaded made no component
-        return False
-
-
 def _identity(target: object) -> object:
     if isinstance(target, str):
         return target
     return getattr(target, "__module__", None), getattr(target, "__qualname__", target)
-
-
-def _unknown(
-    kind: Kind[Any],  # Any: each kind has its own Protocol
-    name: str,
-    entries: Sequence[Entry],
-    failures: Sequence[Failure],
-    disabled: Mapping[Source, Disabled],
-) -> ComponentError:
-    """Return ``component-unknown``: nothing is called that, and what may be the reason."""
-    plugin, _, bare = name.rpartition(":")
-    close, shown = _close(kind, name, entries), None
-    what, expected = f'no {kind.name} "{name}"', "a name from plugins list"
-    do = f"plausibly plugins list --kind {kind.name}"
-    if close is not None:
-        shown = close.name if close.source.builtin and not close.extra else close.qualified
-        expected += f'; did you mean "{shown}"?'
-        if missing(close.source.distribution, close.extra):
-            needed = f"{close.source.distribution}[{close.extra}]"
-            do = f'pip install "{needed}" (that one needs the extra)'
-    named = Disabled(plugin, "this name")
-    whole = [f for f in failures if f.component is None]  # plugins, not single components
-    failed = [
-        f
-        for f in whole
-        if named.means(f.source) or (kind.name, bare) in {(e.kind, e.name) for e in f.offered}
-    ]
-    off = [(source, by) for source, by in disabled.items() if named.means(source)]
-    elsewhere = [e.kind for e in entries if e.name == bare and e.kind != kind.name]
-    maybe = [
-        f"{counted(len(found))} plugin{'s' * (len(found) > 1)} {state} ({listed(found)})"
-        for state, found in (
-            ("that failed", [f.source.plugin for f in whole]),
-            (f"that {'is' if len(disabled) == 1 else 'are'} off", [s.plugin for s in disabled]),
-        )
-        if found
-    ]
-    here = f"in the environment of {sys.executable}"
-    if failed:
-        what += f": {failed[0].source} {failed[0].state}"
-        got = "; ".join(f.reason for f in failed)
-        do = failed[0].warning().do
-    elif off:
-        source, by = off[0]
-        what, got, do = f"{what}: {source} is disabled", by.reason, by.undo
-        expected = "the name of a plugin that is on"
-    elif elsewhere:
-        got = f"{an(elsewhere[0])} of that name"
-    elif not entries and not failures:
-        got = "no component at all: plausibly is on the path, but not installed"
-    elif maybe:
-        got = f"{' and '.join(maybe)}, which may have it"
-    elif plugin and plugin not in {e.source.plugin for e in entries}:
-        got = f'no plugin "{plugin}" {here}'
-    else:
-        got = f"nothing like it {here}" if close is None else ""
-    return ComponentError(
-        "component-unknown",
-        what,
-        expected=expected,
-        got=got,
-        do=do,
-        whose=name,
-        details={
-            "kind": kind.name,
-            "name": name,
-            "suggestion": shown,
-            "failed": [str(f.source) for f in failures],
-            "disabled": [str(source) for source in disabled],
-            "python": sys.executable,
-        },
-    )
-
-
-def _close(kind: Kind[Any], name: str, entries: Iterable[Entry]) -> Entry | None:
-    known: dict[str, Entry] = {}
-    for entry in sorted(entries, key=lambda e: bool(e.extra)):  # first what is here
-        if entry.kind == kind.name:
-            known.setdefault(entry.qualified, entry)
-            known.setdefault(entry.name, entry)
-    bare = name.rpartition(":")[2]
-    if bare in known:
-        return known[bare]
-    close = get_close_matches(name, known, n=1) or get_close_matches(bare, known, n=1)
-    return known[close[0]] if close else None
-
-
-def _disabled(
-    kind: Kind[Any], entry: Entry, by: Disabled, others: Sequence[Entry]
-) -> ComponentError:
-    """Return ``component-disabled``: the component is here, and its plugin is turned off."""
-    instead = f"plausibly plugins list --kind {kind.name}"
-    if others:
-        instead = f"say {' or '.join(other.qualified for other in others)}"
-    return ComponentError(
-        "component-disabled",
-        f'{kind.name} "{entry.name}": its plugin {entry.source} is disabled',
-        expected="a component of a plugin that is on",
-        got=by.reason,
-        do=f"{by.undo}; or another: {instead}",
-        whose=entry.qualified,
-        details={"kind": kind.name, "name": entry.name, "plugin": entry.source.plugin},
-    )
-
-
-def _clash(
-    kind: Kind[Any], name: str, found: Sequence[Entry], called: Callable[[Entry], str]
-) -> ComponentError:
-    """Return ``name-clash``: several plugins offer one name, and ours do not."""
-    found = sorted(found, key=lambda e: (e.source.distribution, e.source.plugin))
-    number = {2: "two"}.get(len(found), counted(len(found)))
-    return ComponentError(
-        "name-clash",
-        f'{number} plugins offer the {kind.name} "{name}"',
-        expected="one",
-        got=" and ".join(f"{e.source.where} ({e.source.plugin.strip('()')})" for e in found),
-        do=f"say {' or '.join(called(e) for e in found)}; or disable one",
-        whose=name,
-        details={"kind": kind.name, "name": name, "plugins": [e.source.plugin for e in found]},
-    )
-
-
-def _no_component(kind: Kind[Any], component: object, found: Sequence[Problem]) -> ComponentError:
-    """Return ``component-invalid``: this is something else altogether."""
-    if isinstance(component, type):
-        got, do = f"the class {component.__name__}", f"{component.__name__}(), with parentheses"
-    else:
-        got = repr(component) if len(repr(component)) < 40 else f"{an(type(component).__name__)}"
-        do = f"plausibly plugins list --kind {kind.name}"
-    needed = listed(required_members(kind.protocol), most=9)
-    return ComponentError(
-        "component-invalid",
-        f"this is no {kind.name}: {got}",
-        expected=f"a name, a table with a name, or an object that has {needed}",
-        do=do,
-        whose=kind.name,
-        details={"kind": kind.name, "members": [p.member for p in found]},
-    )
 
 
 def _invalid(

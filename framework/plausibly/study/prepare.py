@@ -58,6 +58,13 @@ _OWNERS = frozenset(
 """Words in the name of a coordinate whose examples belong together."""
 
 
+_COLUMNS = (
+    *(("examples", "one_per"), ("examples", "cluster"), ("splits", "stratify")),
+    *(("evaluation", "true_label"), ("report", "text"), ("report", "thumbnail")),
+)
+"""Keys that name a coordinate, beside those of `evaluation.by`."""
+
+
 def coordinates(*arrays: xr.DataArray | xr.Dataset | None) -> list[str]:
     """Return the names of the coordinates that the examples have, each once."""
     there = [each for array in arrays if array is not None for each in array.coords.items()]
@@ -73,8 +80,13 @@ def check_coordinates(draft: Draft, read: Read) -> list[Mistake]:
     if read.model is None and read.examples is None:
         return []
     there = coordinates(*arrays, read.examples)
-    found = []
-    for path, name in _named(draft):
+    evaluation, found = draft.settings.evaluation, []
+    named = [(f"{table}.{key}", draft.text(table, key)) for table, key in _COLUMNS]
+    columns = evaluation.columns or ()
+    by = [(f"evaluation.by[{n}]", name) for n, name in enumerate(evaluation.by or ())]
+    for path, name in [*named, *((path, name) for path, name in by if name in columns)]:
+        if name is None:
+            continue
         if name not in there:
             found.append(_absent(path, name, there))
             continue
@@ -85,25 +97,8 @@ def check_coordinates(draft: Draft, read: Read) -> list[Mistake]:
             elif name in coordinates(*arrays):
                 example_values(name, arrays)
         except InputError as error:
-            read.problems.append(Problem(path, error))
+            read.problems.append((path, error))
     return found
-
-
-def _named(draft: Draft) -> list[tuple[str, str]]:
-    """Return each key that names a coordinate, with the name."""
-    found = draft.settings.evaluation.by or ()
-    columns = draft.settings.evaluation.columns or ()
-    by = [(f"evaluation.by[{n}]", name) for n, name in enumerate(found) if name in columns]
-    keys = (
-        ("examples", "one_per"),
-        ("examples", "cluster"),
-        ("splits", "stratify"),
-        ("evaluation", "true_label"),
-        ("report", "text"),
-        ("report", "thumbnail"),
-    )
-    texts = [(f"{table}.{key}", draft.text(table, key)) for table, key in keys]
-    return [*((path, name) for path, name in texts if name is not None), *by]
 
 
 def _absent(path: str, name: str, there: list[str]) -> Mistake:
@@ -127,11 +122,6 @@ class Groups:
     examples: int
     groups: int
     several: int
-
-    @property
-    def plural(self) -> str:
-        """What several groups are called."""
-        return plural(self.name)
 
 
 def plural(name: str) -> str:
@@ -182,9 +172,15 @@ _ADVICE = {
 def check_pairs(methods: Iterable[Method]) -> list[Mistake]:
     """Return the methods whose components work alone but not together."""
     found: list[Mistake] = []
-    data = _made()
+    # Examples on which three labels tie nowhere.
+    rows = np.arange(_EXAMPLES)
+    first = (rows + 1.0) / (2 * _EXAMPLES)
+    values = np.stack([first, 0.75 * (1 - first), 0.25 * (1 - first)], axis=1)
+    coords = {names.EXAMPLE: rows.astype(np.str_), names.LABEL: ["a", "b", "c"]}
+    model = xr.DataArray(values, coords, tuple(coords), attrs={names.SCALE: "probability"})
+    lam = model.copy(data=np.tile([0.5, 0.25, 0.25], (_EXAMPLES, 1)))
     for number, one in enumerate(methods):
-        error = _tried(one, *data)
+        error = _tried(one, model, lam)
         if isinstance(error, IncompatibleComponents):
             # A key of the method, where the command line has a flag.
             error.do = error.do.replace("allow_no_guarantee=True", "allow_no_guarantee = true")
@@ -224,32 +220,10 @@ def _tried(
     return None
 
 
-def _made() -> tuple[xr.DataArray, xr.DataArray]:
-    """Return predictions and plausibilities of examples on which three labels tie nowhere."""
-    rows = np.arange(_EXAMPLES)
-    first = (rows + 1.0) / (2 * _EXAMPLES)
-    values = np.stack([first, 0.75 * (1 - first), 0.25 * (1 - first)], axis=1)
-    coords = {names.EXAMPLE: rows.astype(np.str_), names.LABEL: ["a", "b", "c"]}
-    predictions = xr.DataArray(
-        values, dims=(names.EXAMPLE, names.LABEL), coords=coords, attrs={names.SCALE: "probability"}
-    )
-    half = np.full(values.shape, 0.25)
-    half[:, 0] = 0.5
-    return predictions, predictions.copy(data=half)
-
-
 T = TypeVar("T")
 
-Place: TypeAlias = str | Callable[[InputError], str]
-"""A key, or what finds it from an error."""
-
-
-@attrs.frozen
-class Problem:
-    """What is wrong with a file, or with what a key says of it."""
-
-    path: str
-    error: InputError
+Problem: TypeAlias = tuple[str, InputError]
+"""A key, and what is wrong with its file or with what it says of it."""
 
 
 @attrs.define(kw_only=True, eq=False)
@@ -262,14 +236,16 @@ class Read:
     model: Model | None = None
     problems: list[Problem] = attrs.field(factory=list)
 
-    def attempt(self, table: str, place: Place, body: Callable[[], T]) -> T | None:
+    def attempt(
+        self, table: str, place: str | Callable[[InputError], str], body: Callable[[], T]
+    ) -> T | None:
         """Return what `body` gives, or note what goes wrong as a problem of a key."""
         try:
             with in_words_of_the_file():
                 return body()
         except InputError as error:
             key = place if isinstance(place, str) else place(error)
-            self.problems.append(Problem(key if "." in key else f"{table}.{key}", error))
+            self.problems.append((key if "." in key else f"{table}.{key}", error))
             return None
 
 
@@ -304,7 +280,7 @@ def read_files(draft: Draft) -> Read:
         keys = ("annotations.path = ", "predictions.path = ")
         swapped = files_swapped(annotated, predicted, keys)
         if swapped is not None:
-            read.problems[:] = [Problem("annotations.path", swapped)]
+            read.problems[:] = [("annotations.path", swapped)]
     for table in ("labels", "examples", "predictions", "annotations", "plausibilities"):
         written = draft.text(table, "path")
         # Its table may be wrong in another way as well.
@@ -362,7 +338,18 @@ class Prepared:
 
 def prepare(source: StudyLike, *, folder: Path | str | None = None) -> Prepared:
     """Read and check a study and every file that it names."""
-    parts = _drafted(source)
+    tables: Any = source  # Any: plain data of any shape
+    if isinstance(source, Settings):
+        tables = without_unset(resolved(source))
+        for method in tables["methods"]:
+            if not method["name"]:
+                del method["name"]
+    if isinstance(source, Draft):
+        parts = source
+    elif isinstance(source, str | Path):
+        parts = load(settings_file(Path(source), "study"))
+    else:
+        parts = draft(tables, Document(name="the study", tables=tables))
     if folder is not None:
         output = attrs.evolve(parts.settings.output, folder=Path(folder))
         typed = {**parts.typed, "output.folder": ("-o", folder)}
@@ -372,7 +359,10 @@ def prepare(source: StudyLike, *, folder: Path | str | None = None) -> Prepared:
         read = read_files(parts)
         mistakes = [*parts.mistakes, *study_mistakes(parts), *check_coordinates(parts, read)]
         mistakes += check_pairs(settings.methods)
-        data = _matched(parts, read)
+        data = None
+        if read.model is not None and read.answers is not None:
+            match = partial(_matched, settings, read.model, read.answers)
+            data = read.attempt(settings.answers[0], "path", match)
         if data is not None:
             mistakes += check_data(settings.methods, *data)
         _refuse(parts, mistakes, read.problems)
@@ -386,74 +376,32 @@ def settings_file(path: Path, content: str = "settings") -> Document:
     return parse(decode(files.contents(path, content), path.name), path.name, path)
 
 
-def _drafted(source: StudyLike) -> Draft:
-    """Return what was written, and what it means before any other file is read."""
-    if isinstance(source, Draft):
-        return source
-    if isinstance(source, str | Path):
-        return load(settings_file(Path(source), "study"))
-    tables: Mapping[str, object] = {}
-    if isinstance(source, Settings):
-        tables = without_unset(resolved(source))
-        for method in cast("list[dict[str, object]]", tables["methods"]):
-            if not method["name"]:
-                del method["name"]
-    else:
-        tables = source
-    return draft(tables, Document(name="the study", tables=tables))
-
-
-def _matched(parts: Draft, read: Read) -> tuple[xr.DataArray, xr.DataArray] | None:
-    """Return predictions and plausibilities of the same labels and examples."""
-    model, answers = read.model, read.answers
-    if model is None or answers is None:
-        return None
-
-    def match() -> tuple[xr.DataArray, xr.DataArray]:
-        predictions, lam, _ = matched(
-            model.predictions,
-            answers,
-            source=model.source,
-            only_common=parts.settings.examples.only_common,
-            declared=read.labels is not None,
-        )
-        return predictions, lam if isinstance(lam, xr.DataArray) else unpack(lam)
-
-    return read.attempt(parts.settings.answers[0], "path", match)
+def _matched(
+    settings: Settings, model: Model, answers: Answers
+) -> tuple[xr.DataArray, xr.DataArray]:
+    predictions, lam, _ = matched(settings, model.predictions, answers, model.source)
+    return predictions, lam if isinstance(lam, xr.DataArray) else unpack(lam)
 
 
 def _refuse(parts: Draft, mistakes: list[Mistake], problems: list[Problem]) -> None:
     """Raise what is wrong: one error of a file as it is, everything else as one list."""
-    problems = [_of_this_file(problem, parts.document) for problem in problems]
+    document = parts.document
+    for key, error in problems:
+        path = Path(str(error.details.get("path", "")))
+        beside = document.path is not None and path.parent == document.path.parent
+        if error.name == "file-missing" and beside:
+            error.what = f'{key.partition(".")[0]} "{path.name}" is not beside {document.name}'
+            if near := error.details.get("near"):
+                error.do = f"did you mean {near}?"
     if not mistakes and len(problems) == 1:
-        raise problems[0].error
-    for problem in problems:
-        error = problem.error
+        raise problems[0][1]
+    for key, error in problems:
         found = [Mistake("", error.what, advice=error.do)]
         if not isinstance(error, MissingExtra):
             found = mistakes_in(error)
-        mistakes += [attrs.evolve(one, path=problem.path) for one in found]
+        mistakes += [attrs.evolve(one, path=key) for one in found]
     if mistakes:
         raise parts.error(mistakes)
-
-
-def _of_this_file(problem: Problem, document: Document) -> Problem:
-    """Return the problem of a file that is not there as seen from the study file."""
-    error, file = problem.error, document.path
-    path = Path(str(error.details.get("path", "")))
-    if error.name != "file-missing" or file is None or path.parent != file.parent:
-        return problem
-    near = error.details.get("near")
-    missing = InputError(
-        error.name,
-        f'{problem.path.partition(".")[0]} "{path.name}" is not beside {document.name}',
-        expected=error.expected,
-        got=error.got,
-        do=f"did you mean {near}?" if near else error.do,
-        whose=error.whose,
-        details=error.details,
-    )
-    return Problem(problem.path, missing)
 
 
 def _completed(parts: Draft, read: Read, model: xr.DataArray, lam: xr.DataArray) -> Prepared:

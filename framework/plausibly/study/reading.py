@@ -71,6 +71,12 @@ class Answers:
         return None if self.aggregator is None else table_of(AGGREGATOR, self.aggregator)
 
     @property
+    def chosen(self) -> list[tuple[str, dict[str, object], bool]]:
+        """Kind and table of the aggregator, and whether it is the default, where there is one."""
+        table = self.component
+        return [] if table is None else [("aggregator", table, self.by_default)]
+
+    @property
     def text(self) -> str:
         """Content of the file in one line."""
         if self.table is not None:
@@ -197,10 +203,7 @@ def read_model(
     chunks: int | None = None,
     working: Working = nullcontext,
 ) -> Model:
-    """Return predictions, with the coordinates of the examples where they are known.
-
-    What the settings leave open is read as the predictions were that a predictor was calibrated on.
-    """
+    """Return predictions; what the settings leave open is read as the predictor remembers it."""
     if predictor is None:
         return _read_model(settings, labels, examples, chunks, working)
     part, metadata = settings.predictions, predictor.metadata
@@ -217,15 +220,27 @@ def read_model(
 
     scale = part.scale or metadata.scale
     try:
-        return read(scale=scale, **remembered)
+        model = read(scale=scale, **remembered)
     except InputError as error:
         lacks = error.name in ("columns-missing", "variable-missing", "option-unfit")
         if not (remembered and lacks):
             raise
         model = read(scale=scale)
-    remembered.pop("augmentation", None)  # without its augmentations a predictor refuses anyway
-    for name, value in remembered.items():
-        _warn_reading(settings, name, value, f"no {quoted(value)}")
+        remembered.pop("augmentation", None)  # without its augmentations a predictor refuses anyway
+        for name, value in remembered.items():
+            _warn_reading(settings, name, value, f"no {quoted(value)}")
+    if names.AUGMENTATION in model.predictions.dims and not metadata.augmentations:
+        views = name_texts(model.predictions[names.AUGMENTATION].values)
+        raise InputError(
+            "views-unread",
+            f"{model.source} has several views of each example, and the predictor reads one",
+            expected="one row an example",
+            got=f"{several(len(views), 'view')} ({listed(views)})",
+            do="keep the rows of one view, chosen without looking at any result, "
+            "and leave predictions.augmentation out",
+            whose=model.source,
+            details={"views": views},
+        )
     return model
 
 
@@ -341,21 +356,17 @@ def telling_of_swaps(settings: Settings) -> Iterator[None]:
 
 
 def matched(
-    model: xr.DataArray,
-    answers: Answers,
-    *,
-    source: str,
-    only_common: bool,
-    declared: bool,
+    settings: Settings, model: xr.DataArray, answers: Answers, source: str
 ) -> tuple[xr.DataArray, xr.DataArray | xr.Dataset, dict[str, int]]:
     """Return predictions or sets, and plausibilities, of the same labels and examples."""
     lam, other = answers.plausibilities, answers.source
     labels = label_names(model)
     hint = 'labels="FILE", every label on a line of its own, if no annotator chose the others'
+    declared = settings.labels.path is not None
     do = hint if set(label_names(lam)) < set(labels) and not declared else ""
     lam = align.match_labels(lam, labels, whose=other, other=source, do=do)
     model, lam = align.match_examples(
-        model, lam, only_common=only_common, whose=source, other=other
+        model, lam, only_common=settings.examples.only_common, whose=source, other=other
     )
     return model, lam, left_out_of(model, lam)
 
@@ -445,13 +456,9 @@ def read_both(
     *,
     predictor: ConformalPredictor | None = None,
     chunks: int | None = None,
-    check: Callable[[Model], None] = lambda model: None,
     working: Working = nullcontext,
 ) -> tuple[Model, Answers, xr.DataArray, xr.DataArray | xr.Dataset, dict[str, int]]:
-    """Return predictions and plausibilities as they were read, then matched, and what is left out.
-
-    `check` looks at predictions before answers are read.
-    """
+    """Return predictions and answers as they were read, both matched, and what is left out."""
     labels, examples = settings.labels.path, settings.examples.path
     with telling_of_swaps(settings):
         model = read_model(
@@ -462,15 +469,7 @@ def read_both(
             chunks=chunks,
             working=working,
         )
-        check(model)
         answers = read_answers(settings, labels=labels, working=working)
     names_there = label_names(model.predictions)
     check_renames(settings.labels, model.unknown, answers.unknown, labels=names_there)
-    predictions, lam, left_out = matched(
-        model.predictions,
-        answers,
-        source=model.source,
-        only_common=settings.examples.only_common,
-        declared=labels is not None,
-    )
-    return model, answers, predictions, lam, left_out
+    return model, answers, *matched(settings, model.predictions, answers, model.source)

@@ -23,7 +23,7 @@ from plausibly.io.hints import NEEDED, guessed, names_examples
 from plausibly.io.text import first_rows
 from plausibly.protocols import READER
 from plausibly.registry.parameters import parameters_of
-from plausibly.study.prepare import coordinates, few_groups, owners
+from plausibly.study.prepare import coordinates, few_groups, owners, plural
 from plausibly.study.reading import annotation_facts, label_names
 
 _SUFFIXES = frozenset(
@@ -129,8 +129,8 @@ def recognised(paths: Sequence[Path]) -> Recognised:
         usable = examples.data.drop_vars(set(coordinates(examples.data)) - common)
         for cluster in owners(usable)[:1]:
             tables["examples"]["cluster"] = cluster.name
-            text = f"{several(cluster.examples, 'example')} of {cluster.groups} {cluster.plural}"
-            comments["examples.cluster"] = f"guess: {text}"
+            of = f"{cluster.groups} {plural(cluster.name)}"
+            comments["examples.cluster"] = f"guess: {several(cluster.examples, 'example')} of {of}"
         by = few_groups(usable)
     if model is not None and answer is not None and model.examples != answer.examples:
         tables.setdefault("examples", {})["only_common"] = True
@@ -226,14 +226,9 @@ def _column(path: Path) -> str | None:
     return header[0] if names_examples(header[0], [row[0] for row in below]) else None
 
 
-def _example(column: str | None) -> dict[str, object]:
-    return {} if column in (None, EXAMPLE) else {"example": column}
-
-
 def _predictions(path: Path, labels: set[str]) -> File | None:
     """Return the predictions in a file; numbers on another scale must be of known labels."""
-    column = _column(path)
-    example = column or EXAMPLE
+    example = _column(path) or EXAMPLE
     made = _attempt(lambda: read_predictions(path, scale="any", example=example))
     if made is None or made.sizes[LABEL] < 2 or (made.values == np.floor(made.values)).all():
         return None
@@ -248,7 +243,7 @@ def _predictions(path: Path, labels: set[str]) -> File | None:
     return File(
         path=path,
         data=made,
-        keys={**_example(column), "scale": scale},
+        keys={**({} if example == EXAMPLE else {"example": example}), "scale": scale},
         comments={"scale": comment},
         about=f"{path.name}: {shape}, {text}",
     )
@@ -265,7 +260,7 @@ def _examples(path: Path) -> File | None:
     return File(
         path=path,
         data=made,
-        keys=_example(column),
+        keys={} if column == EXAMPLE else {"example": column},
         about=f"{path.name}: columns {', '.join(coordinates(made))}",
     )
 

@@ -76,7 +76,7 @@ def warn_of_groups(
     if group is not None:
         one = groups_of(predictions, group)
         if one.several and not grouped:
-            of = f"{counted(one.groups)} {one.plural}"
+            of = f"{counted(one.groups)} {plural(one.name)}"
             warn(
                 "group-repeats",
                 f"there are {several(one.examples, 'example')} of {of}",
@@ -96,7 +96,7 @@ def warn_of_groups(
             shared = int(np.isin(codes, both).sum())
             warn(
                 "group-on-both-sides",
-                f"{counted(both.size)} {one.plural} are in calibration and in test",
+                f"{counted(both.size)} {plural(one.name)} are in calibration and in test",
                 expected=f"each {one.name} on one side",
                 got=f"{counted(shared)} of {several(one.examples, 'example')} shared",
                 do=f'[examples] cluster = "{one.name}"',
@@ -111,7 +111,7 @@ CONFIDENCE = 0.95
 """With which all intervals of the groups hold together."""
 
 
-@attrs.frozen(kw_only=True)
+@attrs.frozen
 class GroupCoverage:
     """Aggregated coverage in one group of the examples."""
 
@@ -152,18 +152,9 @@ def coverage_by_group(
             measured = interval(
                 covered[rows], clusters=within, confidence=CONFIDENCE, among=len(places)
             )
-            here.append(
-                GroupCoverage(
-                    alpha=float(alpha),
-                    coordinate=name,
-                    group=group,
-                    examples=int(rows.sum()),
-                    mean=measured.mean,
-                    low=measured.low,
-                    high=measured.high,
-                    groups=len(places),
-                )
-            )
+            ends = (measured.mean, measured.low, measured.high)
+            count = int(rows.sum())
+            here.append(GroupCoverage(float(alpha), name, group, count, *ends, len(places)))
         found += sorted(here, key=lambda one: (one.high, one.mean, one.coordinate, one.group))
     return found
 
@@ -190,12 +181,35 @@ def write_study(result: StudyResult) -> list[Path]:
 
 
 def targets_of(prepared: Prepared) -> list[Path]:
-    """Return the files that a study will write."""
+    """Return the files that a study will write; none of them may be read, or be another's."""
     folder = prepared.study.output.folder
     names = [RESULTS, SETS, Path(SETS).with_suffix(".json").name, PREDICTOR, RESOLVED]
     targets = [folder / name for name in names]
     text = resolved_text(prepared, folder)
-    _check_output(prepared, targets, text)
+    read: dict[str, Path] = {}
+
+    def note(path: Path) -> Path:
+        read[os.path.realpath(path)] = path
+        return path
+
+    study, file = prepared.study, prepared.file
+    for part in (study.annotations, study.plausibilities, study.predictions, study.examples):
+        with_paths(part, note)
+    with_paths((study.labels, study.methods, file), note)
+    for target in targets:
+        source = read.get(os.path.realpath(target))
+        # Run again, a resolved study writes itself.
+        if source is None or (source == file and file.read_bytes() == text.encode()):
+            continue
+        what = "the study file" if source == file else f"what {prepared.name} reads"
+        raise InputError(
+            "output-is-input",
+            f"{target} would overwrite {what}",
+            expected="another folder",
+            got=str(target.parent),
+            do="-o elsewhere, or another [output] folder",
+            whose=str(target),
+        )
     check_ours(folder / RESULTS, is_study, "older results")
     check_sets(folder / SETS)
     check_ours(folder / PREDICTOR, is_predictor, "an older predictor")
@@ -223,38 +237,6 @@ def resolved_text(prepared: Prepared, folder: Path) -> str:
     with without_plugins(study.plugins.disable):
         tables = resolved(study, seen_from_there)
     return _HEAD + toml_text(without_unset(tables))
-
-
-def _check_output(prepared: Prepared, targets: list[Path], text: str) -> None:
-    """Raise ``output-is-input`` where a file to be written is one that was read."""
-    read: dict[str, Path] = {}
-
-    def note(path: Path) -> Path:
-        read[os.path.realpath(path)] = path
-        return path
-
-    study = prepared.study
-    for part in (study.annotations, study.plausibilities, study.predictions, study.examples):
-        with_paths(part, note)
-    with_paths((study.labels, study.methods), note)
-    file = prepared.file
-    if file is not None:
-        note(file)
-    for target in targets:
-        source = read.get(os.path.realpath(target))
-        # Run again, a resolved study writes itself.
-        if source is None or (source == file and file.read_bytes() == text.encode()):
-            continue
-        raise InputError(
-            "output-is-input",
-            f"{target} would overwrite what {prepared.name} reads"
-            if source != file
-            else f"{target} would overwrite the study file",
-            expected="another folder",
-            got=str(target.parent),
-            do="-o elsewhere, or another [output] folder",
-            whose=str(target),
-        )
 
 
 @contextlib.contextmanager
@@ -399,7 +381,7 @@ def _first_sets(ready: Prepared, test: Bools) -> xr.DataArray:
     return sets.assign_attrs(about)
 
 
-def _calibrated(ready: Prepared, which: Bools, *, seed: int) -> ConformalPredictor:
+def _calibrated(ready: Prepared, which: Bools | slice, *, seed: int) -> ConformalPredictor:
     """Return the first calibration, on some of the examples."""
     return calibrate(
         ready.predictions.isel({names.EXAMPLE: which}),
@@ -412,8 +394,7 @@ def _calibrated(ready: Prepared, which: Bools, *, seed: int) -> ConformalPredict
 
 def first_predictor(ready: Prepared) -> ConformalPredictor:
     """Return the first calibration, on all examples, with the name of the aggregator."""
-    everything = np.ones(ready.predictions.sizes[names.EXAMPLE], dtype=np.bool_)
-    predictor = _calibrated(ready, everything, seed=ready.study.seed)
+    predictor = _calibrated(ready, slice(None), seed=ready.study.seed)
     aggregator = ready.study.annotations.aggregator
     name = None if aggregator is None else called(AGGREGATOR, aggregator)
     return remembering(predictor, ready.study, name)
