@@ -83,6 +83,11 @@ def by_name(rows: Rows, dim: str) -> NDArray[np.intp]:
     return np.argsort(np.argsort(rows.table[dim].values, kind="stable"))
 
 
+def summed(cells: NDArray[np.intp], terms: NDArray[np.float64], size: int) -> NDArray[np.float64]:
+    """Return the sum of the terms of each cell, in the order in which they stand."""
+    return np.bincount(cells, terms, size).astype(np.float64, copy=False)
+
+
 def refuse_or_warn(
     name: str,
     *,

@@ -12,8 +12,8 @@ from hypothesis import given, settings, strategies as st
 import labelled_records as lr
 from plausibly.data.annotations import rebuilt
 from plausibly.plugin import Aggregator, Annotation, Keys, build_table
+from plausibly_builtins.label_set.aggregators import EqualSplit
 from plausibly_builtins.label_set.annotation import LabelSet
-from plausibly_builtins.label_set.equal_split import EqualSplit
 from plausibly_builtins.partial_ranking.annotation import PartialRanking
 from plausibly_builtins.partial_ranking.points import InverseRank
 from plausibly_builtins.single_label.annotation import SingleLabel

@@ -16,8 +16,8 @@ from scipy.stats import chisquare
 import labelled_records as lr
 from plausibly.data.annotations import rebuilt
 from plausibly.plugin import Aggregator, Annotation, Keys, build_table
+from plausibly_builtins.label_set.aggregators import EqualSplit
 from plausibly_builtins.label_set.annotation import LabelSet
-from plausibly_builtins.label_set.equal_split import EqualSplit
 from plausibly_builtins.partial_ranking.annotation import PartialRanking
 from plausibly_builtins.partial_ranking.points import InverseRank
 from plausibly_builtins.resampling.bootstrap import Bootstrap

@@ -22,8 +22,8 @@ from plausibly.plugin import (
     build_table,
     resolve,
 )
+from plausibly_builtins.label_set.aggregators import EqualSplit
 from plausibly_builtins.label_set.annotation import LabelSet
-from plausibly_builtins.label_set.equal_split import EqualSplit
 from plausibly_builtins.partial_ranking.annotation import PartialRanking
 from plausibly_builtins.partial_ranking.points import InverseRank
 from plausibly_builtins.single_label.annotation import SingleLabel

@@ -177,23 +177,18 @@ def test_fault_5_what_counts_twice_is_two_rows(frames: list[pd.DataFrame]) -> No
     assert len(frames[0]) == 7
     with pytest.raises(InputError) as caught:
         lam("mmsr", weighted([2, 1, 1, 1]))
-    assert str(caught.value) == (
-        "error weights-broken: crowd-kit:mmsr counts rows, and 1 response of the\n"
-        "  annotations does not count once\n"
-        "  expected  responses that count once; got response_weight 2\n"
-        "  do        dawid-skene, one-coin or worker-agreement, which take any weight"
+    assert (caught.value.name, caught.value.do) == (
+        "weights-broken",
+        "dawid-skene, one-coin or worker-agreement, which take any weight",
     )
 
 
 def test_broken_weights() -> None:
     with pytest.raises(InputError) as caught:
         lam("glad", weighted([0.5, 1, 0.25, 1]))
-    assert str(caught.value) == (
-        "error weights-broken: crowd-kit:glad counts rows, and 2 responses of the\n"
-        "  annotations do not count a whole number of times\n"
-        "  expected  responses that count a whole number of times; got response_weight\n"
-        "            0.5\n"
-        "  do        dawid-skene, one-coin or worker-agreement, which take any weight"
+    assert (caught.value.name, caught.value.do) == (
+        "weights-broken",
+        "dawid-skene, one-coin or worker-agreement, which take any weight",
     )
 
 
@@ -201,14 +196,8 @@ def test_unknown_annotators() -> None:
     given = table([*VOTES, ("t1", None, "task")])  # type: ignore[list-item]  # an unknown one
     with pytest.raises(InputError) as caught:
         lam("glad", given)
-    assert str(caught.value) == (
-        "error annotators-anonymous: annotations: 1 of 10 responses is of unknown\n"
-        "  annotators\n"
-        "  expected  annotators by name: crowd-kit:glad estimates what each is worth; got\n"
-        "            responses without one\n"
-        "  do        plausibly.select(ann, annotator=ann.annotator.values) leaves them\n"
-        "            out; dawid-skene takes them as one annotator"
-    )
+    assert caught.value.name == "annotators-anonymous"
+    assert caught.value.do.endswith("dawid-skene takes them as one annotator")
     lam("glad", plausibly.select(given, annotator=given["annotator"].values))
 
 
@@ -227,11 +216,9 @@ def test_report_21_one_label_alone(name: str, frames: list[pd.DataFrame]) -> Non
 def test_kos_is_for_two_labels() -> None:
     with pytest.raises(InputError) as caught:
         lam("kos", table())
-    assert str(caught.value) == (
-        "error labels-too-many: crowd-kit:kos reads answers between 2 labels, and 3 are\n"
-        "  said\n"
-        "  expected  2 labels; got 3\n"
-        "  do        aggregator crowd-kit:mmsr, crowd-kit:glad or dawid-skene"
+    assert (caught.value.name, caught.value.do) == (
+        "labels-too-many",
+        "aggregator crowd-kit:mmsr, crowd-kit:glad or dawid-skene",
     )
 
 
@@ -240,12 +227,9 @@ def test_kos_gives_labels_alone() -> None:
     assert found.sel(label="yes", example=["t10", "t1", "t2"]).values.tolist() == [1.0, 0.0, 0.0]
     with pytest.raises(InputError) as caught:
         lam("kos", table([("t1", "a", "yes"), ("t1", "b", "no")]))
-    assert str(caught.value) == (
-        "error kos-tied: crowd-kit:kos finds two labels of an example of the same weight,\n"
-        "  and infers neither\n"
-        "  expected  annotators who answered several examples, for each example; got an\n"
-        "            example of which nothing speaks for one label\n"
-        "  do        aggregator worker-agreement or dawid-skene, which keep the tie"
+    assert (caught.value.name, caught.value.do) == (
+        "kos-tied",
+        "aggregator worker-agreement or dawid-skene, which keep the tie",
     )
     with pytest.raises(InputError, match="reliability-none"):
         plausibly.reliability(table(YES_NO), "crowd-kit:kos")
@@ -284,12 +268,9 @@ def test_fault_11_is_said_where_it_strikes(monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setattr("importlib.metadata.version", lambda name: "1.9.1")
     with pytest.raises(InputError) as caught:
         lam("wawa", table())
-    assert str(caught.value) == (
-        "error crowd-kit-failed: crowd-kit 1.4.2 gives no plausibilities by wawa\n"
-        "  expected  a scikit-learn that crowd-kit 1.4.2 fits, such as 1.6; got\n"
-        "            scikit-learn 1.9.1\n"
-        "  do        aggregator worker-agreement, which is plausibly's own; or pip\n"
-        '            install "scikit-learn<1.7"'
+    assert (caught.value.name, caught.value.do) == (
+        "crowd-kit-failed",
+        'aggregator worker-agreement, which is plausibly\'s own; or pip install "scikit-learn<1.7"',
     )
 
 
@@ -300,10 +281,9 @@ def test_whatever_crowd_kit_raises(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(crowd_kit_standin.GLAD, "_fit", fit)
     with pytest.raises(InputError) as caught:
         lam("glad", table())
-    assert str(caught.value) == (
-        "error crowd-kit-failed: crowd-kit 1.4.2 gives no plausibilities by glad\n"
-        "  expected  plausibilities of every example; got LinAlgError: Singular matrix\n"
-        "  do        aggregator dawid-skene, which is plausibly's own"
+    assert (caught.value.name, caught.value.do) == (
+        "crowd-kit-failed",
+        "aggregator dawid-skene, which is plausibly's own",
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from fractions import Fraction
 
 import numpy as np
@@ -19,66 +20,32 @@ KEYS = Keys()
 pseudo = st.sampled_from([Fraction(0), Fraction(1, 100), Fraction(1, 2), Fraction(3)])
 
 
-@given(votes(), pseudo, pseudo, pseudo, st.integers(1, 6))
-def test_dawid_skene_after_some_rounds(
+@pytest.mark.parametrize(
+    ("make", "oracle_of", "priors"),
+    [
+        (DawidSkene, oracle.dawid_skene, ("smoothing", "diagonal", "label_smoothing")),
+        (OneCoin, oracle.one_coin, ("right", "wrong", "label_smoothing")),
+    ],
+)
+@given(votes(), st.tuples(pseudo, pseudo, pseudo), st.integers(1, 6))
+def test_estimates_after_some_rounds(
+    make: Callable[..., DawidSkene | OneCoin],
+    oracle_of: Callable[..., list[oracle.Step]],
+    priors: tuple[str, ...],
     given_votes: oracle.Votes,
-    smoothing: Fraction,
-    diagonal: Fraction,
-    label_smoothing: Fraction,
+    counts: tuple[Fraction, ...],
     rounds: int,
 ) -> None:
-    steps = oracle.dawid_skene(
-        given_votes,
-        LABELS,
-        rounds=rounds,
-        smoothing=smoothing,
-        diagonal=diagonal,
-        label_smoothing=label_smoothing,
-    )
-    model = DawidSkene(
-        smoothing=float(smoothing),
-        diagonal=float(diagonal),
-        label_smoothing=float(label_smoothing),
-        tolerance=0.0,
-        iterations=rounds,
-    )
+    exact = dict(zip(priors, counts, strict=True))
+    steps = oracle_of(given_votes, LABELS, rounds=rounds, **exact)
+    floats = {name: float(count) for name, count in exact.items()}
     with quiet():
+        model = make(**floats, tolerance=0.0, iterations=rounds)
         lam = model.aggregate(table_of(given_votes), KEYS)
     facts = json.loads(lam.attrs["convergence"])
-    done = facts["iterations"]  # fewer where nothing changes any more
-    assert_close(lam, steps[done - 1].shares, within=1e-10)
-    assert facts["objective"] == pytest.approx(steps[done - 1].objective, rel=1e-10, abs=1e-10)
-
-
-@given(votes(), pseudo, pseudo, pseudo, st.integers(1, 6))
-def test_one_coin_after_some_rounds(
-    given_votes: oracle.Votes,
-    right: Fraction,
-    wrong: Fraction,
-    label_smoothing: Fraction,
-    rounds: int,
-) -> None:
-    steps = oracle.one_coin(
-        given_votes,
-        LABELS,
-        rounds=rounds,
-        right=right,
-        wrong=wrong,
-        label_smoothing=label_smoothing,
-    )
-    model = OneCoin(
-        right=float(right),
-        wrong=float(wrong),
-        label_smoothing=float(label_smoothing),
-        tolerance=0.0,
-        iterations=rounds,
-    )
-    with quiet():
-        lam = model.aggregate(table_of(given_votes), KEYS)
-    facts = json.loads(lam.attrs["convergence"])
-    done = facts["iterations"]
-    assert_close(lam, steps[done - 1].shares, within=1e-10)
-    assert facts["objective"] == pytest.approx(steps[done - 1].objective, rel=1e-10, abs=1e-10)
+    step = steps[facts["iterations"] - 1]  # fewer where nothing changes any more
+    assert_close(lam, step.shares, within=1e-10)
+    assert facts["objective"] == pytest.approx(step.objective, rel=1e-10, abs=1e-10)
 
 
 @given(votes())

@@ -150,11 +150,9 @@ def test_examples_that_lose_everybody() -> None:
     table = table_of([*RECORDS, ("t9", "dan", "x", 1)], labels="xyz")
     with pytest.raises(InputError) as caught:
         plausibly.aggregate(table, "exclude", annotators=["dan", "eve"])
-    assert str(caught.value) == (
-        "error annotators-needed: exclude leaves 1 of 6 examples without a response (t9)\n"
-        "  expected  a response left for each example; got 2 annotators of 6 left out\n"
-        '  do        lost = "keep" keeps all responses of these; or leave out fewer\n'
-        "            annotators"
+    assert (caught.value.name, caught.value.do) == (
+        "annotators-needed",
+        'lost = "keep" keeps all responses of these; or leave out fewer annotators',
     )
     with pytest.warns(PlausiblyWarning) as heard:
         found = plausibly.aggregate(table, "exclude", annotators=["dan", "eve"], lost="keep")
@@ -187,23 +185,15 @@ def test_nobody_is_named() -> None:
 def test_names_that_nobody_has() -> None:
     with pytest.raises(InputError) as caught:
         plausibly.aggregate(TABLE, "exclude", annotators=["dana", "eve"])
-    assert str(caught.value) == (
-        "error annotators-unknown: exclude names 1 annotator whom the table does not know\n"
-        "  (dana)\n"
-        "  expected  names among 6 annotators; got dana\n"
-        "  do        did you mean dan?"
-    )
+    assert (caught.value.name, caught.value.do) == ("annotators-unknown", "did you mean dan?")
 
 
 def test_who_does_not_estimate() -> None:
     with pytest.raises(InputError) as caught:
         plausibly.aggregate(TABLE, "exclude", below=0.5, by="label-frequency")
-    assert str(caught.value) == (
-        "error reliability-none: exclude: LabelFrequency does not estimate what\n"
-        "  annotators are worth\n"
-        "  expected  an aggregator with a method reliability(annotations); got nothing of\n"
-        "            that name\n"
-        '  do        by = "worker-agreement", "one-coin" or "dawid-skene"'
+    assert (caught.value.name, caught.value.do) == (
+        "reliability-none",
+        'by = "worker-agreement", "one-coin" or "dawid-skene"',
     )
 
 

@@ -115,11 +115,9 @@ def test_the_inner_aggregator_of_a_bootstrap_is_not_asked() -> None:
 def test_an_aggregator_that_estimates_nobody() -> None:
     with pytest.raises(InputError) as caught:
         plausibly.reliability(table_with_idle(), "label-frequency")
-    assert str(caught.value) == (
-        "error reliability-none: aggregator label-frequency does not estimate what\n"
-        "  annotators are worth\n"
-        "  expected  a method reliability(annotations); got nothing of that name\n"
-        "  do        dawid-skene, one-coin or worker-agreement, which do"
+    assert (caught.value.name, caught.value.do) == (
+        "reliability-none",
+        "dawid-skene, one-coin or worker-agreement, which do",
     )
 
 
@@ -197,40 +195,22 @@ def test_or_refused() -> None:
     table = table_of(VOTES[:4], anonymous=["r1", "r2", "r10", "lazy"])
     with pytest.raises(InputError) as caught:
         plausibly.aggregate(table, "dawid-skene", unknown="error")
-    assert str(caught.value) == (
-        "error annotators-anonymous: annotations: 4 of 4 responses are of unknown\n"
-        "  annotators\n"
-        "  expected  annotators by name: dawid-skene estimates what each is worth; got 4\n"
-        "            of 4 responses, all without one\n"
-        '  do        unknown = "together" takes them as one annotator;\n'
-        "            plausibly.select(ann, annotator=ann.annotator.values) leaves them\n"
-        "            out"
-    )
+    assert caught.value.name == "annotators-anonymous"
+    assert caught.value.do.startswith('unknown = "together" takes them as one annotator; ')
 
 
 def test_weights_of_people_who_are_not_there() -> None:
     with pytest.raises(InputError) as caught:
         plausibly.aggregate(table_of(VOTES), "weighted-vote", weights={"lasy": 0.0})
-    assert str(caught.value) == (
-        "error annotators-unknown: weighted-vote has weights of 1 annotator whom the\n"
-        "  table does not know (lasy)\n"
-        "  expected  names among 4 annotators; got lasy\n"
-        "  do        did you mean lazy?"
-    )
+    assert (caught.value.name, caught.value.do) == ("annotators-unknown", "did you mean lazy?")
 
 
 def test_weights_that_leave_nothing() -> None:
     votes: Votes = [("a", "q", "Ä", 1), ("b", "r1", "Ä", 1), ("b", "q", "b c", 1)]
     with pytest.raises(InputError) as caught:
         plausibly.aggregate(table_of(votes), "weighted-vote", weights={"q": 0.0})
-    assert str(caught.value) == (
-        "error weights-zero: weighted-vote: 1 of 2 examples has only responses of weight\n"
-        "  0 (a)\n"
-        "  expected  an annotator of some weight for each example; got weights that are\n"
-        "            0, for all who answered\n"
-        "  do        a small weight instead of 0, or plausibly.select(ann, annotator=...)\n"
-        '            and unanswered="drop"'
-    )
+    assert caught.value.name == "weights-zero"
+    assert caught.value.do.endswith('unanswered="drop"')
 
 
 @pytest.mark.parametrize(

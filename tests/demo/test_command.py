@@ -105,6 +105,24 @@ def wrapped(title: str, text: str) -> str:
     )
 
 
+def whole(
+    document: dict[str, Any],  # Any: JSON
+    study: str,
+    head: str,
+    verdict: str,
+    share: str,
+    told: str,
+    condition: str,
+) -> str:
+    """Return all that the demo prints."""
+    rows = "\n".join(map(line, document["methods"]))
+    paragraphs = (textwrap.fill(one, 80, break_on_hyphens=False) for one in (told, condition))
+    data = f"{wrapped('data', document['about'])}\n{wrapped('study', study)}\n\n"
+    table = TABLE.format(head=head, rows=rows, verdict=verdict, share=share)
+    tail = TAIL["nodules" if document["group"] else "toy"]
+    return f"{data}{table}{chr(10).join(paragraphs)}\n{tail}"
+
+
 def meaning(document: dict[str, Any], said: str, everything: str, example: str) -> str:  # Any: JSON
     """Return the sentence about votes, from the document's numbers."""
     voted, expected = document["methods"][0], document["methods"][-1]
@@ -131,27 +149,11 @@ def test_the_whole_of_it_on_nodules() -> None:
         "is for the models of the folds: one refitted to all nodules is another, to be calibrated "
         "on nodules that it has not seen."
     )
-    assert ran.out == (
-        wrapped("data", found["about"])
-        + "\n"
-        + wrapped(
-            "study",
-            "logistic regression, out of fold by patient; 3 random halves by patient, alpha 0.1, "
-            "10 draws, seed 1",
-        )
-        + "\n\n"
-        + TABLE.format(
-            head="Study: 3 splits of 1,378 examples by patient",
-            rows="\n".join(map(line, found["methods"])),
-            verdict=verdict(found, "expected (default)"),
-            share="a nodule's ratings",
-        )
-        + textwrap.fill(f"{voted} Start with expected.", 80, break_on_hyphens=False)
-        + "\n"
-        + textwrap.fill(condition, 80, break_on_hyphens=False)
-        + "\n"
-        + TAIL["nodules"]
-    )
+    study = "logistic regression, out of fold by patient; 3 random halves by patient, alpha 0.1, "
+    head = "Study: 3 splits of 1,378 examples by patient"
+    table = verdict(found, "expected (default)"), "a nodule's ratings"
+    told = f"{voted} Start with expected."
+    assert ran.out == whole(found, f"{study}10 draws, seed 1", head, *table, told, condition)
 
 
 def test_the_whole_of_it_on_the_toy() -> None:
@@ -168,27 +170,10 @@ def test_the_whole_of_it_on_the_toy() -> None:
         "Guaranteed: on average over new points, if points are exchangeable. Here they are: points "
         "are drawn independently."
     )
-    assert ran.out == (
-        wrapped("data", found["about"])
-        + "\n"
-        + wrapped(
-            "study",
-            "linear discriminant, fitted to 200 other points; 3 random halves, alpha 0.1, 10 "
-            "draws, seed 1",
-        )
-        + "\n\n"
-        + TABLE.format(
-            head="Study: 3 splits of 3,000 examples",
-            rows="\n".join(map(line, found["methods"])),
-            verdict=verdict(found, "monte-carlo, held-out-rank"),
-            share="a point's posterior",
-        )
-        + textwrap.fill(told, 80, break_on_hyphens=False)
-        + "\n"
-        + textwrap.fill(condition, 80, break_on_hyphens=False)
-        + "\n"
-        + TAIL["toy"]
-    )
+    study = "linear discriminant, fitted to 200 other points; 3 random halves, alpha 0.1, 10 draws"
+    head = "Study: 3 splits of 3,000 examples"
+    table = verdict(found, "monte-carlo, held-out-rank"), "a point's posterior"
+    assert ran.out == whole(found, f"{study}, seed 1", head, *table, told, condition)
 
 
 @pytest.mark.parametrize("data", ["nodules", "toy"])

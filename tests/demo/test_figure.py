@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from importlib import import_module
 from itertools import combinations
 from pathlib import Path
@@ -12,7 +11,6 @@ import pytest
 
 from demo_runs import result
 from plausibly.demo import study, subjects
-from plausibly.errors import MissingExtra
 from plausibly.plots import sets
 
 NAMES: tuple[subjects.Name, ...] = ("nodules", "toy")
@@ -108,16 +106,3 @@ def test_the_same_study_gives_the_same_file(tmp_path: Path) -> None:
     assert one == two
     assert one.startswith(b"\x89PNG")
     assert b"matplotlib" not in one.lower()
-
-
-def test_without_matplotlib(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setitem(sys.modules, "matplotlib", None)
-    monkeypatch.delitem(sys.modules, "matplotlib.figure", raising=False)
-    with pytest.raises(MissingExtra) as caught:
-        study.write_figure(result("toy"), tmp_path / "coverage.png")
-    assert str(caught.value) == (
-        "error extra-missing: plausibly demo needs matplotlib, which is not installed\n"
-        '  expected  the extra "demo"\n'
-        '  do        pip install "plausibly[demo]"'
-    )
-    assert not list(tmp_path.iterdir())

@@ -68,29 +68,12 @@ def test_sets_travel_with_their_guarantee(tmp_path: Path) -> None:
     assert sets.attrs["fingerprint"] == found.sets.attrs["fingerprint"]
 
 
-def test_without_a_figure(tmp_path: Path) -> None:
-    assert study.write_result(result("toy"), tmp_path, figure=False) == ["sets.csv", "sets.json"]
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["sets.csv", "sets.json"]
-
-
 def test_folders_are_made_and_kept(tmp_path: Path) -> None:
     folder = tmp_path / "a" / "b"
     study.make_folder(folder)
     (folder / "mine.txt").write_text("mine")
     study.make_folder(folder)
     assert (folder / "mine.txt").read_text() == "mine"
-
-
-def test_a_file_is_no_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    Path("taken").write_text("")
-    with pytest.raises(InputError) as caught:
-        study.make_folder(Path("taken"))
-    assert str(caught.value) == (
-        "error output-unwritable: cannot write taken\n"
-        '  expected  a writable folder; got "file exists"\n'
-        '  do        path="elsewhere"; the old taken is as it was'
-    )
 
 
 def test_data_are_never_changed_by_writing(tmp_path: Path) -> None:

@@ -13,23 +13,6 @@ from plausibly.errors import PlausiblyWarning
 NAMES: tuple[subjects.Name, ...] = ("nodules", "toy")
 
 
-def test_six_methods_with_ten_draws_at_a_tenth() -> None:
-    assert {name: dict(table) for name, table in study.METHODS.items()} == {
-        "voted": {"calibrator": "voted"},
-        "monte-carlo, average": {"calibrator": "monte-carlo", "combiner": "average", "draws": 10},
-        "monte-carlo, maximum": {"calibrator": "monte-carlo", "combiner": "maximum", "draws": 10},
-        "monte-carlo, held-out-rank": {
-            "calibrator": "monte-carlo",
-            "combiner": "held-out-rank",
-            "draws": 10,
-        },
-        "monte-carlo, ecdf": {"calibrator": "monte-carlo", "combiner": "ecdf", "draws": 10},
-        "expected (default)": {"calibrator": "expected"},
-    }
-    assert study.ALPHA == "0.1"
-    assert study.TEST == 0.5
-
-
 @pytest.mark.parametrize("name", NAMES)
 def test_the_study_is_one_of_compare(name: subjects.Name) -> None:
     found = result(name).study

@@ -14,7 +14,7 @@ import cli_calibrators
 import run_pages
 from cli_world import CALIBRATE, done, make
 from plausibly.config.load import draft
-from plausibly_builtins.label_set.spread import Spread
+from plausibly_builtins.label_set.aggregators import Spread
 from readme_world import write_files
 from site_pages import DOCS
 

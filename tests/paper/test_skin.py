@@ -20,11 +20,11 @@ def folder(tmp_path: Path) -> Path:
     return skin_folder(tmp_path)
 
 
-def refused(folder: Path, name: str) -> str:
+def refused(folder: Path, name: str) -> InputError:
     with pytest.raises(InputError) as caught:
         skin.read(folder)
     assert caught.value.name == name
-    return str(caught.value)
+    return caught.value
 
 
 def test_files_are_read_case_by_case(folder: Path) -> None:
@@ -52,50 +52,30 @@ def test_the_first_file_of_predictions_that_is_there(folder: Path) -> None:
 
 def test_what_is_missing_is_named(folder: Path, tmp_path: Path) -> None:
     (folder / skin.PREDICTIONS[0]).unlink()
-    assert refused(folder, "derm-file-missing") == str(
-        InputError(
-            "derm-file-missing",
-            f"{folder} has no dermatology_predictions0.txt",
-            expected="model probabilities, a row a case and a column a condition",
-            got="dermatology_conditions.txt, dermatology_selectors.json",
-            do="fetch it from where the annotations are, or make it up: simulate=True (--simulate)",
-        )
-    )
+    missing = refused(folder, "derm-file-missing")
+    assert missing.what == f"{folder} has no dermatology_predictions0.txt"
+    assert missing.got == "dermatology_conditions.txt, dermatology_selectors.json"
+    assert missing.do.endswith("or make it up: simulate=True (--simulate)")
     assert skin.read(folder, simulate=True).simulated
-    nowhere = tmp_path / "nowhere"
-    assert refused(nowhere, "derm-file-missing") == str(
-        InputError(
-            "derm-file-missing",
-            f"{nowhere} has no dermatology_selectors.json",
-            expected="dermatology_selectors.json, dermatology_conditions.txt and "
-            "dermatology_predictions0.txt, which are public",
-            got="no such folder, or empty",
-            do="name the folder that holds them: derm=... (--derm FOLDER)",
-        )
-    )
+    nowhere = refused(tmp_path / "nowhere", "derm-file-missing")
+    assert nowhere.what.endswith("has no dermatology_selectors.json")
+    assert nowhere.do.endswith("derm=... (--derm FOLDER)")
 
 
 def test_another_shape_is_refused(folder: Path) -> None:
     path = folder / skin.PREDICTIONS[0]
     np.savetxt(path, np.full((10, CONDITIONS), 1 / CONDITIONS), fmt="%.3e")
-    assert refused(folder, "derm-shape") == (
-        "error derm-shape: dermatology_predictions0.txt has another shape than the\n"
-        "  annotations\n"
-        f"  expected  {CASES} rows (cases) of {CONDITIONS} numbers (conditions); got 10 rows of "
-        f"{CONDITIONS}\n"
-        "  do        annotations, conditions and predictions of one release"
-    )
+    shape = refused(folder, "derm-shape")
+    assert shape.expected == f"{CASES} rows (cases) of {CONDITIONS} numbers (conditions)"
+    assert shape.got == f"10 rows of {CONDITIONS}"
     path.write_text("", encoding="utf-8")
-    assert "got 0 rows" in refused(folder, "derm-shape")
+    assert refused(folder, "derm-shape").got.startswith("0 rows")
 
 
 def test_what_is_no_number_is_refused(folder: Path) -> None:
     path = folder / skin.PREDICTIONS[0]
     path.write_text("a b c d e f\n" * CASES, encoding="utf-8")
-    assert refused(folder, "derm-numbers").startswith(
-        "error derm-numbers: dermatology_predictions0.txt is no table of numbers\n"
-        f"  expected  {CASES} rows of {CONDITIONS} probabilities, blanks between them;"
-    )
+    assert f"{CASES} rows of {CONDITIONS}" in refused(folder, "derm-numbers").expected
 
 
 def test_rows_that_are_no_probabilities_are_named(folder: Path) -> None:
@@ -103,11 +83,8 @@ def test_rows_that_are_no_probabilities_are_named(folder: Path) -> None:
     values = np.loadtxt(path)
     values[[3, 8]] = -values[[3, 8]]
     np.savetxt(path, values, fmt="%.3e")
-    assert refused(folder, "derm-numbers") == (
-        "error derm-numbers: dermatology_predictions0.txt row 4 holds no probabilities\n"
-        "  expected  numbers from 0 on that sum to 1 but for rounding; got rows 4, 9\n"
-        "  do        copy it again"
-    )
+    wrong = refused(folder, "derm-numbers")
+    assert (wrong.got, wrong.details) == ("rows 4, 9", {"rows": ["4", "9"]})
 
 
 def test_conditions_of_another_release_are_refused(folder: Path) -> None:

@@ -1,4 +1,4 @@
-"""What the rules are made of: comparisons, tables that differ in one thing, simulations."""
+"""What the rules are made of: comparisons and simulations."""
 
 from __future__ import annotations
 
@@ -17,57 +17,19 @@ from kit_calibrators import Drawn
 from kit_mutants import changed
 from kit_readers import FILE, Bars
 from kit_scores import Scaled
-from plausibly.data.select import to_frame
 from plausibly.errors import InputError
 from plausibly.kernels.types import Floats
-from plausibly.testing import check, data
+from plausibly.testing import check
 from plausibly.testing.calibrator import ALPHAS, demand_coverage
 from plausibly.testing.rules import (
     Broken,
     NoData,
-    RuleBook,
+    RuleSet,
     farthest,
     global_randomness,
     refused,
     same,
 )
-
-
-@pytest.fixture
-def table() -> xr.Dataset:
-    """Rankings, with ranks and gaps."""
-    found = data.table_of("partial-ranking")
-    assert found is not None
-    return found
-
-
-def rows(table: xr.Dataset) -> list[tuple[str, ...]]:
-    frame = to_frame(table)[["example", "annotator", "label", "mention_block"]].astype(str)
-    return sorted(frame.itertuples(index=False, name=None))
-
-
-@pytest.mark.parametrize("dim", ["example", "label", "annotator"])
-def test_a_permuted_table_says_the_same_in_another_order(table: xr.Dataset, dim: str) -> None:
-    turned = data.permuted(table, dim)
-    assert turned[dim].values.tolist() == table[dim].values.tolist()[::-1]
-    assert rows(turned) == rows(table)
-
-
-def test_unanswered_examples_are_skipped_or_never_asked(table: xr.Dataset) -> None:
-    others = [row for row in rows(table) if row[0] != "z"]
-    never = data.unanswered(table, "z", skipped=False)
-    assert rows(never) == others
-    skipped = data.unanswered(table, "z", skipped=True)
-    assert skipped.sizes["response"] == table.sizes["response"] > never.sizes["response"]
-    # Where ranks are missing, pandas shows those that are not as floats.
-    assert [row[:3] for row in rows(skipped) if row[0] != "z"] == [row[:3] for row in others]
-
-
-def test_a_widened_table_has_one_label_more_and_the_same_answers(table: xr.Dataset) -> None:
-    risky = table.assign_coords(risk=("label", np.arange(table.sizes["label"])))
-    wider = data.widened(risky, "new")
-    assert wider.label.values.tolist() == ["new", *data.LABELS]
-    assert rows(wider) == rows(table)
 
 
 def test_sameness_is_of_bits_types_and_names() -> None:
@@ -143,17 +105,17 @@ def test_a_book_holds_each_rule_once() -> None:
     from plausibly.plugin import SCORE
 
     made: NoData | None = None
-    book: RuleBook[Any, None] = RuleBook(SCORE, lambda _: made)  # Any: any component
+    rule_set: RuleSet[Any, None] = RuleSet(SCORE, lambda _: made)  # Any: any component
 
-    def a_rule(component: object, world: None) -> None:
+    def a_rule(component: object, fixture: None) -> None:
         """Hold always."""
 
-    assert book.rule(a_rule) is a_rule
+    assert rule_set.rule(a_rule) is a_rule
     with pytest.raises(ValueError, match="the rule a-rule of score is there already"):
-        book.rule_alone(a_rule)
-    assert str(book.check(Scaled(), None)) == "1 of 1 rules hold"
+        rule_set.rule_alone(a_rule)
+    assert str(rule_set.check(Scaled(), None)) == "1 of 1 rules hold"
     made = NoData("none", "data=")
-    assert str(book.check(Scaled(), None, insist=False))[:24] == "0 of 1 rules hold, 1 not"
+    assert str(rule_set.check(Scaled(), None, insist=False))[:24] == "0 of 1 rules hold, 1 not"
 
 
 def _none(self: object, *given: object) -> object:

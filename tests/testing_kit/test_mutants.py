@@ -16,7 +16,7 @@ import kit_scores
 from kit_mutants import Mutant
 from plausibly.protocols import KINDS
 from plausibly.testing import check, rules
-from plausibly.testing.checks import book_of
+from plausibly.testing.checks import rules_of
 from plausibly.testing.rules import found
 
 SOUND: dict[str, object] = {
@@ -65,8 +65,8 @@ def test_it_is_caught_by_its_rule_and_by_no_other(
     kind: str, rule: str, data: dict[str, dict[str, Any]]
 ) -> None:
     mutant = MUTANTS[kind][rule]
-    world = book_of(kind).world(mutant.component, data.get(kind, {}))
-    results = [found(one, mutant.component, world) for one in rules(kind)]
+    fixture = rules_of(kind).fixture(mutant.component, data.get(kind, {}))
+    results = [found(one, mutant.component, fixture) for one in rules(kind)]
     fails = {result.name: result.detail for result in results if result.state == "fails"}
     assert fails.keys() == {rule} | mutant.also, fails
     assert fails[rule].strip()

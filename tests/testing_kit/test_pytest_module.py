@@ -80,9 +80,7 @@ def test_a_rule_fails_with_a_table() -> None:
 def test_an_expected_failure_must_name_a_rule() -> None:
     with pytest.raises(InputError) as caught:
         rules(AGGREGATOR, expected_failures={"simplx": "ours"})
-    assert str(caught.value) == (
-        'error rule-unknown: aggregator has no rule of the name "simplx"; did you mean\n'
-        '  "simplex"?\n'
-        "  expected  names of rules, as reports show them\n"
-        "  do        mend or drop it in expected_failures"
+    assert (caught.value.name, caught.value.do) == (
+        "rule-unknown",
+        "mend or drop it in expected_failures",
     )

@@ -162,7 +162,7 @@ def _options(
     part, examples = settings.report, settings.examples.path
     return Options(
         title=part.title or title,
-        words=sources.words_of(part.words, 'words={"example": "nodule"}'),
+        words=sources.words_of(part.words),
         text=part.text or "",
         thumbnail=part.thumbnail or "",
         annotator_names=not part.anonymous,

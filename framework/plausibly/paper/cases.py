@@ -1,18 +1,15 @@
 """Section 4.1 and appendix C: the case study, by what the calibration is done on.
 
-The paper's case study is of skin; without its folder the nodules that come with plausibly stand in,
-real ratings with real disagreement, at the paper's alpha. Coverage and set size over splits; what
-one split's sets cover of each example; single examples, and the labels that two sets hold of them.
-
-Last the standard quantile on pooled drawn labels, beside the rank of Algorithm 1. The baseline
-takes the level ``floor(alpha (n + 1)) / n`` of all ``m n`` drawn scores, so their
-``m floor(alpha (n + 1))``-th smallest; Algorithm 1 takes the ``floor(alpha m (n + 1)) - m + 1``-th.
+The paper's case study is of skin; without its folder the nodules that come with plausibly are used.
+The last figure compares the standard quantile on pooled drawn labels with the rank of Algorithm 1:
+the ``m floor(alpha (n + 1))``-th smallest score with the ``floor(alpha m (n + 1)) - m + 1``-th.
 """
 
 from __future__ import annotations
 
 import math
 from fractions import Fraction
+from itertools import product
 
 import attrs
 import numpy as np
@@ -110,29 +107,24 @@ def by_example(study: Study) -> xr.Dataset:
 
 
 def draw_by_example(numbers: xr.Dataset) -> Drawing:
-    """Return curves over the examples, each sorted on its own.
-
-    Above, calibrated on votes: the voted label, with credit for ties, and the plausibilities,
-    beside the largest plausibility. Below, the plausibilities under other calibrations.
-    """
+    """Return curves over the examples, each sorted on its own, by calibration and by coverage."""
     drawn = page.new_page(9, 6.4)
     above, below = drawn.subplots(2, 1, sharex=True)
     aggregated = numbers["aggregated"]
     places = np.arange(1, numbers.sizes[names.EXAMPLE] + 1)
-    for panel, array, look, name in (
+    curves = [
         (above, numbers["voted"], style.VOTED, "voted label"),
         (above, numbers["tied"], style.TRUE, "voted label, credit 1/L for L tied"),
         (above, aggregated[0], style.AGGREGATED, "plausibilities (aggregated)"),
-        *(
-            (below, one, look, str(one[METHOD].values))
-            for one, look in zip(aggregated, page.METHOD_LOOKS, strict=False)
-        ),
-    ):
+    ]
+    for one, look in zip(aggregated, page.METHOD_LOOKS, strict=False):
+        curves.append((below, one, look, str(one[METHOD].values)))
+    for panel, array, look, name in curves:
         ascending(panel, array.values, look, f"{name}, mean {array.values.mean():.3f}", places)
     largest, dotted = numbers["largest_plausibility"].values, Look(colour=INK, line=":")
     ascending(above, largest, dotted, "largest plausibility", places, steps="default")
-    titles = "calibrated on votes", "aggregated coverage by calibration"
-    for panel, title in zip((above, below), titles, strict=True):
+    titles = {above: "calibrated on votes", below: "aggregated coverage by calibration"}
+    for panel, title in titles.items():
         framed(panel, "", "realised coverage (share)", title, key="lower right")
         panel.set(xlim=(0, len(places)), ylim=(-0.03, 1.03))
     below.set_xlabel("test examples, sorted for each curve alone")
@@ -285,11 +277,8 @@ def draw_by_rank(numbers: xr.Dataset) -> Drawing:
 
 def claim_by_rank(numbers: xr.Dataset, level: float) -> Claim:
     there = numbers["aggregated_coverage"].values
-    measured = ", ".join(
-        f"{rule} m = {count} {mean_spread(there[i, j])}"
-        for i, rule in enumerate(RULES)
-        for j, count in enumerate(COUNTS)
-    )
+    pairs = zip(product(RULES, COUNTS), there.reshape(-1, there.shape[-1]), strict=True)
+    measured = ", ".join(f"{rule} m = {count} {mean_spread(one)}" for (rule, count), one in pairs)
     return Claim(
         says=f"the standard quantile on m drawn labels covers {level:g} on average too, "
         "without a guarantee for m > 1; for m = 1 it is Algorithm 1",

@@ -101,9 +101,8 @@ def nodules(seed: int) -> Data:
 
 def one_thread() -> contextlib.AbstractContextManager[object]:
     """Return a context in which linear algebra uses one thread: quicker on matrices this small."""
-    limits: contextlib.AbstractContextManager[object] = require(
-        "threadpoolctl", extra="demo", whose=WHOSE
-    ).threadpool_limits(limits=1)
+    threads = require("threadpoolctl", extra="demo", whose=WHOSE)
+    limits: contextlib.AbstractContextManager[object] = threads.threadpool_limits(limits=1)
     return limits
 
 
@@ -149,9 +148,8 @@ def read(folder: Path, *, simulate: bool = False, seed: int = 1) -> Data:
     """Return plausibilities by inverse rank, and predictions, of the skin case."""
     public = f"{ANNOTATIONS}, {CONDITIONS} and {PREDICTIONS[0]}, which are public"
     hint = "name the folder that holds them: derm=... (--derm FOLDER)"
-    annotations, conditions = (
-        _first(folder, [name], public, hint) for name in (ANNOTATIONS, CONDITIONS)
-    )
+    annotations = _first(folder, [ANNOTATIONS], public, hint)
+    conditions = _first(folder, [CONDITIONS], public, hint)
     lam = aggregate(read_annotations(annotations, "selectors", conditions))
     if simulate:
         values, source = _simulated(lam, seed), "SIMULATED predictions"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import partial
-from typing import TypeAlias
 
 import attrs
 import numpy as np
@@ -23,14 +22,12 @@ from plausibly.kernels.random import hash_names
 from plausibly.kernels.types import Bools, Floats
 from plausibly.paper.data import Data
 from plausibly.paper.page import Claim, Drawing, wanted
+from plausibly.progress import Tick
 
 TEST = 0.5
 DRAWS = 10
 METHOD, SPLIT, REPEAT = "method", "split", "repetition"
 MEASURES = ("aggregated_coverage", "voted_coverage", "true_coverage", "set_size")
-
-Progress: TypeAlias = Callable[[int, int], object]
-"""Called with the number of finished steps, and of all."""
 
 
 def monte_carlo(draws: int = DRAWS, **others: str) -> MethodTable:
@@ -45,7 +42,7 @@ class Study:
     alpha: AlphaLike
     splits: int = 100
     seed: int = 1
-    progress: Progress | None = None
+    progress: Tick | None = None
 
     @property
     def data(self) -> Data:
@@ -57,9 +54,9 @@ class Study:
 
     def rows(self, number: int, *, test: float = TEST) -> Bools:
         """Return which examples are test examples in a split, (example,)."""
-        data, keys = self.data, split_keys(self.seed, number)
-        hashes = hash_names(data.predictions[names.EXAMPLE].values)
-        return split(hashes, keys, test=test, groups=data.groups)
+        hashes = hash_names(self.data.predictions[names.EXAMPLE].values)
+        keys = split_keys(self.seed, number)
+        return split(hashes, keys, test=test, groups=self.data.groups)
 
     def over_splits(self, measure: Callable[[int, Bools], ArrayLike]) -> Floats:
         """Return numbers of every split, (..., split), from its number and its test examples."""
@@ -113,11 +110,10 @@ class Study:
         return kept.drop_vars(["guaranteed", "guaranteed_level"]).assign(guaranteed_level=level)
 
     def facts(self, **others: object) -> dict[str, object]:
-        data = self.data
         return {
-            "data": data.name,
-            "about": data.about,
-            "simulated": int(data.simulated),
+            "data": self.data.name,
+            "about": self.data.about,
+            "simulated": int(self.data.simulated),
             "splits": self.splits,
             "alpha": float(self.alpha),
             "seed": self.seed,
@@ -145,14 +141,10 @@ class Figure:
         *,
         splits: int = 100,
         seed: int = 1,
-        progress: Progress | None = None,
+        progress: Tick | None = None,
     ) -> xr.Dataset:
-        study = Study(
-            source=partial(self.data, seed) if data is None else lambda: data,
-            alpha=self.alpha if alpha is None else alpha,
-            splits=splits,
-            seed=seed,
-            progress=progress,
-        )
+        source = partial(self.data, seed) if data is None else lambda: data
+        alpha = self.alpha if alpha is None else alpha
+        study = Study(source=source, alpha=alpha, splits=splits, seed=seed, progress=progress)
         found = self.numbers(study)
         return found if found.attrs else found.assign_attrs(study.facts())

@@ -1,11 +1,4 @@
-"""Sections 4.2 and 4.3, on images of digits: label sets, and augmented images.
-
-Images with up to two overlaid digits and ten small classifiers: plausibilities share the mass
-equally among an image's digits; sets cover 90 % of that mass on average, and decide themselves how
-many of an image's digits they cover. Then digits turned, shifted and with noise: a calibration on
-originals alone covers new originals; one on the original and m - 1 augmentations of each image,
-pooled, covers more of the augmented ones.
-"""
+"""Sections 4.2 and 4.3, on images of digits: label sets of two overlaid ones, and augmentations."""
 
 from __future__ import annotations
 
@@ -48,7 +41,6 @@ UNIFORMS = 3 + 2 * SIDE * SIDE
 
 _TURN, _SHIFT, _NOISE = 10.0, 0.5, 0.1
 """Most degrees of a rotation, most pixels of a shift, standard deviation of the noise of pixels."""
-
 
 Digits: TypeAlias = tuple[Images, Ints]
 """Images with their digits."""

@@ -84,7 +84,6 @@ def write_numbers(numbers: xr.Dataset, path: Path) -> None:
                 writer.writerow([data, name, *(at.get(dim, "") for dim in numbers.dims), value])
 
 
-_FOOT = ("about", "splits", "alpha", "seed")
 SIMULATED_PREDICTIONS = "SIMULATED PREDICTIONS: no model made these numbers"
 
 METHOD_LOOKS: tuple[Look, ...] = (
@@ -142,12 +141,13 @@ def finish(page: Drawing, title: str, numbers: xr.Dataset) -> Drawing:
 
 def foot(numbers: xr.Dataset) -> str:
     """Return the line with data, number of splits, alpha and seed of a figure."""
-    known = {key: numbers.attrs[key] for key in _FOOT if key in numbers.attrs}
+    known = numbers.attrs
+    parts = [str(known["about"])] if "about" in known else []
     if "splits" in known:
         count = int(known["splits"])
-        known["splits"] = "one random split" if count == 1 else several(count, "random split")
-    named = ("alpha", "seed")
-    return "; ".join(f"{key} {one}" if key in named else str(one) for key, one in known.items())
+        parts.append("one random split" if count == 1 else several(count, "random split"))
+    parts += [f"{key} {known[key]}" for key in ("alpha", "seed") if key in known]
+    return "; ".join(parts)
 
 
 Measure: TypeAlias = tuple[str, str, Look]

@@ -1,9 +1,4 @@
-"""The paper's table of procedures with measured columns, and further procedures beside it.
-
-Coverage is averaged over random halves. The spread over labels keeps one half and draws anew
-whatever a calibration draws: labels, and the held-out examples of those that set some aside, which
-cannot be told apart there.
-"""
+"""The paper's table of procedures with measured columns, and further procedures beside it."""
 
 from __future__ import annotations
 
@@ -69,6 +64,7 @@ def measure(study: Study) -> xr.Dataset:
     test = study.rows(0)
 
     def again(number: int, _: Bools) -> list[float]:
+        # Draws anew what a calibration draws: labels, and the held-out examples of some.
         drawn = (study.calibrated(test, one.method, seed=number) for one in rows_of)
         return [study.measured(predictor, test)["aggregated_coverage"] for predictor in drawn]
 

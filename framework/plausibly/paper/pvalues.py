@@ -1,10 +1,4 @@
-"""Section 3.4 and appendix C: p-values that are uniform, and those that are not.
-
-Averaged p-values are not uniform; corrected by their empirical distribution they are: p-values of
-simulated dependent tests, before and after, and what the correction does to coverage on the toy.
-Then p-values of voted, drawn and true labels, by what the calibration is done on: p-values of what
-a calibration covers are uniform; those of anything else are not.
-"""
+"""Section 3.4 and appendix C: averaged p-values and their correction, and uniform ones by label."""
 
 from __future__ import annotations
 
@@ -227,15 +221,14 @@ def claim_uniformity(numbers: xr.Dataset, level: float) -> Claim:
     limit = float(numbers["critical_distance"].max())
     distances = numbers["distance_from_uniform"]
     off = {name: distances.sel({METHOD: name}).to_series().to_dict() for name in COMPARED}
-    measured = "; ".join(
-        f"calibrated {method}: "
-        + ", ".join(f"{kind} labels {decimal(far)}" for kind, far in one.items())
-        for method, one in off.items()
-    )
+    texts = []
+    for method, one in off.items():
+        each = ", ".join(f"{kind} labels {decimal(far)}" for kind, far in one.items())
+        texts.append(f"calibrated {method}: {each}")
     return Claim(
         says="p-values of voted labels are uniform when votes calibrate and skewed with Monte "
         "Carlo, those of drawn labels the other way round",
-        measured=f"distances from uniform, {measured}; .01 level {decimal(limit)}",
+        measured=f"distances from uniform, {'; '.join(texts)}; .01 level {decimal(limit)}",
         parts={
             "uniform of votes": off[VOTED][OF_VOTES] <= limit,
             "skewed of drawn labels": off[VOTED][DRAWN] > limit,

@@ -7,7 +7,7 @@ from difflib import get_close_matches
 from functools import partial
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
 import attrs
 import xarray as xr
@@ -23,9 +23,6 @@ from plausibly.plots import style
 
 if TYPE_CHECKING:
     from plausibly.paper.figure import Figure
-
-
-ALL = "all"
 
 
 @attrs.frozen
@@ -79,7 +76,7 @@ def chosen(figures: str | Sequence[str], *, derm: bool = False, own: bool = Fals
     known = {entry.name: entry for entry in ENTRIES}
     found: list[Entry] = []
     for name in [figures] if isinstance(figures, str) else figures:
-        if name == ALL:
+        if name == "all":
             found += [entry for entry in ENTRIES if entry.own >= own and entry.derm <= derm]
             continue
         if name not in known:
@@ -117,12 +114,6 @@ def chosen(figures: str | Sequence[str], *, derm: bool = False, own: bool = Fals
 CLAIMS = "claims.txt"
 FORMS: tuple[page.Form, ...] = ("png", "svg")
 
-Told: TypeAlias = Callable[["Reproduced"], object]
-"""Called with each figure as it is finished."""
-
-FigureProgress: TypeAlias = Callable[[str, int, int], object]
-"""Called with the name of a figure, and the number of finished steps and of all."""
-
 
 @attrs.frozen(kw_only=True, eq=False)
 class Reproduced:
@@ -159,8 +150,8 @@ def reproduce(
     plausibilities: xr.DataArray | xr.Dataset | None = None,
     group: str | None = None,
     name: str = "yours",
-    told: Told | None = None,
-    progress: FigureProgress | None = None,
+    told: Callable[[Reproduced], object] | None = None,
+    progress: Callable[[str, int, int], object] | None = None,
 ) -> list[Reproduced]:
     """Make figures of the paper again: their numbers, pictures, and whether the claims held.
 
@@ -213,7 +204,7 @@ def reproduce(
     ----------
     Stutz et al., *Conformal prediction under ambiguous ground truth*, TMLR 2023.
     """
-    data = None
+    data = skin = None
     if predictions is not None and plausibilities is not None:
         data = given(predictions, plausibilities, group=group, name=name)
     elif not (predictions is None and plausibilities is None and group is None):
@@ -230,22 +221,16 @@ def reproduce(
     entries = check_asked(
         figures, splits=splits, form=form, alpha=alpha, derm=derm, simulate=simulate, own=own
     )
-    skin_data = None
     if derm is not None and any(entry.derm for entry in entries):
-        skin_data = read(Path(derm), simulate=simulate, seed=seed)
+        skin = read(Path(derm), simulate=simulate, seed=seed)
     if out is not None:
         page.new_page(1, 1)  # what is missing is said before anything is measured or made
         make_folder(Path(out))
     made = []
     for entry in entries:
-        figure = entry.load()
-        numbers = figure.measure(
-            skin_data if entry.derm else data,
-            alpha,
-            splits=splits,
-            seed=seed,
-            progress=None if progress is None else partial(progress, entry.name),
-        )
+        figure, own_data = entry.load(), skin if entry.derm else data
+        tick = None if progress is None else partial(progress, entry.name)
+        numbers = figure.measure(own_data, alpha, splits=splits, seed=seed, progress=tick)
         found = Reproduced(entry=entry, numbers=numbers, claim=figure.claim(numbers))
         if out is not None:
             found = attrs.evolve(found, written=_write(found, Path(out), form))

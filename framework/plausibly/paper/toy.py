@@ -1,10 +1,4 @@
-"""Sections 2 and 3.2, on the toy: its votes, what is missed by them, and spread over drawn labels.
-
-First the toy itself, and two points whose sets come from scores or from p-values. Then a histogram
-over random halves of what sets cover: the voted label, the label that each point was drawn from,
-and the posterior (aggregated coverage); calibrated on votes, and on drawn labels. Last, coverage
-over drawn labels, over their number, and over the calibration fraction.
-"""
+"""Sections 2 and 3.2, on the toy: its votes, what they miss, and spread over drawn labels."""
 
 from __future__ import annotations
 
@@ -104,12 +98,13 @@ def draw_both_ways(numbers: xr.Dataset) -> Drawing:
             label = str(numbers[names.LABEL].values[code])
             panel.scatter(*there.T, s=11, c=hue, marker=mark, linewidths=0, label=label)
     style.legend(true, place="upper right")
-    for panel, title in (
-        (posterior, "true posterior (mixed colours)"),
-        (true, "true labels"),
-        (voted, "voted labels"),
-        (regions, "what the network says, and two points"),
-    ):
+    titles = {
+        "true posterior (mixed colours)": posterior,
+        "true labels": true,
+        "voted labels": voted,
+        "what the network says, and two points": regions,
+    }
+    for title, panel in titles.items():
         framed(panel, "first coordinate", "second coordinate", title, grid="", key="")
         panel.set(xlim=_RANGE, ylim=_RANGE, aspect="equal")
     shades = 1 - (1 - _RGB[numbers["region"].values]) * 0.35

@@ -22,7 +22,6 @@ from plausibly.plots.style import Axes, Dot, Look
 
 MOST = 15
 _SIDE = 0.46
-_NAME = 16
 _DARK = 0.45  # luminance below which letters are white
 _LETTERS = 10  # that fit on an inch
 
@@ -217,7 +216,7 @@ def _draw_squares(
         for j, text in enumerate(row):
             dark = style.luminance(*shades(values[i, j] / full)[:3]) < _DARK
             axes.text(j, i, text, color="white" if dark else INK, **centred)
-    beside, below = style.shown_names(called), style.shown_names(called, width=_NAME)
+    beside, below = style.shown_names(called), style.shown_names(called, width=16)
     letters = max(len(line) for name in below for line in name.split("\n"))
     inches = axes.get_position().width * axes.figure.bbox.width / axes.figure.dpi
     if letters > _LETTERS * inches / count:
@@ -330,23 +329,17 @@ def annotators(
     order = np.lexsort((own, own - others))[:most]
     rows = []
     for place in order:
+        name, mean = str(result[names.ANNOTATOR].values[place]), float(own[place])
         note = several(int(result["annotator_answers"][place]), "answer")
-        rows.append(
-            Dot(
-                name=str(result[names.ANNOTATOR].values[place]),
-                mean=float(own[place]),
-                look=_LOW if low[place] else _PLAIN,
-                note=f"{note}, low" if low[place] else note,
-            )
-        )
+        look, note = (_LOW, f"{note}, low") if low[place] else (_PLAIN, note)
+        rows.append(Dot(name=name, mean=mean, look=look, note=note))
     axes = style.axes_of(axes, "annotators", height=style.height(rows))
     style.draw_dots(axes, rows)
     for row, ends in enumerate(zip(own[order], others[order], strict=True)):
         if np.isfinite(ends).all():
             axes.plot(ends, [row, row], color=GREY, linewidth=1, zorder=1)
             axes.plot(ends[1:], [row], marker="|", markersize=12, color=style.tone(axes).ink)
-    every = np.array([own[order], others[order]])
-    least = float(np.nanmin(every)) if np.isfinite(every).any() else 0.0
+    least = style.lowest(np.array([own[order], others[order]]))
     axes.set_xlim(max(0.0, least - 0.05), 1.02)
     style.tidy_rows(axes, f"agreement with others ({result.attrs['likeness']})")
     style.heading(

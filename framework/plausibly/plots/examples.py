@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 import attrs
 import numpy as np
 import xarray as xr
-from numpy.typing import NDArray
 
 from plausibly.data import names
 from plausibly.data.names import name_texts
@@ -96,7 +95,11 @@ def example(
     lam, model = (
         rows[key].values if key in rows else None for key in ("plausibilities", "predictions")
     )
-    kept = _kept(lam, model, [mark.inside for mark in marks], len(labels), most)
+    kept = np.arange(len(labels))
+    if len(labels) > most:  # first those in a set, then by plausibility, then by prediction
+        inside = np.any([mark.inside for mark in marks], axis=0) if marks else None
+        keys = (np.zeros(kept.size) if key is None else key for key in (model, lam, inside))
+        kept = np.lexsort([-np.asarray(key, dtype=np.float64) for key in keys])[:most]
     axes = style.axes_of(axes, "example", height=1.9 + 0.42 * len(kept))
     first, second = (None if values is None else values[kept] for values in (lam, model))
     shown = [attrs.evolve(mark, inside=mark.inside[kept]) for mark in marks]
@@ -166,15 +169,3 @@ def _row(array: xr.DataArray, whose: str, name: str | None) -> xr.DataArray:
             details={"example": name},
         )
     return whole.assign_coords({names.EXAMPLE: known}).isel({names.EXAMPLE: place})
-
-
-def _kept(
-    lam: Floats | None, model: Floats | None, sets: Sequence[Bools], labels: int, most: int
-) -> NDArray[np.intp]:
-    """Return the places of the labels that are drawn, in their order where all are."""
-    if labels <= most:
-        return np.arange(labels)
-    nothing = np.zeros(labels)
-    inside = np.any(sets, axis=0) if sets else nothing
-    keys = (nothing if model is None else model, nothing if lam is None else lam, inside)
-    return np.lexsort(tuple(-np.asarray(key, dtype=np.float64) for key in keys))[:most]

@@ -20,7 +20,6 @@ from plausibly.palette import BLUE, INK, VERMILION
 from plausibly.plots import style
 from plausibly.plots.style import Axes
 
-_FAINT = "0.75"
 # Marks differ in shape as well as in colour.
 _MARKS = {
     "model": {"marker": "D", "color": "white", "markeredgecolor": INK, "label": "the model says"},
@@ -120,11 +119,10 @@ def region(
             cut = _outline(there[~beyond.any(axis=1)] @ corners)
             axes.fill(*cut.T, facecolor="none", edgecolor=BLUE, linewidth=1.5, hatch="....")
     for name, vector in marks.items():
-        axes.plot(*(vector @ corners)[:, None], linestyle="", markersize=9, zorder=5,
-                  **_MARKS[name])  # fmt: skip
-    axes.set_title(
-        f"plausibilities of {new.checked[names.EXAMPLE].values[0]}", loc="left", parse_math=False
-    )
+        mark = {"linestyle": "", "markersize": 9, "zorder": 5, **_MARKS[name]}
+        axes.plot(*(vector @ corners)[:, None], **mark)
+    title = f"plausibilities of {new.checked[names.EXAMPLE].values[0]}"
+    axes.set_title(title, loc="left", parse_math=False)
     axes.legend(loc="upper left", bbox_to_anchor=(0, -0.02), frameon=False, ncols=2)
     return axes
 
@@ -161,24 +159,17 @@ def _frame(axes: Axes, corners: NDArray[np.float64], labels: Sequence[str]) -> N
         # A line of the points where label k has this plausibility, named at one end.
         others = corners[[(k + 1) % 3, (k + 2) % 3]]
         ends = step * corners[k] + (1 - step) * others
-        axes.plot(*ends.T, color=_FAINT, linewidth=0.7, zorder=0)
+        axes.plot(*ends.T, color="0.75", linewidth=0.7, zorder=0)
         outwards = (ends[1] - middle) / np.linalg.norm(ends[1] - middle)
         axes.annotate(f"{100 * step:g} %", ends[1], xytext=12 * outwards,
                       textcoords="offset points", ha="center", va="center", fontsize=8,
                       color="0.45")  # fmt: skip
+    bold = {"textcoords": "offset points", "va": "center", "color": INK, "fontweight": "bold"}
     for name, corner in zip(labels, corners, strict=True):
         outwards = (corner - middle) / np.linalg.norm(corner - middle)
-        axes.annotate(
-            name,
-            corner,
-            xytext=(12 if len(labels) == 2 else 10) * outwards,
-            textcoords="offset points",
-            ha=("right", "center", "left")[1 + int(np.sign(round(float(outwards[0]))))],
-            va="center",
-            color=INK,
-            fontweight="bold",
-            parse_math=False,
-        )
+        off = (12 if len(labels) == 2 else 10) * outwards
+        side = ("right", "center", "left")[1 + int(np.sign(round(float(outwards[0]))))]
+        axes.annotate(name, corner, xytext=off, ha=side, parse_math=False, **bold)
     if len(labels) == 2:
         for step in (0.0, *_STEPS, 1.0):
             axes.plot([step, step], [-0.02, 0.02], color=INK, linewidth=1)

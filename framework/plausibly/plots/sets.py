@@ -31,8 +31,6 @@ GUARANTEED = {"marker": "o", "markersize": 9, "color": BLUE, "markeredgecolor": 
 VACUOUS = {"marker": "o", "markersize": 9, "color": "white", "markeredgecolor": BLUE}
 
 _MIDDLE = (5, 95)
-_GOLDEN = 0.6180339887498949
-_WIDE = 5  # inches that two columns of a legend take
 
 
 def draw_rows(axes: Axes, rows: Sequence[xr.Dataset], measure: str, form: str, x: str) -> None:
@@ -44,16 +42,16 @@ def draw_rows(axes: Axes, rows: Sequence[xr.Dataset], measure: str, form: str, x
         values, mark = one[measure].values, mark_of(one)
         colour = mark["markeredgecolor"] if mark is VACUOUS else mark["color"]
         ranks = np.argsort(np.argsort(values, kind="stable"), kind="stable")
-        jitter = (ranks * _GOLDEN % 1.0 - 0.5) * 0.4  # spreads dots evenly, always in the same way
+        # By the golden ratio: spreads dots evenly, always in the same way.
+        jitter = (ranks * 0.6180339887498949 % 1.0 - 0.5) * 0.4
         axes.scatter(values, row + jitter, s=9, color=colour, alpha=0.35, linewidths=0)
         ends = np.percentile(values, _MIDDLE)
         axes.plot(ends, [row, row], color=ink.ink, linewidth=2, solid_capstyle="round")
         mean = float(values.mean())
         axes.plot([mean], [row], linestyle="", zorder=4, **mark)
-        text = format(mean, form)
-        axes.annotate(text, (mean, row), fontsize=9, color=ink.ink, bbox=box, **above)
+        where = format(mean, form), (mean, row)
+        axes.annotate(*where, fontsize=9, color=ink.ink, bbox=box, **above)
     style.tidy_rows(axes, x)
-    axes.tick_params(axis="y", length=0)
 
 
 def legend_of(rows: Sequence[xr.Dataset], ink: str) -> list[object]:
@@ -132,28 +130,23 @@ def _intervals(
     return axes
 
 
-_MEASURED = {
-    True: ("Coverage of what experts say", "aggregated coverage of a split (share)", ".3f"),
-    False: ("How large the sets are", "labels in a set, mean of a split", ".2f"),
-}
-
-
 def _draw_study(one: xr.Dataset, measure: str, axes: Axes | None, figure: str) -> Axes:
     """Draw one measure of a study, a row per method: see `coverage` and `sizes`."""
     called, parts = zip(*cells(one), strict=True)
     axes = style.axes_of(axes, figure, height=2.2 + 0.62 * len(parts))
-    covers = measure == AGGREGATED
-    title, x, form = _MEASURED[covers]
-    draw_rows(axes, parts, measure, form, x)
-    style.name_rows(axes, style.shown_names(called))
-    axes.set_ylim(len(parts) - 0.5, -0.75)
     ink = style.tone(axes).ink
-    if covers:
+    if measure == AGGREGATED:
+        title, note = "Coverage of what experts say", reading.dashed(one)
         wanted = 1 - float(one[names.ALPHA])
+        draw_rows(axes, parts, measure, ".3f", "aggregated coverage of a split (share)")
         axes.axvline(wanted, color=ink, linestyle=style.DASHES, linewidth=1.2, zorder=1)
         axes.set_xlim(min(float(one[measure].min()), wanted) - 0.02, 1.02)
     else:
+        title, note = "How large the sets are", ""
+        draw_rows(axes, parts, measure, ".2f", "labels in a set, mean of a split")
         axes.set_xlim(0, float(one[measure].max()) * 1.08 + 0.1)
+    style.name_rows(axes, style.shown_names(called))
+    axes.set_ylim(len(parts) - 0.5, -0.75)
     axes.locator_params(axis="x", nbins=6)
     tested = sorted({int(one["n_test"].min()), int(one["n_test"].max())})
     splits = several(one.sizes["split"], "random split")
@@ -161,11 +154,10 @@ def _draw_study(one: xr.Dataset, measure: str, axes: Axes | None, figure: str) -
         axes,
         reading.with_alpha(title, one),
         f"{splits}, {' to '.join(map(counted, tested))} test examples each",
-        reading.dashed(one) if covers else "",
+        note,
     )
-    style.legend_below(
-        axes, legend_of(parts, ink), columns=2 if style.width_of(axes) > _WIDE else 1
-    )
+    columns = 2 if style.width_of(axes) > 5 else 1
+    style.legend_below(axes, legend_of(parts, ink), columns=columns)
     return axes
 
 
@@ -211,8 +203,7 @@ def alphas(result: xr.Dataset, *, axes: Axes | None = None) -> Axes:
         axes.fill_between(x, low, high, color=look.colour, alpha=0.18, linewidth=0)
         style.curve(axes, x, mean, look, style.shown_name(name, width=40))
         least = min(least, float(np.nanmin(low)))
-    ends = [max(0.0, least - 0.03), 1.0]
-    ink = style.tone(axes).ink
+    ends, ink = [max(0.0, least - 0.03), 1.0], style.tone(axes).ink
     axes.plot(ends, ends, color=ink, linestyle=style.DASHES, linewidth=1.2, label="as wanted")
     axes.set(xlim=(ends[0], 1.005), ylim=(ends[0], 1.005))
     style.tidy(axes, x="wanted: 1 - alpha", y="covered (share)")
@@ -222,9 +213,8 @@ def alphas(result: xr.Dataset, *, axes: Axes | None = None) -> Axes:
     few = reading.some_of(len(shown), len(curves), "method", "the first")
     style.heading(axes, "What sets cover at every alpha", on, few)
     # Also those whose name begins with a line.
-    style.legend_below(
-        axes, [one for one in axes.lines if not one.get_label().startswith("_child")]
-    )
+    named = [one for one in axes.lines if not one.get_label().startswith("_child")]
+    style.legend_below(axes, named)
     return axes
 
 
@@ -288,9 +278,6 @@ def threshold(thresholds: xr.DataArray, *, axes: Axes | None = None) -> Axes:
     return axes
 
 
-_BETWEEN = 0.1  # of the axis, from number to number
-
-
 def planning(result: xr.Dataset, *, alpha: float | None = None, axes: Axes | None = None) -> Axes:
     """Draw between which bounds the coverage of a calibration lies, by its number of examples.
 
@@ -328,9 +315,9 @@ def planning(result: xr.Dataset, *, alpha: float | None = None, axes: Axes | Non
     if width is not None:
         axes.axhspan(wanted - width, wanted + width, color=ink.grid, zorder=0)
     axes.set_xscale("log")
-    ticks = n[-1:].tolist()  # sizes whose numbers do not touch, from the last one down
+    ticks = n[-1:].tolist()  # from the last one down, a tenth of the axis from number to number
     for size in n[-2::-1].tolist():
-        if np.log(ticks[0] / size) >= np.log(n[-1] / n[0]) * _BETWEEN:
+        if np.log(ticks[0] / size) >= np.log(n[-1] / n[0]) * 0.1:
             ticks.insert(0, size)
     axes.set_xticks(ticks, [counted(int(size)) for size in ticks])
     axes.set_xticks([], minor=True)
@@ -353,7 +340,6 @@ BINS = 20
 OF_LABELS = {VOTED: style.VOTED, DRAWN: style.AGGREGATED, TRUE: style.TRUE}
 """How p-values of each kind of label are drawn."""
 
-_CHANCE = 20.0  # 1 / 0.05
 _CURVES = {
     "voted_coverage": (style.VOTED, "voted label"),
     "tied_coverage": (style.TRUE, "voted label, credit 1/L for L tied"),
@@ -426,7 +412,7 @@ def uniformity(result: xr.Dataset, *, axes: Axes | None = None) -> Axes:
     reading.check(result, "uniformity")
     axes = style.axes_of(axes, "uniformity", width=5, height=6)
     ink = style.tone(axes)
-    reach = math.sqrt(math.log(_CHANCE) / (2.0 * float(result["effective"].min())))
+    reach = math.sqrt(math.log(1 / 0.05) / (2.0 * float(result["effective"].min())))
     ends = np.array([0.0, 1.0])
     band = {"color": ink.grid, "linewidth": 0, "label": "what chance explains (95 %)"}
     axes.fill_between(ends, ends, ends + reach, **band)
@@ -436,15 +422,9 @@ def uniformity(result: xr.Dataset, *, axes: Axes | None = None) -> Axes:
         values = np.sort(one["p_value"].values)
         shares = np.arange(1, len(values) + 1) / len(values)
         promised = ", promised" if bool(one["promised"]) else ""
-        axes.step(
-            [0.0, *values, 1.0],
-            [0.0, *shares, 1.0],
-            where="post",
-            linewidth=1.8,
-            label=f"{of} labels{promised}: D+ {float(one['ks_above']):.3f}",
-            color=look.colour,
-            linestyle=look.line,
-        )
+        label = f"{of} labels{promised}: D+ {float(one['ks_above']):.3f}"
+        stroke = {"color": look.colour, "linestyle": look.line, "linewidth": 1.8}
+        axes.step([0.0, *values, 1.0], [0.0, *shares, 1.0], where="post", label=label, **stroke)
     axes.set(xlim=(0, 1), ylim=(0, 1), aspect="equal")
     style.tidy(axes, x="t", y="share of p-values at most t", grid="")
     return _tested(axes, "Are p-values uniform?", result)
@@ -478,14 +458,10 @@ def p_values(result: xr.Dataset, *, bins: int = BINS, axes: Axes | None = None) 
     axes = style.axes_of(axes, "p_values", height=4.4)
     for of in map(str, result[OF].values):
         one, look = result.sel({OF: of}), OF_LABELS[of]
-        axes.stairs(
-            *np.histogram(one["p_value"].values, bins=bins, range=(0, 1), density=True),
-            color=look.colour,
-            linestyle=look.line,
-            linewidth=1.6,
-            baseline=None,
-            label=f"{of} labels, D+ {float(one['ks_above']):.3f}, D- {float(one['ks_below']):.3f}",
-        )
+        density = np.histogram(one["p_value"].values, bins=bins, range=(0, 1), density=True)
+        label = f"{of} labels, D+ {float(one['ks_above']):.3f}, D- {float(one['ks_below']):.3f}"
+        stroke = {"color": look.colour, "linestyle": look.line, "linewidth": 1.6}
+        axes.stairs(*density, baseline=None, label=label, **stroke)
     style.dashed(axes, 1, "uniform", axis="y")
     axes.set_xlim(0, 1)
     axes.set_ylim(bottom=0)
@@ -530,12 +506,11 @@ def sizes(result: xr.Dataset, *, alpha: float | None = None, axes: Axes | None =
     axes = style.axes_of(axes, "sizes", height=3.6)
     places = np.arange(len(titles), dtype=np.float64)
     style.bars(axes, places, counts, 0.8, style.SIZE, "sets")
-    total = int(counts.sum())
+    total, ink = int(counts.sum()), style.tone(axes).ink
     above = {"xytext": (0, 2), "textcoords": "offset points", "ha": "center"}
     for place, count in zip(places, counts.tolist(), strict=True):
         if count:
             part = style.share(count / total, 2) if count / total >= 0.005 else counted(count)
-            ink = style.tone(axes).ink
             axes.annotate(part, (place, count), fontsize=style.SMALL, color=ink, **above)
     axes.set_xticks(places, titles)
     axes.margins(y=0.12)

@@ -61,7 +61,7 @@ def heading(axes: Axes, title: str, *notes: str) -> None:
     text = axes.set_title(title, loc="left", fontsize=10, color=tone(axes).ink)
     text.set_parse_math(False)
     room = max(24, int(width_of(axes) * 72 / (text.get_fontsize() * _LETTER)))
-    below = "; ".join(note for note in notes if note)
+    below = "; ".join(filter(None, notes))
     text.set_text("\n".join([*textwrap.wrap(title, room), *textwrap.wrap(below, room)]))
 
 
@@ -155,11 +155,10 @@ def tone(axes: Axes) -> Tone:
     """Return the ink that can be read on the paper of these axes."""
     colours = require("matplotlib.colors", extra="plots", whose="a figure")
     for part in (axes, axes.figure):
-        red, green, blue, cover = colours.to_rgba(part.get_facecolor())
+        *rgb, cover = colours.to_rgba(part.get_facecolor())
         if cover > 0.5:
-            dark = luminance(red, green, blue) < _DARK
-            paper = colours.to_hex((red, green, blue))
-            return attrs.evolve(_ON_DARK if dark else _ON_LIGHT, paper=paper)
+            seen = _ON_DARK if luminance(*rgb) < _DARK else _ON_LIGHT
+            return attrs.evolve(seen, paper=colours.to_hex(rgb))
     # Nothing but whatever the figure is laid upon; the user's text is meant to be read there.
     written = require("matplotlib", extra="plots", whose="a figure").rcParams["text.color"]
     return _ON_DARK if luminance(*colours.to_rgb(written)) > _DARK else _ON_LIGHT
@@ -182,11 +181,8 @@ def axes_of(axes: Axes | None, figure: str, *, width: float = 6.4, height: float
 @cache
 def _shown_axes() -> type:
     axes = require("matplotlib.axes", extra="plots", whose="a figure")
-    return type("Axes", (axes.Axes,), {"_repr_png_": _shown, "__module__": __name__})
-
-
-def _shown(axes: Axes) -> bytes:
-    return picture(axes.figure, "png")
+    parts = {"_repr_png_": lambda axes: picture(axes.figure, "png"), "__module__": __name__}
+    return type("Axes", (axes.Axes,), parts)
 
 
 def picture(figure: Any, form: str, *, text: str = "path") -> bytes:  # Any: as for Axes
@@ -216,6 +212,7 @@ def tidy(axes: Axes, *, x: str, y: str, title: str = "", grid: str = "y") -> Non
 def tidy_rows(axes: Axes, x: str) -> None:
     tidy(axes, x=x, y="", grid="x")
     axes.spines["left"].set_visible(False)
+    axes.tick_params(axis="y", length=0)
 
 
 def _filled(look: Look, label: str) -> dict[str, object]:
@@ -299,9 +296,6 @@ def legend_below(axes: Axes, handles: Sequence[object] | None = None, *, columns
         text.set_parse_math(False)
 
 
-_ROW = 0.42
-_LINE = 0.18
-_AROUND = 1.3
 _BESIDE = ("axes fraction", "data")
 _SPAN = {"linewidth": 2.2, "solid_capstyle": "butt", "marker": "|", "markersize": 8, "zorder": 2}
 
@@ -326,7 +320,7 @@ def dot(one: xr.Dataset, quantity: str, name: str, look: Look, note: str = "") -
 def height(dots: Sequence[Dot]) -> float:
     """Height of a figure of these rows, in inches."""
     lines = max((name.count("\n") + 1 for name in _row_names(dots)), default=1)
-    return _AROUND + max(_ROW, _LINE * lines) * max(2, len(dots))
+    return 1.3 + max(0.42, 0.18 * lines) * max(2, len(dots))
 
 
 def _row_names(dots: Sequence[Dot]) -> list[str]:
@@ -359,9 +353,14 @@ def draw_dots(axes: Axes, dots: Sequence[Dot]) -> None:
         mark(axes, dot.mean, row, dot.look, linestyle="", zorder=3)
         number(axes, row, share(dot.mean))
     name_rows(axes, _row_names(dots))
-    least = float(np.nanmin(ends)) if np.isfinite(ends).any() else 0.0
+    least = lowest(ends)
     margin = 0.04 * (1 - min(least, 1.0)) + 0.01
     axes.set_xlim(max(0.0, least - margin) if least >= 0 else least - margin, 1 + margin)
+
+
+def lowest(values: Floats) -> float:
+    """Return the smallest number, 0 where there is none."""
+    return float(np.nanmin(values)) if np.isfinite(values).any() else 0.0
 
 
 def draw_shares(axes: Axes, dots: Sequence[Dot], x: str, wanted: float | None) -> None:

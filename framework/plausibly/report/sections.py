@@ -186,28 +186,24 @@ HIGHEST = 5
 
 
 class Outcomes:
-    """What the sets of all methods and alphas leave out of every example.
-
-    `inside` are the sets (example, label) of each view and `missed` the plausibility outside of
-    them (example,), exactly 0 for nothing; `keys` is a number for each example by its name alone.
-    `severity` of a label is -1 where none is known, `risks` are the words of its level.
-    """
+    """What the sets of all methods and alphas leave out of every example."""
 
     def __init__(self, subject: Subject) -> None:
         self.subject = subject
         labels = name_texts(subject.predictions[names.LABEL].values)
         self.risks = [str(subject.risk.get(label, "")) for label in labels]
-        self.severity: Ints = np.full(len(labels), -1, dtype=np.int64)
+        self.severity: Ints = np.full(len(labels), -1, dtype=np.int64)  # -1 without a risk
         known = [place for place, label in enumerate(labels) if label in subject.risk]
         if known:
             levels = [subject.risk[labels[place]] for place in known]
             self.severity[known] = in_order(levels, None)[1]
         self.lam: NDArray[np.float64] = subject.plausibilities.values.astype(np.float64)
-        self.inside: list[Bools] = [
+        self.inside: list[Bools] = [  # of each view, (example, label)
             method.sets.values[:, :, place]
             for method in subject.methods
             for place in range(len(subject.alphas))
         ]
+        # Plausibility outside of the sets, (example,): exactly 0 for nothing.
         self.missed = [row_sums(np.where(inside, 0.0, self.lam)) for inside in self.inside]
         hashes = hash_names(subject.predictions[names.EXAMPLE].values)
         self.keys = Keys(subject.seed).child("report").uniform(hashes)[:, 0]
@@ -279,9 +275,16 @@ def _cases(
         f"{words.examples.capitalize()} where the set leaves out most of what {words.annotators} "
         "said come first."
     )
+    fit = "as a report shows at most" if most == MOST else "as fit into a file of 5 MB"
+    shown_sentence = (
+        f"{counted(len(rows))} of {counted(subject.n)} {words.examples} are shown: {counted(most)},"
+        f" as many {fit}, chosen by a hash of their names (seed {subject.seed}) and so by no "
+        "result, and besides those that the sections above name as surprising. All figures are of "
+        f"all {words.examples}."
+    )
     return model.Cases(
         sentence=f"There is one {words.example}." if subject.n == 1 else sentence,
-        shown_sentence=_shown(subject, len(rows), most),
+        shown_sentence="" if len(rows) == subject.n else shown_sentence,
         total=subject.n,
         shown=len(rows),
         names=tuple(mine),
@@ -329,22 +332,7 @@ def _prediction(subject: Subject) -> tuple[NDArray[np.float64] | None, str]:
     return None, ""
 
 
-def _shown(subject: Subject, shown: int, most: int) -> str:
-    if shown == subject.n:
-        return ""
-    fit = "as a report shows at most" if most == MOST else "as fit into a file of 5 MB"
-    words = subject.words
-    return (
-        f"{counted(shown)} of {counted(subject.n)} {words.examples} are shown: {counted(most)}, as "
-        f"many {fit}, chosen by a hash of their names (seed {subject.seed}) and so by no result, "
-        "and besides those that the sections above name as surprising. All figures are of all "
-        f"{words.examples}."
-    )
-
-
 SEVERITIES = ("broken", "vacuous", "weak", "kept")
-_FLATTERING = ("examples-alike",)
-"""Checks that flatter figures where they do not hold, by the share of what they name."""
 
 
 def verdict(
@@ -362,7 +350,8 @@ def verdict(
     findings = [Finding(severity, name, sentence)]
     for check in checks:
         if check.state == BROKEN:
-            severity = "weak" if check.name in _FLATTERING else "broken"
+            # Copies flatter figures by their share alone.
+            severity = "weak" if check.name == "examples-alike" else "broken"
             findings.append(Finding(severity, check.name, check.words))
     findings += _weak_parts(subject, weak)
     findings.sort(key=lambda finding: SEVERITIES.index(finding.severity))
@@ -373,13 +362,13 @@ def verdict(
     if checked and promise.level is not None:
         place = next((at for at, (title, _) in enumerate(rows) if title == "not"), len(rows))
         rows.insert(place, ("checked", "; ".join(checked)))
-    guarantee = promise.statement(), level_of(promise), promise.short(), tuple(rows)
+    parts = promise.statement(), level_of(promise), promise.short(), tuple(rows)
     return model.Verdict(
         sentence=sentence,
         limits=f"About what {words.annotators} say, not about the truth; about the average "
         f"{words.example}, not every {words.example}.",
         findings=tuple(findings),
-        guarantee=model.Promise(*guarantee),
+        guarantee=model.Promise(*parts),
     )
 
 
@@ -457,8 +446,6 @@ def _weak_parts(subject: Subject, weak: model.Weak) -> list[Finding]:
     words = subject.words
     found = []
     for place, part in enumerate(weak.parts):
-        if not part.clear:
-            continue
         name, title, tail = "group-weak", f"Group {part.title}", ""
         if part.kind == "ambiguity":
             name, title = "stratum-weak", f"{part.title[0].upper()}{part.title[1:]}"
@@ -467,7 +454,8 @@ def _weak_parts(subject: Subject, weak: model.Weak) -> list[Finding]:
             f"{title}: {measured_text(part.covered)} where {decimal(weak.level or 0)} is "
             f"promised on average, {counted(part.n)} {words.examples}{tail}."
         )
-        found.append(Finding("weak", name, sentence, place))
+        if part.clear:
+            found.append(Finding("weak", name, sentence, place))
     return sorted(found, key=lambda finding: finding.name)
 
 
@@ -626,9 +614,7 @@ def _who(found: Agreement, shown: Sequence[str]) -> str:
     agreements = found["annotator_agreement"].values
     if not len(shown) or np.isnan(agreements).all():
         return " ".join(found.annotator_lines())
-    low = [
-        name for name, is_low in zip(shown, found["annotator_low"].values, strict=True) if is_low
-    ]
+    low = np.array(shown)[found["annotator_low"].values.astype(bool)].tolist()
     span = f"from {decimal(np.nanmin(agreements))} to {decimal(np.nanmax(agreements))}"
     if not low:
         return f"Nobody stands out: likeness with others runs {span}."
@@ -669,11 +655,9 @@ def uniformity(subject: Subject) -> list[model.Uniformity]:
         for kind in each(made, OF):
             values, of = kind["p_value"].values, str(kind[OF].item())
             above, p = float(kind["ks_above"]), float(kind["p_super_uniform"])
-            few = (
-                "as few small ones as there may be"
-                if p >= SUSPECT
-                else "more small ones than may be"
-            )
+            few = "as few small ones as there may be"
+            if p < SUSPECT:
+                few = "more small ones than may be"
             nothing = "" if kind["promised"] else "; nothing is promised of them"
             count = several(len(values), subject.words.example)
             found.append(
@@ -717,10 +701,9 @@ def believe(subject: Subject, found: Sequence[model.Uniformity]) -> model.Believ
     checks.sort(key=lambda check: (BROKEN, UNCHECKED, HELD).index(check.state))
     broken = [check.title for check in checks if check.state == BROKEN]
     unknown = sum(check.state == UNCHECKED for check in checks)
-    start = "No assumption that can be checked is broken"
+    start, are = "No assumption that can be checked is broken", "is" if len(broken) == 1 else "are"
     if broken:
-        start = f"{several(len(broken), 'assumption')} {'is' if len(broken) == 1 else 'are'} "
-        start += f"broken: {'; '.join(broken)}"
+        start = f"{several(len(broken), 'assumption')} {are} broken: {'; '.join(broken)}"
     rest = f"; {counted(unknown)} cannot be checked from data." if unknown else "."
     return model.Believe(
         sentence=start + rest,
@@ -803,13 +786,21 @@ def vote(subject: Subject, found: Measured, voted: Measured | None) -> model.Vot
     evaluation = found.evaluation
     aggregated = interval(evaluation, AGGREGATED)
     votes = tuple((policy, interval(one, "voted_coverage")) for policy, one in found.votes.items())
-    if voted is not None:
-        sentence = _beside(evaluation, voted.evaluation)
-    else:
-        sentence = (
-            f"These sets hold {measured_text(aggregated)} of what "
-            f"{subject.words.annotators} say, and {measured_text(votes[0][1])} of their votes."
+    sentence = (
+        f"These sets hold {measured_text(aggregated)} of what "
+        f"{subject.words.annotators} say, and {measured_text(votes[0][1])} of their votes."
+    )
+    if voted is not None:  # what calibrating on votes would change
+        more, labels = (
+            float(evaluation[f"{name}_mean"] - voted.evaluation[f"{name}_mean"])
+            for name in (AGGREGATED, SET_SIZE)
         )
+        size = f"{abs(labels):.1f} labels {'fewer' if labels > 0 else 'more'} in a set"
+        if abs(labels) < _SAME * 10:
+            size = "sets of the same size"
+        change = f"{'leave out' if more > 0 else 'cover'} {round(100 * abs(more))} more of every "
+        change = "cover as many opinions here" if abs(more) < _SAME else f"{change}100 opinions"
+        sentence = f"Calibrating on the majority vote would {change}, with {size}."
     return model.Vote(
         sentence=sentence,
         aggregated=aggregated,
@@ -819,20 +810,6 @@ def vote(subject: Subject, found: Measured, voted: Measured | None) -> model.Vot
         share_empty=float(evaluation["share_empty"]),
         share_single=float(evaluation["share_singleton"]),
     )
-
-
-def _beside(these: xr.Dataset, voted: xr.Dataset) -> str:
-    """Return what calibrating on votes would change."""
-    more, labels = (
-        float(these[f"{name}_mean"]) - float(voted[f"{name}_mean"])
-        for name in (AGGREGATED, SET_SIZE)
-    )
-    size = f"{abs(labels):.1f} labels {'fewer' if labels > 0 else 'more'} in a set"
-    if abs(labels) < _SAME * 10:
-        size = "sets of the same size"
-    change = f"{'leave out' if more > 0 else 'cover'} {round(100 * abs(more))} more of every 100 "
-    change = "cover as many opinions here" if abs(more) < _SAME else f"{change}opinions"
-    return f"Calibrating on the majority vote would {change}, with {size}."
 
 
 def realised(subject: Subject, found: Measured) -> model.Realised:
@@ -957,24 +934,20 @@ def sizes(subject: Subject, found: Measured) -> model.Sizes:
     for one in each(found.sizes, "size"):
         low, high, count = (int(one[name]) for name in ("size_from", "size_to", "count"))
         bars.append(model.SizeBar(low, high, count, interval(one, AGGREGATED)))
+    labels = subject.predictions.sizes[names.LABEL]
     ordered = np.sort(found.evaluation[SET_SIZE].values)
-    sentence = _size_sentence(ordered, subject.predictions.sizes[names.LABEL])
-    return model.Sizes(sentence=sentence, bars=tuple(bars))
-
-
-def _size_sentence(ordered: Ints, labels: int) -> str:
-    n = len(ordered)
-    if ordered[0] == labels:
-        return f"Every set is every label, all {counted(labels)} of them: they say nothing."
-    if ordered[0] == ordered[-1]:
-        return f"Every set has {several(int(ordered[0]), 'label')} of {counted(labels)}."
+    n, empty = len(ordered), float((ordered == 0).mean())
     middle, large = int(ordered[(n - 1) // 2]), int(ordered[min(n - 1, int(0.95 * n))])
     text = f"Half of the sets have at most {several(middle, 'label')} of {counted(labels)}"
     if large > middle:
         more = "all of them" if large == labels else f"{counted(large)} or more"
         text += f"; {about_percent(float((ordered >= large).mean()))} have {more}"
-    empty = float((ordered == 0).mean())
-    return f"{text}; {f'{about_percent(empty)} are empty' if empty else 'none is empty'}."
+    text += f"; {f'{about_percent(empty)} are empty' if empty else 'none is empty'}."
+    if ordered[0] == labels:
+        text = f"Every set is every label, all {counted(labels)} of them: they say nothing."
+    elif ordered[0] == ordered[-1]:
+        text = f"Every set has {several(middle, 'label')} of {counted(labels)}."
+    return model.Sizes(sentence=text, bars=tuple(bars))
 
 
 def surprising(outcomes: Outcomes, view: int, shown: Sequence[str]) -> model.Surprising:
@@ -1006,9 +979,10 @@ def splits(subject: Subject, method: str, place: int) -> model.Splits | None:
     spread = float(values.std(ddof=1)) if len(values) > 1 else None
     text = f"Over {several(len(values), 'random split')} the sets cover {decimal(mean)} on average"
     if spread is not None:
-        text += f", with a spread of {decimal(spread)}, from {decimal(values.min())} to "
-        text += decimal(values.max())
-        text += "; that is how much one calibration differs from another"
+        text += (
+            f", with a spread of {decimal(spread)}, from {decimal(values.min())} to "
+            f"{decimal(values.max())}; that is how much one calibration differs from another"
+        )
     return model.Splits(
         sentence=f"{text}.", aggregated=tuple(values.tolist()), mean=mean, spread=spread
     )

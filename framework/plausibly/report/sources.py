@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import warnings
 from collections.abc import Mapping, Sequence
@@ -13,7 +14,7 @@ import numpy as np
 import xarray as xr
 
 from plausibly.calibration.alphas import AlphaLike
-from plausibly.config.settings import Settings, without_plugins
+from plausibly.config.settings import without_plugins
 from plausibly.conformal.aggregate import aggregate
 from plausibly.conformal.inputs import FINGERPRINT, GUARANTEES, LABEL_ORDER, OVERLAP
 from plausibly.conformal.load import load_predictor
@@ -31,7 +32,6 @@ from plausibly.evaluation.inputs import codes_of, example_values
 from plausibly.evaluation.shift import warn_of_copies
 from plausibly.evaluation.splits import split, split_keys, split_seed
 from plausibly.evaluation.study import load_study
-from plausibly.guarantee import Guarantee
 from plausibly.io import read_annotations, read_plausibilities, read_predictions
 from plausibly.kernels.random import hash_names
 from plausibly.kernels.types import Bools, Floats
@@ -97,7 +97,11 @@ def method_sets(
         values, p, scores = (np.concatenate(each)[order] for each in parts)
     # The weakest promise holds of all predictors.
     promises = [
-        min((one.predictor.guarantee(alpha) for one in tested), key=_strength) for alpha in alphas
+        min(
+            (one.predictor.guarantee(alpha) for one in tested),
+            key=lambda one: (one.level is not None, one.level or 0, not one.vacuous, one.has),
+        )
+        for alpha in alphas
     ]
     first, metadata = tested[0].predictor, tested[0].predictor.metadata
     overlap = [
@@ -130,10 +134,6 @@ def method_sets(
         score=metadata.score,
         promises=promises,
     )
-
-
-def _strength(one: Guarantee) -> tuple[bool, float, bool, int]:
-    return one.level is not None, float(one.level or 0), not one.vacuous, one.has
 
 
 def subject_of_predictor(
@@ -208,7 +208,14 @@ def subject_of_study(one: Compared, options: Options, *, disabled: Sequence[str]
         raise
     with without_plugins(tuple(disabled)):
         methods = [_sets(one, half, name, table) for name, table in one.methods.items()]
-        methods += _reference(one, half, methods)
+        if all(promise.target != "voted" for made in methods for promise in made.promises):
+            # Sets calibrated on votes, to compare with.
+            score = next(iter(one.methods.values())).get("score", "probability")
+            name = VOTED if VOTED not in one.methods else "calibrated on votes"
+            table = {"calibrator": VOTED, "score": score}
+            # No method of votes fits some data, such as several augmentations.
+            with contextlib.suppress(InputError):
+                methods.append(_sets(one, half, name, table, reference=True))
     by = f" of whole {plural(one.cluster)}" if one.cluster else ""
     how = (
         f"Every example has a set. The examples were cut into two random halves{by}, as in split "
@@ -237,19 +244,6 @@ def _sets(
         new = as_asked(predictor, model.isel({names.EXAMPLE: test}), split_keys(one.seed, FIRST))
         tested.append(Tested(predictor=predictor, predictions=new))
     return method_sets(name, model, tested, rows, one.alphas, reference=reference)
-
-
-def _reference(one: Compared, half: Bools, made: Sequence[MethodSets]) -> list[MethodSets]:
-    """Return sets calibrated on votes, to compare with, where the study has none."""
-    if any(promise.target == "voted" for method in made for promise in method.promises):
-        return []
-    first = next(iter(one.methods.values()))
-    table = {"calibrator": VOTED, "score": first.get("score", "probability")}
-    name = VOTED if VOTED not in one.methods else "calibrated on votes"
-    try:
-        return [_sets(one, half, name, table, reference=True)]
-    except InputError:  # no method of votes for such data, as for several augmentations
-        return []
 
 
 def _checks(one: Compared, half: Bools, words: Words) -> list[Check]:
@@ -296,14 +290,17 @@ def _checks(one: Compared, half: Bools, words: Words) -> list[Check]:
 def only(given: Mapping[str, object], wanted: Sequence[str], whose: str) -> None:
     for name, value in given.items():
         if value is not None and name not in wanted:
-            raise InputError(
-                "report-argument",
+            raise _unfit(
                 f"{name} has no meaning in a report on {whose}",
-                expected=f"some of {', '.join(wanted)}" if wanted else "none of these arguments",
-                got=name,
-                do=f"leave {name} out",
-                whose=name,
+                f"some of {', '.join(wanted)}" if wanted else "none of these arguments",
+                name,
+                f"leave {name} out",
+                name,
             )
+
+
+def _unfit(what: str, expected: str, got: str, do: str, name: str) -> InputError:
+    return InputError("report-argument", what, expected=expected, got=got, do=do, whose=name)
 
 
 def data(
@@ -316,14 +313,9 @@ def data(
     needed = {"predictions": predictions, "annotations or plausibilities": opinions}
     for name, value in needed.items():
         if value is None:
-            raise InputError(
-                "report-argument",
-                f"the report lacks {name}",
-                expected=f"{', and '.join(needed)}, of the same examples",
-                got="none",
-                do='write_report(source, "report.html", predictions=..., annotations=...)',
-                whose=name,
-            )
+            do = 'write_report(source, "report.html", predictions=..., annotations=...)'
+            expected = f"{', and '.join(needed)}, of the same examples"
+            raise _unfit(f"the report lacks {name}", expected, "none", do, name)
     model = read_predictions(predictions) if isinstance(predictions, Path | str) else predictions
     table = read_annotations(annotations) if isinstance(annotations, Path | str) else annotations
     if isinstance(plausibilities, Path | str):
@@ -347,14 +339,12 @@ def compared_results(
     lacking = methods is None and any("(" in text for text in texts)
     found = read_methods(dict(tables) if methods is None else methods)
     if lacking or list(found) != list(tables):
-        wrong = "methods are not those that were compared"
-        raise InputError(
-            "report-argument",
-            "the report lacks methods" if lacking else wrong,
-            expected=f"{', '.join(tables)}, with their parameters",
-            got="none" if lacking else ", ".join(found),
-            do="pass what compare was given: methods=methods",
-            whose="methods",
+        raise _unfit(
+            "the report lacks methods" if lacking else "methods are not those that were compared",
+            f"{', '.join(tables)}, with their parameters",
+            "none" if lacking else ", ".join(found),
+            "pass what compare was given: methods=methods",
+            "methods",
         )
     model, lam = _matched(model, lam)
     if model.sizes[names.EXAMPLE] != int(result.attrs["n"]):
@@ -384,20 +374,16 @@ def compared_results(
 
 def finished(path: Path) -> tuple[Prepared, xr.Dataset]:
     """Return a study that ran and its results, from the folder of these or from its file."""
-    folder = path
-    ready: Prepared | None = None
-    if not path.is_dir():
-        ready = prepare(path)
-        folder = ready.study.output.folder
+    ready = None if path.is_dir() else prepare(path)
+    folder = path if ready is None else ready.study.output.folder
     lacking = [name for name in (RESULTS, RESOLVED, PREDICTOR) if not (folder / name).exists()]
     if lacking:
-        run = path if ready is not None else "study.toml"
         raise InputError(
             "study-unfinished",
             f"{folder} holds no results of a study",
             expected=f"{RESULTS}, {RESOLVED} and {PREDICTOR}",
             got=f"no {lacking[0]}",
-            do=f"plausibly run {run}",
+            do=f"plausibly run {'study.toml' if ready is None else path}",
             whose=str(folder),
         )
     text = "" if ready is None else resolved_text(ready, folder)
@@ -439,6 +425,7 @@ def study_subject(
 ) -> Subject:
     """Return the subject of a report on a study that ran."""
     study, written = ready.study, ready.study.report
+    (what, answers), aggregator = study.answers, study.annotations.aggregator
     merged = attrs.evolve(
         options,
         title=options.title or written.title or default_title(_name(study.predictions.path)),
@@ -447,7 +434,13 @@ def study_subject(
         thumbnail=options.thumbnail or written.thumbnail or "",
         annotator_names=options.annotator_names and not written.anonymous,
         folder=study.examples.path.parent if study.examples.path else options.folder,
-        facts=_facts(study),
+        facts={
+            what: _name(answers),
+            "predictions": _name(study.predictions.path),
+            "examples": _name(study.examples.path),
+            "labels": _name(study.labels.path),
+            "aggregator": "" if aggregator is None else called(AGGREGATOR, aggregator),
+        },
         command="\n".join(filter(None, ["plausibly run resolved.toml", options.command])),
         study=resolved_text(ready, study.output.folder),
     )
@@ -467,18 +460,6 @@ def study_subject(
         compared=result,
     )
     return subject_of_study(one, merged, disabled=study.plugins.disable)
-
-
-def _facts(study: Settings) -> dict[str, str]:
-    what, answers = study.answers
-    aggregator = study.annotations.aggregator
-    return {
-        what: _name(answers),
-        "predictions": _name(study.predictions.path),
-        "examples": _name(study.examples.path),
-        "labels": _name(study.labels.path),
-        "aggregator": "" if aggregator is None else called(AGGREGATOR, aggregator),
-    }
 
 
 def _name(path: Path | None) -> str:
@@ -503,5 +484,5 @@ def words_of(words: Mapping[str, str] | None, hint: str = 'words={"example": "no
                 do=hint,
                 whose="words",
             )
-    plurals = {f"{key}s": f"{word}s" for key, word in words.items()}
-    return Words(**{key: word for key, word in {**plurals, **words}.items() if key in known})
+    plurals = {f"{key}s": f"{word}s" for key, word in words.items() if f"{key}s" in known}
+    return Words(**{**plurals, **words})

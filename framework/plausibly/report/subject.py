@@ -42,12 +42,11 @@ MOST_CROSSED = 6
 
 RISK = "risk"
 
-_KINDS = (
-    (b"\x89PNG\r\n\x1a\n", "image/png"),
-    (b"\xff\xd8\xff", "image/jpeg"),
-    (b"GIF87a", "image/gif"),
-    (b"GIF89a", "image/gif"),
-)
+_KINDS: Mapping[str, bytes | tuple[bytes, ...]] = {
+    "image/png": b"\x89PNG\r\n\x1a\n",
+    "image/jpeg": b"\xff\xd8\xff",
+    "image/gif": (b"GIF87a", b"GIF89a"),
+}
 
 Table: TypeAlias = "Path | str | xr.Dataset | None"
 
@@ -112,17 +111,7 @@ class Reported:
 
 @attrs.frozen(kw_only=True, eq=False)
 class Subject(Reported):
-    """All that the figures of a report are made of; predictions are (example, label).
-
-    Attributes
-    ----------
-    risk
-        Level of risk of each label that has one.
-    by, coded
-        Coordinates whose groups are compared, and of each its values and their codes (example,).
-    text, thumbnail
-        Text and picture of each example.
-    """
+    """All that the figures of a report are made of; predictions are (example, label)."""
 
     methods: Sequence[MethodSets]
     how: str
@@ -136,6 +125,7 @@ class Subject(Reported):
 
     @risk.default
     def _risk(self) -> Mapping[str, object]:
+        """Return the level of risk of each label that has one."""
         for array in (self.predictions, self.plausibilities):
             if RISK in array.coords and array[RISK].dims == (names.LABEL,):
                 levels = label_coordinate(RISK, [array]).items()
@@ -144,6 +134,7 @@ class Subject(Reported):
 
     @by.default
     def _by(self) -> Sequence[str]:
+        """Return the coordinates whose groups are compared."""
         there = coordinates(self.predictions)
         if self.groups is not None:
             for name in self.groups:
@@ -161,6 +152,7 @@ class Subject(Reported):
 
     @coded.default
     def _coded(self) -> Sequence[tuple[list[str], Ints]]:
+        """Return of each of these coordinates the values, and their codes (example,)."""
         found = [codes_of(example_values(name, (self.predictions,))) for name in self.by]
         return [(name_texts(values), codes) for values, codes in found]
 
@@ -237,15 +229,13 @@ def with_tables(predictions: xr.DataArray, examples: Table, labels: Table) -> xr
 def _check_coordinate(name: str, there: Sequence[str]) -> None:
     if name in there:
         return
-    guess = near(name, there)
+    guess, other = near(name, there), "a table of the examples that has it"
     raise InputError(
         "coordinate-missing",
         f"examples have no coordinate {quoted(name)}",
-        expected=f"one of {listed(there)}" if there else "a table of the examples that has it",
+        expected=f"one of {listed(there)}" if there else other,
         got=name,
-        do=f"did you mean {quoted(guess)}?"
-        if guess
-        else "name a table of the examples that has it",
+        do=f"did you mean {quoted(guess)}?" if guess else f"name {other}",
         whose="examples",
         details={"coordinates": list(there)},
     )
@@ -269,9 +259,9 @@ def _picture(path: str, folder: Path, column: str) -> str:
             do=f"make small copies, and name them in the column {column}",
             whose=path,
         )
-    kind = next((kind for start, kind in _KINDS if content.startswith(start)), "")
-    if content[:4] == b"RIFF" and content[8:12] == b"WEBP":
-        kind = "image/webp"
+    webp = content[:4] == b"RIFF" and content[8:12] == b"WEBP"
+    kind = next((kind for kind, start in _KINDS.items() if content.startswith(start)), "")
+    kind = "image/webp" if webp else kind
     if not kind:
         raise _unreadable(path, column, f"bytes that begin {content[:8]!r}")
     return f"data:{kind};base64,{base64.b64encode(content).decode('ascii')}"

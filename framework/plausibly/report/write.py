@@ -28,30 +28,20 @@ from plausibly.evaluation.evaluate import STRATA
 from plausibly.evaluation.study import METHOD, Study as Compared
 from plausibly.extras import require
 from plausibly.kernels.coverage import Ties
-from plausibly.plots.style import picture
+from plausibly.plots.style import Axes, picture
 from plausibly.report import REPORT, model, sections, sources
 from plausibly.report.model import ReportData
-from plausibly.report.sections import Measured, Outcomes
+from plausibly.report.sections import Outcomes
 from plausibly.report.subject import Options, Reported, Subject, with_tables
 from plausibly.study.prepare import Prepared
 from plausibly.study.run import StudyResult
 
-
-def stills(found: Measured, examples: str) -> tuple[model.Still, ...]:
-    require("matplotlib", extra="report", whose="the report")
-    drawn = (
-        ("vote", "What the sets cover, with intervals", plots.coverage(found.evaluation)),
-        ("weak", f"Coverage of each of the {examples}, sorted", plots.realised(found.realised)),
-        ("sizes", "How many labels the sets hold", plots.sizes(found.evaluation)),
-    )
-    images = []
-    for section, alt, axes in drawn:
-        content = base64.b64encode(picture(axes.figure, "svg", text="none")).decode("ascii")
-        images.append(model.Still(section, alt, f"data:image/svg+xml;base64,{content}"))
-    return tuple(images)
-
-
 PAGE = Path(__file__).with_name("page")
+
+
+def _still(section: str, alt: str, axes: Axes) -> model.Still:
+    content = base64.b64encode(picture(axes.figure, "svg", text="none")).decode("ascii")
+    return model.Still(section, alt, f"data:image/svg+xml;base64,{content}")
 
 
 def render(data: ReportData) -> str:
@@ -98,6 +88,8 @@ def gather(subject: Subject) -> ReportData:
                 )
             )
     words = subject.words
+    require("matplotlib", extra="report", whose="the report")
+    evaluation, curves = found[0][0].evaluation, plots.realised(found[0][0].realised)
     counts = [
         f"{counted(subject.n)} {words.example if subject.n == 1 else words.examples}",
         several(len(labels), "label"),
@@ -125,7 +117,11 @@ def gather(subject: Subject) -> ReportData:
         cases=cases,
         believe=sections.believe(subject, uniform),
         provenance=_provenance(subject),
-        stills=stills(found[0][0], subject.words.examples),
+        stills=(
+            _still("vote", "What the sets cover, with intervals", plots.coverage(evaluation)),
+            _still("weak", f"Coverage of each of the {words.examples}, sorted", curves),
+            _still("sizes", "How many labels the sets hold", plots.sizes(evaluation)),
+        ),
     )
 
 

@@ -12,16 +12,18 @@ import xarray as xr
 from plausibly.data import names
 from plausibly.data.annotations import Rows
 from plausibly.data.plausibilities import check_packed, pack, unpack
+from plausibly.data.select import select
 from plausibly.errors import InputError
 from plausibly.kernels.random import Keys
 from plausibly.kernels.types import Floats, Ints
 from plausibly.protocols import AGGREGATOR, Aggregator
 from plausibly.testing import data
-from plausibly.testing.data import texts
+from plausibly.testing.data import UNNAMED, texts
 from plausibly.testing.rules import (
+    Broken,
     DoesNotApply,
     NoData,
-    RuleBook,
+    RuleSet,
     demand,
     enter_common,
     farthest,
@@ -34,14 +36,12 @@ _KEYS = Keys(7, "kit")
 _CLOSE = 1e-9  # sums of floats in another order
 _SUM = 1e-6  # what the framework allows a row to miss 1 by
 _PATIENT = "patient"
-_EXTRA = "nobody names this"
-
 
 Tables: TypeAlias = Mapping[str, xr.Dataset]
 """Annotation tables by kind; rules take copies."""
 
 
-def world_for(
+def fixture_for(
     aggregator: Aggregator, annotations: xr.Dataset | Iterable[xr.Dataset] | None = None
 ) -> Tables | NoData:
     """Return tables of the kinds that the aggregator accepts: own ones, else made-up ones."""
@@ -59,20 +59,20 @@ def world_for(
     return tables or NoData("the aggregator accepts no kind", "annotations=...")
 
 
-BOOK: RuleBook[Aggregator, Tables] = RuleBook(AGGREGATOR, world_for, ("annotations",))
+RULES: RuleSet[Aggregator, Tables] = RuleSet(AGGREGATOR, fixture_for, ("annotations",))
 
 
 def _copies(tables: Tables) -> list[xr.Dataset]:
     return [table.copy(deep=True) for table in tables.values()]
 
 
-enter_common(BOOK, lambda aggregator, tables: [_aggregate(aggregator, t) for t in _copies(tables)])
+enter_common(RULES, lambda aggregator, tables: [_aggregate(aggregator, t) for t in _copies(tables)])
 
 
 def _each(rule: Callable[[Aggregator, xr.Dataset], None]) -> None:
     """Enter a rule that is tried on each table by itself; a decorator."""
 
-    @BOOK.rule
+    @RULES.rule
     @wraps(rule)
     def on_each(aggregator: Aggregator, tables: Tables) -> None:
         for table in _copies(tables):
@@ -108,7 +108,7 @@ def _difference(aggregator: Aggregator, table: xr.Dataset, other: xr.Dataset) ->
     return farthest(first, _by_name(_aggregate(aggregator, other), other))
 
 
-@BOOK.rule_alone
+@RULES.rule_alone
 def accepts_kinds(aggregator: Aggregator, tables: Tables) -> None:
     """It says which kinds of annotation it reads."""
     demand(aggregator.accepts, "accepts is empty: no table can be given to it")
@@ -118,20 +118,15 @@ def accepts_kinds(aggregator: Aggregator, tables: Tables) -> None:
 def names_kept(aggregator: Aggregator, table: xr.Dataset) -> None:
     """The result has the dims example and label, with the names of the table."""
     found: object = _aggregate(aggregator, table)
-    demand(isinstance(found, xr.DataArray), f"it gives a {type(found).__name__}, no DataArray")
-    if isinstance(found, xr.DataArray):
-        dims = set(map(str, found.dims))
-        wanted = {names.EXAMPLE, names.LABEL}
-        demand(
-            wanted <= dims <= wanted | {names.DRAW},
-            f"its dims are {', '.join(sorted(dims))}, not example and label",
-        )
-        for dim in sorted(wanted):
-            has = texts(found, dim) if dim in found.indexes else []
-            demand(
-                sorted(has) == sorted(texts(table, dim)),
-                f"the names over {dim} are not those of the table",
-            )
+    if not isinstance(found, xr.DataArray):
+        raise Broken(f"it gives a {type(found).__name__}, no DataArray")
+    dims, wanted = set(map(str, found.dims)), {names.EXAMPLE, names.LABEL}
+    right = wanted <= dims <= wanted | {names.DRAW}
+    demand(right, f"its dims are {', '.join(sorted(dims))}, not example and label")
+    for dim in sorted(wanted):
+        has = texts(found, dim) if dim in found.indexes else []
+        kept = sorted(has) == sorted(texts(table, dim))
+        demand(kept, f"the names over {dim} are not those of the table")
 
 
 @_each
@@ -160,7 +155,7 @@ _order_rule(names.LABEL, "The order of the labels does not matter: they go by na
 _order_rule(names.ANNOTATOR, "The order of the annotators does not matter.")
 
 
-@BOOK.rule
+@RULES.rule
 def example_alone(aggregator: Aggregator, tables: Tables) -> None:
     """Other examples do not change the plausibilities of an example, unless `joint` is True."""
     joint = aggregator.joint
@@ -168,7 +163,7 @@ def example_alone(aggregator: Aggregator, tables: Tables) -> None:
     for table in _copies(tables):
         every = texts(table, names.EXAMPLE)
         for some in filter(None, (every[:1], every[1::2])):
-            part = data.part_of(table, some)
+            part = select(table, example=some)
             if joint:
                 change = max(change, _difference(aggregator, table, part))
             else:
@@ -198,7 +193,7 @@ def read_only_inputs(aggregator: Aggregator, table: xr.Dataset) -> None:
 @_each
 def declared_labels(aggregator: Aggregator, table: xr.Dataset) -> None:
     """A declared label that nobody names is there, with plausibilities like the others'."""
-    wider = data.widened(table, _EXTRA)
+    wider = data.widened(table, UNNAMED)
     found = _aggregate(aggregator, wider)
     has = texts(found, names.LABEL) if names.LABEL in found.indexes else []
     absent = [name for name in texts(wider, names.LABEL) if name not in has]
@@ -213,23 +208,22 @@ def missing_responses(aggregator: Aggregator, table: xr.Dataset) -> None:
     example = texts(table, names.EXAMPLE)[0]
     for skipped, when in ((False, "nobody was asked about"), (True, "everybody skipped")):
         without = data.unanswered(table, example, skipped=skipped)
-        refused(
-            partial(_aggregate, aggregator, without), f"for {example}, which {when}", naming=example
-        )
+        call = partial(_aggregate, aggregator, without)
+        refused(call, f"for {example}, which {when}", naming=example)
 
 
 @_each
 def zero_examples(aggregator: Aggregator, table: xr.Dataset) -> None:
     """A table without examples gives no rows, or an InputError."""
     try:
-        found = _aggregate(aggregator, data.part_of(table, []))
+        found = _aggregate(aggregator, select(table, example=[]))
     except InputError:
         return
     demand(found.sizes[names.EXAMPLE] == 0, "it gives rows for no examples")
     demand(found.sizes[names.LABEL] == table.sizes[names.LABEL], "it loses the labels")
 
 
-@BOOK.rule
+@RULES.rule
 def one_label(aggregator: Aggregator, tables: Tables) -> None:
     """Where there is one label, its plausibility is 1."""
     every = [data.table_of(kind, data.LABELS[:1]) for kind in tables]
@@ -244,23 +238,23 @@ def one_label(aggregator: Aggregator, tables: Tables) -> None:
 @_each
 def unknown_annotators(aggregator: Aggregator, table: xr.Dataset) -> None:
     """Responses of unknown annotators, as in a table of counts, are read or refused in words."""
-    nobody = data.anonymous(table)
+    anonymous = data.anonymous(table)
     try:
-        found = _aggregate(aggregator, nobody)
+        found = _aggregate(aggregator, anonymous)
     except InputError:
         return
-    demand(_missed(_by_name(found, nobody)) <= _SUM, "rows do not sum to 1")
+    demand(_missed(_by_name(found, anonymous)) <= _SUM, "rows do not sum to 1")
 
 
 @_each
 def counted_responses(aggregator: Aggregator, table: xr.Dataset) -> None:
     """A response that counts twice weighs as much as two."""
-    nobody = data.anonymous(table)
-    nobody = nobody.drop_vars(names.RESPONSE_WEIGHT, errors="ignore")
-    times: Ints = 1 + np.arange(nobody.sizes[names.RESPONSE]) % 3
+    anonymous = data.anonymous(table)
+    anonymous = anonymous.drop_vars(names.RESPONSE_WEIGHT, errors="ignore")
+    times: Ints = 1 + np.arange(anonymous.sizes[names.RESPONSE]) % 3
     places = np.arange(times.size)
-    counts = Rows.of(nobody).take(places, times.astype(np.float64))
-    repeated = Rows.of(nobody).take(np.repeat(places, times))
+    counts = Rows.of(anonymous).take(places, times.astype(np.float64))
+    repeated = Rows.of(anonymous).take(np.repeat(places, times))
     try:
         _aggregate(aggregator, counts)
     except InputError as error:
@@ -282,10 +276,8 @@ def denominator_true(aggregator: Aggregator, table: xr.Dataset) -> None:
     found = _aggregate(aggregator, table)
     if names.DENOMINATOR in found.coords:
         total = found[names.DENOMINATOR]
-        demand(
-            total.dims == (names.EXAMPLE,) and total.dtype.kind in "iu" and (total > 0).all(),
-            "denominator is no positive whole number an example",
-        )
+        whole = total.dims == (names.EXAMPLE,) and total.dtype.kind in "iu" and (total > 0).all()
+        demand(whole, "denominator is no positive whole number an example")
         units = (found * total).values
         off = float(np.abs(units - np.rint(units)).max(initial=0))
         demand(off <= _SUM, f"a plausibility is {off:.3g} off a whole number of units")
@@ -308,38 +300,33 @@ def packed_same(aggregator: Aggregator, table: xr.Dataset) -> None:
     if aggregator.aggregate_packed(table, _KEYS) is None:
         return
     turned = [data.permuted(table, dim) for dim in (names.EXAMPLE, names.LABEL)]
-    for other in (table, *turned, data.widened(table, _EXTRA)):
-        _packed_as_dense(aggregator, _aggregate(aggregator, other), other)
-    example = texts(table, names.EXAMPLE)[0]
-    skipped = data.unanswered(table, example, skipped=True)
-    refused(
-        lambda: aggregator.aggregate_packed(skipped, _KEYS),
-        f"for {example}, which everybody skipped",
-        naming=example,
-    )
-    nobodys = data.of_nobodys_kind(table)
-    refused(lambda: aggregator.aggregate_packed(nobodys, _KEYS), "for another kind")
-
-
-def _packed_as_dense(aggregator: Aggregator, dense: xr.DataArray, table: xr.Dataset) -> None:
-    packed: object = aggregator.aggregate_packed(read_only_table(table), _KEYS)
-    demand(isinstance(packed, xr.Dataset), f"aggregate_packed gives a {type(packed).__name__}")
-    demand(names.DRAW not in dense.dims, "draws of plausibilities have no packed form")
-    if isinstance(packed, xr.Dataset):
+    for other in (table, *turned, data.widened(table, UNNAMED)):
+        dense = _aggregate(aggregator, other)
+        demand(names.DRAW not in dense.dims, "draws of plausibilities have no packed form")
+        packed: object = aggregator.aggregate_packed(read_only_table(other), _KEYS)
+        if not isinstance(packed, xr.Dataset):
+            raise Broken(f"aggregate_packed gives a {type(packed).__name__}")
         checked = check_packed(packed)
         dense = dense.transpose(names.EXAMPLE, names.LABEL)
         back = unpack(checked).rename(dense.name)
         demand(same(back, dense), f"{table.attrs[names.KIND]}: it is not what aggregate gives")
-        demand(
-            checked.sizes[names.SLOT] == pack(dense).sizes[names.SLOT],
-            "it has more slots than the widest example needs",
-        )
+        fits = checked.sizes[names.SLOT] == pack(dense).sizes[names.SLOT]
+        demand(fits, "it has more slots than the widest example needs")
+    example = texts(table, names.EXAMPLE)[0]
+    skipped, when = data.unanswered(table, example, skipped=True), "which everybody skipped"
+    refused(
+        lambda: aggregator.aggregate_packed(skipped, _KEYS),
+        f"for {example}, {when}",
+        naming=example,
+    )
+    unknown = data.of_unknown_kind(table)
+    refused(lambda: aggregator.aggregate_packed(unknown, _KEYS), "for another kind")
 
 
 @_each
 def other_kinds_refused(aggregator: Aggregator, table: xr.Dataset) -> None:
     """A table of a kind that it does not accept is an InputError."""
-    other = data.of_nobodys_kind(table)
+    other = data.of_unknown_kind(table)
     refused(lambda: _aggregate(aggregator, other), "for another kind")
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from fractions import Fraction
 from functools import cache
 
@@ -21,7 +21,7 @@ from plausibly.kernels.random import Keys, hash_names
 from plausibly.kernels.types import Floats, Hashes
 from plausibly.protocols import CALIBRATOR, Calibrator
 from plausibly.testing import data
-from plausibly.testing.rules import RuleBook, demand, enter_common, same
+from plausibly.testing.rules import Broken, RuleSet, demand, enter_common, same
 
 ALPHAS = (Fraction(1, 20), Fraction(1, 10), Fraction(1, 5), Fraction(1, 2))
 
@@ -29,8 +29,8 @@ ALPHAS = (Fraction(1, 20), Fraction(1, 10), Fraction(1, 5), Fraction(1, 2))
 _CHANCE = 1e-6 / len(ALPHAS)
 _VOTES = 5
 _LABELS = 3
-# What single annotators say of the label that the model puts first, second and third: far from
-# everybody says the likeliest, so that what covers votes only does not cover annotators.
+# What single annotators say of the label that the model puts first, second and third: so far from
+# unanimous that what covers votes only does not cover annotators.
 _SAID = np.array([0.6, 0.3, 0.1])
 
 
@@ -45,16 +45,16 @@ class Population:
 
     def data(self, rows: slice | NDArray[np.intp] = slice(None)) -> CalibrationData:
         """Return some examples as a calibrator sees them, in arrays of their own."""
-        plausibilities = self.plausibilities[rows].copy()
+        scores, plausibilities = self.scores[rows].copy(), self.plausibilities[rows].copy()
         return CalibrationData(
-            scores=self.scores[rows].copy(),
+            scores=scores,
             plausibilities=plausibilities,
             denominator=np.full(len(plausibilities), _VOTES, np.int64),
             hashes=self.hashes[rows].copy(),
             labels=data.LABELS[: plausibilities.shape[1]],
             coordinates={name: values[rows].copy() for name, values in self.coordinates().items()},
             label_coordinates={"risk": np.arange(1.0, plausibilities.shape[1] + 1)},
-            augmented=self.augmented(rows),
+            augmented=np.stack([scores, scores]),
         )
 
     def coordinates(self) -> dict[str, NDArray[np.generic]]:
@@ -62,16 +62,10 @@ class Population:
         group = np.array(["x", "y", "z"])[(self.hashes % np.uint64(3)).astype(np.int64)]
         return {"group": group, "weight": np.full(len(self.hashes), 2.0)}
 
-    def augmented(self, rows: slice | NDArray[np.intp]) -> Floats:
-        """Return the scores of two augmentations, (augmentation, example, label)."""
-        scores = self.scores[rows]
-        return np.stack([scores, scores])
-
     def own(self, rows: slice) -> Floats:
         """Return the scores of the drawn labels of some examples."""
-        places = np.arange(len(self.label))[rows]
-        scores: Floats = self.scores[places, self.label[rows]]
-        return scores
+        scores: Floats = np.take_along_axis(self.scores[rows], self.label[rows, None], axis=1)
+        return scores[:, 0]
 
 
 @cache
@@ -89,11 +83,6 @@ def population(stream: str, size: int, labels: int = _LABELS) -> Population:
     label = draw_labels(plausibilities, data.uniforms(f"{stream}/label", size, 1))[0]
     hashes = hash_names(f"{stream} {row}" for row in range(size))
     return Population(scores, plausibilities, hashes, label)
-
-
-def blocks(size: int, count: int) -> Iterator[slice]:
-    """Yield `count` slices of `size` examples each."""
-    return (slice(start, start + size) for start in range(0, size * count, size))
 
 
 def demand_coverage(p_values: Floats, levels: Sequence[Fraction | None], of_what: str) -> None:
@@ -116,10 +105,9 @@ def demand_coverage(p_values: Floats, levels: Sequence[Fraction | None], of_what
 _KEYS = Keys(7, "kit")
 _SIZE = 12
 _SIZES, _TRIALS = (9, 29), 700
-_NEVER = 1e6  # score of labels that nobody finds plausible
+_NEVER = 1e6  # score of labels without plausibility
 
-
-BOOK: RuleBook[Calibrator, Population] = RuleBook(
+RULES: RuleSet[Calibrator, Population] = RuleSet(
     CALIBRATOR, lambda _: population("calibrator", _SIZE)
 )
 
@@ -133,11 +121,10 @@ def _with_scores(data: CalibrationData, scores: Floats) -> CalibrationData:
     return attrs.evolve(data, scores=scores, augmented=np.stack([scores, scores]))
 
 
-def _parts(found: CalibrationScores) -> tuple[object, ...]:
-    return tuple(attrs.asdict(found, recurse=False).values())
-
-
-enter_common(BOOK, lambda calibrator, world: _parts(_calibrate(calibrator, world.data())))
+enter_common(
+    RULES,
+    lambda calibrator, fixture: attrs.asdict(_calibrate(calibrator, fixture.data()), recurse=False),
+)
 
 
 def _p_values(found: CalibrationScores) -> list[Floats]:
@@ -145,7 +132,7 @@ def _p_values(found: CalibrationScores) -> list[Floats]:
     grid = np.linspace(0, 1, 41).astype(found.scores.dtype)
     values: list[Floats] = []
     for pools in Pools(found).groups:
-        p = asked(pools, grid)
+        p = p_values_at(pools, grid)
         values += [p.mean(), np.sort(p.each(), axis=0)] if found.separate else [p.mean()]
     return values
 
@@ -161,22 +148,20 @@ def _atoms(found: CalibrationScores, row: int) -> list[tuple[float, ...]]:
     return sorted((*found.scores[:, at].tolist(), m) for at, m in zip(own, mass, strict=True))
 
 
-def asked(pools: Pools, scores: Floats) -> PValues:
-    """Return p-values of scores, with what else a new example is asked for: one for all here."""
+def p_values_at(pools: Pools, scores: Floats) -> PValues:
+    """Return p-values of scores, with the weight of new examples where weights are read."""
     found = pools.calibration
-    one = np.ones(1)
     if found.augmentation == "separate":
         scores = np.stack([scores] * len(found.scores))
-    return PValues.of(pools, scores, weight=None if found.weight is None else 2 * one)
+    return PValues.of(pools, scores, weight=None if found.weight is None else np.full(1, 2.0))
 
 
-@BOOK.rule
-def scores_valid(calibrator: Calibrator, world: Population) -> None:
+@RULES.rule
+def scores_valid(calibrator: Calibrator, fixture: Population) -> None:
     """It gives replicates: masses not negative, of examples that are there, and what they mean."""
-    found: object = _calibrate(calibrator, world.data())
+    found: object = _calibrate(calibrator, fixture.data())
     if not isinstance(found, CalibrationScores):
-        demand(False, f"it gives a {type(found).__name__}, no CalibrationScores")
-        return
+        raise Broken(f"it gives a {type(found).__name__}, no CalibrationScores")
     fits = 0 < found.examples <= _SIZE if found.claim.cluster else found.examples == _SIZE
     demand(fits, f"of {_SIZE} examples it gives atoms of {found.examples}")
     if found.units is not None and found.row is not None and found.denominator is not None:
@@ -188,42 +173,40 @@ def scores_valid(calibrator: Calibrator, world: Population) -> None:
     demand(said and found.claim.assumptions, "it does not say what is covered, and if what")
 
 
-@BOOK.rule
-def float32_kept(calibrator: Calibrator, world: Population) -> None:
+@RULES.rule
+def float32_kept(calibrator: Calibrator, fixture: Population) -> None:
     """Atoms have the float type of the scores: test scores are compared in it."""
     for dtype in (np.float32, np.float64):
-        scores: Floats = world.data().scores.astype(dtype)
-        found = _calibrate(calibrator, _with_scores(world.data(), scores)).scores.dtype
+        scores: Floats = fixture.data().scores.astype(dtype)
+        found = _calibrate(calibrator, _with_scores(fixture.data(), scores)).scores.dtype
         demand(found == dtype, f"from {np.dtype(dtype)} it gives {found}")
 
 
-@BOOK.rule
-def row_order(calibrator: Calibrator, world: Population) -> None:
+@RULES.rule
+def row_order(calibrator: Calibrator, fixture: Population) -> None:
     """The order of the examples does not matter: draws go by their names."""
-    straight = _calibrate(calibrator, world.data())
-    turned = _calibrate(calibrator, world.data(np.arange(_SIZE)[::-1]))
-    demand(
-        same(_p_values(straight), _p_values(turned)),
-        "examples turned round, the p-values change",
-    )
+    straight = _calibrate(calibrator, fixture.data())
+    turned = _calibrate(calibrator, fixture.data(np.arange(_SIZE)[::-1]))
+    equal = same(_p_values(straight), _p_values(turned))
+    demand(equal, "examples turned round, the p-values change")
 
 
-@BOOK.rule
-def example_alone(calibrator: Calibrator, world: Population) -> None:
+@RULES.rule
+def example_alone(calibrator: Calibrator, fixture: Population) -> None:
     """An example gets the same atoms whatever other examples there are, but for its group's."""
-    every = _calibrate(calibrator, world.data())
+    every = _calibrate(calibrator, fixture.data())
     if every.claim.cluster or every.claim.by:
         return
     some = np.array([5, 2, 9])
-    part = _calibrate(calibrator, world.data(some))
+    part = _calibrate(calibrator, fixture.data(some))
     for place, row in enumerate(some.tolist()):
         demand(_atoms(part, place) == _atoms(every, row), "with other examples, its atoms change")
 
 
-@BOOK.rule
-def seed_respected(calibrator: Calibrator, world: Population) -> None:
+@RULES.rule
+def seed_respected(calibrator: Calibrator, fixture: Population) -> None:
     """Where it draws, other seeds draw otherwise."""
-    data = world.data()
+    data = fixture.data()
     first, *others = [_p_values(calibrator.calibrate(data, Keys(s, "kit"))) for s in range(6)]
     # The same data under other names: what changes was drawn.
     renamed = attrs.evolve(data, hashes=data.hashes ^ np.uint64(12345))
@@ -232,64 +215,62 @@ def seed_respected(calibrator: Calibrator, world: Population) -> None:
     demand(differ or not draws, "it draws by the names of the examples, and not by the seed")
 
 
-@BOOK.rule
-def without_denominator(calibrator: Calibrator, world: Population) -> None:
+@RULES.rule
+def without_denominator(calibrator: Calibrator, fixture: Population) -> None:
     """Plausibilities that are no counts over a total give the same p-values, but for rounding."""
-    counted = _p_values(_calibrate(calibrator, world.data()))
-    data = attrs.evolve(world.data(), denominator=None)
+    counted = _p_values(_calibrate(calibrator, fixture.data()))
+    data = attrs.evolve(fixture.data(), denominator=None)
     plain = _p_values(_calibrate(calibrator, data))
     off = max(float(np.abs(a - b).max()) for a, b in zip(counted, plain, strict=True))
     demand(off < 1e-6, f"without the denominator, p-values change by {off:.3g}")
 
 
-@BOOK.rule
-def impossible_labels(calibrator: Calibrator, world: Population) -> None:
+@RULES.rule
+def impossible_labels(calibrator: Calibrator, fixture: Population) -> None:
     """A label of plausibility 0 is never compared with."""
-    data = world.data()
+    data = fixture.data()
     scores = np.where(data.plausibilities > 0, data.scores, _NEVER)
     found = _calibrate(calibrator, _with_scores(data, scores))
-    weighty = np.ones(found.scores.shape[1], bool) if found.units is None else found.units > 0
-    demand(
-        not (found.scores[:, weighty] == _NEVER).any(),
-        "an atom is the score of a label that nobody finds plausible",
-    )
+    weighty = slice(None) if found.units is None else found.units > 0
+    never = not (found.scores[:, weighty] == _NEVER).any()
+    demand(never, "an atom is the score of a label that nobody finds plausible")
 
 
-@BOOK.rule
-def one_label(calibrator: Calibrator, world: Population) -> None:
+@RULES.rule
+def one_label(calibrator: Calibrator, fixture: Population) -> None:
     """One label is enough: every atom is its score."""
     people = population("calibrator/one label", _SIZE, 1)
-    data = _with_scores(people.data(), world.data().scores[:, :1].copy())
+    data = _with_scores(people.data(), fixture.data().scores[:, :1].copy())
     found = _calibrate(calibrator, data)
     demand(np.isin(found.scores, data.scores).all(), "an atom is no score of the label")
 
 
-@BOOK.rule
-def one_example(calibrator: Calibrator, world: Population) -> None:
+@RULES.rule
+def one_example(calibrator: Calibrator, fixture: Population) -> None:
     """One calibration example is enough."""
-    found = _calibrate(calibrator, world.data(slice(1)))
+    found = _calibrate(calibrator, fixture.data(slice(1)))
     demand(found.examples == 1, f"of 1 example it gives atoms of {found.examples}")
 
 
-@BOOK.rule
-def zero_examples(calibrator: Calibrator, world: Population) -> None:
+@RULES.rule
+def zero_examples(calibrator: Calibrator, fixture: Population) -> None:
     """No examples give no atoms, or an InputError."""
     try:
-        found = _calibrate(calibrator, world.data(slice(0)))
+        found = _calibrate(calibrator, fixture.data(slice(0)))
     except InputError:
         return
     demand(found.scores.shape[1] == 0, "it gives atoms of no examples")
 
 
-@BOOK.rule
-def coverage(calibrator: Calibrator, world: Population) -> None:
+@RULES.rule
+def coverage(calibrator: Calibrator, fixture: Population) -> None:
     """In simulated calibrations, sets of the mean p-value cover what it says at 1 - alpha."""
     for n in _SIZES:
         people = population("calibrator/coverage", (n + 1) * _TRIALS)
         p_values = np.zeros(_TRIALS)
-        for trial, rows in enumerate(blocks(n + 1, _TRIALS)):
-            new = rows.stop - 1
-            found = calibrator.calibrate(people.data(slice(rows.start, new)), _KEYS)
+        for trial in range(_TRIALS):
+            new = trial * (n + 1) + n
+            found = calibrator.calibrate(people.data(slice(new - n, new)), _KEYS)
             if found.claim.target not in ("aggregated", "voted"):
                 return  # it says nothing of a label
             p_values[trial] = _p_of_new(found, people, new)
@@ -311,4 +292,4 @@ def _p_of_new(found: CalibrationScores, people: Population, new: int) -> float:
             return 1.0
         pools = pools.groups[found.groups.index(group)]
     score = people.scores[new, label : label + 1].astype(found.scores.dtype)
-    return float(asked(pools, score).mean()[0])
+    return float(p_values_at(pools, score).mean()[0])

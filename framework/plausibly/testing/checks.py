@@ -28,28 +28,28 @@ from plausibly.testing import (
     reader as readers,
     score as scores,
 )
-from plausibly.testing.rules import Report, Rule, RuleBook
+from plausibly.testing.rules import Report, Rule, RuleSet
 
 Expected = Mapping[str, str]
 """Rules that a component breaks on purpose, each with the reason."""
 
-_BOOKS: dict[str, RuleBook[Any, Any]] = {  # Any: each book has its own types
-    module.BOOK.kind.name: module.BOOK
+_RULE_SETS: dict[str, RuleSet[Any, Any]] = {  # Any: each has its own types
+    module.RULES.kind.name: module.RULES
     for module in (annotations_, readers, aggregators, scores, calibrators, combiners)
 }
 
 
-def book_of(kind: Kind[Any] | str) -> RuleBook[Any, Any]:  # Any: each kind has its own Protocol
+def rules_of(kind: Kind[Any] | str) -> RuleSet[Any, Any]:  # Any: each kind has its own Protocol
     name = kind if isinstance(kind, str) else kind.name
-    if name not in _BOOKS:
+    if name not in _RULE_SETS:
         raise InputError(
             "kind-unknown",
             f'the author\'s kit has no rules for the kind "{name}"',
-            expected=" | ".join(_BOOKS),
+            expected=" | ".join(_RULE_SETS),
             do=f'plausibly.testing.check("{KINDS[2].name}", component)',
             whose="kind",
         )
-    return _BOOKS[name]
+    return _RULE_SETS[name]
 
 
 def rules(kind: Kind[Any] | str) -> tuple[Rule, ...]:
@@ -60,7 +60,7 @@ def rules(kind: Kind[Any] | str) -> tuple[Rule, ...]:
     kind : Kind or str
         Such as ``AGGREGATOR`` or ``"aggregator"``.
     """
-    return book_of(kind).rules
+    return rules_of(kind).rules
 
 
 def check(
@@ -71,7 +71,7 @@ def check(
     expected_failures: Expected | None = None,
     **data: object,
 ) -> Report:
-    """Run the rules of a kind; those that need data that nobody gave are reported as not run.
+    """Run the rules of a kind; those that need missing data are reported as not run.
 
     Parameters
     ----------
@@ -97,7 +97,7 @@ def check(
     InputError
         ``kind-unknown``, or ``kit-options`` for data that the kind does not take.
     """
-    return book_of(kind).check(component, expected_failures, insist=False, **data)
+    return rules_of(kind).check(component, expected_failures, insist=False, **data)
 
 
 def check_annotation(
@@ -127,7 +127,7 @@ def check_annotation(
     InputError
         ``kit-data-missing`` where there are no records.
     """
-    return annotations_.BOOK.check(annotation, expected_failures, records=records, labels=labels)
+    return annotations_.RULES.check(annotation, expected_failures, records=records, labels=labels)
 
 
 def check_reader(
@@ -158,7 +158,7 @@ def check_reader(
     InputError
         ``kit-data-missing`` where the file is not there.
     """
-    return readers.BOOK.check(reader, expected_failures, path=path, kind=kind, labels=labels)
+    return readers.RULES.check(reader, expected_failures, path=path, kind=kind, labels=labels)
 
 
 def check_aggregator(
@@ -184,7 +184,7 @@ def check_aggregator(
     InputError
         ``kit-data-missing`` where there is no table of a kind that it accepts.
     """
-    return aggregators.BOOK.check(aggregator, expected_failures, annotations=annotations)
+    return aggregators.RULES.check(aggregator, expected_failures, annotations=annotations)
 
 
 def check_score_function(
@@ -199,7 +199,7 @@ def check_score_function(
     expected_failures
         As for `check`, and so is what it returns and raises.
     """
-    return scores.BOOK.check(score, expected_failures)
+    return scores.RULES.check(score, expected_failures)
 
 
 def check_calibrator(
@@ -214,7 +214,7 @@ def check_calibrator(
     expected_failures
         As for `check`, and so is what it returns and raises.
     """
-    return calibrators.BOOK.check(calibrator, expected_failures)
+    return calibrators.RULES.check(calibrator, expected_failures)
 
 
 def check_p_value_combiner(
@@ -229,4 +229,4 @@ def check_p_value_combiner(
     expected_failures
         As for `check`, and so is what it returns and raises.
     """
-    return combiners.BOOK.check(combiner, expected_failures)
+    return combiners.RULES.check(combiner, expected_failures)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from importlib.util import find_spec
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 import xarray as xr
@@ -15,17 +15,18 @@ from plausibly.data import names
 from plausibly.data.annotations import AnnotationTable, Rows, rebuilt
 from plausibly.data.names import name_texts
 from plausibly.data.records import Record
-from plausibly.data.select import select
 from plausibly.errors import ComponentError
 from plausibly.kernels.random import Keys, hash_names
 from plausibly.kernels.types import Floats, Ints
 from plausibly.protocols import ANNOTATION, Annotation
 from plausibly.testing.rules import DoesNotApply
 
-# Neither sorted nor of one length; a number, a space and a letter beyond ASCII among them.
+# Neither sorted nor of one length, with a number, a space and a letter beyond ASCII.
 LABELS = ("melanoma", "b c", "Ä", "0", "naevus")
 EXAMPLES = ("case 10", "case 9", "7", "é", "case 1", "z", "A")
 ANNOTATORS = ("r2", "r10", "r1", "q")
+UNNAMED = "nobody names this"
+"""A label that is declared, and in no answer."""
 
 Example: TypeAlias = tuple[Sequence[Record], Sequence[str]]
 """Records and the declared labels: what `example()` of an annotation kind gives."""
@@ -51,9 +52,6 @@ def probabilities(stream: str, examples: int, labels: int) -> Floats:
     weights = -np.log1p(-uniforms(stream, examples, labels)) + 1e-3
     rows: Floats = weights / weights.sum(axis=1, keepdims=True)
     return rows
-
-
-# ---- annotations
 
 
 ANSWERS: Mapping[str, Callable[[Sequence[str], int], object]] = {
@@ -102,9 +100,6 @@ def table_of(kind: str, labels: Sequence[str] | None = None) -> xr.Dataset | Non
     return None if example is None else annotation.build(*example)
 
 
-# ---- tables that differ in one thing
-
-
 def permuted(table: xr.Dataset, dim: str) -> AnnotationTable:
     """Return the table with the names of one dim in the opposite order, and nothing else."""
     column, over = _CODES[dim]
@@ -121,8 +116,7 @@ def unanswered(table: xr.Dataset, example: str, *, skipped: bool) -> AnnotationT
     about: Ints = table[names.RESPONSE_EXAMPLE].values == code
     if not skipped:
         return Rows.of(table).take(np.flatnonzero(~about))
-    kept = np.flatnonzero(~about[table[names.MENTION_RESPONSE].values])
-    return rebuilt(table.isel({names.MENTION: kept}))
+    return rebuilt(table.isel({names.MENTION: ~about[table[names.MENTION_RESPONSE].values]}))
 
 
 def anonymous(table: xr.Dataset) -> AnnotationTable:
@@ -132,16 +126,16 @@ def anonymous(table: xr.Dataset) -> AnnotationTable:
 
 
 def widened(table: xr.Dataset, label: str) -> AnnotationTable:
-    """Return the table with one more declared label, which nobody names, in the first place."""
-    wider = table.reindex({names.LABEL: [label, *texts(table, names.LABEL)]})
-    for name, variable in table.variables.items():
-        # Text and whole numbers of labels have no value for a label that is not there.
-        if names.LABEL in variable.dims and name != names.LABEL:
-            wider = wider.drop_vars(str(name))
+    """Return the table with one more declared label, in the first place, without answers."""
+    # Text and whole numbers of labels have no value for a label that is not there.
+    of_labels = [
+        name
+        for name, variable in table.variables.items()
+        if names.LABEL in variable.dims and name != names.LABEL
+    ]
+    wider = table.drop_vars(of_labels).reindex({names.LABEL: [label, *texts(table, names.LABEL)]})
     codes: Ints = table[names.MENTION_LABEL].values + 1
-    return rebuilt(
-        wider.assign({names.MENTION_LABEL: (names.MENTION, codes)}).assign_attrs(table.attrs)
-    )
+    return rebuilt(wider.assign({names.MENTION_LABEL: (names.MENTION, codes)}))
 
 
 def cut(table: xr.Dataset) -> xr.Dataset:
@@ -149,31 +143,25 @@ def cut(table: xr.Dataset) -> xr.Dataset:
     return table.isel({names.EXAMPLE: slice(None, None, -1)})
 
 
-def of_nobodys_kind(table: xr.Dataset) -> AnnotationTable:
-    """Return the table as one of a kind that nobody reads."""
+def of_unknown_kind(table: xr.Dataset) -> AnnotationTable:
+    """Return the table as one of a kind that does not exist."""
     return rebuilt(table.assign_attrs({names.KIND: "kind of nobody"}))
 
 
-def part_of(table: xr.Dataset, examples: Iterable[str]) -> AnnotationTable:
-    """Return the part of a table about some examples, as `plausibly.select` does."""
-    return select(table, example=list(examples))
+def numbered(prefix: str, count: int) -> list[str]:
+    """Return names whose order as text is not their order."""
+    return [f"{prefix} {number}" for number in range(count, 0, -1)]
 
 
-# ---- predictions and plausibilities, labelled
+def some_labels(count: int) -> list[str]:
+    return [*LABELS, *numbered("label", count)][:count]
 
 
-def labelled(values: Floats, **attributes: Any) -> xr.DataArray:  # Any: attributes hold anything
-    """Return values (example, label) under the names of the kit."""
+def labelled(values: Floats, **attributes: object) -> xr.DataArray:
+    """Return values (example, label) under names of the kit."""
     examples, labels = values.shape
-    return xr.DataArray(
-        values,
-        dims=(names.EXAMPLE, names.LABEL),
-        coords={
-            names.EXAMPLE: [f"case {row}" for row in range(examples)],
-            names.LABEL: list(LABELS[:labels]),
-        },
-        attrs=attributes,
-    )
+    coords = {names.EXAMPLE: numbered("case", examples), names.LABEL: some_labels(labels)}
+    return xr.DataArray(values, coords, list(coords), attrs=attributes)
 
 
 def votes(stream: str, chances: Floats, count: int) -> NDArray[np.int64]:

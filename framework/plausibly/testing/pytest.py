@@ -1,4 +1,4 @@
-"""The author's kit for pytest, one test a rule; nothing of it is there unless it is asked for.
+"""The author's kit for pytest, one test a rule; without effect unless it is imported.
 
 For one test a rule, in a test module::
 
@@ -14,7 +14,7 @@ For small made-up data as fixtures, in ``conftest.py``::
 
     pytest_plugins = ["plausibly.testing.pytest"]
 
-It registers no entry point of pytest: where nobody asks, no test run gets slower by it.
+It registers no entry point of pytest: test runs that do not import it are no slower.
 """
 
 from __future__ import annotations
@@ -53,8 +53,7 @@ class RuleTest:
 
     def __call__(self, component: object, /, **data: object) -> None:
         """Try a component."""
-        world = checks.book_of(self.kind).world(component, data)
-        result = found(self.rule, component, world)
+        result = found(self.rule, component, checks.rules_of(self.kind).fixture(component, data))
         if result.state == "not run":
             pytest.skip(result.detail)
         if result.state == "fails":
@@ -88,29 +87,26 @@ def rules(
     InputError
         ``rule-unknown`` where `expected_failures` names no rule of the kind.
     """
-    book = checks.book_of(kind)
+    rule_set = checks.rules_of(kind)
     expected = dict(expected_failures or {})
-    lost = sorted(expected.keys() - {rule.name for rule in book.rules})
+    lost = sorted(expected.keys() - {rule.name for rule in rule_set.rules})
     if lost:
         raise InputError(
             "rule-unknown",
-            book.unknown(lost[0]).detail.replace("this name", f'the name "{lost[0]}"'),
+            rule_set.unknown(lost[0]).detail.replace("this name", f'the name "{lost[0]}"'),
             expected="names of rules, as reports show them",
             do="mend or drop it in expected_failures",
             whose="expected_failures",
         )
+    marks = {
+        name: [pytest.mark.xfail(reason=reason, raises=AssertionError, strict=True)]
+        for name, reason in expected.items()
+    }
+    kind_name = rule_set.kind.name
     return [
-        pytest.param(
-            RuleTest(book.kind.name, rule), id=rule.name, marks=_marks(expected.get(rule.name))
-        )
-        for rule in book.rules
+        pytest.param(RuleTest(kind_name, rule), id=rule.name, marks=marks.get(rule.name, ()))
+        for rule in rule_set.rules
     ]
-
-
-def _marks(reason: str | None) -> list[pytest.MarkDecorator]:
-    if reason is None:
-        return []
-    return [pytest.mark.xfail(reason=reason, raises=AssertionError, strict=True)]
 
 
 @pytest.fixture

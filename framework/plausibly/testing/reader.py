@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -18,10 +18,8 @@ from plausibly.errors import ComponentError, InputError
 from plausibly.io import files
 from plausibly.protocols import ANNOTATION, READER, Reader
 from plausibly.registry.entries import reason_of
-from plausibly.testing.data import texts
-from plausibly.testing.rules import Broken, NoData, RuleBook, demand, enter_common, refused, same
-
-_EXTRA = "nobody names this"
+from plausibly.testing.data import UNNAMED, texts
+from plausibly.testing.rules import Broken, NoData, RuleSet, demand, enter_common, refused, same
 
 OTHER_FILES: dict[str, bytes] = {
     "prose.txt": b"Dear colleague,\nplease find the file attached.\nYours\n",
@@ -36,7 +34,7 @@ OTHER_FILES: dict[str, bytes] = {
 
 
 @attrs.frozen
-class ReaderWorld:
+class ReaderFixture:
     path: Path
     kind: str | None
     labels: tuple[str, ...] | None
@@ -56,24 +54,31 @@ class ReaderWorld:
                 shutil.copyfile(self.path, copy)
             yield copy
 
+    def demand_refused_by_name(self, reader: Reader, path: Path, when: str, part: Path) -> None:
+        """Demand that a damaged file is read, or refused with an InputError that names it."""
+        with _breaking(when):
+            try:
+                check_table(self.read(reader, path))
+            except InputError as error:
+                named = path.name in f"{error}" or part.name in f"{error}"
+                demand(named, f"{when}, the error does not name the file: {error.what}")
 
-def world_for(
+
+def fixture_for(
     reader: Reader,
     path: Path | str | None = None,
     kind: str | None = None,
     labels: Sequence[str] | None = None,
-) -> ReaderWorld | NoData:
+) -> ReaderFixture | NoData:
     if path is None:
         return NoData("there is no file to try it on", "path=..., a small file of its syntax")
     if not Path(path).exists():
         return NoData(f"there is no file {Path(path).name}", "path=..., a file that is there")
-    return ReaderWorld(Path(path), kind, None if labels is None else tuple(labels))
+    return ReaderFixture(Path(path), kind, None if labels is None else tuple(labels))
 
 
-BOOK: RuleBook[Reader, ReaderWorld] = RuleBook(READER, world_for, ("path", "kind", "labels"))
-
-
-enter_common(BOOK, lambda reader, world: [world.read(reader)])
+RULES: RuleSet[Reader, ReaderFixture] = RuleSet(READER, fixture_for, ("path", "kind", "labels"))
+enter_common(RULES, lambda reader, fixture: [fixture.read(reader)])
 
 
 def _head(path: Path) -> bytes:
@@ -81,18 +86,18 @@ def _head(path: Path) -> bytes:
     return b"" if path.is_dir() else files.opening(path, "annotations")
 
 
-@BOOK.rule
-def recognises_its_own(reader: Reader, world: ReaderWorld) -> None:
+@RULES.rule
+def recognises_its_own(reader: Reader, fixture: ReaderFixture) -> None:
     """It recognises its file, whatever that is called."""
-    with world.elsewhere() as copy:
-        for path in (world.path, copy):
+    with fixture.elsewhere() as copy:
+        for path in (fixture.path, copy):
             found: object = reader.recognises(path, _head(path))
             demand(isinstance(found, bool), f"recognises gives {found!r}, not True or False")
             demand(found, f"it does not recognise {path.name}")
 
 
-@BOOK.rule_alone
-def recognises_no_other(reader: Reader, world: ReaderWorld) -> None:
+@RULES.rule_alone
+def recognises_no_other(reader: Reader, fixture: ReaderFixture) -> None:
     """It says of files that are not its own that they are not, and raises nothing."""
     with tempfile.TemporaryDirectory() as folder:
         for name, data in OTHER_FILES.items():
@@ -103,12 +108,12 @@ def recognises_no_other(reader: Reader, world: ReaderWorld) -> None:
             demand(found is False, f"asked whether it recognises {name} it says {found!r}")
 
 
-@BOOK.rule
-def reads(reader: Reader, world: ReaderWorld) -> None:
+@RULES.rule
+def reads(reader: Reader, fixture: ReaderFixture) -> None:
     """It reads a table of the kind, with responses in it."""
-    table = check_table(world.read(reader))
+    table = check_table(fixture.read(reader))
     kind = str(table.attrs[names.KIND])
-    demand(world.kind in (None, kind), f"the table is of kind {kind}, not {world.kind}")
+    demand(fixture.kind in (None, kind), f"the table is of kind {kind}, not {fixture.kind}")
     demand(table.sizes[names.RESPONSE] > 0, "the table holds no response")
     try:
         annotation = registry.resolve(ANNOTATION, kind)
@@ -117,88 +122,79 @@ def reads(reader: Reader, world: ReaderWorld) -> None:
     annotation.validate(table)
 
 
-@BOOK.rule
-def copy_is_the_same(reader: Reader, world: ReaderWorld) -> None:
+@RULES.rule
+def copy_is_the_same(reader: Reader, fixture: ReaderFixture) -> None:
     """A copy in another folder, under another name, gives the same table."""
-    with world.elsewhere() as copy:
-        demand(same(world.read(reader, copy), world.read(reader)), "the copy gives another table")
+    with fixture.elsewhere() as copy:
+        equal = same(fixture.read(reader, copy), fixture.read(reader))
+        demand(equal, "the copy gives another table")
 
 
-@BOOK.rule
-def file_unchanged(reader: Reader, world: ReaderWorld) -> None:
+@RULES.rule
+def file_unchanged(reader: Reader, fixture: ReaderFixture) -> None:
     """The file is afterwards what it was before, and nothing lies beside it."""
-    with world.elsewhere("alone/file") as copy:
+    with fixture.elsewhere("alone/file") as copy:
         before = _contents(copy.parent)
         reader.recognises(copy, _head(copy))
-        world.read(reader, copy)
+        fixture.read(reader, copy)
         demand(_contents(copy.parent) == before, "it changes the file or its folder")
 
 
-@BOOK.rule
-def declared_labels(reader: Reader, world: ReaderWorld) -> None:
+@RULES.rule
+def declared_labels(reader: Reader, fixture: ReaderFixture) -> None:
     """Declared labels are all there, in their order, also those that nobody names."""
-    declared = list(world.labels or [*reversed(texts(world.read(reader), names.LABEL)), _EXTRA])
-    table = reader.read(world.path, declared)
+    seen = texts(fixture.read(reader), names.LABEL)
+    declared = list(fixture.labels or [*reversed(seen), UNNAMED])
+    table = reader.read(fixture.path, declared)
     demand(texts(table, names.LABEL) == declared, "the labels are not as declared")
 
 
-@BOOK.rule
-def undeclared_refused(reader: Reader, world: ReaderWorld) -> None:
+@RULES.rule
+def undeclared_refused(reader: Reader, fixture: ReaderFixture) -> None:
     """A label in the file that was not declared is an InputError."""
-    table = world.read(reader)
+    table = fixture.read(reader)
     used = table[names.MENTION_LABEL].values
     every = texts(table, names.LABEL)
     # The last one that is used: where a file holds places instead of names, it has none any more.
     others = [label for label in every if label != every[int(used.max())]]
-    refused(lambda: reader.read(world.path, others), "for an undeclared label")
+    refused(lambda: reader.read(fixture.path, others), "for an undeclared label")
 
 
-@BOOK.rule
-def empty_refused(reader: Reader, world: ReaderWorld) -> None:
+@RULES.rule
+def empty_refused(reader: Reader, fixture: ReaderFixture) -> None:
     """An empty file is an InputError that names the file."""
-    with world.elsewhere("empty") as copy:
+    with fixture.elsewhere("empty") as copy:
         _fill(copy)
-        _refused_naming(lambda: world.read(reader, copy), "for an empty file", copy)
+        refused(lambda: fixture.read(reader, copy), "for an empty file", naming=copy.name)
 
 
-@BOOK.rule
-def missing_refused(reader: Reader, world: ReaderWorld) -> None:
+@RULES.rule
+def missing_refused(reader: Reader, fixture: ReaderFixture) -> None:
     """A file that is not there is an InputError that names the file."""
-    with world.elsewhere("gone") as copy:
+    with fixture.elsewhere("gone") as copy:
         lost = copy.with_name(f"lost{copy.suffix}")
-        _refused_naming(lambda: world.read(reader, lost), "for a missing file", lost)
+        refused(lambda: fixture.read(reader, lost), "for a missing file", naming=lost.name)
 
 
-@BOOK.rule
-def truncated_told(reader: Reader, world: ReaderWorld) -> None:
+@RULES.rule
+def truncated_told(reader: Reader, fixture: ReaderFixture) -> None:
     """A file that was cut gives a table of what is left, or an InputError that names the file."""
-    with world.elsewhere("cut") as copy:
+    with fixture.elsewhere("cut") as copy:
         for part in _files(copy):
             whole = part.read_bytes()
             for end in sorted({1, 7, *(len(whole) * k // 8 for k in range(1, 8)), len(whole) - 1}):
                 part.write_bytes(whole[:end])
-                with _breaking(f"cut to {end} bytes"):
-                    try:
-                        check_table(world.read(reader, copy))
-                    except InputError as error:
-                        named = copy.name in f"{error}" or part.name in f"{error}"
-                        text = f"cut to {end} bytes, the error does not name it: {error.what}"
-                        demand(named, text)
+                fixture.demand_refused_by_name(reader, copy, f"cut to {end} bytes", part)
             part.write_bytes(whole)
 
 
-@BOOK.rule
-def damaged_told(reader: Reader, world: ReaderWorld) -> None:
+@RULES.rule
+def damaged_told(reader: Reader, fixture: ReaderFixture) -> None:
     """A file of other bytes under its name is an InputError that names the file, or is read."""
     for name, data in OTHER_FILES.items():
-        with world.elsewhere(f"other-{Path(name).stem}") as copy:
+        with fixture.elsewhere(f"other-{Path(name).stem}") as copy:
             _fill(copy, data)
-            with _breaking(f"given {name}"):
-                try:
-                    check_table(world.read(reader, copy))
-                except InputError as error:
-                    text = f"given {name}, the error does not name the file"
-                    demand(copy.name in f"{error}", text)
+            fixture.demand_refused_by_name(reader, copy, f"with {name} in it", copy)
 
 
 @contextmanager
@@ -210,11 +206,6 @@ def _breaking(when: str) -> Iterator[None]:
         raise
     except Exception as error:  # whatever a reader raises is what the rule tells
         raise Broken(f"{when} it raises {reason_of(error)}") from error
-
-
-def _refused_naming(call: Callable[[], object], when: str, path: Path) -> None:
-    error = refused(call, when)
-    demand(path.name in f"{error}", f"the InputError {when} does not name the file: {error.what}")
 
 
 def _files(path: Path) -> list[Path]:

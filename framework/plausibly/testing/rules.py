@@ -56,30 +56,30 @@ class Rule:
     sentence : str
         What it wants: the first line of its docstring.
     function : callable
-        Raises where a component breaks it: ``function(component, world)``.
+        Raises where a component breaks it: ``function(component, fixture)``.
     needs_data : bool
-        Whether it tries the component on data; else `world` is not looked at.
+        Whether it tries the component on data; else `fixture` is not read.
     """
 
     name: str
     sentence: str
-    function: Callable[[Any, Any], None] = attrs.field(repr=False)  # Any: the book knows the types
+    function: Callable[[Any, Any], None] = attrs.field(repr=False)  # Any: the set knows them
     needs_data: bool = True
 
 
-class RuleBook(Generic[P, W]):
+class RuleSet(Generic[P, W]):
     """The rules of one kind, in the order in which they were written down.
 
-    `world_for` makes data for a component, out of the `options` that an author passes.
+    `fixture_for` makes data for a component, out of the `options` that an author passes.
     """
 
     def __init__(
         self,
         kind: Kind[P],
-        world_for: Callable[..., W | NoData],
+        fixture_for: Callable[..., W | NoData],
         options: tuple[str, ...] = (),
     ) -> None:
-        self.kind, self.world_for, self.options = kind, world_for, options
+        self.kind, self.fixture_for, self.options = kind, fixture_for, options
         self._rules: dict[str, Rule] = {}
 
     def rule_alone(self, function: Callable[[P, W], None]) -> Callable[[P, W], None]:
@@ -92,8 +92,7 @@ class RuleBook(Generic[P, W]):
         """Enter a rule that tries the component on data; a decorator."""
         name = function.__name__.strip("_").replace("_", "-")
         if name in self._rules:
-            msg = f"the rule {name} of {self.kind.name} is there already"
-            raise ValueError(msg)
+            raise ValueError(f"the rule {name} of {self.kind.name} is there already")
         sentence = (function.__doc__ or "").strip().partition("\n")[0]
         self._rules[name] = Rule(name, sentence, function, needs_data)
         return function
@@ -102,7 +101,7 @@ class RuleBook(Generic[P, W]):
     def rules(self) -> tuple[Rule, ...]:
         return tuple(self._rules.values())
 
-    def world(self, component: object, options: Mapping[str, object]) -> W | NoData:
+    def fixture(self, component: object, options: Mapping[str, object]) -> W | NoData:
         """Return the data on which a component is tried, or why there are none."""
         complete(component, self.kind.protocol)
         if unfit := listed(sorted(options.keys() - set(self.options))):
@@ -114,7 +113,7 @@ class RuleBook(Generic[P, W]):
                 do=f"leave {unfit} out",
                 whose="the author's kit",
             )
-        return self.world_for(component, **options)
+        return self.fixture_for(component, **options)
 
     def check(
         self,
@@ -125,13 +124,12 @@ class RuleBook(Generic[P, W]):
         **options: object,
     ) -> Report:
         """Return what each rule finds; raise ``kit-data-missing`` where data are insisted on."""
-        world = self.world(component, options)
-        lacking = world if insist and isinstance(world, NoData) else None
+        fixture = self.fixture(component, options)
+        lacking = fixture if insist and isinstance(fixture, NoData) else None
         # What is wrong with the component itself comes first: it may be why there are no data.
         reasons = {} if lacking else dict(expected or {})
-        results = [
-            _compared(found(rule, component, world), reasons.get(rule.name)) for rule in self.rules
-        ]
+        tried = [found(rule, component, fixture) for rule in self.rules]
+        results = [_compared(one, reasons.get(one.name)) for one in tried]
         results += [self.unknown(name) for name in reasons if name not in self._rules]
         report = Report(kind=self.kind.name, component=shown(component), rules=tuple(results))
         if report.failed:
@@ -154,24 +152,22 @@ class RuleBook(Generic[P, W]):
         return Result(name, "unknown rule", detail, "expected_failures names rules of this kind.")
 
 
-def found(rule: Rule, component: object, world: object) -> Result:
+def found(rule: Rule, component: object, fixture: object) -> Result:
     """Return whether a component keeps a rule, and what it does otherwise."""
-    if rule.needs_data and isinstance(world, NoData):
-        return Result(rule.name, "not run", f"{world.lacks}: {world.do}", rule.sentence)
-    state: State = "holds"
-    detail = ""
+    if rule.needs_data and isinstance(fixture, NoData):
+        return Result(rule.name, "not run", f"{fixture.lacks}: {fixture.do}", rule.sentence)
     try:
-        # What a component tells its user is no fault of the component.
+        # A component may warn its user.
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", PlausiblyWarning)
-            rule.function(component, world)
+            rule.function(component, fixture)
     except DoesNotApply as reason:
-        state, detail = "not run", str(reason)
+        return Result(rule.name, "not run", str(reason), rule.sentence)
     except Broken as broken:
-        state, detail = "fails", str(broken)
-    except Exception as error:  # noqa: BLE001  # somebody's component may raise anything
-        state, detail = "fails", reason_of(error)
-    return Result(rule.name, state, detail, rule.sentence)
+        return Result(rule.name, "fails", str(broken), rule.sentence)
+    except Exception as error:  # noqa: BLE001  # a component may raise anything
+        return Result(rule.name, "fails", reason_of(error), rule.sentence)
+    return Result(rule.name, "holds", "", rule.sentence)
 
 
 def _compared(result: Result, reason: str | None) -> Result:
@@ -218,60 +214,59 @@ def refused(call: Callable[[], object], when: str, *, naming: str = "") -> Input
     raise Broken(f"expected an InputError {when}, got a result")
 
 
-def enter_common(book: RuleBook[P, W], behave: Callable[[P, W], object]) -> None:
+def enter_common(rule_set: RuleSet[P, W], behave: Callable[[P, W], object]) -> None:
     """Enter the rules that all kinds share."""
 
-    @book.rule_alone
-    def protocol(component: P, world: W) -> None:
+    @rule_set.rule_alone
+    def protocol(component: P, fixture: W) -> None:
         """It has every member of its Protocol, with the right parameters."""
-        found = problems(component, book.kind.protocol)
-        told = [f"{p.member}: expected {p.expected}, got {p.got}" for p in found]
-        demand(not found, "; ".join(told))
+        found = problems(component, rule_set.kind.protocol)
+        texts = [f"{p.member}: expected {p.expected}, got {p.got}" for p in found]
+        demand(not found, "; ".join(texts))
 
-    @book.rule_alone
-    def frozen(component: P, world: W) -> None:
+    @rule_set.rule_alone
+    def frozen(component: P, fixture: W) -> None:
         """It cannot be changed after it was made."""
         for parameter in _parameters(component):
             name = parameter.field
-            settable = _settable(component, name)
-            demand(not settable, f"its parameter {name} can be set: make the class frozen")
-        open_ended = _settable(component, "kit_was_here")
+            frozen = not _settable(component, name)
+            demand(frozen, f"its parameter {name} can be set: make the class frozen")
         added = "attributes can be added to it: make the class frozen, such as attrs does"
-        demand(not open_ended, added)
+        demand(not _settable(component, "kit_was_here"), added)
 
-    @book.rule_alone
-    def readable(component: P, world: W) -> None:
+    @rule_set.rule_alone
+    def readable(component: P, fixture: W) -> None:
         """It prints as its class with its parameters."""
         text = repr(component)
-        cls = type(component).__name__
-        demand(cls in text and " object at 0x" not in text, f"it prints as {text}")
+        named = type(component).__name__ in text
+        demand(named and " object at 0x" not in text, f"it prints as {text}")
         absent = [p.name for p in _parameters(component) if p.name not in text]
         demand(not absent, f"it prints as {text}, without {', '.join(absent)}")
 
-    @book.rule_alone
-    def configuration_round_trip(component: P, world: W) -> None:
+    @rule_set.rule_alone
+    def configuration_round_trip(component: P, fixture: W) -> None:
         """Its parameters can be written into a file, and the file gives an equal component."""
-        again = remade(book.kind, component)
-        if again != component:
-            raise Broken(f"{shown(component)} was written, and {shown(again)} read, which differs")
+        again = remade(rule_set.kind, component)
+        differs = f"{shown(component)} was written, and {shown(again)} read, which differs"
+        demand(again == component, differs)
 
-    @book.rule
-    def state_round_trip(component: P, world: W) -> None:
+    @rule_set.rule
+    def state_round_trip(component: P, fixture: W) -> None:
         """Made again from its parameters it gives the same bits: it has no other state."""
-        before = behave(component, world)
+        before = behave(component, fixture)
         demand(
-            same(before, behave(remade(book.kind, component), world)),
+            same(before, behave(remade(rule_set.kind, component), fixture)),
             "made again from its parameters it gives something else",
         )
-        demand(same(before, behave(component, world)), "used before, it gives something else")
+        demand(same(before, behave(component, fixture)), "used before, it gives something else")
 
-    @book.rule
-    def deterministic(component: P, world: W) -> None:
+    @rule_set.rule
+    def deterministic(component: P, fixture: W) -> None:
         """Asked twice with one seed it gives the same bits, and leaves global generators alone."""
         with global_randomness(1) as touched:
-            first = behave(component, world)
+            first = behave(component, fixture)
         with global_randomness(2):
-            second = behave(component, world)
+            second = behave(component, fixture)
         demand(same(first, second), "two calls with the same seed differ")
         demand(not touched, f"it draws from or seeds the global generator {', '.join(touched)}")
 
@@ -340,7 +335,7 @@ def farthest(first: Floats, second: Floats) -> float:
 
 
 def read_only(array: Floats) -> Floats:
-    copy = np.array(array, copy=True)
+    copy = array.copy()
     copy.flags.writeable = False
     return copy
 
@@ -357,26 +352,20 @@ def read_only_table(table: xr.Dataset) -> xr.Dataset:
 def global_randomness(seed: int) -> Iterator[list[str]]:
     """Seed the global generators for a block, and put them back."""
     touched: list[str] = []
-    # The global generator of numpy is looked at and put back, never drawn from.
-    before = np.random.get_state(), random.getstate()  # noqa: NPY002  # as said
+    # The global generator of numpy is read and restored, never drawn from.
+    before = np.random.get_state(), random.getstate()  # noqa: NPY002  # read only
     try:
-        np.random.seed(seed)  # noqa: NPY002  # as said
+        np.random.seed(seed)  # noqa: NPY002  # restored below
         random.seed(seed)
-        start = _numpy_state(), random.getstate()
+        start = np.random.get_state(), random.getstate()  # noqa: NPY002  # read only
         yield touched
-        if _numpy_state() != start[0]:
+        if not same(np.random.get_state(), start[0]):  # noqa: NPY002  # read only
             touched.append("numpy.random")
         if random.getstate() != start[1]:
             touched.append("random")
     finally:
-        np.random.set_state(before[0])  # noqa: NPY002  # as said
+        np.random.set_state(before[0])  # noqa: NPY002  # restored
         random.setstate(before[1])
-
-
-def _numpy_state() -> tuple[bytes, object]:
-    state = np.random.get_state(legacy=False)  # noqa: NPY002  # it is watched
-    inner = state["state"]
-    return np.asarray(inner["key"]).tobytes(), inner["pos"]
 
 
 State = Literal["holds", "fails", "expected failure", "unexpected pass", "unknown rule", "not run"]

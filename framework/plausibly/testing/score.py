@@ -9,21 +9,21 @@ from numpy.typing import ArrayLike
 from plausibly.kernels.types import Floats
 from plausibly.protocols import SCORE, ScoreFunction
 from plausibly.testing import data
-from plausibly.testing.rules import RuleBook, demand, enter_common, farthest, read_only, same
+from plausibly.testing.rules import RuleSet, demand, enter_common, farthest, read_only, same
 
 _ROWS, _LABELS = 12, 5
 _CLOSE = {np.dtype(np.float32): 1e-5, np.dtype(np.float64): 1e-12}
 
 
 @attrs.frozen
-class ScoreWorld:
+class ScoreFixture:
     """Probabilities as a score function reads them, and its uniforms."""
 
     logarithms: bool
     randomised: bool
 
     @classmethod
-    def of(cls, score: ScoreFunction) -> ScoreWorld:
+    def of(cls, score: ScoreFunction) -> ScoreFixture:
         """Return the form that the score function reads; broken ones are tried too."""
         reads = getattr(score, "reads", "probability")
         return cls(reads == "log-probability", bool(getattr(score, "randomised", False)))
@@ -48,7 +48,7 @@ class ScoreWorld:
         return flat.reshape(shape).astype(rows.dtype)
 
     def score(self, score: ScoreFunction, rows: Floats, uniform: Floats | None = None) -> Floats:
-        """Return scores, with the world's own uniforms where there are no others."""
+        """Return scores, with the fixture's uniforms by default."""
         return np.asarray(score.score(rows, self.uniform(rows) if uniform is None else uniform))
 
     def demand_scores(self, score: ScoreFunction, rows: Floats) -> None:
@@ -59,117 +59,114 @@ class ScoreWorld:
         demand(not np.isnan(found).any(), "it gives NaN")
 
 
-BOOK: RuleBook[ScoreFunction, ScoreWorld] = RuleBook(SCORE, ScoreWorld.of)
+RULES: RuleSet[ScoreFunction, ScoreFixture] = RuleSet(SCORE, ScoreFixture.of)
 enter_common(
-    BOOK,
-    lambda score, world: [
-        world.score(score, world.rows()),
-        world.score(score, world.rows("more", labels=3, dtype=np.float32)),
+    RULES,
+    lambda score, fixture: [
+        fixture.score(score, fixture.rows()),
+        fixture.score(score, fixture.rows("more", labels=3, dtype=np.float32)),
     ],
 )
 
 
-@BOOK.rule
-def shape(score: ScoreFunction, world: ScoreWorld) -> None:
+@RULES.rule
+def shape(score: ScoreFunction, fixture: ScoreFixture) -> None:
     """It gives one number a label, for one example, for many, and for stacks of many."""
-    rows = world.rows()
-    for given in (rows, rows[0], rows.reshape(3, 4, _LABELS)):
-        world.demand_scores(score, given)
+    rows = fixture.rows()
+    for batch in (rows, rows[0], rows.reshape(3, 4, _LABELS)):
+        fixture.demand_scores(score, batch)
 
 
-@BOOK.rule
-def float32_kept(score: ScoreFunction, world: ScoreWorld) -> None:
+@RULES.rule
+def float32_kept(score: ScoreFunction, fixture: ScoreFixture) -> None:
     """From float32 it gives float32, and from float64 float64."""
     for dtype in (np.float32, np.float64):
-        found = world.score(score, world.rows(dtype=dtype))
+        found = fixture.score(score, fixture.rows(dtype=dtype))
         demand(found.dtype == dtype, f"from {np.dtype(dtype)} it gives {found.dtype}")
 
 
-@BOOK.rule
-def identity(score: ScoreFunction, world: ScoreWorld) -> None:
+@RULES.rule
+def identity(score: ScoreFunction, fixture: ScoreFixture) -> None:
     """Where it says `identity`, its scores are the numbers that it reads."""
     if score.identity:
-        rows = world.rows()
-        demand(same(world.score(score, rows), rows), "it says identity, and gives other numbers")
+        rows = fixture.rows()
+        demand(same(fixture.score(score, rows), rows), "it says identity, and gives other numbers")
 
 
-@BOOK.rule
-def label_order(score: ScoreFunction, world: ScoreWorld) -> None:
+@RULES.rule
+def label_order(score: ScoreFunction, fixture: ScoreFixture) -> None:
     """The order of the labels does not matter: scores move with their labels."""
-    rows = world.rows()
+    rows = fixture.rows()
     for order in ([4, 2, 0, 1, 3], [1, 0, 2, 3, 4]):
-        found = world.score(score, np.ascontiguousarray(rows[:, order]))
-        off = farthest(world.score(score, rows)[:, order], found)
+        found = fixture.score(score, np.ascontiguousarray(rows[:, order]))
+        off = farthest(fixture.score(score, rows)[:, order], found)
         demand(off <= _CLOSE[found.dtype], f"labels in another order, scores change by {off:.3g}")
 
 
-@BOOK.rule
-def rows_alone(score: ScoreFunction, world: ScoreWorld) -> None:
+@RULES.rule
+def rows_alone(score: ScoreFunction, fixture: ScoreFixture) -> None:
     """An example gets the same scores alone as in a batch."""
-    rows = world.rows()
-    uniform = world.uniform(rows)
-    every = world.score(score, rows)
+    rows = fixture.rows()
+    uniform, every = fixture.uniform(rows), fixture.score(score, rows)
     for place in range(len(rows)):
-        own = None if uniform is None else uniform[place : place + 1]
-        alone = world.score(score, rows[place : place + 1], own)
-        off = farthest(every[place : place + 1], alone)
+        one = slice(place, place + 1)
+        alone = fixture.score(score, rows[one], None if uniform is None else uniform[one])
+        off = farthest(every[one], alone)
         demand(off <= _CLOSE[every.dtype], f"alone, the scores of an example change by {off:.3g}")
 
 
-@BOOK.rule
-def inputs_unchanged(score: ScoreFunction, world: ScoreWorld) -> None:
+@RULES.rule
+def inputs_unchanged(score: ScoreFunction, fixture: ScoreFixture) -> None:
     """The probabilities are afterwards what they were before."""
-    rows = world.rows()
-    uniform = world.uniform(rows)
+    rows = fixture.rows()
+    uniform = fixture.uniform(rows)
     score.score(rows, uniform)
-    demand(same(rows, world.rows()), "it changes the probabilities")
-    demand(uniform is None or same(uniform, world.uniform(rows)), "it changes the uniforms")
+    demand(same(rows, fixture.rows()), "it changes the probabilities")
+    demand(uniform is None or same(uniform, fixture.uniform(rows)), "it changes the uniforms")
 
 
-@BOOK.rule
-def read_only_inputs(score: ScoreFunction, world: ScoreWorld) -> None:
+@RULES.rule
+def read_only_inputs(score: ScoreFunction, fixture: ScoreFixture) -> None:
     """Arrays that cannot be written to are enough."""
-    rows = read_only(world.rows())
-    uniform = world.uniform(rows)
+    rows = read_only(fixture.rows())
+    uniform = fixture.uniform(rows)
     score.score(rows, None if uniform is None else read_only(uniform))
 
 
-@BOOK.rule
-def larger_fits_better(score: ScoreFunction, world: ScoreWorld) -> None:
+@RULES.rule
+def larger_fits_better(score: ScoreFunction, fixture: ScoreFixture) -> None:
     """On average the likeliest label scores no less than the least likely: larger = fits better."""
-    rows = world.rows()
-    found = world.score(score, rows)
+    rows = fixture.rows()
+    found = fixture.score(score, rows)
     places = np.arange(len(rows))
     best = found[places, rows.argmax(axis=1)].mean()
     worst = found[places, rows.argmin(axis=1)].mean()
-    demand(
-        best >= worst,
-        f"the likeliest label scores {best:.3g}, the least likely {worst:.3g}: turn the sign",
-    )
+    what = f"the likeliest label scores {best:.3g}, the least likely {worst:.3g}: turn the sign"
+    demand(best >= worst, what)
 
 
-@BOOK.rule
-def zero_probability(score: ScoreFunction, world: ScoreWorld) -> None:
+@RULES.rule
+def zero_probability(score: ScoreFunction, fixture: ScoreFixture) -> None:
     """Probabilities of 0 and 1 give scores that can be compared."""
     with np.errstate(all="ignore"):
-        rows = world.read([[1.0, 0.0, 0.0], [0.0, 0.5, 0.5], [0.2, 0.8, 0.0]])
-        world.demand_scores(score, rows)
+        rows = fixture.read([[1.0, 0.0, 0.0], [0.0, 0.5, 0.5], [0.2, 0.8, 0.0]])
+        fixture.demand_scores(score, rows)
 
 
-@BOOK.rule
-def ties(score: ScoreFunction, world: ScoreWorld) -> None:
+@RULES.rule
+def ties(score: ScoreFunction, fixture: ScoreFixture) -> None:
     """Labels of equal probability give scores that can be compared."""
     for row in ([0.25] * 4, [0.4, 0.4, 0.1, 0.1]):
-        world.demand_scores(score, world.read([row]))
+        fixture.demand_scores(score, fixture.read([row]))
 
 
-@BOOK.rule
-def one_label(score: ScoreFunction, world: ScoreWorld) -> None:
+@RULES.rule
+def one_label(score: ScoreFunction, fixture: ScoreFixture) -> None:
     """One label is enough."""
-    world.demand_scores(score, world.read(np.ones((3, 1))))
+    fixture.demand_scores(score, fixture.read(np.ones((3, 1))))
 
 
-@BOOK.rule
-def zero_examples(score: ScoreFunction, world: ScoreWorld) -> None:
+@RULES.rule
+def zero_examples(score: ScoreFunction, fixture: ScoreFixture) -> None:
     """No examples give no scores."""
-    world.demand_scores(score, world.rows()[:0])
+    fixture.demand_scores(score, fixture.rows()[:0])

@@ -34,15 +34,6 @@ def _st() -> Any:  # Any: the module hypothesis.strategies, which may not be ins
     return require("hypothesis.strategies", extra="testing", whose="plausibly.testing.strategies")
 
 
-def _names(prefix: str, count: int) -> list[str]:
-    """Return names whose order as text is not their order."""
-    return [f"{prefix} {number}" for number in range(count, 0, -1)]
-
-
-def _labels(count: int) -> list[str]:
-    return [*data.LABELS, *_names("label", count)][:count]
-
-
 def answers(kind: str, labels: Sequence[str]) -> SearchStrategy[object]:
     """Return a strategy of answers of a kind that comes with plausibly.
 
@@ -119,9 +110,9 @@ def annotation_tables(
     make = answers if answers is not None else partial(_answers, annotation.name)
 
     def table(draw: DrawFn) -> xr.Dataset:
-        labels = _labels(draw(st.integers(1, max_labels)))
-        examples = _names("case", draw(st.integers(1, max_examples)))
-        annotators = _names("r", draw(st.integers(1, max_annotators)))
+        labels = data.some_labels(draw(st.integers(1, max_labels)))
+        examples = data.numbered("case", draw(st.integers(1, max_examples)))
+        annotators = data.numbered("r", draw(st.integers(1, max_annotators)))
         one = make(labels)
         records: list[Record] = []
         for example in examples:
@@ -168,7 +159,7 @@ def predictions(
             weights = np.where(logits <= -8, 0.0, np.exp(values))
             weights[:, 0] += weights.sum(axis=1) == 0
             values = weights / weights.sum(axis=1, keepdims=True)
-        return _array(values.astype(wanted), scale=scale)
+        return data.labelled(values.astype(wanted), scale=scale)
 
     found: SearchStrategy[xr.DataArray] = st.composite(table)()
     return found
@@ -194,19 +185,9 @@ def plausibilities(
         ballots = draw(st.lists(one, min_size=examples, max_size=examples))
         counts = np.array([np.bincount(ballot, minlength=labels) for ballot in ballots])
         total = counts.sum(axis=1)
-        found = _array(counts / total[:, None])
-        told = draw(st.booleans()) if counted is None else counted
-        return found.assign_coords({names.DENOMINATOR: (names.EXAMPLE, total)}) if told else found
+        found = data.labelled(counts / total[:, None])
+        known = draw(st.booleans()) if counted is None else counted
+        return found.assign_coords({names.DENOMINATOR: (names.EXAMPLE, total)}) if known else found
 
     found: SearchStrategy[xr.DataArray] = st.composite(table)()
     return found
-
-
-def _array(values: Floats, **attributes: object) -> xr.DataArray:
-    examples, labels = values.shape
-    return xr.DataArray(
-        values,
-        dims=(names.EXAMPLE, names.LABEL),
-        coords={names.EXAMPLE: _names("case", examples), names.LABEL: _labels(labels)},
-        attrs=attributes,
-    )

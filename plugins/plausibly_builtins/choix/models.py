@@ -1,7 +1,8 @@
 """Bradley-Terry and Luce models of the library choix, fitted to comparisons of two labels.
 
 Labels stand in the order of their names, and comparisons are sorted: what choix adds up does not
-depend on the order of rows, labels or annotators.
+depend on the order of rows, labels or annotators. All models read rankings as comparisons of two
+labels, as `MinorizationMaximization` says.
 """
 
 from __future__ import annotations
@@ -20,7 +21,6 @@ from plausibly.plugin import (
     Aggregator,
     InputError,
     Keys,
-    Rows,
     answered_rows,
     listed,
     names,
@@ -37,7 +37,7 @@ _THEIRS = {"regularisation": "alpha", "tolerance": "tol", "iterations": "max_ite
 """What choix calls the parameters."""
 
 
-def _given(example: Example, form: Form) -> tuple[int, list[tuple[int, int]]] | tuple[Column]:
+def _comparisons(example: Example, form: Form) -> tuple[int, list[tuple[int, int]]] | tuple[Column]:
     """Return the comparisons of two labels as an estimate reads them: winner, then loser."""
     weights: dict[tuple[int, int], list[float]] = defaultdict(list)
     for block, below, weight in example.stages:
@@ -52,21 +52,9 @@ def _given(example: Example, form: Form) -> tuple[int, list[tuple[int, int]]] | 
     return (found,)
 
 
-def _softmax(logs: Column) -> Column:
-    if not np.isfinite(logs).all():
-        raise FloatingPointError("utilities that are no finite numbers")
-    share: Column = np.exp(logs - np.max(logs))
-    share /= share.sum()
-    return share
-
-
 @attrs.frozen(kw_only=True)
 class Choix(Aggregator):
-    """A model of choix: each is `called` something, and is one `estimate` of choix.
-
-    The estimate gives log utilities (label,) from what its `form` says: how many labels and a list
-    of pairs (winner, loser), or a matrix.
-    """
+    """A model of choix: its `estimate` gives log utilities (label,) of pairs in its `form`."""
 
     accepts: ClassVar[frozenset[str]] = frozenset({"partial-ranking"})
     called: ClassVar[str]
@@ -93,7 +81,25 @@ class Choix(Aggregator):
                 whose=whose,
             )
         examples = examples_of(rows)
-        self._tell([at for at, one in enumerate(examples) if one.one_sided], rows)
+        if one_sided := [at for at, one in enumerate(examples) if one.one_sided]:
+            shown = example_names(rows, one_sided)
+            what = f"comparisons of {several(len(shown), 'example')} ({listed(shown)})"
+            only_win = (
+                f"in the {what} some labels only win: how far they are ahead is what "
+                f"choix:{self.called} makes of regularisation {self.regularisation:g}"
+            )
+            refuse_or_warn(
+                "ranking-one-sided",
+                refused=f"without regularisation, the {what} fit infinite utilities best",
+                do="regularisation = 0.1, or aggregator plackett-luce",
+                accepted=only_win if self.regularisation else None,
+                otherwise=f"compare with regularisation = {10 * self.regularisation:g}; "
+                "plackett-luce has a prior that counts like votes",
+                expected="labels each of which beats every other, if by way of others",
+                got="labels that are never beaten by some others, or never compared with them",
+                whose="annotations",
+                details={"examples": shown},
+            )
         found = np.zeros((rows.n, rows.labels))
         failed: dict[int, Exception] = {}
         for at, one in enumerate(examples):
@@ -101,7 +107,11 @@ class Choix(Aggregator):
             if one.stages:
                 try:
                     with np.errstate(all="ignore"):
-                        share = _softmax(estimate(*_given(one, self.form), **parameters))
+                        logs = estimate(*_comparisons(one, self.form), **parameters)
+                        if not np.isfinite(logs).all():
+                            raise FloatingPointError("utilities that are no finite numbers")
+                        share = np.exp(logs - np.max(logs))
+                        share /= share.sum()
                 except (RuntimeError, ValueError, FloatingPointError) as error:
                     failed[at] = error
             found[at, list(one.labels)] = share
@@ -120,29 +130,6 @@ class Choix(Aggregator):
             )
         return rows.plausibilities(found)
 
-    def _tell(self, hanging: list[int], rows: Rows) -> None:
-        """Warn of examples whose utilities hang on the regularisation, or refuse them without."""
-        if not hanging:
-            return
-        shown = example_names(rows, hanging)
-        what = f"comparisons of {several(len(shown), 'example')} ({listed(shown)})"
-        only_win = (
-            f"in the {what} some labels only win: how far they are ahead is what "
-            f"choix:{self.called} makes of regularisation {self.regularisation:g}"
-        )
-        refuse_or_warn(
-            "ranking-one-sided",
-            refused=f"without regularisation, the {what} fit infinite utilities best",
-            do="regularisation = 0.1, or aggregator plackett-luce",
-            accepted=only_win if self.regularisation else None,
-            otherwise=f"compare with regularisation = {10 * self.regularisation:g}; plackett-luce "
-            "has a prior that counts like votes",
-            expected="labels each of which beats every other, if by way of others",
-            got="labels that are never beaten by some others, or never compared with them",
-            whose="annotations",
-            details={"examples": shown},
-        )
-
 
 @attrs.frozen(kw_only=True)
 class IterativeSpectral(Choix):
@@ -154,8 +141,6 @@ class IterativeSpectral(Choix):
     steps.
     Comparisons are counted beforehand: thousands of responses take no longer than ten, and they may
     count a broken number of times.
-
-    It reads rankings as comparisons of two labels, as `choix:mm` does.
 
     Attributes
     ----------
@@ -237,8 +222,6 @@ class Optimised(Choix):
 
     so that the prior has the variance ``1 / (2 regularisation)``.
 
-    It reads rankings as comparisons of two labels, as `choix:mm` does.
-
     Attributes
     ----------
     regularisation : float
@@ -267,8 +250,6 @@ class RankCentrality(Choix):
     k was above l, and r the regularisation: shares of wins count, however often labels met. Between
     labels that never met, the rate is 1/2 both ways for any r above 0, and 0 for r = 0.
 
-    It reads rankings as comparisons of two labels, as `choix:mm` does.
-
     Attributes
     ----------
     regularisation : float
@@ -291,8 +272,6 @@ class Spectral(Choix):
     The walk goes from l to k at the rate ``regularisation + n_kl / 2``, n_kl being how often k
     was above l. It is the first step of `choix:i-lsr`: consistent, and not the maximum of a
     likelihood. Nothing has to converge.
-
-    It reads rankings as comparisons of two labels, as `choix:mm` does.
 
     Attributes
     ----------

@@ -28,7 +28,7 @@ _COMBINERS = {
         "merging:ExchangeableGeometric",
         "geometric mean, for exchangeable replicates",
     ),
-    "e-value": ("e_value:EValue", "mean of conformal e-values (very large sets)"),
+    "e-value": ("average:EValue", "mean of conformal e-values (very large sets)"),
     "fisher": ("independent:Fisher", "for independent p-values (no guarantee)"),
     "stouffer": ("independent:Stouffer", "for independent p-values (no guarantee)"),
 }

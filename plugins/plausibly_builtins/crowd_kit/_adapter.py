@@ -22,7 +22,6 @@ from numpy.typing import NDArray
 
 from plausibly.plugin import (
     Aggregator,
-    Floats,
     InputError,
     Keys,
     Rows,
@@ -34,7 +33,7 @@ from plausibly.plugin import (
     several,
     warn,
 )
-from plausibly_builtins.aggregation import by_name, example_names
+from plausibly_builtins.aggregation import by_name, example_names, summed
 
 Column = NDArray[np.float64]
 Codes = NDArray[np.intp]
@@ -58,46 +57,62 @@ _THEIRS = {
 
 
 @attrs.frozen(kw_only=True, eq=False)
-class Given:
-    """The responses of a table that name a label, in the order of names.
-
-    Rows are sorted by annotator, then example, and coded: examples and annotators by their place in
-    the order of names, labels in the order in which they first come. A response that counts w times
-    is w rows. `said` is the code in the table of each label that somebody says, and `of_example`
-    and `of_annotator` are the places of all examples and annotators of the table.
-    """
+class Answers:
+    """The responses of a table that name a label, each in as many rows as it counts times."""
 
     rows: Rows
-    example: Codes
-    annotator: Codes
-    label: Codes
-    said: Codes
-    of_example: Codes
+    example: Codes  # by their place in the order of names, as annotators
+    annotator: Codes  # rows are sorted by annotator, then example
+    label: Codes  # in the order in which they first come
+    used: Codes  # of each label in use, the code in the table
+    of_example: Codes  # the places of all examples of the table
     of_annotator: Codes
 
     @classmethod
-    def of(cls, rows: Rows, called: str, *, repeats: bool) -> Given:
-        """Return the responses of an annotation table, each in as many rows as it counts times."""
+    def of(cls, rows: Rows, called: str, *, repeats: bool) -> Answers:
         counts = rows.weight[rows.response] > 0
         response = rows.response[counts]
         who = rows.annotator[response]
-        _check_known(who, called)
-        times = _times_of(rows.weight[response], called, repeats=repeats)
+        if unknown := int((who < 0).sum()):
+            raise InputError(
+                "annotators-anonymous",
+                f"annotations: {counted(unknown)} of {several(who.size, 'response')} "
+                f"{'is' if unknown == 1 else 'are'} of unknown annotators",
+                expected=f"annotators by name: {called} estimates what each is worth",
+                got="responses without one",
+                do="plausibly.select(ann, annotator=ann.annotator.values) leaves them out; "
+                "dawid-skene takes them as one annotator",
+                whose="annotations",
+                details={"responses": unknown},
+            )
+        weight = rows.weight[response]
+        odd = weight != np.rint(weight) if repeats else weight != 1
+        if odd.any():
+            fine = "a whole number of times" if repeats else "once"
+            raise InputError(
+                "weights-broken",
+                f"{called} counts rows, and {several(int(odd.sum()), 'response')} of the "
+                f"annotations {'does' if odd.sum() == 1 else 'do'} not count {fine}",
+                expected=f"responses that count {fine}",
+                got=f"{names.RESPONSE_WEIGHT} {weight[odd][0]:g}",
+                do="dawid-skene, one-coin or worker-agreement, which take any weight",
+                whose=f"aggregator {called}",
+            )
         of_example, of_annotator = (by_name(rows, dim) for dim in (names.EXAMPLE, names.ANNOTATOR))
         example, annotator = of_example[rows.example[response]], of_annotator[who]
         order = np.lexsort((example, annotator))
         label = rows.label[counts].astype(np.intp)[order]
         first = np.sort(np.unique(label, return_index=True)[1])
-        said = label[first]
+        used = label[first]
         coded = np.empty(rows.labels, np.intp)
-        coded[said] = np.arange(said.size)
-        times = times[order]
+        coded[used] = np.arange(used.size)
+        times = np.rint(weight).astype(np.intp)[order]
         return cls(
             rows=rows,
             example=np.repeat(example[order], times),
             annotator=np.repeat(annotator[order], times),
             label=np.repeat(coded[label], times),
-            said=said,
+            used=used,
             of_example=of_example,
             of_annotator=of_annotator,
         )
@@ -105,7 +120,7 @@ class Given:
     @property
     def texts(self) -> list[str]:
         """What crowd-kit calls the labels: texts, which it mistakes for nothing else."""
-        return [f"label{code:06}" for code in range(self.said.size)]
+        return [f"label{code:06}" for code in range(self.used.size)]
 
     @property
     def frame(self) -> pd.DataFrame:
@@ -131,40 +146,30 @@ class Given:
 
 @attrs.frozen(kw_only=True, eq=False)
 class Estimated:
-    """Responses, and what an estimator made of them; None where there was nothing to estimate.
+    """Responses, and what an estimator made of them; None where there was nothing to estimate."""
 
-    `chances` are those of (example, label that somebody says), and `attributes` how it converged.
-    """
-
-    given: Given
+    answers: Answers
     estimator: Estimator | None
-    chances: Column
-    attributes: dict[str, str] = attrs.field(factory=dict)
+    chances: Column  # (example, label in use)
+    attributes: dict[str, str] = attrs.field(factory=dict)  # how it converged
 
 
 @attrs.frozen(kw_only=True)
 class CrowdKit(Aggregator):
-    """An aggregator of crowd-kit: classes differ in what they ask it for, and what they read.
-
-    Each says what it is `called`, and the name of crowd-kit's `model`. A model that does not take a
-    response twice has `repeats` False, one for few labels says how many at `most`, and one whose
-    losses are changes has `absolute` True, one that gives each annotator a skill `skilled`. `fixed`
-    are parameters that are no fields.
-    """
+    """An aggregator of crowd-kit: classes differ in its parameters, and in what they read."""
 
     accepts: ClassVar[frozenset[str]] = frozenset({"single-label"})
     joint: ClassVar[bool] = True
     called: ClassVar[str]
-    model: ClassVar[str]
-    fixed: ClassVar[dict[str, int]] = {}
-    repeats: ClassVar[bool] = True
-    absolute: ClassVar[bool] = False
-    skilled: ClassVar[bool] = False
-    most: ClassVar[int | None] = None
+    model: ClassVar[str]  # its name in crowd-kit
+    fixed: ClassVar[dict[str, int]] = {}  # parameters that are no fields
+    repeats: ClassVar[bool] = True  # takes a response twice
+    absolute: ClassVar[bool] = False  # losses are changes
+    skilled: ClassVar[bool] = False  # gives each annotator a skill
+    most: ClassVar[int | None] = None  # labels
 
     def __attrs_post_init__(self) -> None:
-        """Refuse where crowd-kit is not installed: before any file is read."""
-        # Its top package takes no time.
+        """Refuse where crowd-kit is not installed, before any file is read."""
         require("crowdkit", extra="crowd", whose=self._whose)
 
     @property
@@ -173,24 +178,24 @@ class CrowdKit(Aggregator):
 
     def aggregate(self, annotations: xr.Dataset, keys: Keys) -> xr.DataArray:
         found = self._estimated(annotations)
-        given, values, rows = found.given, found.chances, found.given.rows
+        answers, values, rows = found.answers, found.chances, found.answers.rows
         bad = ~np.isfinite(values).all(axis=1) | (values < 0).any(axis=1)
         sums = np.where(bad, 1.0, values.sum(axis=1))
         bad |= sums <= 0
         if bad.any():
-            shown = example_names(rows, np.flatnonzero(bad[given.of_example]))
+            shown = example_names(rows, np.flatnonzero(bad[answers.of_example]))
             got = f"none for {several(len(shown), 'example')} ({listed(shown)})"
             raise self._failure(got, details={"examples": shown})
         table = np.zeros((rows.n, rows.labels))
-        table[:, given.said] = (values / sums[:, None])[given.of_example]
+        table[:, answers.used] = (values / sums[:, None])[answers.of_example]
         return rows.plausibilities(table).assign_attrs(found.attributes)
 
     def reliability(self, annotations: xr.Dataset) -> xr.Dataset | None:
         found = self._estimated(annotations)
-        given = found.given
-        known = given.rows.table.coords
+        answers = found.answers
+        known = answers.rows.table.coords
         table = xr.Dataset(
-            {names.WEIGHT: (names.ANNOTATOR, self._worth(found)[given.of_annotator])},
+            {names.WEIGHT: (names.ANNOTATOR, self._worth(found)[answers.of_annotator])},
             coords={name: known[name].variable for name in (names.ANNOTATOR, names.LABEL)},
         )
         return self._with_more(table, found).assign_attrs(found.attributes)
@@ -198,8 +203,8 @@ class CrowdKit(Aggregator):
     def _worth(self, found: Estimated) -> Column:
         """Return the chance of each annotator to be right: (annotator,) in the order of names."""
         if self.skilled and found.estimator is not None:
-            return found.given.by_annotator(found.estimator.skills_)
-        return found.given.right(found.chances)
+            return found.answers.by_annotator(found.estimator.skills_)
+        return found.answers.right(found.chances)
 
     def _with_more(self, table: xr.Dataset, found: Estimated) -> xr.Dataset:
         return table
@@ -207,34 +212,34 @@ class CrowdKit(Aggregator):
     def _estimated(self, annotations: xr.Dataset) -> Estimated:
         library = require("crowdkit.aggregation", extra="crowd", whose=self._whose)
         rows = answered_rows(annotations, self.accepts)
-        given = Given.of(rows, f"crowd-kit:{self.called}", repeats=self.repeats)
-        said = given.said.size
-        if said < 2:  # nobody says a second label
-            return Estimated(given=given, estimator=None, chances=np.ones((rows.n, said)))
-        if self.most is not None and said > self.most:
+        answers = Answers.of(rows, f"crowd-kit:{self.called}", repeats=self.repeats)
+        count = answers.used.size
+        if count < 2:
+            return Estimated(answers=answers, estimator=None, chances=np.ones((rows.n, count)))
+        if self.most is not None and count > self.most:
             raise InputError(
                 "labels-too-many",
                 f"crowd-kit:{self.called} reads answers between {self.most} labels, and "
-                f"{counted(said)} are said",
+                f"{counted(count)} are said",
                 expected=f"{self.most} labels",
-                got=counted(said),
+                got=counted(count),
                 do="aggregator crowd-kit:mmsr, crowd-kit:glad or dawid-skene",
                 whose=self._whose,
             )
-        asked = attrs.asdict(self, recurse=False)
-        parameters = {_THEIRS.get(name, name): value for name, value in asked.items()}
+        options = attrs.asdict(self, recurse=False)
+        parameters = {_THEIRS.get(name, name): value for name, value in options.items()}
         with self._apart():
-            estimator = getattr(library, self.model)(**parameters, **self.fixed).fit(given.frame)
+            estimator = getattr(library, self.model)(**parameters, **self.fixed).fit(answers.frame)
         return Estimated(
-            given=given,
+            answers=answers,
             estimator=estimator,
-            chances=self._chances(given, estimator),
-            attributes=self._convergence(estimator, **asked) if "tolerance" in asked else {},
+            chances=self._chances(answers, estimator),
+            attributes=self._convergence(estimator, **options) if "tolerance" in options else {},
         )
 
-    def _chances(self, given: Given, estimator: Estimator) -> Column:
-        """Return what a fitted estimator says of labels: (example, label that somebody says)."""
-        ordered = estimator.probas_.reindex(index=np.arange(given.rows.n), columns=given.texts)
+    def _chances(self, answers: Answers, estimator: Estimator) -> Column:
+        """Return what a fitted estimator says of labels: (example, label in use)."""
+        ordered = estimator.probas_.reindex(index=np.arange(answers.rows.n), columns=answers.texts)
         values: Column = ordered.to_numpy(np.float64)
         return values
 
@@ -246,7 +251,7 @@ class CrowdKit(Aggregator):
             with warnings.catch_warnings(), np.errstate(all="ignore"):
                 warnings.simplefilter("ignore")
                 yield
-        except Exception as error:  # whatever it is, it is said in one form
+        except Exception as error:  # any exception of crowd-kit becomes one message
             raise self._failure(f"{type(error).__name__}: {error}") from error
         finally:
             np.random.set_state(state)  # noqa: NPY002  # as it was before
@@ -301,45 +306,10 @@ class Weighing(CrowdKit):
     repeats: ClassVar[bool] = False
     skilled: ClassVar[bool] = True
 
-    def _chances(self, given: Given, estimator: Estimator) -> Column:
+    def _chances(self, answers: Answers, estimator: Estimator) -> Column:
         """Return the sums of the skills of those who say a label."""
-        skill = given.by_annotator(estimator.skills_)
+        skill = answers.by_annotator(estimator.skills_)
         worth = np.where(np.isnan(skill), 0.0, skill)
-        n, size = given.rows.n, given.said.size
-        cells = given.example * size + given.label
-        found = np.bincount(cells, worth[given.annotator], n * size)
-        return found.reshape(n, size).astype(np.float64, copy=False)
-
-
-def _check_known(who: NDArray[Any], called: str) -> None:  # Any: integers of some width
-    """Raise ``annotators-anonymous`` where a response has no annotator."""
-    unknown = int((who < 0).sum())
-    if unknown:
-        raise InputError(
-            "annotators-anonymous",
-            f"annotations: {counted(unknown)} of {several(who.size, 'response')} "
-            f"{'is' if unknown == 1 else 'are'} of unknown annotators",
-            expected=f"annotators by name: {called} estimates what each is worth",
-            got="responses without one",
-            do="plausibly.select(ann, annotator=ann.annotator.values) leaves them out; "
-            "dawid-skene takes them as one annotator",
-            whose="annotations",
-            details={"responses": unknown},
-        )
-
-
-def _times_of(weight: Floats, called: str, *, repeats: bool) -> Codes:
-    """Return how many rows each response is, or raise ``weights-broken``."""
-    odd = weight != np.rint(weight) if repeats else weight != 1
-    if odd.any():
-        fine = "a whole number of times" if repeats else "once"
-        raise InputError(
-            "weights-broken",
-            f"{called} counts rows, and {several(int(odd.sum()), 'response')} of the "
-            f"annotations {'does' if odd.sum() == 1 else 'do'} not count {fine}",
-            expected=f"responses that count {fine}",
-            got=f"{names.RESPONSE_WEIGHT} {weight[odd][0]:g}",
-            do="dawid-skene, one-coin or worker-agreement, which take any weight",
-            whose=f"aggregator {called}",
-        )
-    return np.rint(weight).astype(np.intp)
+        n, size = answers.rows.n, answers.used.size
+        cells = answers.example * size + answers.label
+        return summed(cells, worth[answers.annotator], n * size).reshape(n, size)

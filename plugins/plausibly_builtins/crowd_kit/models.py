@@ -1,4 +1,10 @@
-"""The models of crowd-kit: what each is, its parameters, and what is read of it."""
+"""The models of crowd-kit: what each is, its parameters, and what is read of it.
+
+Sets that are calibrated on plausibilities of these models cover *the label that the model believes
+in*, not what an annotator would say, and an example's plausibilities depend on all other examples
+of the table (`joint`). Votes are counted here where crowd-kit gives each annotator a weight, since
+with scikit-learn 1.7 and later crowd-kit 1.4.2 does not count them.
+"""
 
 from __future__ import annotations
 
@@ -10,11 +16,11 @@ import xarray as xr
 
 from plausibly.plugin import InputError, names
 from plausibly_builtins.crowd_kit._adapter import (
+    Answers,
     Column,
     CrowdKit,
     Estimated,
     Estimator,
-    Given,
     Weighing,
 )
 
@@ -29,10 +35,6 @@ class DawidSkene(CrowdKit):
     number of iterations both agree within 1e-9, unless there are annotators none of whose examples
     can have some label: nothing is known then of what they would say of it. crowd-kit takes what
     they did say as certain, and plausibly every label as equally likely.
-
-    What sets cover that are calibrated on these plausibilities is *the label that the model
-    believes in*, not what an annotator would say, and an example's plausibilities depend on all
-    other examples of the table (`joint`).
 
     Attributes
     ----------
@@ -55,18 +57,18 @@ class DawidSkene(CrowdKit):
 
     def _with_more(self, table: xr.Dataset, found: Estimated) -> xr.Dataset:
         """Return the table with the chances (annotator, label, said)."""
-        given = found.given
-        labels = given.rows.labels
-        chance = np.full((given.of_annotator.size, labels, labels), np.nan)
+        answers = found.answers
+        labels = answers.rows.labels
+        chance = np.full((answers.of_annotator.size, labels, labels), np.nan)
         if found.estimator is not None:
-            answered = np.unique(given.annotator)
-            chance[np.ix_(answered, given.said)] = 0.0
+            answered = np.unique(answers.annotator)
+            chance[np.ix_(answered, answers.used)] = 0.0
             for (worker, text), row in found.estimator.errors_.iterrows():
-                said = given.said[given.texts.index(text)]
-                chance[worker, given.said, said] = row.reindex(given.texts).to_numpy(np.float64)
+                column = answers.used[answers.texts.index(text)]
+                chance[worker, answers.used, column] = row.reindex(answers.texts)
         dims = (names.ANNOTATOR, names.LABEL, "said")
-        table = table.assign(confusion=(dims, chance[given.of_annotator]))
-        return table.assign_coords(said=given.rows.table[names.LABEL].values)
+        table = table.assign(confusion=(dims, chance[answers.of_annotator]))
+        return table.assign_coords(said=answers.rows.table[names.LABEL].values)
 
 
 @attrs.frozen(kw_only=True)
@@ -76,8 +78,6 @@ class OneCoin(CrowdKit):
     The model of plausibly's own `one-coin`, with the priors `right` and `wrong` 0, for the labels
     that anybody says, and another test of convergence: it stops where the lower bound of the
     log-likelihood of a response rises by less than `tolerance`.
-
-    What sets cover, and what `joint` means: as for `dawid-skene`.
 
     Attributes
     ----------
@@ -108,8 +108,6 @@ class Glad(CrowdKit):
     abilities a_q and easinesses b_i have Gaussian priors around 1; they and the chances are found
     together, by expectation maximisation with conjugate gradients inside.
 
-    What sets cover, and what `joint` means: as for `dawid-skene`.
-
     Attributes
     ----------
     iterations : int
@@ -132,11 +130,11 @@ class Glad(CrowdKit):
     steps: int = attrs.field(default=25, validator=attrs.validators.ge(1))
 
     def _with_more(self, table: xr.Dataset, found: Estimated) -> xr.Dataset:
-        given = found.given
-        ability = np.full(given.of_annotator.size, np.nan)
+        answers = found.answers
+        ability = np.full(answers.of_annotator.size, np.nan)
         if found.estimator is not None:
-            ability = given.by_annotator(found.estimator.alphas_)
-        return table.assign(ability=(names.ANNOTATOR, ability[given.of_annotator]))
+            ability = answers.by_annotator(found.estimator.alphas_)
+        return table.assign(ability=(names.ANNOTATOR, ability[answers.of_annotator]))
 
 
 @attrs.frozen(kw_only=True)
@@ -150,8 +148,6 @@ class Mace(CrowdKit):
     The start belongs to places in the order of names, so that an annotator of another name may
     start elsewhere. crowd-kit 1.4.2 starts all restarts alike, so there is one. There is no test of
     convergence: it takes all iterations.
-
-    What sets cover, and what `joint` means: as for `dawid-skene`.
 
     Attributes
     ----------
@@ -185,11 +181,11 @@ class Mace(CrowdKit):
     random_state: int = attrs.field(default=0, validator=attrs.validators.ge(0))
 
     def _with_more(self, table: xr.Dataset, found: Estimated) -> xr.Dataset:
-        given = found.given
-        competence = np.full(given.of_annotator.size, np.nan)
+        answers = found.answers
+        competence = np.full(answers.of_annotator.size, np.nan)
         if found.estimator is not None:
-            competence[np.unique(given.annotator)] = found.estimator.spamming_[:, 1]
-        return table.assign(competence=(names.ANNOTATOR, competence[given.of_annotator]))
+            competence[np.unique(answers.annotator)] = found.estimator.spamming_[:, 1]
+        return table.assign(competence=(names.ANNOTATOR, competence[answers.of_annotator]))
 
 
 @attrs.frozen(kw_only=True)
@@ -205,8 +201,6 @@ class Mmsr(Weighing):
         lambda_ik  =  exp(sum of g_q over those who say k)  /  the same, summed over labels
 
     which is the one-coin model with these accuracies; its most plausible label is crowd-kit's.
-
-    What sets cover, and what `joint` means: as for `dawid-skene`.
 
     Attributes
     ----------
@@ -231,9 +225,9 @@ class Mmsr(Weighing):
     tolerance: float = attrs.field(default=1e-10, validator=attrs.validators.gt(0.0))
     random_state: int = attrs.field(default=0, validator=attrs.validators.ge(0))
 
-    def _chances(self, given: Given, estimator: Estimator) -> Column:
-        """Return the softmax of the summed weights: (example, label that somebody says)."""
-        logs = super()._chances(given, estimator)
+    def _chances(self, answers: Answers, estimator: Estimator) -> Column:
+        """Return the softmax of the summed weights: (example, label in use)."""
+        logs = super()._chances(answers, estimator)
         chances: Column = np.exp(logs - logs.max(axis=1, keepdims=True))
         chances /= chances.sum(axis=1, keepdims=True)
         return chances
@@ -243,7 +237,7 @@ class Mmsr(Weighing):
         if found.estimator is None:
             return worth
         odds: Column = np.exp(worth)
-        return odds / (odds + found.given.said.size - 1)
+        return odds / (odds + found.answers.used.size - 1)
 
 
 @attrs.frozen(kw_only=True)
@@ -253,10 +247,7 @@ class Kos(CrowdKit):
     Examples tell annotators which label the others favour, annotators tell examples how far they
     agree, in turn, from random weights. It gives labels alone, so a row is one 1 and zeros. Where
     both labels weigh the same, which they do where nobody who answered has answered anything else,
-    it gives none, and the table is refused.
-
-    It does not say what an annotator is worth. An example's plausibilities depend on all other
-    examples of the table (`joint`).
+    it gives none, and the table is refused. It does not say what an annotator is worth.
 
     Attributes
     ----------
@@ -279,10 +270,11 @@ class Kos(CrowdKit):
     iterations: int = attrs.field(default=100, validator=attrs.validators.ge(1))
     random_state: int = attrs.field(default=0, validator=attrs.validators.ge(0))
 
-    def _chances(self, given: Given, estimator: Estimator) -> Column:
-        """Return 1 for the label that was inferred: (example, label that somebody says)."""
-        labels = estimator.labels_.reindex(np.arange(given.rows.n)).to_numpy()
-        found: Column = (labels[:, None] == np.array(given.texts, dtype=object)).astype(np.float64)
+    def _chances(self, answers: Answers, estimator: Estimator) -> Column:
+        """Return 1 for the label that was inferred: (example, label in use)."""
+        labels = estimator.labels_.reindex(np.arange(answers.rows.n)).to_numpy()
+        texts = np.array(answers.texts, dtype=object)
+        found: Column = (labels[:, None] == texts).astype(np.float64)
         return found
 
     def reliability(self, annotations: xr.Dataset) -> None:
@@ -313,10 +305,6 @@ class Wawa(Weighing):
     `worker-agreement` shares the credit where labels tie for the most votes; here one of them is
     the majority, that which comes first by annotator, then example.
 
-    The weights are crowd-kit's; votes are counted here, since with scikit-learn 1.7 and later
-    crowd-kit 1.4.2 does not count them. An example's plausibilities depend on all other examples of
-    the table (`joint`).
-
     References
     ----------
     "Worker agreement with aggregate" (Wawa), as crowdsourcing platforms use it.
@@ -334,10 +322,6 @@ class ZeroBasedSkill(Weighing):
     agrees with the majority by the weights before, at a rate that halves every 20 iterations.
     Where labels tie for the most weight, one of them is the majority, that which comes first by
     annotator, then example.
-
-    The weights are crowd-kit's; votes are counted here, since with scikit-learn 1.7 and later
-    crowd-kit 1.4.2 does not count them. An example's plausibilities depend on all other examples of
-    the table (`joint`).
 
     Attributes
     ----------

@@ -28,7 +28,7 @@ from plausibly.plugin import (
     several,
     warn,
 )
-from plausibly_builtins.aggregation import by_name, refuse_or_warn
+from plausibly_builtins.aggregation import by_name, refuse_or_warn, summed
 
 Unknown = Literal["together", "error"]
 """What to do with responses of unknown annotators."""
@@ -37,11 +37,6 @@ UNKNOWN = attrs.validators.in_(("together", "error"))
 
 Column = NDArray[np.float64]
 Codes = NDArray[np.intp]
-
-
-def summed(cells: Codes, terms: Column, size: int) -> Column:
-    """Return the sum of the terms of each cell, in the order in which they stand."""
-    return np.bincount(cells, terms, size).astype(np.float64, copy=False)
 
 
 def annotators_of(rows: Rows) -> list[str]:
@@ -69,20 +64,16 @@ def known_annotators(rows: Rows, given: Iterable[str], what: str, where: str) ->
 
 @attrs.frozen(kw_only=True, eq=False)
 class Cells:
-    """Responses that name a label, each (example, annotator, label) once, in the order of names.
-
-    Cells are sorted by example, then annotator, then label, each a place in the order of names;
-    `of_example` and the like are these places of all in the table.
-    """
+    """Responses that name a label: each (example, annotator, label) once, in order of names."""
 
     rows: Rows
     labels: int
     annotators: int  # all unknown ones are one more, the last
-    example: Codes
+    example: Codes  # places in the order of names
     annotator: Codes
     label: Codes
     weight: Column  # how many times it was said, more than 0
-    of_example: Codes
+    of_example: Codes  # these places of all in the table
     of_label: Codes
     of_annotator: Codes
 
@@ -98,7 +89,22 @@ class Cells:
             by_name(rows, dim) for dim in (names.EXAMPLE, names.ANNOTATOR, names.LABEL)
         )
         who = np.append(of_annotator, known)[rows.annotator[rows.response[counts]]]
-        _tell_unknown(who == known, rows, unknown, called)
+        if number := int((who == known).sum()):
+            what = f"{counted(number)} of {several(who.size, 'response')}"
+            without = "plausibly.select(ann, annotator=ann.annotator.values) leaves them out"
+            together = f"{called} takes {what} of unknown annotators as one annotator's"
+            are = "is" if number == 1 else "are"
+            refuse_or_warn(
+                "annotators-anonymous",
+                refused=f"annotations: {what} {are} of unknown annotators",
+                do=f'unknown = "together" takes them as one annotator; {without}',
+                accepted=together if unknown == "together" else None,
+                otherwise=f'unknown = "error" refuses them; {without}',
+                expected=f"annotators by name: {called} estimates what each is worth",
+                got=what + (" without one" if number < who.size else ", all without one"),
+                whose="annotations",
+                details={"responses": number},
+            )
         example = of_example[rows.example[rows.response[counts]]]
         key = (example * (known + 1) + who) * rows.labels + of_label[rows.label[counts]]
         once, cell = np.unique(key, return_inverse=True)
@@ -117,15 +123,12 @@ class Cells:
             of_annotator=of_annotator,
         )
 
-    @property
-    def n(self) -> int:
-        return self.rows.n
-
     def weighted(self, worth: Column) -> Column:
         """Return what was said, by label and example: (label, example)."""
-        cell = self.label * self.n + self.example
+        n = self.rows.n
         terms = self.weight * worth[self.annotator]
-        return summed(cell, terms, self.labels * self.n).reshape(self.labels, self.n)
+        found = summed(self.label * n + self.example, terms, self.labels * n)
+        return found.reshape(self.labels, n)
 
     @cached_property
     def votes(self) -> Column:
@@ -156,33 +159,11 @@ class Cells:
     def reliability(self, weight: Column, **more: xr.Variable) -> xr.Dataset:
         """Return the table of annotators, as `plausibly.reliability` reads it."""
         named = (names.ANNOTATOR, names.LABEL)
-        table = xr.Dataset(
+        return xr.Dataset(
             {names.WEIGHT: (names.ANNOTATOR, weight[self.of_annotator]), **more},
-            coords={name: self.rows.table.coords[name].variable for name in named},
+            {name: self.rows.table.coords[name].variable for name in named},
+            {"unknown_weight": float(weight[-1])} if self.responses[-1] else {},
         )
-        if not self.responses[-1]:
-            return table
-        return table.assign_attrs(unknown_weight=float(weight[-1]))
-
-
-def _tell_unknown(unknown: NDArray[np.bool_], rows: Rows, policy: Unknown, called: str) -> None:
-    number = int(unknown.sum())
-    if not number:
-        return
-    what = f"{counted(number)} of {several(unknown.size, 'response')}"
-    without = "plausibly.select(ann, annotator=ann.annotator.values) leaves them out"
-    together = f"{called} takes {what} of unknown annotators as one annotator's"
-    refuse_or_warn(
-        "annotators-anonymous",
-        refused=f"annotations: {what} {'is' if number == 1 else 'are'} of unknown annotators",
-        do=f'unknown = "together" takes them as one annotator; {without}',
-        accepted=together if policy == "together" else None,
-        otherwise=f'unknown = "error" refuses them; {without}',
-        expected=f"annotators by name: {called} estimates what each is worth",
-        got=what + (" without one" if number < unknown.size else ", all without one"),
-        whose="annotations",
-        details={"responses": number},
-    )
 
 
 _CLOSE = 1e-3  # a tolerance that may be advised
@@ -215,9 +196,9 @@ class Pairs:
     def evidence(self, log_chance: Column) -> Column:
         """Return what all responses of an example say for each label: (label, example)."""
         cells = self.cells
-        found = np.empty((cells.labels, cells.n))
+        found = np.empty((cells.labels, cells.rows.n))
         for row, of_label in zip(found, log_chance, strict=True):
-            row[:] = summed(cells.example, cells.weight * of_label.take(self.pair), cells.n)
+            row[:] = summed(cells.example, cells.weight * of_label.take(self.pair), row.size)
         return found
 
     @cached_property
@@ -265,10 +246,14 @@ class Estimated(Aggregator, ABC):
         objective, count = 0.0, 0  # log-likelihood plus log-prior where an iteration began
         change = 0.0 if not plausible.size else np.inf
         while change > self.tolerance and count < self.iterations:
-            log_prevalence, log_prior = self._log_prevalence(plausible)
+            smoothing, (labels, n) = self.label_smoothing, plausible.shape
+            with np.errstate(divide="ignore"):  # log share of examples of each label
+                prevalence = np.log(plausible.sum(axis=1) + smoothing)
+            prevalence -= np.log(n + labels * smoothing)
+            log_prior = smoothing * float(prevalence.sum()) if smoothing else 0.0
             log_chance, log_density = self._log_chance(pairs, plausible)
             joint = pairs.evidence(log_chance)
-            joint += log_prevalence[:, None]
+            joint += prevalence[:, None]
             most = joint.max(axis=0)
             joint -= most
             np.exp(joint, out=joint)
@@ -293,14 +278,6 @@ class Estimated(Aggregator, ABC):
                 stacklevel=3,
             )
         return pairs, plausible, {names.CONVERGENCE: json.dumps({**facts, "objective": objective})}
-
-    def _log_prevalence(self, plausible: Column) -> tuple[Column, float]:
-        """Return the log share of examples of each label, (label,), and its log prior density."""
-        labels, n = plausible.shape
-        smoothing = self.label_smoothing
-        with np.errstate(divide="ignore"):
-            log = np.log(plausible.sum(axis=1) + smoothing) - np.log(n + labels * smoothing)
-        return log, smoothing * float(log.sum()) if smoothing else 0.0
 
     @abstractmethod
     def _log_chance(self, pairs: Pairs, plausible: Column) -> tuple[Column, float]:
@@ -428,9 +405,7 @@ class OneCoin(Estimated):
         N_q        =  sum of w_r lambda_{i l_r} over responses r of q
 
     It needs far fewer responses than confusion matrices do, and is misled where labels differ in
-    how hard they are. The start is label frequency. As with `dawid-skene`, sets that are calibrated
-    on these plausibilities cover the label that the model believes in, and an example's
-    plausibilities depend on all other examples of the table (`joint`).
+    how hard they are. The start, what sets cover, and `joint`: as for `dawid-skene`.
 
     Attributes
     ----------
@@ -485,9 +460,6 @@ class OneCoin(Estimated):
             log_right[pairs.annotator],
             log_wrong[pairs.annotator] - np.log(max(cells.labels - 1, 1)),
         )
-        answers = cells.responses > 0
-        density = 0.0
-        for pseudo, log in ((self.right, log_right), (self.wrong, log_wrong)):
-            if pseudo:
-                density += pseudo * float(log[answers].sum())
+        answers, priors = cells.responses > 0, ((self.right, log_right), (self.wrong, log_wrong))
+        density = sum(prior * float(log[answers].sum()) for prior, log in priors if prior)
         return log_chance, density

@@ -35,6 +35,7 @@ from plausibly_builtins.crowd_models.em import annotators_of, known_annotators
 
 EXCLUDED = "excluded"
 _REASON = "responses by excluded annotators"
+_FINITE = attrs.validators.and_(attrs.validators.gt(0.0), attrs.validators.lt(math.inf))
 
 
 def _aggregator(like: ComponentLike[Aggregator]) -> Aggregator:
@@ -43,12 +44,6 @@ def _aggregator(like: ComponentLike[Aggregator]) -> Aggregator:
 
 def _listed(given: Iterable[str]) -> tuple[str, ...]:
     return (given,) if isinstance(given, str) else tuple(given)
-
-
-def _bound(_: object, __: object, value: float | None) -> None:
-    if value is not None and not (math.isfinite(value) and value > 0):
-        msg = "must be a number above 0, such as 0.5"
-        raise ValueError(msg)
 
 
 @attrs.frozen(kw_only=True)
@@ -92,7 +87,7 @@ class Exclude(Around):
 
     annotators: tuple[str, ...] = attrs.field(default=(), converter=_listed)
     fewer_than: int = attrs.field(default=0, validator=attrs.validators.ge(0))
-    below: float | None = attrs.field(default=None, validator=_bound)
+    below: float | None = attrs.field(default=None, validator=attrs.validators.optional(_FINITE))
     by: Aggregator = attrs.field(
         factory=lambda: _aggregator("worker-agreement"), converter=_aggregator
     )
@@ -137,7 +132,8 @@ class Exclude(Around):
         """Return why each annotator is left out; empty where they are not."""
         known = known_annotators(rows, self.annotators, "exclude names", "annotators")
         reasons = ["named" if name in self.annotators else "" for name in known]
-        answers = _answers(rows)
+        said = (rows.mentions > 0) & (rows.annotator >= 0)
+        answers = ordered_sum(rows.annotator[said], rows.weight[said], len(known))
         for place, number in enumerate(answers.tolist()):
             if not reasons[place] and 0 < number < self.fewer_than:
                 reasons[place] = f"{number:g} of {self.fewer_than} answers"
@@ -200,10 +196,3 @@ class Exclude(Around):
 def _by(rows: Rows, reasons: list[str]) -> NDArray[np.bool_]:
     """Return which responses are of annotators for whom there is a reason; none of unknown ones."""
     return np.array([*map(bool, reasons), False])[rows.annotator]
-
-
-def _answers(rows: Rows) -> NDArray[np.float64]:
-    """Return the total weight of the answers of each annotator: (annotator,)."""
-    size = rows.table.sizes[names.ANNOTATOR]
-    said = (rows.mentions > 0) & (rows.annotator >= 0)
-    return ordered_sum(rows.annotator[said], rows.weight[said], size)

@@ -12,7 +12,6 @@ import xarray as xr
 
 from plausibly.plugin import (
     Aggregator,
-    Bools,
     InputError,
     Keys,
     Rows,
@@ -116,27 +115,23 @@ class WeightedVote(Aggregator):
         rows = answered_rows(annotations, self.accepts)
         terms = (rows.weight * self._of_annotators(rows)[rows.annotator])[rows.response]
         total = rows.by_example(terms)
-        _check(total > 0, rows)
+        if not (total > 0).all():
+            shown = example_names(rows, total <= 0)
+            raise InputError(
+                "weights-zero",
+                f"weighted-vote: {counted(len(shown))} of {several(rows.n, 'example')} "
+                f"{'has' if len(shown) == 1 else 'have'} only responses of weight 0 "
+                f"({listed(shown)})",
+                expected="an annotator of some weight for each example",
+                got="weights that are 0, for all who answered",
+                do="a small weight instead of 0, or plausibly.select(ann, annotator=...) and "
+                'unanswered="drop"',
+                whose="aggregator weighted-vote",
+                details={"examples": shown},
+            )
         return rows.plausibilities(rows.by_label(terms) / total[:, None])
 
     def _of_annotators(self, rows: Rows) -> Column:
         """Return the weight of each annotator, (annotator + 1,): unknown ones look at the last."""
         known = known_annotators(rows, self.weights, "weighted-vote has weights of", "weights")
         return np.array([*(self.weights.get(name, self.others) for name in known), self.others])
-
-
-def _check(answered: Bools, rows: Rows) -> None:
-    if answered.all():
-        return
-    shown = example_names(rows, ~answered)
-    raise InputError(
-        "weights-zero",
-        f"weighted-vote: {counted(len(shown))} of {several(rows.n, 'example')} "
-        f"{'has' if len(shown) == 1 else 'have'} only responses of weight 0 ({listed(shown)})",
-        expected="an annotator of some weight for each example",
-        got="weights that are 0, for all who answered",
-        do="a small weight instead of 0, or plausibly.select(ann, annotator=...) and "
-        'unanswered="drop"',
-        whose="aggregator weighted-vote",
-        details={"examples": shown},
-    )

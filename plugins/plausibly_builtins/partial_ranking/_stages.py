@@ -9,17 +9,7 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from plausibly.plugin import (
-    InputError,
-    Ints,
-    Keys,
-    Rows,
-    answered_rows,
-    listed,
-    names,
-    several,
-)
-from plausibly_builtins.aggregation import example_names
+from plausibly.plugin import Keys, Rows, answered_rows, names
 from plausibly_builtins.rankings import Example, Unmentioned, examples_of
 
 Column = NDArray[np.float64]
@@ -27,13 +17,15 @@ UNMENTIONED = attrs.validators.in_(("nothing", "together", "each"))
 
 
 @attrs.frozen(kw_only=True, eq=False)
-class Said:
+class Ranked:
     rows: Rows
     unmentioned: Unmentioned
     examples: list[Example]
 
     @classmethod
-    def of(cls, annotations: xr.Dataset, accepts: frozenset[str], unmentioned: Unmentioned) -> Said:
+    def of(
+        cls, annotations: xr.Dataset, accepts: frozenset[str], unmentioned: Unmentioned
+    ) -> Ranked:
         rows = answered_rows(annotations, accepts)
         examples = examples_of(rows, unmentioned)
         return cls(rows=rows, unmentioned=unmentioned, examples=examples)
@@ -77,28 +69,8 @@ class Said:
         like = self.rows.plausibilities(found[0])
         return array.assign_coords(like.coords).assign_attrs(like.attrs)
 
-    def named(self, which: Ints) -> list[str]:
-        return example_names(self.rows, which)
 
-    def check_two_sided(self) -> None:
-        """Refuse examples of which no finite utilities are the most likely ones."""
-        open_ended = [i for i, e in enumerate(self.examples) if e.one_sided]
-        if not open_ended:
-            return
-        shown = self.named(np.array(open_ended))
-        raise InputError(
-            "ranking-one-sided",
-            f"annotations: without a prior, the rankings of {several(len(shown), 'example')} "
-            f"({listed(shown)}) fit infinite utilities best",
-            expected="every group of labels beaten once by a label outside it",
-            got="a group that never is, or is never compared",
-            do="prior = 0.5, or another above 0",
-            whose="annotations",
-            details={"examples": shown},
-        )
-
-
-def by_example(values: Column, size: Ints) -> list[Column]:
+def by_example(values: Column, size: NDArray[np.intp]) -> list[Column]:
     """Return flat values as one array an example, each of its size."""
     return np.split(values, np.cumsum(size)[:-1]) if size.size else []
 

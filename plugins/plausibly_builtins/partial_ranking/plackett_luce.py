@@ -25,28 +25,15 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from plausibly.plugin import Aggregator, Keys, counted, listed, names, several, warn
-from plausibly_builtins.partial_ranking._stages import UNMENTIONED, Column, Said
+from plausibly.plugin import Aggregator, InputError, Keys, counted, listed, names, several, warn
+from plausibly_builtins.aggregation import example_names
+from plausibly_builtins.partial_ranking._stages import UNMENTIONED, Column, Ranked
 from plausibly_builtins.rankings import Unmentioned
 
 _STEP = 0.125  # between nodes, of blocks of up to thirty
 _FIRST = -42.0  # what lies before is less than exp(-42) of the whole
 _LATE = 700.0  # exp of more is no float
 _AT_ONCE = 1 << 18  # terms of the integrals in memory at a time
-
-
-@attrs.frozen(kw_only=True, eq=False)
-class Moments:
-    """Log-chance (block,) of blocks of one size, and its derivatives by utilities in the block.
-
-    The gradient (block, place) is by ``phi_k``, the curvature (block, place, place) is the second
-    derivatives, with T fixed. The chance depends on ratios alone, so the derivative by log T is
-    minus the sum of the others.
-    """
-
-    log_chance: Column
-    gradient: Column
-    curvature: Column
 
 
 def log_chances(log_ratio: Column) -> Column:
@@ -61,17 +48,18 @@ def log_chances(log_ratio: Column) -> Column:
     return found
 
 
-def moments(log_ratio: Column) -> Moments:
-    """Return log-chances with derivatives; the parameter is that of `log_chances`."""
+def moments(log_ratio: Column) -> tuple[Column, Column, Column]:
+    """Return log-chances (block,), and their derivatives by utilities in the block.
+
+    The gradient (block, place) is by ``phi_k``, the curvature (block, place, place) is the second
+    derivatives, with T fixed. The chance depends on ratios alone, so the derivative by log T is
+    minus the sum of the others.
+    """
     blocks, size = log_ratio.shape
     if size == 1:
         log_chance = log_chances(log_ratio)
         lost = np.exp(-np.logaddexp(0.0, log_ratio))  # chance that another arrives first
-        return Moments(
-            log_chance=log_chance,
-            gradient=lost,
-            curvature=(-np.exp(log_chance)[:, None] * lost)[:, :, None],
-        )
+        return log_chance, lost, (-np.exp(log_chance)[:, None] * lost)[:, :, None]
     log_chance, gradient = np.empty(blocks), np.empty((blocks, size))
     curvature = np.empty((blocks, size, size))
     for part, time, ratio in _parts(log_ratio):
@@ -90,7 +78,7 @@ def moments(log_ratio: Column) -> Moments:
             row[:, place] += (bend[:, place] * weight).sum(axis=1)
             curvature[part, place] = row
         gradient[part] = mean
-    return Moments(log_chance=log_chance, gradient=gradient, curvature=curvature)
+    return log_chance, gradient, curvature
 
 
 def _parts(log_ratio: Column) -> list[tuple[slice, Column, Column]]:
@@ -142,8 +130,8 @@ class _Alike:
     weight: Column
 
     @classmethod
-    def of(cls, said: Said, prior: float, which: Codes) -> _Alike:
-        some = [said.examples[i] for i in which]
+    def of(cls, ranked: Ranked, prior: float, which: Codes) -> _Alike:
+        some = [ranked.examples[i] for i in which]
         flat = [(at, *stage) for at, example in enumerate(some) for stage in example.stages]
         block = np.zeros((len(flat), some[0].size), bool)
         below = np.zeros_like(block)
@@ -151,7 +139,7 @@ class _Alike:
             block[stage, list(above)] = True
             below[stage, list(under)] = True
         return cls(
-            prior=np.stack([said.prior(example, prior) for example in some]),
+            prior=np.stack([ranked.prior(example, prior) for example in some]),
             example=np.array([at for at, *_ in flat], np.intp),
             block=block,
             below=below,
@@ -188,10 +176,11 @@ class _Alike:
         size = share.shape[1]
         for stages, places in self._by_size():
             log_ratio, under = self._ratios(log_share, stages, places)
-            found, weight = moments(log_ratio), self.weight[stages]
-            gained = found.gradient * weight[:, None]
+            _, gradient, curvature = moments(log_ratio)
+            weight = self.weight[stages]
+            gained = gradient * weight[:, None]
             lost = gained.sum(axis=1)
-            curved = -found.curvature * weight[:, None, None]
+            curved = -curvature * weight[:, None, None]
             rows, of = np.arange(len(stages))[:, None], self.example[stages]
             first = -lost[:, None] * under
             first[rows, places] += gained
@@ -238,44 +227,31 @@ class _Alike:
 
 
 def fit(
-    said: Said, prior: float, *, tolerance: float, iterations: int
+    ranked: Ranked, prior: float, *, tolerance: float, iterations: int
 ) -> tuple[list[Column], Codes, Column, Column]:
     """Return log plausibilities of places at which each example is most likely, and what it took.
 
     That is steps, the largest change of a plausibility in the last, and the objective: (example,).
     """
-    sizes = np.array([example.size for example in said.examples], np.intp)
+    sizes = np.array([example.size for example in ranked.examples], np.intp)
     log_share: list[Column] = [np.zeros(size) for size in sizes]
     steps, change = np.zeros(sizes.size, np.intp), np.zeros(sizes.size)
     objective = np.zeros(sizes.size)
     for size in np.unique(sizes[sizes > 1]):
         which = np.flatnonzero(sizes == size)
-        found, steps[which], change[which], objective[which] = _climb(
-            _Alike.of(said, prior, which), tolerance, iterations
-        )
-        for i, row in zip(which, found, strict=True):
+        alike = _Alike.of(ranked, prior, which)
+        logs = np.full((which.size, size), -np.log(size))
+        objective[which] = alike.objective(logs)
+        change[which], going = np.inf, np.arange(which.size)
+        while going.size and steps[which].max() < iterations:
+            part, here, at = alike.part(going), logs[going], which[going]
+            way, promise = part.step(here)
+            logs[going], objective[at], full = _higher(part, here, objective[at], way, promise)
+            change[at] = np.abs(np.exp(logs[going]) - np.exp(here)).max(axis=1)
+            steps[at] += 1
+            going = going[~(full & (change[at] <= tolerance))]
+        for i, row in zip(which, logs, strict=True):
             log_share[i] = row
-    return log_share, steps, change, objective
-
-
-def _climb(
-    alike: _Alike, tolerance: float, iterations: int
-) -> tuple[Column, Codes, Column, Column]:
-    count, size = alike.prior.shape
-    log_share = np.full((count, size), -np.log(size))
-    objective = alike.objective(log_share)
-    change, steps = np.full(count, np.inf), np.zeros(count, np.intp)
-    going = np.arange(count)
-    while going.size and steps.max() < iterations:
-        part = alike.part(going)
-        here, before = log_share[going], objective[going]
-        way, promise = part.step(here)
-        there, reached, full = _higher(part, here, before, way, promise)
-        moved = np.abs(np.exp(there) - np.exp(here)).max(axis=1)
-        log_share[going], objective[going] = there, reached
-        steps[going] += 1
-        change[going] = moved
-        going = going[~(full & (moved <= tolerance))]
     return log_share, steps, change, objective
 
 
@@ -367,35 +343,43 @@ class PlackettLuce(Aggregator):
     iterations: int = attrs.field(default=100, validator=attrs.validators.ge(1))
 
     def aggregate(self, annotations: xr.Dataset, keys: Keys) -> xr.DataArray:
-        said = Said.of(annotations, self.accepts, self.unmentioned)
-        if self.prior == 0:
-            said.check_two_sided()
+        ranked = Ranked.of(annotations, self.accepts, self.unmentioned)
+        one_sided = [i for i, e in enumerate(ranked.examples) if self.prior == 0 and e.one_sided]
+        if one_sided:
+            shown = example_names(ranked.rows, one_sided)
+            raise InputError(
+                "ranking-one-sided",
+                f"annotations: without a prior, the rankings of {several(len(shown), 'example')} "
+                f"({listed(shown)}) fit infinite utilities best",
+                expected="every group of labels beaten once by a label outside it",
+                got="a group that never is, or is never compared",
+                do="prior = 0.5, or another above 0",
+                whose="annotations",
+                details={"examples": shown},
+            )
         log_share, steps, change, objective = fit(
-            said, self.prior, tolerance=self.tolerance, iterations=self.iterations
+            ranked, self.prior, tolerance=self.tolerance, iterations=self.iterations
         )
-        self._tell(said, change)
+        largest, late = float(change.max(initial=0.0)), np.flatnonzero(change > self.tolerance)
+        if late.size:
+            shown, enough = example_names(ranked.rows, late), self.iterations * 10
+            warn(
+                "not-converged",
+                f"plackett-luce has not converged for {several(late.size, 'example')} "
+                f"({listed(shown)}): in step {counted(self.iterations)} a plausibility still "
+                f"changes by {largest:.2g}",
+                expected=f"changes of {self.tolerance:g} or less",
+                do=f"iterations = {enough}, or a larger tolerance, such as {largest:.0e}",
+                whose="aggregator plackett-luce",
+                details={"examples": shown, "change": largest},
+                stacklevel=2,
+            )
         facts = {
             "iterations": int(steps.max(initial=0)),
-            "change": float(change.max(initial=0.0)),
+            "change": largest,
             "tolerance": self.tolerance,
             "objective": float(np.sort(objective).sum()),
         }
-        values = said.spread([np.exp(log) for log in log_share])
-        return said.rows.plausibilities(values).assign_attrs({names.CONVERGENCE: json.dumps(facts)})
-
-    def _tell(self, said: Said, changes: Column) -> None:
-        late = np.flatnonzero(changes > self.tolerance)
-        if not late.size:
-            return
-        shown, change = said.named(late), float(changes.max())
-        warn(
-            "not-converged",
-            f"plackett-luce has not converged for {several(late.size, 'example')} "
-            f"({listed(shown)}): in step {counted(self.iterations)} a plausibility still changes "
-            f"by {change:.2g}",
-            expected=f"changes of {self.tolerance:g} or less",
-            do=f"iterations = {self.iterations * 10}, or a larger tolerance, such as {change:.0e}",
-            whose="aggregator plackett-luce",
-            details={"examples": shown, "change": change},
-            stacklevel=3,
-        )
+        values = ranked.spread([np.exp(log) for log in log_share])
+        found = ranked.rows.plausibilities(values)
+        return found.assign_attrs({names.CONVERGENCE: json.dumps(facts)})

@@ -22,11 +22,12 @@ from plausibly.plugin import (
     several,
     warn,
 )
+from plausibly_builtins.aggregation import example_names, summed
 from plausibly_builtins.partial_ranking._stages import (
     HALF,
     UNMENTIONED,
     Column,
-    Said,
+    Ranked,
     by_example,
     log_gamma,
     log_normalised,
@@ -35,7 +36,6 @@ from plausibly_builtins.rankings import Unmentioned
 
 Codes = NDArray[np.intp]
 
-
 _LEAST, _LATEST = 1e-250, 1e260  # of a utility and a time: beyond, products are no floats
 _BELOW_ONE = 1.0 - 2.0**-53
 _BLOCK = 10  # sweeps whose uniforms are made at once
@@ -43,11 +43,7 @@ _BLOCK = 10  # sweeps whose uniforms are made at once
 
 @attrs.frozen(kw_only=True, eq=False)
 class Chains:
-    """What is the same in every sweep: which item is in, or below, which stage.
-
-    Items are the places of all examples. Stages with one label in the block have one arrival time,
-    the sum over all times they were said; tied ones have a copy for each time they were said.
-    """
+    """What is the same in every sweep: which item (place of an example) is in or below a stage."""
 
     size: Codes  # items of each example
     shape: Column  # of the gamma variable that an item is, given arrival times
@@ -55,23 +51,23 @@ class Chains:
     stage_example: Codes
     below_stage: Codes
     below_item: Codes
-    single_stage: Codes
+    single_stage: Codes  # with one label in the block: one arrival time, the sum over all
     single_item: Codes
     weight: Column  # how often a single was said
-    copy_stage: Codes
+    copy_stage: Codes  # with ties: a copy for each time it was said
     copy_item: Codes  # (copy, place of the block); -1 where the block has no more
 
     @classmethod
-    def of(cls, said: Said, prior: float) -> Chains:
-        size = np.array([example.size for example in said.examples], np.intp)
-        priors = [said.prior(example, prior) for example in said.examples]
+    def of(cls, ranked: Ranked, prior: float) -> Chains:
+        size = np.array([example.size for example in ranked.examples], np.intp)
+        priors = [ranked.prior(example, prior) for example in ranked.examples]
         shape = np.concatenate(priors) if priors else np.zeros(0)
         stages: list[int] = []
         below: list[tuple[int, int]] = []
         singles: list[tuple[int, int, float]] = []
         copies: list[tuple[int, tuple[int, ...]]] = []
         start = 0
-        for at, example in enumerate(said.examples):
+        for at, example in enumerate(ranked.examples):
             for block, under, weight in example.stages:
                 stage = len(stages)
                 stages.append(at)
@@ -108,19 +104,15 @@ class Chains:
     def run(
         self, needed: _Needed, keys: Keys, hashes: NDArray[np.uint64], sweeps: int, sums: Column
     ) -> list[Column]:
-        """Return the shares of places where a chain ends, by example; add to the `sums`.
-
-        The sums (5, item) are of the earlier share of two sweeps in a row, the later one, the
-        squares of both, and their product, over the second half of the chain.
-        """
+        """Return the shares of places where a chain ends, by example; add to the `sums`."""
         share = 1.0 / self.size[self.owner]
         waits = np.zeros(self.copy_item.shape)
         for sweep in range(sweeps):
             block, within = divmod(sweep, _BLOCK)
             if within == 0:
                 made = needed.block(keys.child(str(block)), hashes)
-            now, waits = _sweep(self, share, waits, needed.taken(made[within]))
-            if sweep > sweeps // 2:
+            now, waits = _sweep(self, share, waits, needed, made[within])
+            if sweep > sweeps // 2:  # both, their squares and their product: (5, item)
                 sums += np.stack([share, now, share * share, now * now, share * now])
             share = now
         return by_example(share, self.size)
@@ -182,39 +174,29 @@ class _Needed:
         found: Column = flat[at + np.arange(_BLOCK)[:, None] * step]
         return found
 
-    def taken(self, uniforms: Column) -> tuple[Column, ...]:
-        """Return uniforms of one sweep: of singles, items, totals, each (2, ...), and of ties."""
-        return tuple(uniforms[at] for at in (self.single, self.item, self.total, self.copy))
-
 
 def _sweep(
-    chains: Chains, share: Column, waits: Column, uniforms: tuple[Column, ...]
+    chains: Chains, share: Column, waits: Column, needed: _Needed, uniform: Column
 ) -> tuple[Column, Column]:
     """Return shares, and arrival times in ties, after one sweep."""
     stages, items, owner = chains.stage_example.size, share.size, chains.owner
-    of_single, of_item, of_total, of_copy = uniforms
     utility = np.maximum(share, _LEAST)
-    under = _sums(chains.below_stage, utility[chains.below_item], stages)
+    under = summed(chains.below_stage, utility[chains.below_item], stages)
     rate = utility[chains.single_item] + under[chains.single_stage]
-    alone = np.exp(log_gamma(chains.weight, *of_single)) / rate
-    waits = _arrivals(chains, utility, under, waits, of_copy)
-    last = _sums(chains.single_stage, alone, stages)
-    last += _sums(chains.copy_stage, waits.max(axis=1, initial=0.0), stages)
+    alone = np.exp(log_gamma(chains.weight, *uniform[needed.single])) / rate
+    waits = _arrivals(chains, utility, under, waits, uniform[needed.copy])
+    last = summed(chains.single_stage, alone, stages)
+    last += summed(chains.copy_stage, waits.max(axis=1, initial=0.0), stages)
     inside = chains.copy_item >= 0
-    exposed = np.maximum(np.exp(log_gamma(chains.prior, *of_total)), _LEAST)[owner]
-    exposed += _sums(chains.single_item, alone, items)
-    exposed += _sums(chains.copy_item[inside], waits[inside], items)
-    exposed += _sums(chains.below_item, last[chains.below_stage], items)
-    logs = log_gamma(chains.shape, *of_item) - np.log(exposed)
+    exposed = np.maximum(np.exp(log_gamma(chains.prior, *uniform[needed.total])), _LEAST)[owner]
+    exposed += summed(chains.single_item, alone, items)
+    exposed += summed(chains.copy_item[inside], waits[inside], items)
+    exposed += summed(chains.below_item, last[chains.below_stage], items)
+    logs = log_gamma(chains.shape, *uniform[needed.item]) - np.log(exposed)
     scale = np.bincount(owner, np.exp(logs), chains.size.size)
     waits = waits * scale[chains.stage_example[chains.copy_stage], None]
     found = np.exp(log_normalised(logs, owner, chains.size.size))
     return found, np.minimum(waits, _LATEST)
-
-
-def _sums(cells: Codes, terms: Column, size: int) -> Column:
-    """Return the sum of the terms of each cell, in the order in which they stand."""
-    return np.bincount(cells, terms, size).astype(np.float64, copy=False)
 
 
 def _arrivals(
@@ -261,10 +243,8 @@ class PlackettLuceDraws(Aggregator):
     of its own, so draws are independent of each other.
 
     With the calibrator ``monte-carlo``, label j is drawn from ``lambda^j``; what is then covered is
-    a label drawn from the posterior mean of the plausibilities.
-
-    Draws are keyed by the names of the examples: they depend on no other example and on no order,
-    and the first ones do not depend on how many there are.
+    a label drawn from the posterior mean of the plausibilities. Draws are keyed by the names of the
+    examples: they depend on no other example, no order, and not on how many there are.
 
     Attributes
     ----------
@@ -279,9 +259,8 @@ class PlackettLuceDraws(Aggregator):
 
     References
     ----------
-    Caron & Doucet, Efficient Bayesian inference for generalized Bradley-Terry models, Journal of
-    Computational and Graphical Statistics 21 (2012), 174-196. Stutz et al., Evaluating AI systems
-    under uncertain ground truth, arXiv 2307.02191.
+    Caron & Doucet, Efficient Bayesian inference for generalized Bradley-Terry models, JCGS 21
+    (2012). Stutz et al., Evaluating AI systems under uncertain ground truth, arXiv 2307.02191.
     """
 
     accepts: ClassVar[frozenset[str]] = frozenset({"partial-ranking", "single-label"})
@@ -292,10 +271,28 @@ class PlackettLuceDraws(Aggregator):
     warm_up: int = attrs.field(default=50, validator=attrs.validators.ge(2))
 
     def aggregate(self, annotations: xr.Dataset, keys: Keys) -> xr.DataArray:
-        said = Said.of(annotations, self.accepts, self.unmentioned)
-        _check_whole(said)
-        chains = Chains.of(said, self.prior)
-        hashes = said.rows.hashes
+        ranked = Ranked.of(annotations, self.accepts, self.unmentioned)
+        broken = [
+            (i, weight)
+            for i, example in enumerate(ranked.examples)
+            for block, _, weight in example.stages
+            if len(block) > 1 and weight != round(weight)
+        ]
+        if broken:
+            shown = example_names(ranked.rows, np.unique([i for i, _ in broken]))
+            raise InputError(
+                "weights-broken",
+                f"annotations: rankings with ties of {several(len(shown), 'example')} "
+                f"({listed(shown)}) count a broken number of times",
+                expected="whole response weights where labels are tied: each time has a chain of "
+                "its own",
+                got=f"{broken[0][1]:g}",
+                do="aggregator plackett-luce, which takes any weight, or round the weights",
+                whose="annotations",
+                details={"examples": shown},
+            )
+        chains = Chains.of(ranked, self.prior)
+        hashes = ranked.rows.hashes
         needed = _Needed.of(chains)
         sums = np.zeros((5, chains.shape.size))
         draws = [
@@ -304,51 +301,23 @@ class PlackettLuceDraws(Aggregator):
         ]
         pairs = self.draws * (self.warm_up - 1 - self.warm_up // 2)
         correlation = chains.correlation(sums, pairs)
-        self._tell(said, correlation)
         slowest = float(correlation.max(initial=0.0))
-        left = slowest**self.warm_up
+        left, slow = slowest**self.warm_up, np.flatnonzero(correlation**self.warm_up > _FELT)
+        if slow.size:
+            shown, factor = example_names(ranked.rows, slow), math.log(min(slowest, 0.999))
+            enough = max(math.ceil(2 * math.log(_FELT) / factor), 2 * self.warm_up)
+            warn(
+                "not-converged",
+                f"plackett-luce-draws: after {counted(self.warm_up)} sweeps, draws of "
+                f"{several(slow.size, 'example')} ({listed(shown)}) may still depend on where "
+                "they began",
+                expected=f"{_FELT:.0%} of the start or less",
+                got=f"up to {left:.0%}",
+                do=f"warm_up = {enough}, or a larger prior, such as {self.prior * 2:g}",
+                whose="aggregator plackett-luce-draws",
+                details={"examples": shown},
+                stacklevel=2,
+            )
         facts = {"sweeps": self.warm_up, "correlation": slowest, "left": left}
-        found = said.drawn(draws, self.prior, keys.child("plackett-luce"))
+        found = ranked.drawn(draws, self.prior, keys.child("plackett-luce"))
         return found.assign_attrs({names.CONVERGENCE: json.dumps(facts)})
-
-    def _tell(self, said: Said, correlation: Column) -> None:
-        left = correlation**self.warm_up
-        slow = np.flatnonzero(left > _FELT)
-        if not slow.size:
-            return
-        shown, slowest = said.named(slow), min(float(correlation.max()), 0.999)
-        enough = max(math.ceil(2 * math.log(_FELT) / math.log(slowest)), 2 * self.warm_up)
-        warn(
-            "not-converged",
-            f"plackett-luce-draws: after {counted(self.warm_up)} sweeps, draws of "
-            f"{several(slow.size, 'example')} ({listed(shown)}) may still depend on where they "
-            "began",
-            expected=f"{_FELT:.0%} of the start or less",
-            got=f"up to {left.max():.0%}",
-            do=f"warm_up = {enough}, or a larger prior, such as {self.prior * 2:g}",
-            whose="aggregator plackett-luce-draws",
-            details={"examples": shown},
-            stacklevel=3,
-        )
-
-
-def _check_whole(said: Said) -> None:
-    broken = [
-        (i, weight)
-        for i, example in enumerate(said.examples)
-        for block, _, weight in example.stages
-        if len(block) > 1 and weight != round(weight)
-    ]
-    if not broken:
-        return
-    shown = said.named(np.unique([i for i, _ in broken]))
-    raise InputError(
-        "weights-broken",
-        f"annotations: rankings with ties of {several(len(shown), 'example')} ({listed(shown)}) "
-        "count a broken number of times",
-        expected="whole response weights where labels are tied: each time has a chain of its own",
-        got=f"{broken[0][1]:g}",
-        do="aggregator plackett-luce, which takes any weight, or round the weights",
-        whose="annotations",
-        details={"examples": shown},
-    )

@@ -8,7 +8,6 @@ from typing import ClassVar
 import attrs
 import numpy as np
 import xarray as xr
-from numpy.typing import NDArray
 
 from plausibly.plugin import (
     Aggregator,
@@ -21,7 +20,7 @@ from plausibly.plugin import (
 from plausibly_builtins.aggregation import Shares, Terms
 from plausibly_builtins.partial_ranking._stages import (
     UNMENTIONED,
-    Said,
+    Ranked,
     by_example,
     log_gamma,
     log_normalised,
@@ -54,20 +53,13 @@ class InverseRank(Shares):
     accepts: ClassVar[frozenset[str]] = frozenset({"partial-ranking", "single-label"})
 
     def _terms(self, rows: Rows) -> Terms:
-        terms = _inverse_ranks(rows)
+        divisor = rows.block.astype(np.int64) * _blocks(rows)[1]
+        weight = rows.weight[rows.response]
+        unit = math.lcm(*np.unique(divisor).tolist())
+        terms = weight / divisor
+        if unit < 2**53 and _whole(units := weight * (unit // divisor)):
+            terms = units
         return terms, rows.by_example(terms), None
-
-
-def _inverse_ranks(rows: Rows) -> Floats:
-    """Return what each mention adds to its label, (mention,), in whole units where they fit."""
-    divisor = rows.block.astype(np.int64) * _blocks(rows)[1]
-    weight = rows.weight[rows.response]
-    unit = math.lcm(*np.unique(divisor).tolist())
-    if unit < 2**53:
-        units = weight * (unit // divisor)
-        if _whole(units):
-            return units
-    return weight / divisor
 
 
 @attrs.frozen(kw_only=True)
@@ -100,21 +92,18 @@ class Borda(Shares):
     def _terms(self, rows: Rows) -> Terms:
         # In halves of a point: a mean of places may be one.
         if rows.table.attrs[names.UNLISTED] == "excluded":
-            places: Ints = _named(rows)[rows.example[rows.response]]
+            # How many labels the responses that count name, by example.
+            counts = rows.weight[rows.response] > 0
+            example = rows.example[rows.response].astype(np.int64)
+            once = np.unique(example[counts] * rows.labels + rows.label[counts])
+            named = np.bincount(once // max(rows.labels, 1), minlength=rows.n)
+            places: Ints = named[example]
         else:
             places = rows.mentions[rows.response]
         before, size = _blocks(rows)
         halves = rows.weight[rows.response] * (2 * (places - before) + 1 - size)
         total = rows.by_example(halves)
         return halves, total, total.astype(np.int64) if _whole(halves) else None
-
-
-def _named(rows: Rows) -> NDArray[np.int64]:
-    """Return how many labels responses that count name: (example,)."""
-    counts = rows.weight[rows.response] > 0
-    example = rows.example[rows.response[counts]].astype(np.int64)
-    once = np.unique(example * rows.labels + rows.label[counts])
-    return np.bincount(once // max(rows.labels, 1), minlength=rows.n)
 
 
 def _blocks(rows: Rows) -> tuple[Ints, Ints]:
@@ -145,10 +134,8 @@ class Dirichlet(Aggregator):
     their variance is ``m_k (1 - m_k) / (temperature + K prior + 1)`` for that mean m.
 
     How many rankings there were does not enter: one reader and ten that agree give the same draws.
-    `plackett-luce-draws` and `bootstrap` know the difference.
-
-    Draws are keyed by the names of the examples: they depend on no other example and on no order,
-    and the first ones do not depend on how many there are.
+    `plackett-luce-draws` and `bootstrap` know the difference. Draws are keyed by the names of the
+    examples: they depend on no other example, no order, and not on how many there are.
 
     Attributes
     ----------
@@ -178,24 +165,24 @@ class Dirichlet(Aggregator):
     unmentioned: Unmentioned = attrs.field(default="nothing", validator=UNMENTIONED)
 
     def aggregate(self, annotations: xr.Dataset, keys: Keys) -> xr.DataArray:
-        said = Said.of(annotations, self.accepts, self.unmentioned if self.prior else "nothing")
+        ranked = Ranked.of(annotations, self.accepts, self.unmentioned if self.prior else "nothing")
         around = InverseRank().aggregate(annotations, keys).values
         shape = np.concatenate(
             [
                 np.append(around[i, list(example.labels)], [0.0] * bool(example.rest))
                 * self.temperature
-                + said.prior(example, self.prior)
-                for i, example in enumerate(said.examples)
+                + ranked.prior(example, self.prior)
+                for i, example in enumerate(ranked.examples)
             ]
             or [np.zeros(0)]
         )
-        size = np.array([example.size for example in said.examples], np.intp)
-        owner = np.repeat(np.arange(said.rows.n), size)
-        hashes = said.rows.hashes
+        size = np.array([example.size for example in ranked.examples], np.intp)
+        owner = np.repeat(np.arange(ranked.rows.n), size)
+        hashes = ranked.rows.hashes
         found = []
         for draw in range(1, self.draws + 1):
             uniform = keys.child(f"dirichlet-{draw}").ragged(hashes, 2 * size)
             logs = log_gamma(shape, uniform[::2], uniform[1::2])
-            share = np.exp(log_normalised(logs, owner, said.rows.n))
+            share = np.exp(log_normalised(logs, owner, ranked.rows.n))
             found.append(by_example(share, size))
-        return said.drawn(found, self.prior, keys.child("dirichlet"))
+        return ranked.drawn(found, self.prior, keys.child("dirichlet"))

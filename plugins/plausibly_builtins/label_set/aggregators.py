@@ -1,8 +1,9 @@
-"""Spread: what is said of a label that stands above others goes to the labels below it."""
+"""Equal shares of the labels of a set, and shares of a label that stands above others."""
 
 from __future__ import annotations
 
-from typing import Literal
+import math
+from typing import ClassVar, Literal
 
 import attrs
 import numpy as np
@@ -24,18 +25,42 @@ from plausibly.plugin import (
     several,
     with_left_out,
 )
-from plausibly_builtins.aggregation import Around
+from plausibly_builtins.aggregation import Around, Shares, Terms
 
 _EXACT = 2.0**53  # whole numbers that a float64 holds
 
 
+@attrs.frozen(kw_only=True)
+class EqualSplit(Shares):
+    """Plausibility of a label = the mean over responses of 1/L, if it is one of the L named.
+
+    ``lambda_ik = sum_b w_b 1[k in b] / |b| / sum_b w_b`` over the label sets b of example i that
+    name a label, w_b their `response_weight`: the distribution of a label drawn at random from the
+    set of a random annotator. A single label is a set of one. Where all weights are
+    whole numbers the `denominator` of an example is its votes times the least common multiple of
+    the sizes of its sets, and every share is the exact one, rounded once.
+    """
+
+    accepts: ClassVar[frozenset[str]] = frozenset({"label-set", "single-label"})
+
+    def _terms(self, rows: Rows) -> Terms:
+        size = rows.mentions[rows.response]
+        weight = rows.weight[rows.response]
+        votes = rows.votes
+        unit = math.lcm(*np.unique(size).tolist())
+        if not (rows.counts and float(votes.max(initial=0)) * unit < 2.0**53):
+            return weight / size, votes, None
+        denominator = votes.astype(np.int64)
+        multiple = np.ones(rows.n, np.int64)  # of the sizes of an example's sets
+        np.lcm.at(multiple, rows.example[rows.mentions > 1], rows.mentions[rows.mentions > 1])
+        return weight * (unit // size), votes * unit, denominator * multiple
+
+
 def _fits(spread: Spread, _: object, value: str | None) -> None:
     if value not in (None, "uniform", "overall"):
-        msg = f'unseen is "uniform" or "overall", not "{value}"'
-        raise ValueError(msg)
+        raise ValueError(f'unseen is "uniform" or "overall", not "{value}"')
     if value is not None and spread.parents != "frequency":
-        msg = f'unseen = "{value}" has no meaning with parents = "{spread.parents}"'
-        raise ValueError(msg)
+        raise ValueError(f'unseen = "{value}" has no meaning with parents = "{spread.parents}"')
 
 
 @attrs.frozen(kw_only=True)
@@ -107,7 +132,10 @@ class Spread(Around):
             if exact is not None:
                 return _with(found, exact[0] / exact[1][:, None], exact[1])
         values: Floats = found.values.astype(np.float64)
-        overall = _overall(values) if self.unseen == "overall" else np.ones(values.shape[-1])
+        overall = np.ones(values.shape[-1])
+        if self.unseen == "overall":  # sums that do not depend on the order of examples
+            cells = np.broadcast_to(np.arange(overall.size), values.shape)
+            overall = ordered_sum(cells.ravel(), values.ravel(), overall.size)
         return _with(found, _in_floats(values, tree, by_share, overall), None)
 
 
@@ -167,27 +195,17 @@ def _in_floats(values: Floats, tree: Hierarchy, by_share: bool, overall: Floats)
     return values
 
 
-def _overall(values: Floats) -> NDArray[np.float64]:
-    """Return the sums (label,) over all examples, whatever their order."""
-    cells = np.broadcast_to(np.arange(values.shape[-1]), values.shape)
-    return ordered_sum(cells.ravel(), values.ravel(), values.shape[-1])
-
-
-def _named(found: xr.DataArray, rows: Bools) -> list[str]:
+def _named(found: xr.DataArray, flags: Bools) -> list[str]:
+    """Return the names of the examples of which a flag ([draw,] example) is set."""
+    rows = flags.reshape(-1, flags.shape[-1]).any(axis=0)
     return [str(name) for name in found.indexes[names.EXAMPLE][rows]]
-
-
-def _by_example(flags: Bools) -> Bools:
-    """Return whether a flag ([draw,] example) is set, by example."""
-    return np.asarray(flags.reshape(-1, flags.shape[-1]).any(axis=0))
 
 
 def _refuse_parents(found: xr.DataArray, tree: Hierarchy) -> None:
     said: Bools = found.values[..., list(tree.above)] > 0
-    rows = _by_example(np.any(said, axis=-1))
-    if not rows.any():
+    examples = _named(found, np.any(said, axis=-1))
+    if not examples:
         return
-    examples = _named(found, rows)
     labels = [f'"{tree.labels[code]}"' for at, code in enumerate(tree.above) if said[..., at].any()]
     raise InputError(
         "parents-named",
@@ -207,9 +225,7 @@ def _dropped(found: xr.DataArray, tree: Hierarchy, rows: Rows) -> xr.DataArray:
     values = found.values.astype(np.float64) if counts is None else counts[0].copy()
     values[..., list(tree.above)] = 0
     total = values.sum(axis=-1)
-    alone = _by_example(total <= 0)
-    if alone.any():
-        examples = _named(found, alone)
+    if examples := _named(found, total <= 0):
         raise InputError(
             "parents-alone",
             f"annotations name only labels that stand above others in "
