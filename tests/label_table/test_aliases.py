@@ -388,8 +388,8 @@ def test_a_label_that_is_neither(tmp_path: Path, rows: str, expected: str) -> No
     alias = ", or an alias" if expected == "3" else ""
     assert error.expected == f"one of 3 declared labels{alias}"
     assert error.do == (
-        'did you mean "eczema"? fix it, or declare it in --labels, or write it into the column '
-        "alias of labels.csv, beside its label"
+        'did you mean "eczema"? mend it, or declare it: labels=[..., "eczma"], or write it into '
+        "the column alias of labels.csv, beside its label"
     )
     assert error.got == "1 label outside (1 vote)"
     # A list of names has no column: nothing is said of one.

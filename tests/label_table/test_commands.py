@@ -114,7 +114,7 @@ def test_a_parent_that_the_model_does_not_know(world: World) -> None:
     assert " ".join(ran.err.split()) == (
         'error parents-named: said.csv names "pet", '
         + NAMED.format("model.csv", "model.csv")
-        + f'aggregate with --aggregator spread (aggregator="spread"): {ADVICE}'
+        + f"aggregate with --aggregator spread: {ADVICE}"
     )
     done("aggregate", "-a", "said.csv", *LABELS, "-o", "lam.csv")
     ran = typed("calibrate --plausibilities lam.csv -p model.csv", *LABELS, "-o", "p.nc")
