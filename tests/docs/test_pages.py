@@ -158,12 +158,3 @@ def test_every_page_can_be_reached() -> None:
     index = cut_docs.page("index.md")
     assert {link.partition("#")[0] for link in links(index)} >= set(NAMES) - {"index.md"}
     assert "](docs/extend/index.md)" in (PROJECT / "README.md").read_text(encoding="utf-8")
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_pages_are_short_and_lines_too(name: str) -> None:
-    page = cut_docs.page(name)
-    prose = re.sub(r"^```.*?^```$", "", page, flags=re.M | re.S)
-    prose = "\n".join(line for line in prose.splitlines() if not line.startswith("|"))
-    assert len(prose.split()) < 700
-    assert not [line for line in prose.splitlines() if len(line) > 105]
