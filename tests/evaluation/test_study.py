@@ -19,6 +19,7 @@ from plausibly.evaluation.splits import split, split_keys, split_seed
 from plausibly.kernels.random import hash_names
 from plausibly.kernels.types import Floats
 from plausibly.protocols import ScoreFunction
+from refusals import refused
 
 MEASURES = ("aggregated_coverage", "voted_coverage", "set_size", "share_empty")
 METHODS = [
@@ -120,6 +121,15 @@ def test_the_first_splits_do_not_depend_on_how_many_there_are() -> None:
         assert np.array_equal(few[measure], many[measure][:, :2])
     other = compare(predictions, lam, methods, splits=2, alphas=0.2, seed=1).data
     assert (few["aggregated_coverage"] != other["aggregated_coverage"]).any()
+
+
+def test_the_name_of_a_calibrator_is_a_method() -> None:
+    predictions, lam = oracle.world(40)
+    by_name = compare(predictions, lam, {"all answers": "expected"}, splits=2)
+    table = {"all answers": {"calibrator": "expected"}}
+    xr.testing.assert_identical(by_name.data, compare(predictions, lam, table, splits=2).data)
+    with refused("method-malformed"):  # one table where a name of it should be
+        compare(predictions, lam, {"calibrator": "expected"}, splits=2)
 
 
 def test_splits_draw_labels_of_their_own() -> None:

@@ -46,7 +46,7 @@ MethodTable: TypeAlias = Mapping[str, object]
 """Arguments of `calibrate` by name: those of `Method`."""
 
 Methods: TypeAlias = (
-    Mapping[str, MethodTable | Calibrator] | Sequence[MethodTable | Calibrator | str]
+    Mapping[str, MethodTable | Calibrator | str] | Sequence[MethodTable | Calibrator | str]
 )
 """Methods by name, or methods that are named after their components."""
 
@@ -113,8 +113,8 @@ _KEYS = tuple(field.name for field in attrs.fields(Method))
 def read_methods(methods: Methods) -> dict[str, Method]:
     """Return the methods of a study by name."""
     if isinstance(methods, Mapping):
-        # A text would be the key of one table.
-        wrong = [table for table in methods.values() if isinstance(table, str)]
+        # Under a key of a table, a text means that one table is there instead of several.
+        wrong = [one for key, one in methods.items() if key in _KEYS and isinstance(one, str)]
         if wrong:
             raise _malformed(wrong[0])
         return {str(name): _read(str(name), _table(one)) for name, one in methods.items()}

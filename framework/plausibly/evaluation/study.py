@@ -187,10 +187,10 @@ def compare(
     plausibilities : DataArray or Dataset, (example, label)
         Plausibilities, dense or packed, or an annotation table, which is aggregated by the default
         of its kind. Aligned with the predictions by name.
-    methods : mapping of str to mapping, or sequence of mapping or str
-        Arguments of `calibrate` (``calibrator``, ``score``, ``combiner``, ``draws``,
-        ``allow_no_guarantee``) by the name of the method, or in a list, named after their
-        components or by a ``name``.
+    methods : mapping of str to mapping or str, or sequence of mapping or str
+        Calibrators by name, or arguments of `calibrate` (``calibrator``, ``score``, ``combiner``,
+        ``draws``, ``allow_no_guarantee``): under the name of the method, or in a list, named after
+        their components or by a ``name``.
     alphas : number or text, or a sequence of them
         Miscoverage rates.
     splits : int
