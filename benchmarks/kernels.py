@@ -123,7 +123,7 @@ def draws(generator: np.random.Generator, examples: int, labels: int, dense: boo
         )
     else:
         yield Row(
-            what=f"draws with given uniforms, {size}, 1 % of the plausibilities above zero",
+            what=f"draws with given uniforms, {size}, 1% of the plausibilities above zero",
             beside=f"one read of the plausibilities ({seconds(taken, 'read')})",
             ratio=ratio(taken, "drawn", "read"),
             goal="at most 4",

@@ -174,7 +174,7 @@ def votes() -> str:
         drawn.append(_mark(marks[int(code)], x, y, (VERMILION, GREEN, BLUE)[int(code)]))
         if most < 0.6:
             drawn.append(f'<circle cx="{x:.1f}" cy="{y:.1f}" r="7" fill="none" stroke="{INK}"/>')
-    drawn.append(_text(600, 28, "90 % sets for 2,000 other points cover", size=13))
+    drawn.append(_text(600, 28, "90% sets for 2,000 other points cover", size=13))
     y = 62
     for calibrator, name in (("voted", "calibrated on votes"), ("expected", "on all answers")):
         predictor = plausibly.calibrate(
@@ -195,14 +195,14 @@ def votes() -> str:
             drawn += [
                 f'<rect x="520" y="{y + 20}" width="{length:.1f}" height="22" fill="{colour}"/>',
                 _text(510, y + 36, what, size=13, anchor="end"),
-                _text(528, y + 36, f"{100 * value:.0f} %", size=13, fill=PAPER, anchor="start"),
+                _text(528, y + 36, f"{100 * value:.0f}%", size=13, fill=PAPER, anchor="start"),
             ]
             y += 30
         drawn.append(
             f'<path d="M745 {y - 46}V{y + 18}" stroke="{INK}" stroke-dasharray="4 3" fill="none"/>'
         )
         y += 70
-    drawn.append(_text(745, y - 36, "90 %", size=13))
+    drawn.append(_text(745, y - 36, "90%", size=13))
     return _picture(820, 350, "Why votes mislead", drawn)
 
 

@@ -55,7 +55,7 @@ def test_golden_cases(shared: Path, plausibilities: xr.DataArray, conditions: li
 def test_facts_of_the_rankings(table: AnnotationTable) -> None:
     assert str(table) == (
         "annotations  1,947 examples, annotators unknown, 9,602 responses (1 to 10 each), "
-        "419 labels\n  partial-ranking; 93 % of examples disputed"
+        "419 labels\n  partial-ranking; 93% of examples disputed"
     )
     PartialRanking().validate(table)
     frame = to_frame(table)

@@ -17,7 +17,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::plausibly.errors.PlausiblyWarni
 
 LEVEL: Final = 0.9
 NORMAL_999: Final = 3.0902
-"""The 99.9 % point of the normal distribution."""
+"""The 99.9% point of the normal distribution."""
 
 
 def keeps(found: Mean, level: float = LEVEL) -> bool:

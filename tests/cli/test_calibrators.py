@@ -121,7 +121,7 @@ def test_by_a_group_that_new_examples_must_have(world: World) -> None:
     assert (told.code, told.err) == (0, "")
     assert told.out.splitlines()[:2] == [
         "alpha  threshold  size 1     2     3   mean  empty",
-        "0.1    .1 to .15    10 %  40 %  50 %   2.40      0",
+        "0.1    .1 to .15    10%  40%  50%   2.40      0",
     ]
 
 

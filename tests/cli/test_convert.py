@@ -17,7 +17,7 @@ def test_a_table_stands_for_the_export(world: World, ending: str) -> None:
         ran.out
         == (
             "annotations  votes.csv (crowd-table): 30 examples, 3 annotators, 90 responses (3\n"
-            "             each), 3 labels seen; single-label; 70 % of examples disputed\n"
+            "             each), 3 labels seen; single-label; 70% of examples disputed\n"
             f"saved        table.{ending} ({size})\n"
             f"next         plausibly aggregate -a table.{ending} -o plausibilities.parquet\n"
         )

@@ -182,7 +182,7 @@ def test_numbers_as_people_read_them() -> None:
     assert layout.number(-0.5) == "-.5"
     assert layout.number(float("-inf")) == "-inf"
     assert layout.number(12.0) == "12"
-    assert [layout.share(part, 1000) for part in (0, 1, 500)] == ["-", "0 %", "50 %"]
+    assert [layout.share(part, 1000) for part in (0, 1, 500)] == ["-", "0%", "50%"]
 
 
 def test_sizes_of_files_and_folders(tmp_path: Path) -> None:

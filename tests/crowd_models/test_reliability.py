@@ -45,7 +45,7 @@ def test_the_columns_are_the_same_for_all(name: str) -> None:
     assert np.isnan(float(of(annotator="idle")["weight"]))
     assert float(of(annotator="r2")["weight"]) > 0.99
     assert float(of(annotator="lazy")["weight"]) == pytest.approx(1 / 3, abs=0.01)
-    assert str(of(annotator="lazy")["note"].values).startswith('says "Ä" to 100 %')
+    assert str(of(annotator="lazy")["note"].values).startswith('says "Ä" to 100%')
     assert str(of(annotator="idle")["note"].values) == "no response"
     assert str(of(annotator="r1")["note"].values) == ""
     assert ("confusion" in told) == (name == "dawid-skene")
@@ -57,7 +57,7 @@ def test_in_print() -> None:
     assert repr(told) == (
         "reliability  5 annotators, by worker-agreement\n"
         "annotator  responses  weight   note\n"
-        'lazy               9     .33   says "Ä" to 100 %\n'
+        'lazy               9     .33   says "Ä" to 100%\n'
         "r1                 9    1.00\n"
         "r10                9    1.00\n"
         "r2                 9    1.00\n"

@@ -238,7 +238,7 @@ def test_predictions_that_are_only_zero_and_one() -> None:
     values = np.eye(3)[np.arange(1000) % 3]
     values[:4] = 1 / 3
     with warned(
-        "probabilities-hard", "99.6 % of rows", "do save the softmax, not its argmax"
+        "probabilities-hard", "99.6% of rows", "do save the softmax, not its argmax"
     ) as caught:
         check_predictions(array(values), whose="cnn.parquet")
     assert caught[0].filename == __file__

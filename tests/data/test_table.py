@@ -252,7 +252,7 @@ def test_summary_of_a_full_table() -> None:
     )
     assert repr(table) == (
         "annotations  1,000 examples, 218 annotators, 3,410 responses (3 to 4 each), 3 labels\n"
-        "  single-label; 41 % of examples disputed; not counted: 214 skipped, 61 unfinished"
+        "  single-label; 41% of examples disputed; not counted: 214 skipped, 61 unfinished"
     )
 
 
@@ -275,7 +275,7 @@ def test_summary_of_small_tables(records: lr.Records, first: str) -> None:
 def test_summary_of_weights_and_of_no_answer(table: AnnotationTable) -> None:
     assert repr(table) == (
         "annotations  3 examples, 3 annotators and unknown ones, 6 responses (1 to 3 each), "
-        "3 labels\n  mine; 67 % of examples disputed; not counted: 1 skipped, 3 unfinished"
+        "3 labels\n  mine; 67% of examples disputed; not counted: 1 skipped, 3 unfinished"
     )
     halved = small(response_weight=[0.5, 0.75])
     assert "1.2 responses (0.5 to 0.8 each)" in repr(halved)
@@ -288,11 +288,11 @@ def test_summary_of_weights_and_of_no_answer(table: AnnotationTable) -> None:
 @pytest.mark.parametrize(
     ("first", "second", "disputed"),
     [
-        ([("a", 1, 1.0), ("b", 2, 1.0)], [("a", 1, 1.0), ("b", 2, 1.0)], "0 %"),
-        ([("a", 1, 1.0), ("b", 2, 1.0)], [("a", 2, 1.0), ("b", 1, 1.0)], "100 %"),
-        ([("a", 1, 1.0)], [("a", 1, 1.0), ("b", 2, 1.0)], "100 %"),
-        ([("a", 1, 0.5), ("b", 1, 0.5)], [("a", 1, 0.5), ("b", 1, 0.25)], "100 %"),
-        ([("a", 1, 1.0)], [], "0 %"),
+        ([("a", 1, 1.0), ("b", 2, 1.0)], [("a", 1, 1.0), ("b", 2, 1.0)], "0%"),
+        ([("a", 1, 1.0), ("b", 2, 1.0)], [("a", 2, 1.0), ("b", 1, 1.0)], "100%"),
+        ([("a", 1, 1.0)], [("a", 1, 1.0), ("b", 2, 1.0)], "100%"),
+        ([("a", 1, 0.5), ("b", 1, 0.5)], [("a", 1, 0.5), ("b", 1, 0.25)], "100%"),
+        ([("a", 1, 1.0)], [], "0%"),
     ],
 )
 def test_disputed_means_two_responses_that_differ(
@@ -309,7 +309,7 @@ def test_disputed_means_two_responses_that_differ(
 
 
 @pytest.mark.parametrize(
-    ("disputed", "said"), [(0, "0 %"), (1, "under 1 %"), (2, "1 %"), (199, "over 99 %")]
+    ("disputed", "said"), [(0, "0%"), (1, "under 1%"), (2, "1%"), (199, "over 99%")]
 )
 def test_only_none_is_no_per_cent(disputed: int, said: str) -> None:
     records: lr.Records = [(f"e{i}", "r", "a") for i in range(200)]

@@ -61,7 +61,7 @@ def decimals(value: float) -> str:
 
 
 def percent(share: float) -> str:
-    return f"{100 * share:.0f} %"
+    return f"{100 * share:.0f}%"
 
 
 def line(method: dict[str, Any]) -> str:  # Any: a method of the document
@@ -128,7 +128,7 @@ def meaning(document: dict[str, Any], said: str, everything: str, example: str) 
     voted, expected = document["methods"][0], document["methods"][-1]
     more = expected["set_size"] - voted["set_size"]
     return (
-        f"Calibrated on votes, 90 % sets miss {percent(1 - voted['aggregated_coverage'])} of "
+        f"Calibrated on votes, 90% sets miss {percent(1 - voted['aggregated_coverage'])} of "
         f"{said}; on {everything} they miss {percent(1 - expected['aggregated_coverage'])}, for "
         f"{more:.1f} more labels a {example}."
     )

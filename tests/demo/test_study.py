@@ -29,8 +29,8 @@ def test_nodules_are_the_shipped_ones() -> None:
     assert found.about == (
         f"{len(found):,} lung nodules of {len(set(found.predictions.patient.values)):,} patients; "
         f"{int(lam.denominator.sum()):,} malignancy ratings, 1 to 5, by 3 or 4 radiologists each. "
-        f"All agree on {100 * float((lam.max('label') == 1).mean()):.0f} %; "
-        f"{100 * float(((lam == lam.max('label')).sum('label') > 1).mean()):.0f} % are tied votes."
+        f"All agree on {100 * float((lam.max('label') == 1).mean()):.0f}%; "
+        f"{100 * float(((lam == lam.max('label')).sum('label') > 1).mean()):.0f}% are tied votes."
     )
     assert (len(found), len(set(found.predictions.patient.values))) == (1378, 689)
     assert list(found.predictions.example.values) == list(lam.example.values)
@@ -40,7 +40,7 @@ def test_the_toy_knows_its_truth() -> None:
     found = subject("toy")
     assert found.true is not None
     unsure = float((found.plausibilities.max("label") < 0.8).mean())
-    assert f"for {100 * unsure:.0f} % of them no label has 0.8 of it" in found.about
+    assert f"for {100 * unsure:.0f}% of them no label has 0.8 of it" in found.about
     # A label that is drawn from the posterior is covered as often as the posterior.
     measured = result("toy").study
     for method in study.METHODS:

@@ -64,8 +64,8 @@ def test_what_it_means() -> None:
     first, told, condition = meaning(result())
     assert first == "Aggregated coverage: the share of a scan's readings that its set contains."
     assert told == (
-        "Calibrated on votes, 90 % sets miss 19 % of what readers said; on all readings they miss "
-        "10 %, for 0.4 more labels a scan. Start with expected."
+        "Calibrated on votes, 90% sets miss 19% of what readers said; on all readings they miss "
+        "10%, for 0.4 more labels a scan. Start with expected."
     )
     assert condition == (
         "Guaranteed: on average over new scans, if scans are exchangeable. Here they are: scans "
@@ -83,12 +83,12 @@ def test_what_it_means() -> None:
     ],
 )
 def test_sizes_are_compared(sizes: tuple[float, float], said: str) -> None:
-    assert f"they miss 10 %, {said}." in meaning(result(set_size=sizes))[1]
+    assert f"they miss 10%, {said}." in meaning(result(set_size=sizes))[1]
 
 
 def test_true_labels_are_told_where_they_are_known() -> None:
     told = meaning(result(true_coverage=(0.75, 0.92)))[1]
-    assert "Of the true labels, which real data hide, they miss 25 % and 8 %." in told
+    assert "Of the true labels, which real data hide, they miss 25% and 8%." in told
     assert "true labels" not in meaning(result())[1]
 
 

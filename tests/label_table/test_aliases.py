@@ -237,7 +237,7 @@ def test_a_crowd_table(tmp_path: Path) -> None:
     assert name_texts(table["label"].values) == ["eczema", "psoriasis", "tinea"]
     assert str(table) == (
         "annotations  2 examples, 3 annotators, 5 responses (2 to 3 each), 3 labels\n"
-        "  single-label; 50 % of examples disputed; under another name: 3 "
+        "  single-label; 50% of examples disputed; under another name: 3 "
         '(1 as "Eczema", 1 as "atopic eczema", 1 as "ringworm")'
     )
     assert read_merged(table.attrs) == {"Eczema": 1, "atopic eczema": 1, "ringworm": 1}

@@ -71,7 +71,7 @@ def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> World:
 def test_aggregate(world: World) -> None:
     ran = done("aggregate", "-a", "said.csv", *LABELS, *SPREAD, "-o", "lam.csv")
     text = ran.text
-    assert '70 % of examples disputed; under another name: 12 (12 as "Katze")' in text
+    assert '70% of examples disputed; under another name: 12 (12 as "Katze")' in text
     assert "chosen aggregator spread (parents uniform)" in text
     assert "30 examples x 3 labels" in text
     lam = plausibly.io.read_plausibilities("lam.csv")

@@ -103,7 +103,7 @@ def test_an_annotation_table() -> None:
     assert "script" not in piece.tags
     assert "annotations 2 examples, 2 annotators, 3 responses" in piece.text
     said = piece.cells[:3]
-    assert said == [["label", "responses", "share"], [HOSTILE, "2", "67 %"], ["a", "1", "33 %"]]
+    assert said == [["label", "responses", "share"], [HOSTILE, "2", "67%"], ["a", "1", "33%"]]
     assert "response_example" in piece.text
     assert repr(table).startswith("annotations  2 examples")
     detached = table.isel(response=[0])
@@ -123,7 +123,7 @@ def test_of_many_labels_the_most_said_are_listed() -> None:
         mention_label=[*range(13), 12, 12],
     )
     rows = shown(table).cells
-    assert rows[1] == ["l12", "3", "20 %"]
+    assert rows[1] == ["l12", "3", "20%"]
     assert ["4 other labels", "3", ""] in rows
 
 

@@ -151,7 +151,7 @@ def test_the_bootstrap_agrees_with_the_formula(clustered: bool) -> None:
     found = held.resampled([TENTH], 600, [1, 10, math.inf], 300, Keys(1))[0]
     for place, m in enumerate((1, 10, math.inf)):
         law = Law.of(TENTH, np.array([600]), m, shares)
-        # a spread of 300 is off by 4 %, with clusters of several sizes by more
+        # a spread of 300 is off by 4%, with clusters of several sizes by more
         assert found[place].std() == pytest.approx(law.spread()[0], rel=0.17)
         assert (
             abs(found[place].mean() - law.mean()[0]) < 4 * law.spread()[0] / math.sqrt(300) + 1e-3

@@ -30,7 +30,7 @@ def test_coverage_of_an_evaluation() -> None:
     assert spans(axes) == [(float(one[f"{n}_low"]), float(one[f"{n}_high"])) for n in names]
     assert dashed(axes) == [0.8]
     title = axes.get_title("left").replace("\n", " ")
-    assert "60 examples; lines: 95 % intervals; dashed: .80, as wanted; guaranteed: P(Y" in title
+    assert "60 examples; lines: 95% intervals; dashed: .80, as wanted; guaranteed: P(Y" in title
 
 
 def test_coverage_and_sizes_of_a_study_are_its_splits() -> None:
@@ -108,7 +108,7 @@ def test_the_weakest_group_comes_first(kind: str, dim: str, prefix: str) -> None
     few = draw("groups", kind, most=2)
     assert len(points(few)) == 2
     assert "2 of 3 groups: the weakest" in few.get_title("left").replace("\n", " ")
-    together = "lines, for all 3 together: 95 % intervals" in axes.get_title("left")
+    together = "lines, for all 3 together: 95% intervals" in axes.get_title("left")
     assert together == (kind == "subgroups")
 
 
@@ -121,7 +121,7 @@ def test_labels_in_order_or_the_most_plausible() -> None:
     assert [x for x, _ in points(few)] == one["covered_mean"].values[first].tolist()
     rest = 100 * (1 - mass[first].sum() / mass.sum())
     said = few.get_title("left").replace("\n", " ")
-    assert f"2 of 4 labels: those with most plausibility; the others hold {rest:.1f} %" in said
+    assert f"2 of 4 labels: those with most plausibility; the others hold {rest:.1f}%" in said
     _, _, lam, sets = parts()
     together = plots.labels(coverage_by(sets, lam, by=ByLabel(simultaneous=True)))
     assert "for all together" in together.get_title("left")
@@ -279,7 +279,7 @@ def test_many_labels_are_cut_and_counted() -> None:
     assert [bar.get_width() for bar in axes.patches[:3]] == lam.values[0][order].tolist()
     rest = 100 * (1 - lam.values[0][order].sum())
     said = axes.get_title("left").replace("\n", " ")
-    assert f"3 of 30 labels: in a set, or the most plausible; the others hold {rest:.1f} %" in said
+    assert f"3 of 30 labels: in a set, or the most plausible; the others hold {rest:.1f}%" in said
     assert "in the yours set" in [text.get_text() for text in axes.get_legend().get_texts()]
 
 

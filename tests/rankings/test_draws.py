@@ -117,7 +117,7 @@ def _stick(uniform: ro.Column, first: float, second: float) -> tuple[ro.Column, 
 
 
 def test_intervals_cover_at_their_level() -> None:
-    """Utilities from the prior, rankings from the utilities: 80 % intervals hold 80 % of them."""
+    """Utilities from the prior, rankings from the utilities: 80% intervals hold 80% of them."""
     examples, labels, rankers, prior = 250, 4, 3, 1.0
     keys = Keys(11, "coverage")
     names = [f"case {at}" for at in range(examples)]

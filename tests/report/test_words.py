@@ -34,7 +34,7 @@ def test_the_verdict_says_what_is_measured_and_guaranteed(made: Made) -> None:
     report = of_new(made, options=Options(title="x", words=words))
     verdict = report.view(0, 0).verdict
     mean = report.view(0, 0).vote.aggregated.mean or 0
-    assert verdict.sentence.startswith(f"These sets cover {100 * round(mean, 2):.0f} % of what ")
+    assert verdict.sentence.startswith(f"These sets cover {100 * round(mean, 2):.0f}% of what ")
     assert "readers say (measured " in verdict.sentence
     assert "guaranteed .80, if new scans resemble these)" in verdict.sentence
     assert verdict.limits == (

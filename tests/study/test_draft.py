@@ -79,7 +79,7 @@ def test_parameters_without_a_reader_wait_for_the_one_that_recognises_the_file()
 
 def test_six_mistakes_are_five_before_the_examples_are_read() -> None:
     assert rows(SIX_MISTAKES) == [
-        "2 alphas[1]: expected a number between 0 and 1, got 5; 95 % is 0.05",
+        "2 alphas[1]: expected a number between 0 and 1, got 5; 95% is 0.05",
         '5 annotations.raeder: no such key; did you mean "reader"?',
         '6 annotations.aggregator: no aggregator "inverse-rnk"; did you mean "inverse-rank"? '
         "All: plausibly plugins list --kind aggregator",
@@ -98,9 +98,9 @@ ALPHAS = {
     '["0.1"]': '1 alphas[0]: expected a number between 0 and 1, got the text "0.1"; write 0.1',
     '["ten"]': '1 alphas[0]: expected a number between 0 and 1, got the text "ten"',
     "[true]": "1 alphas[0]: expected a number between 0 and 1, got true",
-    "[5]": "1 alphas[0]: expected a number between 0 and 1, got 5; 95 % is 0.05",
-    "[0.1, 90]": "1 alphas[1]: expected a number between 0 and 1, got 90; 90 % is 0.1",
-    "[97.5]": "1 alphas[0]: expected a number between 0 and 1, got 97.5; 97.5 % is 0.025",
+    "[5]": "1 alphas[0]: expected a number between 0 and 1, got 5; 95% is 0.05",
+    "[0.1, 90]": "1 alphas[1]: expected a number between 0 and 1, got 90; 90% is 0.1",
+    "[97.5]": "1 alphas[0]: expected a number between 0 and 1, got 97.5; 97.5% is 0.025",
     "[0]": "1 alphas[0]: expected a number between 0 and 1, got 0",
     "[1.0]": "1 alphas[0]: expected a number between 0 and 1, got 1.0",
     "[-0.1]": "1 alphas[0]: expected a number between 0 and 1, got -0.1",

@@ -30,7 +30,7 @@ def said(world: World, text: str) -> str:
 
 CHECKED = """\
 study.toml: 6 mistakes, nothing was run
- line 2   alphas[1]: expected a number between 0 and 1, got 5; 95 % is 0.05
+ line 2   alphas[1]: expected a number between 0 and 1, got 5; 95% is 0.05
  line 5   annotations.raeder: no such key; did you mean "reader"?
  line 6   annotations.aggregator: no aggregator "inverse-rnk"; did you mean
           "inverse-rank"? All: plausibly plugins list --kind aggregator
@@ -54,7 +54,7 @@ def test_six_mistakes_are_told_at_once(world: World) -> None:
     assert told.err == CHECKED + (
         "error config-key: study.toml line 2: alphas[1]\n"
         "  expected  a number between 0 and 1; got 5 (mistake 1 of 6, all are listed)\n"
-        "  do        95 % is 0.05\n"
+        "  do        95% is 0.05\n"
     )
     assert not world.path("plausibly-out").exists()
     quiet = run("config", "check", "study.toml", "--quiet")
@@ -70,7 +70,7 @@ def test_six_mistakes_are_told_at_once(world: World) -> None:
 RIGHT = """\
 config       study.toml is right: 3 methods, alphas 0.1 and 0.25
 annotations  votes.csv (crowd-table): 30 examples, 3 annotators, 90 responses (3
-             each), 3 labels seen; single-label; 70 % of examples disputed
+             each), 3 labels seen; single-label; 70% of examples disputed
 predictions  probabilities.csv: 30 x 3 float64; every example matched by name
 aggregator   label-frequency (the default for single-label)
 assumptions  no example twice; no patient on both sides; 15 of 15 patients have

@@ -212,7 +212,7 @@ def test_one_alpha_and_one_split(world: World) -> None:
     told = run("run", "study.toml")
     assert told.code == 0
     assert "study.toml is right: 1 method, alpha 0.1\n" in told.out
-    assert "study        1 random split, 50 % of the examples to test; seed 0\n" in told.out
+    assert "study        1 random split, 50% of the examples to test; seed 0\n" in told.out
     assert "weakest group" not in told.out
     assert read_sets("plausibly-out/sets.csv").dims == ("example", "label")
 

@@ -65,7 +65,7 @@ def test_what_is_told(world: World) -> None:
     told = run("run", "study.toml")
     assert told.code == 0
     assert (
-        "study        4 random splits, 50 % of the examples and of each site to test; 10\n"
+        "study        4 random splits, 50% of the examples and of each site to test; 10\n"
         "             and 15 calibration examples (n); 1 and 5 draws (m); seed 1\n"
     ) in told.out
     _, _, table = told.out.partition("\nmethod ")

@@ -30,7 +30,7 @@ def result(name: subjects.Name, splits: int = 3) -> study.Result:
 def readme_table(found: study.Result) -> str:
     """Return the short table of the README, with its last line: what is guaranteed, and if what."""
     nouns = found.subject.nouns
-    about = f"90 % sets for {counted(len(found.subject))} {nouns.examples}"
+    about = f"90% sets for {counted(len(found.subject))} {nouns.examples}"
     lines = [f"{about:<32}{'covers ratings':<17}{'labels a set':<16}guaranteed"]
     for title, method in (("votes", study.VOTED), (nouns.everything, study.EXPECTED)):
         one = study.figures(found.study, method)

@@ -180,7 +180,7 @@ def test_a_guarantee_that_is_none_is_said() -> None:
         def guarantee(
             self, claim: Claim, summary: CalibrationSummary, alpha: Fraction
         ) -> Guarantee:
-            return "90 %"  # type: ignore[return-value]  # the fault itself
+            return "90%"  # type: ignore[return-value]  # the fault itself
 
     text = told(lambda: testing.check_p_value_combiner(Wordy()))
     assert "it gives a str, no Guarantee" in text

@@ -214,7 +214,7 @@ def test_uneven_weights_are_warned_of() -> None:
     share = 100 * float(np.sort(ratios)[-2:].sum() / ratios.sum())
     assert message.startswith(
         f"warning weights-uneven: the weights of 200 examples are worth {size:.1f} equal ones\n"
-        f"  expected  20 or more; got the heaviest hundredth with {share:.0f} % of the weight\n"
+        f"  expected  20 or more; got the heaviest hundredth with {share:.0f}% of the weight\n"
     )
     assert message.endswith(
         "  do        clip=100000, fewer features, or more examples like the target"

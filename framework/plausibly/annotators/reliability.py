@@ -71,7 +71,7 @@ def reliability(
         In the order of `annotations`; prints the least reliable first. Variables `responses` (total
         weight of the answers), `weight` (share of them that is right, as the aggregator estimates
         it; NaN without answers), `note`, and what else the aggregator tells, such as `confusion`
-        (annotator, label, said). A note says that one label makes 90 % or more of five or more
+        (annotator, label, said). A note says that one label makes 90% or more of five or more
         answers while all annotators together give it at most three quarters as often as that, or
         that answers are right less often than a guess would be. Attributes say the same of unknown
         annotators, taken together, and how the estimate converged.
@@ -163,7 +163,7 @@ def _notes(rows: Rows, owner: Ints, responses: Floats, weight: Floats) -> list[s
             most = int(counts[annotator].argmax())
             share = counts[annotator, most] / number
             if share >= _ONE_SIDED and overall[most] <= _OVERALL * share * overall.sum():
-                note.append(f"says {quoted(labels[most])} to {100 * share:.0f} %")
+                note.append(f"says {quoted(labels[most])} to {100 * share:.0f}%")
             if weight[annotator] < guess:
                 note.append("right less often than a guess")
         notes.append("; ".join(note))

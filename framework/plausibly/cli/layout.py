@@ -241,8 +241,8 @@ def counts(by_reason: Mapping[str, int]) -> str:
 
 
 def share(part: int, whole: int) -> str:
-    """Return a share in percent: ``-`` for none, ``0 %`` for some that round to nothing."""
-    return f"{100 * part / whole:.0f} %" if part else "-"
+    """Return a share in percent: ``-`` for none, ``0%`` for some that round to nothing."""
+    return f"{100 * part / whole:.0f}%" if part else "-"
 
 
 def number(value: float) -> str:

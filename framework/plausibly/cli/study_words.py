@@ -54,7 +54,7 @@ def blocks(ready: Prepared) -> list[tuple[str, str]]:
 def design(ready: Prepared) -> str:
     """Return what is done to measure the calibrations."""
     splits, cluster = ready.study.splits, ready.study.examples.cluster
-    share = f"{100 * splits.test:g} %"
+    share = f"{100 * splits.test:g}%"
     by = f" by {cluster}" if cluster else ""
     strata = f" and of each {splits.stratify}" if splits.stratify else ""
     parts = [

@@ -116,7 +116,7 @@ def _alpha(value: object) -> Decimal:
     if alpha.is_finite() and 1 < alpha < 100:
         # From 50 on it is more likely the share that is covered than the share that is missed.
         missed = alpha if alpha < 50 else 100 - alpha
-        advice = f"{(100 - missed).normalize():f} % is {(missed / 100).normalize():f}"
+        advice = f"{(100 - missed).normalize():f}% is {(missed / 100).normalize():f}"
     text = f"expected {_RATE}, got {value}"
     raise Mistakes([Mistake("", text, advice=advice, expected=_RATE, got=str(value))])
 

@@ -547,8 +547,8 @@ def _amount(weight: float) -> str:
 def _percent(share: float) -> str:
     """Return a share in whole per cent; only none is 0 and only all is 100."""
     if 0 < share < 0.01:
-        return "under 1 %"
-    return "over 99 %" if 0.99 < share < 1 else f"{100 * share:.0f} %"
+        return "under 1%"
+    return "over 99%" if 0.99 < share < 1 else f"{100 * share:.0f}%"
 
 
 def _span(each: Floats) -> str:

@@ -252,7 +252,7 @@ def warn_if_hard(hard: int, shape: tuple[int, ...], whose: str, *, stacklevel: i
     rows, labels = shape
     if rows < _HARD_LEAST or labels < _SEVERAL or hard / rows < _HARD_SHARE:
         return
-    share = "all" if hard == rows else f"{hard / rows:.1%}".replace("%", " %")
+    share = "all" if hard == rows else f"{hard / rows:.1%}"
     warn(
         "probabilities-hard",
         f"{whose}, {share} of rows are only 0 and 1",

@@ -213,7 +213,7 @@ def draw(result: Result) -> Any:  # Any: a Figure of matplotlib, which may not b
     below = {"loc": "outside lower center", "ncols": 4}
     drawn.legend(handles=legend_of(methods, INK), frameon=False, fontsize=9, **below)
     subject, halves = result.subject, _halves(result.subject, study.sizes[SPLIT])
-    what = f"{100 * wanted:g} % sets for {counted(len(subject))} {subject.nouns.examples}"
+    what = f"{100 * wanted:g}% sets for {counted(len(subject))} {subject.nouns.examples}"
     drawn.suptitle(f"{what}, on {halves}", x=0.01, ha="left", fontweight="bold")
     return drawn
 

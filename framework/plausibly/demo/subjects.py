@@ -299,4 +299,4 @@ def load(name: Name, seed: int) -> Subject:
 
 
 def percent(share: float) -> str:
-    return f"{100 * share:.0f} %"
+    return f"{100 * share:.0f}%"

@@ -102,8 +102,8 @@ def interval(
     alone and weigh the same have Student's t and Wilson's interval as they are known.
 
     With few clusters, or clusters nearly all of whose outcomes are 0 or `top`, no interval of a
-    useful width holds what it says: 95 % intervals of 20 clusters of 1 or 60 examples hold a truth
-    of 0.96 in about 90 % of cases. Such an interval is `rough`.
+    useful width holds what it says: 95% intervals of 20 clusters of 1 or 60 examples hold a truth
+    of 0.96 in about 90% of cases. Such an interval is `rough`.
     """
     check_method(method, confidence)
     if weights is not None:
@@ -140,7 +140,7 @@ def check_method(method: str, confidence: float) -> None:
             f"confidence {confidence} is not a probability",
             expected="0 < confidence < 1",
             got=str(confidence),
-            do="confidence=0.95 for 95 % intervals",
+            do="confidence=0.95 for 95% intervals",
         )
 
 

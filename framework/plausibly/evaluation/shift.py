@@ -142,7 +142,7 @@ def likelihood_ratios(
             "weights-uneven",
             f"the weights of {counted(len(ratios))} examples are worth {size:.1f} equal ones",
             expected=f"{max(_FEW, len(ratios) / 10):.0f} or more",
-            got=f"the heaviest hundredth with {100 * share:.0f} % of the weight",
+            got=f"the heaviest hundredth with {100 * share:.0f}% of the weight",
             do=f"clip={clip / 10:g}, fewer features, or more examples like the target",
             whose="weights",
         )

@@ -214,7 +214,7 @@ def draw_label_sets(numbers: xr.Dataset) -> Drawing:
         panel.axhline(alpha, label=f"alpha {alpha:g}", **line)
         panel.set_xticks(digits, LABELS)
         framed(panel, "digit", "p-value", "in the set: p-value above alpha", room=0.35, columns=3)
-    return page.finish(drawn, "Label sets: 90 % of the mass, not of every image", numbers)
+    return page.finish(drawn, "Label sets: 90% of the mass, not of every image", numbers)
 
 
 def claim_label_sets(numbers: xr.Dataset, level: float) -> Claim:

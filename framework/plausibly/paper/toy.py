@@ -275,7 +275,7 @@ def draw_variability(numbers: xr.Dataset) -> Drawing:
         second.plot([place], [values.mean()], marker="o", color=BLUE, markersize=7)
     second.set_xticks(range(len(COUNTS)), [str(count) for count in COUNTS])
     style.dashed(second, level, axis="y")
-    title = "one split: mean and middle 90 %"
+    title = "one split: mean and middle 90%"
     framed(second, "drawn labels an example (m)", covered, title, room=0.3, key="upper right")
     spread = _spread(numbers)
     fractions = 100 * spread[FRACTION].values
@@ -304,7 +304,7 @@ def claim_variability(numbers: xr.Dataset, level: float) -> Claim:
         "most of all with few calibration examples",
         measured=f"means over halves {decimal(least)} to {decimal(most)}; from m = 1 to 20, "
         f"spread over labels {decimal(few, 4)} to {decimal(many, 4)}, over splits with "
-        f"{100 * FRACTIONS[0]:g} % calibration {gains[0]}, with {100 * FRACTIONS[-1]:g} % "
+        f"{100 * FRACTIONS[0]:g}% calibration {gains[0]}, with {100 * FRACTIONS[-1]:g}% "
         f"{gains[1]}",
         parts={
             f"means at {level:g}": close(least, level) and close(most, level),

@@ -108,7 +108,7 @@ def example(
     if lam is not None:
         held = ((float(lam[mark.inside].sum()), mark.name) for mark in marks)
         covered = ", ".join(f"{share:.2f} of the plausibility {where}" for share, where in held)
-        which += f"; the others hold {100 * max(0.0, 1 - float(lam[kept].sum())):.1f} %"
+        which += f"; the others hold {100 * max(0.0, 1 - float(lam[kept].sum())):.1f}%"
     few = reading.some_of(len(kept), len(labels), "label", which)
     style.heading(axes, f"Example {style.shown_name(name, width=50, lines=1)}", covered, few)
     style.legend_below(axes, columns=2)

@@ -174,7 +174,7 @@ def dashed(one: xr.Dataset) -> str:
 
 
 def per_cent(value: Hashable) -> str:
-    return f"{100 * float(str(value)):g} %"
+    return f"{100 * float(str(value)):g}%"
 
 
 def some_of(shown: int, there: int, noun: str, which: str) -> str:

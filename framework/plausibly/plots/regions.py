@@ -102,7 +102,7 @@ def region(
     for place, one in enumerate(alphas):
         tau = region.warned(one)
         within = _outline(vertices(scores, tau) @ corners)
-        name = f"region, {100 * float(1 - one):g} %"
+        name = f"region, {100 * float(1 - one):g}%"
         if not len(within):
             axes.plot([], [], linestyle="", label=f"{name}: no vector conforms")
             continue
@@ -161,7 +161,7 @@ def _frame(axes: Axes, corners: NDArray[np.float64], labels: Sequence[str]) -> N
         ends = step * corners[k] + (1 - step) * others
         axes.plot(*ends.T, color="0.75", linewidth=0.7, zorder=0)
         outwards = (ends[1] - middle) / np.linalg.norm(ends[1] - middle)
-        axes.annotate(f"{100 * step:g} %", ends[1], xytext=12 * outwards,
+        axes.annotate(f"{100 * step:g}%", ends[1], xytext=12 * outwards,
                       textcoords="offset points", ha="center", va="center", fontsize=8,
                       color="0.45")  # fmt: skip
     bold = {"textcoords": "offset points", "va": "center", "color": INK, "fontweight": "bold"}
@@ -173,7 +173,7 @@ def _frame(axes: Axes, corners: NDArray[np.float64], labels: Sequence[str]) -> N
     if len(labels) == 2:
         for step in (0.0, *_STEPS, 1.0):
             axes.plot([step, step], [-0.02, 0.02], color=INK, linewidth=1)
-            axes.annotate(f"{100 * step:g} %", (step, -0.02), xytext=(0, -10),
+            axes.annotate(f"{100 * step:g}%", (step, -0.02), xytext=(0, -10),
                           textcoords="offset points", ha="center", color=INK)  # fmt: skip
         axes.set_ylim(-0.1, 0.06)
     else:

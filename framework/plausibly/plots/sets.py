@@ -65,7 +65,7 @@ def legend_of(rows: Sequence[xr.Dataset], ink: str) -> list[object]:
         for text, mark in marks.items()
         if mark in there
     ]
-    middle = lines.Line2D([], [], color=ink, linewidth=2, label="middle 90 % of the splits (dots)")
+    middle = lines.Line2D([], [], color=ink, linewidth=2, label="middle 90% of the splits (dots)")
     return [*handles, middle]
 
 
@@ -209,7 +209,7 @@ def alphas(result: xr.Dataset, *, axes: Axes | None = None) -> Axes:
     style.tidy(axes, x="wanted: 1 - alpha", y="covered (share)")
     on = reading.on_what(result, lines="bands")
     if study:
-        on = f"{counted(result.sizes['split'])} random splits; bands: middle 90 % of them"
+        on = f"{counted(result.sizes['split'])} random splits; bands: middle 90% of them"
     few = reading.some_of(len(shown), len(curves), "method", "the first")
     style.heading(axes, "What sets cover at every alpha", on, few)
     # Also those whose name begins with a line.
@@ -414,7 +414,7 @@ def uniformity(result: xr.Dataset, *, axes: Axes | None = None) -> Axes:
     ink = style.tone(axes)
     reach = math.sqrt(math.log(1 / 0.05) / (2.0 * float(result["effective"].min())))
     ends = np.array([0.0, 1.0])
-    band = {"color": ink.grid, "linewidth": 0, "label": "what chance explains (95 %)"}
+    band = {"color": ink.grid, "linewidth": 0, "label": "what chance explains (95%)"}
     axes.fill_between(ends, ends, ends + reach, **band)
     axes.plot(ends, ends, color=ink.ink, linewidth=1, label="uniform")
     for of in map(str, result[OF].values):
@@ -641,7 +641,7 @@ def labels(
         name = str(part[names.LABEL].values)
         rows.append(style.dot(part, "covered", name, style.AGGREGATED, note))
     rest = 1 - float(mass[kept].sum() / mass.sum())
-    which = f"those with most plausibility; the others hold {100 * rest:.1f} %"
+    which = f"those with most plausibility; the others hold {100 * rest:.1f}%"
     few = reading.some_of(len(rows), there, "label", which)
     lines = "lines, for all together" if one.attrs.get("simultaneous") else "lines"
     on, x = reading.on_what(one, lines=lines), "share of the label's plausibility that is in sets"

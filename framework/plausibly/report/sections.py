@@ -62,10 +62,10 @@ def about_percent(share: float) -> str:
     """Return a share in rounded percent; 100 and 0 only where it is all or none."""
     whole = round(100 * share)
     if whole == 100 and share < 1:
-        return "more than 99 %"
+        return "more than 99%"
     if whole == 0 and share > 0:
-        return "less than 1 %"
-    return f"{whole} %"
+        return "less than 1%"
+    return f"{whole}%"
 
 
 def thousandths(values: ArrayLike) -> list[int]:
@@ -430,11 +430,11 @@ def _verdict_sentence(
 
 
 def _share(one: Interval) -> str:
-    """Return a mean in whole percent: ``90 %``; near 0 and 100 with a decimal."""
+    """Return a mean in whole percent: ``90%``; near 0 and 100 with a decimal."""
     if one.mean is None:
         return "nothing"
     rounded = round(one.mean, 2 if 0.005 <= one.mean < 0.995 else 3)
-    return f"{100 * rounded:.1f}".removesuffix(".0") + " %"
+    return f"{100 * rounded:.1f}".removesuffix(".0") + "%"
 
 
 def _ends(one: Interval) -> str:

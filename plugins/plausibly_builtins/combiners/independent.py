@@ -102,7 +102,7 @@ class Fisher(ForIndependent):
     """Compare ``-2 (log p_1 + ... + log p_m)`` with a chi-square variable of 2 m degrees.
 
     For independent p-values only, which replicates with one test score never are: copies of a
-    uniform p-value fall at or below 0.1 in 24 % of cases for m = 10. With an effective number of
+    uniform p-value fall at or below 0.1 in 24% of cases for m = 10. With an effective number of
     tests M instead of m, the statistic is scaled by M / m and the degrees are 2 M; copies of a
     p-value then give it back. That corrects the size of the error and guarantees nothing.
 
@@ -131,7 +131,7 @@ class Stouffer(ForIndependent):
     """Add on the scale of a normal variable: ``Phi((z_1 + ... + z_m) / sqrt(m))``, z = Phi^-1(p).
 
     For independent p-values only, which replicates with one test score never are: copies of a
-    uniform p-value fall at or below 0.1 in 34 % of cases for m = 10. With an effective number of
+    uniform p-value fall at or below 0.1 in 34% of cases for m = 10. With an effective number of
     tests M the mean of the z is multiplied by sqrt(M) instead of sqrt(m); copies of a p-value then
     give it back. That corrects the size of the error and guarantees nothing.
 

@@ -50,7 +50,7 @@ function drawVote() {
     make("p.says", {}, vote.sentence),
     policies.length > 1 && tiesSwitch(policies),
     figure({
-      of: `Mean of ${examples(CASES.total)}; lines end at 95 % intervals`,
+      of: `Mean of ${examples(CASES.total)}; lines end at 95% intervals`,
       legend: [["said", "what was said"], ["voted", "the vote"], ["promise", `1 − alpha, ${share(1 - alphaValue(), 2)}`]],
       drawing: make("div.methods", {}, DATA.methods.map(methodBars), axis(0, 1, [0, 0.25, 0.5, 0.75, 1])),
       table: {
