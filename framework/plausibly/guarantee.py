@@ -45,18 +45,16 @@ _NOT_OF_EACH = "a claim about the true label or about one example, or about exam
 
 
 def rounded(value: Fraction | float) -> str:
-    """Return a share with up to four decimals, without the leading zero."""
-    text = f"{float(value):.4f}".rstrip("0")
-    whole, _, decimals = text.partition(".")
-    decimals = decimals.ljust(2, "0")
-    return f"{'' if whole == '0' else whole}.{decimals}"
+    """Return a share with two to four decimals."""
+    whole, _, decimals = f"{float(value):.4f}".rstrip("0").partition(".")
+    return f"{whole}.{decimals.ljust(2, '0')}"
 
 
 _DIGITS, _TYPED = 4, 12
 
 
 def bounded(value: Fraction | float, *, up: bool = False, typed: bool = True) -> str:
-    """Return a bound as text that never says more than the number does, without a leading zero.
+    """Return a bound as text that never says more than the number does.
 
     Parameters
     ----------
@@ -74,7 +72,7 @@ def bounded(value: Fraction | float, *, up: bool = False, typed: bool = True) ->
         places += 1
     units = (math.ceil if up else math.floor)(exact * 10**places)
     decimals = f"{units % 10**places:0{places}d}".rstrip("0").ljust(2, "0")
-    return f"{units // 10**places or ''}.{decimals}"
+    return f"{units // 10**places}.{decimals}"
 
 
 EXAMPLES = "calibration examples"

@@ -74,7 +74,7 @@ class Figure:
     digits: int = 3
 
     def __str__(self) -> str:
-        return f"{self.value:.{self.digits}f}".removeprefix("0")
+        return f"{self.value:.{self.digits}f}"
 
 
 Cell: TypeAlias = "str | Figure"

@@ -55,7 +55,7 @@ WINS = [
 
 
 def test_fault_01_bradley_terry_goes_on_until_it_is_there() -> None:
-    """Two iterations and a hundred gave the same scores, .42178 .32899 .24923."""
+    """Two iterations and a hundred gave the same scores, 0.42178 0.32899 0.24923."""
     table = build_table(
         "partial-ranking",
         examples=["x"],
@@ -104,7 +104,7 @@ def test_fault_04_nobody_labelled_it_has_one_answer(aggregator: str) -> None:
 
 
 def test_fault_05_one_annotator_is_not_counted_thrice() -> None:
-    """Three times x by one, y and y by two others: x got .6."""
+    """Three times x by one, y and y by two others: x got 0.6."""
     rows: Records = [("t", "a", "x")] * 3 + [("t", "b", "y"), ("t", "c", "y")]
     with pytest.raises(plausibly.InputError, match="a answered 1 example again"):
         votes(*rows)
@@ -181,7 +181,7 @@ def alpha(*records: Record) -> float:
 
 
 def test_fault_13_a_missing_answer_is_no_category() -> None:
-    """None as a category gave .2308 instead of 1; no pair at all divided by zero."""
+    """None as a category gave 0.2308 instead of 1; no pair at all divided by zero."""
     rows = [
         ("1", "a", "x"),
         ("1", "b", "x"),

@@ -19,7 +19,7 @@ Records = list[tuple[object, object, object]]
 
 
 def world(n: int = 60, *, odd: bool = False, seed: int = 0, of: int = 5) -> Records:
-    """Five annotators who say what an example is with chance .7; the last one always says c."""
+    """Five annotators who say what an example is with chance 0.7; the last one always says c."""
     rng = np.random.default_rng(seed)
     records: Records = []
     for i in range(n):

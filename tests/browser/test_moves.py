@@ -256,7 +256,7 @@ def test_what_ties_count_for(page: Page) -> None:
     before = page.locator("#vote .method").first.inner_text()
     choose(page, "ties", "one of them suffices")
     assert page.locator("#vote .method").first.inner_text() != before
-    assert ".970" in page.locator("#vote .method").first.inner_text()
+    assert "0.970" in page.locator("#vote .method").first.inner_text()
 
 
 def test_colours_are_the_computers_until_the_button_says_otherwise(

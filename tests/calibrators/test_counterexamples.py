@@ -201,7 +201,7 @@ def irwin_hall(x: Fraction, m: int) -> Fraction:
 
 
 def test_a_uniform_for_each_draw() -> None:
-    """The lowest score has mass .15, n = 99, one label an example, so that all 10 draws agree."""
+    """The lowest score has mass 0.15, n = 99, one label an example, so that all 10 draws agree."""
     n, m, low = 99, 10, Fraction("0.15")
     wrong = right = Fraction(0)
     for tied in range(n + 1):
@@ -237,7 +237,7 @@ def test_a_flat_pool_of_patients() -> None:
 
 
 def test_a_flat_pool_of_thirty_patients() -> None:
-    """Patients of 1 or 20 examples, large ones easier: a new patient's example is missed at .19."""
+    """Patients of 1 or 20 examples, large ones easier: one of a new patient is missed at 0.19."""
     random = np.random.default_rng(7)
     tables: dict[str, dict[str, object]] = {
         "flat": {"name": "expected"},
@@ -294,7 +294,7 @@ def test_unlike_numbers_of_draws() -> None:
 
 
 def test_one_uniform_for_every_example() -> None:
-    """Even odds, n = 99, alpha .1: a shared uniform draws the same label of everyone."""
+    """Even odds, n = 99, alpha 0.1: a shared uniform draws the same label of everyone."""
     size = 100
     world = world_of([[[size + i, i]] for i in range(1, size + 1)], [[HALF, HALF]] * size)
     product = Product({"name": "monte-carlo", "draws": 1}, world)
@@ -350,7 +350,7 @@ def test_label_cells_with_own_mass_one_for_all_draws() -> None:
 
 
 def test_a_mean_of_the_draws_p_values_of_a_label() -> None:
-    """Masses .5, 1, 1, 1 at scores 1 to 4: the second example gets 5/12, and 3/7 are no higher."""
+    """Masses 0.5, 1, 1, 1 at scores 1 to 4: the second example gets 5/12, and 3/7 are no higher."""
     masses = [[HALF, HALF], *([[ONE, Fraction(0)]] * 3)]
     world = world_of([[[i, 9]] for i in range(1, 5)], masses)
 

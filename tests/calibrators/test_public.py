@@ -175,7 +175,7 @@ def test_a_risk_that_lets_every_label_go() -> None:
     test = predictions(3, prefix="new")
     assert not predictor.predict(test, "0.5").any()
     assert (predictor.p_values(test) <= 0.5).all()
-    assert predictor.guarantee("0.5").statement() == "E[risk left out] <= .50"
+    assert predictor.guarantee("0.5").statement() == "E[risk left out] <= 0.50"
 
 
 @quiet
@@ -292,15 +292,15 @@ def test_promises_name_what_they_are_of() -> None:
         for name in ("group", "label", "weights", "patients", "risk", "mass")
     }
     assert statements == {
-        "group": 'P(Y in C(X)) >= .80, for each value of "site"',
-        "label": "P(Y in C(X)) >= .80, for each label, where it is the label that an expert gives",
-        "weights": "P(Y in C(X)) >= .80",
-        "patients": "P(Y in C(X)) >= .80",
-        "risk": "E[risk left out] <= .20",
-        "mass": "P(C(X) holds .80 of the plausibilities of X) >= .80",
+        "group": 'P(Y in C(X)) >= 0.80, for each value of "site"',
+        "label": "P(Y in C(X)) >= 0.80, for each label, where it is the label that an expert gives",
+        "weights": "P(Y in C(X)) >= 0.80",
+        "patients": "P(Y in C(X)) >= 0.80",
+        "risk": "E[risk left out] <= 0.20",
+        "mass": "P(C(X) holds 0.80 of the plausibilities of X) >= 0.80",
     }
     votes = calibrated(inside("mondrian", "label", "voted")).guarantee("0.2").statement()
-    assert votes == "P(vote in C(X)) >= .80, for each label, where it is the label that is voted"
+    assert votes == "P(vote in C(X)) >= 0.80, for each label, where it is the label that is voted"
 
 
 # From how many examples on a set says something

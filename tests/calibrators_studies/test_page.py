@@ -82,9 +82,9 @@ def test_what_the_page_says_of_its_figures(page: str) -> None:
 
 def test_tables_are_renewed_below_their_marks(page: str) -> None:
     table = shown([["a", "b"], ["one", Figure(0.12345, 0.0)], ["two", Figure(3.0, 0.0, 2)]])
-    assert table == "| a | b |\n| --- | --- |\n| one | .123 |\n| two | 3.00 |\n"
+    assert table == "| a | b |\n| --- | --- |\n| one | 0.123 |\n| two | 3.00 |\n"
     again = renewed(page, {"ties": table})
-    assert tables_of(again)["ties"] == [["a", "b"], ["one", ".123"], ["two", "3.00"]]
+    assert tables_of(again)["ties"] == [["a", "b"], ["one", "0.123"], ["two", "3.00"]]
     assert tables_of(again)["pac"] == tables_of(page)["pac"]
     before = shown([[*row] for row in tables_of(page)["ties"]])
     assert renewed(again, {"ties": before}) == page
@@ -92,8 +92,8 @@ def test_tables_are_renewed_below_their_marks(page: str) -> None:
 
 def test_a_table_that_differs_is_seen() -> None:
     figure: list[list[Cell]] = [["data", "covered"], ["one", Figure(0.9, 0.001)]]
-    check([["data", "covered"], ["one", ".909"]], figure)
-    for other in (".911", ".889"):
+    check([["data", "covered"], ["one", "0.909"]], figure)
+    for other in ("0.911", "0.889"):
         with pytest.raises(AssertionError):
             check([["data", "covered"], ["one", other]], figure)
 

@@ -25,7 +25,7 @@ GROUPED = '{name = "grouped", by = "patient"}'
 MASS = '{name = "mass-coverage", leave_out = 0.2}'
 SEPARATE = '{name = "augmentation", scores = "separate"}'
 CONDITION = "if calibration and new examples are exchangeable and the model saw none of them."
-NEEDS = "Needs 9 calibration examples, has 30; any alpha from .033."
+NEEDS = "Needs 9 calibration examples, has 30; any alpha from 0.033."
 
 
 @pytest.fixture
@@ -57,25 +57,25 @@ def field(ran: Ran, title: str) -> str:
 
 # Votes for each label, of three an example: 30 for cat, 33 for dog and 27 for fox.
 GUARANTEES = {
-    "expected": f"""alpha 0.25: on average .75 of what experts say is covered, {CONDITION}
-        Needs 3 calibration examples, has 30; any alpha from .033.""",
-    "voted": f"""alpha 0.1: the voted label is covered with probability .90, {CONDITION} Nothing is
+    "expected": f"""alpha 0.25: on average 0.75 of what experts say is covered, {CONDITION}
+        Needs 3 calibration examples, has 30; any alpha from 0.033.""",
+    "voted": f"""alpha 0.1: the voted label is covered with probability 0.90, {CONDITION} Nothing is
         promised of what experts say. {NEEDS}""",
-    MONDRIAN: """alpha 0.1: for each value of "site", on average .90 of what experts say is covered,
-        if calibration and new examples are exchangeable within each value of "site" and the model
-        saw none of them. Needs 9 calibration examples in each, has 10 to 20.""",
+    MONDRIAN: """alpha 0.1: for each value of "site", on average 0.90 of what experts say is
+        covered, if calibration and new examples are exchangeable within each value of "site" and
+        the model saw none of them. Needs 9 calibration examples in each, has 10 to 20.""",
     BY_LABEL: f"""alpha 0.2: for each label, where it is the label that an expert gives, on average
-        .80 of what experts say is covered, {CONDITION} Needs a plausibility mass of 4 for each, has
-        9 to 11.""",
-    GROUPED: """alpha 0.1: on average .90 of what experts say is covered
+        0.80 of what experts say is covered, {CONDITION} Needs a plausibility mass of 4 for each,
+        has 9 to 11.""",
+    GROUPED: """alpha 0.1: on average 0.90 of what experts say is covered
         (the example is a random one of a new "patient"), if calibration and new values of
         "patient", each with its examples, are exchangeable and the model saw none of them. Needs 9
-        values of "patient", has 15; any alpha from .063.""",
+        values of "patient", has 15; any alpha from 0.063.""",
     RISK: f"""alpha 0.5: on average the "risk" of the labels that a set leaves out, each times its
-        plausibility is at most .50, {CONDITION} Nothing is promised of coverage. Needs 7
-        calibration examples, has 30; any alpha from .13.""",
-    MASS: f"""alpha 0.1: with probability .90 a set holds a share of .80 of the plausibilities of a
-        new example: of what experts would say of it, {CONDITION} {NEEDS}""",
+        plausibility is at most 0.50, {CONDITION} Nothing is promised of coverage. Needs 7
+        calibration examples, has 30; any alpha from 0.13.""",
+    MASS: f"""alpha 0.1: with probability 0.90 a set holds a share of 0.80 of the plausibilities of
+        a new example: of what experts would say of it, {CONDITION} {NEEDS}""",
 }
 
 
@@ -93,13 +93,14 @@ def test_a_guarantee_for_this_calibration(world: World) -> None:
     pac = """--alpha 0.4 --combiner '{name = "pac", delta = 0.1}'"""
     said = field(calibrated("monte-carlo", pac), "guarantee")
     assert said.startswith(
-        "alpha 0.4: with probability .90 over calibrations, .60 of what experts say is covered, if"
+        "alpha 0.4: with probability 0.90 over calibrations, "
+        "0.60 of what experts say is covered, if"
     )
     assert "held-out examples, has 15" in said
 
 
 def test_a_guarantee_in_vain(world: World) -> None:
-    assert "so that a risk of .10 is promised in vain. Nothing is" in calibrated(RISK).text
+    assert "so that a risk of 0.10 is promised in vain. Nothing is" in calibrated(RISK).text
     ran = calibrated(SEPARATE, "--alpha 0.01", SEEN)
     assert ran.err.startswith("warning n-too-small: ")
     assert "is promised in vain" in field(ran, "guarantee")
@@ -120,8 +121,8 @@ def test_by_a_group_that_new_examples_must_have(world: World) -> None:
     told = predicted(KNOWN)
     assert (told.code, told.err) == (0, "")
     assert told.out.splitlines()[:2] == [
-        "alpha  threshold  size 1     2     3   mean  empty",
-        "0.1    .1 to .15    10%  40%  50%   2.40      0",
+        "alpha    threshold  size 1     2     3   mean  empty",
+        "0.1    0.1 to 0.15     10%   40%   50%   2.40      0",
     ]
 
 
@@ -210,7 +211,7 @@ def test_views_with_p_values_of_their_own(world: World) -> None:
         "views.csv: 30 x 3 float64 in 2 views (original, flipped); every example matched by name"
     )
     assert (
-        "on average .80 of what experts say is covered, "
+        "on average 0.80 of what experts say is covered, "
         f"{CONDITION} That is 1 - 2 alpha, not 1 - alpha: an average of p-values of any dependence"
     ) in field(ran, "guarantee")
     assert field(ran, "note").startswith("1 - alpha here: combiner maximum or held-out-rank")
@@ -241,7 +242,7 @@ def test_views_pooled_are_for_one_view_of_a_new_example(world: World) -> None:
     ran = calibrated('{name = "augmentation", scores = "pooled"}', model=SEEN)
     assert field(ran, "guarantee").startswith(
         "alpha 0.1: a label drawn from the plausibilities of a new example, seen in a random one "
-        "of its augmentations, is covered with probability .90, if"
+        "of its augmentations, is covered with probability 0.90, if"
     )
     assert field(ran, "asks for") == "every new example in one view"
     assert "--view" not in ran.out

@@ -75,12 +75,12 @@ def test_interruption(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_fail_under(sets: World) -> None:
-    assert typed(EVALUATE, "--fail-under", ".93").code == 0
-    ran = typed(EVALUATE, "--fail-under", ".95")
+    assert typed(EVALUATE, "--fail-under", "0.93").code == 0
+    ran = typed(EVALUATE, "--fail-under", "0.95")
     assert (ran.code, ran.out) == (3, typed(EVALUATE).out)
     assert ran.err.startswith("error coverage-below: sets.csv: at alpha 0.1 the sets cover 0.933")
     assert "0.95 or more (--fail-under); got 0.93333, interval 0.741 to 0.986\n" in ran.err
-    document = typed(EVALUATE, "--fail-under", ".95", "--json").document
+    document = typed(EVALUATE, "--fail-under", "0.95", "--json").document
     assert document["error"]["exit"] == 3
     assert document["results"][0]["aggregated_coverage"]["mean"] == pytest.approx(14 / 15)
 
@@ -98,9 +98,9 @@ def test_strict_counts_warnings_as_a_failed_check(world: World) -> None:
     assert warned.err == (
         "warning n-too-small: every set is every label at alpha 0.01\n"
         "  expected  99 calibration examples or more; got 30\n"
-        "  do        alpha .033 works with 30; or annotate 69 more\n"
+        "  do        alpha 0.033 works with 30; or annotate 69 more\n"
     )
-    assert "alpha 0.01: every set is every label, so that .99 is promised in" in warned.out
+    assert "alpha 0.01: every set is every label, so that 0.99 is promised in" in warned.out
     world.path("predictor.nc").unlink()
     strict = typed(words, "--strict")
     assert (strict.code, strict.out) == (3, warned.out)

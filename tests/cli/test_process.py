@@ -178,8 +178,8 @@ def test_commands_can_be_pasted() -> None:
 
 
 def test_numbers_as_people_read_them() -> None:
-    assert layout.number(0.088771) == ".08877"
-    assert layout.number(-0.5) == "-.5"
+    assert layout.number(0.088771) == "0.08877"
+    assert layout.number(-0.5) == "-0.5"
     assert layout.number(float("-inf")) == "-inf"
     assert layout.number(12.0) == "12"
     assert [layout.share(part, 1000) for part in (0, 1, 500)] == ["-", "0%", "50%"]

@@ -54,7 +54,7 @@ def test_crema_d_on_csv_files(
     assert ran.document["n"] == len(halves["cal"])
     words = "predict predictor.nc -p new.csv --alpha 0.1 --alpha 0.05 -o sets.csv"
     assert typed(words).code == 0
-    ran = run(*["evaluate", "sets.csv", "-a", "new_votes.csv", "--fail-under", ".88", "--json"])
+    ran = run(*["evaluate", "sets.csv", "-a", "new_votes.csv", "--fail-under", "0.88", "--json"])
     assert ran.code == 0, ran.err
 
     def half(rows: NDArray[np.int64]) -> tuple[xr.DataArray, xr.DataArray]:

@@ -180,9 +180,9 @@ def test_heads_of_tables_are_told_from_their_rows() -> None:
 
 def test_marks_have_colours() -> None:
     stream = io.StringIO()
-    layout.print_styled("voted .844 ✗ nothing\nwarning guarantee-vacuous: x, vacuous", stream)
+    layout.print_styled("voted 0.844 ✗ nothing\nwarning guarantee-vacuous: x, vacuous", stream)
     assert stream.getvalue() == (
-        f"voted .844 {ESCAPE}31m✗{ESCAPE}0m nothing\n"
+        f"voted 0.844 {ESCAPE}31m✗{ESCAPE}0m nothing\n"
         f"{ESCAPE}1;33mwarning guarantee-vacuous{ESCAPE}0m: x, {ESCAPE}33mvacuous{ESCAPE}0m\n"
     )
 

@@ -77,6 +77,6 @@ def test_sizes_of_many_labels_are_given_as_ranges(world: World) -> None:
     head = "alpha  threshold  size 1     2     3   4-5  6-10 11-20 21-50 51-60   mean  empty"
     assert out.splitlines()[:2] == [
         head,
-        "0.3          .01       -     -     -     -     -     -     - 100%  60.00      0",
+        "0.3         0.01       -     -     -     -     -     -     -  100%  60.00      0",
     ]
     assert "note   20 of 20 examples calibrated this predictor: no test of it" in out

@@ -19,8 +19,8 @@ from plausibly.guarantee import Guarantee
 
 def test_a_guarantee_for_every_alpha(world: World) -> None:
     ran = typed(f"{CALIBRATE} --alpha 0.1 --alpha 0.2")
-    assert "\nguarantee    alpha 0.1: on average .90" in ran.out
-    assert "\nguarantee    alpha 0.2: on average .80" in ran.out
+    assert "\nguarantee    alpha 0.1: on average 0.90" in ran.out
+    assert "\nguarantee    alpha 0.2: on average 0.80" in ran.out
     assert ran.out.endswith("plausibly predict predictor.nc -p NEW --alpha 0.1 -o sets.csv\n")
 
 
@@ -37,7 +37,7 @@ def test_guarantees_of_strangers() -> None:
         why="",
     )
     assert promise_text(other) == (
-        "alpha 0.1: the worst label is covered with probability .90, if all is well."
+        "alpha 0.1: the worst label is covered with probability 0.90, if all is well."
     )
 
 

@@ -114,7 +114,7 @@ def test_in_a_study() -> None:
     study = plausibly.compare(
         predictions, lam, [{**method, "allow_no_guarantee": True}, "expected"], splits=2
     ).data
-    assert study["guaranteed"].values.tolist() == [["no guarantee"], [".90"]]
+    assert study["guaranteed"].values.tolist() == [["no guarantee"], ["0.90"]]
     assert np.isnan(study["guaranteed_level"].values[0, 0])
     first, second = json.loads(study.attrs["methods"]).values()
     assert first["allow_no_guarantee"] is True

@@ -58,7 +58,7 @@ def test_every_merging_rule_is_on_the_page(project: Path) -> None:
 
 @pytest.mark.realdata
 def test_sets_of_e_values_on_crema_d(shared: Path) -> None:
-    """Six labels: 4.16 of them with 1/p (coverage .987), 5.54 with p^-.5, 2.24 by the average."""
+    """Six labels: 4.16 of them with 1/p (coverage 0.987), 5.54 with p^-.5, 2.24 by the average."""
     methods: dict[str, dict[str, object]] = {
         "average": {"calibrator": "monte-carlo"},
         "1/p": {"calibrator": "monte-carlo", "combiner": "e-value"},

@@ -127,7 +127,7 @@ def test_several_alphas() -> None:
 
 @pytest.mark.parametrize(
     ("alpha", "shown"),
-    [(1 / 13, ".077"), (1 / 3722, ".0003"), (0.3147, ".32"), (0.1, ".10"), (1e-7, ".0000001")],
+    [(1 / 13, "0.077"), (1 / 3722, "0.0003"), (0.3147, "0.32"), (0.1, "0.10"), (1e-7, "0.0000001")],
 )
 def test_least_alphas_are_rounded_up(alpha: float, shown: str) -> None:
     """A rounded-down alpha would still be vacuous."""

@@ -110,7 +110,7 @@ def test_a_guarantee_reads_on_its_own() -> None:
     """The block of the design: level, of what, over, if, why, not."""
     p = plausibly.calibrate(*world(40))
     lines = str(p.guarantee(0.1)).splitlines()
-    assert lines[0] == "P(Y in C(X)) >= .90"
+    assert lines[0] == "P(Y in C(X)) >= 0.90"
     assert [line.split("  ")[1] for line in lines[1:] if line[2] != " "] == [
         "of what",
         "over",
@@ -124,8 +124,8 @@ def test_a_guarantee_reads_on_its_own() -> None:
 
 def test_a_vacuous_guarantee_says_so_first() -> None:
     promise = plausibly.calibrate(*world(5)).guarantee("0.1")
-    assert promise.statement() == "P(Y in C(X)) >= .90 (vacuous: every label)"
-    assert promise.short() == ".90, vacuous"
+    assert promise.statement() == "P(Y in C(X)) >= 0.90 (vacuous: every label)"
+    assert promise.short() == "0.90, vacuous"
     assert "says something with 9 calibration examples or more; there are 5" in str(
         promise
     ).replace("\n            ", " ")
@@ -148,9 +148,15 @@ def test_json_keeps_fractions_exact() -> None:
 
 @pytest.mark.parametrize(
     ("value", "shown"),
-    [(Fraction(9, 10), ".90"), (0.8999, ".8999"), (1, "1.00"), (0.95, ".95"), (0.12345, ".1235")],
+    [
+        (Fraction(9, 10), "0.90"),
+        (0.8999, "0.8999"),
+        (1, "1.00"),
+        (0.95, "0.95"),
+        (0.12345, "0.1235"),
+    ],
 )
-def test_shares_are_shown_without_a_leading_zero(value: float, shown: str) -> None:
+def test_shares_are_shown_with_two_to_four_decimals(value: float, shown: str) -> None:
     assert rounded(value) == shown
 
 
@@ -264,11 +270,11 @@ def test_a_bound_never_says_more_than_the_number(seven: int, up: bool) -> None:
 @pytest.mark.parametrize(
     ("alpha", "statement"),
     [
-        ("0.1", "P(Y in C(X)) >= .90"),
-        ("0.00004", "P(Y in C(X)) >= .99996"),
-        ("0.1234567", "P(Y in C(X)) >= .8765433"),
-        (Fraction(1, 3), "P(Y in C(X)) >= .6666"),
-        (Fraction(1, 3 * 10**6), "P(Y in C(X)) >= .99999966"),
+        ("0.1", "P(Y in C(X)) >= 0.90"),
+        ("0.00004", "P(Y in C(X)) >= 0.99996"),
+        ("0.1234567", "P(Y in C(X)) >= 0.8765433"),
+        (Fraction(1, 3), "P(Y in C(X)) >= 0.6666"),
+        (Fraction(1, 3 * 10**6), "P(Y in C(X)) >= 0.99999966"),
     ],
 )
 def test_a_statement_says_the_level_or_less(alpha: Fraction, statement: str) -> None:
@@ -284,6 +290,6 @@ def test_a_statement_says_the_level_or_less(alpha: Fraction, statement: str) -> 
 def test_a_small_delta_is_no_certainty() -> None:
     table = {"name": "pac", "delta": 1e-5}
     promise = resolve(COMBINER, table).guarantee(*drawn(50, 400), ALPHA)
-    assert promise.statement().endswith("with probability .99999 over the calibration")
-    assert "too: .899991" not in promise.notes[0]
-    assert "too: .8999" in promise.notes[0]
+    assert promise.statement().endswith("with probability 0.99999 over the calibration")
+    assert "too: 0.899991" not in promise.notes[0]
+    assert "too: 0.8999" in promise.notes[0]

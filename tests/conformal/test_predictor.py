@@ -206,17 +206,17 @@ def test_the_repr_says_what_it_is(predictor: ConformalPredictor) -> None:
     assert lines[0] == (
         "ConformalPredictor  expected + average, score probability, n 100, 4 labels"
     )
-    assert lines[1].endswith("guaranteed .90")
+    assert lines[1].endswith("guaranteed 0.90")
     small = plausibly.calibrate(*world(12), calibrator="voted")
     assert repr(small).splitlines()[2] == (
-        "  alpha 0.05  threshold -inf  guaranteed .95, vacuous of the voted label"
+        "  alpha 0.05  threshold -inf  guaranteed 0.95, vacuous of the voted label"
     )
 
 
 def test_message_23_says_how_many_examples_are_missing() -> None:
     predictions, lam = world(12)
     p = plausibly.calibrate(predictions, lam)
-    do = "do alpha .077 works with 12; or annotate 7 more"
+    do = "do alpha 0.077 works with 12; or annotate 7 more"
     with warned("n-too-small", "expected 19 calibration examples or more; got 12", do):
         sets = p.predict(predictions, 0.05)
     assert sets.all()
@@ -227,7 +227,7 @@ def test_message_23_says_how_many_examples_are_missing() -> None:
 
 def test_message_25_says_how_many_held_out_examples_are_missing() -> None:
     p = plausibly.calibrate(*world(100), combiner="ecdf")
-    with warned("guarantee-vacuous", "expected 1,981 held-out", "got 50", "or alpha .32"):
+    with warned("guarantee-vacuous", "expected 1,981 held-out", "got 50", "or alpha 0.32"):
         assert float(p.threshold(0.05)) == -np.inf
 
 

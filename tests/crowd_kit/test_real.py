@@ -128,7 +128,7 @@ def test_mozafari(crowds: dict[str, xr.Dataset], folder: Path, name: str, share:
 
 
 def test_the_one_whom_the_majority_gets_wrong(crowds: dict[str, xr.Dataset]) -> None:
-    """Study: flagged 0 by both models of Dawid and Skene, .008 by GLAD, .003 by MACE."""
+    """Study: flagged 0 by both models of Dawid and Skene, 0.008 by GLAD, 0.003 by MACE."""
     for name, most in {"dawid-skene": 1e-6, "one-coin": 1e-6, "glad": 0.009, "mace": 0.003}.items():
         assert float(lam(name, crowds["toy"]).sel(example="url5", label="flagged")) < most
     for name in ("kos", "mmsr"):

@@ -93,9 +93,9 @@ def test_the_toy_in_print(toy: xr.Dataset) -> None:
     assert repr(plausibly.reliability(toy, "dawid-skene")) == (
         "reliability  5 annotators, by dawid-skene, converged after 5 iterations\n"
         "annotator  responses  weight   note\n"
-        "worker5            5     .00   right less often than a guess\n"
-        'worker1            5     .40   says "flagged" to 100%; right less often than a guess\n'
-        "worker2            5     .80\n"
+        "worker5            5    0.00   right less often than a guess\n"
+        'worker1            5    0.40   says "flagged" to 100%; right less often than a guess\n'
+        "worker2            5    0.80\n"
         "worker3            5    1.00\n"
         "worker4            5    1.00"
     )

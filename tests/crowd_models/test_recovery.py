@@ -11,7 +11,7 @@ from plausibly.plugin import build_table
 
 
 def test_confusion_matrices_are_found() -> None:
-    """Standard errors are about sqrt(p (1 - p) / 2,000): .01; five of them at most."""
+    """Standard errors are about sqrt(p (1 - p) / 2,000): 0.01; five of them at most."""
     found = crowd(np.random.default_rng(11), examples=8_000, annotators=8, labels=3, each=6)
     told = plausibly.reliability(found.table, "dawid-skene")
     names = [f"a{q}" for q in range(8)]

@@ -57,7 +57,7 @@ def test_in_print() -> None:
     assert repr(told) == (
         "reliability  5 annotators, by worker-agreement\n"
         "annotator  responses  weight   note\n"
-        'lazy               9     .33   says "Ä" to 100%\n'
+        'lazy               9    0.33   says "Ä" to 100%\n'
         "r1                 9    1.00\n"
         "r10                9    1.00\n"
         "r2                 9    1.00\n"
@@ -80,9 +80,9 @@ def test_many_annotators_and_unknown_ones_in_print() -> None:
     weights = np.sort(told["weight"].values)
     assert lines[0].startswith("reliability  14 annotators, by one-coin, converged after ")
     assert len(lines) == 2 + 10 + 2
-    span = [f"{weight:.2f}".removeprefix("0") for weight in (weights[10], weights[-1])]
+    span = [f"{weight:.2f}" for weight in (weights[10], weights[-1])]
     assert lines[-2] == f"4 other annotators, {span[0]} to {span[1]}"
-    unknown = f"{told.attrs['unknown_weight']:.2f}".removeprefix("0")
+    unknown = f"{told.attrs['unknown_weight']:.2f}"
     assert lines[-1] == f"120 responses of unknown annotators, taken as one: weight {unknown}"
     with pytest.warns(PlausiblyWarning, match="not-converged"):
         stopped = plausibly.reliability(found.table, "dawid-skene", iterations=1)

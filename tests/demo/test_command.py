@@ -27,7 +27,7 @@ Aggregated coverage: the share of {share} that its set contains.
 VACUOUS = """\
 warning guarantee-vacuous: ecdf gives every label at alpha 0.1
   expected  496 held-out values of "patient" or more; got {held}
-  do        combiner average (no split), or alpha .17
+  do        combiner average (no split), or alpha 0.17
 """
 TAIL = {
     "nodules": """\

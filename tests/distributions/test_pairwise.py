@@ -39,7 +39,7 @@ def test_on_the_command_line(good: Environment, world: World) -> None:
     said = well(run("calibrate", "-a", "pairs.csv", *by, "-p", "probabilities.csv", "-o", "p.nc"))
     assert "pairs.csv (pairs:pairwise): 30 examples, 3 annotators, 90 responses" in said
     assert "aggregator pairs:bradley-terry" in said
-    assert "guarantee alpha 0.1: on average .90 of what experts say" in said
+    assert "guarantee alpha 0.1: on average 0.90 of what experts say" in said
     well(run("predict", "p.nc", "-p", "new.csv", "-o", "sets.csv"))
     about = json.loads(world.path("sets.json").read_text("utf-8"))
     assert [promise["level"] for promise in about["guarantees"]] == ["9/10"]

@@ -62,7 +62,7 @@ def test_the_verdict_on_calibration_examples() -> None:
 
 
 def split_experts() -> tuple[xr.DataArray, xr.DataArray]:
-    """Sets that hold one label: all of what is said of the certain, .4 of the disputed ones."""
+    """Sets that hold one label: all of what is said of the certain, 0.4 of the disputed ones."""
     lam = certain()
     lam[300:] = [0.4, 0.3, 0.3]
     sets = judged(400, level="4/5").assign_coords(

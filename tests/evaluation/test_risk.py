@@ -93,7 +93,7 @@ def test_the_text(call: str, text: str) -> None:
 
 @pytest.mark.realdata
 def test_the_mass_of_each_risk_level_in_dermatology(shared: Path) -> None:
-    """.550, .356 and .094 of what dermatologists say, by inverse rank (README of the data)."""
+    """0.550, 0.356 and 0.094 of what dermatologists say, by inverse rank (README of the data)."""
     folder = shared / "data" / "derm_ddx"
     conditions = (folder / "dermatology_conditions.txt").read_text(encoding="utf-8").splitlines()
     levels = (folder / "dermatology_risks.txt").read_text(encoding="utf-8").split()

@@ -137,7 +137,7 @@ def test_a_warning_of_some_sizes_says_of_which() -> None:
     assert "'draws': [1, 3]" in told[0]
     assert study["guaranteed"].sel(size=5, draws=1).values.ravel().tolist() == [
         "nothing",
-        ".90, vacuous",
+        "0.90, vacuous",
     ]
     _, told = heard(
         lambda: compare(predictions, lam, ["voted"], splits=2, sizes=[5, 20], alphas=0.1).data

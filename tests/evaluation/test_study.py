@@ -75,7 +75,7 @@ def test_the_guarantees_stand_beside_the_figures() -> None:
         "monte-carlo, held-out-rank",
         "expected",
     ]
-    assert study["guaranteed"].values.tolist() == [["nothing"] * 2, *[[".80", ".60"]] * 3]
+    assert study["guaranteed"].values.tolist() == [["nothing"] * 2, *[["0.80", "0.60"]] * 3]
     assert np.isnan(study["guaranteed_level"].values[0]).all()
     assert study["guaranteed_level"].values[3].tolist() == [0.8, 0.6]
     assert not study["vacuous"].any()
@@ -170,7 +170,7 @@ def test_what_splits_warn_of_is_said_once_at_the_end() -> None:
     assert message.details["splits"] == 4
     assert heard[0].filename == __file__
     assert study["vacuous"].values[0].all()
-    assert study["guaranteed"].values.ravel().tolist() == [".8999, vacuous", ".90"]
+    assert study["guaranteed"].values.ravel().tolist() == ["0.8999, vacuous", "0.90"]
     assert study["aggregated_coverage"].values[0].tolist() == [[1.0]] * 4
 
 
@@ -192,7 +192,7 @@ def test_a_warning_of_some_splits_says_of_how_many() -> None:
             f"warning n-too-small: every set is every label at alpha 0.075 (in {often} of 8 splits)"
         )
     )
-    assert study["guaranteed"].item() == f".925, vacuous in {often} of 8"
+    assert study["guaranteed"].item() == f"0.925, vacuous in {often} of 8"
 
 
 def test_alpha_large_is_said_once_as_it_was_typed() -> None:
@@ -231,7 +231,7 @@ def test_the_table_of_a_study() -> None:
         coords={
             "method": ["voted", "monte-carlo, average", "monte-carlo, ecdf"],
             "alpha": [0.1],
-            "guaranteed": (("method", "alpha"), [["nothing"], [".90"], [".8999, vacuous"]]),
+            "guaranteed": (("method", "alpha"), [["nothing"], ["0.90"], ["0.8999, vacuous"]]),
             "guaranteed_level": (("method", "alpha"), [[math.nan], [0.9], [0.8999]]),
         },
     )

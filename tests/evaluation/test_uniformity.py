@@ -94,7 +94,7 @@ def test_the_two_sided_test_is_that_of_two_samples() -> None:
 
 
 def test_chance_is_called_chance() -> None:
-    """In 200 worlds that keep the promise, few are called broken at .05."""
+    """In 200 worlds that keep the promise, few are called broken at 0.05."""
     rng = np.random.default_rng(0)
     broken = 0
     for _ in range(200):

@@ -65,9 +65,9 @@ def test_pieces_are_escaped() -> None:
 def test_a_guarantee() -> None:
     promise = parts()[0].guarantee(0.1)
     piece = shown(promise)
-    assert piece.text.startswith("P(Y in C(X)) >= .90")
+    assert piece.text.startswith("P(Y in C(X)) >= 0.90")
     assert piece.cells == [list(row) for row in promise.rows()]
-    assert str(promise).startswith("P(Y in C(X)) >= .90\n  of what   ")
+    assert str(promise).startswith("P(Y in C(X)) >= 0.90\n  of what   ")
     printed = SimpleNamespace(text=lambda obj: said.append(obj))
     said: list[str] = []
     promise._repr_pretty_(printed, False)
@@ -85,7 +85,7 @@ def test_a_predictor() -> None:
     assert facts["fingerprint"] == [predictor.fingerprint]
     assert facts["labels"][0].startswith("4: nodule, ")
     threshold = float(predictor.threshold(0.1))
-    assert facts["0.1"] == [f"{threshold:.4f}".removeprefix("0"), "P(Y in C(X)) >= .90"]
+    assert facts["0.1"] == [f"{threshold:.4f}", "P(Y in C(X)) >= 0.90"]
     assert "the guarantee at alpha 0.1 in full" in piece.text
     assert repr(predictor).startswith("ConformalPredictor  expected + average")
 

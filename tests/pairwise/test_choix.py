@@ -81,7 +81,7 @@ def test_what_there_is() -> None:
 
 @pytest.mark.parametrize("name", LIKELIHOOD)
 def test_fault_1_maximum_likelihood_of_eight_comparisons(name: str) -> None:
-    """Another library stops after two steps, at .42178 .32899 .24923."""
+    """Another library stops after two steps, at 0.42178 0.32899 0.24923."""
     found = lam(name, table_of({"x": pairs(EIGHT)}, labels="cabd"), regularisation=0.0)
     ordered = found.sel(example="x", label=list("abcd")).values
     assert ordered == pytest.approx([0.43364, 0.32411, 0.24225, 0.0], abs=5e-6)

@@ -102,9 +102,9 @@ def test_a_verdict_follows_the_numbers(name: str) -> None:
 
 
 def test_a_line_says_all() -> None:
-    claim = Claim(says="sets cover", measured=".900", parts={"one": True, "other": False})
-    assert claim.line("toy") == "toy: held: no: not other. Claim: sets cover. Measured: .900."
-    good = Claim(says="sets cover", measured=".900", parts={"one": True})
+    claim = Claim(says="sets cover", measured="0.900", parts={"one": True, "other": False})
+    assert claim.line("toy") == "toy: held: no: not other. Claim: sets cover. Measured: 0.900."
+    good = Claim(says="sets cover", measured="0.900", parts={"one": True})
     assert (good.held, good.verdict) == (True, "yes")
 
 

@@ -152,5 +152,5 @@ def test_the_skin_annotations_are_those_of_the_paper(shared: Path) -> None:
     assert (lam > 0).sum(axis=1).mean() == pytest.approx(3.96, abs=5e-3)
     vote = lam.argmax(axis=1)
     first = np.argsort(-data.predictions.values, axis=1, kind="stable")[:, :3]
-    # The made-up model is about as good as the paper's: .726.
+    # The made-up model is about as good as the paper's: 0.726.
     assert (first == vote[:, None]).any(axis=1).mean() == pytest.approx(0.72, abs=0.02)

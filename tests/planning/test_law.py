@@ -21,7 +21,7 @@ TENTH = Fraction(1, 10)
     [("0.01", 313, 313), ("0.05", 1806, 1380), ("0.1", 3450, 2520), ("0.2", 6142, 4395)],
 )
 def test_examples_for_a_hundredth(alpha: str, two_sided: int, one_sided: int) -> None:
-    """Coverage within .01 of 1 - alpha in 95 of 100 calibrations, exactly, from n on."""
+    """Coverage within 0.01 of 1 - alpha in 95 of 100 calibrations, exactly, from n on."""
     exact = Fraction(alpha)
     for found, one in ((two_sided, False), (one_sided, True)):
         needed = examples_needed(exact, 1, within=0.01, confidence=0.95, one_sided=one)

@@ -20,8 +20,7 @@ def test_the_page_shows_the_figures_that_are_tested(project: Path) -> None:
     shown = {name: cells for name, *cells in rows}
     expected = {
         name: [
-            f"{p:.4f}, seen {o:.4f}".replace("0.", ".")
-            for p, o in zip(PREDICTED[name], OBSERVED[name], strict=True)
+            f"{p:.4f}, seen {o:.4f}" for p, o in zip(PREDICTED[name], OBSERVED[name], strict=True)
         ]
         for name in PREDICTED
     }

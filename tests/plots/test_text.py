@@ -64,8 +64,8 @@ def test_many_rows_have_small_names() -> None:
 
 def test_shares() -> None:
     assert [share(0.25), share(1.0), share(0.5, 2), share(-0.5, 1)] == [
-        ".250",
+        "0.250",
         "1.000",
-        ".50",
+        "0.50",
         "-0.5",
     ]

@@ -194,7 +194,7 @@ def test_it_drives_a_calibration() -> None:
         data=uniform / uniform.sum(axis=1, keepdims=True)
     )
     predictor = plausibly.calibrate(predictions, lam, calibrator="monte-carlo", draws=10)
-    assert predictor.guarantee(0.1).statement() == "P(Y in C(X)) >= .90"
+    assert predictor.guarantee(0.1).statement() == "P(Y in C(X)) >= 0.90"
 
 
 def test_convergence_is_reported() -> None:

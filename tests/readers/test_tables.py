@@ -200,7 +200,7 @@ def test_weights_keep_every_bit(
         ("counts", "example,cat,dog,unknown,NF\na,6,0,3,1\nb,0,0,2,8\nc,0,0,0,0\n"),
         (
             "soft-labels",
-            "example,annotator,cat,dog,fox\na,ann,0.5,0.5,0\na,bo,1,0,0.0\nb,ann,2e-1,.3,0.499\n",
+            "example,annotator,cat,dog,fox\na,ann,0.5,0.5,0\na,bo,1,0,0.0\nb,ann,2e-1,0.3,0.499\n",
         ),
     ],
 )

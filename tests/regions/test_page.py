@@ -58,5 +58,5 @@ def test_figures_are_measured(shared: Path, page: Path, name: str) -> None:
     covered, *sizes = np.mean(found, axis=0)
     assert abs(covered - 0.9) < 0.01
     row = next(row for row in rows if name in row[0])
-    assert row[1:] == [f"{covered:.3f}".removeprefix("0"), *(f"{size:.2f}" for size in sizes)]
+    assert row[1:] == [f"{covered:.3f}", *(f"{size:.2f}" for size in sizes)]
     assert f"{len(lam['label'])} labels" in row[0]

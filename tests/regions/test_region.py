@@ -112,25 +112,25 @@ def test_sets_carry_their_promise(region: PlausibilityRegion, fresh: Pair) -> No
     assert sets.dims == ("alpha", "example", "label")
     stated = [Guarantee.from_json(one) for one in json.loads(sets.attrs["guarantees"])]
     assert [one.statement() for one in stated] == [
-        "P(lambda(C(X)) >= .80) >= .90",
-        "P(lambda(C(X)) >= .80) >= .70",
+        "P(lambda(C(X)) >= 0.80) >= 0.90",
+        "P(lambda(C(X)) >= 0.80) >= 0.70",
     ]
-    assert stated[0].notes == ("hence of what experts say .72 is covered on average",)
+    assert stated[0].notes == ("hence of what experts say 0.72 is covered on average",)
     assert sets.attrs["fingerprint"] == region.fingerprint
     assert sets.attrs["calibration_overlap"] == 0
     votes = region.vote_sets(predictions, 0.1)
     assert votes.dims == predictions.dims
     (promise,) = json.loads(votes.attrs["guarantees"])
-    assert promise["statement"] == "P(vote in C(X)) >= .90"
-    assert region.guarantee(0.1).statement() == "P(lambda in R(X)) >= .90"
+    assert promise["statement"] == "P(vote in C(X)) >= 0.90"
+    assert region.guarantee(0.1).statement() == "P(lambda in R(X)) >= 0.90"
     of_what = str(region.guarantee(0.1)).splitlines()[1]
     assert " ".join(of_what.split()) == (
         "of what the plausibilities of a new example, as one vector"
     )
     assert repr(region).splitlines() == [
         "PlausibilityRegion  score probability, n 60, 4 labels",
-        f"  alpha 0.1  threshold {float(region.threshold(0.1)):.4g}  guaranteed .90",
-        f"  alpha 0.05  threshold {float(region.threshold(0.05)):.4g}  guaranteed .95",
+        f"  alpha 0.1  threshold {float(region.threshold(0.1)):.4g}  guaranteed 0.90",
+        f"  alpha 0.05  threshold {float(region.threshold(0.05)):.4g}  guaranteed 0.95",
     ]
 
 
@@ -180,7 +180,7 @@ def test_a_grid_that_is_too_large_says_which_fits(region: PlausibilityRegion, fr
 def test_too_few_examples_are_said_with_the_number(fresh: Pair) -> None:
     predictions, lam = fresh
     small = plausibly.calibrate_region(*world(8))
-    do = "do alpha .12 works with 8; or annotate 1 more"
+    do = "do alpha 0.12 works with 8; or annotate 1 more"
     with warned("region-vacuous", "expected 9 calibration examples or more; got 8", do):
         assert small.threshold(0.1) == -np.inf
     with warned("region-vacuous"):

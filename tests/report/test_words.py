@@ -36,7 +36,7 @@ def test_the_verdict_says_what_is_measured_and_guaranteed(made: Made) -> None:
     mean = report.view(0, 0).vote.aggregated.mean or 0
     assert verdict.sentence.startswith(f"These sets cover {100 * round(mean, 2):.0f}% of what ")
     assert "readers say (measured " in verdict.sentence
-    assert "guaranteed .80, if new scans resemble these)" in verdict.sentence
+    assert "guaranteed 0.80, if new scans resemble these)" in verdict.sentence
     assert verdict.limits == (
         "About what readers say, not about the truth; about the average scan, not every scan."
     )
@@ -62,8 +62,8 @@ def test_sets_of_every_label_say_nothing(made: Made) -> None:
     report = of_new(made, calibrating=3, alphas=("0.1",))
     view = report.view(0, 0)
     assert view.verdict.sentence == (
-        "At alpha 0.1 every set is every label: the guarantee of .90 is kept, and says nothing. It "
-        "says something with 9 calibration examples or more; there are 3."
+        "At alpha 0.1 every set is every label: the guarantee of 0.90 is kept, and says nothing. "
+        "It says something with 9 calibration examples or more; there are 3."
     )
     assert view.verdict.findings[0].severity == "vacuous"
     assert view.sizes.sentence == "Every set is every label, all 4 of them: they say nothing."

@@ -34,7 +34,7 @@ def test_for_programs() -> None:
     assert first["aggregated_coverage"]["majority-vote"]["label-frequency"] == pytest.approx(
         0.722, abs=5e-4
     )
-    assert first["guaranteed"]["label-frequency"] == ".80"
+    assert first["guaranteed"]["label-frequency"] == "0.80"
     assert document["total_variation"]["label-frequency"]["majority-vote"] == pytest.approx(0.2)
     assert document["notes"]["exclude(annotators=['w2'])"] == {
         "left_out": {"responses by excluded annotators": 30}

@@ -69,7 +69,7 @@ def test_each_covers_as_it_judges_itself(found: xr.Dataset) -> None:
         own = mean.sel(calibrated_with=name, judged_by=name)
         assert own.sel(alpha=0.1) == pytest.approx(0.9, abs=0.03)
         assert own.sel(alpha=0.3) == pytest.approx(0.7, abs=0.05)
-    assert found["guaranteed"].sel(alpha=0.1).values.tolist() == [".90"] * 3
+    assert found["guaranteed"].sel(alpha=0.1).values.tolist() == ["0.90"] * 3
     assert found["guaranteed_level"].sel(alpha=0.3).values.tolist() == [0.7] * 3
     other = mean.sel(calibrated_with="one-coin", judged_by="label-frequency", alpha=0.1)
     assert float(other) < 0.85  # sets for the one label that a model believes in

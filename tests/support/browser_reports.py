@@ -42,7 +42,7 @@ from plausibly.report.model import (
 Answer = tuple[int, tuple[tuple[int, ...], ...], float]
 
 NONE = Interval(mean=None, low=None, high=None)
-STRATA = ("largest plausibility below .5", "from .5 to below .8", "of .8 and more")
+STRATA = ("largest plausibility below 0.5", "from 0.5 to below 0.8", "of 0.8 and more")
 
 
 @attrs.frozen(kw_only=True)

@@ -71,7 +71,7 @@ def rows(header: Sequence[str], body: Sequence[Sequence[str]]) -> str:
 
 def share(value: float, digits: int = 3) -> str:
     """Return a share without its leading zero."""
-    return f"{value:.{digits}f}".removeprefix("0")
+    return f"{value:.{digits}f}"
 
 
 def levels() -> str:

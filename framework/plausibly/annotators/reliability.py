@@ -226,7 +226,4 @@ def _amount(number: float) -> str:
 
 def _share(weight: float) -> str:
     """Return a weight with two decimals, as shares are printed; more than 1 stays as it is."""
-    if np.isnan(weight):
-        return "-"
-    text = f"{weight:.2f}"
-    return text.removeprefix("0") if text.startswith("0.") else text
+    return "-" if np.isnan(weight) else f"{weight:.2f}"

@@ -130,4 +130,4 @@ def rounded_up(alpha: float) -> str:
     exponent = math.floor(math.log10(alpha))
     digits = -exponent if exponent < -3 else 1 - exponent
     units = math.ceil(round(alpha * 10**digits, 6))
-    return f"{units / 10**digits:.{digits}f}".removeprefix("0")
+    return f"{units / 10**digits:.{digits}f}"

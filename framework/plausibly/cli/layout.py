@@ -246,9 +246,8 @@ def share(part: int, whole: int) -> str:
 
 
 def number(value: float) -> str:
-    """Return a threshold with four digits that mean something, and no leading zero."""
-    text = f"{value:.4g}"
-    return text.replace("0.", ".", 1) if text.startswith(("0.", "-0.")) else text
+    """Return a threshold with four digits that mean something."""
+    return f"{value:.4g}"
 
 
 def size(path: Path) -> str:

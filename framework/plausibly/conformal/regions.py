@@ -227,7 +227,7 @@ def read_leave_out(value: object) -> Fraction:
             expected="0 < leave_out < 1; at 0 every label is needed, since every vector next to "
             "one that conforms has a little on each",
             got=repr(value),
-            do="leave_out=0.1 for sets that hold .90 of the plausibility",
+            do="leave_out=0.1 for sets that hold 0.90 of the plausibility",
             whose="leave_out",
         )
     return number

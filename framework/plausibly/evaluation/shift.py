@@ -413,12 +413,12 @@ def warn_of_shift(
     """Warn where new examples score unlike those that calibrated: p < 0.001."""
     found = shift_test(calibration, new)
     if found.suspected:
-        verb, decimals = does(source, "score"), f"{found.distance:.2f}"
+        verb = does(source, "score")
         warn(
             "shift-suspected",
-            f"{verb} unlike calibration (KS {decimals.removeprefix('0')})",
+            f"{verb} unlike calibration (KS {found.distance:.2f})",
             expected="exchangeable examples",
-            got=f"p < .001 ({found.p_value:.1g}): no guarantee under shift",
+            got=f"p < 0.001 ({found.p_value:.1g}): no guarantee under shift",
             do="recalibrate on recent data, or calibrator weighted",
             whose=source,
             details=attrs.asdict(found),

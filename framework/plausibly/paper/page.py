@@ -63,7 +63,7 @@ def close(values: Floats | float, level: float) -> bool:
 
 
 def mean_spread(values: Floats) -> str:
-    """Return mean and standard deviation in words: ``.951 (spread .003)``."""
+    """Return mean and standard deviation in words: ``0.951 (spread 0.003)``."""
     spread = f" (spread {decimal(float(np.std(values, ddof=1)))})" if np.size(values) > 1 else ""
     return f"{decimal(float(np.mean(values)))}{spread}"
 

@@ -228,7 +228,7 @@ def claim_uniformity(numbers: xr.Dataset, level: float) -> Claim:
     return Claim(
         says="p-values of voted labels are uniform when votes calibrate and skewed with Monte "
         "Carlo, those of drawn labels the other way round",
-        measured=f"distances from uniform, {'; '.join(texts)}; .01 level {decimal(limit)}",
+        measured=f"distances from uniform, {'; '.join(texts)}; 0.01 level {decimal(limit)}",
         parts={
             "uniform of votes": off[VOTED][OF_VOTES] <= limit,
             "skewed of drawn labels": off[VOTED][DRAWN] > limit,

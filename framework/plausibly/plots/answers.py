@@ -140,7 +140,7 @@ def sensitivity(
 ) -> Axes:
     """Draw how sets that one aggregator calibrated are judged by each.
 
-    Mean aggregated coverage over the splits; what falls more than .01 short of 1 - alpha is
+    Mean aggregated coverage over the splits; what falls more than 0.01 short of 1 - alpha is
     coloured and marked. The diagonal, framed, is what the guarantee is about.
 
     Parameters
@@ -179,7 +179,7 @@ def sensitivity(
     style.heading(
         axes,
         reading.with_alpha("Coverage of what experts say, by the aggregator", one),
-        f"wanted {style.share(wanted, 2)}, ✗ more than .01 short; mean of "
+        f"wanted {style.share(wanted, 2)}, ✗ more than 0.01 short; mean of "
         f"{several(one.sizes['split'], 'split')} of {several(int(one.attrs['n']), 'example')}; "
         f"labels in a set, row by row: {spread}",
     )

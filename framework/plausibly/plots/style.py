@@ -87,9 +87,8 @@ def name_rows(axes: Axes, names: Sequence[str]) -> None:
 
 
 def share(value: float, digits: int = 3) -> str:
-    """Return a share without the leading zero, as tables print it."""
-    text = f"{value:.{digits}f}"
-    return text.removeprefix("0") if text.startswith("0.") else text
+    """Return a share as tables print it."""
+    return f"{value:.{digits}f}"
 
 
 Axes: TypeAlias = Any  # Any: of matplotlib, which may not be installed where types are checked

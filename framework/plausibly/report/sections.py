@@ -50,7 +50,7 @@ def known(value: float) -> float | None:
 
 
 def measured_text(one: Interval) -> str:
-    """Return ``.901 (.897 to .905)``."""
+    """Return ``0.901 (0.897 to 0.905)``."""
     if one.mean is None:
         return "-"
     if one.low is None or one.high is None:
@@ -438,7 +438,7 @@ def _share(one: Interval) -> str:
 
 
 def _ends(one: Interval) -> str:
-    """Return ``.901, .897 to .905``."""
+    """Return ``0.901, 0.897 to 0.905``."""
     return measured_text(one).replace(" (", ", ").rstrip(")")
 
 
@@ -678,7 +678,7 @@ def uniformity(subject: Subject) -> list[model.Uniformity]:
 
 
 def _p(value: float) -> str:
-    return "< .001" if value < SUSPECT else decimal(value, 3 if value < 0.01 else 2)
+    return "< 0.001" if value < SUSPECT else decimal(value, 3 if value < 0.01 else 2)
 
 
 def method_checks(subject: Subject, place: int, found: Sequence[model.Uniformity]) -> list[Check]:

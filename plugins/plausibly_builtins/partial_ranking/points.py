@@ -149,7 +149,7 @@ class Dirichlet(Aggregator):
         Labels that no response of the example names get nothing (default); or `prior` for all of
         them, shared equally; or `prior` for each, as published. The mean plausibility off the
         labels that are named is then ``K_0 prior / (temperature + K prior)``, K_0 of K labels
-        being unnamed: with 415 of 419 unnamed, `prior` 0.01 and `temperature` 1 that is .80.
+        being unnamed: with 415 of 419 unnamed, `prior` 0.01 and `temperature` 1 that is 0.80.
 
     References
     ----------

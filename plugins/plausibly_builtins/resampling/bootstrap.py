@@ -39,7 +39,7 @@ class Bootstrap(Around):
     a label drawn from the mean of all bootstrap plausibilities. That is the inner aggregator's own
     where it is linear in the responses (``label-frequency``, ``label-set``, ``soft-label``), and
     not elsewhere: two rankings ``a > b > c`` and ``a`` and one ``b`` have inverse ranks
-    (.522, .391, .087), and (.519, .404, .077) on average over resamples.
+    (0.522, 0.391, 0.087), and (0.519, 0.404, 0.077) on average over resamples.
 
     Attributes
     ----------

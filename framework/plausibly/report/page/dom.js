@@ -41,10 +41,10 @@ const named = (text, more = {}) => make("bdi.name", { dir: "auto", ...more }, te
 /** Returns names with commas between them. */
 const namesOf = (list) => list.flatMap((name, i) => (i ? [", ", named(name)] : [named(name)]));
 
-/** Returns a share with three decimals and no leading zero: .901, 1.000. */
+/** Returns a share with three decimals: 0.901, 1.000. */
 function share(value, decimals = 3) {
   if (value === null || value === undefined || Number.isNaN(value)) return "–";
-  const text = Math.abs(value).toFixed(decimals).replace(/^0(?=\.)/, "");
+  const text = Math.abs(value).toFixed(decimals);
   return (value < 0 && Number(text) !== 0 ? "−" : "") + text;
 }
 
