@@ -40,9 +40,9 @@ def test_the_first_screen_is_what_the_demo_finds(project: Path) -> None:
     voted = study.figures(found.study, study.VOTED)
     expected = study.figures(found.study, study.EXPECTED)
     told = re.search(
-        r"On ([\d,]+) such nodules, its (\d+) % sets cover (\d+) % of the votes but only (\d+) % "
+        r"On ([\d,]+) such nodules, its (\d+)% sets cover (\d+)% of the votes but only (\d+)% "
         r"of what radiologists said\. plausibly calibrates on every answer \(Monte Carlo conformal "
-        r"prediction\): (\d+) %, guaranteed",
+        r"prediction\): (\d+)%, guaranteed",
         prose,
     )
     assert told is not None
