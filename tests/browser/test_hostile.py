@@ -99,7 +99,7 @@ def test_419_labels(browser: Browser, tmp_path: Path) -> None:
         rows = page.locator("#case .judge:not(.head)").count()
         assert f"{419 - rows} labels more" in page.locator("#case").inner_text()
         scores = page.locator("#case [data-value=score]").all_inner_texts()
-        assert set(scores) == {"\N{MINUS SIGN}.250"}
+        assert set(scores) == {"\N{MINUS SIGN}0.250"}
         page.locator("#label").select_option("418")
         assert found_words(page) != "60 cases"
         assert overflowing(page) == []

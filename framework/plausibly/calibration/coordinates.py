@@ -17,7 +17,7 @@ def lacking(name: str, there: Sequence[str], of: str, *, whose: str) -> InputErr
     """Return the error that examples, or labels, have no such coordinate."""
     close = difflib.get_close_matches(name, there, n=1)
     dim = of.removesuffix("s")
-    more = f"{of}=... with such a column"
+    more = f'{of}="{of}.csv" with such a column'
     return InputError(
         "coordinate-missing",
         f'{whose} needs "{name}" of the {of}, and the predictions have none',

@@ -249,7 +249,7 @@ def _groups(predictions: xr.DataArray, group: str | None) -> NDArray[np.str_] | 
             f'predictions have no coordinate "{group}" of the examples',
             expected="the name of a coordinate over example",
             got=", ".join(sorted(found)),
-            do="predictions.assign_coords(...), or examples=... with such a column",
+            do='predictions.assign_coords(...), or examples="examples.csv" with such a column',
             whose="predictions",
         )
     return group_names(coordinate.values)

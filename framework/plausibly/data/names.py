@@ -114,7 +114,7 @@ def warn_alike(table: xr.Dataset, whose: str, dims: Sequence[str]) -> None:
             f"{whose} has {dim}s whose names look alike: {several(len(pairs), 'pair')}",
             expected=f"one name for each {dim}; text stays as written, and these count apart",
             got=told(pairs),
-            do=f"{turned}, if they are the same; so does a column alias in the table of labels"
+            do=f"{turned}, or a column alias in the table of labels, if they are the same"
             if dim == LABEL
             else f"write them alike in {whose}, if they are the same {dim}",
             whose=whose,
@@ -572,7 +572,7 @@ def named_array(
 
 
 def _with_numpy_coordinates(array: xr.DataArray) -> xr.DataArray:
-    """Return the array with numpy's arrays for columns of pandas, of which xarray takes no part."""
+    """Return the array with pandas' extension arrays, which xarray cannot index, as numpy's."""
     columns = {
         name: (one.dims, np.asarray(one.values, dtype=object))
         for name, one in array.coords.variables.items()
