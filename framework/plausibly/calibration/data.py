@@ -105,8 +105,8 @@ def _source(scores: Floats | ScoreSource) -> ScoreSource:
     return ArrayScores(scores) if isinstance(scores, np.ndarray) else scores
 
 
-def _stored(given: Floats | Dense) -> Dense:
-    return as_stored(given).unwritable()
+def _stored(plausibilities: Floats | Dense) -> Dense:
+    return as_stored(plausibilities).unwritable()
 
 
 def _columns(given: Mapping[str, NDArray[np.generic]]) -> Mapping[str, NDArray[np.generic]]:

@@ -433,21 +433,24 @@ def guarantee_of(
     elif found.alpha != alpha:
         wrong = f"one for alpha {found.alpha}"
     else:
-        shares = {"level": found.level, "confidence": found.confidence, "share": found.share}
-        off = [f"{name} {value}" for name, value in shares.items() if not _is_share(value)]
-        if not off:
+        shares: dict[str, object] = {
+            "level": found.level,
+            "confidence": found.confidence,
+            "share": found.share,
+        }
+        wrong = ", ".join(
+            f"{field} {value}"
+            for field, value in shares.items()
+            if value is not None and not (isinstance(value, Fraction | int) and 0 <= value <= 1)
+        )
+        if not wrong:
             return found
-        wrong = ", ".join(off)
     raise failed(
         whose,
         "guarantee() returned none that can be stated",
         expected=f"a Guarantee for alpha {alpha}, its level a Fraction from 0 to 1",
         got=wrong,
     )
-
-
-def _is_share(value: object) -> bool:
-    return value is None or (isinstance(value, Fraction | int) and 0 <= value <= 1)
 
 
 def _canonical(pool: Pool, *, counting: bool) -> bytes:

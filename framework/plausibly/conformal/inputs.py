@@ -329,21 +329,18 @@ def matched_inputs(
     only_common: bool,
 ) -> Inputs:
     """Return predictions and plausibilities, checked and aligned by name."""
-    model = _checked(predictions)
+    if is_lazy(predictions):
+        from plausibly.conformal.chunks import predictions_in_chunks
+
+        model = predictions_in_chunks(predictions)
+    else:
+        model = Predictions.from_xarray(predictions)
     found, aggregated_by = _plausibilities(plausibilities, aggregator, seed, model)
     found = align.with_labels(
         found, model.labels.texts, whose="plausibilities", other="predictions"
     )
     model, found = align.same_examples(model, found, only_common=only_common)
     return Inputs(predictions=model, plausibilities=found, aggregated_by=aggregated_by)
-
-
-def _checked(predictions: xr.DataArray) -> Predictions:
-    if is_lazy(predictions):
-        from plausibly.conformal.chunks import predictions_in_chunks
-
-        return predictions_in_chunks(predictions)
-    return Predictions.from_xarray(predictions)
 
 
 def _plausibilities(

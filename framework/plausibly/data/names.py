@@ -478,12 +478,10 @@ def named_floats(
     array: object, whose: str, what: str, *, draws: bool = False, known: Sequence[Names] = ()
 ) -> Named:
     """Return ([draw,] example, label) floats under text names, contiguous."""
-    found = named_array(array, whose, what, draws=draws, known=known)
-    return attrs.evolve(found, array=_with_floats(found.array))
-
-
-def _with_floats(array: xr.DataArray) -> xr.DataArray:
-    return with_values(array, contiguous(array), name=array.name, attrs=array.attrs)
+    named = named_array(array, whose, what, draws=draws, known=known)
+    numbers = named.array
+    floats = with_values(numbers, contiguous(numbers), name=numbers.name, attrs=numbers.attrs)
+    return attrs.evolve(named, array=floats)
 
 
 def contiguous(array: xr.DataArray) -> Floats:

@@ -366,7 +366,8 @@ class _NotPlain(Exception):
     """A value that no table can hold."""
 
 
-def described(component: object, describe: Describe, whose: str) -> dict[str, object]:
+def described(component: object, describe: Describe, whose: object) -> dict[str, object]:
+    """Return the parameters of a component, called `whose` in messages, as plain data."""
     table: dict[str, object] = {}
     mistakes: list[Mistake] = []
     for parameter in parameters_of(type(component)):
@@ -382,7 +383,7 @@ def described(component: object, describe: Describe, whose: str) -> dict[str, ob
                 )
             )
     if mistakes:
-        raise ParameterError.about(whose, mistakes)
+        raise ParameterError.about(str(whose), mistakes)
     return table
 
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from fractions import Fraction
+from functools import reduce
 from typing import ClassVar
 
 import attrs
@@ -18,16 +20,60 @@ from plausibly.plugin import (
     Needs,
     PValues,
 )
-from plausibly_builtins.combiners.merging import (
-    AVERAGE_SUFFICES,
-    VOVK_WANG,
-    capped,
-    in_order,
-    promised,
-)
 
 RISK_CONTROL = "conformal risk control, arXiv 2208.02814; proof in docs/guarantee.md"
+VOVK_WANG = "Vovk & Wang, Combining p-values via averaging, Biometrika 2020"
+EXCHANGEABLE_REPLICATES = "replicates are exchangeable, as labels drawn alike are"
+AVERAGE_SUFFICES = (
+    "where replicates share the test score, as drawn labels do, combiner average already has "
+    "1 - alpha; in every comparison of docs/combiners.md its sets are smaller"
+)
 _POSITIVE = attrs.validators.gt(0.0)
+
+
+def in_order(rows: Floats | Sequence[Floats]) -> Floats:
+    """Return the sum over replicates, added in their order whatever the shape of the queries."""
+    total: Floats = reduce(np.add, rows)
+    return total
+
+
+def capped(p_values: Floats) -> Floats:
+    kept: Floats = np.minimum(p_values, 1.0)
+    return kept
+
+
+def merged_guarantee(
+    claim: Claim,
+    summary: CalibrationSummary,
+    alpha: Fraction,
+    *,
+    factor: Fraction,
+    why: str,
+    reference: str,
+    level: Fraction | None = None,
+    exchangeable: bool = False,
+    notes: tuple[str, ...] = (),
+) -> Guarantee:
+    """Return the guarantee of `level`, 1 - alpha by default, of `factor` times a p-value."""
+    least = factor / (summary.n + 1)
+    # Separate test scores are merged in a random order, in which any p-values are exchangeable.
+    ordered = summary.m > 1 and not summary.shared_score
+    if exchangeable and summary.m > 1 and summary.shared_score:
+        conditions = (*claim.conditions, EXCHANGEABLE_REPLICATES)
+        claim = attrs.evolve(claim, conditions=conditions)
+    return summary.guarantee(
+        claim,
+        alpha,
+        1 - alpha if level is None else level,
+        why=why,
+        reference=reference,
+        needed=math.ceil(factor / alpha) - 1,
+        # p-values are capped at 1, above every alpha.
+        least_alpha=float(least) if least < 1 else None,
+        vacuous=alpha < least,
+        random=("the order of the augmentations",) if exchangeable and ordered else (),
+        notes=(*notes, AVERAGE_SUFFICES) if summary.shared_score else notes,
+    )
 
 
 @attrs.frozen(kw_only=True)
@@ -64,7 +110,7 @@ class Average:
 
     def guarantee(self, claim: Claim, summary: CalibrationSummary, alpha: Fraction) -> Guarantee:
         if not summary.shared_score and summary.m > 1:
-            return promised(
+            return merged_guarantee(
                 claim,
                 summary,
                 alpha,
@@ -116,7 +162,7 @@ class TwiceAverage:
 
     def guarantee(self, claim: Claim, summary: CalibrationSummary, alpha: Fraction) -> Guarantee:
         if not summary.shared_score and summary.m > 1:
-            return promised(
+            return merged_guarantee(
                 claim,
                 summary,
                 alpha,

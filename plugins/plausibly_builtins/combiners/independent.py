@@ -11,11 +11,11 @@ import attrs
 import numpy as np
 
 from plausibly.plugin import CalibrationSummary, Claim, Floats, Guarantee, Ints, Needs, PValues
+from plausibly_builtins.combiners.average import in_order
 from plausibly_builtins.combiners.merging import (
     above_zero,
     between,
     checked,
-    in_order,
     ranks,
     unproved,
     zeros_allowed,

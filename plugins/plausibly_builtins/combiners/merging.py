@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import math
 from abc import abstractmethod
-from collections.abc import Sequence
 from decimal import Decimal, localcontext
 from fractions import Fraction
-from functools import cache, reduce
+from functools import cache
 from typing import ClassVar
 
 import attrs
@@ -24,14 +22,9 @@ from plausibly.plugin import (
     PValues,
     counted,
 )
+from plausibly_builtins.combiners.average import VOVK_WANG, capped, in_order, merged_guarantee
 
-VOVK_WANG = "Vovk & Wang, Combining p-values via averaging, Biometrika 2020"
 GASPARIN = "Gasparin, Wang & Ramdas, Combining exchangeable p-values, arXiv 2404.03484"
-EXCHANGEABLE_REPLICATES = "replicates are exchangeable, as labels drawn alike are"
-AVERAGE_SUFFICES = (
-    "where replicates share the test score, as drawn labels do, combiner average already has "
-    "1 - alpha; in every comparison of docs/combiners.md its sets are smaller"
-)
 _EXCHANGEABLE_MARKOV = (
     "prefix means of exchangeable e-values reach 1 / alpha with probability at most alpha "
     "(exchangeable Markov inequality)"
@@ -67,12 +60,6 @@ def ranks(p: PValues) -> tuple[Floats | Ints, int]:
     return np.rint(each * total).astype(np.int64), total
 
 
-def in_order(rows: Floats | Sequence[Floats]) -> Floats:
-    """Return the sum over replicates, added in their order whatever the shape of the queries."""
-    total: Floats = reduce(np.add, rows)
-    return total
-
-
 def zeros_allowed() -> np.errstate:
     """Return a context for p-values of 0, which new examples of weight 0 have: limits hold."""
     return np.errstate(divide="ignore", invalid="ignore")
@@ -81,11 +68,6 @@ def zeros_allowed() -> np.errstate:
 def above_zero(merged: Floats, values: Floats | Ints) -> Floats:
     """Return merged p-values, where these underflowed the least normal double."""
     kept: Floats = np.maximum(merged, np.finfo(np.float64).tiny * (values.min(axis=0) > 0))
-    return kept
-
-
-def capped(p_values: Floats) -> Floats:
-    kept: Floats = np.minimum(p_values, 1.0)
     return kept
 
 
@@ -108,40 +90,6 @@ def logarithm(number: int) -> Fraction:
     with localcontext() as context:
         context.prec = _DIGITS
         return Fraction(Decimal(number).ln())
-
-
-def promised(
-    claim: Claim,
-    summary: CalibrationSummary,
-    alpha: Fraction,
-    *,
-    factor: Fraction,
-    why: str,
-    reference: str,
-    level: Fraction | None = None,
-    exchangeable: bool = False,
-    notes: tuple[str, ...] = (),
-) -> Guarantee:
-    """Return the guarantee of `level`, 1 - alpha by default, of `factor` times a p-value."""
-    least = factor / (summary.n + 1)
-    # Separate test scores are merged in a random order, in which any p-values are exchangeable.
-    ordered = summary.m > 1 and not summary.shared_score
-    if exchangeable and summary.m > 1 and summary.shared_score:
-        conditions = (*claim.conditions, EXCHANGEABLE_REPLICATES)
-        claim = attrs.evolve(claim, conditions=conditions)
-    return summary.guarantee(
-        claim,
-        alpha,
-        1 - alpha if level is None else level,
-        why=why,
-        reference=reference,
-        needed=math.ceil(factor / alpha) - 1,
-        # p-values are capped at 1, above every alpha.
-        least_alpha=float(least) if least < 1 else None,
-        vacuous=alpha < least,
-        random=("the order of the augmentations",) if exchangeable and ordered else (),
-        notes=(*notes, AVERAGE_SUFFICES) if summary.shared_score else notes,
-    )
 
 
 def unproved(
@@ -185,7 +133,7 @@ class Merging:
             return self._merged(*ranks(p))
 
     def guarantee(self, claim: Claim, summary: CalibrationSummary, alpha: Fraction) -> Guarantee:
-        return promised(
+        return merged_guarantee(
             claim,
             summary,
             alpha,
