@@ -56,6 +56,6 @@ def test_screens_are_as_recorded(world: World, path: Path) -> None:
 def test_every_command_has_its_screens() -> None:
     assert {path.stem for path in SCREENS} == {
         *("aggregate", "agreement", "calibrate", "config", "convert", "evaluate", "info"),
-        "init",
+        *("example", "init"),
         *("plan", "plausibly", "plugins", "predict", "report", "run", "sensitivity"),
     }

@@ -25,6 +25,7 @@ from plausibly.errors import InputError
 
 SUMMARIES = {
     "demo": "Real ratings, the whole way, offline.",
+    "example": "Small files to try the commands on.",
     "init": "A settings file that fits your files.",
     "run": "A study file to results and a predictor.",
     "aggregate": "Annotations to plausibilities.",

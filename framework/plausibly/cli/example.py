@@ -1,0 +1,73 @@
+"""``plausibly example``: small files to try the commands on."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from plausibly.cli import dry, layout
+from plausibly.cli.output import Output
+
+FILES = (
+    "votes.csv",
+    "probabilities.csv",
+    "examples.csv",
+    "new_votes.csv",
+    "new_probabilities.csv",
+    "new_examples.csv",
+)
+_ABOUT = "500 CT scans of 285 patients, each graded by three of five annotators (made up)"
+
+
+def example(
+    output: Output,
+    *,
+    folder: Annotated[
+        Path,
+        typer.Argument(
+            metavar="FOLDER", show_default=False, help="Where the files go.  [the working folder]"
+        ),
+    ] = Path(),
+    dry_run: dry.DryRun = False,
+) -> None:
+    """Write six small files to try the commands on.
+
+    Votes, probabilities and patients of 300 scans to calibrate on, and of 200 new ones. No file is
+    overwritten.
+
+    plausibly example
+    plausibly example tutorial
+    """
+    from importlib.resources import files
+
+    from plausibly.atomic import check_writable, replacing, unwritable
+
+    for name in FILES:
+        dry.check_free(
+            folder / name,
+            expected=f"a folder without {name}",
+            got="a file",
+            do="plausibly example FOLDER, with a new folder",
+        )
+    rows: list[tuple[str, str | list[str]]] = [("data", _ABOUT)]
+    if dry_run:
+        paths = [folder / name for name in FILES]
+        dry.show(output, read={}, rows=rows, would="copy six files", write=paths, into=folder)
+        return
+    check_writable(folder / FILES[0], below=True)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as reason:
+        raise unwritable(folder, reason) from reason
+    source = files("plausibly.demo") / "data" / "example"
+    for name in FILES:
+        with replacing(folder / name) as part:
+            part.write_bytes((source / name).read_bytes())
+    command = ["plausibly", "calibrate", "-a", "votes.csv", "-p", "probabilities.csv"]
+    following = layout.command_line(command, indent=9)
+    output.document |= {"folder": folder, "written": FILES, "next": " ".join(command)}
+    if folder != Path():
+        following[0] = f"cd {folder}, then  {following[0]}"
+    output.show(layout.fields([*rows, ("written", " ".join(FILES)), ("next", following)]))
