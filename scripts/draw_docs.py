@@ -1,8 +1,8 @@
 """Draw the pictures of the pages from text and numbers: ``--write`` renews them.
 
 ==================  ===================================================================
-way.svg             the way of the data, from ``docs/diagrams/way.txt``
-house.svg           the floors of the house, from the table in ``docs/architecture.md``
+flow.svg            the data flow, from ``docs/diagrams/flow.txt``
+layers.svg          the layers, from the table in ``docs/architecture.md``
 votes.svg           the toy: ambiguous points, and what sets cover
 ==================  ===================================================================
 
@@ -51,7 +51,7 @@ class Box:
         return _EDGE + self.row * (_HEIGHT + _DOWN)
 
 
-def way(source: str) -> str:
+def flow(source: str) -> str:
     """Return the picture of boxes and arrows that a text describes."""
     boxes: dict[str, Box] = {}
     drawn: list[str] = []
@@ -73,7 +73,7 @@ def way(source: str) -> str:
         ]
     width = max(box_.left for box_ in boxes.values()) + _WIDTH + _EDGE
     height = max(box_.top for box_ in boxes.values()) + _HEIGHT + _EDGE
-    return _picture(width, height, "The way of the data", drawn)
+    return _picture(width, height, "Data flow", drawn)
 
 
 def _arrow(start: Box, end: Box, label: str) -> str:
@@ -100,8 +100,8 @@ def _arrow(start: Box, end: Box, label: str) -> str:
     return shown + (_text(x, y, label, size=12, fill=BLUE, anchor=anchor) if label else "")
 
 
-def house(page: str) -> str:
-    """Return the picture of the table of floors in a page, the highest floor on top."""
+def layers(page: str) -> str:
+    """Return the picture of the table of layers in a page, the highest at the top."""
     rows = re.findall(r"^\| (\d) \| (.+?) \| (.+?) \| (.+?) \|$", page, re.MULTILINE)
     drawn: list[str] = []
     y, width = _EDGE, 850
@@ -130,9 +130,9 @@ def house(page: str) -> str:
             below += 17
         y += height + 10
     drawn.append(
-        _text(width // 2, y + 14, "A module imports from its own floor or lower ones.", size=13)
+        _text(width // 2, y + 14, "A module imports from its own layer or lower ones.", size=13)
     )
-    return _picture(width, y + 26, "The floors of the house", drawn)
+    return _picture(width, y + 26, "Layers", drawn)
 
 
 def _shelves(chips: list[str], width: int) -> list[list[tuple[int, int, str]]]:
@@ -249,8 +249,8 @@ def _picture(width: int, height: int, title: str, drawn: list[str]) -> str:
 
 
 DRAWN: Mapping[str, Callable[[], str]] = {
-    "way": lambda: way((DOCS / "diagrams" / "way.txt").read_text(encoding="utf-8")),
-    "house": lambda: house((DOCS / "architecture.md").read_text(encoding="utf-8")),
+    "flow": lambda: flow((DOCS / "diagrams" / "flow.txt").read_text(encoding="utf-8")),
+    "layers": lambda: layers((DOCS / "architecture.md").read_text(encoding="utf-8")),
     "votes": votes,
 }
 """The name of each picture, and what draws it."""

@@ -145,4 +145,4 @@ def test_pictures_are_those_of_their_sources(picture: str) -> None:
 
 def test_a_diagram_says_what_it_cannot_read() -> None:
     with pytest.raises(ValueError, match="neither a box nor an arrow: nonsense"):
-        draw_docs.way("nonsense\n")
+        draw_docs.flow("nonsense\n")

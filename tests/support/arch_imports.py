@@ -40,7 +40,7 @@ class Import:
 
 
 @attrs.frozen
-class Floor:
+class Layer:
     """One row of the table in ``docs/architecture.md``; libraries None = any."""
 
     number: int
@@ -94,11 +94,11 @@ def asked_for(found: Import, known: dict[str, Path]) -> str:
     return inner if inner in known else found.module
 
 
-def floors(page: str) -> list[Floor]:
-    """Return the rows of the table of floors in the text of the architecture page."""
+def layers(page: str) -> list[Layer]:
+    """Return the rows of the table of layers in the text of the architecture page."""
     rows = re.findall(r"^\| *(\d+) *\|([^|]*)\|[^|]*\|([^|]*)\|$", page, re.MULTILINE)
     return [
-        Floor(
+        Layer(
             int(number),
             frozenset(re.findall(r"`([\w.]+)`", inside)),
             None if "any" in libraries else frozenset(re.findall(r"`([\w.]+)`", libraries)),

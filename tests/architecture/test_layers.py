@@ -1,4 +1,4 @@
-"""The house stands as ``docs/architecture.md`` draws it: the page and the imports cannot drift."""
+"""Imports are those that ``docs/architecture.md`` describes."""
 
 from __future__ import annotations
 
@@ -10,22 +10,22 @@ from pathlib import Path
 
 import pytest
 
-from arch_imports import Floor, Import, asked_for, floors, imports_of, modules
+from arch_imports import Import, Layer, asked_for, imports_of, layers, modules
 
 PROJECT = Path(__file__).resolve().parents[2]
 MODULES = modules(PROJECT)
 PAGE = (PROJECT / "docs" / "architecture.md").read_text("utf-8")
-FLOORS = floors(PAGE)
+LAYERS = layers(PAGE)
 FRAMEWORK = sorted(name for name in MODULES if name.split(".")[0] == "plausibly")
 BUILTINS = sorted(name for name in MODULES if name.split(".")[0] == "plausibly_builtins")
-DOORS_OF_PLUGINS = {"plausibly.plugin", "plausibly.plugin.readers"}
-FACES = {
+FOR_PLUGINS = {"plausibly.plugin", "plausibly.plugin.readers"}
+LAZY = {
     "plausibly": "__init__",
     "plausibly.plugin": "plugin",
     "plausibly.plugin.readers": "plugin",
 }
-# What people come in by: nobody else imports it, except as it says here.
-DOORS: dict[str, set[str]] = {
+# Entry points, and the modules that may import them.
+ENTRIES: dict[str, set[str]] = {
     "cli": {"__main__"},
     "huggingface": set(),
     "report": {"cli"},
@@ -34,13 +34,13 @@ DOORS: dict[str, set[str]] = {
 }
 
 
-def room(module: str) -> str:
+def part(module: str) -> str:
     """Return the name under which the page lists a module of the framework."""
-    return FACES.get(module) or module.split(".")[1]
+    return LAZY.get(module) or module.split(".")[1]
 
 
-def floor_of(module: str) -> Floor:
-    return next(floor for floor in FLOORS if room(module) in floor.modules)
+def layer_of(module: str) -> Layer:
+    return next(layer for layer in LAYERS if part(module) in layer.modules)
 
 
 def imports(*among: str) -> Iterator[tuple[str, Import]]:
@@ -53,9 +53,9 @@ def imports(*among: str) -> Iterator[tuple[str, Import]]:
 
 
 def test_the_page_lists_every_module_once_and_no_other() -> None:
-    listed = [name for floor in FLOORS for name in floor.modules]
-    assert sorted(listed) == sorted({room(module) for module in FRAMEWORK})
-    assert [floor.number for floor in FLOORS] == list(range(6))
+    listed = [name for layer in LAYERS for name in layer.modules]
+    assert sorted(listed) == sorted({part(module) for module in FRAMEWORK})
+    assert [layer.number for layer in LAYERS] == list(range(6))
 
 
 def test_modules_that_the_page_names_exist() -> None:
@@ -64,16 +64,16 @@ def test_modules_that_the_page_names_exist() -> None:
     assert not set(named) - set(MODULES)
 
 
-def test_a_module_imports_from_its_floor_or_lower() -> None:
+def test_a_module_imports_from_its_layer_or_lower() -> None:
     wrong = []
     for module, found in imports(*FRAMEWORK):
         target = asked_for(found, MODULES)
-        # The version belongs to no floor: files and tables state it.
+        # The version belongs to no layer.
         if target.split(".")[0] != "plausibly" or found.name == "__version__":
             continue
-        here, there = floor_of(module).number, floor_of(target).number
+        here, there = layer_of(module).number, layer_of(target).number
         if there > here:
-            wrong.append(f"{module} (floor {here}) line {found.line}: {target} (floor {there})")
+            wrong.append(f"{module} (layer {here}) line {found.line}: {target} (layer {there})")
     assert not wrong
 
 
@@ -82,37 +82,37 @@ def test_the_framework_does_not_know_the_built_ins() -> None:
     assert not wrong
 
 
-def test_built_ins_use_only_the_door_of_plugins() -> None:
+def test_built_ins_import_only_what_plugins_import() -> None:
     wrong = [
         f"{module} line {found.line}: {found.module}"
         for module, found in imports(*BUILTINS)
-        if found.module.split(".")[0] == "plausibly" and found.module not in DOORS_OF_PLUGINS
+        if found.module.split(".")[0] == "plausibly" and found.module not in FOR_PLUGINS
     ]
     assert not wrong
 
 
-def test_the_page_lists_the_doors() -> None:
-    listed = {name for floor in FLOORS for name in floor.modules}
-    assert listed >= DOORS.keys()
+def test_the_page_lists_the_entry_points() -> None:
+    listed = {name for layer in LAYERS for name in layer.modules}
+    assert listed >= ENTRIES.keys()
 
 
-@pytest.mark.parametrize("door", DOORS)
-def test_nobody_else_comes_in_by_a_door(door: str) -> None:
+@pytest.mark.parametrize("entry", ENTRIES)
+def test_entry_points_are_imported_by_no_other_module(entry: str) -> None:
     wrong = []
     for module, found in imports(*FRAMEWORK):
         target = asked_for(found, MODULES)
-        here = room(module)
-        inside = (door, *DOORS[door])
+        here = part(module)
+        inside = (entry, *ENTRIES[entry])
         ours = target.split(".")[0] == "plausibly"
-        if ours and room(target) == door and here not in inside:
+        if ours and part(target) == entry and here not in inside:
             wrong.append(f"{module} line {found.line}: {target}")
     assert not wrong
 
 
-def test_low_floors_need_few_libraries() -> None:
+def test_low_layers_need_few_libraries() -> None:
     wrong = []
     for module, found in imports(*FRAMEWORK):
-        allowed = floor_of(module).libraries
+        allowed = layer_of(module).libraries
         own = sys.stdlib_module_names | {"plausibly"}
         if allowed is not None and not found.names() & (allowed | own):
             wrong.append(f"{module} line {found.line}: {found.module}")
@@ -125,8 +125,8 @@ def test_slow_libraries_wait_until_they_are_used() -> None:
     wrong = [
         f"{module} line {found.line}: {found.module}"
         for module, found in imports(*FRAMEWORK, *BUILTINS)
-        # The estimator is one of scikit-learn's, so its door is made of it.
-        if found.names() & slow and not found.deferred and room(module) != "sklearn"
+        # The estimator is one of scikit-learn's, so its entry is made of it.
+        if found.names() & slow and not found.deferred and part(module) != "sklearn"
     ]
     assert not wrong
 
@@ -141,9 +141,9 @@ def loaded_by(*asked: str) -> set[str]:
 HEAVY = {"numpy", "xarray", "pandas", "scipy", "dask", "rich"}
 
 
-def test_floor_0_and_the_faces_load_no_arrays() -> None:
-    lowest = [module for module in FRAMEWORK if floor_of(module).number == 0]
-    assert not loaded_by(*lowest, *FACES) & HEAVY
+def test_layer_0_and_lazy_modules_load_no_arrays() -> None:
+    lowest = [module for module in FRAMEWORK if layer_of(module).number == 0]
+    assert not loaded_by(*lowest, *LAZY) & HEAVY
 
 
 def test_declaring_the_commands_loads_no_arrays() -> None:
@@ -162,12 +162,12 @@ def test_a_heavy_library_would_be_seen() -> None:
     assert "numpy" in loaded_by("plausibly.kernels.random")
 
 
-@pytest.mark.parametrize("face", FACES)
-def test_a_face_leads_everywhere(face: str) -> None:
+@pytest.mark.parametrize("module", LAZY)
+def test_every_lazy_name_can_be_loaded(module: str) -> None:
     code = (
-        f"import {face} as face;"
-        "assert all(hasattr(face, name) for name in face.__all__), 'a name leads nowhere';"
-        "assert sorted(face.__all__) == dir(face)"
+        f"import {module} as module;"
+        "assert all(hasattr(module, name) for name in module.__all__), 'a name leads nowhere';"
+        "assert sorted(module.__all__) == dir(module)"
     )
     subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
 
@@ -190,16 +190,16 @@ class Holder:
 
 
 def test_imports_are_read_from_the_syntax() -> None:
-    found = [(i.module, i.name, i.deferred) for i in imports_of(CODE, "plausibly.room.module")]
+    found = [(i.module, i.name, i.deferred) for i in imports_of(CODE, "plausibly.part.module")]
     assert found == [
         ("__future__", "annotations", False),
         ("os.path", "", False),
         ("typing", "TYPE_CHECKING", False),
-        ("plausibly.room", "sibling", False),
+        ("plausibly.part", "sibling", False),
         ("plausibly.other.part", "thing", False),
         ("json", "", False),
         ("plausibly", "late", True),
         ("csv", "", False),
     ]
-    inside = list(imports_of("from . import part", "plausibly.room", package=True))
-    assert inside == [Import("plausibly.room", "part", "part", 1, False)]
+    inside = list(imports_of("from . import part", "plausibly.part", package=True))
+    assert inside == [Import("plausibly.part", "part", "part", 1, False)]
