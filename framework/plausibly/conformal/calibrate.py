@@ -32,6 +32,7 @@ from plausibly.guarantee import (
     Claim,
     Needs,
 )
+from plausibly.io.accept import AnswersLike, PredictionsLike, as_answers, as_predictions
 from plausibly.kernels.random import Keys
 from plausibly.kernels.types import Floats
 from plausibly.protocols import (
@@ -256,8 +257,8 @@ def _groups(predictions: xr.DataArray, group: str | None) -> NDArray[np.str_] | 
 
 
 def calibrate(
-    predictions: xr.DataArray,
-    plausibilities: xr.DataArray | xr.Dataset,
+    predictions: PredictionsLike,
+    plausibilities: AnswersLike,
     *,
     calibrator: ComponentLike[Calibrator] = "expected",
     score: ComponentLike[ScoreFunction] = "probability",
@@ -273,13 +274,14 @@ def calibrate(
 
     Parameters
     ----------
-    predictions : DataArray, ([augmentation,] example, label)
+    predictions : DataArray, ([augmentation,] example, label), path or data frame
         What the model says of the calibration examples; it must not have been trained on them.
         ``attrs["scale"]`` says on which scale (`read_predictions`). Several augmentations of the
         examples are for the calibrator ``augmentation``. Coordinates of examples and labels are
         what calibrators can tell them apart by.
-    plausibilities : DataArray or Dataset, ([draw,] example, label)
-        Plausibilities, dense or packed, or an annotation table, which is aggregated first.
+    plausibilities : DataArray or Dataset, ([draw,] example, label), path or data frame
+        Plausibilities, dense or packed, or an annotation table, which is aggregated first; a path
+        or a data frame is read as annotations.
         Aligned with the predictions by the names of examples and labels. With the dim ``draw``,
         draw j is from the j-th of them.
     calibrator, score, combiner : str, mapping or object
@@ -318,8 +320,10 @@ def calibrate(
     Stutz et al., Conformal prediction under ambiguous ground truth, TMLR 2023; Angelopoulos et
     al., Conformal risk control, arXiv 2208.02814.
     """
+    model = as_predictions(predictions)
+    answers = as_answers(plausibilities, beside=predictions)
     inputs = matched_inputs(
-        predictions, plausibilities, aggregator=aggregator, seed=seed, only_common=only_common
+        model, answers, aggregator=aggregator, seed=seed, only_common=only_common
     )
     params = None if draws is None else {"draws": draws}
     the_calibrator = registry.resolve(CALIBRATOR, calibrator, params)

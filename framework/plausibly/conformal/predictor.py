@@ -37,6 +37,7 @@ from plausibly.conformal.inputs import (
 )
 from plausibly.data import names
 from plausibly.data.names import Names, is_lazy
+from plausibly.io.accept import PredictionsLike, as_predictions
 from plausibly.kernels.types import Bools, Floats, Ints
 
 if TYPE_CHECKING:
@@ -240,13 +241,14 @@ class ConformalPredictor(ArrayPredictor):
         """
         return largest_scores(self._test_scores(self._read(predictions)).scores)
 
-    def predict(self, predictions: xr.DataArray, alpha: Alphas) -> xr.DataArray:
+    def predict(self, predictions: PredictionsLike | Floats, alpha: Alphas) -> xr.DataArray:
         """Return prediction sets.
 
         Parameters
         ----------
-        predictions : DataArray, (example, label)
-            Of the model that calibrated; labels are matched by name.
+        predictions : DataArray, (example, label), path, data frame, or ndarray
+            Of the model that calibrated; labels are matched by name. The columns of a plain array
+            are in the order of `labels`.
         alpha : number, text, or a sequence of them
             Several alphas add the dim ``alpha``.
 
@@ -257,6 +259,7 @@ class ConformalPredictor(ArrayPredictor):
             examples that also calibrated it.
         """
         alphas = read_alphas(alpha)
+        predictions = as_predictions(predictions, scale=self.metadata.scale, labels=self.labels)
         if is_lazy(predictions):
             test, planes = _lazy(self, predictions, alphas)
             warn_of_unseen_groups(test.checked, self._groups_of(test), self.pools.calibration)

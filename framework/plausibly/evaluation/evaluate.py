@@ -51,6 +51,7 @@ from plausibly.evaluation.result import (
     wrapped,
 )
 from plausibly.guarantee import BY_LABEL, Guarantee, bounded
+from plausibly.io.accept import AnswersLike, SetsLike, as_answers, as_sets
 from plausibly.kernels.coverage import Ties
 from plausibly.kernels.types import Ints
 
@@ -148,8 +149,8 @@ class Evaluation(Result):
 
 
 def evaluate(
-    sets: xr.DataArray,
-    plausibilities: xr.DataArray | xr.Dataset,
+    sets: SetsLike,
+    plausibilities: AnswersLike,
     *,
     ties: Ties = "first",
     true: str | xr.DataArray | None = None,
@@ -164,12 +165,13 @@ def evaluate(
 
     Parameters
     ----------
-    sets : DataArray of bool, (example, label[, alpha])
+    sets : DataArray of bool, (example, label[, alpha]), or path
         Returned by `ConformalPredictor.predict`. Sets or plausibilities in chunks (Dask) are read
         chunk by chunk, each once, with the same bits as in memory.
-    plausibilities : DataArray or Dataset, (example, label)
+    plausibilities : DataArray or Dataset, (example, label), path or data frame
         The annotators' answers on these examples: plausibilities, dense or packed, or an annotation
-        table, which is aggregated by the default of its kind. Aligned with the sets by name.
+        table, which is aggregated by the default of its kind; a path or a data frame is read as
+        annotations. Aligned with the sets by name.
     ties : {"first", "random", "fractional", "any", "all"}
         When a majority vote is covered where several labels share the largest plausibility: the
         first of them in the label order of the sets, one drawn for the example, each with credit
@@ -221,7 +223,14 @@ def evaluate(
     """
     policy = inputs.check_ties(ties)
     prepared = prepare(
-        sets, plausibilities, cluster, interval, confidence, seed, only_common, in_chunks=True
+        as_sets(sets),
+        as_answers(plausibilities),
+        cluster,
+        interval,
+        confidence,
+        seed,
+        only_common,
+        in_chunks=True,
     )
     codes = None if true is None else inputs.true_codes(true, prepared.arrays, prepared.labels)
     groups = None if by is None else inputs.codes_of(prepared.coordinate(by))

@@ -1,0 +1,121 @@
+"""Arguments of `calibrate`, `predict` and `evaluate`: arrays with names, files or data frames."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeAlias, Union
+
+import numpy as np
+import xarray as xr
+
+from plausibly.data import names
+from plausibly.data.annotations import is_annotations
+from plausibly.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from plausibly.io.frames import Frame
+
+PredictionsLike: TypeAlias = Union[xr.DataArray, str, Path, "Frame"]
+"""Predictions: an array (example, label), the path of a file, or a data frame."""
+
+AnswersLike: TypeAlias = Union[xr.DataArray, xr.Dataset, str, Path, "Frame"]
+"""Plausibilities or an annotation table; or the path or data frame of annotations."""
+
+SetsLike: TypeAlias = xr.DataArray | str | Path
+"""Prediction sets, or the path of a file of them."""
+
+
+def as_predictions(
+    predictions: PredictionsLike, *, scale: str | None = None, labels: Sequence[str] | None = None
+) -> xr.DataArray:
+    """Return predictions, read from a file or a data frame if they are none yet.
+
+    Rows of a plain array are called 0, 1, ..., and its columns as `labels`, if these are known.
+    """
+    given: object = predictions
+    if isinstance(given, xr.DataArray):
+        return given
+    if isinstance(given, np.ndarray) and labels is not None and given.ndim == 2:
+        return _numbered(given, labels)
+    if is_annotations(given):
+        raise InputError(
+            "arguments-swapped",
+            "annotations are in the place of predictions",
+            expected="the model's probabilities first, then the annotations",
+            got="an annotation table",
+            do="plausibly.calibrate(probabilities, annotations)",
+            whose="predictions",
+        )
+    if isinstance(given, str | Path) or _is_frame(given):
+        from plausibly.io.predictions import read_predictions
+
+        return read_predictions(predictions, scale=scale)  # type: ignore[arg-type]  # no array here
+    kind = type(given).__name__
+    raise InputError(
+        "predictions-unlabelled",
+        f"predictions: {kind} has no names for its rows and columns",
+        expected="a DataArray with the dims example and label, a file, or a data frame",
+        got=kind,
+        do='xarray.DataArray(values, dims=("example", "label"), '
+        'coords={"example": ids, "label": labels})',
+        whose="predictions",
+    )
+
+
+def as_answers(answers: AnswersLike, *, beside: object = None) -> xr.DataArray | xr.Dataset:
+    """Return plausibilities or an annotation table, read from a file or a data frame.
+
+    Predictions, and what is the same object as `beside`, are refused.
+    """
+    given: object = answers
+    if isinstance(given, str | Path) or _is_frame(given):
+        from plausibly.io.annotations import read_annotations
+
+        return read_annotations(given)  # type: ignore[arg-type]  # a path or a frame
+    if isinstance(given, xr.DataArray) and (given is beside or names.SCALE in given.attrs):
+        raise InputError(
+            "predictions-as-plausibilities",
+            "predictions are in the place of plausibilities",
+            expected="plausibilities from plausibly.aggregate(), or annotations",
+            got="the same array twice" if given is beside else "an array from read_predictions()",
+            do="plausibly.calibrate(probabilities, annotations)",
+            whose="plausibilities",
+        )
+    return answers  # type: ignore[return-value]  # anything else is checked where it is aligned
+
+
+def as_sets(sets: SetsLike) -> xr.DataArray:
+    """Return prediction sets, read from a file if they are a path."""
+    if isinstance(sets, xr.DataArray):
+        return sets
+    from plausibly.io.sets import read_sets
+
+    return read_sets(sets)
+
+
+def _is_frame(given: object) -> bool:
+    """Return whether an object has named columns, as frames of pandas, polars and pyarrow have."""
+    return hasattr(given, "shape") and (hasattr(given, "columns") or hasattr(given, "column_names"))
+
+
+def _numbered(values: np.ndarray, labels: Sequence[str]) -> xr.DataArray:  # of any numbers
+    if values.shape[1] != len(labels):
+        raise InputError(
+            "array-shape",
+            f"predictions have shape {values.shape}",
+            expected=f"(examples, {len(labels)}), labels in the order of predictor.labels",
+            got=str(values.shape),
+            do="one column per label of the predictor, or a DataArray with names",
+            whose="predictions",
+        )
+    return xr.DataArray(
+        values,
+        dims=(names.EXAMPLE, names.LABEL),
+        coords={
+            names.EXAMPLE: list(map(str, range(len(values)))),
+            names.LABEL: names.text_array(labels),
+        },
+        attrs={names.NUMBERED: 1},
+    )
