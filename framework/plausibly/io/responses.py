@@ -36,8 +36,8 @@ class Response:
     annotator : str or None
         Who responded; None = nobody knows.
     answer : object
-        What the kind of answer reads: a label, a list of labels, rank blocks, a mapping of label to
-        weight; None where there is none.
+        What the kind of answer reads: a label (or a list of one), a list of labels, rank blocks, a
+        mapping of label to weight; None where there is none.
     state : str
         One of `plausibly.data.states.STATES`. An ``answered`` one without answer becomes
         ``empty`` (label sets) or ``skipped``.
@@ -75,6 +75,8 @@ def _with_state(kind: str, response: Response, none_of_these: Set[str]) -> Respo
     annotator, answer, state = response.annotator, response.answer, response.state
     if annotator is not None and is_blank(annotator):
         annotator = None
+    if kind == "single-label" and isinstance(answer, list) and len(answer) == 1:
+        (answer,) = answer
     if state == states.ANSWERED:
         blank = is_missing(answer) or (isinstance(answer, str) and is_blank(answer))
         if blank or (isinstance(answer, (Sequence, Set, Mapping)) and not len(answer)):
@@ -279,6 +281,7 @@ class ResponseOptions(Reader):
         anonymous: bool = False,
         unlisted: Literal["excluded", "unknown"] = "excluded",
         left_out: Mapping[str, int] | None = None,
+        policies: Mapping[str, str] | None = None,
     ) -> AnnotationTable:
         """Return the annotation table of the responses.
 
@@ -305,6 +308,8 @@ class ResponseOptions(Reader):
             What it means that a response does not name a label.
         left_out : mapping of str to int, optional
             What the reader did not pass on, by reason.
+        policies : mapping of str to str, optional
+            What the format means by states, where the user does not say it.
 
         Raises
         ------
@@ -318,8 +323,9 @@ class ResponseOptions(Reader):
             ``annotators-unnamed``, ``votes-consolidated``.
         """
         found = [_with_state(kind, one, frozenset(self.none_of_these)) for one in responses]
-        _check_states(kind, found, self.states, whose)
-        ready = [_with_policy(kind, response, self.states) for response in found]
+        policies = {**(policies or {}), **self.states}
+        _check_states(kind, found, policies, whose)
+        ready = [_with_policy(kind, response, policies) for response in found]
         ready, again, repeated = _resolve_duplicates(ready, self.duplicates, whose)
         _warn_of_annotators(ready, whose, anonymous=anonymous)
         every = sorted({*examples, *(response.example for response in ready)})

@@ -49,7 +49,7 @@ class Element:
                 yield from child.all(*path[1:])
 
 
-def read_xml(path: Path | str, role: str) -> Element:
+def read_xml(path: Path | str, role: str, *, whose: str | None = None) -> Element:
     """Read an XML file in the encoding that it declares.
 
     Parameters
@@ -58,6 +58,8 @@ def read_xml(path: Path | str, role: str) -> Element:
         The file.
     role : str
         What it is for, in the words of messages, such as ``"annotations"``.
+    whose : str, optional
+        What messages call it, such as ``folder/file``; else by its name.
 
     Returns
     -------
@@ -71,7 +73,7 @@ def read_xml(path: Path | str, role: str) -> Element:
         ``xml-broken`` with the line, ``xml-doctype`` where it declares a document type, in which
         entities are defined, and ``xml-too-deep``.
     """
-    whose = Path(path).name
+    whose = whose or Path(path).name
     data = files.contents(path, role)
     if not data.strip():
         raise files.empty(whose, "an XML file")
@@ -85,10 +87,9 @@ def read_xml(path: Path | str, role: str) -> Element:
 
     def refused(name: str, what: str, expected: str, got: str, do: str) -> InputError:
         line = parser.CurrentLineNumber
-        what = f"{whose} line {counted(line)} {what}"
-        details = {"line": line}
+        fields = {"expected": expected, "got": got, "do": do, "whose": whose}
         return InputError(
-            name, what, expected=expected, got=got, do=do, whose=whose, details=details
+            name, f"{whose} line {counted(line)} {what}", **fields, details={"line": line}
         )
 
     def start(tag: str, attributes: dict[str, str]) -> None:

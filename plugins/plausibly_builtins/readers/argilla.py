@@ -8,7 +8,7 @@ from typing import Final, Literal, TypeAlias
 
 import attrs
 
-from plausibly.plugin import counted, listed, quoted, several
+from plausibly.plugin import AnnotationTable, counted, listed, quoted, several
 from plausibly.plugin.readers import (
     JsonNumber,
     NamedPrediction,
@@ -274,7 +274,7 @@ class Argilla(base.Scored, base.Export):
         """Return whether records with responses or suggestions of Argilla come first."""
         return any(map(_is_record, base.first_entries(head)))
 
-    def content(self, path: Path, labels: base.Labels) -> base.Content:
+    def content(self, path: Path, labels: base.Labels) -> AnnotationTable:
         records = _load(path)
         questions = sorted({name for one in records for name in one.responses})
         suggested = any(one.suggestions for one in records)
@@ -307,7 +307,7 @@ class Argilla(base.Scored, base.Export):
             )
             for name, answer, state in found
         ]
-        return base.Content(kind=kind, responses=responses, examples=names)
+        return self.gathered(kind, responses, labels, whose=path.name, examples=names)
 
     def scored(self, path: Path) -> base.Scores:
         records = _load(path)

@@ -50,7 +50,6 @@ from plausibly.plugin.readers import (
     Duplicates,
     JsonNumber,
     NamedPrediction,
-    Response,
     ResponseOptions,
     TextTable,
     file_contents,
@@ -102,55 +101,16 @@ _OURS = ("plausibly", "plausibly_builtins")
 
 
 @attrs.frozen(kw_only=True)
-class Content:
-    """What a file holds, in the words of `ResponseOptions.gathered`.
-
-    The answers of single labels may be lists of one label.
-    """
-
-    kind: str
-    responses: Iterable[Response]
-    examples: Iterable[str] = ()
-    annotators: Iterable[str] = ()
-    offered: Sequence[str] | None = None
-    anonymous: bool = False
-    unlisted: Literal["excluded", "unknown"] = "excluded"
-    left_out: Mapping[str, int] = attrs.field(factory=dict)
-    states: Mapping[str, str] = attrs.field(factory=dict)
-    """Policies of the format, which the user's own overrule."""
-
-
-Found: TypeAlias = Content | AnnotationTable
-"""What a file holds, or its table where that is faster."""
-
-
-@attrs.frozen(kw_only=True)
 class Export(ResponseOptions):
-    """Base of a format: `content` finds the responses, the table is made of them here."""
+    """Base of a format: `content` finds the responses, and makes the table with `gathered`."""
 
-    def content(self, path: Path, labels: Labels) -> Found:
-        """Return what the file or folder holds."""
+    def content(self, path: Path, labels: Labels) -> AnnotationTable:
+        """Return the annotation table of the file or folder, which errors need not name."""
         raise NotImplementedError(type(self).__name__)
 
     def read(self, path: Path, labels: Labels) -> AnnotationTable:
         with about(path.name):
-            return self.table(path.name, labels, self.content(path, labels))
-
-    def table(self, source: str, labels: Labels, found: Found) -> AnnotationTable:
-        """Return the annotation table of what a source holds."""
-        if not isinstance(found, Content):
-            return found
-        fields = attrs.asdict(found, recurse=False)
-        kind, responses = fields.pop("kind"), fields.pop("responses")
-        if kind == "single-label":
-            responses = (
-                attrs.evolve(one, answer=one.answer[0])
-                if isinstance(one.answer, list) and len(one.answer) == 1
-                else one
-                for one in responses
-            )
-        options = attrs.evolve(self, states={**fields.pop("states"), **self.states})
-        return options.gathered(kind, responses, labels, whose=source, **fields)
+            return self.content(path, labels)
 
 
 @attrs.frozen(kw_only=True)
@@ -187,16 +147,16 @@ class Scored:
 class TableExport(Export):
     """Base of a format whose files are tables, so that it reads data frames too."""
 
-    def table_content(self, table: TextTable, labels: Labels) -> Found:
+    def table_content(self, table: TextTable, labels: Labels) -> AnnotationTable:
         raise NotImplementedError(type(self).__name__)
 
-    def content(self, path: Path, labels: Labels) -> Found:
+    def content(self, path: Path, labels: Labels) -> AnnotationTable:
         return self.table_content(read_table(path, role="annotations").seen(), labels)
 
     def from_table(self, table: TextTable, labels: Labels) -> AnnotationTable:
         """Return the annotation table of columns of text; see `read`."""
         with about(table.whose):
-            return self.table(table.whose, labels, self.table_content(table.seen(), labels))
+            return self.table_content(table.seen(), labels)
 
 
 # ---- errors and warnings
@@ -294,18 +254,6 @@ def about(source: str, place: str = "") -> Iterator[None]:
     except InputError as error:
         if error.whose == _FILE:
             error.what, error.whose = f"{source}{place}{error.what}", source
-        raise
-
-
-@contextmanager
-def within(folder: Path, file: Path) -> Iterator[None]:
-    """Name the folder of a file in errors that begin with the name of the file."""
-    try:
-        yield
-    except InputError as error:
-        if error.what.startswith(file.name):
-            around = (folder.name, *file.relative_to(folder).parts[:-1])
-            error.what = f"{'/'.join(around)}/{error.what}"
         raise
 
 

@@ -8,7 +8,7 @@ from typing import Literal
 
 import attrs
 
-from plausibly.plugin import counted, listed, quoted, several
+from plausibly.plugin import AnnotationTable, counted, listed, quoted, several
 from plausibly.plugin.readers import Response, json_head, read_json, states
 from plausibly_builtins.readers import base
 
@@ -59,7 +59,7 @@ class Coco(base.Export):
         is_long = len(head) >= 32_768 and set(found) <= {*_LISTS, *_OTHERS}
         return len(seen) == len(_LISTS) or (bool(seen) and is_long)
 
-    def content(self, path: Path, labels: base.Labels) -> base.Content:
+    def content(self, path: Path, labels: base.Labels) -> AnnotationTable:
         expected = f"an object with {listed(_LISTS)}"
         found = _SHAPE.as_object(read_json(path, expected=expected), ".", expected)
         lists: dict[str, Sequence[base.Entry]] = {}
@@ -110,9 +110,11 @@ class Coco(base.Export):
             empty = Response(example=name, annotator=alone, answer=None, state=states.EMPTY)
             responses.append(empty)
         unassigned = 0 if is_empty else len(without)
-        return base.Content(
-            kind=self.kind,
-            responses=responses,
+        return self.gathered(
+            self.kind,
+            responses,
+            labels,
+            whose=path.name,
             examples=images.values(),
             offered=list(categories.values()),
             left_out={"images without annotation (not annotated, or of no label)": unassigned},

@@ -13,7 +13,7 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from plausibly.plugin import build_table, counted, listed, quoted, several
+from plausibly.plugin import AnnotationTable, build_table, counted, listed, quoted, several
 from plausibly.plugin.readers import JsonNumber, NamedArray, Response, TextTable, json_shown, states
 from plausibly_builtins.readers import base
 from plausibly_builtins.readers.label_columns import (
@@ -76,7 +76,7 @@ class Counts(LabelColumns):
             and all(isinstance(n, JsonNumber) and COUNT.fullmatch(n) for n in found.values())
         )
 
-    def array_content(self, path: Path, found: NamedArray, labels: base.Labels) -> base.Found:
+    def array_content(self, found: NamedArray, labels: base.Labels) -> AnnotationTable:
         values = found.values
         fit = np.isfinite(values) & (values >= 0) & (values == np.floor(values)) & (values < _MOST)
         if not fit.all():
@@ -87,16 +87,16 @@ class Counts(LabelColumns):
         columns = labels_of("counts", found, labels)
         places = [f"row {counted(row + 1)}" for row in range(len(values))]
         votes = values.astype(np.int64)
-        return self._content(path.name, labels, found.examples, columns, votes, places)
+        return self._table(found.whose, labels, found.examples, columns, votes, places)
 
-    def lines_content(self, path: Path, labels: base.Labels) -> base.Found:
+    def lines_content(self, path: Path, labels: base.Labels) -> AnnotationTable:
         every = named_objects(path, "counts", self.example, _DROP, unnamed=self.unnamed == "drop")
         found = {line: self._counts(line, entry) for line, name, entry in every if name}
         names = {line: name for line, name, _ in every if name}
         columns = sorted(set().union(*found.values()))
         values = [[counts.get(label, 0) for label in columns] for counts in found.values()]
         dropped = len(every) - len(names)
-        return self._content(
+        return self._table(
             path.name,
             labels,
             list(names.values()),
@@ -139,7 +139,7 @@ class Counts(LabelColumns):
                 raise base.line_refused(line, "counts-differ", what, expected, json_shown(beside))
         return counts
 
-    def table_content(self, table: TextTable, labels: base.Labels) -> base.Found:
+    def table_content(self, table: TextTable, labels: base.Labels) -> AnnotationTable:
         self.check_rows(table)
         wrong: dict[str, list[int]] = {}
         for name, cells in zip(table.header, table.columns, strict=True):
@@ -160,7 +160,7 @@ class Counts(LabelColumns):
             number = {cell: _whole(cell) for cell in set(cells)}
             values[:, place] = [number[cells[row]] for row in kept]
         dropped = len(table) - len(kept)
-        return self._content(
+        return self._table(
             table.whose,
             labels,
             [names[row] for row in kept],
@@ -183,7 +183,7 @@ class Counts(LabelColumns):
         do = example_hint("counts", table)
         raise base.columns_missing(table, "names of examples", "a column example", do)
 
-    def _content(
+    def _table(
         self,
         source: str,
         labels: base.Labels,
@@ -195,7 +195,7 @@ class Counts(LabelColumns):
         left_out: Mapping[str, int] = MappingProxyType({}),
         offered: bool = True,
         ignorable: bool = False,
-    ) -> base.Found:
+    ) -> AnnotationTable:
         """Return votes (example, column); examples by name, else in their order.
 
         `offered` says that the columns are all labels, in order, and `ignorable` that the option
@@ -242,9 +242,11 @@ class Counts(LabelColumns):
             )
             for row, column in np.argwhere(values).tolist()
         )
-        return base.Content(
-            kind="single-label",
-            responses=responses,
+        return self.gathered(
+            "single-label",
+            responses,
+            labels,
+            whose=source,
             examples=examples,
             offered=own if offered else None,
             anonymous=True,

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from itertools import zip_longest
 from pathlib import Path
-from typing import Literal, TypeAlias, TypeVar
+from typing import Literal, TypeAlias, TypeVar, get_args
 
 import attrs
 
@@ -35,16 +35,11 @@ from plausibly_builtins.readers import base
 
 T = TypeVar("T")
 _PresetName: TypeAlias = Literal["crowd-kit", "toloka", "mturk", "figure-eight"]
-_PRESETS = ("crowd-kit", "toloka", "mturk", "figure-eight")
 _VOTE = ("task", "worker", "label")
 _ROLES = (*_VOTE, "weight", "time", "state")
 _WRITTEN = frozenset({"response", "block", "weight", "response_weight", "state", "about"})
 """Columns of the files that plausibly writes, which say more than who gave which label."""
-_OPTIONAL = attrs.validators.optional
 _TASK_ANSWERS = "taskAnswers"
-_LONG = 200
-"""Longer names are no slips of the pen, and dear to compare."""
-
 _NO_ANSWER = (":confidence", "_gold", "_gold_reason")
 _UNIX_TIME = re.compile(r"-?[0-9]{1,15}(\.[0-9]{1,9})?")
 _NAMED = re.compile(r"[A-Z][a-z]{2} ([A-Z][a-z]{2} [0-9]{1,2} [0-9:]{8}) ([A-Z]{3}) ([0-9]{4})")
@@ -124,19 +119,6 @@ class Columns:
         return self.platform is not _PLAIN and self.called["label"].endswith(_TASK_ANSWERS)
 
 
-def _one_answer(instance: CrowdTable, _: object, value: str | None) -> None:
-    label = (instance.columns or {}).get("label")
-    if value is not None and label is not None and not label.endswith(_TASK_ANSWERS):
-        msg = f'"{value}" and columns, which calls the label "{label}", name the answers twice'
-        raise ValueError(msg)
-
-
-def _sets(instance: CrowdTable, _: object, value: str | None) -> None:
-    if value is not None and instance.kind == "single-label":
-        msg = "cells with several labels are no answers of the kind single-label"
-        raise ValueError(msg)
-
-
 @attrs.frozen(kw_only=True)
 class CrowdTable(base.TableExport):
     """Read CSV, TSV or Parquet with one row per vote: task, worker and label.
@@ -178,11 +160,24 @@ class CrowdTable(base.TableExport):
     missing: tuple[str, ...] = ()
     delimiter: str | None = None
     preset: _PresetName | None = attrs.field(
-        default=None, validator=_OPTIONAL(attrs.validators.in_(_PRESETS))
+        default=None,
+        validator=attrs.validators.optional(attrs.validators.in_(get_args(_PresetName))),
     )
-    answer: str | None = attrs.field(default=None, validator=_one_answer)
-    separator: str | None = attrs.field(default=None, validator=[base.NOT_EMPTY, _sets])
+    answer: str | None = attrs.field(default=None)
+    separator: str | None = attrs.field(default=None, validator=base.NOT_EMPTY)
     golden: Literal["count", "drop"] | None = None
+
+    @answer.validator
+    def _one_answer(self, _: object, value: str | None) -> None:
+        label = (self.columns or {}).get("label")
+        if value is not None and label is not None and not label.endswith(_TASK_ANSWERS):
+            msg = f'"{value}" and columns, which calls the label "{label}", name the answers twice'
+            raise ValueError(msg)
+
+    @separator.validator
+    def _sets(self, _: object, value: str | None) -> None:
+        if value is not None and self.kind == "single-label":
+            raise ValueError("cells with several labels are no answers of the kind single-label")
 
     def recognises(self, path: Path, head: bytes) -> bool:
         """Return whether the needed columns are there by name, or by the positions of `columns`."""
@@ -207,13 +202,24 @@ class CrowdTable(base.TableExport):
         )
         return self.from_table(table, labels)
 
-    def table_content(self, table: TextTable, labels: base.Labels) -> base.Found:
+    def table_content(self, table: TextTable, labels: base.Labels) -> AnnotationTable:
         columns = self._columns(table)
         offered = table.offered.get(columns.called["label"])
         if labels is None and offered is not None:  # a categorical column
             labels = [text for text in offered if text and text not in self.missing]
         plain = self._plain(table, columns, labels)
-        return self._content(table, columns, labels) if plain is None else plain
+        if plain is not None:
+            return plain
+        try:
+            return self._gathered(table, columns, labels)
+        except InputError as error:  # which options say what a cell means
+            if error.name == "response-twice" and self.kind is None and self.separator is None:
+                error.do += '; kind="label-set", if they are one answer'
+            unknown = error.details.get("labels") if error.name == "label-unknown" else None
+            words = [word for word in base.items_of(unknown) if word in base.MISSING_WORDS]
+            if words:
+                error.do = f'missing=["{words[0]}"], if it means "no answer"'
+            raise
 
     def _columns(self, table: TextTable) -> Columns:
         mapped = self.columns or {}
@@ -224,38 +230,22 @@ class CrowdTable(base.TableExport):
             do = f"did you mean {meant}?" if meant else "map task, worker or label"
             raise base.refused("columns-unknown", what, expected, listed(mapped), do)
         platform = self.preset or (self._platform(table.header) if table.named else None)
-        columns = Columns(called=self._usual(table.header, named=table.named))
-        if platform is not None and platform != "crowd-kit":
+        if platform is None or platform == "crowd-kit":
+            columns = Columns(called=self._usual(table.header, named=table.named))
+        else:
             columns = _platform_columns(table, platform, mapped, self.answer)
-        called = columns.called
-        absent = [role for role, name in called.items() if name not in table.header]
+        names = [*columns.called.values(), *columns.golden]
+        absent = [role for role, name in columns.called.items() if name not in table.header]
         if absent or table.nested:
-            names = [*called.values(), *columns.golden]
             table.need(names, do=_hint(table, absent, {*names, *table.nested}))
         if not len(table):
             what, got = " names no label", "a header and no rows"
             raise base.refused("annotations-empty", what, "one row per vote", got)
         if self.golden is not None and not columns.golden:
-            what, expected = (
-                " has no known answers",
-                "GOLDEN:… of Toloka, or Figure Eight's _golden",
-            )
-            got = several(len(table.header), "column")
-            raise base.refused("columns-missing", what, expected, got, "leave golden out")
+            expected = "GOLDEN:… of Toloka, or Figure Eight's _golden"
+            got, do = several(len(table.header), "column"), "leave golden out"
+            raise base.refused("columns-missing", " has no known answers", expected, got, do)
         return columns
-
-    def table(self, source: str, labels: base.Labels, found: base.Found) -> AnnotationTable:
-        """Return the annotation table; errors hint at options that say what a cell means."""
-        try:
-            return super().table(source, labels, found)
-        except InputError as error:
-            if error.name == "response-twice" and self.kind is None and self.separator is None:
-                error.do += '; kind="label-set", if they are one answer'
-            unknown = error.details.get("labels") if error.name == "label-unknown" else None
-            words = [word for word in base.items_of(unknown) if word in base.MISSING_WORDS]
-            if words:
-                error.do = f'missing=["{words[0]}"], if it means "no answer"'
-            raise
 
     def _usual(self, header: Sequence[str], *, named: bool = True) -> dict[str, str]:
         """Return the column of each role: by `columns`, else by its usual name or position."""
@@ -288,29 +278,20 @@ class CrowdTable(base.TableExport):
             found += [name] if answered and {of.columns[m] for m in marks} <= {*header} else []
         return found[0] if len(found) == 1 else None
 
-    def _content(self, table: TextTable, columns: Columns, labels: base.Labels) -> base.Content:
+    def _gathered(self, table: TextTable, columns: Columns, labels: base.Labels) -> AnnotationTable:
         called, size = columns.called, len(table)
         task, worker = (table.column(called[role]) for role in ("task", "worker"))
         words = {**{word: word for word in states.STATES}, **columns.platform.states}
         known = {"": states.ANSWERED, **words}
-        state = _read(
-            table,
-            called.get("state"),
-            "state-unknown",
-            lambda cell: known.get(cell.casefold()),
-            listed(words, most=16),
-        )
-        weight = [1.0] * size
+        state, weight, when = [states.ANSWERED] * size, [1.0] * size, [""] * size
+        if "state" in called:
+            expected, name = listed(words, most=16), called["state"]
+            state = _read(table, name, "state", lambda cell: known.get(cell.casefold()), expected)
         if "weight" in called:
             expected = "a number above 0, such as 1 or 0.5"
-            weight = _read(
-                table,
-                called["weight"],
-                "weight-unreadable",
-                lambda cell: float(cell) or None if _NUMBER.fullmatch(cell) else None,
-                expected,
-            )
-        when = table.column(called["time"]) if "time" in called else [""] * size
+            weight = _read(table, called["weight"], "weight", _weight, expected)
+        if "time" in called:
+            when = table.column(called["time"])
         # Only the latest answer needs the times; whether each row has one is for the hint.
         time = [0.0 if cell else None for cell in when]
         if "time" in called and self.duplicates == "latest":
@@ -321,11 +302,12 @@ class CrowdTable(base.TableExport):
         separator = columns.platform.separator if self.separator is None else self.separator
         if self.kind == "single-label":
             separator = None
-        named, nothing, choices = _answers(table, columns, separator, self.missing)
-        sets = self.separator is not None or any(len(named[row]) > 1 for row in used)
+        named, choices = _answers(table, columns, separator, self.missing)
+        sets = self.separator is not None or any(len(named[row] or ()) > 1 for row in used)
         kind = self.kind or ("label-set" if sets else "single-label")
         if labels is None:
-            base.warn_missing_words(table.whose, Counter(x for row in used for x in named[row]))
+            every = Counter(label for row in used for label in named[row] or ())
+            base.warn_missing_words(table.whose, every)
         merged = self.kind == "label-set" and separator is None and not columns.is_json
         groups: dict[tuple[object, ...], list[int]] = {}
         for row in used:
@@ -334,29 +316,28 @@ class CrowdTable(base.TableExport):
             key = (task[row], worker[row], state[row], weight[row], when[row], own)
             groups.setdefault(key, []).append(row)
         responses: list[Response] = []
-        for group in groups.values():
-            first = group[0]
-            answer: list[str] | None = list(dict.fromkeys(x for row in group for x in named[row]))
-            of = state[first]
-            if all(nothing[row] for row in group):
+        for first, *others in groups.values():
+            answers, of = [named[row] for row in (first, *others)], state[first]
+            answer: list[str] | None = list(dict.fromkeys(x for one in answers for x in one or ()))
+            if all(one is None for one in answers):
                 # An empty cell is no answer, which is not an answer of no label.
                 answer, of = None, states.SKIPPED if of == states.ANSWERED else of
-            elif kind == "single-label" and not answer:
-                answer = None
             response = Response(
                 example=task[first],
                 annotator=worker[first] or None,
-                answer=answer,
+                answer=(answer or None) if kind == "single-label" else answer,
                 state=of,
                 weight=weight[first],
                 time=time[first],
                 place=f"{table.unit} {counted(table.lines[first])}",
             )
             responses.append(response)
-        return base.Content(
-            kind=kind,
-            responses=responses,
-            offered=choices if labels is None else labels,
+        return self.gathered(
+            kind,
+            responses,
+            labels,
+            whose=table.whose,
+            offered=choices,
             left_out={"votes on tasks with a known answer": len(dropped)},
         )
 
@@ -466,8 +447,8 @@ def _the_answer(plural: str, found: Sequence[str]) -> str:
 # ---- cells
 
 
-Answers: TypeAlias = tuple[list[list[str]], list[bool], list[str] | None]
-"""The labels that each row names, whether it has no answer, and all labels that are offered."""
+Answers: TypeAlias = tuple[list[list[str] | None], list[str] | None]
+"""The labels that each row names, None without an answer, and all labels that are offered."""
 
 
 def _answers(
@@ -477,14 +458,14 @@ def _answers(
     skipped = {"", *missing}
     if columns.is_json:
         return _from_json(table, cells, columns.question, skipped)
-    labels: list[list[str]] = []
+    labels: list[list[str] | None] = []
     for cell in cells:
         parts = [cell] if separator is None else cell.split(separator)
         if separator == "\n":
             parts = [part.removesuffix("\r") for part in parts]
         named = (part for part in dict.fromkeys(parts) if part not in skipped)
-        labels.append([part for part in named if not part.isspace()])
-    return labels, [not named for named in labels], None
+        labels.append([part for part in named if not part.isspace()] or None)
+    return labels, None
 
 
 def _from_json(
@@ -507,26 +488,26 @@ def _from_json(
         raise base.refused("columns-missing", what, expected, got, "name one that is there")
     if question is None and known:
         question = _the_answer("questions", known)
-    found: list[list[str]] = []
-    nothing: list[bool] = []
+    labels: list[list[str] | None] = []
     choices: list[tuple[str, ...]] = []
     for row, answer in enumerate(answers):
         value = None if question is None else answer.get(question)
-        named: list[str] | None = []
-        if isinstance(value, bool):
-            named = ["true" if value else "false"]
-        elif value is not None:
+        if value is None or value == "":
+            labels.append(None)
+            continue
+        named: list[str] | None = ["true" if value else "false"]
+        if not isinstance(value, bool):
             named = base.form_labels({"labels": value} if isinstance(value, list) else value)
         if named is None:
             raise _unreadable(table, row, value)
-        found.append([label for label in dict.fromkeys(named) if label not in skipped])
-        nothing.append(value is None or (bool(named) and not found[-1]) or value == "")
+        counting = [label for label in dict.fromkeys(named) if label not in skipped]
+        labels.append(None if named and not counting else counting)
         if isinstance(value, dict) and all(isinstance(chosen, bool) for chosen in value.values()):
             choices.append(tuple(label for label in value if label not in skipped))
-    if not choices or len(choices) != len(answers) - sum(nothing):
-        return found, nothing, None
+    if not choices or len(choices) != len(labels) - labels.count(None):
+        return labels, None
     alike = len(set(choices)) == 1
-    return found, nothing, list(choices[0]) if alike else sorted(set().union(*choices))
+    return labels, list(choices[0]) if alike else sorted(set().union(*choices))
 
 
 def _unreadable(table: TextTable, row: int, value: object) -> InputError:
@@ -537,18 +518,22 @@ def _unreadable(table: TextTable, row: int, value: object) -> InputError:
 
 
 def _read(
-    table: TextTable, name: str | None, error: str, read: Callable[[str], T | None], expected: str
+    table: TextTable, name: str, noun: str, read: Callable[[str], T | None], expected: str
 ) -> list[T]:
     """Return what a function reads in each cell of a column; it returns None to refuse one."""
-    found: list[T] = []
-    for row, cell in enumerate(table.column(name) if name is not None else [""] * len(table)):
+    values: list[T] = []
+    for row, cell in enumerate(table.column(name)):
         value = read(cell)
         if value is None:
             got = base.short(cell) if cell else "an empty cell"
-            what = f" has the {error.partition('-')[0]} {got}"
-            raise base.row_refused(table, row, error, what, expected, got)
-        found.append(value)
-    return found
+            error = "state-unknown" if noun == "state" else f"{noun}-unreadable"
+            raise base.row_refused(table, row, error, f" has the {noun} {got}", expected, got)
+        values.append(value)
+    return values
+
+
+def _weight(cell: str) -> float | None:
+    return float(cell) or None if _NUMBER.fullmatch(cell) else None
 
 
 def _time(text: str, months_first: bool) -> tuple[str, float | None] | None:
@@ -576,9 +561,7 @@ def _times(table: TextTable, columns: Columns) -> list[float | None]:
     """Return the time of each row, in seconds; None where the cell is empty."""
     expected = "a number, 2018-01-24T09:51:16, or Wed Jan 24 09:51:16 PST 2018"
     name, of = columns.called["time"], columns.platform
-    found = _read(
-        table, name, "time-unreadable", lambda text: _time(text, of.months_first), expected
-    )
+    found = _read(table, name, "time", lambda text: _time(text, of.months_first), expected)
     ways = [(row, way) for row, (way, _) in enumerate(found) if way]
     for row, way in ways:
         first, usual = ways[0]

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from contextlib import nullcontext
 from pathlib import Path
 
 import attrs
 
-from plausibly.plugin import counted, listed, quoted, several
+from plausibly.plugin import AnnotationTable, counted, listed, quoted, several
 from plausibly.plugin.readers import Response, XmlElement, read_xml, states
 from plausibly_builtins.readers import base
 
@@ -54,7 +53,7 @@ class Cvat(base.Export):
         text = start.decode(encoding, "ignore")
         return bool(_ROOT.match(text) and _VERSION.search(text))
 
-    def content(self, path: Path, labels: base.Labels) -> base.Content:
+    def content(self, path: Path, labels: base.Labels) -> AnnotationTable:
         files = {self.annotator or base.CONSOLIDATED: path}
         state = states.ANSWERED if self.annotator else states.CONSOLIDATED
         if path.is_dir():
@@ -65,9 +64,10 @@ class Cvat(base.Export):
         shapes, left_out = Counter[str](), Counter[str]()
         tags: list[XmlElement] = []
         for annotator, file in files.items():
-            where = f"{file.relative_to(path).as_posix()} " if path.is_dir() else ""
-            with base.within(path, file) if where else nullcontext(), base.about(file.name):
-                root = read_xml(file, "annotations")
+            inside = file.relative_to(path).as_posix() if path.is_dir() else ""
+            source = f"{path.name}/{inside}".rstrip("/")
+            with base.about(source):
+                root = read_xml(file, "annotations", whose=source)
                 if root.tag != "annotations":
                     got, expected = f"<{root.tag[:40]}>", "<annotations>, of CVAT for images 1.1"
                     raise base.refused("cvat-unlike", " is no file of CVAT", expected, got)
@@ -76,8 +76,8 @@ class Cvat(base.Export):
                     is_own = text.get("type", "") in _TAG_TYPES and "parent" not in text
                     if is_own and text.get("name"):
                         offered[text["name"]] = None
-                inside = (*root.all("image", "*"), *root.children)
-                shapes.update(child.tag for child in inside if child.tag in _SHAPES)
+                elements = (*root.all("image", "*"), *root.children)
+                shapes.update(element.tag for element in elements if element.tag in _SHAPES)
                 for image in root.all("image"):
                     place = f"line {counted(image.line)}"
                     name = image.attributes.get("name", "")
@@ -87,17 +87,14 @@ class Cvat(base.Export):
                         raise base.refused("image-unnamed", what, "an attribute name", got)
                     images.append(name)
                     tags += image.all("tag")
-                    answer, of = self._answer(image, state, left_out)
-                    if of is not None:
-                        responses.append(
-                            Response(
-                                example=name,
-                                annotator=annotator,
-                                answer=answer,
-                                state=of,
-                                place=f"{where}{place}",
-                            )
-                        )
+                    response = Response(
+                        example=name,
+                        annotator=annotator,
+                        answer=None,
+                        state=state,
+                        place=f"{inside} {place}".lstrip(),
+                    )
+                    responses += self._answered(response, image, left_out)
         if shapes and not tags:
             what = f" holds {several(shapes.total(), 'shape')} and no tag"
             expected = "tags, which say what an image shows; shapes say where something is"
@@ -112,9 +109,11 @@ class Cvat(base.Export):
             what = f": no tag has the attribute {quoted(self.attribute)}"
             expected = "an attribute of the tags"
             raise base.refused("attribute-missing", what, expected, got, do, attributes=seen)
-        return base.Content(
-            kind=self.kind,
-            responses=responses,
+        return self.gathered(
+            self.kind,
+            responses,
+            labels,
+            whose=path.name,
             examples=images,
             annotators=files,
             offered=list(offered) if offered and self.attribute is None else None,
@@ -138,10 +137,10 @@ class Cvat(base.Export):
             raise base.refused("file-missing", " holds no XML file", expected, "none")
         return files
 
-    def _answer(
-        self, image: XmlElement, state: str, left_out: Counter[str]
-    ) -> tuple[list[str] | None, str | None]:
-        """Return the labels of an image and their state; no state where it has no response."""
+    def _answered(
+        self, response: Response, image: XmlElement, left_out: Counter[str]
+    ) -> list[Response]:
+        """Return the response with the labels of an image; none where it has no response."""
         tags = list(image.all("tag"))
         labels = [tag.attributes.get("label", "") for tag in tags]
         if self.attribute is not None:
@@ -152,8 +151,9 @@ class Cvat(base.Export):
             left_out[without] += max(len(tags) - len(labels), 0)
         if labels:
             suggested = all(tag.attributes.get("source") == "auto" for tag in tags)
-            return labels, states.SUGGESTION if suggested else state
+            state = states.SUGGESTION if suggested else response.state
+            return [attrs.evolve(response, answer=labels, state=state)]
         if not tags and self.untagged == "empty":
-            return None, states.EMPTY
+            return [attrs.evolve(response, state=states.EMPTY)]
         left_out["images without a tag (not annotated, or of no label)"] += not tags
-        return None, None
+        return []

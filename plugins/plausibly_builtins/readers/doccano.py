@@ -16,7 +16,7 @@ from typing import TypeGuard
 
 import attrs
 
-from plausibly.plugin import InputError, counted, listed, quoted, several
+from plausibly.plugin import AnnotationTable, InputError, counted, listed, quoted, several
 from plausibly.plugin.readers import (
     JsonNumber,
     Response,
@@ -232,7 +232,7 @@ class Doccano(base.Export):
         found = [start for start in _heads(path, head) if start.strip()]
         return bool(found) and all(map(_is_start, found))
 
-    def content(self, path: Path, labels: base.Labels) -> base.Content:
+    def content(self, path: Path, labels: base.Labels) -> AnnotationTable:
         files = _files(path)
         by_member = path.is_dir() or _is_zip(path)
         if by_member:
@@ -282,9 +282,11 @@ class Doccano(base.Export):
                             example=name, annotator=who, answer=answer, state=state, place=where
                         )
                     )
-        return base.Content(
-            kind=self.kind,
-            responses=responses,
+        return self.gathered(
+            self.kind,
+            responses,
+            labels,
+            whose=path.name,
             examples=subjects,
             annotators=members.values(),
             left_out=left_out,

@@ -10,7 +10,7 @@ from typing import Final, Literal
 
 import attrs
 
-from plausibly.plugin import counted, listed, near, quoted, several
+from plausibly.plugin import AnnotationTable, counted, listed, near, quoted, several
 from plausibly.plugin.readers import (
     NamedArray,
     TextTable,
@@ -38,10 +38,10 @@ class LabelColumns(base.TableExport):
     ignore: tuple[str, ...] = ()
     array: str = ""
 
-    def array_content(self, path: Path, found: NamedArray, labels: base.Labels) -> base.Found:
+    def array_content(self, found: NamedArray, labels: base.Labels) -> AnnotationTable:
         raise NotImplementedError(type(self).__name__)
 
-    def lines_content(self, path: Path, labels: base.Labels) -> base.Found:
+    def lines_content(self, path: Path, labels: base.Labels) -> AnnotationTable:
         raise NotImplementedError(type(self).__name__)
 
     def check_rows(self, table: TextTable) -> None:
@@ -51,13 +51,11 @@ class LabelColumns(base.TableExport):
             expected, got = "one row per example", "a header and no rows"
             raise base.refused("file-empty", " is empty", expected, got)
 
-    def content(self, path: Path, labels: base.Labels) -> base.Found:
-        ending = path.suffix.lower()
-        if ending == ".npy":
-            return self.array_content(path, from_npy(path, "annotations"), labels)
-        if ending == ".npz":
-            found = from_npz(path, "annotations", (self.array,))
-            return self.array_content(path, found, labels)
+    def content(self, path: Path, labels: base.Labels) -> AnnotationTable:
+        if path.suffix.lower() == ".npy":
+            return self.array_content(from_npy(path, "annotations"), labels)
+        if path.suffix.lower() == ".npz":
+            return self.array_content(from_npz(path, "annotations", (self.array,)), labels)
         if is_lines(path) and not is_flat(file_opening(path, "annotations")):
             return self.lines_content(path, labels)
         return super().content(path, labels)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import ClassVar, Literal
 
 import attrs
 
-from plausibly.plugin import listed, quoted, several
+from plausibly.plugin import AnnotationTable, listed, quoted, several
 from plausibly.plugin.readers import (
     JsonNumber,
     NamedPrediction,
@@ -87,14 +87,13 @@ class Result:
 
 @attrs.frozen(kw_only=True)
 class Task:
-    """A task as it stands in the export."""
+    """What a task holds, or all tasks of one example."""
 
     place: str = ""
-    fields: base.Entry = attrs.field(factory=dict)
-    example: str = ""
-    annotations: tuple[Result, ...]
-    drafts: tuple[Result, ...] = ()
-    predictions: tuple[Result, ...] = ()
+    entries: list[base.Entry] = attrs.field(factory=list)
+    annotations: list[Result] = attrs.field(factory=list)
+    drafts: list[Result] = attrs.field(factory=list)
+    predictions: list[Result] = attrs.field(factory=list)
 
 
 def _is_cancelled(fields: base.Entry) -> bool:
@@ -128,13 +127,55 @@ def _load(path: Path) -> list[Task]:
     tasks: list[Task] = []
     for file in _files(path):
         inside = file.name if path.is_dir() else ""
-        source = f"{path.name}/{inside}" if inside else path.name
+        source = f"{path.name}/{inside}".rstrip("/")
         with base.about(source):
             entries = _SHAPE.entries(file, expected, source)
-        tasks += [_task(f"{inside} {place}".lstrip(), _whole(entry)) for place, entry in entries]
+        for where, entry in entries:
+            fields, at = _whole(entry), f"{inside} {where}".lstrip()
+            identity = base.text_of(fields.get("id"))
+            place = f"task {identity}" if identity else at
+            task = Task(
+                place=at,
+                entries=[fields],
+                annotations=_results(fields, place, "annotation", *_ENTRIES),
+                drafts=_results(fields, place, "draft", "drafts"),
+                predictions=_results(fields, place, "prediction", "predictions"),
+            )
+            tasks.append(task)
     if not tasks:
         raise base.refused(_SHAPE.error, " holds no task", expected, "none", _SHAPE.do)
     return tasks
+
+
+def _by_example(
+    source: str, tasks: Sequence[Task], key: str
+) -> tuple[dict[str, Task], Counter[str]]:
+    """Return the tasks of each example, none of them twice, and how many annotations that drops.
+
+    Examples are named by ``id``, or by a key of the data of their tasks.
+    """
+    named: list[base.PlacedEntry] = []
+    for task in tasks:
+        (fields,) = task.entries
+        data = fields.get("data")
+        if not isinstance(data, dict):  # a task may be nothing but its data
+            data = {name: fields[name] for name in fields if name not in (*_LISTS, "id")}
+        named.append((task.place, fields if key == "id" else data))
+    wanted = None if key == "id" else key
+    names = base.example_names(source, "label-studio", named, wanted, ("id",))
+    found: dict[str, Task] = {}
+    left_out = Counter[str]()
+    for example, task in zip(names, tasks, strict=True):
+        of = found.setdefault(example, Task())
+        (fields,) = task.entries
+        if base.text_of(fields.get("id")) and fields in of.entries:
+            left_out[_AGAIN] += len(task.annotations) + len(task.drafts)
+            continue
+        of.entries.append(fields)
+        of.annotations.extend(task.annotations)
+        of.drafts.extend(task.drafts)
+        of.predictions.extend(task.predictions)
+    return found, left_out
 
 
 def _whole(fields: base.Entry) -> base.Entry:
@@ -148,27 +189,17 @@ def _whole(fields: base.Entry) -> base.Entry:
     return {**around, "annotations": [{**fields, "task": around.get("id")}]}
 
 
-def _task(where: str, fields: base.Entry) -> Task:
-    identity = base.text_of(fields.get("id"))
-    place = f"task {identity}" if identity else where
-
-    def results(noun: str, *keys: str) -> Iterator[Result]:
-        for key in keys:
-            items = _SHAPE.as_list(fields.get(key), f"{place}, {key}")
-            for number, item in enumerate(items, start=1):
-                if noun == "prediction" and isinstance(item, JsonNumber):
-                    continue  # the id of one that this export leaves out
-                entry = _SHAPE.as_object(item, f"{place}, {noun} no. {number}")
-                name = base.text_of(entry.get("id")) or f"no. {number}"
-                yield _result(entry, f"{place}, {noun} {name}")
-
-    return Task(
-        place=where,
-        fields=fields,
-        annotations=tuple(results("annotation", *_ENTRIES)),
-        drafts=tuple(results("draft", "drafts")),
-        predictions=tuple(results("prediction", "predictions")),
-    )
+def _results(fields: base.Entry, place: str, noun: str, *keys: str) -> list[Result]:
+    results: list[Result] = []
+    for key in keys:
+        items = _SHAPE.as_list(fields.get(key), f"{place}, {key}")
+        for number, item in enumerate(items, start=1):
+            if noun == "prediction" and isinstance(item, JsonNumber):
+                continue  # the id of one that this export leaves out
+            entry = _SHAPE.as_object(item, f"{place}, {noun} no. {number}")
+            name = base.text_of(entry.get("id")) or f"no. {number}"
+            results.append(_result(entry, f"{place}, {noun} {name}"))
+    return results
 
 
 def _result(fields: base.Entry, place: str) -> Result:
@@ -188,33 +219,6 @@ def _result(fields: base.Entry, place: str) -> Result:
             more = {"origin": item.get("origin"), "score": item.get("score")}
             regions.append(Region(control=str(control), type=kind.lower(), value=value, **more))
     return Result(place=place, fields=fields, regions=tuple(regions))
-
-
-def _named(source: str, tasks: Sequence[Task], key: str) -> tuple[list[Task], Counter[str]]:
-    """Return tasks by their examples, each once, and how many annotations that leaves out.
-
-    Examples are named by ``id``, or by a key of the data of their tasks.
-    """
-    is_id, entries = key == "id", []
-    for task in tasks:
-        data = task.fields.get("data")
-        if not isinstance(data, dict):  # a task may be nothing but its data
-            data = {k: v for k, v in task.fields.items() if k not in (*_LISTS, "id")}
-        entries.append((task.place, task.fields if is_id else data))
-    names = base.example_names(
-        source, "label-studio", entries, None if is_id else key, ("id",) if is_id else ()
-    )
-    kept: list[Task] = []
-    left_out = Counter[str]()
-    seen: dict[str, list[base.Entry]] = {}
-    for name, task in zip(names, tasks, strict=True):
-        before = seen.setdefault(name, [])
-        if base.text_of(task.fields.get("id")) and task.fields in before:
-            left_out[_AGAIN] += len(task.annotations) + len(task.drafts)
-            continue
-        before.append(task.fields)
-        kept.append(attrs.evolve(task, example=name))
-    return kept, left_out
 
 
 def _authors(results: Iterable[Result]) -> Callable[[Result], str | None]:
@@ -310,47 +314,45 @@ class LabelStudioOptions(base.TimedExport):
 
     def answers(
         self,
-        tasks: Sequence[Task],
+        tasks: Mapping[str, Task],
         left_out: Counter[str],
+        labels: base.Labels,
         source: str,
         name: str | None,
         truth: Literal["count", "drop"] | None = "count",
-    ) -> base.Content:
-        results = [result for task in tasks for result in (*task.annotations, *task.drafts)]
+    ) -> AnnotationTable:
+        results = [one for task in tasks.values() for one in (*task.annotations, *task.drafts)]
         control, author = self.chosen(results, name), _authors(results)
-        by_example: dict[str, list[Task]] = {}
-        for task in tasks:
-            by_example.setdefault(task.example, []).append(task)
         responses: list[Response] = []
         truths: list[str] = []
-        for example, of in by_example.items():
-            annotations = _once((result for task in of for result in task.annotations), left_out)
+        for example, task in tasks.items():
+            annotations, drafts = _once(task.annotations, left_out), task.drafts
             marked = [result.place for result in annotations if result.is_truth]
             truths += marked
             if truth == "drop":
                 left_out["marked as ground truth"] += len(marked)
                 annotations = [result for result in annotations if not result.is_truth]
-            drafts = [draft for task in of for draft in task.drafts]
             if states.policy(states.UNFINISHED, "", self.states) == states.DROP:
                 ids = {result.id for result in annotations} - {None}
                 people = {author(result) for result in annotations} - {None}
-                every, drafts = drafts, []
-                for draft in every:
-                    sent = base.text_of(draft.fields.get("annotation")) in ids
-                    drafts += [] if sent or author(draft) in people else [draft]
-                left_out["drafts beside an annotation"] += len(every) - len(drafts)
-            predictions = [result for task in of for result in task.predictions]
-            found = [(control.by_index(one.regions), one) for one in (*annotations, *drafts)]
+                drafts = [
+                    draft
+                    for draft in drafts
+                    if author(draft) not in people
+                    and base.text_of(draft.fields.get("annotation")) not in ids
+                ]
+                left_out["drafts beside an annotation"] += len(task.drafts) - len(drafts)
+            indexed = [(control.by_index(one.regions), one) for one in (*annotations, *drafts)]
             indices = [""]
             if control.repeats:
-                indices = sorted({index for regions, _ in found for index in regions})
+                indices = sorted({index for regions, _ in indexed for index in regions})
                 if not indices:
-                    left_out["responses to none of the repeated controls"] += len(found)
-            for at, (regions, result) in enumerate(found):
+                    left_out["responses to none of the repeated controls"] += len(indexed)
+            for at, (regions, result) in enumerate(indexed):
                 for index in indices:
                     answer = control.answer(regions.get(index, []), result.place)
                     state = result.verdict or (states.ANSWERED if answer else states.EMPTY)
-                    repeats = _repeats_prediction(result, index, answer, predictions, control)
+                    repeats = _repeats_prediction(result, index, answer, task.predictions, control)
                     if state == states.ANSWERED and repeats:
                         state = states.SUGGESTION
                     responses.append(
@@ -379,8 +381,14 @@ class LabelStudioOptions(base.TimedExport):
             got = "annotations that may be the truth that others were measured by"
             do = base.as_argument(self.reader, ground_truth="drop") + ', or "count" to count them'
             base.warn_of(source, "ground-truth-counted", what, expected, got, do)
-        examples = () if control.repeats else by_example
-        return base.Content(kind=kind, responses=responses, examples=examples, left_out=left_out)
+        return self.gathered(
+            kind,
+            responses,
+            labels,
+            whose=source,
+            examples=() if control.repeats else tasks,
+            left_out=left_out,
+        )
 
 
 @attrs.frozen(kw_only=True)
@@ -410,18 +418,18 @@ class LabelStudio(base.Scored, LabelStudioOptions):
         heads = [file_opening(file, "annotations") for file in _files(path)]
         return bool(heads) and all(map(_has_tasks, heads))
 
-    def content(self, path: Path, labels: base.Labels) -> base.Content:
-        tasks = _load(path)
-        if not any(task.annotations or task.drafts for task in tasks):
-            predicted = any(task.predictions for task in tasks)
-            many = several(len(tasks), "task")
+    def content(self, path: Path, labels: base.Labels) -> AnnotationTable:
+        every = _load(path)
+        if not any(task.annotations or task.drafts for task in every):
+            predicted = any(task.predictions for task in every)
+            many = several(len(every), "task")
             raise base.only_predictions(self.reader, many, predicted=predicted)
-        tasks, left_out = _named(path.name, tasks, self.example)
-        return self.answers(tasks, left_out, path.name, self.control, self.ground_truth)
+        tasks, left_out = _by_example(path.name, every, self.example)
+        return self.answers(tasks, left_out, labels, path.name, self.control, self.ground_truth)
 
     def scored(self, path: Path) -> base.Scores:
-        tasks, _ = _named(path.name, _load(path), self.example)
-        results = [(task.example, result) for task in tasks for result in task.predictions]
+        tasks, _ = _by_example(path.name, _load(path), self.example)
+        results = [(name, result) for name, task in tasks.items() for result in task.predictions]
         control = self.chosen([result for _, result in results], self.control)
         if control.type == RANKER:
             do = "choose a control of type choices or taxonomy"
@@ -440,7 +448,7 @@ class LabelStudio(base.Scored, LabelStudioOptions):
             for example, result in results
             for index, regions in control.by_index(result.regions).items()
         ]
-        return found, [] if control.repeats else [task.example for task in tasks], ()
+        return found, () if control.repeats else tasks, ()
 
 
 @attrs.frozen(kw_only=True)
@@ -471,18 +479,19 @@ class LabelStudioMin(LabelStudioOptions):
         found = [record for record in records if isinstance(record, dict) and _ID in record]
         return any("annotator" in record or "lead_time" in record for record in found)
 
-    def content(self, path: Path, labels: base.Labels) -> base.Content:
+    def content(self, path: Path, labels: base.Labels) -> AnnotationTable:
         expected = "a list of records, one per annotation"
         found = _SHAPE.entries(path, expected)
         if not found:
             raise _SHAPE.refused("the list of records", expected, [])
         control = Control(reader=self.reader, name=self._name([record for _, record in found]))
         names = base.example_names(path.name, self.reader, found, self.example, ())
-        tasks: list[Task] = []
+        tasks: dict[str, Task] = {}
         for example, (place, record) in zip(names, found, strict=True):
-            annotation = _annotation(record, place, control)
-            tasks.append(Task(example=example, annotations=(annotation,) if annotation else ()))
-        return self.answers(tasks, Counter(), path.name, control.name)
+            tasks.setdefault(example, Task()).annotations.extend(
+                _annotation(record, place, control)
+            )
+        return self.answers(tasks, Counter(), labels, path.name, control.name)
 
     def _name(self, records: Sequence[base.Entry]) -> str:
         """Return the name of the control: the option, or the only one that is clear."""
@@ -506,11 +515,12 @@ class LabelStudioMin(LabelStudioOptions):
         raise base.refused("control-unnamed", what, expected, got, do, keys=keys)
 
 
-def _annotation(record: base.Entry, place: str, control: Control) -> Result | None:
+def _annotation(record: base.Entry, place: str, control: Control) -> list[Result]:
+    """Return the annotation of a record; none where it is a task alone."""
     keys = [key for key in record if control.index(key) is not None and record[key] is not None]
     if base.text_of(record.get(_ID)) is None:
         if not keys:
-            return None
+            return []
         key = quoted(keys[0])
         what, expected = f" {place} is no annotation and holds {key}", "a key of answers only"
         got = f"{key} among the data of the task, which the answer overwrites or loses to"
@@ -519,7 +529,7 @@ def _annotation(record: base.Entry, place: str, control: Control) -> Result | No
     regions = tuple(region for key in keys for region in _regions(key, record[key], place))
     times = {key: record.get(key) for key in ("created_at", "updated_at")}
     fields = {"id": record[_ID], "completed_by": record.get("annotator"), **times}
-    return Result(place=place, fields=fields, regions=regions)
+    return [Result(place=place, fields=fields, regions=regions)]
 
 
 def _is_answer(value: object) -> bool:

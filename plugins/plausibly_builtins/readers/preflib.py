@@ -10,7 +10,7 @@ from typing import Final, Literal, TypeAlias
 
 import attrs
 
-from plausibly.plugin import InputError, counted, listed, near, quoted, several
+from plausibly.plugin import AnnotationTable, InputError, counted, listed, near, quoted, several
 from plausibly.plugin.readers import Response, decode_text, file_contents, file_opening
 from plausibly_builtins.readers import base
 
@@ -291,7 +291,7 @@ class PrefLib(base.Export):
         numbers = first.strip().isdigit() and bool(rest) and rest[0].startswith(b"1,")
         return _is_ballots(path) and numbers
 
-    def content(self, path: Path, labels: base.Labels) -> base.Content:
+    def content(self, path: Path, labels: base.Labels) -> AnnotationTable:
         if path.is_dir():
             profiles = self._in_folder(path)
         else:
@@ -309,9 +309,11 @@ class PrefLib(base.Export):
             raise base.refused("unlisted-unsaid", what, expected, "no word", do, places=shorter)
         # A declared label that was on no ballot was not compared.
         beyond = labels is not None and not set(labels) <= set(first.alternatives)
-        return base.Content(
-            kind="label-set" if first.type == "cat" else "partial-ranking",
-            responses=[r for name, of in profiles.items() for r in self._responses(name, of)],
+        return self.gathered(
+            "label-set" if first.type == "cat" else "partial-ranking",
+            [r for name, of in profiles.items() for r in self._responses(name, of)],
+            labels,
+            whose=path.name,
             examples=profiles,
             offered=first.alternatives,
             anonymous=True,

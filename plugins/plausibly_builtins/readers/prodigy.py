@@ -8,7 +8,7 @@ from pathlib import Path
 
 import attrs
 
-from plausibly.plugin import InputError, counted, listed, quoted
+from plausibly.plugin import AnnotationTable, InputError, counted, listed, quoted
 from plausibly.plugin.readers import (
     JsonNumber,
     NamedPrediction,
@@ -133,14 +133,16 @@ class Prodigy(base.Scored, base.TimedExport):
             and any(key in first for key in _OWN)
         )
 
-    def content(self, path: Path, labels: base.Labels) -> base.Content:
+    def content(self, path: Path, labels: base.Labels) -> AnnotationTable:
         lines, view, offered = self._lines(path)
         answers = [line.answer(view) for _, line in lines]
         found = [(name, line, answer) for (name, line), answer in zip(lines, answers, strict=True)]
         versions = sum(len(base.items_of(line.fields.get("versions"))) for _, line in lines)
-        return base.Content(
-            kind=self._kind(view, [line for _, line in lines], answers),
-            responses=[line.response(name, answer) for name, line, answer in found],
+        return self.gathered(
+            self._kind(view, [line for _, line in lines], answers),
+            [line.response(name, answer) for name, line, answer in found],
+            labels,
+            whose=path.name,
             offered=offered,
             left_out={"versions that a review lists": versions},
         )

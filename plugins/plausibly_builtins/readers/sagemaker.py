@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import attrs
 
-from plausibly.plugin import listed, quoted
+from plausibly.plugin import AnnotationTable, listed, quoted
 from plausibly.plugin.readers import (
     Response,
     json_head,
@@ -191,9 +191,10 @@ class SageMaker(base.Export):
             return any(map(_has_answers, json_head(base.first_bytes(path, "*.json"))[:1]))
         return any(map(_is_ours, base.first_entries(head)))
 
-    def content(self, path: Path, labels: base.Labels) -> base.Content:
+    def content(self, path: Path, labels: base.Labels) -> AnnotationTable:
+        examples: list[str] = []
         if path.is_dir():
-            return self._votes(_from_folder(path), ())
+            return self._votes(list(_from_folder(path)), labels, path.name, examples)
         entries = _SHAPE.entries(path, "one object per line, with source-ref or source")
         if any(_has_answers(entry) and not _attributes(entry) for _, entry in entries):
             what = " holds answers about one object, which it does not name"
@@ -209,7 +210,7 @@ class SageMaker(base.Export):
                 if name is None:
                     raise _SHAPE.refused(place, "dataObject with s3Uri or content", inside)
                 votes += _all_workers(entry["annotations"], name, place, path.name)
-            return self._votes(votes, ())
+            return self._votes(votes, labels, path.name, examples)
         attributes = list(dict.fromkeys(name for _, one in entries for name in _attributes(one)))
         if not attributes:
             what, expected = " is no Ground Truth output", "a label attribute with its metadata"
@@ -224,20 +225,27 @@ class SageMaker(base.Export):
             for place, entry in done:
                 found = base.entry_of(entry[attribute])[_WORKERS]
                 votes += _all_workers(found, _name(entry, place), place, path.name)
-            return self._votes(votes, examples)
+            return self._votes(votes, labels, path.name, examples)
         called: dict[str, str] = {}
         failed = sum("failure-reason" in _metadata(entry, attribute) for _, entry in entries)
-        return base.Content(
-            kind=kind,
-            responses=[_merged(entry, attribute, kind, place, called) for place, entry in done],
+        return self.gathered(
+            kind,
+            [_merged(entry, attribute, kind, place, called) for place, entry in done],
+            labels,
+            whose=path.name,
             examples=examples,
             left_out={"objects that the job could not label": failed},
             # A label that only a machine gave is no answer, unless the user says that it counts.
-            states={states.SUGGESTION: states.DROP},
+            policies={states.SUGGESTION: states.DROP},
         )
 
-    def _votes(self, found: Iterable[Response], examples: Sequence[str]) -> base.Content:
-        answers = list(found)
+    def _votes(
+        self,
+        answers: Sequence[Response],
+        declared: base.Labels,
+        source: str,
+        examples: Sequence[str],
+    ) -> AnnotationTable:
         forms = [base.entry_of(one.answer) for one in answers]
         field = self._field(forms)
         values = [form.get(field) for form in forms]
@@ -252,7 +260,7 @@ class SageMaker(base.Export):
                 expected, got = "a label, or labels", json_shown(value)
                 raise base.refused("answer-invalid", what, expected, got, do)
             responses.append(attrs.evolve(answer, answer=labels or None))
-        return base.Content(kind=kind, responses=responses, examples=examples)
+        return self.gathered(kind, responses, declared, whose=source, examples=examples)
 
     def _field(self, forms: Sequence[base.Entry]) -> str:
         """Return the field of the form that holds the labels: the one named, or the only one."""

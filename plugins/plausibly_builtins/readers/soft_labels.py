@@ -5,12 +5,11 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from itertools import repeat
 from pathlib import Path
 
 import attrs
 
-from plausibly.plugin import counted, listed, quoted
+from plausibly.plugin import AnnotationTable, counted, listed, quoted
 from plausibly.plugin.readers import (
     JsonNumber,
     NamedArray,
@@ -93,17 +92,16 @@ class SoftLabels(LabelColumns):
         cells = [cell for column in columns for cell in column]
         return all(map(_NUMBER.fullmatch, cells)) and not all(map(COUNT.fullmatch, cells))
 
-    def array_content(self, path: Path, found: NamedArray, labels: base.Labels) -> base.Content:
+    def array_content(self, found: NamedArray, labels: base.Labels) -> AnnotationTable:
         columns = labels_of("soft-labels", found, labels)
         values = found.values.astype(float).tolist()
         names = found.examples or [str(row) for row in range(len(values))]
         places = [f"row {counted(row + 1)}" for row in range(len(names))]
         check_names(names, "example", places)
-        cells = (dict(zip(columns, map(repr, row), strict=True)) for row in values)
-        rows = zip(names, repeat(None), places, cells, strict=False)
-        return _content(rows, columns, labels, anonymous=True)
+        cells = (map(repr, row) for row in values)
+        return self._gathered(found.whose, names, None, places, cells, columns, labels)
 
-    def table_content(self, table: TextTable, labels: base.Labels) -> base.Content:
+    def table_content(self, table: TextTable, labels: base.Labels) -> AnnotationTable:
         self.check_rows(table)
         examples, annotators = self._name_columns(table.header)
         if examples is None:
@@ -118,32 +116,32 @@ class SoftLabels(LabelColumns):
             raise base.columns_missing(table, "weights", expected, "add one per label")
         names = table.column(examples)
         base.check_named(table, names)
-        people = [""] * len(table) if annotators is None else table.column(annotators)
+        people = None if annotators is None else table.column(annotators)
         places = [table.place(row).removeprefix(f"{table.whose} ") for row in range(len(table))]
-        every = zip(*map(table.column, columns), strict=True)
-        cells = (dict(zip(columns, row, strict=True)) for row in every)
-        rows = zip(names, people, places, cells, strict=True)
-        return _content(rows, columns, labels, anonymous=annotators is None)
+        cells = zip(*map(table.column, columns), strict=True)
+        return self._gathered(table.whose, names, people, places, cells, columns, labels)
 
     def _name_columns(self, header: Sequence[str]) -> tuple[str | None, str | None]:
         """Return the columns of examples and annotators; None where there is none."""
         example = _first_of(_EXAMPLES, header) if self.example is None else self.example
         return example, _first_of(_ANNOTATORS, header) if self.annotator is None else self.annotator
 
-    def lines_content(self, path: Path, labels: base.Labels) -> base.Content:
+    def lines_content(self, path: Path, labels: base.Labels) -> AnnotationTable:
         entries = named_objects(path, "soft-labels", self.example)
         keys = {key for _, _, entry in entries for key in entry}
         who = _first_of(_ANNOTATORS, keys) if self.annotator is None else self.annotator
-        rows = (
-            (
-                name,
-                None if who is None else key_text(line, entry, who),
-                f"line {counted(line)}",
-                self._cells(line, entry, labels),
+        responses = [
+            Response(
+                example=name,
+                annotator=(None if who is None else key_text(line, entry, who)) or None,
+                answer=_weights(f"line {counted(line)}", self._cells(line, entry, labels)),
+                place=f"line {counted(line)}",
             )
             for line, name, entry in entries
+        ]
+        return self.gathered(
+            "soft-label", responses, labels, whose=path.name, anonymous=who is None
         )
-        return _content(rows, None, labels, anonymous=who is None)
 
     def _cells(self, line: int, entry: base.Entry, labels: base.Labels) -> dict[str, str]:
         """Return weights as written: by key, or in the order of the declared labels."""
@@ -159,30 +157,41 @@ class SoftLabels(LabelColumns):
             what = f" line {counted(line)} holds no weights"
             do, seen = base.as_argument("soft-labels", field="KEY"), list(entry)
             raise base.refused("key-missing", what, expected, got, do, line=line, seen=seen)
-        return {
-            label: str(weight) if isinstance(weight, JsonNumber) else json_shown(weight)
-            for label, weight in found.items()
-        }
+        return {label: json_shown(weight) for label, weight in found.items()}
 
-
-def _content(
-    rows: Iterable[tuple[str, str | None, str, Mapping[str, str]]],
-    columns: Sequence[str] | None,
-    labels: base.Labels,
-    *,
-    anonymous: bool,
-) -> base.Content:
-    """Return the responses of rows: example, annotator, place, and weight by label."""
-    responses = [
-        Response(example=name, annotator=who or None, answer=_weights(place, cells), place=place)
-        for name, who, place, cells in rows
-    ]
-    check_names(columns or [], "label")
-    if labels is not None and columns is not None:
-        check_columns("soft-labels", columns, labels)
-    return base.Content(
-        kind="soft-label", responses=responses, offered=columns, anonymous=anonymous
-    )
+    def _gathered(
+        self,
+        source: str,
+        names: Sequence[str],
+        annotators: Sequence[str] | None,
+        places: Sequence[str],
+        cells: Iterable[Iterable[str]],
+        columns: Sequence[str],
+        labels: base.Labels,
+    ) -> AnnotationTable:
+        """Return the table of cells (row, column), each a weight as text."""
+        responses = [
+            Response(
+                example=name,
+                annotator=who or None,
+                answer=_weights(place, dict(zip(columns, row, strict=True))),
+                place=place,
+            )
+            for name, who, place, row in zip(
+                names, annotators or [""] * len(names), places, cells, strict=True
+            )
+        ]
+        check_names(columns, "label")
+        if labels is not None:
+            check_columns("soft-labels", columns, labels)
+        return self.gathered(
+            "soft-label",
+            responses,
+            labels,
+            whose=source,
+            offered=columns,
+            anonymous=annotators is None,
+        )
 
 
 def _weights(place: str, cells: Mapping[str, str]) -> dict[str, float]:

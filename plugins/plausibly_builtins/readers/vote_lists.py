@@ -8,7 +8,7 @@ from pathlib import Path
 
 import attrs
 
-from plausibly.plugin import counted, listed, quoted
+from plausibly.plugin import AnnotationTable, counted, listed, quoted
 from plausibly.plugin.readers import Response, json_shown
 from plausibly_builtins.readers import base
 from plausibly_builtins.readers.label_columns import (
@@ -50,7 +50,7 @@ class VoteLists(base.Export):
         entry = first_object(head) if is_lines(path) else {}
         return any(_is_votes(entry.get(key)) for key in self._keys())
 
-    def content(self, path: Path, labels: base.Labels) -> base.Content:
+    def content(self, path: Path, labels: base.Labels) -> AnnotationTable:
         entries = named_objects(path, "vote-lists", self.example)
         places = [f"line {counted(line)}" for line, _, _ in entries]
         names = [name for _, name, _ in entries]
@@ -73,9 +73,11 @@ class VoteLists(base.Export):
                 empty += len(votes) - cast.total()
                 each = cast.items()
                 responses += [attrs.evolve(shared, answer=one, weight=float(n)) for one, n in each]
-        return base.Content(
-            kind="single-label",
-            responses=responses,
+        return self.gathered(
+            "single-label",
+            responses,
+            labels,
+            whose=path.name,
             examples=names,
             offered=sorted(offered) if offered else None,
             anonymous=True,

@@ -93,7 +93,7 @@ class WideTable(base.TableExport):
         )
         return self.from_table(table, labels)
 
-    def table_content(self, table: TextTable, labels: base.Labels) -> base.Content:
+    def table_content(self, table: TextTable, labels: base.Labels) -> AnnotationTable:
         example, annotators = self._columns(table, labels)
         if example is None:
             names, blank = _positions(table)
@@ -104,9 +104,11 @@ class WideTable(base.TableExport):
             self._warn(table, annotators)
         offered = [table.offered.get(name) for _, name in annotators]
         every = dict.fromkeys(label for of in offered for label in of or ())
-        return base.Content(
-            kind="single-label" if self.separator is None else "label-set",
-            responses=self._responses(table, annotators, names),
+        return self.gathered(
+            "single-label" if self.separator is None else "label-set",
+            self._responses(table, annotators, names),
+            labels,
+            whose=table.whose,
             examples=[*names, *blank],
             annotators=[name for _, name in annotators],
             # Labels that every column could hold, where all columns say it.
