@@ -19,7 +19,7 @@ _READERS: dict[str, tuple[str, tuple[str, ...], str]] = {
         "one row per vote: task, worker, label (CSV, TSV, Parquet)",
     ),
     "counts": (
-        "counts:Counts",
+        "label_columns:Counts",
         (".npz", *_LINES),  # whole numbers in a table may be anything
         "votes counted by example and label (npy, npz, CSV, JSON Lines)",
     ),
@@ -80,7 +80,7 @@ _READERS: dict[str, tuple[str, tuple[str, ...], str]] = {
         "votes listed by example, or annotators by label (JSON Lines)",
     ),
     "soft-labels": (
-        "soft_labels:SoftLabels",
+        "label_columns:SoftLabels",
         _LINES,  # in tables, weights look like predictions
         "a weight for each label (CSV, TSV, Parquet, npy, npz, JSON Lines)",
     ),
