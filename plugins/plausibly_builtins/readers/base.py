@@ -322,16 +322,12 @@ def choose(
     if wanted is None and len(options) == 1:
         return options[0]
     reader, key = typed
-    absent = wanted is not None
-    meant = (near(wanted, options) if wanted is not None else None) or options[0]
-    raise refused(
-        names[absent],
-        f" has no {key} {short(wanted or '')}" if absent else f" has {len(options)} {plural}",
-        f"the name of one {key}",
-        listed(map(short, options)),
-        as_argument(reader, **{key: short(meant)[1:-1]}),
-        **{plural: list(options)},
-    )
+    what, meant = f" has {len(options)} {plural}", options[0]
+    if wanted is not None:
+        what, meant = f" has no {key} {short(wanted)}", near(wanted, options) or options[0]
+    do, got = as_argument(reader, **{key: short(meant)[1:-1]}), listed(map(short, options))
+    details = {plural: list(options)}
+    raise refused(names[wanted is not None], what, f"the name of one {key}", got, do, **details)
 
 
 def example_names(
@@ -364,13 +360,9 @@ def example_names(
 def check_annotator(annotator: str | None, where: str) -> None:
     """Raise ``annotator-unfit`` for the option `annotator` where the export has annotators."""
     if annotator is not None:
-        raise refused(
-            "annotator-unfit",
-            f" {where}",
-            "an annotator only for a file that names none",
-            quoted(annotator),
-            "leave annotator out",
-        )
+        expected = "an annotator only for a file that names none"
+        got, do = quoted(annotator), "leave annotator out"
+        raise refused("annotator-unfit", f" {where}", expected, got, do)
 
 
 # ---- values of JSON

@@ -29,7 +29,6 @@ _GROUP = re.compile(r"\s*(?:\{([^{}]*)\}|([^{},]*))\s*(,|$)")
 _LINE_END = re.compile(r"\r\n?")
 _HEADER = re.compile(rb"(?m)^#\s*NUMBER ALTERNATIVES\s*:")
 _ANY_END = re.compile(rb"[\r\n]+")
-_VOTERS = "NUMBER VOTERS"
 _UNIQUE = ("NUMBER UNIQUE ORDERS", "NUMBER UNIQUE PREFERENCES")
 
 
@@ -48,17 +47,13 @@ class Ballot:
 
 @attrs.frozen(kw_only=True)
 class Profile:
-    """What a file holds; number i of an alternative or category is at place i - 1.
+    """What a file holds; number i of an alternative or category is at place i - 1."""
 
-    `sums` are what the header counts: a line, and the number there.
-    """
-
+    source: str
     type: str
+    categories: tuple[str, ...]
     alternatives: tuple[str, ...]
-    categories: tuple[str, ...] = ()
-    sums: Mapping[str, tuple[int, int]]
-    source: str = ""
-    ballots: list[Ballot] = attrs.field(factory=list)
+    ballots: list[Ballot]
 
     def place(self, ballot: Ballot) -> str:
         """Return where a ballot stands, within the file or folder that messages name."""
@@ -76,14 +71,24 @@ def read_profile(path: Path, source: str) -> Profile:
             raise base.refused("file-empty", " is empty", "a header and ballots", "nothing")
         ending = path.suffix.lstrip(".").lower()
         if lines[0][1].startswith("#"):
-            mark, body = ":", [line for line in lines if not line[1].startswith("#")]
-            profile = _header([line for line in lines if line[1].startswith("#")], body, ending)
+            mark, (fields, body) = ":", _header(lines)
         else:
-            mark, (profile, body) = ",", _older(lines, ending)
-        ballots = [_ballot(line, *text.partition(mark)[::2]) for line, text in body]
+            mark, (fields, body) = ",", _older(lines, ending)
+        typed = "DATA TYPE" in fields
+        kind = fields["DATA TYPE"][1].lower() if typed else ending
+        if kind not in TYPES:
+            expected = f"one of {listed(TYPES, most=len(TYPES))}"
+            got = "# DATA TYPE" if typed else "no DATA TYPE in the header"
+            do = "name a file of orders or categories" if typed else "add a line # DATA TYPE: toi"
+            raise base.refused("type-unfit", f" is of type {base.short(kind)}", expected, got, do)
+        categories = _names(fields, "CATEGORY", "CATEGORIES") if kind == "cat" else ()
+        alternatives = _names(fields, "ALTERNATIVE", "ALTERNATIVES")
+        unique = next((key for key in _UNIQUE if key in fields), _UNIQUE[kind == "cat"])
+        voters, different = _number(fields, "NUMBER VOTERS"), _number(fields, unique)
+        ballots = [_ballot(line, *order.partition(mark)[::2]) for line, order in body]
         first: dict[tuple[frozenset[int], ...], int] = {}
         for ballot in ballots:
-            _check(ballot, profile)
+            _check(ballot, kind, alternatives, len(categories))
             before = first.setdefault(tuple(map(frozenset, ballot.groups)), ballot.line)
             if before != ballot.line:
                 twice = [before, ballot.line]
@@ -91,15 +96,23 @@ def read_profile(path: Path, source: str) -> Profile:
                 got = "two lines; the order within braces means nothing"
                 do = "add the two counts up in one line"
                 raise base.refused("order-twice", what, "each ballot once", got, do, lines=twice)
-        sums = {"voters": sum(b.count for b in ballots), "different ballots": len(ballots)}
-        for noun, found in sums.items():
-            line, stated = profile.sums[noun]
+        voted = sum(ballot.count for ballot in ballots)
+        for noun, (line, stated), found in (
+            ("voters", voters, voted),
+            ("different ballots", different, len(ballots)),
+        ):
             if found != stated:
                 what = f" line {counted(line)} counts {counted(stated)} {noun}"
                 expected, got = "as many in the ballots", counted(found)
                 numbers = {"line": line, "said": stated, "found": found}
                 raise base.refused("preflib-counts", what, expected, got, base.AGAIN, **numbers)
-        return attrs.evolve(profile, ballots=ballots, source=source)
+        return Profile(
+            source=source,
+            type=kind,
+            categories=categories,
+            alternatives=alternatives,
+            ballots=ballots,
+        )
 
 
 def _broken(line: int, expected: str, got: str) -> InputError:
@@ -107,9 +120,13 @@ def _broken(line: int, expected: str, got: str) -> InputError:
     return base.line_refused(line, "preflib-broken", what, expected, got)
 
 
-def _header(head: Lines, body: Lines, ending: str) -> Profile:
+def _header(lines: Lines) -> tuple[Fields, Lines]:
+    """Return the fields of a header, and the ballots below it."""
+    body = [(line, text) for line, text in lines if not text.startswith("#")]
     fields: dict[str, tuple[int, str]] = {}
-    for line, text in head:
+    for line, text in lines:
+        if not text.startswith("#"):
+            continue
         if body and line > body[0][0]:
             raise _broken(line, "the whole header above the ballots", quoted(text))
         match = _KEY.fullmatch(text)
@@ -122,26 +139,33 @@ def _header(head: Lines, body: Lines, ending: str) -> Profile:
             got = f"lines {counted(fields[key][0])} and {counted(line)}"
             raise _broken(line, f"{key} once", got)
         fields[key] = (line, match[2])
-    end, typed = head[-1][0], "DATA TYPE" in fields
-    kind = fields["DATA TYPE"][1].lower() if typed else ending
-    if kind not in TYPES:
-        expected = f"one of {listed(TYPES, most=len(TYPES))}"
-        got = "# DATA TYPE" if typed else "no DATA TYPE in the header"
-        do = "name a file of orders or categories" if typed else "add a line # DATA TYPE: toi"
-        raise base.refused("type-unfit", f" is of type {base.short(kind)}", expected, got, do)
-    unique = next((key for key in _UNIQUE if key in fields), _UNIQUE[kind == "cat"])
-    return Profile(
-        type=kind,
-        categories=_names(fields, "CATEGORY", "NUMBER CATEGORIES", end) if kind == "cat" else (),
-        alternatives=_names(fields, "ALTERNATIVE", "NUMBER ALTERNATIVES", end),
-        sums={
-            "voters": _number(fields, _VOTERS, end),
-            "different ballots": _number(fields, unique, end),
-        },
-    )
+    return fields, body
 
 
-def _number(fields: Fields, key: str, end: int) -> tuple[int, int]:
+def _older(lines: Lines, ending: str) -> tuple[Fields, Lines]:
+    """Return a file of before 2022 in the same way: it has numbers and names, without keys."""
+    first, number = lines[0]
+    if not _WHOLE.fullmatch(number) or ending == "cat":
+        raise _broken(first, "# KEY: value, or the number of alternatives", quoted(number))
+    kind = ending if ending in TYPES else "toi"
+    fields = {"NUMBER ALTERNATIVES": lines[0], "DATA TYPE": (first, kind)}
+    names, rest = lines[1 : int(number) + 1], lines[int(number) + 1 :]
+    for line, text in names:
+        place, _, name = text.partition(",")
+        key = f"ALTERNATIVE NAME {int(place)}" if _WHOLE.fullmatch(place.strip()) else ""
+        if not key or key in fields:
+            raise _broken(line, "a number of its own, a comma, and a name", quoted(text))
+        fields[key] = (line, name.strip())
+    line, text = rest[0] if rest else (lines[-1][0], "")
+    sums = [part.strip() for part in text.split(",")]
+    if len(sums) != 3 or not all(map(_WHOLE.fullmatch, sums)) or sums[0] != sums[1]:
+        expected = "numbers of voters, of ballots, and of different orders"
+        raise _broken(line, expected, quoted(text) if rest else "the end of the file")
+    return {**fields, "NUMBER VOTERS": (line, sums[0]), _UNIQUE[0]: (line, sums[2])}, rest[1:]
+
+
+def _number(fields: Fields, key: str) -> tuple[int, int]:
+    end = max(line for line, _ in fields.values())
     line, text = fields.get(key, (end, ""))
     if not _WHOLE.fullmatch(text):
         got = quoted(text) if key in fields else near(key, fields)
@@ -149,18 +173,12 @@ def _number(fields: Fields, key: str, end: int) -> tuple[int, int]:
     return line, int(text)
 
 
-def _names(fields: Fields, noun: str, key: str, end: int) -> tuple[str, ...]:
-    """Return the names of alternatives or categories, by number; each there, and once."""
-    line, number = _number(fields, key, end)
-    matches = ((_NUMBERED.fullmatch(name), value) for name, value in fields.items())
+def _names(fields: Fields, noun: str, plural: str) -> tuple[str, ...]:
+    """Return the names of alternatives or categories, numbered from 1 on."""
+    line, number = _number(fields, f"NUMBER {plural}")
+    matches = ((_NUMBERED.fullmatch(key), value) for key, value in fields.items())
     found = {int(match[2]): value for match, value in matches if match and match[1] == noun}
-    return _in_order(found, number, noun.lower(), line)
-
-
-def _in_order(
-    found: Mapping[int, tuple[int, str]], number: int, noun: str, line: int
-) -> tuple[str, ...]:
-    """Return names in the order of their numbers, which have to be 1 to `number`."""
+    noun = noun.lower()
     if not found or sorted(found) != list(range(1, min(number, len(found) + 1) + 1)):
         expected = f"names of 1 to {counted(number)}, and at least one ({noun})"
         raise _broken(line, expected, several(len(found), "name"))
@@ -172,32 +190,6 @@ def _in_order(
             raise base.line_refused(at, "preflib-broken", what, "a name of its own for each", got)
         first[name] = at
     return tuple(first)
-
-
-def _older(lines: Lines, ending: str) -> tuple[Profile, Lines]:
-    """Return what a file of before 2022 holds, and its ballots: numbers, names, then these."""
-    first, number = lines[0]
-    if not _WHOLE.fullmatch(number) or ending == "cat":
-        raise _broken(first, "# KEY: value, or the number of alternatives", quoted(number))
-    names, rest = lines[1 : int(number) + 1], lines[int(number) + 1 :]
-    found: dict[int, tuple[int, str]] = {}
-    for line, text in names:
-        place, _, name = text.partition(",")
-        if not _WHOLE.fullmatch(place.strip()) or int(place) in found:
-            raise _broken(line, "a number of its own, a comma, and a name", quoted(text))
-        found[int(place)] = (line, name.strip())
-    alternatives = _in_order(found, int(number), "alternative", first)
-    line, text = rest[0] if rest else (lines[-1][0], "")
-    sums = [part.strip() for part in text.split(",")]
-    if len(sums) != 3 or not all(map(_WHOLE.fullmatch, sums)) or sums[0] != sums[1]:
-        expected = "numbers of voters, of ballots, and of different orders"
-        raise _broken(line, expected, quoted(text) if rest else "the end of the file")
-    profile = Profile(
-        type=ending if ending in TYPES else "toi",
-        alternatives=alternatives,
-        sums={"voters": (line, int(sums[0])), "different ballots": (line, int(sums[2]))},
-    )
-    return profile, rest[1:]
 
 
 def _ballot(line: int, count: str, order: str) -> Ballot:
@@ -219,8 +211,8 @@ def _ballot(line: int, count: str, order: str) -> Ballot:
     return Ballot(line=line, count=int(count), groups=tuple(groups))
 
 
-def _check(ballot: Ballot, profile: Profile) -> None:
-    number, line, kind, groups = len(profile.alternatives), ballot.line, profile.type, ballot.groups
+def _check(ballot: Ballot, kind: str, alternatives: Sequence[str], categories: int) -> None:
+    number, line, groups = len(alternatives), ballot.line, ballot.groups
     named = [place for group in groups for place in group]
     outside = [place for place in named if not 0 < place <= number]
     if outside:
@@ -229,14 +221,13 @@ def _check(ballot: Ballot, profile: Profile) -> None:
         raise base.line_refused(line, "alternative-unknown", what, expected, got)
     twice = [place for place, count in Counter(named).items() if count > 1]
     if twice:
-        what = f" names {base.short(profile.alternatives[twice[0] - 1])} twice"
+        what = f" names {base.short(alternatives[twice[0] - 1])} twice"
         expected, got = "each alternative once in a ballot", f"{listed(twice)} again"
         raise base.line_refused(line, "alternative-twice", what, expected, got)
     if kind == "cat":
-        wanted = len(profile.categories)
-        if len(groups) != wanted:
-            got = "more" if len(groups) > wanted else "fewer"
-            raise _broken(line, f"a group per category, {wanted}, an empty one as {{}}", got)
+        if len(groups) != categories:
+            got = "more" if len(groups) > categories else "fewer"
+            raise _broken(line, f"a group per category, {categories}, an empty one as {{}}", got)
         return
     if not all(groups):
         what, do = " ranks no alternative", "remove it, and count anew in the header"
