@@ -268,7 +268,7 @@ class TestDuplicates:
 class TestPlaces:
     def test_what_a_kind_refuses_has_its_place_and_its_annotator(self) -> None:
         error = refused(
-            [said("1", "a", "cat"), said("1", "b", ["dog"], place="task 1, annotation 2")]
+            [said("1", "a", "cat"), said("1", "b", ["dog", "cat"], place="task 1, annotation 2")]
         )
         assert error.what == "f.json task 1, annotation 2: example 1, annotator b gives a list"
         assert error.details["places"] == ["task 1, annotation 2"]

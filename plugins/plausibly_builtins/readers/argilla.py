@@ -145,9 +145,9 @@ class Record:
 
     def suggested(self, question: str) -> Iterator[Answer]:
         for entry in self.suggestions.get(question, ()):
-            value, score, agent = (entry.get(key) for key in ("value", "score", "agent"))
-            if value is not None:
-                yield Answer(place=self.place, value=value, score=score, agent=agent)
+            if entry.get("value") is not None:
+                fields = {key: entry.get(key) for key in ("value", "score", "agent")}
+                yield Answer(place=self.place, **fields)
 
 
 def _record(place: str, fields: base.Entry, columns: Set[str]) -> Record:
@@ -320,8 +320,7 @@ class Argilla(base.Scored, base.Export):
             for answer in record.suggested(question)
         ]
         if self._kind(question, [answer for _, answer in found]) == "partial-ranking":
-            do = "choose a question about labels"
-            raise base.predictions_ranked(f"suggestions to {quoted(question)}", do)
+            raise base.predictions_ranked(f"suggestions to {quoted(question)}")
         predictions = [
             NamedPrediction(
                 example=name,

@@ -198,8 +198,9 @@ def only_predictions(reader: str, tasks: str, *, predicted: bool) -> InputError:
     return refused("annotations-empty", " holds no answer", "answers of annotators", got, do)
 
 
-def predictions_ranked(noun: str, do: str) -> InputError:
+def predictions_ranked(noun: str) -> InputError:
     what, expected = f": {noun} are rankings", "labels with scores"
+    do = "choose another one, whose answers are labels"
     return refused("predictions-ranked", what, expected, "labels in order", do)
 
 

@@ -432,8 +432,7 @@ class LabelStudio(base.Scored, LabelStudioOptions):
         results = [(name, result) for name, task in tasks.items() for result in task.predictions]
         control = self.chosen([result for _, result in results], self.control)
         if control.type == RANKER:
-            do = "choose a control of type choices or taxonomy"
-            raise base.predictions_ranked(f"predictions of control {quoted(control.name)}", do)
+            raise base.predictions_ranked(f"predictions of control {quoted(control.name)}")
         found = [
             NamedPrediction(
                 example=f"{example}#{index}" if index else example,
