@@ -9,8 +9,7 @@ from hypothesis import given, strategies as st
 
 from io_files import csv_text, refusal, result_or_refusal, written
 from plausibly.data.text_table import TextTable
-from plausibly.io.delimited import sniff
-from plausibly.io.text import first_row, first_rows, read_table
+from plausibly.io.text import first_row, first_rows, read_table, sniff
 
 HEADER = "task,worker,label\n"
 

@@ -26,7 +26,7 @@ from plausibly.data.text_table import TextTable
 from plausibly.errors import InputError
 from plausibly.io import arrays, files, text
 from plausibly.io.arrays import Array
-from plausibly.io.delimited import line
+from plausibly.io.text import line
 
 MARK = "plausibly"
 """Where netCDF and Parquet have the JSON text, and in it the key of its kind, its first one."""

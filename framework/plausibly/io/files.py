@@ -1,4 +1,4 @@
-"""Opening files, with an error at once where one is missing or cannot be read."""
+"""Opening files and their text, with an error at once where that cannot be."""
 
 from __future__ import annotations
 
@@ -16,6 +16,16 @@ HEAD = 65_536
 """How many of the first bytes a reader is shown that is asked whether it recognises a file."""
 
 _GZIP = b"\x1f\x8b"
+ZIP = b"PK\x03\x04"
+_BINARY = (
+    (ZIP, "a zip archive", "unpack it first"),
+    (b"\x93NUMPY", "a numpy array", "give it the ending .npy"),
+    (b"\x89HDF", "an HDF5 or netCDF-4 file", "give it the ending .nc"),
+    (b"CDF\x01", "a netCDF-3 file", "give it the ending .nc"),
+    (b"CDF\x02", "a netCDF-3 file", "give it the ending .nc"),
+    (b"\xff\xfe", "UTF-16", "save it as UTF-8 (in Excel: CSV UTF-8)"),
+    (b"\xfe\xff", "UTF-16", "save it as UTF-8 (in Excel: CSV UTF-8)"),
+)
 
 
 def _neighbours(folder: Path) -> list[str]:
@@ -82,6 +92,12 @@ def existing(path: Path | str, role: str) -> Path:
 def contents(path: Path | str, role: str) -> bytes:
     """Return the bytes of a file, unpacked where it is gzip; errors as `existing`'s."""
     return opening(path, role, -1)
+
+
+def read_text(path: Path | str, role: str, whose: str | None = None) -> str:
+    """Return the text of a file, whatever its lines end with; errors as `decode`'s too."""
+    text = decode(contents(path, role), whose or Path(path).name)
+    return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
 def opening(path: Path | str, role: str, size: int = HEAD) -> bytes:
@@ -172,5 +188,53 @@ def empty(whose: str, expected: str, got: str = "nothing") -> InputError:
         expected=expected,
         got=got,
         do="write it again, or name another file",
+        whose=whose,
+    )
+
+
+def decode(data: bytes, whose: str) -> str:
+    """Return the text of a UTF-8 file, with or without a byte order mark.
+
+    Raises
+    ------
+    InputError
+        ``text-binary`` for a file of another format, ``text-encoding`` with the byte and its line.
+    """
+    # An archive ends with the names of what is in it.
+    if data.startswith(ZIP) and b"xl/workbook.xml" in data:
+        raise not_text(whose, "an Excel workbook", "save its sheet as CSV UTF-8")
+    for magic, got, do in _BINARY:
+        if data.startswith(magic):
+            raise not_text(whose, got, do)
+    start = 3 if data.startswith(b"\xef\xbb\xbf") else 0
+    try:
+        text = data[start:].decode("utf-8")
+    except UnicodeDecodeError as reason:
+        at = start + reason.start
+        before = data.rfind(b"\n", 0, at) + 1
+        line = data.count(b"\n", 0, at) + 1
+        raise InputError(
+            "text-encoding",
+            f"{whose} line {counted(line)} is not UTF-8",
+            expected="UTF-8 text",
+            got=f"byte 0x{data[at]:02X} at position {at - before + 1} of the line",
+            do="save it as UTF-8 (in Excel: CSV UTF-8)",
+            whose=whose,
+            details={"byte": data[at], "offset": at},
+        ) from None
+    if "\0" in text:
+        line = text.count("\n", 0, text.index("\0")) + 1
+        raise not_text(whose, f"a zero byte on line {counted(line)}", "save it as CSV UTF-8")
+    return text
+
+
+def not_text(whose: str, got: str, do: str) -> InputError:
+    """Return the error for a file of another format."""
+    return InputError(
+        "text-binary",
+        f"{whose} is not a text file",
+        expected="UTF-8 text",
+        got=got,
+        do=do,
         whose=whose,
     )

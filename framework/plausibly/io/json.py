@@ -17,13 +17,11 @@ import attrs
 
 from plausibly.errors import InputError, counted
 from plausibly.io import files
-from plausibly.io.delimited import decode
 
 DEEPEST = 100
 """How deep values may be nested: readers walk them, and no export comes near it."""
 
 _CONSTANTS = frozenset({"NaN", "Infinity", "-Infinity"})
-_LINE_END = re.compile(r"\r\n?")  # a raw line end is no part of a JSON text: nothing is changed
 _TOKEN = re.compile(r'"(?:[^"\\]++|\\.)*+"|[\[\]{},:]|[^\s\[\]{},:"]++', re.DOTALL)
 _HALF = re.compile(r"\\u[dD][89a-fA-F]")
 _BLANK = re.compile(r"[ \t\r\n]*")
@@ -121,7 +119,7 @@ def read_json_lines(
 
 
 def _text(path: Path | str, role: str, expected: str, whose: str) -> str:
-    text = _LINE_END.sub("\n", decode(files.contents(path, role), whose))
+    text = files.read_text(path, role, whose)  # line ends are no part of a JSON text
     if _BLANK.fullmatch(text):
         raise files.empty(whose, expected)
     return text

@@ -36,7 +36,6 @@ from plausibly.data.plausibilities import label_dim
 from plausibly.data.text_table import TextTable
 from plausibly.errors import InputError, counted, listed
 from plausibly.io import files, text
-from plausibly.io.delimited import decode
 from plausibly.io.text import plain
 
 
@@ -259,8 +258,7 @@ def read_labels(path: Path | str) -> xr.Dataset:
 
 def _one_a_line(path: Path, dim: str) -> xr.Dataset:
     """Read a file of one name per line; lines are kept but for their end."""
-    content = decode(files.contents(path, f"{dim}s"), path.name)
-    names = content.replace("\r\n", "\n").replace("\r", "\n").rstrip("\n").split("\n")
+    names = files.read_text(path, f"{dim}s").rstrip("\n").split("\n")
     if names == [""]:
         raise files.empty(path.name, f"one {dim} per line")
     lines = range(1, len(names) + 1)

@@ -31,8 +31,8 @@ from plausibly.data.text_table import TextTable
 from plausibly.errors import InputError, listed, warn
 from plausibly.io import arrays, datasets, files, text
 from plausibly.io.chunked import check_chunks, in_chunks
-from plausibly.io.delimited import decode, line
 from plausibly.io.json import parse_json
+from plausibly.io.text import line
 
 GUARANTEES = "guarantees"
 _AS_JSON = (GUARANTEES, LEFT_OUT)
@@ -61,7 +61,7 @@ def _read_beside(path: Path, *, table: str) -> dict[str, object]:
             stacklevel=3,
         )
         return {}
-    content = decode(files.contents(path, "sets"), path.name)
+    content = files.read_text(path, "sets")
     expected = f"what plausibly predict wrote beside {table}"
     try:
         found = json.loads(content)

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import re
+import string
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from csv import field_size_limit
 from importlib import import_module
 from importlib.util import find_spec
-from itertools import chain
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
@@ -22,10 +24,17 @@ from plausibly.data.names import NUMBER, WHOLE, is_missing, name_text, quoted, s
 from plausibly.data.text_table import Coded, TextTable
 from plausibly.errors import InputError, counted, listed
 from plausibly.io import files
-from plausibly.io.delimited import decode, parse, sniff, trimmed, undeclared
+from plausibly.io.files import decode
 from plausibly.io.json import json_head, json_shown, read_json, read_json_lines, shortened
 
 _LARGE = 1 << 20  # bytes of a text file, from which on pyarrow reads it where it can
+_ROWS = 4_096
+_QUOTED = re.compile(r'[,;\t"\r\n]|^\s|\s$')
+_SNIFFED_ROWS = 20
+_SNIFFED_CHARACTERS = 65_536
+_DELIMITERS = (",", ";", "\t", "|")
+_DECLARED = re.compile(r'"?sep=([^\r\n"])"?\r?(?:\n|\Z)', re.IGNORECASE)  # Excel writes this line
+_EDGES = string.whitespace + "\xa0\u200b\ufeff"
 _FAULTS = {
     re.compile(r"[+-]?[0-9]*,[0-9]+"): "write decimals with a point",
     re.compile(r"[+-]?[0-9.,]+ ?%"): "write 0.75 instead of 75%",
@@ -263,6 +272,77 @@ def table_of(
     )
 
 
+# ---- delimited text, as RFC 4180 has it
+
+
+def sniff(text: str, suffix: str = "") -> str:
+    """Return the delimiter of a text table: comma, semicolon, tab or ``|``."""
+    if (declared := _DECLARED.match(text)) is not None:
+        return declared[1]
+    tabs = suffix.lower() in {".tsv", ".tab"}
+    if tabs and "\t" in text.lstrip("\r\n").partition("\n")[0]:
+        return "\t"
+    rows = io.StringIO(text[:_SNIFFED_CHARACTERS], newline="").readlines()
+    if len(text) > _SNIFFED_CHARACTERS and len(rows) > 1:
+        rows.pop()
+    for delimiter in _DELIMITERS:
+        filled = (row for row in csv.reader(rows, delimiter=delimiter) if row)
+        widths = {len(row) for row in islice(filled, _SNIFFED_ROWS)}
+        if len(widths) == 1 and widths.pop() > 1:
+            return delimiter
+    first = next((row for row in rows if row.strip()), "")
+    return max(("\t", *_DELIMITERS) if tabs else _DELIMITERS, key=first.count)
+
+
+def undeclared(text: str) -> str:
+    """Return a text with an empty line in place of a first line ``sep=;``, so that lines count."""
+    return _DECLARED.sub("\n", text, count=1) if _DECLARED.match(text) else text
+
+
+def trimmed(header: Iterable[str], text: str = "") -> tuple[str, ...]:
+    """Return names of columns without blanks at their ends, unless quotes in `text` keep these."""
+    return tuple(name if f'"{name}"' in text else name.strip(_EDGES) for name in header)
+
+
+def parse(text: str, whose: str, delimiter: str) -> Iterator[tuple[list[list[str]], list[int]]]:
+    """Yield the rows of a text table, and the lines on which they start, in blocks."""
+    rows: list[list[str]] = []
+    lines: list[int] = []
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
+    end = 0
+    try:
+        for row in reader:
+            if row and (row[0] or len(row) == 1 or any(row)):
+                rows.append(row)
+                lines.append(end + 1)
+            end = reader.line_num
+            if len(rows) == _ROWS:
+                yield rows, lines
+                rows, lines = [], []
+    except csv.Error as reason:
+        what, got = "a quoted field does not end", "the end of the file inside quotes"
+        if "expected after" in str(reason):
+            what, got = "text follows a closing quote", "a quote inside quotes that is not doubled"
+        raise InputError(
+            "quote-broken",
+            f"{whose} line {counted(end + 1)}: {what}",
+            expected='quotes around a field, and inside it doubled: "say ""yes"""',
+            got=got,
+            do="fix the quotes of that line",
+            whose=whose,
+            details={"line": end + 1},
+        ) from None
+    if rows:
+        yield rows, lines
+
+
+def line(fields: Iterable[object]) -> str:
+    r"""Return one line of a CSV file, with its end."""
+    texts = map(str, fields)
+    cells = (f'"{t.replace(chr(34), chr(34) * 2)}"' if _QUOTED.search(t) else t for t in texts)
+    return ",".join(cells) + "\n"
+
+
 HeaderRule = bool | Callable[[tuple[str, ...]], bool]
 """Whether the first row names the columns, or how to tell from that row."""
 
@@ -317,14 +397,14 @@ def _by_arrow(
     names, named = _names(row, header)
     if len(set(names)) < len(names) or not any(row):
         return None
-    arrow, csv = import_module("pyarrow"), import_module("pyarrow.csv")
+    arrow, arrow_csv = import_module("pyarrow"), import_module("pyarrow.csv")
     kinds = dict.fromkeys(names, arrow.dictionary(arrow.int32(), arrow.string()))
     try:
-        table = csv.read_csv(
+        table = arrow_csv.read_csv(
             arrow.BufferReader(data),
-            csv.ReadOptions(column_names=names, skip_rows=int(named), block_size=_BLOCK),
-            csv.ParseOptions(delimiter=used, quote_char=False, ignore_empty_lines=False),
-            csv.ConvertOptions(column_types=kinds, strings_can_be_null=False),
+            arrow_csv.ReadOptions(column_names=names, skip_rows=int(named), block_size=_BLOCK),
+            arrow_csv.ParseOptions(delimiter=used, quote_char=False, ignore_empty_lines=False),
+            arrow_csv.ConvertOptions(column_types=kinds, strings_can_be_null=False),
         )
     except arrow.ArrowInvalid:
         return None
@@ -337,7 +417,7 @@ def _by_arrow(
     if not len(table) or np.logical_and.reduce(blank).any():
         return None
     texts = chain(row, *(one.names for one in coded))
-    if max(map(len, texts)) > field_size_limit():  # characters, of the strict parser
+    if max(map(len, texts)) > csv.field_size_limit():  # characters, of the strict parser
         return None
     return TextTable(
         whose=path.name,

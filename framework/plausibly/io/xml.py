@@ -10,7 +10,7 @@ import attrs
 
 from plausibly.errors import InputError, counted
 from plausibly.io import files
-from plausibly.io.delimited import ZIP, not_text
+from plausibly.io.files import ZIP, not_text
 
 _DEEPEST = 100
 

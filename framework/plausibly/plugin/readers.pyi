@@ -14,11 +14,9 @@ from plausibly.io.arrays import (
     from_npy as from_npy,
     from_npz as from_npz,
 )
-from plausibly.io.delimited import (
-    decode,
-)
 from plausibly.io.files import (
     contents,
+    decode,
     opening,
 )
 from plausibly.io.hints import (

@@ -27,7 +27,6 @@ from plausibly.data.states import with_left_out
 from plausibly.errors import IncompatibleComponents, InputError, MissingExtra
 from plausibly.evaluation.inputs import example_values, true_codes
 from plausibly.io import files, read_labels
-from plausibly.io.delimited import decode
 from plausibly.io.predictions import files_swapped
 from plausibly.kernels.random import Keys, hash_names
 from plausibly.protocols import READER
@@ -373,7 +372,7 @@ def prepare(source: StudyLike, *, folder: Path | str | None = None) -> Prepared:
 
 def settings_file(path: Path, content: str = "settings") -> Document:
     """Return what a settings file says."""
-    return parse(decode(files.contents(path, content), path.name), path.name, path)
+    return parse(files.read_text(path, content), path.name, path)
 
 
 def _matched(
