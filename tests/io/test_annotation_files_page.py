@@ -16,7 +16,6 @@ from plausibly.data.annotations import build_table
 from plausibly.data.plausibilities import pack
 from plausibly.io.annotation_files import read_annotation_file
 from plausibly.io.plausibilities import Form
-from readme_world import links
 
 LAM = xr.DataArray(
     np.array([[[0.25, 0.75, 0.0]], [[1.0, 0.0, 0.0]]], np.float32),
@@ -43,10 +42,6 @@ def test_blocks_print_what_the_page_shows(page: Path) -> None:
     assert len(blocks) == 4
     for printed, shown in blocks:
         assert printed == shown
-
-
-def test_its_links_lead_somewhere(page: Path) -> None:
-    assert all((page.parent / link).exists() for link in links(page.read_text(encoding="utf-8")))
 
 
 def test_each_format_of_annotations_keeps_what_the_table_says(page: Path) -> None:
