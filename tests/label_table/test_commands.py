@@ -156,7 +156,7 @@ def test_columns_without_names_are_those_below(world: World) -> None:
 
 def test_labels_that_are_missing_besides_parents(world: World) -> None:
     world.write("model.csv", "example,cat,fox\nc00,0.5,0.5\n")
-    with refused("labels-differ", 'the same 3 names; got model.csv lacks "dog"'):
+    with refused("labels-differ", 'model.csv lacks the label "dog"'):
         plausibly.read_predictions("model.csv", labels="labels.csv")
 
 

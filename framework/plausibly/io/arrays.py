@@ -19,6 +19,7 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from plausibly import extras
+from plausibly.data.align import match_labels
 from plausibly.data.labels import Hierarchy, renamed_columns
 from plausibly.data.names import (
     AUGMENTATION,
@@ -30,7 +31,6 @@ from plausibly.data.names import (
     is_blank,
     name_texts,
     near,
-    not_among,
     positions,
     quoted,
     several,
@@ -685,20 +685,5 @@ def declared(array: xr.DataArray, labels: Names, whose: str) -> xr.DataArray:
     tree = Hierarchy.of_table(table)
     above = {tree.labels[code] for code in tree.above} - set(here)
     wanted = [label for label in tree.labels if label not in above]
-    missing = not_among(wanted, here)
-    extra = not_among(here, wanted)
-    if missing or extra:
-        lacks = [f"{whose} lacks {listed(map(quoted, missing))}"] if missing else []
-        adds = [f"has {listed(map(quoted, extra))} besides"] if extra else []
-        guess = near(extra[0], missing) if extra and missing else None
-        do = f'rename={{"{extra[0]}": "{guess}"}}' if guess else "mend the names here or there"
-        raise InputError(
-            "labels-differ",
-            f"{whose} does not have the declared labels",
-            expected=f"the same {several(len(wanted), 'name')}",
-            got=", and ".join(lacks + adds),
-            do=do,
-            whose=whose,
-            details={"missing": missing, "extra": extra},
-        )
-    return with_coordinates(array.sel({LABEL: wanted}), table)
+    matched = match_labels(array, wanted, whose=whose, other="the declared labels")
+    return with_coordinates(matched, table)
