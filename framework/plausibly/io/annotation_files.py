@@ -285,6 +285,7 @@ def _as_kind(kind: str) -> str:
 def _read_rows(table: TextTable) -> tuple[dict[str, list[str]], dict[str, Array]]:
     """Return names in the order in which responses first name them, and columns of codes."""
     table.need(_FIRST, do="name the columns response, example, annotator and label")
+    text.check_named(table, names.EXAMPLE, names.EXAMPLE, blanks=True)
     numbers = _numbers(table, names.RESPONSE, np.arange(len(table)), whole=True)
     order = np.argsort(numbers, kind="stable")
     known, start, response = np.unique(numbers[order], return_index=True, return_inverse=True)
@@ -295,9 +296,6 @@ def _read_rows(table: TextTable) -> tuple[dict[str, list[str]], dict[str, Array]
         texts = [cells[row] for row in order.tolist()]
         named[dim] = list(dict.fromkeys(filter(None, texts)))
         codes[dim] = positions(named[dim], texts)
-    unnamed = order[codes[names.EXAMPLE] < 0].tolist()
-    if unnamed:
-        raise text.unnamed(table, names.EXAMPLE, names.EXAMPLE, unnamed)
     mentions = codes[names.LABEL] >= 0
     columns: dict[str, Array] = {
         names.MENTION_RESPONSE: response[mentions],

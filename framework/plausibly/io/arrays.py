@@ -28,7 +28,6 @@ from plausibly.data.names import (
     LABEL,
     NUMBERED,
     check_names,
-    is_blank,
     name_texts,
     near,
     positions,
@@ -273,9 +272,7 @@ def stacked(
     """Return the rows of a table as one plane per view; examples and views as first seen."""
     examples, views = table.column(example), table.column(view)
     noun = DRAW if view == DRAW else "view"
-    unnamed = [row for row, name in enumerate(views) if not name]
-    if unnamed:
-        raise text.unnamed(table, noun, view, unnamed)
+    text.check_named(table, view, noun)
     rows, planes = list(dict.fromkeys(examples)), list(dict.fromkeys(views))
     row_of = np.full((len(planes), len(rows)), -1, dtype=np.intp)
     cell = positions(planes, views) * len(rows) + positions(rows, examples)
@@ -341,9 +338,8 @@ class Wanted:
             empty = "columns without rows" if columns else "a header and no rows"
             raise files.empty(table.whose, "one row per example", empty)
         names, views = table.column(self.example), None
-        unnamed = [row for row, name in enumerate(names) if is_blank(name)]
-        if unnamed and not self.ours:
-            raise text.unnamed(table, EXAMPLE, self.example, unnamed)
+        if not self.ours:
+            text.check_named(table, self.example, EXAMPLE)
         do = "remove what is no label from the file"
         repeated = self.view is None and len(set(names)) < len(names)
         may_be_views = repeated and not self.plausibilities

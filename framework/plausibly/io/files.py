@@ -94,9 +94,15 @@ def contents(path: Path | str, role: str) -> bytes:
     return opening(path, role, -1)
 
 
-def read_text(path: Path | str, role: str, whose: str | None = None) -> str:
-    """Return the text of a file, whatever its lines end with; errors as `decode`'s too."""
-    text = decode(contents(path, role), whose or Path(path).name)
+def read_text(path: Path | str, role: str, *, whose: str | None = None, expected: str = "") -> str:
+    """Return the text of a file, whatever its lines end with; errors as those of `decode`.
+
+    A blank file raises ``file-empty`` where something is expected.
+    """
+    whose = whose or Path(path).name
+    text = decode(contents(path, role), whose)
+    if expected and not text.strip():
+        raise empty(whose, expected)
     return text.replace("\r\n", "\n").replace("\r", "\n")
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Sequence
 from pathlib import Path
 from typing import NoReturn
 
@@ -94,7 +95,9 @@ def read_json(
         the line.
     """
     whose = whose or Path(path).name
-    return parse_json(_text(path, role, expected, whose), whose, 1, expected, "file")
+    # Line ends are no part of a JSON text.
+    text = files.read_text(path, role, whose=whose, expected=expected)
+    return parse_json(text, whose, 1, expected, "file")
 
 
 def read_json_lines(
@@ -109,7 +112,7 @@ def read_json_lines(
     Empty lines are passed over. Parameters and errors are those of `read_json`.
     """
     whose = whose or Path(path).name
-    lines = _text(path, role, expected, whose).split("\n")
+    lines = files.read_text(path, role, whose=whose, expected=expected).split("\n")
     last = max(number for number, line in enumerate(lines) if line.strip(" \t")) + 1
     return [
         (number, parse_json(line, whose, number, expected, "line" if number < last else "file"))
@@ -118,11 +121,24 @@ def read_json_lines(
     ]
 
 
-def _text(path: Path | str, role: str, expected: str, whose: str) -> str:
-    text = files.read_text(path, role, whose)  # line ends are no part of a JSON text
-    if _BLANK.fullmatch(text):
-        raise files.empty(whose, expected)
-    return text
+def json_records(
+    entries: Sequence[tuple[int, object]], whose: str, unit: str = "line"
+) -> list[tuple[int, dict[str, object]]]:
+    """Return objects with their lines or rows; what is none raises ``line-unlike``."""
+    records: list[tuple[int, dict[str, object]]] = []
+    for at, value in entries:
+        if not isinstance(value, dict):
+            raise InputError(
+                "line-unlike",
+                f"{whose} {unit} {counted(at)} holds no object",
+                expected="one JSON object a row",
+                got=json_shown(value),
+                do=f"fix or remove that {unit}",
+                whose=whose,
+                details={"line": at},
+            )
+        records.append((at, value))
+    return records
 
 
 def parse_json(

@@ -163,9 +163,7 @@ def _dataset(table: TextTable, dim: str) -> xr.Dataset:
     names = table.column(dim)
     if not names:
         raise files.empty(table.whose, f"one row per {dim}", "a header and no rows")
-    unnamed = [row for row, name in enumerate(names) if not name]
-    if unnamed:
-        raise text.unnamed(table, dim, dim, unnamed)
+    text.check_named(table, dim, dim)
     first: dict[str, int] = {}
     for row, name in enumerate(names):
         if (before := first.setdefault(name, row)) != row:
@@ -258,9 +256,8 @@ def read_labels(path: Path | str) -> xr.Dataset:
 
 def _one_a_line(path: Path, dim: str) -> xr.Dataset:
     """Read a file of one name per line; lines are kept but for their end."""
-    names = files.read_text(path, f"{dim}s").rstrip("\n").split("\n")
-    if names == [""]:
-        raise files.empty(path.name, f"one {dim} per line")
+    expected = f"one {dim} per line"
+    names = files.read_text(path, f"{dim}s", expected=expected).rstrip("\n").split("\n")
     lines = range(1, len(names) + 1)
     table = TextTable(whose=path.name, header=(dim,), columns=(names,), lines=lines)
     return _dataset(table.seen(), dim)

@@ -20,12 +20,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from plausibly import extras
-from plausibly.data.names import NUMBER, WHOLE, is_missing, name_text, quoted, several
+from plausibly.data.names import NUMBER, WHOLE, is_blank, is_missing, name_text, quoted, several
 from plausibly.data.text_table import Coded, TextTable
 from plausibly.errors import InputError, counted, listed
 from plausibly.io import files
 from plausibly.io.files import decode
-from plausibly.io.json import json_head, json_shown, read_json, read_json_lines, shortened
+from plausibly.io.json import (
+    json_head,
+    json_records,
+    json_shown,
+    read_json,
+    read_json_lines,
+    shortened,
+)
 
 _LARGE = 1 << 20  # bytes of a text file, from which on pyarrow reads it where it can
 _ROWS = 4_096
@@ -98,18 +105,28 @@ def not_numeric(whose: str, columns: Sequence[str], expected: str, got: str, do:
     )
 
 
-def unnamed(table: TextTable, noun: str, column: str, rows: Sequence[int]) -> InputError:
-    """Return the error for empty cells in a column of names."""
-    return InputError(
-        f"{noun}-unnamed",
-        f"{table.whose} names no {noun} in {table.places(rows)}",
-        expected=f"the name of {'an' if noun[0] in 'aeiou' else 'a'} {noun} in column "
-        f"{quoted(column)}",
-        got="an empty cell",
-        do="name it, or remove the row",
-        whose=table.whose,
-        details={"lines": [table.lines[row] for row in rows]},
-    )
+def check_named(
+    table: TextTable,
+    column: str,
+    noun: str,
+    do: str = "name it, or remove the row",
+    *,
+    blanks: bool = False,
+) -> None:
+    """Raise ``example-unnamed`` or its like where a cell names nothing; `blanks` may be names."""
+    names = table.column(column)
+    rows = [row for row, name in enumerate(names) if not name or (not blanks and is_blank(name))]
+    if rows:
+        raise InputError(
+            f"{noun}-unnamed",
+            f"{table.whose} names no {noun} in {table.places(rows)}",
+            expected=f"the name of {'an' if noun[0] in 'aeiou' else 'a'} {noun} in column "
+            f"{quoted(column)}",
+            got="an empty cell",
+            do=do,
+            whose=table.whose,
+            details={"lines": [table.lines[row] for row in rows]},
+        )
 
 
 def unreadable(
@@ -522,19 +539,7 @@ def _json_table(path: Path | str, role: str, head: bytes) -> TextTable:
         unit, entries = "row", list(enumerate(every if isinstance(every, list) else [], start=1))
     else:
         entries = read_json_lines(path, role)
-    records: dict[int, dict[str, object]] = {}
-    for at, value in entries:
-        if not isinstance(value, dict):
-            raise InputError(
-                "line-unlike",
-                f"{whose} {unit} {counted(at)} holds no object",
-                expected="one JSON object a row",
-                got=json_shown(value),
-                do=f"mend or remove that {unit}",
-                whose=whose,
-                details={"line": at},
-            )
-        records[at] = value
+    records = dict(json_records(entries, whose, unit))
     header, *rows = _cells(list(records.values()))
     nested = {
         key: "a list or an object"

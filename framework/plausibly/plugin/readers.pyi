@@ -18,6 +18,7 @@ from plausibly.io.files import (
     contents,
     decode,
     opening,
+    read_text as read_text,
 )
 from plausibly.io.hints import (
     columns_hint as columns_hint,
@@ -26,6 +27,7 @@ from plausibly.io.hints import (
 from plausibly.io.json import (
     JsonNumber as JsonNumber,
     json_head as json_head,
+    json_records as json_records,
     json_shown as json_shown,
     parse_json as parse_json,
     read_json as read_json,
@@ -41,6 +43,7 @@ from plausibly.io.responses import (
     ResponseOptions as ResponseOptions,
 )
 from plausibly.io.text import (
+    check_named as check_named,
     first_row as first_row,
     first_rows as first_rows,
     read_table as read_table,

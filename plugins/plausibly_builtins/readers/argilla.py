@@ -145,9 +145,9 @@ class Record:
 
     def suggested(self, question: str) -> Iterator[Answer]:
         for entry in self.suggestions.get(question, ()):
-            if entry.get("value") is not None:
-                fields = {key: entry.get(key) for key in ("value", "score", "agent")}
-                yield Answer(place=self.place, **fields)
+            value, score, agent = (entry.get(key) for key in ("value", "score", "agent"))
+            if value is not None:
+                yield Answer(place=self.place, value=value, score=score, agent=agent)
 
 
 def _record(place: str, fields: base.Entry, columns: Set[str]) -> Record:

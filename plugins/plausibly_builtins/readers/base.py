@@ -56,6 +56,7 @@ from plausibly.plugin.readers import (
     file_opening,
     from_named,
     json_head,
+    json_records,
     json_shown,
     read_json,
     read_json_lines,
@@ -431,14 +432,8 @@ def first_entries(head: bytes) -> list[object]:
 
 def objects(path: Path) -> list[tuple[int, Entry]]:
     """Return line and object of every line of a JSON Lines file."""
-    found: list[tuple[int, Entry]] = []
-    for line, value in read_json_lines(path, expected="one JSON object per line"):
-        if not isinstance(value, dict):
-            expected, do = "one JSON object per line", "fix or remove that line"
-            got = json_shown(value)
-            raise line_refused(line, "line-unlike", " holds no object", expected, got, do)
-        found.append((line, value))
-    return found
+    lines = read_json_lines(path, expected="one JSON object per line")
+    return [*json_records(lines, path.name)]
 
 
 # ---- files of a folder
@@ -458,11 +453,3 @@ def first_bytes(folder: Path, pattern: str) -> bytes:
             with file.open("rb") as stream:
                 return stream.read(65_536)
     return b""
-
-
-def check_named(table: TextTable, names: Sequence[str], do: str = AGAIN) -> None:
-    unnamed = [row for row, name in enumerate(names) if not name]
-    if unnamed:
-        what, expected = f" names no example in {table.places(unnamed)}", "a name in each row"
-        lines = [table.lines[row] for row in unnamed]
-        raise refused("example-unnamed", what, expected, "an empty cell", do, lines=lines)

@@ -24,6 +24,7 @@ from plausibly.plugin import (
 from plausibly.plugin.readers import (
     Response,
     TextTable,
+    check_named,
     columns_hint,
     first_row,
     parse_json,
@@ -296,7 +297,7 @@ class CrowdTable(base.TableExport):
         time = [0.0 if cell else None for cell in when]
         if "time" in called and self.duplicates == "latest":
             time = _times(table, columns)
-        base.check_named(table, task)
+        check_named(table, called["task"], "example")
         dropped = self._golden(table, columns, task)
         used = [row for row in range(size) if row not in dropped]
         separator = columns.platform.separator if self.separator is None else self.separator

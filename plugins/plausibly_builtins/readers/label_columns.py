@@ -20,6 +20,7 @@ from plausibly.plugin.readers import (
     NamedArray,
     Response,
     TextTable,
+    check_named,
     file_opening,
     first_rows,
     from_npy,
@@ -186,7 +187,7 @@ class Counts(LabelColumns):
         _check_counts(table, wrong, name)
         names = table.column(name)
         if self.unnamed != "drop":
-            base.check_named(table, names, _DROP)
+            check_named(table, name, "example", _DROP)
         kept = [row for row, name in enumerate(names) if name]
         votes = np.empty((len(kept), len(wrong)), np.int64)
         for place, column in enumerate(wrong):
@@ -419,7 +420,7 @@ class SoftLabels(LabelColumns):
             expected = "names of examples, then one column per label"
             raise base.columns_missing(table, "weights", expected, "add one per label")
         names = table.column(examples)
-        base.check_named(table, names)
+        check_named(table, examples, "example")
         people = None if annotators is None else table.column(annotators)
         places = [table.place(row).removeprefix(f"{table.whose} ") for row in range(len(table))]
         cells = zip(*map(table.column, columns), strict=True)

@@ -18,7 +18,14 @@ from plausibly.plugin import (
     quoted,
     several,
 )
-from plausibly.plugin.readers import Response, TextTable, first_rows, names_examples, read_table
+from plausibly.plugin.readers import (
+    Response,
+    TextTable,
+    check_named,
+    first_rows,
+    names_examples,
+    read_table,
+)
 from plausibly_builtins.readers import base
 
 _ROWS = 4  # in fewer, two annotators who never agree are nothing special
@@ -99,7 +106,7 @@ class WideTable(base.TableExport):
             names, blank = _positions(table)
         else:
             names, blank = list(table.columns[example]), []
-            base.check_named(table, names)
+            check_named(table, table.header[example], "example")
         if labels is None:
             self._warn(table, annotators)
         offered = [table.offered.get(name) for _, name in annotators]
