@@ -21,7 +21,6 @@ from plausibly.plugin.readers import (
     JsonNumber,
     Response,
     decode_text,
-    file_contents,
     file_opening,
     json_shown,
     parse_json,
@@ -114,56 +113,47 @@ def _is_zip(path: Path) -> bool:
     return file_opening(path, "annotations", len(_ZIP)) == _ZIP
 
 
-def _files(path: Path) -> dict[str, bytes]:
-    """Return the file, or those in a folder or zip, by their names; nothing is unpacked to disk."""
+def _files(path: Path, size: int = -1) -> dict[str, bytes]:
+    """Return the first bytes of the file, or of those in a folder or zip, by their names.
+
+    Of a zip of which not all is read, only some files are there; nothing is unpacked to disk.
+    """
     if not path.is_dir() and not _is_zip(path):
-        return {path.name: file_contents(path, "annotations")}
+        return {path.name: file_opening(path, "annotations", size)}
+    if path.is_dir():
+        names = sorted(file.name for file in path.iterdir() if file.is_file())
+        names = list(filter(_is_ours, names))
+        _check_names(names)
+        return {f"{path.name}/{name}": file_opening(path / name, "export", size) for name in names}
     try:
-        data = _members(path)
+        with zipfile.ZipFile(path) as archive:
+            entries = [e for e in archive.infolist() if not e.is_dir() and _is_ours(e.filename)]
+            _check_entries(entries)
+            entries.sort(key=lambda entry: entry.filename)
+            found: dict[str, bytes] = {}
+            for entry in entries[: 20 if size > 0 else None]:
+                with archive.open(entry) as stream:
+                    found[f"{path.name}/{entry.filename}"] = stream.read(size)
+            return found
     except InputError:
         raise
     except _BROKEN as reason:
         raise _zip_unfit("cannot be unpacked", "a whole zip", str(reason)[:80]) from reason
-    return {f"{path.name}/{name}": data[name] for name in sorted(data)}
 
 
-def _heads(path: Path, head: bytes) -> list[bytes]:
-    """Return the first bytes of some files, for `recognises`; none where anything is amiss."""
-    try:
-        if path.is_dir() or head.startswith(_ZIP):
-            return list(_members(path, head_only=True).values())
-    except (InputError, *_BROKEN):
-        return []
-    return [head]
-
-
-def _members(path: Path, *, head_only: bool = False) -> dict[str, bytes]:
-    """Return the files in a folder or zip by their names, or the first bytes of some."""
-    if path.is_dir():
-        inside = {file.name: file for file in path.iterdir() if file.is_file()}
-        names = sorted(filter(_is_ours, inside))
-        _check_names(names)
-        read = file_opening if head_only else file_contents
-        return {name: read(inside[name], "export") for name in names}
-    with zipfile.ZipFile(path) as archive:
-        entries = [e for e in archive.infolist() if not e.is_dir() and _is_ours(e.filename)]
-        names = [entry.filename for entry in entries]
-        size = sum(entry.file_size for entry in entries)
-        if size > _MOST_BYTES or len(entries) > _MOST_FILES:
-            got = f"{several(len(entries), 'file')}, {several(size, 'byte')}"
-            most = f"at most {counted(_MOST_FILES)} files, {counted(_MOST_BYTES)} bytes"
-            raise _zip_unfit("is too large to read at once", most, got)
-        if any(entry.flag_bits & 1 for entry in entries):
-            raise _zip_unfit("has a password", "a zip without", "one that asks for it")
-        twice = [name for name, count in Counter(names).items() if count > 1]
-        if twice:
-            raise _zip_unfit("holds a file twice", "each name once", twice[0])
-        _check_names(names)
-        found: dict[str, bytes] = {}
-        for entry in entries[:20] if head_only else entries:
-            with archive.open(entry) as stream:
-                found[entry.filename] = stream.read(65_536 if head_only else -1)
-        return found
+def _check_entries(entries: list[zipfile.ZipInfo]) -> None:
+    names = [entry.filename for entry in entries]
+    size = sum(entry.file_size for entry in entries)
+    if size > _MOST_BYTES or len(entries) > _MOST_FILES:
+        got = f"{several(len(entries), 'file')}, {several(size, 'byte')}"
+        most = f"at most {counted(_MOST_FILES)} files, {counted(_MOST_BYTES)} bytes"
+        raise _zip_unfit("is too large to read at once", most, got)
+    if any(entry.flag_bits & 1 for entry in entries):
+        raise _zip_unfit("has a password", "a zip without", "one that asks for it")
+    twice = [name for name, count in Counter(names).items() if count > 1]
+    if twice:
+        raise _zip_unfit("holds a file twice", "each name once", twice[0])
+    _check_names(names)
 
 
 def _zip_unfit(what: str, expected: str, got: str) -> InputError:
@@ -229,7 +219,13 @@ class Doccano(base.Export):
 
     def recognises(self, path: Path, head: bytes) -> bool:
         """Return whether every file starts with labels as doccano lists them; some may be empty."""
-        found = [start for start in _heads(path, head) if start.strip()]
+        found = [head]
+        if path.is_dir() or head.startswith(_ZIP):
+            try:
+                found = list(_files(path, 65_536).values())
+            except (InputError, OSError):
+                return False
+        found = [start for start in found if start.strip()]
         return bool(found) and all(map(_is_start, found))
 
     def content(self, path: Path, labels: base.Labels) -> AnnotationTable:
