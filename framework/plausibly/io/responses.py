@@ -333,32 +333,7 @@ class ResponseOptions(Reader):
         check_names(every, names.EXAMPLE, whose=whose)
         check_names(known, names.ANNOTATOR, whose=whose)
         declared = labels if labels is not None else offered
-        rows = _read_by_kind(kind, ready, declared, whose)
-        columns: dict[str, xr.Variable] = {}
-        if rows is not None:
-            declared_or_named: Sequence[str] = name_texts(rows.table.indexes[names.LABEL])
-            columns = {
-                str(name): variable
-                for name, variable in rows.table.variables.items()
-                if variable.dims == (names.MENTION,)
-            }
-            # With the responses in their own order.
-            called = rows.table.indexes[names.ANNOTATOR]
-            place = np.array([int(str(name).rpartition(_MARK)[2]) for name in called], np.int64)
-            response = place[rows.annotator][rows.response]
-            columns[names.MENTION_RESPONSE] = xr.Variable(names.MENTION, response)
-        elif declared is not None:
-            declared_or_named = declared
-        else:
-            raise InputError(
-                "annotations-empty",
-                f"{whose} names no label",
-                expected="an answer that counts, or declared labels",
-                got=several(len(ready), "response") + " without one",
-                do='labels="labels.txt", or look at what the file holds',
-                whose=whose,
-            )
-        nothing = np.zeros(0, np.int64)
+        known_labels, columns = _mentions(kind, ready, declared, whose)
         weights = np.array([response.weight for response in ready], np.float64)
         state = np.array([states.STATES.index(response.state) for response in ready], np.int8)
         counts = {**(left_out or {}), **again}
@@ -367,11 +342,11 @@ class ResponseOptions(Reader):
             kind,
             examples=every,
             annotators=known,
-            labels=declared_or_named,
+            labels=known_labels,
             response_example=positions(every, [response.example for response in ready]),
             response_annotator=positions(known, [response.annotator or "" for response in ready]),
-            mention_response=columns.pop(names.MENTION_RESPONSE, nothing),
-            mention_label=columns.pop(names.MENTION_LABEL, nothing),
+            mention_response=columns.pop(names.MENTION_RESPONSE),
+            mention_label=columns.pop(names.MENTION_LABEL),
             mention_block=columns.pop(names.MENTION_BLOCK, None),
             mention_weight=columns.pop(names.MENTION_WEIGHT, None),
             variables=columns,
@@ -412,14 +387,25 @@ def _warn_of_annotators(responses: Sequence[Response], whose: str, *, anonymous:
         )
 
 
-def _read_by_kind(
+def _mentions(
     kind: str, responses: Sequence[Response], declared: Sequence[str] | None, whose: str
-) -> Rows | None:
-    """Return the answers as their kind reads them; annotators are called by name and place."""
+) -> tuple[Sequence[str], dict[str, xr.Variable]]:
+    """Return the labels, and the columns of mentions as the kind of answer makes them."""
     content = [place for place, response in enumerate(responses) if response.answer is not None]
+    if not content and declared is None:
+        raise InputError(
+            "annotations-empty",
+            f"{whose} names no label",
+            expected="an answer that counts, or declared labels",
+            got=several(len(responses), "response") + " without one",
+            do='labels="labels.txt", or look at what the file holds',
+            whose=whose,
+        )
     if not content:
-        return None
+        nothing = xr.Variable(names.MENTION, np.zeros(0, np.int64))
+        return declared or (), {names.MENTION_RESPONSE: nothing, names.MENTION_LABEL: nothing}
     component = registry.resolve(ANNOTATION, kind)
+    # Each response has an annotator of its own, by whom it is found again.
     records = [
         (one.example, f"{one.annotator or _UNKNOWN}{_MARK}{place}", one.answer)
         for place, one in ((place, responses[place]) for place in content)
@@ -428,7 +414,7 @@ def _read_by_kind(
         with calling(f"annotation {kind}", "build"):
             table = component.build(records, declared)
         is_ours = isinstance(table, AnnotationTable)
-        return Rows.of(table if is_ours else check_table(table, whose=f"annotation {kind}"))
+        rows = Rows.of(table if is_ours else check_table(table, whose=f"annotation {kind}"))
     except InputError as error:
         for field in ("what", "got", "do", "expected"):
             text = re.sub(f"{_MARK}[0-9]+", "", getattr(error, field))
@@ -443,3 +429,15 @@ def _read_by_kind(
             where = f"{whose} {places[0]}{more}"
         error.what, error.whose = f"{where}: {error.what}", whose
         raise
+    columns = {
+        str(name): variable
+        for name, variable in rows.table.variables.items()
+        if variable.dims == (names.MENTION,)
+    }
+    called = rows.table.indexes[names.ANNOTATOR]
+    place = np.array([int(str(name).rpartition(_MARK)[2]) for name in called], np.int64)
+    response = xr.Variable(names.MENTION, place[rows.annotator][rows.response])
+    return name_texts(rows.table.indexes[names.LABEL]), {
+        **columns,
+        names.MENTION_RESPONSE: response,
+    }
