@@ -94,15 +94,6 @@ def makes() -> list[Make]:
 
 
 @pytest.mark.parametrize("make", makes())
-def test_wide_frames(make: Make) -> None:
-    frame = make({"task": [7, 8], "ann": ["cat", None], "bob": ["dog", "cat"]})
-    found = plausibly.read_annotations(frame, "wide-table")
-    assert found["example"].values.tolist() == ["7", "8"]
-    assert found.sizes["response"] == 3
-    assert found["annotator"].values.tolist() == ["ann", "bob"]
-
-
-@pytest.mark.parametrize("make", makes())
 def test_predictions(make: Make) -> None:
     columns = {
         "example": ["x", "y"],

@@ -190,12 +190,6 @@ def test_options_of_the_reader(tmp_path: Path) -> None:
     assert tax["label"].values.tolist() == ["s/t"]
     turns = read(path, reader={"name": "label-studio", "control": "dx_{index}"})
     assert turns["example"].values.tolist() == ["2#0", "2#1"]
-    ranks = export(
-        tmp_path,
-        task(1, predictions=[predicted("m", region({"ranker": {"dx": ["a"]}}, kind="ranker"))]),
-    )
-    error = refusal(lambda: read(ranks))
-    assert (error.name, error.got) == ("predictions-ranked", "labels in order")
 
 
 def test_label_tables_and_what_is_checked(tmp_path: Path) -> None:

@@ -208,13 +208,3 @@ def test_a_frame_gives_what_its_file_gives(tmp_path: Path, reader: str, text: st
     path = written(tmp_path, "f.csv", text)
     table = plausibly.read_annotations(pd.read_csv(path), reader)
     xr.testing.assert_equal(table, plausibly.read_annotations(path, reader))
-
-
-def test_labels_of_a_frame_that_are_categories_are_all_there(tmp_path: Path) -> None:
-    rows = {"task": ["t", "u"], "worker": ["a", "a"], "label": ["cat", "dog"]}
-    frame = pd.DataFrame(rows).astype({"label": pd.CategoricalDtype(["owl", "dog", "cat"])})
-    table = plausibly.read_annotations(frame, "crowd-table")
-    assert table["label"].values.tolist() == ["owl", "dog", "cat"]
-    assert bool(table.attrs["labels_declared"])
-    fewer = plausibly.read_annotations(frame, "crowd-table", missing=["owl"])
-    assert fewer["label"].values.tolist() == ["dog", "cat"]
