@@ -130,11 +130,11 @@ def _files(path: Path, size: int = -1) -> dict[str, bytes]:
             entries = [e for e in archive.infolist() if not e.is_dir() and _is_ours(e.filename)]
             _check_entries(entries)
             entries.sort(key=lambda entry: entry.filename)
-            found: dict[str, bytes] = {}
+            files: dict[str, bytes] = {}
             for entry in entries[: 20 if size > 0 else None]:
                 with archive.open(entry) as stream:
-                    found[f"{path.name}/{entry.filename}"] = stream.read(size)
-            return found
+                    files[f"{path.name}/{entry.filename}"] = stream.read(size)
+            return files
     except InputError:
         raise
     except _BROKEN as reason:
@@ -219,14 +219,14 @@ class Doccano(base.Export):
 
     def recognises(self, path: Path, head: bytes) -> bool:
         """Return whether every file starts with labels as doccano lists them; some may be empty."""
-        found = [head]
+        heads = [head]
         if path.is_dir() or head.startswith(_ZIP):
             try:
-                found = list(_files(path, 65_536).values())
+                heads = list(_files(path, 65_536).values())
             except (InputError, OSError):
                 return False
-        found = [start for start in found if start.strip()]
-        return bool(found) and all(map(_is_start, found))
+        heads = [start for start in heads if start.strip()]
+        return bool(heads) and all(map(_is_start, heads))
 
     def content(self, path: Path, labels: base.Labels) -> AnnotationTable:
         files = _files(path)

@@ -163,19 +163,19 @@ def _by_example(
         named.append((task.place, fields if key == "id" else data))
     wanted = None if key == "id" else key
     names = base.example_names(source, "label-studio", named, wanted, ("id",))
-    found: dict[str, Task] = {}
+    by_example: dict[str, Task] = {}
     left_out = Counter[str]()
     for example, task in zip(names, tasks, strict=True):
-        of = found.setdefault(example, Task())
+        merged = by_example.setdefault(example, Task())
         (fields,) = task.entries
-        if base.text_of(fields.get("id")) and fields in of.entries:
+        if base.text_of(fields.get("id")) and fields in merged.entries:
             left_out[_AGAIN] += len(task.annotations) + len(task.drafts)
             continue
-        of.entries.append(fields)
-        of.annotations.extend(task.annotations)
-        of.drafts.extend(task.drafts)
-        of.predictions.extend(task.predictions)
-    return found, left_out
+        merged.entries.append(fields)
+        merged.annotations.extend(task.annotations)
+        merged.drafts.extend(task.drafts)
+        merged.predictions.extend(task.predictions)
+    return by_example, left_out
 
 
 def _whole(fields: base.Entry) -> base.Entry:

@@ -95,14 +95,14 @@ def read_profile(path: Path, source: str) -> Profile:
                 do = "add the two counts up in one line"
                 raise base.refused("order-twice", what, "each ballot once", got, do, lines=twice)
         voted = sum(ballot.count for ballot in ballots)
-        for noun, (line, stated), found in (
+        for noun, (line, stated), number in (
             ("voters", voters, voted),
             ("different ballots", different, len(ballots)),
         ):
-            if found != stated:
+            if number != stated:
                 what = f" line {counted(line)} counts {counted(stated)} {noun}"
-                expected, got = "as many in the ballots", counted(found)
-                numbers = {"line": line, "said": stated, "found": found}
+                expected, got = "as many in the ballots", counted(number)
+                numbers = {"line": line, "said": stated, "found": number}
                 raise base.refused("preflib-counts", what, expected, got, base.AGAIN, **numbers)
         return Profile(
             source=source,
@@ -175,13 +175,13 @@ def _names(fields: Fields, noun: str, plural: str) -> tuple[str, ...]:
     """Return the names of alternatives or categories, numbered from 1 on."""
     line, number = _number(fields, f"NUMBER {plural}")
     matches = ((_NUMBERED.fullmatch(key), value) for key, value in fields.items())
-    found = {int(match[2]): value for match, value in matches if match and match[1] == noun}
+    by_number = {int(match[2]): value for match, value in matches if match and match[1] == noun}
     noun = noun.lower()
-    if not found or sorted(found) != list(range(1, min(number, len(found) + 1) + 1)):
+    if not by_number or sorted(by_number) != list(range(1, min(number, len(by_number) + 1) + 1)):
         expected = f"names of 1 to {counted(number)}, and at least one ({noun})"
-        raise _broken(line, expected, several(len(found), "name"))
+        raise _broken(line, expected, several(len(by_number), "name"))
     first: dict[str, int] = {}
-    for at, name in (found[place] for place in range(1, number + 1)):
+    for at, name in (by_number[place] for place in range(1, number + 1)):
         if not name or name in first:
             what = f" names the {noun} {base.short(name)} again" if name else f" names no {noun}"
             got = f"lines {counted(first[name])} and {counted(at)}" if name else "nothing"
