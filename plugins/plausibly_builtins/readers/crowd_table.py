@@ -286,11 +286,11 @@ class CrowdTable(base.TableExport):
         known = {"": states.ANSWERED, **words}
         state, weight, when = [states.ANSWERED] * size, [1.0] * size, [""] * size
         if "state" in called:
-            expected, name = listed(words, most=16), called["state"]
-            state = _read(table, name, "state", lambda cell: known.get(cell.casefold()), expected)
+            expected, name, error = listed(words, most=16), called["state"], "state-unknown"
+            state = _read(table, name, error, lambda cell: known.get(cell.casefold()), expected)
         if "weight" in called:
             expected = "a number above 0, such as 1 or 0.5"
-            weight = _read(table, called["weight"], "weight", _weight, expected)
+            weight = _read(table, called["weight"], "weight-unreadable", _weight, expected)
         if "time" in called:
             when = table.column(called["time"])
         # Only the latest answer needs the times; whether each row has one is for the hint.
@@ -519,7 +519,7 @@ def _unreadable(table: TextTable, row: int, value: object) -> InputError:
 
 
 def _read(
-    table: TextTable, name: str, noun: str, read: Callable[[str], T | None], expected: str
+    table: TextTable, name: str, error: str, read: Callable[[str], T | None], expected: str
 ) -> list[T]:
     """Return what a function reads in each cell of a column; it returns None to refuse one."""
     values: list[T] = []
@@ -527,8 +527,8 @@ def _read(
         value = read(cell)
         if value is None:
             got = base.short(cell) if cell else "an empty cell"
-            error = "state-unknown" if noun == "state" else f"{noun}-unreadable"
-            raise base.row_refused(table, row, error, f" has the {noun} {got}", expected, got)
+            what = f" has the {error.partition('-')[0]} {got}"
+            raise base.row_refused(table, row, error, what, expected, got)
         values.append(value)
     return values
 
@@ -562,7 +562,8 @@ def _times(table: TextTable, columns: Columns) -> list[float | None]:
     """Return the time of each row, in seconds; None where the cell is empty."""
     expected = "a number, 2018-01-24T09:51:16, or Wed Jan 24 09:51:16 PST 2018"
     name, of = columns.called["time"], columns.platform
-    found = _read(table, name, "time", lambda text: _time(text, of.months_first), expected)
+    error = "time-unreadable"
+    found = _read(table, name, error, lambda text: _time(text, of.months_first), expected)
     ways = [(row, way) for row, (way, _) in enumerate(found) if way]
     for row, way in ways:
         first, usual = ways[0]
