@@ -7,6 +7,7 @@ import re
 import zipfile
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import repeat
 from pathlib import Path
 from typing import Final, Literal
 
@@ -403,8 +404,9 @@ class SoftLabels(LabelColumns):
         names = found.examples or [str(row) for row in range(len(values))]
         places = [f"row {counted(row + 1)}" for row in range(len(names))]
         check_names(names, "example", places)
-        cells = (map(repr, row) for row in values)
-        return self._gathered(found.whose, names, None, places, cells, columns, labels)
+        cells = (dict(zip(columns, map(repr, row), strict=True)) for row in values)
+        rows = zip(names, repeat(""), places, cells, strict=False)
+        return self._gathered(found.whose, rows, columns, labels, anonymous=True)
 
     def table_content(self, table: TextTable, labels: base.Labels) -> AnnotationTable:
         self.check_rows(table)
@@ -421,10 +423,13 @@ class SoftLabels(LabelColumns):
             raise base.columns_missing(table, "weights", expected, "add one per label")
         names = table.column(examples)
         check_named(table, examples, "example")
-        people = None if annotators is None else table.column(annotators)
+        people = [""] * len(table) if annotators is None else table.column(annotators)
         places = [table.place(row).removeprefix(f"{table.whose} ") for row in range(len(table))]
-        cells = zip(*map(table.column, columns), strict=True)
-        return self._gathered(table.whose, names, people, places, cells, columns, labels)
+        every = zip(*map(table.column, columns), strict=True)
+        cells = (dict(zip(columns, row, strict=True)) for row in every)
+        rows = zip(names, people, places, cells, strict=True)
+        anonymous = annotators is None
+        return self._gathered(table.whose, rows, columns, labels, anonymous=anonymous)
 
     def _name_columns(self, header: Sequence[str]) -> tuple[str | None, str | None]:
         """Return the columns of examples and annotators; None where there is none."""
@@ -435,18 +440,16 @@ class SoftLabels(LabelColumns):
         entries = named_objects(path, "soft-labels", self.example)
         keys = {key for _, _, entry in entries for key in entry}
         who = _first_of(_ANNOTATORS, keys) if self.annotator is None else self.annotator
-        responses = [
-            Response(
-                example=name,
-                annotator=(None if who is None else key_text(line, entry, who)) or None,
-                answer=_weights(f"line {counted(line)}", self._cells(line, entry, labels)),
-                place=f"line {counted(line)}",
+        rows = (
+            (
+                name,
+                "" if who is None else key_text(line, entry, who),
+                f"line {counted(line)}",
+                self._cells(line, entry, labels),
             )
             for line, name, entry in entries
-        ]
-        return self.gathered(
-            "soft-label", responses, labels, whose=path.name, anonymous=who is None
         )
+        return self._gathered(path.name, rows, None, labels, anonymous=who is None)
 
     def _cells(self, line: int, entry: base.Entry, labels: base.Labels) -> dict[str, str]:
         """Return weights as written: by key, or in the order of the declared labels."""
@@ -467,35 +470,24 @@ class SoftLabels(LabelColumns):
     def _gathered(
         self,
         source: str,
-        names: Sequence[str],
-        annotators: Sequence[str] | None,
-        places: Sequence[str],
-        cells: Iterable[Iterable[str]],
-        columns: Sequence[str],
+        rows: Iterable[tuple[str, str, str, Mapping[str, str]]],
+        columns: Sequence[str] | None,
         labels: base.Labels,
+        *,
+        anonymous: bool,
     ) -> AnnotationTable:
-        """Return the table of cells (row, column), each a weight as text."""
+        """Return the table of rows: example, annotator, place, and weight by label."""
         responses = [
             Response(
-                example=name,
-                annotator=who or None,
-                answer=_weights(place, dict(zip(columns, row, strict=True))),
-                place=place,
+                example=name, annotator=who or None, answer=_weights(place, cells), place=place
             )
-            for name, who, place, row in zip(
-                names, annotators or [""] * len(names), places, cells, strict=True
-            )
+            for name, who, place, cells in rows
         ]
-        check_names(columns, "label")
-        if labels is not None:
+        check_names(columns or [], "label")
+        if labels is not None and columns is not None:
             check_columns("soft-labels", columns, labels)
         return self.gathered(
-            "soft-label",
-            responses,
-            labels,
-            whose=source,
-            offered=columns,
-            anonymous=annotators is None,
+            "soft-label", responses, labels, whose=source, offered=columns, anonymous=anonymous
         )
 
 
