@@ -448,8 +448,7 @@ def files_below(folder: Path, pattern: str) -> list[Path]:
 
 def first_bytes(folder: Path, pattern: str) -> bytes:
     """Return the start of the first file below a folder; nothing where it cannot be read."""
-    with suppress(OSError):  # what cannot be read is not recognised
+    with suppress(InputError, OSError):  # what cannot be read is not recognised
         for file in files_below(folder, pattern)[:1]:
-            with file.open("rb") as stream:
-                return stream.read(65_536)
+            return file_opening(file, "annotations")
     return b""
