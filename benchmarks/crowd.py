@@ -50,7 +50,7 @@ def votes(examples: int, seed: int) -> pd.DataFrame:
     right = generator.random(example.size) < generator.uniform(0.5, 0.95, ANNOTATORS)[worker]
     label = np.where(right, truth, generator.integers(0, LABELS, example.size))
     order = generator.permutation(example.size)
-    columns = {"task": example, "worker": worker, "label": label}
+    columns = {"example": example, "annotator": worker, "label": label}
     return pd.DataFrame(
         {name: name[0] + pd.Series(codes[order]).astype(str) for name, codes in columns.items()}
     )
@@ -83,8 +83,8 @@ def peak(call: Callable[[], object]) -> float:
 
 
 def read_and_aggregate(path: Path) -> xr.DataArray:
-    """Return label frequencies of a crowd table."""
-    return plausibly.aggregate(plausibly.read_annotations(path, "crowd-table"))
+    """Return label frequencies of a long table."""
+    return plausibly.aggregate(plausibly.read_annotations(path, "long-table"))
 
 
 def reading(folder: Path, frame: pd.DataFrame, rounds: int) -> list[tuple[str, str, str, str]]:
@@ -170,7 +170,7 @@ def main() -> None:
         rows = reading(Path(folder), frame, asked.rounds)
     rows += dawid_skene(frame, asked.rounds)
     print(
-        f"## A crowd table\n\n{len(frame):,} votes, {asked.examples:,} examples, "
+        f"## A long table\n\n{len(frame):,} votes, {asked.examples:,} examples, "
         f"{ANNOTATORS:,} annotators, {LABELS} "
         f"labels; medians of ratios over rounds (least to largest); Python "
         f"{sys.version.partition(' ')[0]}, numpy {np.__version__}, pandas {pd.__version__}\n"

@@ -82,7 +82,7 @@ def test_adult_content_toy(shared: Path) -> None:
 
 def test_mozafari(shared: Path) -> None:
     path = shared / "cases" / "annotations" / "long" / "mozafari_worker_task_label.tsv"
-    columns = {"task": "2", "worker": "1", "label": "3"}
+    columns = {"example": "2", "annotator": "1", "label": "3"}
     found = plausibly.agreement(plausibly.read_annotations(path, columns=columns)).data
     assert value(found, "percent") == pytest.approx(0.7598, abs=1e-12)
     assert value(found, "krippendorff-nominal") == pytest.approx(0.405937, abs=5e-7)

@@ -15,9 +15,9 @@ OPTIONS = [
     (f"{GIVEN} --columns label=x", "option-unfit", "got --columns do leave --columns out"),
     (f"{GIVEN} --aggregator label-set", "option-unfit", "got --aggregator do leave --aggregator"),
     (
-        f"{CALIBRATE} --columns task=item,worker:rater",
+        f"{CALIBRATE} --columns example=item,worker:rater",
         "option-malformed",
-        'got no NAME=NAME in "worker:rater" do --columns task=item,worker=rater,label=answer',
+        'got no NAME=NAME in "worker:rater" do --columns example=item,annotator=rater,label=answer',
     ),
     (
         f"{CALIBRATE} --set labels.rename=dog",

@@ -57,7 +57,7 @@ def test_each_shell_gets_its_answer(shell: str) -> None:
         ("calibrate --score prob", ["probability"]),
         ("calibrate --aggregator pl", ["plackett-luce"]),
         ("sensitivity --aggregator label-f", ["label-frequency"]),
-        ("aggregate --reader crowd", ["crowd-table"]),
+        ("aggregate --reader crowd", ["long-table"]),
         ("aggregate --form p", ["packed"]),
         ("plugins new --kind comb", ["combiner"]),
         ("plugins info monte", ["monte-carlo"]),

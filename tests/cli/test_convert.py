@@ -16,7 +16,7 @@ def test_a_table_stands_for_the_export(world: World, ending: str) -> None:
     assert (
         ran.out
         == (
-            "annotations  votes.csv (crowd-table): 30 examples, 3 annotators, 90 responses (3\n"
+            "annotations  votes.csv (long-table): 30 examples, 3 annotators, 90 responses (3\n"
             "             each), 3 labels seen; single-label; 70% of examples disputed\n"
             f"saved        table.{ending} ({size})\n"
             f"next         plausibly aggregate -a table.{ending} -o plausibilities.parquet\n"
@@ -34,14 +34,14 @@ def test_one_document_for_programs(world: World) -> None:
     document = typed("convert -a votes.csv -o table.csv --json").document
     assert set(document) == {"command", "annotations", "saved", "warnings"}
     assert document["annotations"]["responses"] == 90
-    assert document["annotations"]["reader"] == "crowd-table"
+    assert document["annotations"]["reader"] == "long-table"
     assert document["saved"] == "table.csv"
 
 
 def test_labels_and_columns_are_those_of_the_user(world: World) -> None:
     world.write("labels.txt", "fox\nowl\ndog\ncat\n")
     world.edit("votes.csv", "task,worker,label", "item,who,dx")
-    words = "convert -a votes.csv --columns task=item,worker=who,label=dx --labels labels.txt"
+    words = "convert -a votes.csv --columns example=item,annotator=who,label=dx --labels labels.txt"
     assert typed(words, "-o", "table.csv").code == 0
     table = plausibly.read_annotations("table.csv")
     assert table["label"].values.tolist() == ["fox", "owl", "dog", "cat"]

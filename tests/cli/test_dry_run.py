@@ -84,7 +84,7 @@ def test_what_it_says_of_a_calibration(world: World) -> None:
     assert typed(f"calibrate {OF_BOTH} -o fresh.nc --dry-run").out == (
         "dry run      what can be checked is right; nothing was written\n"
         "read         -a votes.csv (1.0 kB); -p probabilities.csv (0.6 kB)\n"
-        "annotations  votes.csv (crowd-table): 30 examples, 3 annotators, 90 responses (3\n"
+        "annotations  votes.csv (long-table): 30 examples, 3 annotators, 90 responses (3\n"
         "             each), 3 labels seen; single-label; 70% of examples disputed\n"
         "predictions  probabilities.csv: 30 x 3 float64\n"
         "chosen       aggregator label-frequency, calibrator expected, score probability,\n"

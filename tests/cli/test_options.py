@@ -41,9 +41,9 @@ TABLE = '{task = "item", worker = "rater", label = "answer"}'
 @pytest.mark.parametrize(
     ("file", "old", "new", "option"),
     [
-        ("votes.csv", HEAD, OTHER, "--columns task=item,worker=rater,label=answer"),
+        ("votes.csv", HEAD, OTHER, "--columns example=item,annotator=rater,label=answer"),
         ("votes.csv", HEAD, OTHER, f"--columns '{TABLE}'"),
-        ("votes.csv", HEAD, OTHER, f"--reader '{{name = \"crowd-table\", columns = {TABLE}}}'"),
+        ("votes.csv", HEAD, OTHER, f"--reader '{{name = \"long-table\", columns = {TABLE}}}'"),
         ("probabilities.csv", "example,", "case,", "--set predictions.example=case"),
         ("votes.csv", "dog", "hound", "--set labels.rename=hound=dog"),
         ("probabilities.csv", "dog", "hound", "--set labels.rename=hound=dog"),

@@ -31,7 +31,7 @@ def read(path: Path, labels: object = None) -> tuple[xr.Dataset, list[dict[str, 
     """Return a table, and what was said of names in it."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        table = plausibly.read_annotations(path, "crowd-table", labels)  # type: ignore[arg-type]  # of any kind
+        table = plausibly.read_annotations(path, "long-table", labels)  # type: ignore[arg-type]  # of any kind
     heard = [one.message for one in caught if isinstance(one.message, plausibly.PlausiblyWarning)]
     return table, [one.details for one in heard if one.name == "names-alike"]
 
@@ -90,7 +90,7 @@ def test_each_kind_of_name_is_said_once(tmp_path: Path) -> None:
 def test_the_hint_merges(tmp_path: Path) -> None:
     with pytest.warns(plausibly.PlausiblyWarning) as caught:
         plausibly.read_annotations(
-            written(tmp_path, "v.csv", HEADER + "t1,a,cat\nt2,a,cat \n"), "crowd-table"
+            written(tmp_path, "v.csv", HEADER + "t1,a,cat\nt2,a,cat \n"), "long-table"
         )
     (message,) = [one.message for one in caught]
     assert isinstance(message, plausibly.PlausiblyWarning)

@@ -163,14 +163,14 @@ class TestWorkGoesOn:
     def test_nothing_is_told_where_nobody_needs_others(
         self, wild: Environment, world: World
     ) -> None:
-        words = ["aggregate", "-a", "votes.csv", "--reader", "crowd-table", "-o", "lam.csv"]
+        words = ["aggregate", "-a", "votes.csv", "--reader", "long-table", "-o", "lam.csv"]
         ran = wild.plausibly(*words, folder=world.folder)
         assert (ran.code, ran.err) == (0, "")
 
     def test_a_good_plugin_beside_the_broken(self, wild: Environment, world: World) -> None:
         table = world.write(
             "study.toml",
-            'alphas = [0.2]\n[annotations]\npath = "votes.csv"\nreader = "crowd-table"\n'
+            'alphas = [0.2]\n[annotations]\npath = "votes.csv"\nreader = "long-table"\n'
             'aggregator = "ranked-choice"\n'
             '[predictions]\npath = "probabilities.csv"\n'
             '[[methods]]\ncalibrator = { name = "expected" }\n[splits]\ncount = 2\n',
@@ -241,7 +241,7 @@ class TestAsking:
 
 
 def test_strict(wild: Environment, world: World) -> None:
-    words = ["aggregate", "-a", "votes.csv", "--reader", "crowd-table", "-o", "lam.csv"]
+    words = ["aggregate", "-a", "votes.csv", "--reader", "long-table", "-o", "lam.csv"]
     strict = {"PLAUSIBLY_STRICT_PLUGINS": "1"}
     ran = wild.plausibly(*words, folder=world.folder, variables=strict)
     assert ran.code == 2

@@ -97,7 +97,7 @@ def test_readers_are_asked_for_by_names_and_options_that_they_have() -> None:
         name = reader["name"]
         assert any(name in one for one in asked) or name in (
             "annotation-table",  # what convert writes: read without being asked for
-            "crowd-table",  # recognised by its columns
+            "long-table",  # recognised by its columns
             "selectors",  # of one public data set: in the tutorial on rankings
         )
 

@@ -64,7 +64,7 @@ class Broken(Lines):
 def test_the_only_reader_that_recognises_a_file_reads_it(tmp_path: Path) -> None:
     table = plausibly.read_annotations(written(tmp_path, "votes.csv", VOTES))
     assert isinstance(table, AnnotationTable)
-    assert table.attrs["reader"] == "crowd-table"
+    assert table.attrs["reader"] == "long-table"
     assert table.attrs["source"] == "votes.csv"
     wide = written(tmp_path, "wide.csv", "example,ann1,ann2\nt1,1,1\n")
     assert plausibly.read_annotations(str(wide)).attrs["reader"] == "wide-table"
@@ -76,7 +76,7 @@ def test_the_only_reader_that_recognises_a_file_reads_it(tmp_path: Path) -> None
 @pytest.mark.parametrize("name", ["votes.json", "votes.xml", "votes.soc", "votes", "votes.CSV"])
 def test_a_name_that_misleads_changes_no_result(tmp_path: Path, name: str) -> None:
     table = plausibly.read_annotations(written(tmp_path, name, VOTES))
-    assert table.attrs["reader"] == "crowd-table"
+    assert table.attrs["reader"] == "long-table"
 
 
 def test_of_a_file_without_a_known_ending_every_reader_is_asked(
@@ -85,7 +85,7 @@ def test_of_a_file_without_a_known_ending_every_reader_is_asked(
     own.register(READER, "lines", Lines)
     path = written(tmp_path, "votes.bar", VOTES)
     error = refusal(lambda: plausibly.read_annotations(path))
-    assert (error.name, error.details["readers"]) == ("format-ambiguous", ["crowd-table", "lines"])
+    assert (error.name, error.details["readers"]) == ("format-ambiguous", ["long-table", "lines"])
 
 
 def test_a_reader_is_a_name_a_table_or_an_object(tmp_path: Path, own: registry.Registry) -> None:
@@ -122,8 +122,8 @@ def test_declared_labels_come_from_names_files_and_tables(tmp_path: Path) -> Non
 
 def test_options_find_the_reader_that_takes_them(tmp_path: Path) -> None:
     path = written(tmp_path, "crowd.csv", "item,who,answer\nt1,a,cat\nt2,a,dog\n")
-    columns = {"task": "item", "worker": "who", "label": "answer"}
-    assert plausibly.read_annotations(path, columns=columns).attrs["reader"] == "crowd-table"
+    columns = {"example": "item", "annotator": "who", "label": "answer"}
+    assert plausibly.read_annotations(path, columns=columns).attrs["reader"] == "long-table"
     with pytest.raises(InputError, match="component-parameter"):
         plausibly.read_annotations(path, "counts", columns=columns)
 
@@ -142,7 +142,7 @@ def test_no_reader_recognises_a_table(tmp_path: Path, own: registry.Registry) ->
         "error format-unknown: no reader recognises export.txt "
         f"expected one of {len(readers)} formats ({listed(readers)}); "
         'got text, first line "id;who;dx" '
-        'do reader="crowd-table", columns={"task": "id", "worker": "who", "label": "dx"}'
+        'do reader="long-table", columns={"example": "id", "annotator": "who", "label": "dx"}'
     )
 
 
@@ -162,7 +162,7 @@ def test_no_reader_recognises_other_files(tmp_path: Path, own: registry.Registry
     )
     path = written(tmp_path, "n.csv", "id,user_name,dx,time\nt1,a,cat,1\n")
     assert in_flags(refusal(lambda: plausibly.read_annotations(path)).do) == (
-        "--reader crowd-table --columns task=id,worker=user_name,label=dx"
+        "--reader long-table --columns example=id,annotator=user_name,label=dx"
     )
 
 
@@ -172,7 +172,10 @@ def test_parquet_that_no_reader_recognises(tmp_path: Path) -> None:
     write_rows(tmp_path / "v.parquet", ["item", "user", "answer"], [["a"], ["b"], ["c"]])
     error = refusal(lambda: plausibly.read_annotations(tmp_path / "v.parquet"))
     assert error.got == "Parquet with item, user, answer"
-    assert in_flags(error.do) == "--reader crowd-table --columns task=item,worker=user,label=answer"
+    assert (
+        in_flags(error.do)
+        == "--reader long-table --columns example=item,annotator=user,label=answer"
+    )
 
 
 def test_several_readers_recognise_a_file(tmp_path: Path, own: registry.Registry) -> None:
@@ -198,12 +201,12 @@ def test_options_that_no_reader_takes(tmp_path: Path, own: registry.Registry) ->
     error = refusal(lambda: plausibly.read_annotations(path, colunms={"task": "item"}))
     assert error.name == "options-unfit"
     assert error.what == 'votes.csv: no reader takes "colunms" as given'
-    assert error.got.startswith("crowd-table: ")
+    assert error.got.startswith("long-table: ")
     assert "columns" in error.got
     assert error.do == "name the reader, reader=..., to see what it takes"
 
 
-@pytest.mark.parametrize("reader", [None, "crowd-table", "counts", "selectors"])
+@pytest.mark.parametrize("reader", [None, "long-table", "counts", "selectors"])
 def test_files_that_are_missing_empty_or_folders(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, reader: str | None
 ) -> None:
@@ -237,13 +240,16 @@ def test_a_table_that_is_none_is_refused(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("header", "hint"),
     [
-        (["item", "rater", "answer"], "--columns task=item,worker=rater,label=answer"),
-        (["id", "who", "dx"], "--columns task=id,worker=who,label=dx"),
+        (["item", "rater", "answer"], "--columns example=item,annotator=rater,label=answer"),
+        (["id", "who", "dx"], "--columns example=id,annotator=who,label=dx"),
         (["INPUT:image", "OUTPUT:result", "ASSIGNMENT:worker_id"],
-         "--columns task=INPUT:image,worker=ASSIGNMENT:worker_id,label=OUTPUT:result"),
-        (["a", "b", "c"], "--columns task=TASK_COLUMN,worker=WORKER_COLUMN,label=LABEL_COLUMN"),
-        (["item", "rater", "confidence"], "--columns task=item,worker=rater,label=confidence"),
-        (["Image name", "user", "vote"], '--columns "task=Image name,worker=user,label=vote"'),
+         "--columns example=INPUT:image,annotator=ASSIGNMENT:worker_id,label=OUTPUT:result"),
+        (["a", "b", "c"], "--columns "
+        "example=EXAMPLE_COLUMN,annotator=ANNOTATOR_COLUMN,label=LABEL_COLUMN"),
+        (["item", "rater", "confidence"], "--columns "
+        "example=item,annotator=rater,label=confidence"),
+        (["Image name", "user", "vote"], '--columns "example=Image '
+        'name,annotator=user,label=vote"'),
     ],
 )  # fmt: skip
 def test_which_column_could_be_which(header: list[str], hint: str) -> None:
@@ -260,7 +266,7 @@ def test_a_first_row_that_is_repeated_is_no_header() -> None:
     assert not has_header(rows)
     assert not has_header([])
     assert in_flags(columns_hint(rows)) == (
-        "--columns task=1,worker=2,label=3, with the positions of this file"
+        "--columns example=1,annotator=2,label=3, with the positions of this file"
     )
 
 

@@ -246,16 +246,16 @@ def test_columns_without_plain_values(values: list[object]) -> None:
 
 def test_what_is_no_frame() -> None:
     read: Any = plausibly.read_annotations  # Any: called as nobody should
-    error = refusal(lambda: read({"task": ["t1"]}, "crowd-table"))
+    error = refusal(lambda: read({"task": ["t1"]}, "long-table"))
     assert (error.name, error.got) == ("frame-unknown", "builtins dict")
-    assert refusal(lambda: read(pd.Series([1]), "crowd-table")).name == "frame-unknown"
-    assert refusal(lambda: read(np.zeros((2, 2)), "crowd-table")).name == "frame-unknown"
+    assert refusal(lambda: read(pd.Series([1]), "long-table")).name == "frame-unknown"
+    assert refusal(lambda: read(np.zeros((2, 2)), "long-table")).name == "frame-unknown"
 
     class Lazy:
         def collect(self) -> None:
             """Nothing."""
 
-    error = refusal(lambda: read(Lazy(), "crowd-table"))
+    error = refusal(lambda: read(Lazy(), "long-table"))
     assert (error.name, error.what, error.do) == (
         "frame-lazy",
         "the frame is lazy",
@@ -383,16 +383,16 @@ def test_votes_are_those_of_the_same_file(make: Make, tmp_path: Path) -> None:
     path = tmp_path / "votes.csv"
     pd.DataFrame(VOTES).to_csv(path, index=False)
     frame = make(VOTES)
-    found = plausibly.read_annotations(frame, "crowd-table")
+    found = plausibly.read_annotations(frame, "long-table")
     xr.testing.assert_equal(found, plausibly.read_annotations(path))
     assert found.attrs["source"] == "the frame"
-    assert found.attrs["reader"] == "crowd-table"
+    assert found.attrs["reader"] == "long-table"
 
 
 def test_the_frame_is_not_changed() -> None:
     frame = pd.DataFrame(VOTES).set_index("task")
     before = frame.copy(deep=True)
-    plausibly.read_annotations(frame, "crowd-table")
+    plausibly.read_annotations(frame, "long-table")
     pd.testing.assert_frame_equal(frame, before)
 
 
@@ -406,14 +406,19 @@ def test_report_4_and_5_other_names_of_columns() -> None:
     )
     frame = pd.DataFrame(VOTES).rename(columns={"worker": "performer", "label": "answer"})
     error = refusal(lambda: plausibly.read_annotations(frame))
-    assert error.do == ('reader="crowd-table", columns={"worker": "performer", "label": "answer"}')
-    error = refusal(lambda: plausibly.read_annotations(frame, "crowd-table"))
+    assert error.do == (
+        'reader="long-table", '
+        'columns={"example": "task", "annotator": "performer", "label": "answer"}'
+    )
+    error = refusal(lambda: plausibly.read_annotations(frame, "long-table"))
     assert (error.name, error.what) == (
         "columns-missing",
         'the frame has no column "label"',
     )
     error = refusal(lambda: plausibly.read_annotations(pd.DataFrame(VOTES)))
-    assert error.do == 'reader="crowd-table"'
+    assert error.do == 'reader="long-table", columns={"example": "task", "annotator": "worker"}'
+    named = pd.DataFrame(VOTES).rename(columns={"task": "example", "worker": "annotator"})
+    assert plausibly.read_annotations(named).attrs["reader"] == "long-table"
     error = refusal(lambda: plausibly.read_annotations(frame, "selectors"))
     assert (error.name, error.what) == (
         "reader-unfit",
@@ -425,31 +430,31 @@ def _readers() -> str:
     error = refusal(lambda: plausibly.read_annotations(pd.DataFrame(VOTES)))
     known = error.details["readers"]
     assert isinstance(known, list)
-    assert {"crowd-table", "wide-table", "counts", "soft-labels"} <= set(known)
+    assert {"long-table", "wide-table", "counts", "soft-labels"} <= set(known)
     return ", ".join(known)
 
 
 def test_an_index_of_two_levels_is_two_columns() -> None:
     votes = pd.DataFrame(VOTES).set_index(["worker", "task"])
-    assert plausibly.read_annotations(votes, "crowd-table").sizes["response"] == 3
+    assert plausibly.read_annotations(votes, "long-table").sizes["response"] == 3
 
 
 def test_categories_are_the_declared_labels() -> None:
     labels = pd.CategoricalDtype(["fox", "dog", "cat"])
     frame = pd.DataFrame(VOTES).astype({"label": labels})
-    found = plausibly.read_annotations(frame, "crowd-table")
+    found = plausibly.read_annotations(frame, "long-table")
     assert found["label"].values.tolist() == ["fox", "dog", "cat"]
     assert found.attrs["labels_declared"] == 1
-    part = plausibly.read_annotations(frame, "crowd-table", missing=("dog",))
+    part = plausibly.read_annotations(frame, "long-table", missing=("dog",))
     assert part["label"].values.tolist() == ["fox", "cat"]
-    assert plausibly.read_annotations(frame, "crowd-table", ["cat", "dog"]).sizes["label"] == 2
+    assert plausibly.read_annotations(frame, "long-table", ["cat", "dog"]).sizes["label"] == 2
 
 
 def test_report_2_whole_numbers_are_text_as_they_are() -> None:
     votes = [(1, 1, 0), (1, 2, 1), (2, 1, 0), (2, 2, 0)]
     numbers = pd.DataFrame(votes, columns=["task", "worker", "label"])
-    found = plausibly.read_annotations(numbers, "crowd-table")
-    xr.testing.assert_equal(found, plausibly.read_annotations(numbers.astype(str), "crowd-table"))
+    found = plausibly.read_annotations(numbers, "long-table")
+    xr.testing.assert_equal(found, plausibly.read_annotations(numbers.astype(str), "long-table"))
     assert plausibly.aggregate(found).sel(example="1").values.tolist() == [0.5, 0.5]
 
 
@@ -457,5 +462,5 @@ def test_report_2_whole_numbers_are_text_as_they_are() -> None:
 def test_report_3_zero_false_and_text_are_three_labels() -> None:
     said_of = {"task": ["t"] * 3, "worker": ["a", "b", "c"], "label": [0, False, "0.0"]}
     frame = pd.DataFrame(said_of, dtype=object)
-    found = plausibly.read_annotations(frame, "crowd-table")
+    found = plausibly.read_annotations(frame, "long-table")
     assert found["label"].values.tolist() == ["0", "0.0", "False"]

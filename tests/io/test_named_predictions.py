@@ -207,8 +207,8 @@ def test_label_tables_and_what_is_checked(tmp_path: Path) -> None:
 
 def test_readers_without_predictions_and_options_that_mean_nothing(tmp_path: Path) -> None:
     path = two_models(tmp_path)
-    assert said(lambda: read(path, reader="crowd-table")).startswith(
-        'error reader-no-predictions: export.json: reader "crowd-table" reads annotations only '
+    assert said(lambda: read(path, reader="long-table")).startswith(
+        'error reader-no-predictions: export.json: reader "long-table" reads annotations only '
         "expected a reader with a method predictions("
     )
     options: list[dict[str, Option]] = [

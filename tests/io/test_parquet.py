@@ -95,8 +95,8 @@ def test_lists_that_nobody_needs_are_not_read(tmp_path: Path) -> None:
     lists = store(tmp_path / "l.parquet", **more, **{**votes, "label": [["cat"], ["dog"]]})
     assert refusal(lambda: plausibly.read_annotations(lists)).name == "column-nested"
     other = store(tmp_path / "o.parquet", **more, item=["t"] * 2, rater=["a", "b"], dx=["x", "y"])
-    error = refusal(lambda: plausibly.read_annotations(other, "crowd-table"))
-    assert error.do == 'columns={"task": "item", "worker": "rater", "label": "dx"}'
+    error = refusal(lambda: plausibly.read_annotations(other, "long-table"))
+    assert error.do == 'columns={"example": "item", "annotator": "rater", "label": "dx"}'
 
 
 def test_names_may_repeat_only_where_it_is_allowed(tmp_path: Path) -> None:

@@ -155,7 +155,7 @@ def test_a_field_that_swallows_the_file(tmp_path: Path) -> None:
 
 def test_missing_columns(tmp_path: Path) -> None:
     table = read(written(tmp_path, "votes.csv", "item,rater,answer\n"))
-    error = refusal(lambda: table.need(["task", "worker", "label"], do="--columns task=item"))
+    error = refusal(lambda: table.need(["task", "worker", "label"], do="--columns example=item"))
     assert (error.name, error.got) == ("columns-missing", "item, rater, answer")
     assert refusal(lambda: table.need(["a"], do="")).expected == "that column"
     assert refusal(lambda: table.need(list("abcd"), do="")).expected == "those 4"

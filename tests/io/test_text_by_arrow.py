@@ -152,7 +152,7 @@ def test_any_votes(folder: Path, rows: list[tuple[str, str, str]], declared: boo
             simplefilter("always")
             patch.setattr(module, "_LARGE", large)
             try:
-                found = plausibly.read_annotations(path, "crowd-table", labels=labels)
+                found = plausibly.read_annotations(path, "long-table", labels=labels)
             except InputError as error:
                 return str(error)
         return found.assign_attrs(warned=sorted(str(one.message) for one in warned))

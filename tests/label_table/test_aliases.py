@@ -229,7 +229,7 @@ def test_any_alias_can_be_written(aliases: list[str]) -> None:
     assert split_aliases(cell) == plain
 
 
-def test_a_crowd_table(tmp_path: Path) -> None:
+def test_a_long_table(tmp_path: Path) -> None:
     labels = written(tmp_path, "labels.csv", TABLE)
     rows = "t1,w1,Eczema\nt1,w2,eczema\nt2,w1,ringworm\nt2,w2,atopic eczema\nt2,w3,psoriasis\n"
     votes = written(tmp_path, "votes.csv", f"task,worker,label\n{rows}")

@@ -118,10 +118,10 @@ def test_labels_in_memory_are_checked_where_they_are_used() -> None:
 
 
 def read(folder: Path, labels: str, votes: str) -> dict[str, list[float]]:
-    """Return the plausibilities by example of a crowd table with a table of labels."""
+    """Return the plausibilities by example of a long table with a table of labels."""
     table = plausibly.read_annotations(
         written(folder, "votes.csv", f"task,worker,label\n{votes}"),
-        "crowd-table",
+        "long-table",
         written(folder, "labels.csv", labels),
     )
     lam = plausibly.aggregate(table, unanswered="drop")
@@ -163,9 +163,9 @@ def test_report_4_letters_and_numbers_of_two_teams(tmp_path: Path) -> None:
     two = written(tmp_path, "two.csv", "task,worker,label\nx,b,pos\ny,b,pos\n")
     parts = [
         plausibly.read_annotations(
-            one, "crowd-table", labels, columns={"task": "item", "worker": "performer"}
+            one, "long-table", labels, columns={"example": "item", "annotator": "performer"}
         ),
-        plausibly.read_annotations(two, "crowd-table", labels),
+        plausibly.read_annotations(two, "long-table", labels),
     ]
     lam = plausibly.aggregate(plausibly.concat(parts))
     np.testing.assert_array_equal(lam.values, [[1, 0], [0.5, 0.5]])

@@ -63,7 +63,7 @@ def test_a_pilot(folder: Path) -> None:
     )
     lines = told.splitlines()
     assert lines[:5] == [
-        "annotations  votes.csv (crowd-table): 300 examples, 5 annotators, 1,500",
+        "annotations  votes.csv (long-table): 300 examples, 5 annotators, 1,500",
         "             responses (5 each), 4 labels seen; single-label; 88% of examples",
         "             disputed",
         "predictions  pilot.csv: 300 x 4",

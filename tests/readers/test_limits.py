@@ -35,7 +35,7 @@ TASK = {"id": 1, "data": {}, "annotations": [{"completed_by": 1, "result": [CHOI
 @pytest.mark.parametrize(
     ("reader", "text", "options"),
     [
-        ("crowd-table", f"task,worker,label\nt,a,{LONG}\n", {}),
+        ("long-table", f"task,worker,label\nt,a,{LONG}\n", {}),
         ("wide-table", f"task,a\n1,{LONG}\n", {}),
         ("doccano", f"id,text,label\n1,t,{LONG}\n", {"annotator": "a"}),
         (

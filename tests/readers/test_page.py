@@ -18,7 +18,7 @@ from plausibly.registry import default
 _FENCE = re.compile(r"(?:<!-- file: (\S+) -->\n\n)?^```(\w+)\n(.*?)^```$", re.M | re.S)
 # The words of a section, and how it names an option: in a table of them, or anywhere.
 SECTIONS = {
-    "crowd-table": ("Crowd tables", "`{}"),
+    "long-table": ("Long tables", "`{}"),
     "wide-table": ("Wide tables", "`{}"),
     "label-studio": ("Label Studio", "`{}"),
     "sagemaker": ("SageMaker Ground Truth", "`{}"),
@@ -32,7 +32,7 @@ SECTIONS = {
     "soft-labels": ("Soft labels", "| `{}` |"),
 }
 # Options of the reader that another section tells of.
-ELSEWHERE = {"coco": {"kind"}, "wide-table": {"delimiter"}, "crowd-table": {"delimiter"}}
+ELSEWHERE = {"coco": {"kind"}, "wide-table": {"delimiter"}, "long-table": {"delimiter"}}
 ALSO = {
     "label-studio": {"duplicates", "choices", "taxonomy", "ranker", "pairwise", "rating", "number"}
 }

@@ -12,7 +12,7 @@ import plausibly
 from plausibly.io.label_tables import read_labels
 
 pytestmark = pytest.mark.realdata
-FIRST_WORKER = {"task": "2", "worker": "1", "label": "3"}
+FIRST_WORKER = {"example": "2", "annotator": "1", "label": "3"}
 
 
 @pytest.fixture
@@ -32,7 +32,7 @@ def weights(table: xr.Dataset, about: str) -> list[int]:
 def test_get_another_label_toy(folder: Path) -> None:
     crowd = plausibly.read_annotations(folder / "long" / "gal_toy_crowdkit.csv")
     plain = plausibly.read_annotations(
-        folder / "long" / "gal_toy_worker_task_label.tsv", "crowd-table", columns=FIRST_WORKER
+        folder / "long" / "gal_toy_worker_task_label.tsv", "long-table", columns=FIRST_WORKER
     )
     assert crowd.equals(plain)
     lam = plausibly.aggregate(crowd, "label-frequency")

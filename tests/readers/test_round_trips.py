@@ -43,7 +43,7 @@ def listing(entries: Json, name: str, **options: Json) -> File:
     return name, json.dumps(entries, indent=1, ensure_ascii=False), options
 
 
-def crowd_table(answers: Answers) -> File:
+def long_table(answers: Answers) -> File:
     rows = [[e, who, label] for (e, who), labels in answers.items() for label in labels]
     return "a.csv", csv_text([["task", "worker", "label"], *rows]), {"kind": "label-set"}
 
@@ -159,7 +159,7 @@ def vote_lists(answers: Answers) -> File:
 
 
 FORMATS: dict[str, Callable[[Answers], File]] = {
-    "crowd-table": crowd_table,
+    "long-table": long_table,
     "wide-table": wide_table,
     "coco": coco,
     "cvat": cvat,
@@ -173,7 +173,7 @@ FORMATS: dict[str, Callable[[Answers], File]] = {
 }
 OF_ONE_LABEL = ("wide-table", "vote-lists")
 OF_ONE_ANNOTATOR = ("cvat", "doccano")
-WITHOUT_UNANSWERED = ("crowd-table", "prodigy")
+WITHOUT_UNANSWERED = ("long-table", "prodigy")
 
 
 @pytest.mark.filterwarnings("ignore::plausibly.PlausiblyWarning")

@@ -45,7 +45,7 @@ def test_the_order_of_votes_changes_nothing(
         path = written(folder, "a.csv", csv_text([HEADER, *order]))
         tables.append(
             result_or_refusal(
-                lambda path=path: plausibly.read_annotations(path, "crowd-table", delimiter=","),  # type: ignore[misc]  # bound now
+                lambda path=path: plausibly.read_annotations(path, "long-table", delimiter=","),  # type: ignore[misc]  # bound now
                 "a.csv",
             )
         )
@@ -85,13 +85,13 @@ def test_a_cell_of_blanks_is_an_empty_cell_of_a_large_file(tmp_path: Path, blank
     more = "".join(f"e{row},a,dog\n" for row in range(20_000))
     text = "task,worker,label\nt1,a,cat\nt1,b,{}\n" + more
     one, other = (
-        plausibly.read_annotations(written(tmp_path, "v.csv", text.format(cell)), "crowd-table")
+        plausibly.read_annotations(written(tmp_path, "v.csv", text.format(cell)), "long-table")
         for cell in (blank, "")
     )
     xr.testing.assert_equal(one, other)
     assert "1 skipped" in repr(one)
     path = written(tmp_path, "v.csv", f"task,worker,label\nt1,a,cat\n{blank},b,cat\n{more}")
-    error = refusal(lambda: plausibly.read_annotations(path, "crowd-table"))
+    error = refusal(lambda: plausibly.read_annotations(path, "long-table"))
     assert (error.name, error.details["lines"]) == ("example-unnamed", [3])
 
 

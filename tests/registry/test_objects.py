@@ -51,13 +51,13 @@ VOTES = "task,worker,label\n" + "".join(
 
 @attrs.frozen(kw_only=True)
 class MyReader(Reader):
-    """Reads as the crowd table does, whatever it is asked."""
+    """Reads as the long table does, whatever it is asked."""
 
     def recognises(self, path: Path, head: bytes) -> bool:
         return False
 
     def read(self, path: Path, labels: Sequence[str] | None) -> xr.Dataset:
-        return registry.resolve(READER, "crowd-table").read(path, labels)
+        return registry.resolve(READER, "long-table").read(path, labels)
 
 
 @attrs.frozen(kw_only=True)
@@ -131,9 +131,9 @@ def own_registry(monkeypatch: pytest.MonkeyPatch) -> Registry:
 
 
 def test_a_reader(votes: Path) -> None:
-    by_name = plausibly.read_annotations(votes, "crowd-table")
-    by_object = plausibly.read_annotations(votes, registry.resolve(READER, "crowd-table"))
-    by_table = plausibly.read_annotations(votes, {"name": "crowd-table"})
+    by_name = plausibly.read_annotations(votes, "long-table")
+    by_object = plausibly.read_annotations(votes, registry.resolve(READER, "long-table"))
+    by_table = plausibly.read_annotations(votes, {"name": "long-table"})
     xr.testing.assert_identical(by_name, by_object)
     xr.testing.assert_identical(by_name, by_table)
     mine = plausibly.read_annotations(votes, MyReader())

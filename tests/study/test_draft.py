@@ -60,11 +60,11 @@ def test_floats_elsewhere_are_floats() -> None:
 
 def test_parameters_of_the_reader_stand_beside_its_name_or_in_a_table_of_its_own() -> None:
     beside = WHOLE.replace(
-        'reader = "crowd-table"', 'reader = "crowd-table"\nmissing = ["?"]\ncolumns = {task = "t"}'
+        'reader = "long-table"', 'reader = "long-table"\nmissing = ["?"]\ncolumns = {example = "t"}'
     )
     inside = WHOLE.replace(
-        'reader = "crowd-table"',
-        'reader = {name = "crowd-table", missing = ["?"]}\ncolumns = {task = "t"}',
+        'reader = "long-table"',
+        'reader = {name = "long-table", missing = ["?"]}\ncolumns = {example = "t"}',
     )
     assert study(beside).annotations == study(inside).annotations
     found = study(beside).annotations
@@ -73,8 +73,8 @@ def test_parameters_of_the_reader_stand_beside_its_name_or_in_a_table_of_its_own
 
 
 def test_parameters_without_a_reader_wait_for_the_one_that_recognises_the_file() -> None:
-    found = study(SMALLEST.replace("[pred", 'columns = {task = "item"}\n[pred')).annotations
-    assert found == Annotations(path=Path("votes.csv"), options={"columns": {"task": "item"}})
+    found = study(SMALLEST.replace("[pred", 'columns = {example = "item"}\n[pred')).annotations
+    assert found == Annotations(path=Path("votes.csv"), options={"columns": {"example": "item"}})
 
 
 def test_six_mistakes_are_five_before_the_examples_are_read() -> None:
@@ -122,25 +122,25 @@ ONE = {
     "plausibilities, predictions, examples, labels, plugins, method, methods, splits, new, "
     "evaluation, report, output, compute, plan, agreement",
     (
-        'reader = "crowd-table"',
+        'reader = "long-table"',
         "reader = 7",
     ): "6 annotations.reader: this is no reader: 7; "
     "expected a name, a table with a name, or an object that has recognises, read; all: "
     "plausibly plugins list --kind reader",
-    ('reader = "crowd-table"', 'reader = "crowd-tabel"'): "6 annotations.reader: no reader "
-    '"crowd-tabel"; did you mean "crowd-table"? All: plausibly plugins list --kind reader',
-    ('reader = "crowd-table"', 'reader = {name = "crowd-tabel"}'): "6 annotations.reader.name: no "
-    'reader "crowd-tabel"; did you mean "crowd-table"? All: plausibly plugins list --kind reader',
-    ('reader = "crowd-table"', 'reader = "crowd-table"\nmising = []'): "7 annotations.mising: "
-    'crowd-table has no such parameter; did you mean "missing"?',
-    ('reader = "crowd-table"', 'reader = "crowd-table"\nunanswerd = "drop"'): "7 "
+    ('reader = "long-table"', 'reader = "crowd-tabel"'): "6 annotations.reader: no reader "
+    '"crowd-tabel"; did you mean "long-table"? All: plausibly plugins list --kind reader',
+    ('reader = "long-table"', 'reader = {name = "crowd-tabel"}'): "6 annotations.reader.name: no "
+    'reader "crowd-tabel"; did you mean "long-table"? All: plausibly plugins list --kind reader',
+    ('reader = "long-table"', 'reader = "long-table"\nmising = []'): "7 annotations.mising: "
+    'long-table has no such parameter; did you mean "missing"?',
+    ('reader = "long-table"', 'reader = "long-table"\nunanswerd = "drop"'): "7 "
     'annotations.unanswerd: no such key; did you mean "unanswered"?',
-    ('reader = "crowd-table"', 'reader = "crowd-table"\nmissing = "?"'): "7 annotations.missing: "
+    ('reader = "long-table"', 'reader = "long-table"\nmissing = "?"'): "7 annotations.missing: "
     'expected a list, each text, got the text "?"; write missing = ["?"]',
-    ('reader = "crowd-table"', 'reader = {name = "crowd-table", missing = "?"}'): "6 "
+    ('reader = "long-table"', 'reader = {name = "long-table", missing = "?"}'): "6 "
     'annotations.reader.missing: expected a list, each text, got the text "?"; '
     'write missing = ["?"]',
-    ('reader = "crowd-table"', 'reader = {name = "crowd-table", kind = "label-set"}\nkind = "x"'): (
+    ('reader = "long-table"', 'reader = {name = "long-table", kind = "label-set"}\nkind = "x"'): (
         "7 annotations.kind: is given twice; leave kind out of one of them"
     ),
     ('path = "votes.csv"', 'unanswered = "dorp"'): '5 annotations.unanswered: expected "error" or '

@@ -102,7 +102,7 @@ def test_coordinates_of_plausibilities_are_known_as_well(world: World) -> None:
     lam = lam.assign_coords(patient=("example", table["patient"].values))
     lam.to_dataset(name="plausibilities").to_netcdf("lam.nc", engine="scipy")
     text = WHOLE.replace(
-        '[annotations]\npath = "votes.csv"\nreader = "crowd-table"\n',
+        '[annotations]\npath = "votes.csv"\nreader = "long-table"\n',
         ('[plausibilities]\npath = "lam.nc"\n'),
     ).replace('path = "patients.csv"\n', "")
     world.write("study.toml", text)

@@ -69,7 +69,7 @@ def test_six_mistakes_are_told_at_once(world: World) -> None:
 
 RIGHT = """\
 config       study.toml is right: 3 methods, alphas 0.1 and 0.25
-annotations  votes.csv (crowd-table): 30 examples, 3 annotators, 90 responses (3
+annotations  votes.csv (long-table): 30 examples, 3 annotators, 90 responses (3
              each), 3 labels seen; single-label; 70% of examples disputed
 predictions  probabilities.csv: 30 x 3 float64; every example matched by name
 aggregator   label-frequency (the default for single-label)
@@ -196,7 +196,7 @@ def test_one_damaged_file_is_said_as_its_reader_says_it(world: World) -> None:
 
 def test_swapped_files_are_told(world: World) -> None:
     swapped = WHOLE.replace("votes.csv", "x").replace("probabilities.csv", "votes.csv")
-    found = said(world, swapped.replace('"x"\nreader = "crowd-table"', '"probabilities.csv"'))
+    found = said(world, swapped.replace('"x"\nreader = "long-table"', '"probabilities.csv"'))
     assert found.startswith("error files-swapped: annotations.path and predictions.path")
     assert "votes.csv predictions.path = " in found
 
@@ -207,9 +207,9 @@ def test_what_to_do_is_said_in_keys(world: World) -> None:
     assert '[annotations] columns = { task = "item", worker = "rater", label =' in found
     world.edit(
         "study.toml",
-        'reader = "crowd-table"',
-        'reader = "crowd-table"\n'
-        + ('columns = { task = "item", worker = "rater", label = "answer" }'),
+        'reader = "long-table"',
+        'reader = "long-table"\n'
+        + ('columns = { example = "item", annotator = "rater", label = "answer" }'),
     )
     assert prepare("study.toml").predictions.shape == (30, 3)
     world.edit("study.toml", '"answer"', '"anser"')
@@ -292,7 +292,7 @@ def test_a_study_of_plausibilities(world: World) -> None:
     lam = plausibly.aggregate(plausibly.read_annotations("votes.csv"))
     write_plausibilities(lam, world.path("lam.nc"))
     text = WHOLE.replace(
-        '[annotations]\npath = "votes.csv"\nreader = "crowd-table"\n',
+        '[annotations]\npath = "votes.csv"\nreader = "long-table"\n',
         ('[plausibilities]\npath = "lam.nc"\n'),
     )
     with warnings.catch_warnings():

@@ -24,9 +24,10 @@ SAID = {
     'bad_rows="drop"': '[predictions] bad_rows = "drop"',
     'normalise=True, or scale="any"': "[predictions] normalise = true, or "
     '[predictions] scale = "any"',
-    'reader="crowd-table", columns={"task": "item", "worker": "rater"}': "[annotations] reader = "
-    '"crowd-table", columns = { task = "item", worker = "rater" }',
-    'columns={"task": "my item"}, with the positions': "[annotations] columns = "
+    'reader="long-table", columns={"example": "item", "annotator": "rater"}': "[annotations] "
+    "reader = "
+    '"long-table", columns = { example = "item", annotator = "rater" }',
+    'columns={"example": "my item"}, with the positions': "[annotations] columns = "
     '{ task = "my item" }, with the positions',
     'example="case id", if that column names the examples': '[predictions] example = "case id", '
     "if that column names the examples",

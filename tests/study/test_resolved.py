@@ -126,7 +126,7 @@ def test_origins() -> None:
     found = shown(WHOLE)
     assert found["seed"] == (1, "line 1")
     assert found["alphas"] == ([Decimal("0.1"), Decimal("0.25")], "line 2")
-    assert found["annotations.reader"] == ("crowd-table", "line 6")
+    assert found["annotations.reader"] == ("long-table", "line 6")
     assert found["annotations.missing"] == ([], "default")
     assert found["methods[0].name"] == ("everyone", "line 15")
     assert found["methods[0].calibrator.name"] == ("expected", "default")
@@ -135,9 +135,9 @@ def test_origins() -> None:
     assert found["methods[2].calibrator.draws"] == (4, "line 21")
     assert found["examples.cluster"] == ("patient", "line 13")
     assert found["splits.test"] == (0.5, "default")
-    other = shown(WHOLE.replace('reader = "crowd-table"', "reader = {name = 'crowd-table'}"))
-    assert other["annotations.reader"] == ("crowd-table", "line 6")
-    given = shown(WHOLE.replace('reader = "crowd-table"', "reader = {name = 'counts', array='x'}"))
+    other = shown(WHOLE.replace('reader = "long-table"', "reader = {name = 'long-table'}"))
+    assert other["annotations.reader"] == ("long-table", "line 6")
+    given = shown(WHOLE.replace('reader = "long-table"', "reader = {name = 'counts', array='x'}"))
     assert given["annotations.array"] == ("x", "line 6")
 
 
@@ -202,7 +202,7 @@ def test_a_study_is_shown_as_toml_with_the_origins_beside(world: World) -> None:
 def test_what_was_recognised_is_shown_with_its_parameters(world: World) -> None:
     world.write("study.toml", SMALLEST.replace("[pred", 'missing = ["?"]\n[pred'))
     out = run("config", "show", "study.toml").out
-    assert 'reader = "crowd-table"               # recognised\n' in out
+    assert 'reader = "long-table"               # recognised\n' in out
     assert re.search(r'^missing = \["\?"\] +# line 3$', out, re.MULTILINE)
 
 

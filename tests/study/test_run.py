@@ -65,7 +65,7 @@ def test_the_same_as_data(world: World) -> None:
     told = run("run", "study.toml", "-o", "elsewhere", "--json").document
     result = ran("study.toml")
     assert told["study"]["output"] == {"folder": "elsewhere"}
-    assert told["annotations"]["reader"] == "crowd-table"
+    assert told["annotations"]["reader"] == "long-table"
     assert [method["name"] for method in told["methods"]] == list(METHODS)
     for method, name in zip(told["methods"], METHODS, strict=True):
         for at, alpha in enumerate((0.1, 0.25)):
@@ -153,7 +153,7 @@ def test_the_resolved_study_gives_the_same_bits(world: World) -> None:
     }
     # Nothing is left to defaults, to readers that recognise, or to a later version's mind.
     text = world.path("out/resolved.toml").read_text()
-    assert 'reader = "crowd-table"' in text
+    assert 'reader = "long-table"' in text
     assert 'aggregator.name = "label-frequency"\n' in text
 
 

@@ -56,7 +56,7 @@ EXAMPLES = {
     "smallest": SMALLEST,
     "whole": WHOLE,
     "plausibilities": SMALLEST.replace("annotations", "plausibilities"),
-    "options": SMALLEST.replace("[pred", 'columns = {task = "item"}\nunnamed = "drop"\n[pred'),
+    "options": SMALLEST.replace("[pred", 'columns = {example = "item"}\nunnamed = "drop"\n[pred'),
     "reader table": SMALLEST.replace("[pred", 'reader = {name = "counts", array = "n"}\n[pred'),
     "plugin and name": SMALLEST + 'calibrator = "calibrators:voted"\n',
     "nested": SMALLEST + "calibrator = {name = 'wrapped', inner = 'voted', many = [{name = "
@@ -123,7 +123,7 @@ WRONG = {
     ('path = "votes.csv"', 'path = "votes.csv"\nunanswered = "dorp"'): "$.annotations.unanswered",
     ('path = "votes.csv"', 'path = "votes.csv"\nmissing = "?"'): "$.annotations.missing",
     ('path = "votes.csv"', 'path = "votes.csv"\narray = "counts"'): "$.annotations",
-    ('reader = "crowd-table"', 'reader = "crowd-tabel"'): "$.annotations.reader",
+    ('reader = "long-table"', 'reader = "crowd-tabel"'): "$.annotations.reader",
     ('calibrator = "voted"', 'calibrator = "votde"'): "$.methods[1].calibrator",
     ('calibrator = "voted"', "draws = 3"): "$.methods[1]",
     ("draws = 4", "draws = 0"): "$.methods[2].calibrator",

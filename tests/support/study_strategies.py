@@ -63,7 +63,7 @@ def studies(draw: st.DrawFn) -> dict[str, object]:
     annotations = st.fixed_dictionaries(
         {"path": NAMES},
         optional={
-            "reader": component("crowd-table", header=st.booleans()),
+            "reader": component("long-table", header=st.booleans()),
             "missing": st.lists(TEXT, max_size=2),
             "columns": st.dictionaries(st.sampled_from(["task", "label"]), TEXT),
             "unanswered": st.sampled_from(["error", "drop"]),

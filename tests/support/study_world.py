@@ -40,7 +40,7 @@ alphas = [0.1, 0.25]
 
 [annotations]
 path = "votes.csv"
-reader = "crowd-table"
+reader = "long-table"
 
 [predictions]
 path = "probabilities.csv"
@@ -71,7 +71,7 @@ seed = 1
 alphas = [0.1, 5]
 [annotations]
 path = "votes.csv"
-raeder = "crowd-table"
+raeder = "long-table"
 aggregator = "inverse-rnk"
 [predictions]
 path = "probabilities.csv"
@@ -94,7 +94,7 @@ seed = 1
 alphas = [0.1, 0.05]
 [annotations]
 path = "votes.csv"
-reader = "crowd-table"
+reader = "long-table"
 aggregator = { name = "label-frequency" }
 [predictions]
 path = "probabilities.csv"

@@ -197,14 +197,14 @@ FILES: list[
         for ending in ("csv", "parquet", "npz", "nc")
     ),
     (
-        {"name": "crowd-table"},
+        {"name": "long-table"},
         "csv",
         "single-label",
         None,
         "task,worker,label\nt 1,w2,b c\nt 1,w10,Ä\nt 1,,0\nt 10,w2,0\nt 9,w10,b c\nt 9,w2,\n",
     ),
     (
-        {"name": "crowd-table", "kind": "label-set"},
+        {"name": "long-table", "kind": "label-set"},
         "tsv",
         "label-set",
         None,

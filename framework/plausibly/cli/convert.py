@@ -31,7 +31,7 @@ def convert(
     words, its state, labels that nobody named, examples that nobody answered.
 
     plausibly convert -a export.json -o votes.csv
-    plausibly convert -a votes.tsv --columns task=item,worker=rater,label=dx \
+    plausibly convert -a votes.tsv --columns example=item,annotator=rater,label=dx \
       -o votes.parquet
     """
     from plausibly.io import write_annotations

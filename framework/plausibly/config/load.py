@@ -334,7 +334,7 @@ def put(tables: dict[str, object], path: str, value: object) -> None:
 
 
 _EXAMPLES = {
-    "annotations.columns": "task=item,worker=rater,label=answer",
+    "annotations.columns": "example=item,annotator=rater,label=answer",
     "labels.rename": "old=new",
 }
 

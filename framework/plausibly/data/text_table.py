@@ -131,7 +131,7 @@ class TextTable:
         names : iterable of str
             Columns that the caller is going to read.
         do : str
-            What the user can type, such as ``columns={"task": "item"}``.
+            What the user can type, such as ``columns={"example": "item"}``.
         """
         wanted = list(names)
         absent = [name for name in wanted if name not in self.header]

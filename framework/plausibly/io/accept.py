@@ -80,7 +80,8 @@ def as_answers(answers: AnswersLike, *, beside: object = None) -> xr.DataArray |
             "predictions are in the place of plausibilities",
             expected="plausibilities from plausibly.aggregate(), or annotations",
             got="the same array twice" if given is beside else "an array from read_predictions()",
-            do="plausibly.calibrate(probabilities, annotations)",
+            do="plausibly.calibrate(probabilities, annotations); or drop_attrs(), if these are "
+            "plausibilities",
             whose="plausibilities",
         )
     return answers  # type: ignore[return-value]  # anything else is checked where it is aligned

@@ -109,14 +109,14 @@ def read_annotations(
         The file; or columns in memory: of pandas, polars, pyarrow, or a data set of Hugging Face
         (extra ``frames``), for readers of tables.
     reader : str, mapping or Reader, optional
-        Its syntax, such as ``"crowd-table"``; None asks every reader whether it recognises the
+        Its syntax, such as ``"long-table"``; None asks every reader whether it recognises the
         file, and takes the only one that does. A frame needs one.
     labels : sequence of str, Path, str or Dataset, optional
         The declared labels, in order: names, a path to a label table or to a file of one name a
         line, or what `plausibly.read_labels` gave, whose coordinates the result gets. Answers that
         name an alias of a label are answers of that label before anything is counted.
     **options
-        Parameters of the reader, such as ``columns={"task": "item"}``.
+        Parameters of the reader, such as ``columns={"example": "item"}``.
 
     Returns
     -------
@@ -192,11 +192,13 @@ def _reader_of_frames(
     table: TextTable, reader: ComponentLike[Reader] | None, options: dict[str, object]
 ) -> Reader:
     """Return the reader of a frame, or raise where none is named, or one of files."""
+    if reader is None and {*NEEDED} == {*table.header}:
+        reader = "long-table"
     component = None if reader is None else registry.resolve(READER, reader, options)
     if component is not None and type(component).from_table is not Reader.from_table:
         return component
     absent = [role for role in NEEDED if role not in table.header]
-    do = 'reader="crowd-table"' + (f", {columns_hint([table.header], absent)}" if absent else "")
+    do = 'reader="long-table"' + (f", {columns_hint([table.header], absent)}" if absent else "")
     if len(guessed(table.header, absent)) < len(absent):
         do = (
             'reader="wide-table", where each column is of an annotator; "counts" or '

@@ -8,15 +8,26 @@ from collections.abc import Mapping, Sequence
 from plausibly.data.names import quoted
 
 _WORDS: Mapping[str, tuple[str, ...]] = {
-    "worker": ("worker", "annotator", "rater", "performer", "user", "reader", "coder", "who"),
+    "annotator": ("annotator", "worker", "rater", "performer", "user", "reader", "coder", "who"),
     "label": (
         *("label", "answer", "response", "class", "category", "output", "dx", "vote", "value"),
         *("grade", "rating"),
     ),
-    "task": ("task", "item", "example", "case", "image", "question", "unit", "hit", "object", "id"),
+    "example": (
+        "example",
+        "task",
+        "item",
+        "case",
+        "image",
+        "question",
+        "unit",
+        "hit",
+        "object",
+        "id",
+    ),
 }
-NEEDED = ("task", "worker", "label")
-"""Columns of a crowd table, in its order."""
+NEEDED = ("example", "annotator", "label")
+"""Columns of a long table, in its order."""
 
 NUMBER = re.compile(r"[+-]?([0-9]+([.,][0-9]*)?|[.,][0-9]+)([eE][+-]?[0-9]+)?")
 _WHOLE = re.compile(r"-?[0-9]+(\.0+)?")
@@ -68,7 +79,7 @@ def readings(rows: Sequence[Sequence[str]]) -> dict[str, str]:
     found: dict[str, str] = {}
     hint = columns_hint(rows)
     if "_COLUMN" not in hint:
-        found["crowd-table"] = f'reader="crowd-table", {hint}'
+        found["long-table"] = f'reader="long-table", {hint}'
     free = [name for name, column in cells.items() if not all(map(NUMBER.fullmatch, column))]
     if not free and names_examples(header[0], cells[header[0]]):
         free = [header[0]]
@@ -76,11 +87,11 @@ def readings(rows: Sequence[Sequence[str]]) -> dict[str, str]:
         return found
     others = [cell for name, column in cells.items() if name not in free for cell in column]
     if found:
-        found["crowd-table"] += ", if each row is one answer"
+        found["long-table"] += ", if each row is one answer"
     meant = {"soft-labels": "annotators gave these weights; they are predictions, if a model did"}
     if all(map(_WHOLE.fullmatch, others)):
         meant = {"counts": "each column counts votes for a label"}
-        if "crowd-table" not in found:
+        if "long-table" not in found:
             meant["wide-table"] = "each column is of an annotator"
     for reader, when in meant.items():
         options = f'{{"name": "{reader}", "example": "{free[0]}"}}' if free else quoted(reader)
@@ -107,24 +118,25 @@ def has_header(rows: Sequence[Sequence[str]]) -> bool:
 
 
 def columns_hint(rows: Sequence[Sequence[str]], roles: Sequence[str] = NEEDED) -> str:
-    """Return what to type so that the columns of a crowd table are found.
+    """Return what to type so that the columns of a long table are found.
 
     Parameters
     ----------
     rows : sequence of sequence of str
         The first rows of the file.
     roles : sequence of str
-        Those of ``task``, ``worker`` and ``label`` that are not there by name.
+        Those of ``example``, ``annotator`` and ``label`` that are not there by name.
 
     Returns
     -------
     str
-        ``columns={"task": "item", "worker": "rater", "label": "answer"}``: names that look right,
-        and the last one that is left; ``LABEL_COLUMN`` where nothing tells; positions where the
-        first row is no header.
+        ``columns={"example": "item", "annotator": "rater", "label": "answer"}``: names that look
+        right, and the last one that is left; ``LABEL_COLUMN`` where nothing tells; positions where
+        the first row is no header.
     """
     if not has_header(rows):
-        return 'columns={"task": "1", "worker": "2", "label": "3"}, with the positions of this file'
+        columns = 'columns={"example": "1", "annotator": "2", "label": "3"}'
+        return f"{columns}, with the positions of this file"
     header = rows[0]
     found = guessed(header, roles)
     there = {*found.values(), *(name for name in header if name in NEEDED and name not in roles)}

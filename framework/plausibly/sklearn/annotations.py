@@ -180,7 +180,7 @@ def _contents(x: object) -> Hashes | None:
     return hashed.to_numpy().astype(np.uint64)
 
 
-_LONG = ("task", "worker", "label")
+_LONG = ("example", "annotator", "label")
 _WHOSE = "annotations"
 
 

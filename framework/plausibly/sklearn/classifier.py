@@ -206,7 +206,7 @@ class AmbiguousConformalClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEsti
 
             - an annotation table or plausibilities (xarray, dense or packed), matched with X by
               the names of examples;
-            - a frame with columns ``task``, ``worker``, ``label``: one answer a row;
+            - a frame with columns ``example``, ``annotator``, ``label``: one answer a row;
             - a frame with a column a label, of numbers, or with a column an annotator, of labels;
               a pandas frame is matched with a pandas X by the index, others by position;
             - an array, also a sparse one, (row, label) of numbers in the order of ``classes_``:

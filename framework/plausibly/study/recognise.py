@@ -193,7 +193,7 @@ def _annotations(path: Path, unused: dict[Path, str]) -> File | None:
     except InputError as error:
         columns = {role: name for role, name in guessed(header).items() if role in NEEDED}
         fits = error.name == "format-unknown" and len(columns) == len(NEEDED)
-        read = partial(read_annotations, path, "crowd-table", columns=columns)
+        read = partial(read_annotations, path, "long-table", columns=columns)
         if not fits or (made := _attempt(read)) is None:
             if error.name not in ("format-unknown", "format-ambiguous"):
                 unused[path] = f" ({error.name})"
@@ -201,7 +201,6 @@ def _annotations(path: Path, unused: dict[Path, str]) -> File | None:
         table = made
     facts = annotation_facts(table, path)
     name = str(facts["reader"])
-    by_synonyms = name == "crowd-table" and not set(NEEDED).issubset(header)
     defaults = {p.name: p.default for p in parameters_of(type(registry.resolve(READER, name)))}
     return File(
         path=path,
@@ -212,7 +211,7 @@ def _annotations(path: Path, unused: dict[Path, str]) -> File | None:
             **{key: defaults[key] for key in ("missing", "duplicates") if key in defaults},
             "unanswered": "error",
         },
-        comments={"reader": "guess: one row per answer"} if by_synonyms else {},
+        comments={"reader": "guess: one row per answer"} if name == "long-table" else {},
         about=f"{path.name}: {several(table.sizes[EXAMPLE], 'example')}, "
         f"{several(table.sizes[ANNOTATOR], 'annotator')}, {facts['responses']:,} answers",
     )

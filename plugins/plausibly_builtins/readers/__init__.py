@@ -13,8 +13,8 @@ _READERS: dict[str, tuple[str, tuple[str, ...], str]] = {
         (".csv", ".parquet", ".npz", ".nc"),
         "what plausibly wrote: rows, or arrays (CSV, Parquet, npz, netCDF)",
     ),
-    "crowd-table": (
-        "crowd_table:CrowdTable",
+    "long-table": (
+        "long_table:LongTable",
         _TEXT,
         "one row per vote: task, worker, label (CSV, TSV, Parquet)",
     ),

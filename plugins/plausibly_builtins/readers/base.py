@@ -5,7 +5,7 @@ Each format is a file of its own; `Export` makes the table of what it finds. Whe
 ============  ===============  ===================  ==============  ===========  ================
 format        example          answer               annotator       time         other states
 ============  ===============  ===================  ==============  ===========  ================
-crowd-table   column           column               column          column       column
+long-table   column           column               column          column       column
 wide-table    column or row    a column each        its name        none         none
 counts        column or key    a number per label   unknown         none         none
 soft-labels   column or key    a number per label   column          none         none

@@ -1,0 +1,574 @@
+"""Long tables: one row per answer, with columns example, annotator and label or a platform's."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from datetime import UTC, datetime
+from itertools import zip_longest
+from pathlib import Path
+from typing import Literal, TypeAlias, TypeVar, get_args
+
+import attrs
+
+from plausibly.plugin import (
+    AnnotationTable,
+    InputError,
+    counted,
+    listed,
+    near,
+    quoted,
+    several,
+)
+from plausibly.plugin.readers import (
+    Response,
+    TextTable,
+    check_named,
+    columns_hint,
+    first_row,
+    parse_json,
+    read_table,
+    states,
+    table_from_codes,
+)
+from plausibly_builtins.readers import base
+
+T = TypeVar("T")
+_PresetName: TypeAlias = Literal["crowd-kit", "toloka", "mturk", "figure-eight"]
+_NEEDED = ("example", "annotator", "label")
+_ROLES = (*_NEEDED, "weight", "time", "state")
+_WRITTEN = frozenset({"response", "block", "weight", "response_weight", "state", "about"})
+"""Columns of the files that plausibly writes, which say more than who gave which label."""
+_TASK_ANSWERS = "taskAnswers"
+_NO_ANSWER = (":confidence", "_gold", "_gold_reason")
+_UNIX_TIME = re.compile(r"-?[0-9]{1,15}(\.[0-9]{1,9})?")
+_NAMED = re.compile(r"[A-Z][a-z]{2} ([A-Z][a-z]{2} [0-9]{1,2} [0-9:]{8}) ([A-Z]{3}) ([0-9]{4})")
+_NUMBER = re.compile(r"[0-9]{1,15}(\.[0-9]{1,15})?")
+
+
+@attrs.frozen(kw_only=True)
+class Platform:
+    """How a platform calls its columns, starts the names of others, and writes states and times."""
+
+    columns: Mapping[str, str] = attrs.field(factory=dict)
+    states: Mapping[str, str] = attrs.field(factory=dict)
+    answers: str = ""
+    golden: str = ""
+    separator: str | None = None
+    months_first: bool = False
+
+
+_PLAIN = Platform()
+_ACCEPTED = dict.fromkeys(("approved", "submitted"), states.ANSWERED)
+_PLATFORMS = {
+    "toloka": Platform(
+        columns={
+            "example": "ASSIGNMENT:task_id",
+            "annotator": "ASSIGNMENT:worker_id",
+            "time": "ASSIGNMENT:submitted",
+            "state": "ASSIGNMENT:status",
+        },
+        states={
+            **_ACCEPTED,
+            "accepted": states.ANSWERED,
+            "rejected": states.REJECTED,
+            "skipped": states.SKIPPED,
+            "active": states.UNFINISHED,
+            "expired": states.UNFINISHED,
+        },
+        answers="OUTPUT:",
+        golden="GOLDEN:",
+    ),
+    "mturk": Platform(
+        columns={
+            "example": "HITId",
+            "annotator": "WorkerId",
+            "time": "SubmitTime",
+            "state": "AssignmentStatus",
+        },
+        states={**_ACCEPTED, "rejected": states.REJECTED},
+        answers="Answer.",
+    ),
+    "figure-eight": Platform(
+        columns={
+            "example": "_unit_id",
+            "annotator": "_worker_id",
+            "time": "_created_at",
+            "state": "_tainted",
+        },
+        states={"false": states.ANSWERED, "true": states.REJECTED},
+        answers="Answer.",
+        golden="_golden",
+        separator="\n",
+        months_first=True,
+    ),
+}
+
+
+@attrs.frozen(kw_only=True)
+class Columns:
+    """The column of each role in a table of votes, and how its cells are read."""
+
+    called: Mapping[str, str]
+    platform: Platform = _PLAIN
+    golden: tuple[str, ...] = ()
+    question: str | None = None
+
+    @property
+    def is_json(self) -> bool:
+        return self.platform is not _PLAIN and self.called["label"].endswith(_TASK_ANSWERS)
+
+
+@attrs.frozen(kw_only=True)
+class LongTable(base.TableExport):
+    """Read CSV, TSV or Parquet with one row per vote: task, worker and label.
+
+    Every value is kept as the text that was written; an empty label cell is a skip, an empty worker
+    cell an unknown annotator. Other columns are not read.
+
+    Attributes
+    ----------
+    header : bool or None
+        Whether the first row names the columns; None looks whether the needed names are there.
+    columns : mapping of str to str, or None
+        The file's names for ``task``, ``worker`` and ``label``, where they differ; positions from
+        ``"1"`` where there is no header (default: in this order). A file may also have ``weight``
+        (how many times a vote counts), ``time`` (for ``duplicates = "latest"``) and ``state``
+        (``rejected``, ``skipped``, …).
+    kind : {"single-label", "label-set"} or None
+        ``"label-set"``: all rows of one worker about one task are one set, unless a cell holds the
+        set. None: label sets where cells name several labels.
+    missing : tuple of str
+        Labels that mean "no answer", besides the empty cell.
+    delimiter : str or None
+        ``","``, ``";"`` or a tab; None finds out.
+    preset : {"crowd-kit", "toloka", "mturk", "figure-eight"} or None
+        The platform that named the columns; None finds out.
+    answer : str or None
+        The column of the answers, with or without ``OUTPUT:`` or ``Answer.``, or the question in
+        ``Answer.taskAnswers``.
+    separator : str or None
+        What stands between the labels of a cell: answers are then label sets.
+    golden : {"count", "drop"} or None
+        What to do with votes on tasks of which the platform knows the answer; None counts them and
+        warns.
+    """
+
+    header: bool | None = None
+    columns: Mapping[str, str] | None = None
+    kind: base.Kind | None = None
+    missing: tuple[str, ...] = ()
+    delimiter: str | None = None
+    preset: _PresetName | None = attrs.field(
+        default=None,
+        validator=attrs.validators.optional(attrs.validators.in_(get_args(_PresetName))),
+    )
+    answer: str | None = attrs.field(default=None)
+    separator: str | None = attrs.field(default=None, validator=base.NOT_EMPTY)
+    golden: Literal["count", "drop"] | None = None
+
+    @answer.validator
+    def _one_answer(self, _: object, value: str | None) -> None:
+        label = (self.columns or {}).get("label")
+        if value is not None and label is not None and not label.endswith(_TASK_ANSWERS):
+            msg = f'"{value}" and columns, which calls the label "{label}", name the answers twice'
+            raise ValueError(msg)
+
+    @separator.validator
+    def _sets(self, _: object, value: str | None) -> None:
+        if value is not None and self.kind == "single-label":
+            raise ValueError("cells with several labels are no answers of the kind single-label")
+
+    def recognises(self, path: Path, head: bytes) -> bool:
+        """Return whether the needed columns are there by name, or by the positions of `columns`."""
+        first = first_row(path, head, self.delimiter)
+        if not first:
+            return False
+        if self._names_columns(first) if self.header is None else self.header:
+            if self.preset in (None, "crowd-kit") and self._has_usual(first):
+                return True
+            found = self._platform(first)
+            return found is not None and self.preset in (None, found)
+        mapped = self.columns or {}
+        return all(name.isdecimal() and 0 < int(name) <= len(first) for name in mapped.values())
+
+    def read(self, path: Path, labels: base.Labels) -> AnnotationTable:
+        table = read_table(
+            path,
+            role="annotations",
+            header=self._names_columns if self.header is None else self.header,
+            delimiter=self.delimiter,
+            repeats=True,
+        )
+        return self.from_table(table, labels)
+
+    def table_content(self, table: TextTable, labels: base.Labels) -> AnnotationTable:
+        columns = self._columns(table)
+        offered = table.offered.get(columns.called["label"])
+        if labels is None and offered is not None:  # a categorical column
+            labels = [text for text in offered if text and text not in self.missing]
+        plain = self._plain(table, columns, labels)
+        if plain is not None:
+            return plain
+        try:
+            return self._gathered(table, columns, labels)
+        except InputError as error:  # which options say what a cell means
+            if error.name == "response-twice" and self.kind is None and self.separator is None:
+                error.do += '; kind="label-set", if they are one answer'
+            unknown = error.details.get("labels") if error.name == "label-unknown" else None
+            words = [word for word in base.items_of(unknown) if word in base.MISSING_WORDS]
+            if words:
+                error.do = f'missing=["{words[0]}"], if it means "no answer"'
+            raise
+
+    def _columns(self, table: TextTable) -> Columns:
+        mapped = self.columns or {}
+        unknown = [role for role in mapped if role not in _ROLES]
+        if unknown:
+            meant = near(unknown[0], _ROLES)
+            what, expected = f": a long table has no {quoted(unknown[0])}", listed(_ROLES, most=6)
+            do = f"did you mean {meant}?" if meant else "map example, annotator or label"
+            raise base.refused("columns-unknown", what, expected, listed(mapped), do)
+        platform = self.preset or (self._platform(table.header) if table.named else None)
+        if platform is None or platform == "crowd-kit":
+            columns = Columns(called=self._usual(table.header, named=table.named))
+        else:
+            columns = _platform_columns(table, platform, mapped, self.answer)
+        names = [*columns.called.values(), *columns.golden]
+        absent = [role for role, name in columns.called.items() if name not in table.header]
+        if absent or table.nested:
+            table.need(names, do=_hint(table, absent, {*names, *table.nested}))
+        if not len(table):
+            what, got = " names no label", "a header and no rows"
+            raise base.refused("annotations-empty", what, "one row per vote", got)
+        if self.golden is not None and not columns.golden:
+            expected = "GOLDEN:… of Toloka, or Figure Eight's _golden"
+            got, do = several(len(table.header), "column"), "leave golden out"
+            raise base.refused("columns-missing", " has no known answers", expected, got, do)
+        return columns
+
+    def _usual(self, header: Sequence[str], *, named: bool = True) -> dict[str, str]:
+        """Return the column of each role: by `columns`, else by its usual name or position."""
+        mapped = self.columns or {}
+        usual = dict(zip(_NEEDED, _NEEDED if named or mapped else ("1", "2", "3"), strict=True))
+        more = _WRITTEN.intersection(header).difference(mapped.values())
+        if more or ("example" not in header and "task" in header):
+            usual["example"] = "task"
+        workers = [name for name in ("worker", "performer") if name in header]
+        if "annotator" not in header and len(workers) == 1:
+            usual["annotator"] = workers[0]
+        if self.answer is not None:
+            usual["label"] = self.answer
+        found = {**usual, **mapped}
+        return {role: found[role] for role in _ROLES if role in found}
+
+    def _has_usual(self, header: Sequence[str]) -> bool:
+        return {*self._usual(header).values()} <= {*header}
+
+    def _platform(self, header: Sequence[str]) -> str | None:
+        """Return the platform whose columns are unmistakably there, unless the usual ones are."""
+        mapped = self.columns or {}
+        if self._has_usual(header) and not {*_NEEDED} <= {*mapped}:
+            return None
+        found: list[str] = []
+        for name, of in _PLATFORMS.items():
+            # Of Toloka's columns the worker's is enough; the task may be named by an input.
+            marks = ("annotator",) if name == "toloka" else ("annotator", "example")
+            answered = "label" in mapped or name == "figure-eight" or _starting(of.answers, header)
+            found += [name] if answered and {of.columns[m] for m in marks} <= {*header} else []
+        return found[0] if len(found) == 1 else None
+
+    def _gathered(self, table: TextTable, columns: Columns, labels: base.Labels) -> AnnotationTable:
+        called, size = columns.called, len(table)
+        task, worker = (table.column(called[role]) for role in ("example", "annotator"))
+        words = {**{word: word for word in states.STATES}, **columns.platform.states}
+        known = {"": states.ANSWERED, **words}
+        state, weight, when = [states.ANSWERED] * size, [1.0] * size, [""] * size
+        if "state" in called:
+            expected, name, error = listed(words, most=16), called["state"], "state-unknown"
+            state = _read(table, name, error, lambda cell: known.get(cell.casefold()), expected)
+        if "weight" in called:
+            expected = "a number above 0, such as 1 or 0.5"
+            weight = _read(table, called["weight"], "weight-unreadable", _weight, expected)
+        if "time" in called:
+            when = table.column(called["time"])
+        # Only the latest answer needs the times; whether each row has one is for the hint.
+        time = [0.0 if cell else None for cell in when]
+        if "time" in called and self.duplicates == "latest":
+            time = _times(table, columns)
+        check_named(table, called["example"], "example")
+        dropped = self._golden(table, columns, task)
+        used = [row for row in range(size) if row not in dropped]
+        separator = columns.platform.separator if self.separator is None else self.separator
+        if self.kind == "single-label":
+            separator = None
+        named, choices = _answers(table, columns, separator, self.missing)
+        sets = self.separator is not None or any(len(named[row] or ()) > 1 for row in used)
+        kind = self.kind or ("label-set" if sets else "single-label")
+        if labels is None:
+            every = Counter(label for row in used for label in named[row] or ())
+            base.warn_missing_words(table.whose, every)
+        merged = self.kind == "label-set" and separator is None and not columns.is_json
+        groups: dict[tuple[object, ...], list[int]] = {}
+        for row in used:
+            # Rows of unknown workers cannot be put together: each is an answer of its own.
+            own = -1 if merged and worker[row] else row
+            key = (task[row], worker[row], state[row], weight[row], when[row], own)
+            groups.setdefault(key, []).append(row)
+        responses: list[Response] = []
+        for first, *others in groups.values():
+            answers, of = [named[row] for row in (first, *others)], state[first]
+            answer: list[str] | None = list(dict.fromkeys(x for one in answers for x in one or ()))
+            if all(one is None for one in answers):
+                # An empty cell is no answer, which is not an answer of no label.
+                answer, of = None, states.SKIPPED if of == states.ANSWERED else of
+            response = Response(
+                example=task[first],
+                annotator=worker[first] or None,
+                answer=(answer or None) if kind == "single-label" else answer,
+                state=of,
+                weight=weight[first],
+                time=time[first],
+                place=f"{table.unit} {counted(table.lines[first])}",
+            )
+            responses.append(response)
+        return self.gathered(
+            kind,
+            responses,
+            labels,
+            whose=table.whose,
+            offered=choices,
+            left_out={"votes on tasks with a known answer": len(dropped)},
+        )
+
+    def _golden(self, table: TextTable, columns: Columns, task: Sequence[str]) -> set[int]:
+        """Return the rows of tasks with a known answer that do not count."""
+        cells = ((row, c) for name in columns.golden for row, c in enumerate(table.column(name)))
+        known = sorted({row for row, cell in cells if cell.casefold() not in ("", "false")})
+        if known and self.golden is None:
+            tasks = several(len({task[row] for row in known}), "task")
+            votes = f"{several(len(known), 'vote')}, {table.places(known)}"
+            what, expected = f": the answer to {tasks} is known ({votes})", "tasks without one"
+            do = base.as_argument("long-table", golden="drop") + ', or "count"'
+            base.warn_of(table.whose, "answers-known", what, expected, "each vote counts", do)
+        return set(known if self.golden == "drop" else ())
+
+    def _plain(
+        self, table: TextTable, columns: Columns, labels: base.Labels
+    ) -> AnnotationTable | None:
+        """Return the table, fast, where rows hold task, worker and label only; else None."""
+        options = (self.states, self.none_of_these, self.separator, self.kind == "label-set")
+        plain = columns.platform is _PLAIN and set(columns.called) == {*_NEEDED}
+        if not plain or self.duplicates != "error" or any(options):
+            return None
+        task, worker, label = (table.coded(columns.called[role]) for role in _NEEDED)
+        skipped = {"", *self.missing}
+        odd = "" in task or "" in worker or (labels is None and base.MISSING_WORDS & {*label.names})
+        if odd or skipped.issuperset(label.names):
+            return None
+        try:
+            return table_from_codes(
+                "single-label",
+                task,
+                worker,
+                label,
+                labels,
+                lambda text: () if text in skipped else ((str(text), 1, 1.0),),
+            )
+        except InputError:
+            return None  # raised again with the line
+
+    def _names_columns(self, first: tuple[str, ...]) -> bool:
+        if self.preset or self._has_usual(first) or self._platform(first):
+            return True
+        # Positions are meant only where every column has one.
+        mapped = self.columns or {}
+        return not all(mapped.get(role, role).isdecimal() for role in {*_NEEDED, *mapped})
+
+
+def _hint(table: TextTable, absent: Sequence[str], taken: set[str]) -> str:
+    """Return what to type so that columns are found; `taken` cannot be among them."""
+    if len(table.header) < len(_NEEDED):
+        return "name a table of votes; one label per task is the truth, or a summary"
+    columns = (column[:20] or [""] for column in table.columns)
+    rows = [table.header, *zip_longest(*columns, fillvalue="")]
+    if not table.named:
+        return columns_hint(rows, _NEEDED)
+    free = [at for at, name in enumerate(table.header) if name not in taken]
+    return columns_hint([[row[at] for at in free] for row in rows], absent)
+
+
+# ---- columns of platforms
+
+
+def _starting(start: str, header: Sequence[str]) -> list[str]:
+    return [name for name in header if name.startswith(start) and len(name) > len(start)]
+
+
+def _platform_columns(
+    table: TextTable, name: str, mapped: Mapping[str, str], answer: str | None
+) -> Columns:
+    of, header = _PLATFORMS[name], table.header if table.named else ()
+    called = {role: n for role, n in of.columns.items() if role in _NEEDED or n in header}
+    inputs = _starting("INPUT:", header)
+    if name == "toloka" and called["example"] not in header and len(inputs) == 1:
+        called["example"] = inputs[0]
+    golden = _starting(of.golden, header) if name == "toloka" else [of.golden]
+    whole, question = f"{of.answers}{_TASK_ANSWERS}", None
+    if "label" in mapped:
+        label, question = mapped["label"], answer
+    elif answer is not None:
+        fit = [n for n in (f"{of.answers}{answer}", answer) if n in table.header]
+        label = fit[0] if fit else f"{of.answers}{answer}"
+        if not fit and whole in table.header:
+            label, question = whole, answer
+    else:
+        found = _starting(of.answers, table.header)
+        if name == "figure-eight" and not found:
+            others = [n for n in table.header if n[:1] != "_" and not n.endswith(_NO_ANSWER)]
+            found = [n for n in others if f"{n}_gold" in table.header] or others
+        if not found:
+            do = base.as_argument("long-table", answer="COLUMN")
+            raise base.columns_missing(table, "answers", f"one such as {of.answers}NAME", do)
+        label = _the_answer("columns", found)
+    return Columns(
+        called={**called, **mapped, "label": label},
+        platform=of,
+        golden=tuple(n for n in golden if n and n in header),
+        question=question,
+    )
+
+
+def _the_answer(plural: str, found: Sequence[str]) -> str:
+    errors = ("answer-unclear", "answer-unclear")
+    return base.choose(("long-table", "answer"), plural, found, None, errors)
+
+
+# ---- cells
+
+
+Answers: TypeAlias = tuple[list[list[str] | None], list[str] | None]
+"""The labels that each row names, None without an answer, and all labels that are offered."""
+
+
+def _answers(
+    table: TextTable, columns: Columns, separator: str | None, missing: Sequence[str]
+) -> Answers:
+    cells = table.column(columns.called["label"])
+    skipped = {"", *missing}
+    if columns.is_json:
+        return _from_json(table, cells, columns.question, skipped)
+    labels: list[list[str] | None] = []
+    for cell in cells:
+        parts = [cell] if separator is None else cell.split(separator)
+        if separator == "\n":
+            parts = [part.removesuffix("\r") for part in parts]
+        named = (part for part in dict.fromkeys(parts) if part not in skipped)
+        labels.append([part for part in named if not part.isspace()] or None)
+    return labels, None
+
+
+def _from_json(
+    table: TextTable, cells: Sequence[str], question: str | None, skipped: set[str]
+) -> Answers:
+    answers: list[dict[str, object]] = []
+    for row, cell in enumerate(cells):
+        every: dict[str, object] = {}
+        line = table.lines[row]
+        whole = parse_json(cell, table.whose, line, "the answers as JSON", "cell") if cell else []
+        for part in whole if isinstance(whole, list) else [whole]:
+            if not isinstance(part, dict) or every.keys() & part.keys():
+                raise _unreadable(table, row, part)
+            every |= part
+        answers.append(every)
+    known = sorted({name for answer in answers for name in answer})
+    if question is not None and question not in known:
+        got = f"questions {listed(map(quoted, known))}" if known else "no question"
+        what, expected = f" has no answer to {base.short(question)}", "a question that is there"
+        raise base.refused("columns-missing", what, expected, got, "name one that is there")
+    if question is None and known:
+        question = _the_answer("questions", known)
+    labels: list[list[str] | None] = []
+    choices: list[tuple[str, ...]] = []
+    for row, answer in enumerate(answers):
+        value = None if question is None else answer.get(question)
+        if value is None or value == "":
+            labels.append(None)
+            continue
+        named: list[str] | None = ["true" if value else "false"]
+        if not isinstance(value, bool):
+            named = base.form_labels({"labels": value} if isinstance(value, list) else value)
+        if named is None:
+            raise _unreadable(table, row, value)
+        counting = [label for label in dict.fromkeys(named) if label not in skipped]
+        labels.append(None if named and not counting else counting)
+        if isinstance(value, dict) and all(isinstance(chosen, bool) for chosen in value.values()):
+            choices.append(tuple(label for label in value if label not in skipped))
+    if not choices or len(choices) != len(labels) - labels.count(None):
+        return labels, None
+    alike = len(set(choices)) == 1
+    return labels, list(choices[0]) if alike else sorted(set().union(*choices))
+
+
+def _unreadable(table: TextTable, row: int, value: object) -> InputError:
+    expected = '{"QUESTION": {"label": "A"}}, or {"QUESTION": {"A": true, "B": false}}'
+    do = "name another question or column as answer; fix it otherwise"
+    what, got = " has an answer that names no label", base.short(repr(value))
+    return base.row_refused(table, row, "answer-unreadable", what, expected, got, do)
+
+
+def _read(
+    table: TextTable, name: str, error: str, read: Callable[[str], T | None], expected: str
+) -> list[T]:
+    """Return what a function reads in each cell of a column; it returns None to refuse one."""
+    values: list[T] = []
+    for row, cell in enumerate(table.column(name)):
+        value = read(cell)
+        if value is None:
+            got = base.short(cell) if cell else "an empty cell"
+            what = f" has the {error.partition('-')[0]} {got}"
+            raise base.row_refused(table, row, error, what, expected, got)
+        values.append(value)
+    return values
+
+
+def _weight(cell: str) -> float | None:
+    return float(cell) or None if _NUMBER.fullmatch(cell) else None
+
+
+def _time(text: str, months_first: bool) -> tuple[str, float | None] | None:
+    """Return in which way a time is written, and its seconds; None where in none."""
+    if not text:
+        return "", None
+    if _UNIX_TIME.fullmatch(text):
+        return "a number", float(text)
+    try:
+        if named := _NAMED.fullmatch(text):
+            time = datetime.strptime(f"{named[1]} {named[3]}", "%b %d %H:%M:%S %Y")
+            found = base.from_iso(f"{time} {named[2]}")
+        elif months_first and "/" in text:
+            found = datetime.strptime(text, "%m/%d/%Y %H:%M:%S")
+        else:
+            found = base.from_iso(text)
+        if found.tzinfo is None:
+            return "without a zone", found.replace(tzinfo=UTC).timestamp()
+        return "with a zone", found.timestamp()
+    except (ValueError, OverflowError):
+        return None
+
+
+def _times(table: TextTable, columns: Columns) -> list[float | None]:
+    """Return the time of each row, in seconds; None where the cell is empty."""
+    expected = "a number, 2018-01-24T09:51:16, or Wed Jan 24 09:51:16 PST 2018"
+    name, of = columns.called["time"], columns.platform
+    error = "time-unreadable"
+    found = _read(table, name, error, lambda text: _time(text, of.months_first), expected)
+    ways = [(row, way) for row, (way, _) in enumerate(found) if way]
+    for row, way in ways:
+        first, usual = ways[0]
+        if way != usual:
+            expected = f"as in {table.unit} {table.lines[first]}: {usual}"
+            what, got = f" has a time that is {way}", base.short(table.column(name)[row])
+            raise base.row_refused(table, row, "times-unlike", what, expected, got)
+    return [seconds for _, seconds in found]
