@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
-from typing import TypeAlias
+from typing import Generic, TypeAlias, TypeVar
 
 import attrs
 import numpy as np
@@ -88,46 +88,8 @@ def as_text(value: object) -> str:
     return f"{{{shown}{more}}}"
 
 
-def guarantee_of(array: xr.DataArray | xr.Dataset, alpha: float | str | None) -> Guarantee:
-    """Return the guarantee at an alpha; the only one, where none is asked for."""
-    kind = type(array).__name__
-    stated = json.loads(str(array.attrs.get(GUARANTEES, "[]")))
-    if not stated or not isinstance(stated, list):
-        raise InputError(
-            "guarantee-unstated",
-            f"this {kind} states no guarantee",
-            expected="what predict, evaluate or coverage_by returned",
-            got="several methods, each with its own" if stated else f"a {kind} without one",
-            do="predictor.guarantee(0.1)",
-        )
-    promises = [Guarantee.from_json(one) for one in stated]
-    if alpha is None and len(promises) == 1:
-        return promises[0]
-    exact = None if alpha is None else read_alpha(alpha)
-    for promise in promises:
-        if promise.alpha == exact:
-            return promise
-    there = [f"{float(promise.alpha):g}" for promise in promises]
-    raise InputError(
-        "guarantee-alpha",
-        f"this {kind} is of {listed(f'alpha {one}' for one in there)}",
-        expected="one of them",
-        got="none" if alpha is None else str(alpha),
-        do=f"guarantee({there[0]})",
-        details={"alphas": there},
-    )
-
-
-FIGURES = (
-    *("coverage", "sizes", "alphas", "strata", "groups", "labels", "risk", "realised"),
-    *("uniformity", "p_values", "agreement", "annotators", "disagreement", "confusion"),
-    *("planning", "sensitivity"),
-)
-"""Functions of `plausibly.plots` whose first argument is a result."""
-
-
 class DatasetFigures:
-    """Figures of a result: `FIGURES` with their other options; `repr` says which there are."""
+    """Functions of `plausibly.plots` with this result as their first argument."""
 
     def __init__(self, result: xr.Dataset) -> None:
         self._result = result
@@ -137,10 +99,10 @@ class DatasetFigures:
         return f"figures: {', '.join(found)}" if found else "no figures: no result of plausibly"
 
     def __dir__(self) -> Iterable[str]:
-        return [*super().__dir__(), *FIGURES]
+        return [*super().__dir__(), *reading.FIGURES]
 
     def __getattr__(self, name: str) -> Callable[..., Axes]:
-        if name not in FIGURES:
+        if name not in reading.FIGURES:
             msg = f"{type(self).__name__} has no figure {name}"
             raise AttributeError(msg)
         figure = partial(getattr(plots, name), self._result)
@@ -179,17 +141,51 @@ class ArrayFigures:
         return plots.example(own, predictions, name=name, most=most, axes=axes)
 
 
-class ArrayAccessor:
-    """What plausibly does with a DataArray."""
+D = TypeVar("D", xr.DataArray, xr.Dataset)
 
-    def __init__(self, array: xr.DataArray) -> None:
-        self._array = array
+
+class _Accessor(Generic[D]):
+    def __init__(self, data: D) -> None:
+        self._data: D = data
+
+    def guarantee(self, alpha: float | str | None = None) -> Guarantee:
+        """Return the guarantee of the sets at an alpha; without one, the only guarantee."""
+        kind = type(self._data).__name__
+        stated = json.loads(str(self._data.attrs.get(GUARANTEES, "[]")))
+        if not stated or not isinstance(stated, list):
+            raise InputError(
+                "guarantee-unstated",
+                f"this {kind} states no guarantee",
+                expected="what predict, evaluate or coverage_by returned",
+                got="several methods, each with its own" if stated else f"a {kind} without one",
+                do="predictor.guarantee(0.1)",
+            )
+        promises = [Guarantee.from_json(one) for one in stated]
+        if alpha is None and len(promises) == 1:
+            return promises[0]
+        exact = None if alpha is None else read_alpha(alpha)
+        for promise in promises:
+            if promise.alpha == exact:
+                return promise
+        there = [f"{float(promise.alpha):g}" for promise in promises]
+        raise InputError(
+            "guarantee-alpha",
+            f"this {kind} is of {listed(f'alpha {one}' for one in there)}",
+            expected="one of them",
+            got="none" if alpha is None else str(alpha),
+            do=f"guarantee({there[0]})",
+            details={"alphas": there},
+        )
+
+
+class ArrayAccessor(_Accessor[xr.DataArray]):
+    """Names of labels, guarantees and figures of a DataArray."""
 
     def names(self, most: int = SHOWN) -> Listing:
         """Return the labels in each prediction set, by name."""
         # As they came: the order of the calibration is for ties, not for reading.
-        labels = np.array([str(name) for name in self._array[names.LABEL].values], dtype=object)
-        sets = as_sets(self._array).sel({names.LABEL: list(labels)})
+        labels = np.array([str(name) for name in self._data[names.LABEL].values], dtype=object)
+        sets = as_sets(self._data).sel({names.LABEL: list(labels)})
         examples = [str(name) for name in sets[names.EXAMPLE].values]
         planes = sets.transpose(names.EXAMPLE, ..., names.LABEL)
         with_alpha = names.ALPHA in sets.coords
@@ -216,14 +212,10 @@ class ArrayAccessor:
             most=most,
         )
 
-    def guarantee(self, alpha: float | str | None = None) -> Guarantee:
-        """Return what these sets promise."""
-        return guarantee_of(self._array, alpha)
-
     @property
     def plot(self) -> ArrayFigures:
         """Figures of this array: see `plausibly.plots`."""
-        return ArrayFigures(self._array)
+        return ArrayFigures(self._data)
 
     def __repr__(self) -> str:
         return ".plausibly of a DataArray: names(), guarantee(), plot"
@@ -232,11 +224,8 @@ class ArrayAccessor:
 _NOTHING = 1e-9  # plausibility that sums of shares may miss by their last bits
 
 
-class DatasetAccessor:
-    """What plausibly does with a Dataset."""
-
-    def __init__(self, result: xr.Dataset) -> None:
-        self._result = result
+class DatasetAccessor(_Accessor[xr.Dataset]):
+    """The worst examples, guarantees and figures of a result."""
 
     def worst(
         self,
@@ -247,15 +236,15 @@ class DatasetAccessor:
         plausibilities: xr.DataArray | xr.Dataset | None = None,
     ) -> Listing:
         """Return the examples whose sets leave out most plausibility."""
-        if "evaluation" not in reading.kinds_of(self._result):
+        if "evaluation" not in reading.kinds_of(self._data):
             raise InputError(
                 "examples-unmeasured",
                 "this Dataset measures no single examples",
                 expected="what plausibly.evaluate returns",
-                got=f"variables {listed(self._result.data_vars)}" if self._result else "none",
+                got=f"variables {listed(self._data.data_vars)}" if self._data else "none",
                 do="plausibly.evaluate(sets, plausibilities).data.plausibly.worst(5)",
             )
-        one = reading.at_alpha(self._result, alpha)
+        one = reading.at_alpha(self._data, alpha)
         missed = 1 - one["aggregated_coverage"].values
         size = one["set_size"].values
         largest = one["largest_plausibility"].values
@@ -290,14 +279,10 @@ class DatasetAccessor:
             most=len(rows),
         )
 
-    def guarantee(self, alpha: float | str | None = None) -> Guarantee:
-        """Return what the sets that were measured promise."""
-        return guarantee_of(self._result, alpha)
-
     @property
     def plot(self) -> DatasetFigures:
         """Figures of this result: see `plausibly.plots`."""
-        return DatasetFigures(self._result)
+        return DatasetFigures(self._data)
 
     def __repr__(self) -> str:
         return f".plausibly of a Dataset: worst(), guarantee(), plot ({self.plot!r})"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import re
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -42,11 +43,13 @@ MOST_CROSSED = 6
 
 RISK = "risk"
 
-_KINDS: Mapping[str, bytes | tuple[bytes, ...]] = {
-    "image/png": b"\x89PNG\r\n\x1a\n",
-    "image/jpeg": b"\xff\xd8\xff",
-    "image/gif": (b"GIF87a", b"GIF89a"),
+_KINDS: Mapping[str, bytes] = {
+    "image/png": rb"\x89PNG\r\n\x1a\n",
+    "image/jpeg": rb"\xff\xd8\xff",
+    "image/gif": rb"GIF8[79]a",
+    "image/webp": rb"RIFF.{4}WEBP",
 }
+"""How a picture of each kind begins."""
 
 Table: TypeAlias = "Path | str | xr.Dataset | None"
 
@@ -245,11 +248,23 @@ def _picture(path: str, folder: Path, column: str) -> str:
     """Return a picture as an address that holds its content; no text for no path."""
     if not path:
         return ""
+    content, found = b"", ""
     try:
         content = (folder / path).read_bytes()
     except (OSError, ValueError) as reason:
-        why = getattr(reason, "strerror", None) or str(reason)
-        raise _unreadable(path, column, why.lower()) from reason
+        found = (getattr(reason, "strerror", None) or str(reason)).lower()
+    begins = (kind for kind, start in _KINDS.items() if re.match(start, content, re.DOTALL))
+    kind = next(begins, "")
+    if not kind:
+        raise InputError(
+            "thumbnail-unreadable",
+            f'no picture can be read from "{path}"',
+            expected="the path of a PNG, JPEG, GIF or WebP file, from the folder of the table of "
+            "examples on",
+            got=found or f"bytes that begin {content[:8]!r}",
+            do=f"mend the column {column}, or leave thumbnail out",
+            whose=path,
+        )
     if len(content) > LARGEST:
         raise InputError(
             "thumbnail-large",
@@ -259,21 +274,4 @@ def _picture(path: str, folder: Path, column: str) -> str:
             do=f"make small copies, and name them in the column {column}",
             whose=path,
         )
-    webp = content[:4] == b"RIFF" and content[8:12] == b"WEBP"
-    kind = next((kind for kind, start in _KINDS.items() if content.startswith(start)), "")
-    kind = "image/webp" if webp else kind
-    if not kind:
-        raise _unreadable(path, column, f"bytes that begin {content[:8]!r}")
     return f"data:{kind};base64,{base64.b64encode(content).decode('ascii')}"
-
-
-def _unreadable(path: str, column: str, got: str) -> InputError:
-    return InputError(
-        "thumbnail-unreadable",
-        f'no picture can be read from "{path}"',
-        expected="the path of a PNG, JPEG, GIF or WebP file, from the folder of the table of "
-        "examples on",
-        got=got,
-        do=f"mend the column {column}, or leave thumbnail out",
-        whose=path,
-    )

@@ -91,8 +91,6 @@ class RuleSet(Generic[P, W]):
     ) -> Callable[[P, W], None]:
         """Enter a rule that tries the component on data; a decorator."""
         name = function.__name__.strip("_").replace("_", "-")
-        if name in self._rules:
-            raise ValueError(f"the rule {name} of {self.kind.name} is there already")
         sentence = (function.__doc__ or "").strip().partition("\n")[0]
         self._rules[name] = Rule(name, sentence, function, needs_data)
         return function
@@ -372,13 +370,13 @@ State = Literal["holds", "fails", "expected failure", "unexpected pass", "unknow
 
 _WIDTH = 100
 _FAILED = frozenset({"fails", "unexpected pass", "unknown rule"})
-_WORDS: tuple[tuple[State, str, str], ...] = (
-    ("fails", "1 fails", "{} fail"),
-    ("unexpected pass", "1 unexpected pass", "{} unexpected passes"),
-    ("unknown rule", "1 unknown rule", "{} unknown rules"),
-    ("expected failure", "1 expected failure", "{} expected failures"),
-    ("not run", "1 not run", "{} not run"),
-)
+_SEVERAL: Mapping[State, str] = {
+    "fails": "fail",
+    "unexpected pass": "unexpected passes",
+    "unknown rule": "unknown rules",
+    "expected failure": "expected failures",
+    "not run": "not run",
+}
 
 
 @attrs.frozen
@@ -428,9 +426,9 @@ class Report:
         states = Counter(result.state for result in self.rules)
         run = sum(states.values()) - states["unknown rule"]
         parts = [f"{states['holds']} of {run} rules hold"]
-        for state, one, many in _WORDS:
+        for state, several in _SEVERAL.items():
             if states[state]:
-                parts.append(one if states[state] == 1 else many.format(states[state]))
+                parts.append(f"{states[state]} {state if states[state] == 1 else several}")
         lacks = sorted({r.detail for r in self.rules if r.state == "not run"})
         why = f" ({lacks[0]})" if len(lacks) == 1 else ""
         return ", ".join(parts) + why
