@@ -181,6 +181,8 @@ class _Accessor(Generic[D]):
 class ArrayAccessor(_Accessor[xr.DataArray]):
     """Names of labels, guarantees and figures of a DataArray."""
 
+    guarantee = _Accessor.guarantee  # the reference lists what stands in a class itself
+
     def names(self, most: int = SHOWN) -> Listing:
         """Return the labels in each prediction set, by name."""
         # As they came: the order of the calibration is for ties, not for reading.
@@ -226,6 +228,8 @@ _NOTHING = 1e-9  # plausibility that sums of shares may miss by their last bits
 
 class DatasetAccessor(_Accessor[xr.Dataset]):
     """The worst examples, guarantees and figures of a result."""
+
+    guarantee = _Accessor.guarantee
 
     def worst(
         self,

@@ -76,7 +76,6 @@ def _bar(what: str) -> Bar | _PageBar | None:
 
 
 def in_notebook() -> bool:
-    """Return whether what is displayed appears on a page."""
     if "IPython" not in sys.modules:
         return False
     from rich.console import Console
@@ -126,14 +125,12 @@ class Bar:
             self._progress.start()
 
     def tick(self, done: int, total: int) -> None:
-        """Show how many steps are finished."""
         with self._lock:
             self._done, self._total = done, total
             if self._progress is not None and self._task is not None:
                 self._progress.update(self._task, completed=done, total=total)
 
     def stop(self) -> None:
-        """Take the bar away."""
         with self._lock:
             self._over = True
             if self._progress is not None:

@@ -85,24 +85,16 @@ def test_the_document_says_what_the_text_says() -> None:
 def test_figures_of_data_of_a_user(folder: Path) -> None:
     make(folder)
     words = "reproduce realised examples -a votes.csv -p probabilities.csv --alpha 0.3 -o out"
-    ran = run(*words.split(), "--splits", "3", "--json")
+    lacking = run(*words.split(), "-e", "patients.csv", "--cluster", "ward")
+    assert lacking.code == 2
+    assert "ward" in lacking.err.splitlines()[0]
+    assert not (folder / "out").exists()
+    cluster = ("-e", "patients.csv", "--cluster", "patient")
+    ran = run(*words.split(), *cluster, "--splits", "1", "--json")
     assert ran.code == 0, ran.err
     assert [one["name"] for one in ran.document["figures"]] == ["realised", "examples"]
     table = (folder / "out" / "realised.csv").read_text(encoding="utf-8")
     assert table.splitlines()[1].startswith("votes.csv,voted,")
-    grouped = run(
-        *words.split(), "-e", "patients.csv", "--cluster", "patient", "--splits", "3", "--json"
-    )
-    assert grouped.code == 0, grouped.err
-
-
-def test_a_group_that_is_not_there(folder: Path) -> None:
-    make(folder)
-    words = "reproduce realised -a votes.csv -p probabilities.csv -e patients.csv --cluster ward"
-    ran = run(*words.split(), "-o", "out")
-    assert ran.code == 2
-    assert "ward" in ran.err.splitlines()[0]
-    assert not (folder / "out").exists()
 
 
 def test_python_returns_the_numbers_and_writes_nothing(folder: Path) -> None:

@@ -36,8 +36,10 @@ NEEDED: dict[str, dict[str, Any]] = {
     "weighted": {"by": "weight"},
     "grouped": {"by": "group"},
     "risk": {"by": "risk"},
+    "bootstrap": {"draws": 2},
+    "plackett-luce-draws": {"draws": 2, "warm_up": 5},
 }
-"""Parameters without a default, such as the coordinates that the kit's examples have."""
+"""Parameters without a default, such as the coordinates of the kit's examples, and few draws."""
 
 OTHERWISE: list[tuple[str, dict[str, Any]]] = [
     ("annotation", {"name": "label-set", "empty": "drop"}),
@@ -48,7 +50,10 @@ OTHERWISE: list[tuple[str, dict[str, Any]]] = [
     ("aggregator", {"name": "bootstrap", "inner": "worker-agreement", "draws": 2}),
     ("aggregator", {"name": "exclude", "below": 0.9, "lost": "keep"}),
     ("aggregator", {"name": "exclude", "inner": "dawid-skene", "fewer_than": 1}),
-    ("aggregator", {"name": "spread", "inner": "bootstrap", "parents": "frequency"}),
+    (
+        "aggregator",
+        {"name": "spread", "inner": {"name": "bootstrap", "draws": 2}, "parents": "frequency"},
+    ),
     ("calibrator", {"name": "monte-carlo", "draws": 1}),
     ("calibrator", {"name": "monte-carlo", "systematic": True}),
     ("calibrator", {"name": "mondrian", "by": "label"}),

@@ -233,14 +233,11 @@ class Judged:
 
     @property
     def groups(self) -> NDArray[np.str_] | None:
-        """Group of each example, where they have one."""
         return None if self.group is None else self.predictions[self.group].values.astype(np.str_)
 
 
 @attrs.frozen(kw_only=True, eq=False)
 class Subject(Judged):
-    """The data of a demo."""
-
     fitted: str
     nouns: Nouns
 

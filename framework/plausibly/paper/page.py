@@ -48,7 +48,6 @@ class Claim:
         return f"no: not {', not '.join(wrong)}" if wrong else "yes"
 
     def line(self, figure: str) -> str:
-        """Return the line of ``claims.txt`` that belongs to a figure."""
         return f"{figure}: held: {self.verdict}. Claim: {self.says}. Measured: {self.measured}."
 
 

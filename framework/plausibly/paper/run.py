@@ -129,7 +129,6 @@ class Reproduced:
         return self.entry.name
 
     def draw(self) -> Drawing:
-        """Return the picture, a Figure of matplotlib."""
         return self.entry.load().draw(self.numbers)
 
     def __repr__(self) -> str:

@@ -77,7 +77,6 @@ def kinds_of(result: object) -> list[str]:
 
 
 def figures_of(result: object) -> list[str]:
-    """Return which figures can be drawn of a Dataset."""
     found = kinds_of(result)
     return [figure for figure, kinds in FIGURES.items() if any(kind in found for kind in kinds)]
 

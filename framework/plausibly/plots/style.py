@@ -87,7 +87,6 @@ def name_rows(axes: Axes, names: Sequence[str]) -> None:
 
 
 def share(value: float, digits: int = 3) -> str:
-    """Return a share as tables print it."""
     return f"{value:.{digits}f}"
 
 
@@ -220,7 +219,6 @@ def _filled(look: Look, label: str) -> dict[str, object]:
 
 
 def histogram(axes: Axes, values: Floats, edges: Floats, look: Look, label: str) -> None:
-    """Draw one distribution in its own colour, stroke and filling."""
     stroke = {"linestyle": look.line, "linewidth": 1.4}
     axes.hist(values, bins=edges, histtype="stepfilled", **stroke, **_filled(look, label))
     axes.locator_params(axis="x", nbins=5)
@@ -229,7 +227,6 @@ def histogram(axes: Axes, values: Floats, edges: Floats, look: Look, label: str)
 def bars(
     axes: Axes, places: Floats, heights: Numbers, width: float, look: Look, label: str
 ) -> Any:  # Any: bars of matplotlib, as for Axes
-    """Draw upright bars in the colour and filling of a look."""
     return axes.bar(places, heights, width, **_filled(look, label))
 
 
@@ -301,8 +298,6 @@ _SPAN = {"linewidth": 2.2, "solid_capstyle": "butt", "marker": "|", "markersize"
 
 @attrs.frozen(kw_only=True)
 class Dot:
-    """A point with its interval."""
-
     name: str
     mean: float
     low: float = np.nan

@@ -107,7 +107,6 @@ def _fields(record: object) -> dict[str, object]:
 
 
 def _text(data: object) -> str:
-    """Return JSON, as short as it can be."""
     return json.dumps(
         data, default=_fields, ensure_ascii=False, allow_nan=False, separators=(",", ":")
     )

@@ -93,8 +93,6 @@ AT_LEAST = 20
 
 @attrs.frozen(kw_only=True, eq=False)
 class Measured:
-    """Results for the sets of one method at one alpha."""
-
     evaluation: xr.Dataset
     votes: Mapping[str, xr.Dataset]
     sizes: xr.Dataset
@@ -104,7 +102,6 @@ class Measured:
 
 
 def measured(subject: Subject, method: MethodSets) -> list[Measured]:
-    """Return coverage and size of the sets of a method, at each alpha."""
     sets, lam = method.sets, subject.plausibilities
     by = method.promises[0].by
     known = by and by != BY_LABEL and inputs.known_values(by, (sets,)) is not None
@@ -144,7 +141,6 @@ def measured(subject: Subject, method: MethodSets) -> list[Measured]:
 
 
 def _by_group(subject: Subject, sets: xr.DataArray) -> tuple[xr.Dataset | None, str]:
-    """Return coverage by group, or why there are no groups."""
     if not subject.by:
         return None, (
             f"Nothing is known of the {subject.words.examples} by which to group them: a table of "
@@ -620,7 +616,6 @@ def _annotators(found: xr.Dataset, shown: Sequence[str], place: NDArray[np.int64
 
 
 def _who(found: Agreement, shown: Sequence[str]) -> str:
-    """Return who stands out, in words."""
     agreements = found["annotator_agreement"].values
     if not len(shown) or np.isnan(agreements).all():
         return " ".join(found.annotator_lines())
@@ -703,7 +698,6 @@ def method_checks(subject: Subject, place: int, found: Sequence[Section]) -> lis
 
 
 def believe(subject: Subject, found: Sequence[Section]) -> Section:
-    """Return section 7, for all methods."""
     checks = list(subject.checks)
     for place, method in enumerate(subject.methods):
         if not method.reference:

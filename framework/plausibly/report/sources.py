@@ -230,7 +230,6 @@ def subject_of_study(one: Compared, options: Options, *, disabled: Sequence[str]
 def _sets(
     one: Compared, half: Bools, name: str, table: Mapping[str, object], *, reference: bool = False
 ) -> MethodSets:
-    """Return the sets of one method, calibrated as the first split of the study does."""
     method = read_methods({name: table})[name].made()
     model, seed = one.predictions, split_seed(one.seed, FIRST)
     tested, rows = [], (half, ~half)

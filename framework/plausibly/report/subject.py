@@ -82,8 +82,6 @@ class Tested:
 
 @attrs.frozen(kw_only=True, eq=False)
 class MethodSets:
-    """The sets of one method, for every example."""
-
     name: str
     about: str
     reference: bool
@@ -128,7 +126,6 @@ class Subject(Reported):
 
     @risk.default
     def _risk(self) -> Mapping[str, object]:
-        """Return the level of risk of each label that has one."""
         for array in (self.predictions, self.plausibilities):
             if RISK in array.coords and array[RISK].dims == (names.LABEL,):
                 levels = label_coordinate(RISK, [array]).items()
@@ -137,7 +134,6 @@ class Subject(Reported):
 
     @by.default
     def _by(self) -> Sequence[str]:
-        """Return the coordinates whose groups are compared."""
         there = coordinates(self.predictions)
         if self.groups is not None:
             for name in self.groups:

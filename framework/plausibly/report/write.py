@@ -335,7 +335,6 @@ def write_subject(subject: Subject, path: Path | str) -> Report:
 
 
 def _opened(source: Source) -> tuple[Prepared, xr.Dataset] | ConformalPredictor | xr.Dataset:
-    """Return what a report is about, read where it is a file."""
     if isinstance(source, StudyResult):
         return source.prepared, source.compared
     if isinstance(source, ConformalPredictor):

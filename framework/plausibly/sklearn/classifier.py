@@ -378,7 +378,6 @@ class AmbiguousConformalClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEsti
         return self._calibrated().guarantee(self._one_alpha(alpha))
 
     def _chosen(self) -> Any:  # Any: as above
-        """Return the estimator that was given, or the default one."""
         return LogisticRegression() if self.estimator is None else self.estimator
 
     def _adopt(self, fitted: Any) -> None:  # Any: as above
@@ -415,7 +414,6 @@ class AmbiguousConformalClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEsti
         return self._under_names(X, Rows.of(X, examples), coordinates)
 
     def _labels(self) -> Labels:
-        """Return the labels of the fitted estimator."""
         if not isinstance(self.classes_, np.ndarray):
             called = type(self.estimator_).__name__
             raise InputError(
@@ -508,7 +506,6 @@ class AmbiguousConformalClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEsti
     def _sets(
         self, x: object, alpha: Alphas, rows: Rows, coordinates: Coordinates | None
     ) -> xr.DataArray:
-        """Return sets, (example, label[, alpha])."""
         predictor = self._calibrated()
         sets = predictor.predict(self._under_names(x, rows, coordinates, prefix=_NEW), alpha)
         return sets.transpose(names.EXAMPLE, names.LABEL, ...)

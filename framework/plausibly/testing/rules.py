@@ -339,7 +339,6 @@ def read_only(array: Floats) -> Floats:
 
 
 def read_only_table(table: xr.Dataset) -> xr.Dataset:
-    """Return a copy whose columns and coordinates cannot be written to."""
     copy = table.copy(deep=True)
     for name in copy.variables:
         copy[name].values.flags.writeable = False
