@@ -16,7 +16,6 @@ from scipy.special import softmax
 
 from plausibly.annotators.agreement import Agreement, agreement, measure_titles
 from plausibly.annotators.answers import KINDS, Answers
-from plausibly.conformal.inputs import OVERLAP
 from plausibly.data import names
 from plausibly.data.names import name_texts, positions, quoted, several
 from plausibly.errors import InputError, PlausiblyWarning, counted
@@ -27,7 +26,6 @@ from plausibly.evaluation.inputs import prepare
 from plausibly.evaluation.intervals import AMBIGUITY, COVERAGE
 from plausibly.evaluation.result import AGGREGATED, SET_SIZE, decimal, each, figures, outwards
 from plausibly.evaluation.risk import in_order
-from plausibly.evaluation.shift import shift_test
 from plausibly.evaluation.study import DRAWS, METHOD, SIZE
 from plausibly.evaluation.uniformity import DRAWN, OF, TRUE, VOTED, p_value_uniformity
 from plausibly.guarantee import BY_LABEL, Guarantee, bounded
@@ -676,13 +674,13 @@ def uniformity(subject: Subject) -> list[Section]:
                     p=p,
                     n=len(values),
                     sentence=f"P-values of {_LABELS[of]}, {method.name}, {count}: {few} "
-                    f"(KS {above:.3f}, p {_p(p)}){nothing}.",
+                    f"(KS {above:.3f}, p {p_value_text(p)}){nothing}.",
                 )
             )
     return found
 
 
-def _p(value: float) -> str:
+def p_value_text(value: float) -> str:
     return "< 0.001" if value < SUSPECT else decimal(value, 3 if value < 0.01 else 2)
 
 
@@ -715,60 +713,6 @@ def believe(subject: Subject, found: Sequence[Section]) -> Section:
         uniformity=tuple(found),
         nothing="" if found else "P-values of several views together are not looked at.",
     )
-
-
-def all_checks(n: int, words: Words, found: Sequence[Check]) -> list[Check]:
-    """Return what was found, after what reading has checked, before what no data can confirm."""
-    many = words.examples
-    distinct = f"All {counted(n)} names are different."
-    return [
-        Check("example-twice", f"no {words.example} twice", HELD, distinct),
-        *found,
-        Check(
-            "exchangeable",
-            f"new {many} resemble those that calibrated",
-            UNCHECKED,
-            f"Guarantees hold for {many} that come from where these came from, in no "
-            "particular order. Checks can show that this is not so; none can show that it is.",
-        ),
-        Check(
-            "model-saw-none",
-            f"the model saw none of these {many}",
-            UNCHECKED,
-            f"A model is surer of {many} that it was fitted to. Its predictions here "
-            "must come from a model that did not see them, or not those of the fold it predicts.",
-        ),
-    ]
-
-
-def of_overlap(method: MethodSets, words: Words) -> Check:
-    """Return whether the examples of the report calibrated the predictor that is reported."""
-    title = f"no {words.example} here calibrated the predictor"
-    overlap, n = int(method.sets.attrs[OVERLAP]), method.sets.sizes[names.EXAMPLE]
-    predictor = method.tested[0].predictor
-    if predictor.hashes is None:
-        text = "The predictor was saved without the names of those that calibrated it."
-        return Check("overlap", title, UNCHECKED, text)
-    if overlap:
-        part = f"All {counted(n)}" if overlap == n else f"{counted(overlap)} of {counted(n)}"
-        text = f"{part} {words.examples} calibrated the predictor: what their sets cover is no "
-        return Check("evaluated-on-calibration", title, BROKEN, f"{text}evidence.")
-    text = f"None of {counted(n)} names is among the {counted(predictor.n)} that calibrated it."
-    return Check("overlap", title, HELD, text)
-
-
-def of_shift(method: MethodSets, words: Words) -> list[Check]:
-    """Return whether the largest scores look like calibration's, where these are kept."""
-    one = method.tested[0]
-    if one.predictor.reference is None or one.predictor.pools.calibration.claim.weights:
-        return []
-    found = shift_test(one.predictor.reference, one.predictor.largest_scores(one.predictions))
-    title = f"{words.examples} score like those that calibrated"
-    text = f"Largest scores: KS {found.distance:.2f}, p {_p(found.p_value)}."
-    if not found.suspected:
-        return [Check("shift", title, HELD, text)]
-    text += " Under a shift there is no guarantee."
-    return [Check("shift-suspected", title, BROKEN, text)]
 
 
 PLACES = 200
