@@ -10,7 +10,7 @@ import pytest
 import plausibly
 from cli_world import make, run
 from plausibly.errors import InputError
-from plausibly.paper.run import ENTRIES, Reproduced, chosen
+from plausibly.paper.run import ENTRIES, Reproduced, check_asked
 from repro_runs import DERM, OWN, PLAIN, SPLITS, made, skin_folder
 
 
@@ -114,10 +114,10 @@ def test_python_returns_the_numbers_and_writes_nothing(folder: Path) -> None:
 
 
 def test_all_is_what_can_be_made() -> None:
-    assert [entry.name for entry in chosen("all")] == list(PLAIN)
-    assert [entry.name for entry in chosen("all", own=True)] == list(OWN)
-    assert [entry.name for entry in chosen("all", derm=True)] == [*PLAIN, *DERM]
-    assert [entry.name for entry in chosen(["toy", "all"])] == list(PLAIN)
+    assert [entry.name for entry in check_asked("all")] == list(PLAIN)
+    assert [entry.name for entry in check_asked("all", own=True)] == list(OWN)
+    assert [entry.name for entry in check_asked("all", derm="folder")] == [*PLAIN, *DERM]
+    assert [entry.name for entry in check_asked(["toy", "all"])] == list(PLAIN)
 
 
 @pytest.mark.parametrize(
