@@ -19,6 +19,7 @@ from plausibly.data import names
 from plausibly.data.names import text_array
 from plausibly.data.records import Record
 from plausibly.errors import InputError, counted
+from plausibly.evaluation.result import percent
 from plausibly.extras import require
 from plausibly.kernels.random import Keys, hash_names
 from plausibly.kernels.types import Hashes, Ints
@@ -293,7 +294,3 @@ def _toy(seed: int) -> Subject:
 
 def load(name: Name, seed: int) -> Subject:
     return {"nodules": _nodules, "toy": _toy}[name](seed)
-
-
-def percent(share: float) -> str:
-    return f"{100 * share:.0f}%"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import warnings
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
@@ -24,7 +23,16 @@ from plausibly.evaluation.evaluate import Judgement, evaluate, judgement, stratu
 from plausibly.evaluation.groups import ByCoordinate, coverage_by, sorted_coverage
 from plausibly.evaluation.inputs import prepare
 from plausibly.evaluation.intervals import AMBIGUITY, COVERAGE
-from plausibly.evaluation.result import AGGREGATED, SET_SIZE, decimal, each, figures, outwards
+from plausibly.evaluation.result import (
+    AGGREGATED,
+    SET_SIZE,
+    decimal,
+    each,
+    ends,
+    figures,
+    number,
+    outwards,
+)
 from plausibly.evaluation.risk import in_order
 from plausibly.evaluation.study import DRAWS, METHOD, SIZE
 from plausibly.evaluation.uniformity import DRAWN, OF, TRUE, VOTED, p_value_uniformity
@@ -49,11 +57,7 @@ from plausibly.report.subject import MethodSets, Subject
 def interval(found: xr.Dataset, name: str) -> Interval:
     """Return NAME_mean, NAME_low and NAME_high of a result without dims."""
     mean, low, high = figures(found, name)
-    return Interval(known(mean), *map(known, outwards(low, high)))
-
-
-def known(value: float) -> float | None:
-    return None if math.isnan(value) else value
+    return Interval(*map(number, (mean, *outwards(low, high))))
 
 
 def measured_text(one: Interval) -> str:
@@ -62,7 +66,7 @@ def measured_text(one: Interval) -> str:
         return "-"
     if one.low is None or one.high is None:
         return decimal(one.mean)
-    return f"{decimal(one.mean)} ({decimal(one.low)} to {decimal(one.high)})"
+    return f"{decimal(one.mean)} ({ends(one.low, one.high)})"
 
 
 def about_percent(share: float) -> str:
@@ -529,7 +533,7 @@ def disagreement(subject: Subject, shown: Sequence[str]) -> Section:
     titles, rows = measure_titles(kind), []
     for one in each(found, "measure"):
         name = str(one["measure"].item())
-        value = Interval(*(known(float(one[end])) for end in ("value", "low", "high")))
+        value = Interval(*(number(one[end]) for end in ("value", "low", "high")))
         title, reason = titles.get(name, name), str(one["reason"].item())
         rows.append(Section(name=name, title=title, value=value, reason=reason))
     return Section(
@@ -603,7 +607,7 @@ def _annotators(found: xr.Dataset, shown: Sequence[str], place: NDArray[np.int64
             compared=int(one["annotator_compared"]),
             low=bool(one["annotator_low"]),
             says=label.get(str(one["annotator_says"].item())),
-            **{part: known(float(one[f"annotator_{part}"])) for part in _LIKENESSES},
+            **{part: number(one[f"annotator_{part}"]) for part in _LIKENESSES},
         )
         for name, one in zip(shown, each(found, names.ANNOTATOR), strict=True)
         if int(one["annotator_answers"])

@@ -17,9 +17,9 @@ from plausibly.calibration.alphas import AlphaLike
 from plausibly.conformal.predictor import ConformalPredictor
 from plausibly.data import names
 from plausibly.data.annotations import Rows
-from plausibly.data.names import is_missing, name_texts, near, positions, quoted
+from plausibly.data.names import is_missing, name_texts, positions, quoted
 from plausibly.errors import InputError, counted, listed
-from plausibly.evaluation.inputs import codes_of, example_values
+from plausibly.evaluation.inputs import codes_of, example_values, meant
 from plausibly.evaluation.risk import label_coordinate
 from plausibly.guarantee import Guarantee
 from plausibly.io import with_coordinates
@@ -228,13 +228,13 @@ def with_tables(predictions: xr.DataArray, examples: Table, labels: Table) -> xr
 def _check_coordinate(name: str, there: Sequence[str]) -> None:
     if name in there:
         return
-    guess, other = near(name, there), "a table of the examples that has it"
+    other = "a table of the examples that has it"
     raise InputError(
         "coordinate-missing",
         f"examples have no coordinate {quoted(name)}",
         expected=f"one of {listed(there)}" if there else other,
         got=name,
-        do=f"did you mean {quoted(guess)}?" if guess else f"name {other}",
+        do=meant(name, there) or f"name {other}",
         whose="examples",
         details={"coordinates": list(there)},
     )
