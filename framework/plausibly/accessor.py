@@ -249,32 +249,35 @@ class DatasetAccessor(_Accessor[xr.Dataset]):
                 do="plausibly.evaluate(sets, plausibilities).data.plausibly.worst(5)",
             )
         one = reading.at_alpha(self._data, alpha)
-        missed = 1 - one["aggregated_coverage"].values
-        size = one["set_size"].values
-        largest = one["largest_plausibility"].values
-        called = np.array([str(name) for name in one[names.EXAMPLE].values])
-        order = np.lexsort((called, -size, -missed))
+        missed, size = 1 - one["aggregated_coverage"].values, one["set_size"].values
+        examples = np.array([str(name) for name in one[names.EXAMPLE].values])
+        order = np.lexsort((examples, -size, -missed))
         order = order[missed[order] > _NOTHING]
-        columns = ["example", "left out", "labels in set", "largest plausibility"]
-        cells: list[list[object]] = []
-        for place in order[:n].tolist():
-            most = "-" if np.isnan(largest[place]) else decimal(float(largest[place]))
-            shown = decimal(float(missed[place]))
-            cells.append([str(called[place]), shown, int(size[place]), most])
-        few = [str(row[0]) for row in cells]
-        if sets is not None and few:
-            columns.append("set")
-            for row, inside in zip(cells, _sets(sets, few, one), strict=True):
-                row.append(inside)
-        if plausibilities is not None and few:
-            columns.append("plausibilities")
-            for row, shares in zip(cells, _shares(plausibilities, few), strict=True):
-                row.append(shares)
-        rows: list[Row] = [tuple(row) for row in cells]
+        worst = order[:n]
+        few = {names.EXAMPLE: examples[worst].tolist()}
+        columns: dict[str, Sequence[object]] = {
+            "example": few[names.EXAMPLE],
+            "left out": list(map(decimal, missed[worst].tolist())),
+            "labels in set": size[worst].tolist(),
+            "largest plausibility": list(
+                map(decimal, one["largest_plausibility"].values[worst].tolist())
+            ),
+        }
+        if sets is not None and len(worst):
+            chosen = as_sets(sets)
+            if names.ALPHA in chosen.dims:
+                places = np.isclose(chosen[names.ALPHA].values, float(one[names.ALPHA]))
+                chosen = chosen.isel({names.ALPHA: int(np.argmax(places))})
+            labels = np.array(names.name_texts(chosen[names.LABEL].values), dtype=object)
+            columns["set"] = [tuple(labels[row]) for row in chosen.sel(few).values]
+        if plausibilities is not None and len(worst):
+            lam = as_plausibilities(plausibilities).sel(few).transpose(names.EXAMPLE, names.LABEL)
+            columns["plausibilities"] = list(map(_shares, lam))
+        rows: list[Row] = list(zip(*columns.values(), strict=True))
         return Listing(
             title=reading.with_alpha(
                 f"plausibility is left out of {counted(len(order))} of "
-                f"{several(len(called), 'set')}",
+                f"{several(len(examples), 'set')}",
                 one,
             ),
             columns=tuple(columns),
@@ -292,29 +295,14 @@ class DatasetAccessor(_Accessor[xr.Dataset]):
         return f".plausibly of a Dataset: worst(), guarantee(), plot ({self.plot!r})"
 
 
-def _sets(sets: xr.DataArray, few: Sequence[str], one: xr.Dataset) -> list[tuple[str, ...]]:
-    """Return the labels in the sets of some examples."""
-    chosen = as_sets(sets)
-    if names.ALPHA in chosen.dims:
-        places = np.isclose(chosen[names.ALPHA].values, float(one[names.ALPHA]))
-        chosen = chosen.isel({names.ALPHA: int(np.argmax(places))})
-    chosen = chosen.sel({names.EXAMPLE: list(few)}).transpose(names.EXAMPLE, names.LABEL)
-    labels = np.array([str(name) for name in chosen[names.LABEL].values], dtype=object)
-    return [tuple(labels[row]) for row in chosen.values]
-
-
-def _shares(plausibilities: xr.DataArray | xr.Dataset, few: Sequence[str]) -> list[str]:
-    """Return the plausibilities of some examples, the largest first."""
-    lam = as_plausibilities(plausibilities).sel({names.EXAMPLE: list(few)})
-    labels = [str(name) for name in lam[names.LABEL].values]
-    found = []
-    for row in lam.transpose(names.EXAMPLE, names.LABEL).values:
-        order = [place for place in np.argsort(-row, kind="stable") if row[place] > 0]
-        shown = (
-            f"{shown_name(labels[k], width=30, lines=1)} {decimal(float(row[k]))}" for k in order
-        )
-        found.append(listed(shown, most=6))
-    return found
+def _shares(row: xr.DataArray) -> str:
+    """Return the plausibilities of an example, the largest first."""
+    order = np.argsort(-row.values, kind="stable")[: np.count_nonzero(row.values > 0)]
+    shares = zip(row[names.LABEL].values[order], row.values[order].tolist(), strict=True)
+    return listed(
+        (f"{shown_name(name, width=30, lines=1)} {decimal(share)}" for name, share in shares),
+        most=6,
+    )
 
 
 __all__ = ["ArrayAccessor", "DatasetAccessor", "of"]
