@@ -67,20 +67,17 @@ class Rule:
     needs_data: bool = True
 
 
+@attrs.frozen(eq=False)
 class RuleSet(Generic[P, W]):
     """The rules of one kind, in the order in which they were written down.
 
     `fixture_for` makes data for a component, out of the `options` that an author passes.
     """
 
-    def __init__(
-        self,
-        kind: Kind[P],
-        fixture_for: Callable[..., W | NoData],
-        options: tuple[str, ...] = (),
-    ) -> None:
-        self.kind, self.fixture_for, self.options = kind, fixture_for, options
-        self._rules: dict[str, Rule] = {}
+    kind: Kind[P]
+    fixture_for: Callable[..., W | NoData]
+    options: tuple[str, ...] = ()
+    rules: list[Rule] = attrs.field(factory=list, init=False)
 
     def rule_alone(self, function: Callable[[P, W], None]) -> Callable[[P, W], None]:
         """Enter a rule that looks at the component alone; a decorator."""
@@ -92,12 +89,8 @@ class RuleSet(Generic[P, W]):
         """Enter a rule that tries the component on data; a decorator."""
         name = function.__name__.strip("_").replace("_", "-")
         sentence = (function.__doc__ or "").strip().partition("\n")[0]
-        self._rules[name] = Rule(name, sentence, function, needs_data)
+        self.rules.append(Rule(name, sentence, function, needs_data))
         return function
-
-    @property
-    def rules(self) -> tuple[Rule, ...]:
-        return tuple(self._rules.values())
 
     def fixture(self, component: object, options: Mapping[str, object]) -> W | NoData:
         """Return the data on which a component is tried, or why there are none."""
@@ -128,7 +121,8 @@ class RuleSet(Generic[P, W]):
         reasons = {} if lacking else dict(expected or {})
         tried = [found(rule, component, fixture) for rule in self.rules]
         results = [_compared(one, reasons.get(one.name)) for one in tried]
-        results += [self.unknown(name) for name in reasons if name not in self._rules]
+        known = {rule.name for rule in self.rules}
+        results += [self.unknown(name) for name in reasons if name not in known]
         report = Report(kind=self.kind.name, component=shown(component), rules=tuple(results))
         if report.failed:
             raise AssertionError(report.table())
@@ -144,7 +138,7 @@ class RuleSet(Generic[P, W]):
 
     def unknown(self, name: str) -> Result:
         """Return the result of an expected failure that names no rule."""
-        close = get_close_matches(name, self._rules, n=1)
+        close = get_close_matches(name, [rule.name for rule in self.rules], n=1)
         meant = f'; did you mean "{close[0]}"?' if close else ""
         detail = f"{self.kind.name} has no rule of this name{meant}"
         return Result(name, "unknown rule", detail, "expected_failures names rules of this kind.")
