@@ -88,11 +88,11 @@ def as_text(value: object) -> str:
     return f"{{{shown}{more}}}"
 
 
+@attrs.frozen(repr=False, eq=False)
 class DatasetFigures:
     """Functions of `plausibly.plots` with this result as their first argument."""
 
-    def __init__(self, result: xr.Dataset) -> None:
-        self._result = result
+    _result: xr.Dataset
 
     def __repr__(self) -> str:
         found = reading.figures_of(self._result)
@@ -110,11 +110,11 @@ class DatasetFigures:
         return figure
 
 
+@attrs.frozen(repr=False, eq=False)
 class ArrayFigures:
     """Figures of a DataArray."""
 
-    def __init__(self, array: xr.DataArray) -> None:
-        self._array = array
+    _array: xr.DataArray
 
     def __repr__(self) -> str:
         return "figures: threshold (of thresholds), example (of sets and plausibilities)"
@@ -144,9 +144,9 @@ class ArrayFigures:
 D = TypeVar("D", xr.DataArray, xr.Dataset)
 
 
+@attrs.frozen(repr=False, eq=False)
 class _Accessor(Generic[D]):
-    def __init__(self, data: D) -> None:
-        self._data: D = data
+    _data: D
 
     def guarantee(self, alpha: float | str | None = None) -> Guarantee:
         """Return the guarantee of the sets at an alpha; without one, the only guarantee."""

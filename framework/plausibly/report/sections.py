@@ -662,9 +662,7 @@ def uniformity(subject: Subject) -> list[Section]:
         for kind in each(made, OF):
             values, of = kind["p_value"].values, str(kind[OF].item())
             above, p = float(kind["ks_above"]), float(kind["p_super_uniform"])
-            few = "as few small ones as there may be"
-            if p < SUSPECT:
-                few = "more small ones than may be"
+            few = "more small ones than may" if p < SUSPECT else "as few small ones as there may"
             nothing = "" if kind["promised"] else "; nothing is guaranteed of them"
             count = several(len(values), subject.words.example)
             found.append(
@@ -677,7 +675,7 @@ def uniformity(subject: Subject) -> list[Section]:
                     ks_below=float(kind["ks_below"]),
                     p=p,
                     n=len(values),
-                    sentence=f"P-values of {_LABELS[of]}, {method.name}, {count}: {few} "
+                    sentence=f"P-values of {_LABELS[of]}, {method.name}, {count}: {few} be "
                     f"(KS {above:.3f}, p {p_value_text(p)}){nothing}.",
                 )
             )
