@@ -92,7 +92,7 @@ def method_sets(
             place = positions(one.predictor.labels, name_texts(new[names.LABEL].values))
             parts.append((new.values, new_p.values, new_scores[:, place]))
     values, p, scores = (np.concatenate(each)[order] for each in zip(*parts, strict=True))
-    # The weakest promise holds of all predictors.
+    # The weakest guarantee holds of all predictors.
     promises = [
         min(
             (one.predictor.guarantee(alpha) for one in tested),
