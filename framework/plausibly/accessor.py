@@ -271,8 +271,8 @@ class DatasetAccessor(_Accessor[xr.Dataset]):
             labels = np.array(names.name_texts(chosen[names.LABEL].values), dtype=object)
             columns["set"] = [tuple(labels[row]) for row in chosen.sel(few).values]
         if plausibilities is not None and len(worst):
-            lam = as_plausibilities(plausibilities).sel(few).transpose(names.EXAMPLE, names.LABEL)
-            columns["plausibilities"] = list(map(_shares, lam))
+            shares = as_plausibilities(plausibilities).sel(few)
+            columns["plausibilities"] = list(map(_shares, shares))
         rows: list[Row] = list(zip(*columns.values(), strict=True))
         return Listing(
             title=reading.with_alpha(
