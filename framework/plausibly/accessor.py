@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
-from typing import TypeAlias
+from typing import Generic, TypeAlias, TypeVar
 
 import attrs
 import numpy as np
@@ -88,59 +88,21 @@ def as_text(value: object) -> str:
     return f"{{{shown}{more}}}"
 
 
-def guarantee_of(array: xr.DataArray | xr.Dataset, alpha: float | str | None) -> Guarantee:
-    """Return the guarantee at an alpha; the only one, where none is asked for."""
-    kind = type(array).__name__
-    stated = json.loads(str(array.attrs.get(GUARANTEES, "[]")))
-    if not stated or not isinstance(stated, list):
-        raise InputError(
-            "guarantee-unstated",
-            f"this {kind} states no guarantee",
-            expected="what predict, evaluate or coverage_by returned",
-            got="several methods, each with its own" if stated else f"a {kind} without one",
-            do="predictor.guarantee(0.1)",
-        )
-    promises = [Guarantee.from_json(one) for one in stated]
-    if alpha is None and len(promises) == 1:
-        return promises[0]
-    exact = None if alpha is None else read_alpha(alpha)
-    for promise in promises:
-        if promise.alpha == exact:
-            return promise
-    there = [f"{float(promise.alpha):g}" for promise in promises]
-    raise InputError(
-        "guarantee-alpha",
-        f"this {kind} is of {listed(f'alpha {one}' for one in there)}",
-        expected="one of them",
-        got="none" if alpha is None else str(alpha),
-        do=f"guarantee({there[0]})",
-        details={"alphas": there},
-    )
-
-
-FIGURES = (
-    *("coverage", "sizes", "alphas", "strata", "groups", "labels", "risk", "realised"),
-    *("uniformity", "p_values", "agreement", "annotators", "disagreement", "confusion"),
-    *("planning", "sensitivity"),
-)
-"""Functions of `plausibly.plots` whose first argument is a result."""
-
-
+@attrs.frozen(repr=False, eq=False)
 class DatasetFigures:
-    """Figures of a result: `FIGURES` with their other options; `repr` says which there are."""
+    """Functions of `plausibly.plots` with this result as their first argument."""
 
-    def __init__(self, result: xr.Dataset) -> None:
-        self._result = result
+    _result: xr.Dataset
 
     def __repr__(self) -> str:
         found = reading.figures_of(self._result)
         return f"figures: {', '.join(found)}" if found else "no figures: no result of plausibly"
 
     def __dir__(self) -> Iterable[str]:
-        return [*super().__dir__(), *FIGURES]
+        return [*super().__dir__(), *reading.FIGURES]
 
     def __getattr__(self, name: str) -> Callable[..., Axes]:
-        if name not in FIGURES:
+        if name not in reading.FIGURES:
             msg = f"{type(self).__name__} has no figure {name}"
             raise AttributeError(msg)
         figure = partial(getattr(plots, name), self._result)
@@ -148,11 +110,11 @@ class DatasetFigures:
         return figure
 
 
+@attrs.frozen(repr=False, eq=False)
 class ArrayFigures:
     """Figures of a DataArray."""
 
-    def __init__(self, array: xr.DataArray) -> None:
-        self._array = array
+    _array: xr.DataArray
 
     def __repr__(self) -> str:
         return "figures: threshold (of thresholds), example (of sets and plausibilities)"
@@ -179,17 +141,53 @@ class ArrayFigures:
         return plots.example(own, predictions, name=name, most=most, axes=axes)
 
 
-class ArrayAccessor:
-    """What plausibly does with a DataArray."""
+D = TypeVar("D", xr.DataArray, xr.Dataset)
 
-    def __init__(self, array: xr.DataArray) -> None:
-        self._array = array
+
+@attrs.frozen(repr=False, eq=False)
+class _Accessor(Generic[D]):
+    _data: D
+
+    def guarantee(self, alpha: float | str | None = None) -> Guarantee:
+        """Return the guarantee of the sets at an alpha; without one, the only guarantee."""
+        kind = type(self._data).__name__
+        stated = json.loads(str(self._data.attrs.get(GUARANTEES, "[]")))
+        if not stated or not isinstance(stated, list):
+            raise InputError(
+                "guarantee-unstated",
+                f"this {kind} states no guarantee",
+                expected="what predict, evaluate or coverage_by returned",
+                got="several methods, each with its own" if stated else f"a {kind} without one",
+                do="predictor.guarantee(0.1)",
+            )
+        promises = [Guarantee.from_json(one) for one in stated]
+        if alpha is None and len(promises) == 1:
+            return promises[0]
+        exact = None if alpha is None else read_alpha(alpha)
+        for promise in promises:
+            if promise.alpha == exact:
+                return promise
+        there = [f"{float(promise.alpha):g}" for promise in promises]
+        raise InputError(
+            "guarantee-alpha",
+            f"this {kind} is of {listed(f'alpha {one}' for one in there)}",
+            expected="one of them",
+            got="none" if alpha is None else str(alpha),
+            do=f"guarantee({there[0]})",
+            details={"alphas": there},
+        )
+
+
+class ArrayAccessor(_Accessor[xr.DataArray]):
+    """Names of labels, guarantees and figures of a DataArray."""
+
+    guarantee = _Accessor.guarantee  # the reference lists what stands in a class itself
 
     def names(self, most: int = SHOWN) -> Listing:
         """Return the labels in each prediction set, by name."""
         # As they came: the order of the calibration is for ties, not for reading.
-        labels = np.array([str(name) for name in self._array[names.LABEL].values], dtype=object)
-        sets = as_sets(self._array).sel({names.LABEL: list(labels)})
+        labels = np.array([str(name) for name in self._data[names.LABEL].values], dtype=object)
+        sets = as_sets(self._data).sel({names.LABEL: list(labels)})
         examples = [str(name) for name in sets[names.EXAMPLE].values]
         planes = sets.transpose(names.EXAMPLE, ..., names.LABEL)
         with_alpha = names.ALPHA in sets.coords
@@ -216,14 +214,10 @@ class ArrayAccessor:
             most=most,
         )
 
-    def guarantee(self, alpha: float | str | None = None) -> Guarantee:
-        """Return what these sets promise."""
-        return guarantee_of(self._array, alpha)
-
     @property
     def plot(self) -> ArrayFigures:
         """Figures of this array: see `plausibly.plots`."""
-        return ArrayFigures(self._array)
+        return ArrayFigures(self._data)
 
     def __repr__(self) -> str:
         return ".plausibly of a DataArray: names(), guarantee(), plot"
@@ -232,11 +226,10 @@ class ArrayAccessor:
 _NOTHING = 1e-9  # plausibility that sums of shares may miss by their last bits
 
 
-class DatasetAccessor:
-    """What plausibly does with a Dataset."""
+class DatasetAccessor(_Accessor[xr.Dataset]):
+    """The worst examples, guarantees and figures of a result."""
 
-    def __init__(self, result: xr.Dataset) -> None:
-        self._result = result
+    guarantee = _Accessor.guarantee
 
     def worst(
         self,
@@ -247,41 +240,44 @@ class DatasetAccessor:
         plausibilities: xr.DataArray | xr.Dataset | None = None,
     ) -> Listing:
         """Return the examples whose sets leave out most plausibility."""
-        if "evaluation" not in reading.kinds_of(self._result):
+        if "evaluation" not in reading.kinds_of(self._data):
             raise InputError(
                 "examples-unmeasured",
                 "this Dataset measures no single examples",
                 expected="what plausibly.evaluate returns",
-                got=f"variables {listed(self._result.data_vars)}" if self._result else "none",
+                got=f"variables {listed(self._data.data_vars)}" if self._data else "none",
                 do="plausibly.evaluate(sets, plausibilities).data.plausibly.worst(5)",
             )
-        one = reading.at_alpha(self._result, alpha)
-        missed = 1 - one["aggregated_coverage"].values
-        size = one["set_size"].values
-        largest = one["largest_plausibility"].values
-        called = np.array([str(name) for name in one[names.EXAMPLE].values])
-        order = np.lexsort((called, -size, -missed))
+        one = reading.at_alpha(self._data, alpha)
+        missed, size = 1 - one["aggregated_coverage"].values, one["set_size"].values
+        examples = np.array([str(name) for name in one[names.EXAMPLE].values])
+        order = np.lexsort((examples, -size, -missed))
         order = order[missed[order] > _NOTHING]
-        columns = ["example", "left out", "labels in set", "largest plausibility"]
-        cells: list[list[object]] = []
-        for place in order[:n].tolist():
-            most = "-" if np.isnan(largest[place]) else decimal(float(largest[place]))
-            shown = decimal(float(missed[place]))
-            cells.append([str(called[place]), shown, int(size[place]), most])
-        few = [str(row[0]) for row in cells]
-        if sets is not None and few:
-            columns.append("set")
-            for row, inside in zip(cells, _sets(sets, few, one), strict=True):
-                row.append(inside)
-        if plausibilities is not None and few:
-            columns.append("plausibilities")
-            for row, shares in zip(cells, _shares(plausibilities, few), strict=True):
-                row.append(shares)
-        rows: list[Row] = [tuple(row) for row in cells]
+        worst = order[:n]
+        few = {names.EXAMPLE: examples[worst].tolist()}
+        columns: dict[str, Sequence[object]] = {
+            "example": few[names.EXAMPLE],
+            "left out": list(map(decimal, missed[worst].tolist())),
+            "labels in set": size[worst].tolist(),
+            "largest plausibility": list(
+                map(decimal, one["largest_plausibility"].values[worst].tolist())
+            ),
+        }
+        if sets is not None and len(worst):
+            chosen = as_sets(sets)
+            if names.ALPHA in chosen.dims:
+                places = np.isclose(chosen[names.ALPHA].values, float(one[names.ALPHA]))
+                chosen = chosen.isel({names.ALPHA: int(np.argmax(places))})
+            labels = np.array(names.name_texts(chosen[names.LABEL].values), dtype=object)
+            columns["set"] = [tuple(labels[row]) for row in chosen.sel(few).values]
+        if plausibilities is not None and len(worst):
+            shares = as_plausibilities(plausibilities).sel(few)
+            columns["plausibilities"] = list(map(_shares, shares))
+        rows: list[Row] = list(zip(*columns.values(), strict=True))
         return Listing(
             title=reading.with_alpha(
                 f"plausibility is left out of {counted(len(order))} of "
-                f"{several(len(called), 'set')}",
+                f"{several(len(examples), 'set')}",
                 one,
             ),
             columns=tuple(columns),
@@ -290,42 +286,23 @@ class DatasetAccessor:
             most=len(rows),
         )
 
-    def guarantee(self, alpha: float | str | None = None) -> Guarantee:
-        """Return what the sets that were measured promise."""
-        return guarantee_of(self._result, alpha)
-
     @property
     def plot(self) -> DatasetFigures:
         """Figures of this result: see `plausibly.plots`."""
-        return DatasetFigures(self._result)
+        return DatasetFigures(self._data)
 
     def __repr__(self) -> str:
         return f".plausibly of a Dataset: worst(), guarantee(), plot ({self.plot!r})"
 
 
-def _sets(sets: xr.DataArray, few: Sequence[str], one: xr.Dataset) -> list[tuple[str, ...]]:
-    """Return the labels in the sets of some examples."""
-    chosen = as_sets(sets)
-    if names.ALPHA in chosen.dims:
-        places = np.isclose(chosen[names.ALPHA].values, float(one[names.ALPHA]))
-        chosen = chosen.isel({names.ALPHA: int(np.argmax(places))})
-    chosen = chosen.sel({names.EXAMPLE: list(few)}).transpose(names.EXAMPLE, names.LABEL)
-    labels = np.array([str(name) for name in chosen[names.LABEL].values], dtype=object)
-    return [tuple(labels[row]) for row in chosen.values]
-
-
-def _shares(plausibilities: xr.DataArray | xr.Dataset, few: Sequence[str]) -> list[str]:
-    """Return the plausibilities of some examples, the largest first."""
-    lam = as_plausibilities(plausibilities).sel({names.EXAMPLE: list(few)})
-    labels = [str(name) for name in lam[names.LABEL].values]
-    found = []
-    for row in lam.transpose(names.EXAMPLE, names.LABEL).values:
-        order = [place for place in np.argsort(-row, kind="stable") if row[place] > 0]
-        shown = (
-            f"{shown_name(labels[k], width=30, lines=1)} {decimal(float(row[k]))}" for k in order
-        )
-        found.append(listed(shown, most=6))
-    return found
+def _shares(row: xr.DataArray) -> str:
+    """Return the plausibilities of an example, the largest first."""
+    order = np.argsort(-row.values, kind="stable")[: np.count_nonzero(row.values > 0)]
+    shares = zip(row[names.LABEL].values[order], row.values[order].tolist(), strict=True)
+    return listed(
+        (f"{shown_name(name, width=30, lines=1)} {decimal(share)}" for name, share in shares),
+        most=6,
+    )
 
 
 __all__ = ["ArrayAccessor", "DatasetAccessor", "of"]

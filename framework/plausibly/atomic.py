@@ -48,15 +48,13 @@ def check_writable(path: Path | str, *, below: bool = False) -> None:
     folder = _target(target).parent
     while below and not folder.exists() and folder != folder.parent:
         folder = folder.parent
-    code = 0
-    if not folder.exists():
-        code = errno.ENOENT
-    elif not folder.is_dir():
-        code = errno.ENOTDIR
-    elif not os.access(folder, os.W_OK | os.X_OK):
-        code = errno.EACCES
-    if code:
-        raise unwritable(target, OSError(code, os.strerror(code)))
+    for code, fine in (
+        (errno.ENOENT, folder.exists()),
+        (errno.ENOTDIR, folder.is_dir()),
+        (errno.EACCES, os.access(folder, os.W_OK | os.X_OK)),
+    ):
+        if not fine:
+            raise unwritable(target, OSError(code, os.strerror(code)))
 
 
 def check_ours(
@@ -163,14 +161,12 @@ def _locked(folder: Path, *, wait: bool) -> Iterator[bool]:
     if fcntl is None:  # pragma: no cover  # Windows
         yield False
         return
-    handle = os.open(folder, os.O_RDONLY)
+    handle, locked = os.open(folder, os.O_RDONLY), False
     try:
-        try:
+        with contextlib.suppress(OSError):
             fcntl.flock(handle, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
-        except OSError:
-            yield False
-        else:
-            yield True
+            locked = True
+        yield locked
     finally:
         os.close(handle)
 

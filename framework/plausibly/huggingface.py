@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import numbers
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Literal, TypeAlias, TypeGuard
+from typing import Literal, TypeAlias
 
 import numpy as np
 import xarray as xr
@@ -186,27 +186,25 @@ def _ordered(labels: Labels) -> list[str]:
 
 def _scores(row: object, example: str) -> dict[str, float]:
     """Return the score of each label that a row names."""
-    pairs: list[tuple[str, object]] = []
-    fits = _is_list(row)
-    if isinstance(row, Mapping):
-        if "label" in row and "score" in row:
+    pairs: list[tuple[str, object]] | None = None
+    match row:
+        case {"label": label, "score": score}:
             raise _unfit(
                 "top-one",
                 example,
                 "has the score of one label",
                 expected="a list with every label, or labels and scores of zero-shot pipelines",
-                got=f"{row['label']} {row['score']}",
+                got=f"{label} {score}",
                 do=f"{_EVERY}; of a single input predictions([rows])",
             )
-        labels, values = row.get("labels"), row.get("scores")
-        if _is_list(labels) and _is_list(values) and len(labels) == len(values):
-            pairs, fits = list(zip(name_texts(labels), values, strict=True)), True
-    elif _is_list(row):
-        for one in row:
-            fits &= isinstance(one, Mapping) and "label" in one and "score" in one
-            pairs += [(str(one["label"]), one["score"])] if fits else []
+        case {"labels": [*labels], "scores": [*values]} if len(labels) == len(values):
+            pairs = list(zip(name_texts(labels), values, strict=True))
+        case [*entries]:
+            named = [one for one in entries if isinstance(one, Mapping)]
+            if len(named) == len(entries) and all({"label", "score"} <= {*one} for one in named):
+                pairs = [(str(one["label"]), one["score"]) for one in named]
     scores: dict[str, float] = {}
-    for label, score in pairs:
+    for label, score in pairs or ():
         if label in scores:
             raise _unfit(
                 "label-twice",
@@ -219,7 +217,7 @@ def _scores(row: object, example: str) -> dict[str, float]:
             )
         if isinstance(score, numbers.Real) and not isinstance(score, bool):
             scores[label] = float(score)
-    if not fits or len(scores) < len(pairs):
+    if pairs is None or len(scores) < len(pairs):
         raise _unfit(
             "row-unfit",
             example,
@@ -240,7 +238,3 @@ def _scores(row: object, example: str) -> dict[str, float]:
             labels=bad,
         )
     return scores
-
-
-def _is_list(value: object) -> TypeGuard[Sequence[Any]]:  # Any: whatever a pipeline gives
-    return isinstance(value, Sequence) and not isinstance(value, (str, bytes))

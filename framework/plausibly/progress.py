@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Iterator
 from importlib import import_module
 from threading import Lock, Timer
-from typing import TYPE_CHECKING, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import attrs
 
@@ -22,35 +22,29 @@ Tick: TypeAlias = Callable[[int, int], object]
 """Called with the number of finished steps, and of all."""
 
 Progress: TypeAlias = Tick | bool
-"""A function to be told; or True for a bar where somebody can see it, False for none."""
+"""A function to call after each step; or True for a bar where it can be seen, False for none."""
 
 PATIENCE = 2.0
-"""Seconds that people wait without a word."""
+"""Seconds after which a slow step is named."""
 
 _EVERY = 0.1  # seconds between two pictures of a bar in a notebook
-
-
-class _Handle(Protocol):
-    """What `IPython.display.display` returns: a place on the page."""
-
-    def update(self, shown: object) -> None: ...
 
 
 @contextlib.contextmanager
 def ticking(progress: Progress | None, what: str) -> Iterator[Tick]:
     """Yield what is called after each step."""
+    in_page = progress is True and in_notebook()
     if callable(progress):
         yield progress
-        return
-    bar = _bar(what) if progress else None
-    if bar is None:
-        yield _silent
-        return
-    bar.start()
-    try:
-        yield bar.tick
-    finally:
-        bar.stop()
+    elif in_page or (progress and sys.stderr.isatty()):
+        bar = _PageBar(what) if in_page else Bar(what)
+        bar.start()
+        try:
+            yield bar.tick
+        finally:
+            bar.stop()
+    else:
+        yield lambda done, total: None
 
 
 @contextlib.contextmanager
@@ -68,24 +62,12 @@ def naming_if_slow(what: str) -> Iterator[None]:
         timer.cancel()
 
 
-def _bar(what: str) -> Bar | _PageBar | None:
-    """Return the bar that can be seen from here."""
-    if in_notebook():
-        return _PageBar(what)
-    return Bar(what) if sys.stderr.isatty() else None
-
-
 def in_notebook() -> bool:
-    """Return whether what is displayed appears on a page."""
     if "IPython" not in sys.modules:
         return False
     from rich.console import Console
 
     return Console().is_jupyter
-
-
-def _silent(done: int, total: int) -> None:
-    """Take note of progress that nobody sees."""
 
 
 class Bar:
@@ -126,14 +108,12 @@ class Bar:
             self._progress.start()
 
     def tick(self, done: int, total: int) -> None:
-        """Show how many steps are finished."""
         with self._lock:
             self._done, self._total = done, total
             if self._progress is not None and self._task is not None:
                 self._progress.update(self._task, completed=done, total=total)
 
     def stop(self) -> None:
-        """Take the bar away."""
         with self._lock:
             self._over = True
             if self._progress is not None:
@@ -164,7 +144,7 @@ class _PageBar:
 
     def __init__(self, what: str) -> None:
         self._what = what
-        self._handle: _Handle | None = None
+        self._handle: Any = None  # Any: of IPython, which may not be installed
         self._begun = self._told = 0.0
         self._last: tuple[int, int | None] = (0, None)
 

@@ -225,8 +225,7 @@ def predictions(
         for number, batch in enumerate(loader, start=1):
             outputs = _outputs(module, _moved(batch, where), call, number)
             values = _values(outputs, order, number)
-            start = len(batch_of)
-            these = range(start, start + len(values))
+            these = range(len(batch_of), len(batch_of) + len(values))
             names = _names(batch, examples, named, these, number)
             if not np.isfinite(values).all():
                 rows, columns = (places.tolist() for places in np.nonzero(~np.isfinite(values)))
@@ -242,20 +241,19 @@ def predictions(
                     details={"batch": number, "examples": bad},
                 )
             for name in names:
-                first = batch_of.setdefault(name, number)
-                if len(batch_of) == start:
+                if name in batch_of:
+                    first = batch_of[name]
+                    both = f"batches {first} and {number}" if first < number else f"batch {number}"
                     raise InputError(
                         "example-twice",
                         f"the loader gives example {name} twice",
                         expected="each example once",
-                        got=f"batch {number}"
-                        if first == number
-                        else f"batches {first} and {number}",
+                        got=both,
                         do="a sampler without replacement, or names that differ",
                         whose=_LOADER,
                         details={"examples": [name]},
                     )
-                start += 1
+                batch_of[name] = number
             found.append(values)
     if not batch_of:
         raise InputError(

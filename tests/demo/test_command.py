@@ -136,6 +136,14 @@ def meaning(document: dict[str, Any], said: str, everything: str, example: str) 
 
 def test_the_whole_of_it_on_nodules() -> None:
     found = ran_demo("--json").document
+    assert found["command"] == "demo"
+    assert (found["examples"], found["groups"], found["group"]) == (1378, 689, "patient")
+    assert (found["alpha"], found["splits"], found["seed"]) == (0.1, SPLITS, 1)
+    assert [warning["name"] for warning in found["warnings"]] == ["guarantee-vacuous"]
+    assert found["methods"][1]["draws"] == 10
+    assert found["methods"][0]["true_coverage"] is None
+    assert found["next"] == ("plausibly run out/study.toml")
+    assert all((Path(found["folder"]) / name).is_file() for name in found["written"])
     ran = ran_demo()
     held = found["methods"][4]["guarantee"]["has"]
     assert ran.err == VACUOUS.format(held=held)
@@ -195,24 +203,11 @@ def test_what_comes_next_works(data: str, in_a_folder: Path) -> None:
     assert {path.name for path in (in_a_folder / "out").iterdir()} == {*names, "study"}
 
 
-def test_programs_get_numbers() -> None:
-    found = ran_demo("--json", "--seed", "2").document
-    assert found["command"] == "demo"
-    assert (found["examples"], found["groups"], found["group"]) == (1378, 689, "patient")
-    assert (found["alpha"], found["splits"], found["seed"]) == (0.1, SPLITS, 2)
-    assert [warning["name"] for warning in found["warnings"]] == ["guarantee-vacuous"]
-    assert found["methods"][1]["draws"] == 10
-    assert found["methods"][0]["true_coverage"] is None
-    assert found["next"] == ("plausibly run out/study.toml")
-    assert all((Path(found["folder"]) / name).is_file() for name in found["written"])
-    assert found["meaning"][1].startswith("Calibrated on votes, ")
-
-
 def test_quiet_is_silent_and_one_split_has_no_spread() -> None:
-    ran = run("demo", "--splits", "1", "-o", "out", "--quiet")
+    words = ("demo", "--data", "toy", "--splits", "1", "-o", "out", "--quiet")
+    ran = run(*words)
     assert (ran.code, ran.out, ran.err) == (0, "", "")
-    document = run("demo", "--splits", "1", "-o", "out", "--json", "--quiet").document
-    assert document["methods"][0]["spread"] is None
+    assert run(*words, "--json").document["methods"][0]["spread"] is None
 
 
 def test_a_warning_fails_a_strict_demo() -> None:
@@ -237,26 +232,16 @@ def test_the_help_has_the_numbers_of_the_data() -> None:
 
 BLOCKED = """\
 import sys
-for name in {names}:
+for name in ("sklearn", "matplotlib", "pyarrow", "netCDF4", "zarr"):
     sys.modules[name] = None
 from plausibly.cli.app import main
-sys.argv = ["plausibly", "demo", "--splits", "1", "-o", "out", *{words}]
+sys.argv = "plausibly demo --splits 1 -o out --data toy".split()
 sys.exit(main())
 """
 
 
-def without(names: list[str], *words: str) -> subprocess.CompletedProcess[str]:
-    """Run the demo in a process that cannot import some packages."""
-    return subprocess.run(
-        [sys.executable, "-c", BLOCKED.format(names=names, words=list(words))],
-        capture_output=True,
-        encoding="utf-8",
-        check=False,
-    )
-
-
 def test_the_toy_needs_no_extra(in_a_folder: Path) -> None:
-    ran = without(["sklearn", "matplotlib", "pyarrow", "netCDF4", "zarr"], "--data", "toy")
+    ran = subprocess.run([sys.executable, "-c", BLOCKED], capture_output=True, encoding="utf-8")
     assert ran.returncode == 0, ran.stderr
     assert ran.stderr == ""
     assert (
@@ -266,20 +251,16 @@ def test_the_toy_needs_no_extra(in_a_folder: Path) -> None:
     assert not (in_a_folder / "out" / "coverage.png").exists()
 
 
-@pytest.mark.parametrize(
-    ("missing", "named"),
-    [
-        (["sklearn"], "sklearn"),
-        (["matplotlib"], "matplotlib"),
-        (["sklearn", "matplotlib"], "matplotlib"),
-    ],
-)
-def test_the_nodules_say_what_they_need(missing: list[str], named: str, in_a_folder: Path) -> None:
-    ran = without(missing)
-    assert ran.returncode == 2
-    assert ran.stdout == ""
-    assert ran.stderr == (
-        f"error extra-missing: plausibly demo needs {named}, which is not installed\n"
+@pytest.mark.parametrize("missing", ["sklearn.linear_model", "matplotlib.figure"])
+def test_the_nodules_say_what_they_need(
+    missing: str, in_a_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, missing, None)
+    ran = run("demo", "-o", "out")
+    assert (ran.code, ran.out) == (2, "")
+    assert ran.err == (
+        f"error extra-missing: plausibly demo needs {missing.partition('.')[0]}, which is not "
+        "installed\n"
         '  expected  the extra "demo"\n'
         '  do        pip install "plausibly[demo]"; or plausibly demo --data toy, which\n'
         "            needs no extra\n"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import attrs
 import numpy as np
 import pytest
 
@@ -97,3 +98,21 @@ def test_a_method_that_says_nothing_is_warned_of() -> None:
     (warning,) = [one.message for one in caught if isinstance(one.message, PlausiblyWarning)]
     assert warning.name == "guarantee-vacuous"
     assert warning.whose == "combiner ecdf"
+
+
+@pytest.mark.parametrize(
+    ("sizes", "words"),
+    [
+        ((1.32, 1.74), "for 0.4 more labels a point"),
+        ((1.74, 1.32), "for 0.4 fewer labels a point"),
+        ((1.74, 1.78), "for as many labels a point"),
+        ((1.0, 11.5), "for 10.5 more labels a point"),
+    ],
+)
+def test_the_meaning_compares_sizes(sizes: tuple[float, float], words: str) -> None:
+    found = result("toy")
+    size = found.study["set_size"].copy()
+    for method, mean in zip((study.VOTED, study.EXPECTED), sizes, strict=True):
+        size.loc[{"method": method}] = mean
+    changed = attrs.evolve(found, study=found.study.assign(set_size=size))
+    assert f", {words}." in study.meaning(changed)[1]

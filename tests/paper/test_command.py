@@ -10,7 +10,7 @@ import pytest
 import plausibly
 from cli_world import make, run
 from plausibly.errors import InputError
-from plausibly.paper.run import ENTRIES, Reproduced, chosen
+from plausibly.paper.run import ENTRIES, Reproduced, check_asked
 from repro_runs import DERM, OWN, PLAIN, SPLITS, made, skin_folder
 
 
@@ -85,24 +85,16 @@ def test_the_document_says_what_the_text_says() -> None:
 def test_figures_of_data_of_a_user(folder: Path) -> None:
     make(folder)
     words = "reproduce realised examples -a votes.csv -p probabilities.csv --alpha 0.3 -o out"
-    ran = run(*words.split(), "--splits", "3", "--json")
+    lacking = run(*words.split(), "-e", "patients.csv", "--cluster", "ward")
+    assert lacking.code == 2
+    assert "ward" in lacking.err.splitlines()[0]
+    assert not (folder / "out").exists()
+    cluster = ("-e", "patients.csv", "--cluster", "patient")
+    ran = run(*words.split(), *cluster, "--splits", "1", "--json")
     assert ran.code == 0, ran.err
     assert [one["name"] for one in ran.document["figures"]] == ["realised", "examples"]
     table = (folder / "out" / "realised.csv").read_text(encoding="utf-8")
     assert table.splitlines()[1].startswith("votes.csv,voted,")
-    grouped = run(
-        *words.split(), "-e", "patients.csv", "--cluster", "patient", "--splits", "3", "--json"
-    )
-    assert grouped.code == 0, grouped.err
-
-
-def test_a_group_that_is_not_there(folder: Path) -> None:
-    make(folder)
-    words = "reproduce realised -a votes.csv -p probabilities.csv -e patients.csv --cluster ward"
-    ran = run(*words.split(), "-o", "out")
-    assert ran.code == 2
-    assert "ward" in ran.err.splitlines()[0]
-    assert not (folder / "out").exists()
 
 
 def test_python_returns_the_numbers_and_writes_nothing(folder: Path) -> None:
@@ -122,10 +114,10 @@ def test_python_returns_the_numbers_and_writes_nothing(folder: Path) -> None:
 
 
 def test_all_is_what_can_be_made() -> None:
-    assert [entry.name for entry in chosen("all")] == list(PLAIN)
-    assert [entry.name for entry in chosen("all", own=True)] == list(OWN)
-    assert [entry.name for entry in chosen("all", derm=True)] == [*PLAIN, *DERM]
-    assert [entry.name for entry in chosen(["toy", "all"])] == list(PLAIN)
+    assert [entry.name for entry in check_asked("all")] == list(PLAIN)
+    assert [entry.name for entry in check_asked("all", own=True)] == list(OWN)
+    assert [entry.name for entry in check_asked("all", derm="folder")] == [*PLAIN, *DERM]
+    assert [entry.name for entry in check_asked(["toy", "all"])] == list(PLAIN)
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ import pytest
 
 from cli_world import make, run
 from plausibly.paper.run import reproduce
-from repro_runs import PLAIN
+from repro_runs import PLAIN, made
 
 FENCE = re.compile(r"^```(\w+)\n(.*?)^```$", re.M | re.S)
 ROW = re.compile(r"^\| `([\w-]+)` \| ([^|]+) \| [^|]+ \| (yes|no) \|$", re.M)
@@ -36,7 +36,7 @@ def test_commands_run(page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     for words in commands:
         assert words[0] == "plausibly"
         if "--splits" in words:
-            words[words.index("--splits") + 1] = "2"
+            words[words.index("--splits") + 1] = "1"
         # Thirty examples are few: what is vacuous is said, and no error.
         assert run(*words[1:]).code == 0, words
 
@@ -51,13 +51,17 @@ def test_python_prints_what_the_page_shows(page: str) -> None:
     assert printed.getvalue() == shown
 
 
-def test_every_figure_has_a_row_in_order(page: str) -> None:
-    rows = ROW.findall(page)
-    assert sorted(name for name, _, _ in rows) == sorted(PLAIN)
+# What a handful of splits cannot decide: see test_claims.
+MORE_SPLITS = {
+    **dict.fromkeys(["variability", "ecdf-coverage", "coverage", "augmentation", "procedures"], 8),
+    "naive-quantile": 30,
+}
 
 
-@pytest.mark.slow
-def test_the_verdicts_of_the_page(page: str) -> None:
-    said = {name: verdict for name, _, verdict in ROW.findall(page)}
-    found = reproduce("all", splits=30)
-    assert {one.name: "yes" if one.claim.held else "no" for one in found} == said
+def test_the_page_has_the_verdict_of_every_figure(page: str) -> None:
+    verdicts = {name: verdict for name, _, verdict in ROW.findall(page)}
+    assert sorted(verdicts) == sorted(PLAIN)
+    for name, verdict in verdicts.items():
+        splits = MORE_SPLITS.get(name)
+        one = made(name) if splits is None else reproduce(name, splits=splits)[0]
+        assert verdict == ("yes" if one.claim.held else "no"), name

@@ -6,10 +6,8 @@ import re
 import sys
 from pathlib import Path
 
-import numpy as np
 import pytest
 
-from plausibly import palette
 from plausibly.errors import InputError, MissingExtra
 from plausibly.paper import page
 from plausibly.paper.run import reproduce
@@ -52,37 +50,12 @@ def test_the_foot_says_on_what_it_stands(name: str) -> None:
     assert "SIMULATED" not in figure._suptitle.get_text()
 
 
-def test_colours_are_told_apart_by_any_eye() -> None:
-    # Okabe and Ito, 2008: the palette is theirs, and hatches differ where colours do.
-    assert {look.colour for look in style.OTHERS} <= {
-        "#0072B2",
-        "#D55E00",
-        "#009E73",
-        "#CC79A7",
-        "#E69F00",
-        "#56B4E9",
-    }
-    assert len({(look.line, look.hatch) for look in style.OTHERS}) == len(style.OTHERS)
-    assert len({look.line for look in page.METHOD_LOOKS}) == len(page.METHOD_LOOKS)
-    assert style.AGGREGATED.colour == palette.BLUE
-
-
 @pytest.mark.parametrize("form", ["png", "svg"])
 def test_the_same_numbers_give_the_same_file(form: page.Form) -> None:
     first, second = (style.picture(made("ecdf").draw(), form) for _ in range(2))
     assert first == second
     assert first.startswith(b"\x89PNG" if form == "png" else b"<?xml")
     assert not re.search(rb"matplotlib v|dc:date", first.lower())
-
-
-def test_edges_hold_every_value() -> None:
-    values = [np.array([0.2, 0.9]), np.array([0.5])]
-    edges = style.edges(values, bins=10)
-    assert edges[0] < 0.2
-    assert edges[-1] > 0.9
-    assert len(edges) == 11
-    alone = style.edges([np.array([1.0, 1.0])], bins=5)
-    assert alone[0] < 1 < alone[-1]
 
 
 def test_without_matplotlib_nothing_is_measured(

@@ -92,7 +92,10 @@ def test_paper_that_is_not_there_is_that_below() -> None:
     assert style.tone(axes).ink == "#222222"
 
 
-def test_marks_differ_without_colour() -> None:
+def test_marks_differ_without_colour_and_colours_to_any_eye() -> None:
+    # Okabe and Ito, 2008.
+    palette = {"#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9"}
+    assert {look.colour for look in style.OTHERS} == palette
     looks = list(style.MEASURES.values())
     assert len({look.marker for look in looks}) == len(looks)
     assert len({(look.line, look.hatch) for look in looks}) == len(looks)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given, strategies as st
 from matplotlib.figure import Figure
 
-from plausibly.plots.style import Axes, heading, name_rows, share, shown_name, shown_names
+from plausibly.plots.style import Axes, heading, name_rows, shown_name, shown_names
 
 WILD = st.text(max_size=400)
 
@@ -60,12 +60,3 @@ def test_many_rows_have_small_names() -> None:
     name_rows(large, ["row\nn = 3"])
     assert small.get_yticklabels()[0].get_fontsize() == 6
     assert large.get_yticklabels()[0].get_fontsize() == 10
-
-
-def test_shares() -> None:
-    assert [share(0.25), share(1.0), share(0.5, 2), share(-0.5, 1)] == [
-        "0.250",
-        "1.000",
-        "0.50",
-        "-0.5",
-    ]

@@ -49,15 +49,15 @@ def test_the_first_screen_is_what_the_demo_finds(project: Path) -> None:
     assert [int(number.replace(",", "")) for number in told.groups()] == [
         len(found.subject),
         100 - round(100 * float(study.ALPHA)),
-        round(100 * voted.voted),
-        round(100 * voted.aggregated),
-        round(100 * expected.level),
+        round(100 * voted["voted_coverage"]),
+        round(100 * voted["aggregated_coverage"]),
+        round(100 * expected["guaranteed_level"]),
     ]
 
     for name, (coverage, size) in KNOWN.items():
         one = study.figures(found.study, name)
-        assert one.aggregated == pytest.approx(coverage, abs=0.005), name
-        assert one.size == pytest.approx(size, abs=0.03), name
+        assert one["aggregated_coverage"] == pytest.approx(coverage, abs=0.005), name
+        assert one["set_size"] == pytest.approx(size, abs=0.03), name
     # The rank among one nodule of each of 172 held-out patients is a promise on new patients.
     ranked = found.study.sel({"method": "monte-carlo, held-out-rank"})
     assert float(ranked["group_coverage"].mean()) == pytest.approx(156 / 173, abs=0.005)

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import base64
+import re
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
+from xml.etree import ElementTree
 
 import numpy as np
 import pytest
@@ -54,6 +57,21 @@ def test_it_says_what_it_is(made: Made, tmp_path: Path) -> None:
     )
     assert Path(found) == tmp_path / "report.html"
     assert "<a href=" in found._repr_html_()
+
+
+def test_without_scripts_figures_are_images_in_the_page(made: Made, tmp_path: Path) -> None:
+    page = written(made, tmp_path / "report.html").path.read_text("utf-8")
+    assert len(list(tmp_path.iterdir())) == 1
+    image = r'<img class="drawn" alt="([^"]+)" src="data:image/svg\+xml;base64,([^"]+)">'
+    found = re.findall(image, page)
+    titles = ["What the sets cover", "What sets cover of each example", "How large the sets are"]
+    for (alt, source), title in zip(found, titles, strict=True):
+        assert alt
+        root = ElementTree.fromstring(base64.b64decode(source).decode("utf-8"))
+        assert root.tag == "{http://www.w3.org/2000/svg}svg"
+        texts = " ".join(filter(None, (one.text for one in root.iter())))
+        assert f"{title}, alpha 0.2" in texts.replace("\n", " ")
+    assert '"stills"' not in page  # not in the data a second time
 
 
 def test_the_same_data_give_the_same_bytes_in_any_order(made: Made, tmp_path: Path) -> None:

@@ -8,36 +8,7 @@ from random import Random
 
 import attrs
 
-from plausibly.report.model import (
-    AnnotatorRow,
-    Believe,
-    Cases,
-    Cell,
-    Check,
-    Disagreement,
-    Finding,
-    GroupColumn,
-    Interval,
-    Label,
-    Measure,
-    Method,
-    Part,
-    Promise,
-    Provenance,
-    Realised,
-    ReportData,
-    ScoreColumn,
-    SizeBar,
-    Sizes,
-    Splits,
-    Surprising,
-    Uniformity,
-    Verdict,
-    View,
-    Vote,
-    Weak,
-    Words,
-)
+from plausibly.report.model import Check, Finding, Interval, Part, ReportData, Section, Words
 
 Answer = tuple[int, tuple[tuple[int, ...], ...], float]
 
@@ -131,7 +102,7 @@ class _Made:
             for k in self.listed[i]
         )
 
-    def cases(self) -> Cases:
+    def cases(self) -> Section:
         world = self.world
         every = range(world.examples)
         p = tuple(
@@ -161,7 +132,7 @@ class _Made:
             )
         largest = tuple(round(1000 * max(votes.values())) for votes in self.votes)
         total = world.total or world.examples
-        return Cases(
+        return Section(
             sentence="Cases where the set leaves out most of what was said come first.",
             shown_sentence=f"{world.examples:,} of {total:,} cases are shown."
             if total > world.examples
@@ -180,7 +151,7 @@ class _Made:
             ),
             prediction_words="the model's probability",
             scores=(
-                ScoreColumn(
+                Section(
                     name="margin",
                     values=tuple(tuple(-250 for _ in self.listed[i]) for i in every)
                     if world.own_scores
@@ -206,7 +177,7 @@ class _Made:
     def severity(self, label: int) -> int:
         return label % len(self.world.severities) if self.world.severities else -1
 
-    def view(self, cases: Cases, place: int) -> View:
+    def view(self, cases: Section, place: int) -> Section:
         world = self.world
         method, alpha = self.views[place]
         n = world.examples
@@ -252,14 +223,14 @@ class _Made:
                 part=3 if world.sites else 0,
             ),
         ]
-        return View(
+        return Section(
             method=method,
             alpha=alpha,
-            verdict=Verdict(
+            verdict=Section(
                 sentence=f"{world.methods[method]} at {world.alphas[alpha]} covers {mean:.3f}.",
                 limits="About what radiologists say, not about the diagnosis.",
                 findings=tuple(findings),
-                guarantee=Promise(
+                guarantee=Section(
                     statement="no guarantee"
                     if promised is None
                     else f"P(Y in C(X)) >= {promised:.2f}",
@@ -268,7 +239,7 @@ class _Made:
                     rows=(("of what", "what an expert would say"), ("if", "exchangeable")),
                 ),
             ),
-            vote=Vote(
+            vote=Section(
                 sentence="Calibrating on the vote would leave out 9 more of every 100 opinions.",
                 aggregated=around(mean),
                 voted=(
@@ -282,23 +253,24 @@ class _Made:
                 share_single=cases.size[place].count(1) / n,
             ),
             realised=self.realised(cases, covered),
-            weak=Weak(
+            weak=Section(
                 sentence="In 1 of 3 groups the sets cover clearly less.",
                 level=promised,
                 parts=tuple(parts),
                 note="Intervals hold for all groups together.",
+                nothing="",
             ),
-            sizes=Sizes(
+            sizes=Section(
                 sentence="Half the sets name one or two findings.",
                 bars=tuple(
-                    SizeBar(low=s, high=s, count=cases.size[place].count(s), covered=around(0.9))
+                    Section(low=s, high=s, count=cases.size[place].count(s), covered=around(0.9))
                     for s in range(sizes[0], sizes[-1] + 1)
                 ),
             ),
-            surprising=Surprising(
+            surprising=Section(
                 sentence="Most is left out of these.", cases=tuple(range(min(5, n)))
             ),
-            splits=Splits(
+            splits=Section(
                 sentence="Over 100 splits, coverage stays near what is promised.",
                 aggregated=tuple(self.random.gauss(0.9, 0.01) for _ in range(100)),
                 mean=0.9,
@@ -306,12 +278,12 @@ class _Made:
             ),
         )
 
-    def realised(self, cases: Cases, covered: Sequence[float]) -> Realised:
+    def realised(self, cases: Section, covered: Sequence[float]) -> Section:
         n = len(covered)
         places = sorted({round(i * (n - 1) / 199) for i in range(200)}) if n > 200 else range(n)
         ordered = sorted(covered)
         largest = sorted(value / 1000 for value in cases.largest)
-        return Realised(
+        return Section(
             sentence="A tenth of the cases are covered less than half.",
             share=tuple((i + 1) / n for i in places),
             aggregated=tuple(ordered[i] for i in places),
@@ -319,7 +291,7 @@ class _Made:
             largest=tuple(largest[i] for i in places),
         )
 
-    def disagreement(self) -> Disagreement:
+    def disagreement(self) -> Section:
         pairs: dict[tuple[int, int], list[int]] = {}
         for votes in self.votes:
             for a in votes:
@@ -330,16 +302,18 @@ class _Made:
                         found[1] += 1
         most = sorted(pairs, key=lambda pair: -pairs[pair][0])[:10]
         labels = tuple(sorted({k for pair in most for k in pair}))[:12]
-        return Disagreement(
+        return Section(
             sentence="Two radiologists agree on 71 of 100 cases." if pairs else "All agree.",
             measures=(
-                Measure(name="alpha", title="Krippendorff alpha", value=around(0.42, 0.03)),
-                Measure(
+                Section(
+                    name="alpha", title="Krippendorff alpha", value=around(0.42, 0.03), reason=""
+                ),
+                Section(
                     name="kappa", title="Fleiss kappa", value=NONE, reason="answers are too few"
                 ),
             ),
             annotators=tuple(
-                AnnotatorRow(
+                Section(
                     name=name,
                     answers=40 + i,
                     compared=40,
@@ -357,7 +331,7 @@ class _Made:
             who="r01 stands out.",
             labels=labels,
             cells=tuple(
-                Cell(a=a, b=b, pairs=value, examples=n)
+                Section(a=a, b=b, pairs=value, examples=n)
                 for (a, b), (value, n) in sorted(pairs.items())
                 if a in labels and b in labels
             ),
@@ -375,7 +349,7 @@ class _Made:
                 example="case", examples="cases", annotator="radiologist", annotators="radiologists"
             ),
             labels=tuple(
-                Label(
+                Section(
                     name=name,
                     severity=self.severity(k),
                     risk=world.severities[self.severity(k)] if world.severities else "",
@@ -383,16 +357,18 @@ class _Made:
                 for k, name in enumerate(world.names)
             ),
             methods=tuple(
-                Method(name=name, about=f"{name}, combiner average", reference=name == "voted")
+                Section(
+                    name=name, about=f"{name}, combiner average", score=0, reference=name == "voted"
+                )
                 for name in world.methods
             ),
             alphas=tuple(world.alphas),
-            groups=(GroupColumn(name="site", values=tuple(world.sites)),) if world.sites else (),
+            groups=(Section(name="site", values=tuple(world.sites)),) if world.sites else (),
             strata=STRATA,
             views=tuple(self.view(cases, place) for place in range(len(self.views))),
             disagreement=self.disagreement(),
             cases=cases,
-            believe=Believe(
+            believe=Section(
                 sentence="No assumption we can check is broken.",
                 checks=(
                     Check(
@@ -409,7 +385,7 @@ class _Made:
                     ),
                 ),
                 uniformity=tuple(
-                    Uniformity(
+                    Section(
                         method=m,
                         of=of,
                         promised=of == "drawn",
@@ -424,7 +400,7 @@ class _Made:
                     for of in ("drawn", "voted")
                 ),
             ),
-            provenance=Provenance(
+            provenance=Section(
                 sentence="This command gives this report again.",
                 command="plausibly report study.toml",
                 study='seed = 1\nalphas = [0.1, 0.05]\n\n[annotations]\npath = "votes.csv"\n',

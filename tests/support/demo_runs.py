@@ -7,8 +7,8 @@ import warnings
 from functools import cache
 
 from plausibly.demo import study, subjects
-from plausibly.demo.subjects import percent
 from plausibly.errors import PlausiblyWarning, counted
+from plausibly.evaluation.result import percent
 
 SEED = 1
 
@@ -34,8 +34,9 @@ def readme_table(found: study.Result) -> str:
     lines = [f"{about:<32}{'covers ratings':<17}{'labels a set':<16}guaranteed"]
     for title, method in (("votes", study.VOTED), (nouns.everything, study.EXPECTED)):
         one = study.figures(found.study, method)
-        level = "nothing" if math.isnan(one.level) else percent(one.level)
-        covered, size = percent(one.aggregated), f"{one.size:.1f}"
+        guaranteed = one["guaranteed_level"]
+        level = "nothing" if math.isnan(guaranteed) else percent(guaranteed)
+        covered, size = percent(one["aggregated_coverage"]), f"{one['set_size']:.1f}"
         lines.append(f"{f'calibrated on {title}':<37}{covered:<17}{size:<12}{level}")
     lines.append(
         "guaranteed: on average over new cases, if they are exchangeable with the calibration cases"

@@ -21,15 +21,7 @@ from plausibly.errors import InputError
 from plausibly.kernels.types import Floats
 from plausibly.testing import check
 from plausibly.testing.calibrator import ALPHAS, demand_coverage
-from plausibly.testing.rules import (
-    Broken,
-    NoData,
-    RuleSet,
-    farthest,
-    global_randomness,
-    refused,
-    same,
-)
+from plausibly.testing.rules import Broken, farthest, global_randomness, refused, same
 
 
 def test_sameness_is_of_bits_types_and_names() -> None:
@@ -99,23 +91,6 @@ def test_refusals_must_be_input_errors_that_name_what_is_wrong() -> None:
         with pytest.raises(Broken) as caught:
             refused(call, "for an odd case", naming="case 8")
         assert str(caught.value) == text
-
-
-def test_a_book_holds_each_rule_once() -> None:
-    from plausibly.plugin import SCORE
-
-    made: NoData | None = None
-    rule_set: RuleSet[Any, None] = RuleSet(SCORE, lambda _: made)  # Any: any component
-
-    def a_rule(component: object, fixture: None) -> None:
-        """Hold always."""
-
-    assert rule_set.rule(a_rule) is a_rule
-    with pytest.raises(ValueError, match="the rule a-rule of score is there already"):
-        rule_set.rule_alone(a_rule)
-    assert str(rule_set.check(Scaled(), None)) == "1 of 1 rules hold"
-    made = NoData("none", "data=")
-    assert str(rule_set.check(Scaled(), None, insist=False))[:24] == "0 of 1 rules hold, 1 not"
 
 
 def _none(self: object, *given: object) -> object:

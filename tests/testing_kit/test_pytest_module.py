@@ -17,22 +17,18 @@ SUPPORT = Path(__file__).resolve().parents[1] / "support"
 
 TEST = """
 import pytest
-from kit_aggregators import MUTANTS, Shares
 from kit_readers import Bars
-from plausibly.plugin import AGGREGATOR, READER
+from kit_scores import MUTANTS, Scaled
+from plausibly.plugin import READER, SCORE
 from plausibly.testing.pytest import rules
 
-@pytest.mark.parametrize("rule", rules(AGGREGATOR))
-def test_sound(rule):
-    rule(Shares())
-
-@pytest.mark.parametrize("rule", rules(AGGREGATOR, expected_failures={"label-order": "ours"}))
+@pytest.mark.parametrize("rule", rules(SCORE, expected_failures={"label-order": "ours"}))
 def test_expected(rule):
     rule(MUTANTS["label-order"].component)
 
-@pytest.mark.parametrize("rule", rules("aggregator", expected_failures={"simplex": "ours"}))
+@pytest.mark.parametrize("rule", rules("score", expected_failures={"shape": "ours"}))
 def test_unexpected(rule):
-    rule(Shares())
+    rule(Scaled())
 
 @pytest.mark.parametrize("rule", rules(READER))
 def test_without_file(rule):
@@ -56,8 +52,8 @@ def test_in_a_project_of_its_own(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "pytest", "-q", "-rfs", "-p", "no:cacheprovider"]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
     *lines, last = done.stdout.strip().splitlines()
-    assert last.split(" in ")[0] == "1 failed, 85 passed, 12 skipped, 1 xfailed", done.stdout
-    assert any("test_unexpected[simplex]" in line for line in lines if line.startswith("FAILED"))
+    assert last.split(" in ")[0] == "1 failed, 40 passed, 12 skipped, 1 xfailed", done.stdout
+    assert any("test_unexpected[shape]" in line for line in lines if line.startswith("FAILED"))
     assert "XPASS(strict)" in done.stdout
     assert "there is no file to try it on" in done.stdout
 

@@ -26,7 +26,7 @@ from plausibly.plugin import (
     Guarantee,
 )
 from plausibly.protocols import KINDS
-from plausibly.testing import Report, check, check_aggregator, rules
+from plausibly.testing import check, check_aggregator, rules
 
 REASON = "annotators differ in skill"
 
@@ -270,10 +270,3 @@ def test_rules_have_names_and_sentences(kind: object) -> None:
     for rule in every:
         assert rule.sentence.endswith("."), rule.name
         assert rule.name == rule.name.lower()
-
-
-def test_reports_are_plain_data() -> None:
-    report = testing.check_score_function(Scaled())
-    assert isinstance(report, Report)
-    name, state, detail, _ = attrs.astuple(report.rules[0])
-    assert (name, state, detail) == ("protocol", "holds", "")

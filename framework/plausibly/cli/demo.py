@@ -141,7 +141,7 @@ def _document(result: Result, data: Data, splits: int, seed: int) -> dict[str, o
                 "guarantee": json.loads(compared.attrs["guarantees"])[method][0],
             }
         )
-    alone = None if result.alone is None else figures(result.alone, study.EXPECTED).aggregated
+    alone = None if result.alone is None else figures(result.alone, study.EXPECTED)
     return {
         "data": data,
         "about": subject.about,
@@ -154,6 +154,6 @@ def _document(result: Result, data: Data, splits: int, seed: int) -> dict[str, o
         "splits": compared.sizes[SPLIT],
         "seed": seed,
         "methods": methods,
-        "one_each": alone,
+        "one_each": alone and alone["aggregated_coverage"],
         "meaning": meaning(result),
     }

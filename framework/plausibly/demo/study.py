@@ -18,10 +18,10 @@ from plausibly.atomic import check_ours, replacing, unwritable
 from plausibly.config.document import toml_text
 from plausibly.conformal.calibrate import calibrate
 from plausibly.data import names
-from plausibly.demo.subjects import Subject, percent
+from plausibly.demo.subjects import Subject
 from plausibly.errors import counted
 from plausibly.evaluation.design import MethodTable
-from plausibly.evaluation.result import decimal
+from plausibly.evaluation.result import decimal, percent
 from plausibly.evaluation.splits import split, split_keys, split_seed
 from plausibly.evaluation.study import METHOD, SPLIT, compare
 from plausibly.extras import require
@@ -70,23 +70,11 @@ class Result:
 _MEASURES = ("aggregated_coverage", "voted_coverage", "true_coverage", "set_size")
 
 
-@attrs.frozen
-class Figures:
-    """Means over the splits of one method."""
-
-    aggregated: float
-    voted: float
-    true: float
-    size: float
-    level: float
-
-
-def figures(study: xr.Dataset, method: str) -> Figures:
+def figures(study: xr.Dataset, method: str) -> dict[str, float]:
+    """Return means over the splits of one method, and the level that is guaranteed."""
     one = study.sel({METHOD: method}).isel({names.ALPHA: 0})
-    aggregated, voted, true, size = (
-        float(one[name].mean(SPLIT)) if name in one else np.nan for name in _MEASURES
-    )
-    return Figures(aggregated, voted, true, size, float(one["guaranteed_level"]))
+    known = (name for name in (*_MEASURES, "guaranteed_level") if name in one)
+    return {name: float(one[name].mean()) for name in known}
 
 
 def _halves(subject: Subject, splits: int) -> str:
@@ -104,30 +92,30 @@ def meaning(result: Result) -> list[str]:
     """Return the paragraphs below the table: what it says, and under which condition."""
     subject, nouns, method = result.subject, result.subject.nouns, EXPECTED.partition(" ")[0]
     voted, expected = (figures(result.study, name) for name in (VOTED, EXPECTED))
-    difference = f"{expected.size - voted.size:+.1f}"
+    difference = f"{expected['set_size'] - voted['set_size']:+.1f}"
     more = f"{difference[1:]} {'more' if difference[0] == '+' else 'fewer'} labels"
     if not float(difference):
         more = "as many labels"
-    misses = (
-        f"Calibrated on votes, {_SETS} miss {percent(1 - voted.aggregated)} of {nouns.said}; on "
-        f"{nouns.everything} they miss {percent(1 - expected.aggregated)}, for {more} a "
-        f"{nouns.example}."
+    left, hidden = (
+        [percent(1 - one[name]) for one in (voted, expected) if name in one]
+        for name in ("aggregated_coverage", "true_coverage")
     )
-    if not np.isnan(voted.true):
-        misses += (
-            f" Of the true labels, which real data hide, they miss {percent(1 - voted.true)} and "
-            f"{percent(1 - expected.true)}."
-        )
+    misses = (
+        f"Calibrated on votes, {_SETS} miss {left[0]} of {nouns.said}; on {nouns.everything} they "
+        f"miss {left[1]}, for {more} a {nouns.example}."
+    )
+    if hidden:
+        misses += f" Of the true labels, which real data hide, they miss {' and '.join(hidden)}."
     condition = f"Here they are: {nouns.examples} are drawn independently."
     if subject.groups is not None and result.alone is not None:
         sizes = np.unique(subject.groups, return_counts=True)[1]
+        covered = decimal(figures(result.alone, EXPECTED)["aggregated_coverage"])
         condition = (
             f"{counted(int((sizes > 1).sum()))} of {counted(len(sizes))} {subject.group}s have "
             f"several, which may be alike: no {subject.group} is on two sides, and with one "
-            f"{nouns.example} a {subject.group} {method} covers "
-            f"{decimal(figures(result.alone, EXPECTED).aggregated)}. The promise is for the models "
-            f"of the folds: one refitted to all {nouns.examples} is another, to be calibrated on "
-            f"{nouns.examples} that it has not seen."
+            f"{nouns.example} a {subject.group} {method} covers {covered}. The promise is for the "
+            f"models of the folds: one refitted to all {nouns.examples} is another, to be "
+            f"calibrated on {nouns.examples} that it has not seen."
         )
     return [
         f"Aggregated coverage: the share of {nouns.share} that its set contains.",

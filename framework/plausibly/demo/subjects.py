@@ -19,6 +19,7 @@ from plausibly.data import names
 from plausibly.data.names import text_array
 from plausibly.data.records import Record
 from plausibly.errors import InputError, counted
+from plausibly.evaluation.result import percent
 from plausibly.extras import require
 from plausibly.kernels.random import Keys, hash_names
 from plausibly.kernels.types import Hashes, Ints
@@ -233,14 +234,11 @@ class Judged:
 
     @property
     def groups(self) -> NDArray[np.str_] | None:
-        """Group of each example, where they have one."""
         return None if self.group is None else self.predictions[self.group].values.astype(np.str_)
 
 
 @attrs.frozen(kw_only=True, eq=False)
 class Subject(Judged):
-    """The data of a demo."""
-
     fitted: str
     nouns: Nouns
 
@@ -296,7 +294,3 @@ def _toy(seed: int) -> Subject:
 
 def load(name: Name, seed: int) -> Subject:
     return {"nodules": _nodules, "toy": _toy}[name](seed)
-
-
-def percent(share: float) -> str:
-    return f"{100 * share:.0f}%"

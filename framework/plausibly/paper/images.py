@@ -99,8 +99,6 @@ SHOWN = 2
 
 @attrs.frozen(kw_only=True, eq=False)
 class Overlaid(Data):
-    """Images, what is in them, and what ten classifiers say."""
-
     images: Images
     holds: Bools
 

@@ -48,7 +48,6 @@ class Claim:
         return f"no: not {', not '.join(wrong)}" if wrong else "yes"
 
     def line(self, figure: str) -> str:
-        """Return the line of ``claims.txt`` that belongs to a figure."""
         return f"{figure}: held: {self.verdict}. Claim: {self.says}. Measured: {self.measured}."
 
 
@@ -131,23 +130,18 @@ def key_above(page: Drawing, panel: Axes, columns: int) -> None:
 
 def finish(page: Drawing, title: str, numbers: xr.Dataset) -> Drawing:
     """Write title and foot of a picture: what is shown, on which data, by how many splits."""
-    simulated = bool(numbers.attrs.get("simulated"))
-    left, colour = {"x": 0.01, "ha": "left"}, VERMILION if simulated else INK
-    title = f"{title}\n{SIMULATED_PREDICTIONS}" if simulated else title
-    page.suptitle(title, fontweight="bold", fontsize=11, color=colour, **left)
-    page.supxlabel(foot(numbers), fontsize=style.SMALL, color=INK, **left)
-    return page
-
-
-def foot(numbers: xr.Dataset) -> str:
-    """Return the line with data, number of splits, alpha and seed of a figure."""
     known = numbers.attrs
     parts = [str(known["about"])] if "about" in known else []
     if "splits" in known:
         count = int(known["splits"])
         parts.append("one random split" if count == 1 else several(count, "random split"))
     parts += [f"{key} {known[key]}" for key in ("alpha", "seed") if key in known]
-    return "; ".join(parts)
+    left, colour = {"x": 0.01, "ha": "left"}, INK
+    if known.get("simulated"):
+        title, colour = f"{title}\n{SIMULATED_PREDICTIONS}", VERMILION
+    page.suptitle(title, fontweight="bold", fontsize=11, color=colour, **left)
+    page.supxlabel("; ".join(parts), fontsize=style.SMALL, color=INK, **left)
+    return page
 
 
 Measure: TypeAlias = tuple[str, str, Look]

@@ -29,8 +29,6 @@ _LOW = 0.5
 
 @attrs.frozen
 class Procedure:
-    """A row of the table."""
-
     method: MethodTable
     paper: str = "-"
     factor: tuple[int, int] | None = None

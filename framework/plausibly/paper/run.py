@@ -72,45 +72,6 @@ ENTRIES = tuple(
 )
 
 
-def chosen(figures: str | Sequence[str], *, derm: bool = False, own: bool = False) -> list[Entry]:
-    known = {entry.name: entry for entry in ENTRIES}
-    found: list[Entry] = []
-    for name in [figures] if isinstance(figures, str) else figures:
-        if name == "all":
-            found += [entry for entry in ENTRIES if entry.own >= own and entry.derm <= derm]
-            continue
-        if name not in known:
-            close = get_close_matches(name, known, n=1)
-            raise InputError(
-                "figure-unknown",
-                f'there is no figure "{name}"',
-                expected="a figure of plausibly reproduce --list, or all",
-                got=name,
-                do=f'did you mean "{close[0]}"?' if close else "plausibly reproduce --list",
-                whose=name,
-            )
-        entry = known[name]
-        if entry.derm and not derm:
-            raise InputError(
-                "figure-derm",
-                f"figure {name} needs the folder of the skin case",
-                expected="its annotations and predictions, which are public",
-                do=f"plausibly reproduce {name} --derm FOLDER",
-                whose=name,
-            )
-        if own and not entry.own:
-            raise InputError(
-                "figure-own",
-                f"figure {name} has data of its own",
-                expected=f"one of {listed((e.name for e in ENTRIES if e.own), most=20)}",
-                got="predictions of yours",
-                do="leave your data out, or name one of these",
-                whose=name,
-            )
-        found.append(entry)
-    return list(dict.fromkeys(found))
-
-
 CLAIMS = "claims.txt"
 FORMS: tuple[page.Form, ...] = ("png", "svg")
 
@@ -129,7 +90,6 @@ class Reproduced:
         return self.entry.name
 
     def draw(self) -> Drawing:
-        """Return the picture, a Figure of matplotlib."""
         return self.entry.load().draw(self.numbers)
 
     def __repr__(self) -> str:
@@ -243,15 +203,50 @@ def reproduce(
 def check_asked(
     figures: str | Sequence[str],
     *,
-    splits: int,
-    form: page.Form,
-    alpha: AlphaLike | None,
-    derm: Path | str | None,
-    simulate: bool,
-    own: bool,
+    splits: int = 100,
+    form: page.Form = "png",
+    alpha: AlphaLike | None = None,
+    derm: Path | str | None = None,
+    simulate: bool = False,
+    own: bool = False,
 ) -> list[Entry]:
-    """Return the figures that are asked for, before anything is measured."""
-    entries = chosen(figures, derm=derm is not None, own=own)
+    """Return the figures of these names, before anything is measured."""
+    known = {entry.name: entry for entry in ENTRIES}
+    entries: list[Entry] = []
+    for name in [figures] if isinstance(figures, str) else figures:
+        if name == "all":
+            some = (entry for entry in ENTRIES if entry.own or not own)
+            entries += [entry for entry in some if derm is not None or not entry.derm]
+            continue
+        if name not in known:
+            close = get_close_matches(name, known, n=1)
+            raise InputError(
+                "figure-unknown",
+                f'there is no figure "{name}"',
+                expected="a figure of plausibly reproduce --list, or all",
+                got=name,
+                do=f'did you mean "{close[0]}"?' if close else "plausibly reproduce --list",
+                whose=name,
+            )
+        entry = known[name]
+        if entry.derm and derm is None:
+            raise InputError(
+                "figure-derm",
+                f"figure {name} needs the folder of the skin case",
+                expected="its annotations and predictions, which are public",
+                do=f"plausibly reproduce {name} --derm FOLDER",
+                whose=name,
+            )
+        if own and not entry.own:
+            raise InputError(
+                "figure-own",
+                f"figure {name} has data of its own",
+                expected=f"one of {listed((e.name for e in ENTRIES if e.own), most=20)}",
+                got="predictions of yours",
+                do="leave your data out, or name one of these",
+                whose=name,
+            )
+        entries.append(entry)
     if type(splits) is not int or splits < 1:  # a bool is none
         raise InputError(
             "splits-range",
@@ -277,7 +272,7 @@ def check_asked(
         )
     if alpha is not None:
         read_alpha(alpha)
-    return entries
+    return list(dict.fromkeys(entries))
 
 
 def _write(found: Reproduced, folder: Path, form: page.Form) -> tuple[str, str]:

@@ -13,7 +13,7 @@ from plausibly.annotators.reliability import NOTE, RESPONSES
 from plausibly.data import names
 from plausibly.data.names import name_texts, several
 from plausibly.errors import InputError, counted, listed
-from plausibly.evaluation.result import data_of, each
+from plausibly.evaluation.result import data_of, decimal, each
 from plausibly.evaluation.study import TOLERATED
 from plausibly.extras import require
 from plausibly.palette import BLUE, GREY, INK, PURPLE, VERMILION
@@ -124,7 +124,7 @@ def confusion(
     rows = values[np.ix_(kept, kept)]
     axes = _draw_squares(axes, "confusion", rows, called, x="says", y="means")
     (name,) = style.shown_names([known[place]])
-    right, by = style.share(float(weight[place]), 2), result.attrs.get("aggregator", "estimated")
+    right, by = decimal(float(weight[place]), 2), result.attrs.get("aggregator", "estimated")
     style.heading(
         axes,
         f"What annotator {name} says".replace("\n", " "),
@@ -162,7 +162,7 @@ def sensitivity(
     called = name_texts(one["judged_by"].values)
     short = np.clip(wanted - mean, 0, None)
     mark = np.where(mean < wanted - TOLERATED, " ✗", "")
-    texts = np.vectorize(style.share, otypes=[object])(mean) + mark
+    texts = np.vectorize(decimal, otypes=[object])(mean) + mark
     axes = _draw_squares(
         axes,
         "sensitivity",
@@ -179,7 +179,7 @@ def sensitivity(
     style.heading(
         axes,
         reading.with_alpha("Coverage of what experts say, by the aggregator", one),
-        f"wanted {style.share(wanted, 2)}, ✗ more than 0.01 short; mean of "
+        f"wanted {decimal(wanted, 2)}, ✗ more than 0.01 short; mean of "
         f"{several(one.sizes['split'], 'split')} of {several(int(one.attrs['n']), 'example')}; "
         f"labels in a set, row by row: {spread}",
     )
@@ -368,7 +368,7 @@ def _worth(result: xr.Dataset, most: int, axes: Axes | None) -> Axes:
         if not np.isnan(mean):
             axes.plot([0, mean], [row, row], color=look.colour, linewidth=2, zorder=1)
             style.mark(axes, mean, row, look)
-        style.number(axes, row, "-" if np.isnan(mean) else style.share(mean, 2))
+        style.number(axes, row, decimal(mean, 2))
         lines[row] += f"\n{float(one[RESPONSES]):,.0f} responses"
         if note:
             lines[row] += f"; {style.shown_name(note, width=34, lines=1)}"

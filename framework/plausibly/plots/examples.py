@@ -23,8 +23,6 @@ _STEP = 0.07
 
 @attrs.frozen(kw_only=True)
 class Marked:
-    """A set of an example."""
-
     name: str
     inside: Bools
     look: Look

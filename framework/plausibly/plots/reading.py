@@ -12,9 +12,8 @@ from plausibly.conformal.inputs import GUARANTEES
 from plausibly.data import names
 from plausibly.data.names import several
 from plausibly.errors import InputError, counted, listed
-from plausibly.evaluation.result import Result, alpha_of, data_of
+from plausibly.evaluation.result import Result, alpha_of, data_of, decimal
 from plausibly.guarantee import Guarantee
-from plausibly.plots.style import share
 
 _COVERED = "aggregated_coverage"
 _MEAN = f"{_COVERED}_mean"
@@ -77,7 +76,6 @@ def kinds_of(result: object) -> list[str]:
 
 
 def figures_of(result: object) -> list[str]:
-    """Return which figures can be drawn of a Dataset."""
     found = kinds_of(result)
     return [figure for figure, kinds in FIGURES.items() if any(kind in found for kind in kinds)]
 
@@ -170,7 +168,7 @@ def on_what(one: xr.Dataset, *, examples: int | None = None, lines: str = "lines
 def dashed(one: xr.Dataset) -> str:
     """Return the note on the dashed line."""
     level = wanted(one)
-    return "" if level is None else f"dashed: {share(level, 2)}, as wanted"
+    return "" if level is None else f"dashed: {decimal(level, 2)}, as wanted"
 
 
 def per_cent(value: Hashable) -> str:

@@ -16,7 +16,15 @@ from plausibly.errors import InputError, counted, listed
 from plausibly.evaluation.evaluate import QUANTITIES
 from plausibly.evaluation.groups import RANGES_FROM, SINGLE_SIZES
 from plausibly.evaluation.intervals import AMBIGUITY
-from plausibly.evaluation.result import AGGREGATED, SET_SIZE, data_of, each, figures, planes
+from plausibly.evaluation.result import (
+    AGGREGATED,
+    SET_SIZE,
+    data_of,
+    decimal,
+    each,
+    figures,
+    planes,
+)
 from plausibly.evaluation.study import cells
 from plausibly.evaluation.uniformity import DRAWN, OF, TRUE, VOTED
 from plausibly.extras import require
@@ -328,7 +336,7 @@ def planning(result: xr.Dataset, *, alpha: float | None = None, axes: Axes | Non
         reading.with_alpha("Where the coverage of one calibration lies", one),
         f"{reading.per_cent(one.attrs['confidence'])} of calibrations lie between the lines",
         reading.dashed(one),
-        "" if width is None else f"grey: within {style.share(float(width))}",
+        "" if width is None else f"grey: within {decimal(float(width))}",
         f"pilot of {counted(int(pilot))} examples" if pilot else "no pilot: the worst case",
         reading.some_of(len(style.OTHERS), len(draws), "number of draws", "the first"),
     )
@@ -510,7 +518,7 @@ def sizes(result: xr.Dataset, *, alpha: float | None = None, axes: Axes | None =
     above = {"xytext": (0, 2), "textcoords": "offset points", "ha": "center"}
     for place, count in zip(places, counts.tolist(), strict=True):
         if count:
-            part = style.share(count / total, 2) if count / total >= 0.005 else counted(count)
+            part = decimal(count / total, 2) if count / total >= 0.005 else counted(count)
             axes.annotate(part, (place, count), fontsize=style.SMALL, color=ink, **above)
     axes.set_xticks(places, titles)
     axes.margins(y=0.12)

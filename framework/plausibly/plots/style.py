@@ -13,7 +13,7 @@ import attrs
 import numpy as np
 import xarray as xr
 
-from plausibly.evaluation.result import figures
+from plausibly.evaluation.result import decimal, figures
 from plausibly.extras import require
 from plausibly.kernels.types import Floats, Numbers
 from plausibly.palette import BLUE, GREEN, INK, ORANGE, PURPLE, SKY, VERMILION
@@ -84,11 +84,6 @@ def name_rows(axes: Axes, names: Sequence[str]) -> None:
     axes.set_yticks(range(len(names)), names, parse_math=False, fontsize=size)
     axes.set_ylim(len(names) - 0.5, -0.5)
     axes.tick_params(axis="y", length=0)
-
-
-def share(value: float, digits: int = 3) -> str:
-    """Return a share as tables print it."""
-    return f"{value:.{digits}f}"
 
 
 Axes: TypeAlias = Any  # Any: of matplotlib, which may not be installed where types are checked
@@ -220,7 +215,6 @@ def _filled(look: Look, label: str) -> dict[str, object]:
 
 
 def histogram(axes: Axes, values: Floats, edges: Floats, look: Look, label: str) -> None:
-    """Draw one distribution in its own colour, stroke and filling."""
     stroke = {"linestyle": look.line, "linewidth": 1.4}
     axes.hist(values, bins=edges, histtype="stepfilled", **stroke, **_filled(look, label))
     axes.locator_params(axis="x", nbins=5)
@@ -229,7 +223,6 @@ def histogram(axes: Axes, values: Floats, edges: Floats, look: Look, label: str)
 def bars(
     axes: Axes, places: Floats, heights: Numbers, width: float, look: Look, label: str
 ) -> Any:  # Any: bars of matplotlib, as for Axes
-    """Draw upright bars in the colour and filling of a look."""
     return axes.bar(places, heights, width, **_filled(look, label))
 
 
@@ -301,8 +294,6 @@ _SPAN = {"linewidth": 2.2, "solid_capstyle": "butt", "marker": "|", "markersize"
 
 @attrs.frozen(kw_only=True)
 class Dot:
-    """A point with its interval."""
-
     name: str
     mean: float
     low: float = np.nan
@@ -350,7 +341,7 @@ def draw_dots(axes: Axes, dots: Sequence[Dot]) -> None:
             axes.annotate("no example", (0.02, row), xycoords=_BESIDE, **muted)
             continue
         mark(axes, dot.mean, row, dot.look, linestyle="", zorder=3)
-        number(axes, row, share(dot.mean))
+        number(axes, row, decimal(dot.mean))
     name_rows(axes, _row_names(dots))
     least = lowest(ends)
     margin = 0.04 * (1 - min(least, 1.0)) + 0.01

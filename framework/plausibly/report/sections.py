@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import warnings
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
@@ -16,7 +15,6 @@ from scipy.special import softmax
 
 from plausibly.annotators.agreement import Agreement, agreement, measure_titles
 from plausibly.annotators.answers import KINDS, Answers
-from plausibly.conformal.inputs import OVERLAP
 from plausibly.data import names
 from plausibly.data.names import name_texts, positions, quoted, several
 from plausibly.errors import InputError, PlausiblyWarning, counted
@@ -25,28 +23,41 @@ from plausibly.evaluation.evaluate import Judgement, evaluate, judgement, stratu
 from plausibly.evaluation.groups import ByCoordinate, coverage_by, sorted_coverage
 from plausibly.evaluation.inputs import prepare
 from plausibly.evaluation.intervals import AMBIGUITY, COVERAGE
-from plausibly.evaluation.result import AGGREGATED, SET_SIZE, decimal, each, figures, outwards
+from plausibly.evaluation.result import (
+    AGGREGATED,
+    SET_SIZE,
+    decimal,
+    each,
+    ends,
+    figures,
+    number,
+    outwards,
+)
 from plausibly.evaluation.risk import in_order
-from plausibly.evaluation.shift import shift_test
 from plausibly.evaluation.study import DRAWS, METHOD, SIZE
 from plausibly.evaluation.uniformity import DRAWN, OF, TRUE, VOTED, p_value_uniformity
 from plausibly.guarantee import BY_LABEL, Guarantee, bounded
 from plausibly.kernels.coverage import Ties, row_sums
 from plausibly.kernels.random import Keys, hash_names
 from plausibly.kernels.types import Bools, Floats, Ints
-from plausibly.report import model
-from plausibly.report.model import BROKEN, HELD, UNCHECKED, Check, Finding, Interval, Part, Words
+from plausibly.report.model import (
+    BROKEN,
+    HELD,
+    UNCHECKED,
+    Check,
+    Finding,
+    Interval,
+    Part,
+    Section,
+    Words,
+)
 from plausibly.report.subject import MethodSets, Subject
 
 
 def interval(found: xr.Dataset, name: str) -> Interval:
     """Return NAME_mean, NAME_low and NAME_high of a result without dims."""
     mean, low, high = figures(found, name)
-    return Interval(known(mean), *map(known, outwards(low, high)))
-
-
-def known(value: float) -> float | None:
-    return None if math.isnan(value) else value
+    return Interval(*map(number, (mean, *outwards(low, high))))
 
 
 def measured_text(one: Interval) -> str:
@@ -55,7 +66,7 @@ def measured_text(one: Interval) -> str:
         return "-"
     if one.low is None or one.high is None:
         return decimal(one.mean)
-    return f"{decimal(one.mean)} ({decimal(one.low)} to {decimal(one.high)})"
+    return f"{decimal(one.mean)} ({ends(one.low, one.high)})"
 
 
 def about_percent(share: float) -> str:
@@ -84,8 +95,6 @@ AT_LEAST = 20
 
 @attrs.frozen(kw_only=True, eq=False)
 class Measured:
-    """Results for the sets of one method at one alpha."""
-
     evaluation: xr.Dataset
     votes: Mapping[str, xr.Dataset]
     sizes: xr.Dataset
@@ -95,7 +104,6 @@ class Measured:
 
 
 def measured(subject: Subject, method: MethodSets) -> list[Measured]:
-    """Return coverage and size of the sets of a method, at each alpha."""
     sets, lam = method.sets, subject.plausibilities
     by = method.promises[0].by
     known = by and by != BY_LABEL and inputs.known_values(by, (sets,)) is not None
@@ -135,7 +143,6 @@ def measured(subject: Subject, method: MethodSets) -> list[Measured]:
 
 
 def _by_group(subject: Subject, sets: xr.DataArray) -> tuple[xr.Dataset | None, str]:
-    """Return coverage by group, or why there are no groups."""
     if not subject.by:
         return None, (
             f"Nothing is known of the {subject.words.examples} by which to group them: a table of "
@@ -220,7 +227,7 @@ class Outcomes:
         return worst
 
 
-def cases(outcomes: Outcomes, annotators: Sequence[str], *, budget: int = BUDGET) -> model.Cases:
+def cases(outcomes: Outcomes, annotators: Sequence[str], *, budget: int = BUDGET) -> Section:
     """Return section 6: as many examples as are shown at most, and as fit into a report."""
     most = min(MOST, outcomes.subject.n)
     while True:
@@ -234,9 +241,7 @@ def cases(outcomes: Outcomes, annotators: Sequence[str], *, budget: int = BUDGET
         most = max(1, int(most * min(0.95 * budget / size, 0.95)))
 
 
-def _cases(
-    outcomes: Outcomes, rows: list[int], annotators: Sequence[str], most: int
-) -> model.Cases:
+def _cases(outcomes: Outcomes, rows: list[int], annotators: Sequence[str], most: int) -> Section:
     subject, words = outcomes.subject, outcomes.subject.words
     lam = outcomes.lam[rows]
     inside = [sets[rows] for sets in outcomes.inside]
@@ -264,7 +269,7 @@ def _cases(
         if method.score not in scores:
             same = predicted is not None and np.allclose(method.scores, predicted, atol=5e-4)
             values = None if same else bars(method.scores[rows])
-            scores[method.score] = model.ScoreColumn(name=method.score, values=values)
+            scores[method.score] = Section(name=method.score, values=values)
     article = "an" if words.example[0].casefold() in "aeiou" else "a"
     at_most = f", {LISTED} at most" if max(map(len, listed)) == LISTED else ""
     left = (
@@ -282,7 +287,7 @@ def _cases(
         "result, and besides those that the sections above name as surprising. All figures are of "
         f"all {words.examples}."
     )
-    return model.Cases(
+    return Section(
         sentence=f"There is one {words.example}." if subject.n == 1 else sentence,
         shown_sentence="" if len(rows) == subject.n else shown_sentence,
         total=subject.n,
@@ -336,8 +341,8 @@ SEVERITIES = ("broken", "vacuous", "weak", "kept")
 
 
 def verdict(
-    subject: Subject, found: Measured, promise: Guarantee, weak: model.Weak, checks: Sequence[Check]
-) -> model.Verdict:
+    subject: Subject, found: Measured, promise: Guarantee, weak: Section, checks: Sequence[Check]
+) -> Section:
     words, judged = subject.words, Judgement(None, None, "")
     measured = f"{COVERAGE.get(promise.target, '')}_mean" in found.evaluation
     if promise.level is not None and (measured or promise.vacuous):
@@ -362,13 +367,18 @@ def verdict(
     if checked and promise.level is not None:
         place = next((at for at, (title, _) in enumerate(rows) if title == "not"), len(rows))
         rows.insert(place, ("checked", "; ".join(checked)))
-    parts = promise.statement(), level_of(promise), promise.short(), tuple(rows)
-    return model.Verdict(
+    guarantee = Section(
+        statement=promise.statement(),
+        level=level_of(promise),
+        shown=promise.short(),
+        rows=tuple(rows),
+    )
+    return Section(
         sentence=sentence,
         limits=f"About what {words.annotators} say, not about the truth; about the average "
         f"{words.example}, not every {words.example}.",
         findings=tuple(findings),
-        guarantee=model.Promise(*parts),
+        guarantee=guarantee,
     )
 
 
@@ -442,21 +452,20 @@ def _ends(one: Interval) -> str:
     return measured_text(one).replace(" (", ", ").rstrip(")")
 
 
-def _weak_parts(subject: Subject, weak: model.Weak) -> list[Finding]:
-    words = subject.words
-    found = []
+def _weak_parts(subject: Subject, weak: Section) -> list[Finding]:
+    words, findings = subject.words, []
     for place, part in enumerate(weak.parts):
         name, title, tail = "group-weak", f"Group {part.title}", ""
         if part.kind == "ambiguity":
             name, title = "stratum-weak", f"{part.title[0].upper()}{part.title[1:]}"
             tail = f", which is not known of a new {words.example}"
-        sentence = (
-            f"{title}: {measured_text(part.covered)} where {decimal(weak.level or 0)} is "
-            f"promised on average, {counted(part.n)} {words.examples}{tail}."
-        )
         if part.clear:
-            found.append(Finding("weak", name, sentence, place))
-    return sorted(found, key=lambda finding: finding.name)
+            sentence = (
+                f"{title}: {measured_text(part.covered)} where {decimal(weak.level)} is guaranteed "
+                f"on average, {counted(part.n)} {words.examples}{tail}."
+            )
+            findings.append(Finding("weak", name, sentence, place))
+    return sorted(findings, key=lambda finding: finding.name)
 
 
 MOST_LABELS = 20
@@ -482,18 +491,19 @@ def called(subject: Subject) -> list[str]:
     return [f"r{place[name]:0{wide}}" for name in annotators]
 
 
-def disagreement(subject: Subject, shown: Sequence[str]) -> model.Disagreement:
+def disagreement(subject: Subject, shown: Sequence[str]) -> Section:
     table, words = subject.annotations, subject.words
-    if table is None:
-        why = (
-            f"There are plausibilities, but no single answers: what {words.annotators} disagree "
-            "on, and who differs, cannot be shown."
-        )
-        return model.Disagreement(sentence=why, nothing=why)
-    kind = str(table.attrs[names.KIND])
-    if kind not in KINDS:
-        why = f"Agreement of {kind} answers is not measured: each is a share of every label."
-        return model.Disagreement(sentence=why, nothing=why)
+    kind = "" if table is None else str(table.attrs[names.KIND])
+    if table is None or kind not in KINDS:
+        nothing = f"Agreement of {kind} answers is not measured: each is a share of every label."
+        if table is None:
+            nothing = (
+                f"There are plausibilities, but no single answers: what {words.annotators} "
+                "disagree on, and who differs, cannot be shown."
+            )
+        empty: dict[str, object] = dict.fromkeys(("measures", "annotators", "labels", "cells"), ())
+        texts = dict.fromkeys(("likeness", "who", "note"), "")
+        return Section(sentence=nothing, nothing=nothing, **empty, **texts)
     with warnings.catch_warnings():
         # Repeated answers and half an order are said where the file is read.
         warnings.simplefilter("ignore", PlausiblyWarning)
@@ -523,10 +533,10 @@ def disagreement(subject: Subject, shown: Sequence[str]) -> model.Disagreement:
     titles, rows = measure_titles(kind), []
     for one in each(found, "measure"):
         name = str(one["measure"].item())
-        value = Interval(*(known(float(one[end])) for end in ("value", "low", "high")))
+        value = Interval(*(number(one[end]) for end in ("value", "low", "high")))
         title, reason = titles.get(name, name), str(one["reason"].item())
-        rows.append(model.Measure(name, title, value, reason))
-    return model.Disagreement(
+        rows.append(Section(name=name, title=title, value=value, reason=reason))
+    return Section(
         sentence=sentence,
         measures=tuple(rows),
         annotators=tuple(_annotators(found, shown, place)),
@@ -539,7 +549,7 @@ def disagreement(subject: Subject, shown: Sequence[str]) -> model.Disagreement:
     )
 
 
-def _cells(answers: Answers, place: NDArray[np.int64]) -> list[model.Cell]:
+def _cells(answers: Answers, place: NDArray[np.int64]) -> list[Section]:
     """Return over which labels two answers to one example part, and where they meet."""
     cell, mention = answers.spread(answers.cells.value)
     label = place[answers.mention_label[mention]]
@@ -561,14 +571,14 @@ def _cells(answers: Answers, place: NDArray[np.int64]) -> list[model.Cell]:
             pairs[a, b] += met
             examples[a, b] += met > 0
     return [
-        model.Cell(a=a, b=b, pairs=count, examples=examples[a, b])
+        Section(a=a, b=b, pairs=count, examples=examples[a, b])
         for (a, b), count in sorted(pairs.items())
         if count
     ]
 
 
 def _heat_labels(
-    cells: Sequence[model.Cell], labels: int, words: Words
+    cells: Sequence[Section], labels: int, words: Words
 ) -> tuple[tuple[int, ...], str]:
     """Return the labels of the heat map, and what it counts."""
     met = np.zeros((2, labels))  # other labels, then the same
@@ -587,19 +597,17 @@ def _heat_labels(
 _LIKENESSES = ("agreement", "others", "vote", "says_share", "says_others")
 
 
-def _annotators(
-    found: xr.Dataset, shown: Sequence[str], place: NDArray[np.int64]
-) -> list[model.AnnotatorRow]:
+def _annotators(found: xr.Dataset, shown: Sequence[str], place: NDArray[np.int64]) -> list[Section]:
     """Return a row an annotator with answers: those who differ first, then by likeness."""
     label = dict(zip(name_texts(found[names.LABEL].values), place.tolist(), strict=True))
     rows = [
-        model.AnnotatorRow(
+        Section(
             name=name,
             answers=int(one["annotator_answers"]),
             compared=int(one["annotator_compared"]),
             low=bool(one["annotator_low"]),
             says=label.get(str(one["annotator_says"].item())),
-            **{part: known(float(one[f"annotator_{part}"])) for part in _LIKENESSES},
+            **{part: number(one[f"annotator_{part}"]) for part in _LIKENESSES},
         )
         for name, one in zip(shown, each(found, names.ANNOTATOR), strict=True)
         if int(one["annotator_answers"])
@@ -610,7 +618,6 @@ def _annotators(
 
 
 def _who(found: Agreement, shown: Sequence[str]) -> str:
-    """Return who stands out, in words."""
     agreements = found["annotator_agreement"].values
     if not len(shown) or np.isnan(agreements).all():
         return " ".join(found.annotator_lines())
@@ -633,9 +640,9 @@ SUSPECT = 0.001
 _LABELS = {DRAWN: "a drawn label", VOTED: "the vote", TRUE: "the known label"}
 
 
-def uniformity(subject: Subject) -> list[model.Uniformity]:
+def uniformity(subject: Subject) -> list[Section]:
     """Return how p-values of each method are distributed, where they can be measured."""
-    found: list[model.Uniformity] = []
+    found: list[Section] = []
     for place, method in enumerate(subject.methods):
         one = method.tested[0]
         if names.AUGMENTATION in one.predictions.dims:
@@ -655,13 +662,11 @@ def uniformity(subject: Subject) -> list[model.Uniformity]:
         for kind in each(made, OF):
             values, of = kind["p_value"].values, str(kind[OF].item())
             above, p = float(kind["ks_above"]), float(kind["p_super_uniform"])
-            few = "as few small ones as there may be"
-            if p < SUSPECT:
-                few = "more small ones than may be"
-            nothing = "" if kind["promised"] else "; nothing is promised of them"
+            few = "more small ones than may" if p < SUSPECT else "as few small ones as there may"
+            nothing = "" if kind["promised"] else "; nothing is guaranteed of them"
             count = several(len(values), subject.words.example)
             found.append(
-                model.Uniformity(
+                Section(
                     method=place,
                     of=of,
                     promised=bool(kind["promised"]),
@@ -670,20 +675,20 @@ def uniformity(subject: Subject) -> list[model.Uniformity]:
                     ks_below=float(kind["ks_below"]),
                     p=p,
                     n=len(values),
-                    sentence=f"P-values of {_LABELS[of]}, {method.name}, {count}: {few} "
-                    f"(KS {above:.3f}, p {_p(p)}){nothing}.",
+                    sentence=f"P-values of {_LABELS[of]}, {method.name}, {count}: {few} be "
+                    f"(KS {above:.3f}, p {p_value_text(p)}){nothing}.",
                 )
             )
     return found
 
 
-def _p(value: float) -> str:
+def p_value_text(value: float) -> str:
     return "< 0.001" if value < SUSPECT else decimal(value, 3 if value < 0.01 else 2)
 
 
-def method_checks(subject: Subject, place: int, found: Sequence[model.Uniformity]) -> list[Check]:
+def method_checks(subject: Subject, place: int, found: Sequence[Section]) -> list[Check]:
     """Return the checks of one method: those of the examples, and of its p-values."""
-    title = f"p-values of {subject.methods[place].name} are no smaller than promised"
+    title = f"p-values of {subject.methods[place].name} are no smaller than guaranteed"
     own = (one for one in found if one.method == place and one.promised)
     state = {True: HELD, False: BROKEN}
     return [
@@ -692,8 +697,7 @@ def method_checks(subject: Subject, place: int, found: Sequence[model.Uniformity
     ]
 
 
-def believe(subject: Subject, found: Sequence[model.Uniformity]) -> model.Believe:
-    """Return section 7, for all methods."""
+def believe(subject: Subject, found: Sequence[Section]) -> Section:
     checks = list(subject.checks)
     for place, method in enumerate(subject.methods):
         if not method.reference:
@@ -705,66 +709,12 @@ def believe(subject: Subject, found: Sequence[model.Uniformity]) -> model.Believ
     if broken:
         start = f"{several(len(broken), 'assumption')} {are} broken: {'; '.join(broken)}"
     rest = f"; {counted(unknown)} cannot be checked from data." if unknown else "."
-    return model.Believe(
+    return Section(
         sentence=start + rest,
         checks=tuple(checks),
         uniformity=tuple(found),
         nothing="" if found else "P-values of several views together are not looked at.",
     )
-
-
-def all_checks(n: int, words: Words, found: Sequence[Check]) -> list[Check]:
-    """Return what was found, after what reading has checked, before what no data can confirm."""
-    many = words.examples
-    distinct = f"All {counted(n)} names are different."
-    return [
-        Check("example-twice", f"no {words.example} twice", HELD, distinct),
-        *found,
-        Check(
-            "exchangeable",
-            f"new {many} resemble those that calibrated",
-            UNCHECKED,
-            f"Guarantees hold for {many} that come from where these came from, in no "
-            "particular order. Checks can show that this is not so; none can show that it is.",
-        ),
-        Check(
-            "model-saw-none",
-            f"the model saw none of these {many}",
-            UNCHECKED,
-            f"A model is surer of {many} that it was fitted to. Its predictions here "
-            "must come from a model that did not see them, or not those of the fold it predicts.",
-        ),
-    ]
-
-
-def of_overlap(method: MethodSets, words: Words) -> Check:
-    """Return whether the examples of the report calibrated the predictor that is reported."""
-    title = f"no {words.example} here calibrated the predictor"
-    overlap, n = int(method.sets.attrs[OVERLAP]), method.sets.sizes[names.EXAMPLE]
-    predictor = method.tested[0].predictor
-    if predictor.hashes is None:
-        text = "The predictor was saved without the names of those that calibrated it."
-        return Check("overlap", title, UNCHECKED, text)
-    if overlap:
-        part = f"All {counted(n)}" if overlap == n else f"{counted(overlap)} of {counted(n)}"
-        text = f"{part} {words.examples} calibrated the predictor: what their sets cover is no "
-        return Check("evaluated-on-calibration", title, BROKEN, f"{text}evidence.")
-    text = f"None of {counted(n)} names is among the {counted(predictor.n)} that calibrated it."
-    return Check("overlap", title, HELD, text)
-
-
-def of_shift(method: MethodSets, words: Words) -> list[Check]:
-    """Return whether the largest scores look like calibration's, where these are kept."""
-    one = method.tested[0]
-    if one.predictor.reference is None or one.predictor.pools.calibration.claim.weights:
-        return []
-    found = shift_test(one.predictor.reference, one.predictor.largest_scores(one.predictions))
-    title = f"{words.examples} score like those that calibrated"
-    text = f"Largest scores: KS {found.distance:.2f}, p {_p(found.p_value)}."
-    if not found.suspected:
-        return [Check("shift", title, HELD, text)]
-    text += " Under a shift there is no guarantee."
-    return [Check("shift-suspected", title, BROKEN, text)]
 
 
 PLACES = 200
@@ -782,7 +732,7 @@ def level_of(promise: Guarantee) -> float | None:
     return None if level is None else float(level)
 
 
-def vote(subject: Subject, found: Measured, voted: Measured | None) -> model.Vote:
+def vote(subject: Subject, found: Measured, voted: Measured | None) -> Section:
     evaluation = found.evaluation
     aggregated = interval(evaluation, AGGREGATED)
     votes = tuple((policy, interval(one, "voted_coverage")) for policy, one in found.votes.items())
@@ -801,7 +751,7 @@ def vote(subject: Subject, found: Measured, voted: Measured | None) -> model.Vot
         change = f"{'leave out' if more > 0 else 'cover'} {round(100 * abs(more))} more of every "
         change = "cover as many opinions here" if abs(more) < _SAME else f"{change}100 opinions"
         sentence = f"Calibrating on the majority vote would {change}, with {size}."
-    return model.Vote(
+    return Section(
         sentence=sentence,
         aggregated=aggregated,
         voted=votes,
@@ -812,7 +762,7 @@ def vote(subject: Subject, found: Measured, voted: Measured | None) -> model.Vot
     )
 
 
-def realised(subject: Subject, found: Measured) -> model.Realised:
+def realised(subject: Subject, found: Measured) -> Section:
     curve = found.realised
     n = curve.sizes["share"]
     places = np.unique(np.linspace(0, n - 1, min(n, PLACES)).round().astype(np.int64))
@@ -820,7 +770,7 @@ def realised(subject: Subject, found: Measured) -> model.Realised:
     whole = float((covered > 1 - 1e-9).mean())
     half = float((covered < 0.5 - 1e-9).mean())
     words, little = subject.words, f"{about_percent(half)} hold" if half else "none holds"
-    return model.Realised(
+    return Section(
         sentence=f"{about_percent(whole).capitalize()} of the sets hold all that "
         f"{words.annotators} said of their {words.example}; {little} less than half of it.",
         share=tuple(curve["share"].values[places].tolist()),
@@ -835,7 +785,7 @@ def weak(
     found: Measured,
     promise: Guarantee,
     group_values: Mapping[str, tuple[tuple[int, int], ...]],
-) -> model.Weak:
+) -> Section:
     level = level_of(promise)
     strata = [
         _part(one, level, "ambiguity", f"largest plausibility {one[AMBIGUITY].item()}", at)
@@ -860,7 +810,7 @@ def weak(
             note += f"; the {MOST_PARTS} that are covered least are shown"
         groups = groups[:MOST_PARTS]
         note += ". Those of strata hold for each alone."
-    return model.Weak(
+    return Section(
         sentence=_weak_sentence(subject, strata, groups, level),
         level=level,
         parts=(*strata, *groups),
@@ -901,22 +851,22 @@ def _weak_sentence(
     weakest = min(every, key=lambda part: part.covered.mean or 0.0)
     if level is None:
         return (
-            f"Nothing is promised of what {words.annotators} say; least is covered of one part, "
+            f"Nothing is guaranteed of what {words.annotators} say; least is covered of one part, "
             f"{weakest.title}: {measured_text(weakest.covered)}."
         )
     clear = [part for part in groups if part.clear]
-    promised = f"the average {words.example} is promised"
+    guaranteed = "is guaranteed on average"
     if clear:
-        most = "most of all " if len(clear) > 1 else ""
+        most = f"most of all {clear[0].title}" if len(clear) > 1 else clear[0].title
         return (
             f"In {counted(len(clear))} of {several(len(groups), 'group')} the sets cover clearly "
-            f"less than {promised}: {most}{clear[0].title}, {decimal(clear[0].covered.mean or 0)}."
+            f"less than {guaranteed}: {most}, {decimal(clear[0].covered.mean or 0)}."
         )
     start = ""
     if groups:
         least = f"{groups[0].title}, {measured_text(groups[0].covered)}"
         start = (
-            f"No group is covered clearly less than {promised} ({counted(len(groups))} compared; "
+            f"No group is covered clearly less than {guaranteed} ({counted(len(groups))} compared; "
             f"least: {least}). "
         )
     split = next((part for part in strata if part.clear), None)
@@ -926,14 +876,16 @@ def _weak_sentence(
             f"{measured_text(split.covered)}; that is not known of a new "
             f"{words.example} beforehand."
         )
-    return start or f"However much {words.annotators} split, the sets cover about what {promised}."
+    even = f"However much {words.annotators} split, the sets cover about what {guaranteed}."
+    return start or even
 
 
-def sizes(subject: Subject, found: Measured) -> model.Sizes:
+def sizes(subject: Subject, found: Measured) -> Section:
     bars = []
     for one in each(found.sizes, "size"):
         low, high, count = (int(one[name]) for name in ("size_from", "size_to", "count"))
-        bars.append(model.SizeBar(low, high, count, interval(one, AGGREGATED)))
+        covered = interval(one, AGGREGATED)
+        bars.append(Section(low=low, high=high, count=count, covered=covered))
     labels = subject.predictions.sizes[names.LABEL]
     ordered = np.sort(found.evaluation[SET_SIZE].values)
     n, empty = len(ordered), float((ordered == 0).mean())
@@ -947,10 +899,10 @@ def sizes(subject: Subject, found: Measured) -> model.Sizes:
         text = f"Every set is every label, all {counted(labels)} of them: they say nothing."
     elif ordered[0] == ordered[-1]:
         text = f"Every set has {several(middle, 'label')} of {counted(labels)}."
-    return model.Sizes(sentence=text, bars=tuple(bars))
+    return Section(sentence=text, bars=tuple(bars))
 
 
-def surprising(outcomes: Outcomes, view: int, shown: Sequence[str]) -> model.Surprising:
+def surprising(outcomes: Outcomes, view: int, shown: Sequence[str]) -> Section:
     words, n = outcomes.subject.words, outcomes.subject.n
     rows, missed = outcomes.most_missed(view), outcomes.missed[view]
     text = f"No set leaves out anything that {words.annotators} said."
@@ -963,10 +915,11 @@ def surprising(outcomes: Outcomes, view: int, shown: Sequence[str]) -> model.Sur
         )
     examples = name_texts(outcomes.subject.predictions[names.EXAMPLE].values[rows])
     places = {name: place for place, name in enumerate(shown)}
-    return model.Surprising(text, tuple(places[name] for name in examples if name in places))
+    cases = tuple(places[name] for name in examples if name in places)
+    return Section(sentence=text, cases=cases)
 
 
-def splits(subject: Subject, method: str, place: int) -> model.Splits | None:
+def splits(subject: Subject, method: str, place: int) -> Section | None:
     compared = subject.compared
     if compared is None or method not in compared[METHOD].values:
         return None
@@ -983,6 +936,4 @@ def splits(subject: Subject, method: str, place: int) -> model.Splits | None:
             f", with a spread of {decimal(spread)}, from {decimal(values.min())} to "
             f"{decimal(values.max())}; that is how much one calibration differs from another"
         )
-    return model.Splits(
-        sentence=f"{text}.", aggregated=tuple(values.tolist()), mean=mean, spread=spread
-    )
+    return Section(sentence=f"{text}.", aggregated=tuple(values.tolist()), mean=mean, spread=spread)

@@ -29,7 +29,7 @@ from plausibly.errors import InputError, PlausiblyWarning, counted
 from plausibly.evaluation import inputs
 from plausibly.evaluation.design import Methods, as_asked, read_methods
 from plausibly.evaluation.inputs import codes_of, example_values
-from plausibly.evaluation.shift import warn_of_copies
+from plausibly.evaluation.shift import shift_test, warn_of_copies
 from plausibly.evaluation.splits import split, split_keys, split_seed
 from plausibly.evaluation.study import load_study
 from plausibly.io import read_annotations, read_plausibilities, read_predictions
@@ -38,7 +38,7 @@ from plausibly.kernels.types import Bools, Floats
 from plausibly.protocols import AGGREGATOR
 from plausibly.registry.components import called
 from plausibly.report.model import BROKEN, HELD, UNCHECKED, Check, Words
-from plausibly.report.sections import all_checks, of_overlap, of_shift
+from plausibly.report.sections import p_value_text
 from plausibly.report.subject import (
     MethodSets,
     Options,
@@ -67,18 +67,6 @@ _WORDS = '[report] words = { example = "nodule" }'
 Data: TypeAlias = "xr.DataArray | xr.Dataset | Path | str"
 
 
-def _parts(one: Tested, alphas: Sequence[AlphaLike]) -> tuple[Bools, Floats, Floats]:
-    """Return sets (example, label, alpha), p-values and scores (example, label) of a predictor."""
-    sets = one.predictor.predict(one.predictions, list(alphas))
-    p = one.predictor.p_values(one.predictions).transpose(names.EXAMPLE, names.LABEL)
-    scores = one.predictor.scores(one.predictions)
-    if scores.ndim > 2:  # one score per label: what the bars show of several augmentations
-        scores = scores.mean(axis=0)
-    place = positions(one.predictor.labels, name_texts(sets[names.LABEL].values))
-    sets = sets.transpose(names.EXAMPLE, names.LABEL, names.ALPHA)
-    return sets.values, p.values, scores[:, place]
-
-
 def method_sets(
     name: str,
     predictions: xr.DataArray,
@@ -90,12 +78,21 @@ def method_sets(
 ) -> MethodSets:
     """Return the sets of one method; `rows` are the examples that each predictor was tested on."""
     order = np.argsort(np.concatenate([np.flatnonzero(mine) for mine in rows]))
+    parts: list[tuple[Bools, Floats, Floats]] = []
+    dims = (names.EXAMPLE, names.LABEL, names.ALPHA)
     with warnings.catch_warnings():
         # The report states what the sets warn of, or the study did.
         warnings.simplefilter("ignore", PlausiblyWarning)
-        parts = zip(*(_parts(one, alphas) for one in tested), strict=True)
-        values, p, scores = (np.concatenate(each)[order] for each in parts)
-    # The weakest promise holds of all predictors.
+        for one in tested:
+            new = one.predictor.predict(one.predictions, list(alphas)).transpose(*dims)
+            new_p = one.predictor.p_values(one.predictions).transpose(*dims[:2])
+            new_scores = one.predictor.scores(one.predictions)
+            if new_scores.ndim > 2:  # one per label: what the bars show of several augmentations
+                new_scores = new_scores.mean(axis=0)
+            place = positions(one.predictor.labels, name_texts(new[names.LABEL].values))
+            parts.append((new.values, new_p.values, new_scores[:, place]))
+    values, p, scores = (np.concatenate(each)[order] for each in zip(*parts, strict=True))
+    # The weakest guarantee holds of all predictors.
     promises = [
         min(
             (one.predictor.guarantee(alpha) for one in tested),
@@ -111,7 +108,7 @@ def method_sets(
     ]
     sets = xr.DataArray(
         values,
-        dims=(names.EXAMPLE, names.LABEL, names.ALPHA),
+        dims=dims,
         coords={
             **{key: value.variable for key, value in _plane(predictions).coords.items()},
             names.ALPHA: [float(promise.alpha) for promise in promises],
@@ -148,7 +145,7 @@ def subject_of_predictor(
         attrs.evolve(data, predictions=model, plausibilities=lam),
         [method],
         f"By one predictor, calibrated on {counted(predictor.n)} others.",
-        [of_overlap(method, options.words), *of_shift(method, options.words)],
+        [_of_overlap(method, options.words), *_of_shift(method, options.words)],
         options,
     )
 
@@ -163,7 +160,7 @@ def _subject(
     if table is not None:
         answered = {*name_texts(table.indexes[names.EXAMPLE])}
         shared["annotations"] = select(table, example=sorted(answered.intersection(examples)))
-    checks = all_checks(len(examples), options.words, checks)
+    checks = _all_checks(len(examples), options.words, checks)
     return Subject(**shared, methods=methods, how=how, checks=checks, options=options)
 
 
@@ -230,7 +227,6 @@ def subject_of_study(one: Compared, options: Options, *, disabled: Sequence[str]
 def _sets(
     one: Compared, half: Bools, name: str, table: Mapping[str, object], *, reference: bool = False
 ) -> MethodSets:
-    """Return the sets of one method, calibrated as the first split of the study does."""
     method = read_methods({name: table})[name].made()
     model, seed = one.predictions, split_seed(one.seed, FIRST)
     tested, rows = [], (half, ~half)
@@ -287,16 +283,66 @@ def _checks(one: Compared, half: Bools, words: Words) -> list[Check]:
     return [*found, Check("examples-alike", f"no copies among {many}", state, text)]
 
 
+def _all_checks(n: int, words: Words, found: Sequence[Check]) -> list[Check]:
+    """Return what was found, after what reading has checked, before what no data can confirm."""
+    many = words.examples
+    distinct = f"All {counted(n)} names are different."
+    return [
+        Check("example-twice", f"no {words.example} twice", HELD, distinct),
+        *found,
+        Check(
+            "exchangeable",
+            f"new {many} resemble those that calibrated",
+            UNCHECKED,
+            f"Guarantees hold for {many} that come from where these came from, in no "
+            "particular order. Checks can show that this is not so; none can show that it is.",
+        ),
+        Check(
+            "model-saw-none",
+            f"the model saw none of these {many}",
+            UNCHECKED,
+            f"A model is surer of {many} that it was fitted to. Its predictions here "
+            "must come from a model that did not see them, or not those of the fold it predicts.",
+        ),
+    ]
+
+
+def _of_overlap(method: MethodSets, words: Words) -> Check:
+    """Return whether the examples of the report calibrated the predictor that is reported."""
+    title = f"no {words.example} here calibrated the predictor"
+    overlap, n = int(method.sets.attrs[OVERLAP]), method.sets.sizes[names.EXAMPLE]
+    predictor = method.tested[0].predictor
+    if predictor.hashes is None:
+        text = "The predictor was saved without the names of those that calibrated it."
+        return Check("overlap", title, UNCHECKED, text)
+    if overlap:
+        part = f"All {counted(n)}" if overlap == n else f"{counted(overlap)} of {counted(n)}"
+        text = f"{part} {words.examples} calibrated the predictor: what their sets cover is no "
+        return Check("evaluated-on-calibration", title, BROKEN, f"{text}evidence.")
+    text = f"None of {counted(n)} names is among the {counted(predictor.n)} that calibrated it."
+    return Check("overlap", title, HELD, text)
+
+
+def _of_shift(method: MethodSets, words: Words) -> list[Check]:
+    """Return whether the largest scores look like calibration's, where these are kept."""
+    one = method.tested[0]
+    if one.predictor.reference is None or one.predictor.pools.calibration.claim.weights:
+        return []
+    found = shift_test(one.predictor.reference, one.predictor.largest_scores(one.predictions))
+    title = f"{words.examples} score like those that calibrated"
+    text = f"Largest scores: KS {found.distance:.2f}, p {p_value_text(found.p_value)}."
+    if not found.suspected:
+        return [Check("shift", title, HELD, text)]
+    text += " Under a shift there is no guarantee."
+    return [Check("shift-suspected", title, BROKEN, text)]
+
+
 def only(given: Mapping[str, object], wanted: Sequence[str], whose: str) -> None:
     for name, value in given.items():
         if value is not None and name not in wanted:
-            raise _unfit(
-                f"{name} has no meaning in a report on {whose}",
-                f"some of {', '.join(wanted)}" if wanted else "none of these arguments",
-                name,
-                f"leave {name} out",
-                name,
-            )
+            expected = f"some of {', '.join(wanted)}" if wanted else "none of these arguments"
+            what = f"{name} has no meaning in a report on {whose}"
+            raise _unfit(what, expected, name, f"leave {name} out", name)
 
 
 def _unfit(what: str, expected: str, got: str, do: str, name: str) -> InputError:

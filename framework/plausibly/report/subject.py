@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import re
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -16,9 +17,9 @@ from plausibly.calibration.alphas import AlphaLike
 from plausibly.conformal.predictor import ConformalPredictor
 from plausibly.data import names
 from plausibly.data.annotations import Rows
-from plausibly.data.names import is_missing, name_texts, near, positions, quoted
+from plausibly.data.names import is_missing, name_texts, positions, quoted
 from plausibly.errors import InputError, counted, listed
-from plausibly.evaluation.inputs import codes_of, example_values
+from plausibly.evaluation.inputs import codes_of, example_values, meant
 from plausibly.evaluation.risk import label_coordinate
 from plausibly.guarantee import Guarantee
 from plausibly.io import with_coordinates
@@ -42,11 +43,13 @@ MOST_CROSSED = 6
 
 RISK = "risk"
 
-_KINDS: Mapping[str, bytes | tuple[bytes, ...]] = {
-    "image/png": b"\x89PNG\r\n\x1a\n",
-    "image/jpeg": b"\xff\xd8\xff",
-    "image/gif": (b"GIF87a", b"GIF89a"),
+_KINDS: Mapping[str, bytes] = {
+    "image/png": rb"\x89PNG\r\n\x1a\n",
+    "image/jpeg": rb"\xff\xd8\xff",
+    "image/gif": rb"GIF8[79]a",
+    "image/webp": rb"RIFF.{4}WEBP",
 }
+"""How a picture of each kind begins."""
 
 Table: TypeAlias = "Path | str | xr.Dataset | None"
 
@@ -79,8 +82,6 @@ class Tested:
 
 @attrs.frozen(kw_only=True, eq=False)
 class MethodSets:
-    """The sets of one method, for every example."""
-
     name: str
     about: str
     reference: bool
@@ -125,7 +126,6 @@ class Subject(Reported):
 
     @risk.default
     def _risk(self) -> Mapping[str, object]:
-        """Return the level of risk of each label that has one."""
         for array in (self.predictions, self.plausibilities):
             if RISK in array.coords and array[RISK].dims == (names.LABEL,):
                 levels = label_coordinate(RISK, [array]).items()
@@ -134,7 +134,6 @@ class Subject(Reported):
 
     @by.default
     def _by(self) -> Sequence[str]:
-        """Return the coordinates whose groups are compared."""
         there = coordinates(self.predictions)
         if self.groups is not None:
             for name in self.groups:
@@ -229,13 +228,13 @@ def with_tables(predictions: xr.DataArray, examples: Table, labels: Table) -> xr
 def _check_coordinate(name: str, there: Sequence[str]) -> None:
     if name in there:
         return
-    guess, other = near(name, there), "a table of the examples that has it"
+    other = "a table of the examples that has it"
     raise InputError(
         "coordinate-missing",
         f"examples have no coordinate {quoted(name)}",
         expected=f"one of {listed(there)}" if there else other,
         got=name,
-        do=f"did you mean {quoted(guess)}?" if guess else f"name {other}",
+        do=meant(name, there) or f"name {other}",
         whose="examples",
         details={"coordinates": list(there)},
     )
@@ -245,11 +244,23 @@ def _picture(path: str, folder: Path, column: str) -> str:
     """Return a picture as an address that holds its content; no text for no path."""
     if not path:
         return ""
+    content, found = b"", ""
     try:
         content = (folder / path).read_bytes()
     except (OSError, ValueError) as reason:
-        why = getattr(reason, "strerror", None) or str(reason)
-        raise _unreadable(path, column, why.lower()) from reason
+        found = (getattr(reason, "strerror", None) or str(reason)).lower()
+    begins = (kind for kind, start in _KINDS.items() if re.match(start, content, re.DOTALL))
+    kind = next(begins, "")
+    if not kind:
+        raise InputError(
+            "thumbnail-unreadable",
+            f'no picture can be read from "{path}"',
+            expected="the path of a PNG, JPEG, GIF or WebP file, from the folder of the table of "
+            "examples on",
+            got=found or f"bytes that begin {content[:8]!r}",
+            do=f"mend the column {column}, or leave thumbnail out",
+            whose=path,
+        )
     if len(content) > LARGEST:
         raise InputError(
             "thumbnail-large",
@@ -259,21 +270,4 @@ def _picture(path: str, folder: Path, column: str) -> str:
             do=f"make small copies, and name them in the column {column}",
             whose=path,
         )
-    webp = content[:4] == b"RIFF" and content[8:12] == b"WEBP"
-    kind = next((kind for kind, start in _KINDS.items() if content.startswith(start)), "")
-    kind = "image/webp" if webp else kind
-    if not kind:
-        raise _unreadable(path, column, f"bytes that begin {content[:8]!r}")
     return f"data:{kind};base64,{base64.b64encode(content).decode('ascii')}"
-
-
-def _unreadable(path: str, column: str, got: str) -> InputError:
-    return InputError(
-        "thumbnail-unreadable",
-        f'no picture can be read from "{path}"',
-        expected="the path of a PNG, JPEG, GIF or WebP file, from the folder of the table of "
-        "examples on",
-        got=got,
-        do=f"mend the column {column}, or leave thumbnail out",
-        whose=path,
-    )

@@ -29,8 +29,8 @@ from plausibly.evaluation.study import METHOD, Study as Compared
 from plausibly.extras import require
 from plausibly.kernels.coverage import Ties
 from plausibly.plots.style import Axes, picture
-from plausibly.report import REPORT, model, sections, sources
-from plausibly.report.model import ReportData
+from plausibly.report import REPORT, sections, sources
+from plausibly.report.model import ReportData, Section
 from plausibly.report.sections import Outcomes
 from plausibly.report.subject import Options, Reported, Subject, with_tables
 from plausibly.study.prepare import Prepared
@@ -39,9 +39,9 @@ from plausibly.study.run import StudyResult
 PAGE = Path(__file__).with_name("page")
 
 
-def _still(section: str, alt: str, axes: Axes) -> model.Still:
+def _still(section: str, alt: str, axes: Axes) -> Section:
     content = base64.b64encode(picture(axes.figure, "svg", text="none")).decode("ascii")
-    return model.Still(section, alt, f"data:image/svg+xml;base64,{content}")
+    return Section(section=section, alt=alt, source=f"data:image/svg+xml;base64,{content}")
 
 
 def render(data: ReportData) -> str:
@@ -65,7 +65,7 @@ def gather(subject: Subject) -> ReportData:
     scores = [column.name for column in cases.scores]
     labels = name_texts(subject.predictions[names.LABEL].values)
     groups = sections.group_values(subject)
-    views: list[model.View] = []
+    views: list[Section] = []
     for place, method in enumerate(subject.methods):
         checks = sections.method_checks(subject, place, uniform)
         for at, promise in enumerate(method.promises):
@@ -75,7 +75,7 @@ def gather(subject: Subject) -> ReportData:
             beside = targets[place] != "voted" and "voted" in targets
             voted = found[targets.index("voted")][at] if beside else None
             views.append(
-                model.View(
+                Section(
                     method=place,
                     alpha=at,
                     verdict=sections.verdict(subject, here, promise, weak, checks),
@@ -101,14 +101,24 @@ def gather(subject: Subject) -> ReportData:
         title=subject.options.title,
         subtitle=", ".join(counts),
         words=words,
-        labels=tuple(map(model.Label, labels, outcomes.risks, outcomes.severity.tolist())),
+        labels=tuple(
+            Section(name=label, risk=risk, severity=severity)
+            for label, risk, severity in zip(
+                labels, outcomes.risks, outcomes.severity.tolist(), strict=True
+            )
+        ),
         methods=tuple(
-            model.Method(method.name, method.about, scores.index(method.score), method.reference)
+            Section(
+                name=method.name,
+                about=method.about,
+                score=scores.index(method.score),
+                reference=method.reference,
+            )
             for method in subject.methods
         ),
         alphas=tuple(map(str, subject.alphas)),
         groups=tuple(
-            model.GroupColumn(name, tuple(values))
+            Section(name=name, values=tuple(values))
             for name, (values, _) in zip(subject.by, subject.coded, strict=True)
         ),
         strata=tuple(f"largest plausibility {stratum}" for stratum in STRATA),
@@ -125,7 +135,7 @@ def gather(subject: Subject) -> ReportData:
     )
 
 
-def _provenance(subject: Subject) -> model.Provenance:
+def _provenance(subject: Subject) -> Section:
     rows = [(title, text) for title, text in subject.options.facts.items() if text]
     rows.append(("sets", subject.how))
     for method in subject.methods:
@@ -141,7 +151,7 @@ def _provenance(subject: Subject) -> model.Provenance:
     sentence = "This report was made in Python; its data, methods and seed are below."
     if subject.options.command:
         sentence = "This command gives this report again, byte for byte, with the same versions."
-    return model.Provenance(
+    return Section(
         sentence=sentence,
         command=subject.options.command,
         study=subject.options.study,
@@ -325,7 +335,6 @@ def write_subject(subject: Subject, path: Path | str) -> Report:
 
 
 def _opened(source: Source) -> tuple[Prepared, xr.Dataset] | ConformalPredictor | xr.Dataset:
-    """Return what a report is about, read where it is a file."""
     if isinstance(source, StudyResult):
         return source.prepared, source.compared
     if isinstance(source, ConformalPredictor):

@@ -64,12 +64,9 @@ class Rows:
             check_length(len(name_texts(examples)), size, whose)
         if index is None:
             return cls(list(map(str, range(size))), named=False)
-        found = name_texts(index)
-        check_names(found, names.EXAMPLE, whose=whose)
-        return cls(found, named=True)
-
-    def __len__(self) -> int:
-        return len(self.names)
+        texts = name_texts(index)
+        check_names(texts, names.EXAMPLE, whose=whose)
+        return cls(texts, named=True)
 
     def labelled(
         self,
@@ -80,12 +77,11 @@ class Rows:
         prefix: str = "",
     ) -> xr.DataArray:
         """Return probabilities under the names of rows and labels."""
-        called = self.names if self.named else [f"{prefix}{name}" for name in self.names]
-        array = named_predictions(values, called, labels, {names.SCALE: "probability"})
+        examples = self.names if self.named else [f"{prefix}{name}" for name in self.names]
+        array = named_predictions(values, examples, labels, {names.SCALE: "probability"})
         for name, column in (coordinates or {}).items():
-            found = np.asarray(column)
-            check_length(len(found), len(self), f"coordinates of {name}")
-            array = array.assign_coords({name: (names.EXAMPLE, found)})
+            check_length(len(column), len(self.names), f"coordinates of {name}")
+            array = array.assign_coords({name: (names.EXAMPLE, np.asarray(column))})
         return array
 
 
@@ -98,14 +94,14 @@ def naming_index(data: object) -> pd.Index | None:
     return None if counts else index
 
 
-def check_length(given: int, rows: int, whose: str) -> None:
-    """Raise ``rows-differ`` where something with one entry a row has another length."""
-    if given != rows:
+def check_length(length: int, rows: int, whose: str) -> None:
+    """Raise ``rows-differ`` where something with one entry per row has another length."""
+    if length != rows:
         raise InputError(
             "rows-differ",
-            f"{whose} have {several(given, 'row')}, and X has {counted(rows)}",
+            f"{whose} have {several(length, 'row')}, and X has {counted(rows)}",
             expected="one a row of X, in its order",
-            got=counted(given),
+            got=counted(length),
             do="pass both from one split, or name the rows: examples=[...]",
             whose=whose,
         )
@@ -124,10 +120,9 @@ def majority_vote(
     annotations: Annotations, rows: Rows, aggregator: ComponentLike[Aggregator] | None, seed: int
 ) -> list[str]:
     """Return the label with the largest plausibility of each row, the first of equal ones."""
-    found = plausibilities(annotations, aggregator, seed)
-    mean = mean_over_draws(check_plausibilities(found, whose="y"))
-    nothing = rows.labelled(np.empty((len(rows), 0)), [])
-    _, matched = align.match_examples(nothing, mean, whose="X", other="y")
+    dense = check_plausibilities(plausibilities(annotations, aggregator, seed), whose="y")
+    nothing = rows.labelled(np.empty((len(rows.names), 0)), [])
+    _, matched = align.match_examples(nothing, mean_over_draws(dense), whose="X", other="y")
     return name_texts(matched[names.LABEL].values[np.argmax(matched.values, axis=1)])
 
 
@@ -157,10 +152,11 @@ class Seen:
         if not again.any() or (not rows.named and again.sum() * 2 < again.size):
             return
         which = list(compress(rows.names, again.tolist()))
+        some = f"{counted(len(which))} of {counted(again.size)}"
         warn(
             "model-saw-examples",
-            f"the model was fitted on {counted(len(which))} of {counted(len(rows))} rows of X",
-            expected="rows that the model has not seen: else sets cover less than they promise",
+            f"the model was fitted on {some} rows of X",
+            expected="rows that the model has not seen: else sets cover less than is guaranteed",
             got=listed(which) if rows.named else "rows with the same numbers",
             do="train_test_split first, then fit on one part and conformalize on the other",
             whose="X",
@@ -180,6 +176,7 @@ def _contents(x: object) -> Hashes | None:
     return hashed.to_numpy().astype(np.uint64)
 
 
+<<<<<<< HEAD
 _LONG = ("example", "annotator", "label")
 _WHOSE = "annotations"
 
@@ -196,6 +193,8 @@ _TABLES = (COUNTS, SINGLE)
 _BY_ANNOTATOR = 'kind="single-label", if the columns are annotators and the cells are labels'
 
 
+=======
+>>>>>>> report3
 @attrs.frozen(eq=False)
 class Labels:
     """The labels of a model: as scikit-learn has them, and their names as text."""
@@ -206,6 +205,10 @@ class Labels:
     def names(self) -> tuple[str, ...]:
         """Names as text, in the order of ``classes_``."""
         return tuple(map(name_text, self.values.tolist()))
+
+    @cached_property
+    def _name_of(self) -> dict[object, str]:
+        return dict(zip(self.values.tolist(), self.names, strict=True))
 
     def text(self, value: object) -> object:
         """Return the name of a label, equal by value (``1.0`` is ``1``), or what holds labels."""
@@ -220,227 +223,244 @@ class Labels:
         # A column of whole numbers with gaps is one of floats.
         return int(value) if isinstance(value, float) and value.is_integer() else value
 
-    @cached_property
-    def _name_of(self) -> dict[object, str]:
-        return dict(zip(self.values.tolist(), self.names, strict=True))
+
+_LONG = ("task", "worker", "label")
+_WHOSE = "annotations"
+SINGLE, COUNTS = "single-label", "counts"
+_TABLES = (COUNTS, SINGLE)
+_BY_ANNOTATOR = 'kind="single-label", if the columns are annotators and the cells are labels'
 
 
-def read_annotations(given: object, rows: Rows, labels: Labels, kind: str | None) -> Annotations:
-    """Return the annotations of the rows of X under names."""
-    if isinstance(given, (str, os.PathLike)):
-        raise _refused(
-            "annotations-path",
-            f"are the path {quoted(given)}",
-            "annotations in memory",
-            "a path",
-            f'plausibly.read_annotations("{given}"), then pass what it returns',
-        )
-    if hasattr(given, "toarray"):  # sparse
-        given = given.toarray()
-    if isinstance(given, (xr.DataArray, xr.Dataset)):
-        _check_kind(kind, "xarray")
-        table = isinstance(given, xr.Dataset) and not is_sparse(given)
-        if table and names.LABEL in given.coords:
-            declared = name_texts(given[names.LABEL].values)
-            lacking = not_among(labels.names, declared)
-            if lacking:
-                raise _refused(
-                    "labels-differ",
-                    f"do not declare {listed(map(quoted, lacking))}, which the model knows",
-                    f"the {len(labels.names)} labels of the model",
-                    f"{len(labels.names) - len(lacking)} of them",
-                    "declare them where annotations are read: labels=[...]",
-                    only_there=lacking,
-                )
-        return named(given, rows)
-    if hasattr(given, "columns"):
-        _check_kind(kind, "a frame", *_TABLES)
-        return _of_frame(given, rows, labels, kind)
-    if isinstance(given, pd.Series):
-        called = _names_of(given, rows)
-        return _answers([[value] for value in given.tolist()], called, labels, kind)
-    if kind == COUNTS and isinstance(given, Sequence) and len(set(map(np.size, given))) == 1:
-        given = np.asarray(given)
-    if isinstance(given, np.ndarray) and given.ndim == 2 and given.dtype.kind in "iufb":
-        _check_kind(kind, "numbers", *_TABLES)
-        if kind != SINGLE:
-            check_length(len(given), len(rows), _WHOSE)
-            return _numbers(given, rows.names, None, labels, kind)
-    if isinstance(given, np.ndarray) and given.ndim == 2:
-        given = given.tolist()
-    answers = list(given) if isinstance(given, (Sequence, np.ndarray)) else [given]
-    check_length(len(answers), len(rows), _WHOSE)
-    return _answers(answers, rows.names, labels, kind)
+def _refused(
+    name: str, what: str, expected: str, got: str, do: str, **details: object
+) -> InputError:
+    what = f"{_WHOSE} {what}"
+    return InputError(name, what, expected=expected, got=got, do=do, whose=_WHOSE, details=details)
 
 
-def _check_kind(kind: str | None, whose: str, *known: str) -> None:
-    if kind is not None and kind not in known:
-        raise _refused(
-            "kind-unfit",
-            f"in {whose} say themselves what they are",
-            f"no kind, or {' or '.join(known)}" if known else "no kind",
-            f'kind "{kind}"',
-            "leave kind= out",
-        )
-
-
-def named(given: Annotations, rows: Rows) -> Annotations:
+def named(annotations: Annotations, rows: Rows) -> Annotations:
     """Return what has names already, if these can be names of the rows."""
-    if names.EXAMPLE in given.coords and not rows.named:
-        theirs = [str(name) for name in given[names.EXAMPLE].values]
-        unlike = not_among(theirs, rows.names)
+    if names.EXAMPLE in annotations.coords and not rows.named:
+        unlike = not_among(map(str, annotations[names.EXAMPLE].values), rows.names)
         if unlike:
             raise InputError(
                 "rows-unnamed",
                 "annotations name their examples, and the rows of X have no names",
                 expected="names to match by",
-                got=f"{listed(unlike)}, and rows 0 to {len(rows) - 1}",
+                got=f"{listed(unlike)}, and rows 0 to {len(rows.names) - 1}",
                 do="examples=[...], one name a row; or X as a pandas frame, named by its index",
                 whose="X",
                 details={"examples": unlike},
             )
-    return given
+    return annotations
 
 
-def _of_frame(given: object, rows: Rows, labels: Labels, kind: str | None) -> Annotations:
-    if not isinstance(given, pd.DataFrame):
-        cells: dict[str, Sequence[object]] = {}
-        for one in frames.columns_of(given)[1]:
-            if one.content != "number":
-                cells[one.name] = [text or None for text in one.texts()]
-                continue
-            values = one.numbers()
-            whole = one.type.startswith(("Int", "UInt")) and np.isfinite(values).all()
-            cells[one.name] = values.astype(np.int64 if whole else np.float64).tolist()
-        given = pd.DataFrame(cells)
-    if kind != COUNTS and set(_LONG) <= set(given.columns):
-        long = given[list(_LONG)].astype(object).itertuples(index=False, name=None)
-        answers = [(name_text(task), by, label) for task, by, label in long]
-        return named(_table(SINGLE, answers, labels), rows)
-    called = _names_of(given, rows)
-    columns_as = [str(labels.text(column)) for column in given.columns]
-    if kind != SINGLE and all(map(pd.api.types.is_numeric_dtype, given.dtypes)):
-        unknown = not_among(columns_as, labels.names)
+@attrs.frozen
+class Reading:
+    """What annotations in memory are read for: the rows of X, the labels, and their kind."""
+
+    rows: Rows
+    labels: Labels
+    kind: str | None
+
+    def read(self, source: object) -> Annotations:
+        """Return the annotations of the rows of X under names."""
+        if isinstance(source, (str, os.PathLike)):
+            raise _refused(
+                "annotations-path",
+                f"are the path {quoted(source)}",
+                "annotations in memory",
+                "a path",
+                f'plausibly.read_annotations("{source}"), then pass what it returns',
+            )
+        if hasattr(source, "toarray"):  # sparse
+            source = source.toarray()
+        if isinstance(source, (xr.DataArray, xr.Dataset)):
+            self._check_kind("xarray")
+            self._check_declared(source)
+            return named(source, self.rows)
+        if hasattr(source, "columns"):
+            self._check_kind("a frame", *_TABLES)
+            return self._of_frame(source)
+        if isinstance(source, pd.Series):
+            return self._of_answers([[value] for value in source.tolist()], self._names_of(source))
+        if self.kind == COUNTS and isinstance(source, Sequence):
+            sizes = set(map(np.size, source))
+            source = np.asarray(source) if len(sizes) == 1 else source
+        if isinstance(source, np.ndarray) and source.ndim == 2:
+            if source.dtype.kind in "iufb":
+                self._check_kind("numbers", *_TABLES)
+                if self.kind != SINGLE:
+                    check_length(len(source), len(self.rows.names), _WHOSE)
+                    return self._of_numbers(source, self.rows.names)
+            source = source.tolist()
+        answers = list(source) if isinstance(source, (Sequence, np.ndarray)) else [source]
+        check_length(len(answers), len(self.rows.names), _WHOSE)
+        return self._of_answers(answers, self.rows.names)
+
+    def _check_kind(self, whose: str, *known: str) -> None:
+        if self.kind is not None and self.kind not in known:
+            raise _refused(
+                "kind-unfit",
+                f"in {whose} say themselves what they are",
+                f"no kind, or {' or '.join(known)}" if known else "no kind",
+                f'kind "{self.kind}"',
+                "leave kind= out",
+            )
+
+    def _check_declared(self, table: Annotations) -> None:
+        if isinstance(table, xr.DataArray) or is_sparse(table) or names.LABEL not in table.coords:
+            return
+        known = self.labels.names
+        lacking = not_among(known, name_texts(table[names.LABEL].values))
+        if lacking:
+            raise _refused(
+                "labels-differ",
+                f"do not declare {listed(map(quoted, lacking))}, which the model knows",
+                f"the {len(known)} labels of the model",
+                f"{len(known) - len(lacking)} of them",
+                "declare them where annotations are read: labels=[...]",
+                only_there=lacking,
+            )
+
+    def _of_frame(self, source: object) -> Annotations:
+        if not isinstance(source, pd.DataFrame):
+            cells: dict[str, Sequence[object]] = {}
+            for one in frames.columns_of(source)[1]:
+                if one.content != "number":
+                    cells[one.name] = [text or None for text in one.texts()]
+                    continue
+                values = one.numbers()
+                whole = one.type.startswith(("Int", "UInt")) and np.isfinite(values).all()
+                cells[one.name] = values.astype(np.int64 if whole else np.float64).tolist()
+            source = pd.DataFrame(cells)
+        if self.kind != COUNTS and set(_LONG) <= set(source.columns):
+            long = source[list(_LONG)].astype(object).itertuples(index=False, name=None)
+            answers = [(name_text(task), by, label) for task, by, label in long]
+            return named(self._table(SINGLE, answers), self.rows)
+        examples = self._names_of(source)
+        columns = [str(self.labels.text(column)) for column in source.columns]
+        types = pd.api.types
+        if self.kind == SINGLE or not all(map(types.is_numeric_dtype, source.dtypes)):
+            self._check_kind("a frame of text", SINGLE)
+            rows = zip(examples, source.astype(object).to_numpy(), strict=True)
+            pairs = [(name, zip(columns, row, strict=True)) for name, row in rows]
+            return self._table(SINGLE, [(name, *pair) for name, row in pairs for pair in row])
+        unknown = not_among(columns, self.labels.names)
         if unknown:
             raise _refused(
                 "columns-differ",
                 f"have a column {quoted(unknown[0])}, which is no label",
                 "one column per label with numbers, one per annotator with names of labels, "
                 f"or {listed(_LONG)}",
-                f"numbers in {listed(map(quoted, columns_as))}",
-                f"name the labels {listed(labels.names)}"
-                if len(unknown) < len(columns_as)
+                f"numbers in {listed(map(quoted, columns))}",
+                f"name the labels {listed(self.labels.names)}"
+                if len(unknown) < len(columns)
                 else _BY_ANNOTATOR,
                 columns=unknown,
             )
-        numbers = given.to_numpy(np.float64, na_value=np.nan)
-        if not np.isnan(numbers).any() and not any(map(pd.api.types.is_float_dtype, given.dtypes)):
+        numbers = source.to_numpy(np.float64, na_value=np.nan)
+        if not np.isnan(numbers).any() and not any(map(types.is_float_dtype, source.dtypes)):
             numbers = numbers.astype(np.int64)
-        return _numbers(numbers, called, columns_as, labels, kind)
-    _check_kind(kind, "a frame of text", SINGLE)
-    answered = zip(called, given.astype(object).to_numpy(), strict=True)
-    cells_of = ((name, zip(columns_as, row, strict=True)) for name, row in answered)
-    answers = [(name, by, cell) for name, pairs in cells_of for by, cell in pairs]
-    return _table(SINGLE, answers, labels)
+        return self._of_numbers(numbers, examples, columns)
 
+    def _names_of(self, source: pd.DataFrame | pd.Series) -> list[str]:
+        """Return the index of pandas annotations, where X has names too, else those of the rows."""
+        index = naming_index(source)
+        if index is not None and self.rows.named:
+            return [name_text(name) for name in index]
+        check_length(len(source), len(self.rows.names), _WHOSE)
+        return self.rows.names
 
-def _names_of(given: pd.DataFrame | pd.Series, rows: Rows) -> list[str]:
-    """Return the names of pandas annotations: their index, where X has names too, else places."""
-    index = naming_index(given)
-    if index is not None and rows.named:
-        return [name_text(name) for name in index]
-    check_length(len(given), len(rows), _WHOSE)
-    return rows.names
-
-
-def _numbers(
-    given: Floats | Ints | Bools,
-    called: Sequence[str],
-    headed: Sequence[str] | None,
-    labels: Labels,
-    kind: str | None,
-) -> xr.DataArray:
-    """Return plausibilities from numbers: floats as they are, counts as shares of the votes."""
-    columns = labels.names if headed is None else headed
-    if given.shape[1] != len(columns):
-        raise _refused(
-            "columns-differ",
-            f"have {given.shape[1]} columns of numbers",
-            f"one per label, in the order of classes_: {listed(labels.names)}",
-            str(given.shape[1]),
-            _BY_ANNOTATOR,
-        )
-    coords = {names.EXAMPLE: text_array(called), names.LABEL: text_array(columns)}
-    if kind is None and _may_be_labels(given, labels, headed=headed is not None):
-        raise _refused(
-            "kind-unsaid",
-            "are whole numbers, which may be counts of votes or labels",
-            "what they are",
-            listed(map(str, given[0].tolist())),
-            'kind="counts", or kind="single-label"',
-        )
-    if kind is None and given.dtype.kind == "f":
-        return xr.DataArray(given, coords, (names.EXAMPLE, names.LABEL))
-    unfit = ~((given >= 0) & (np.mod(given, 1) == 0)).all(axis=1) | (given.sum(axis=1) == 0)
-    if unfit.any():
-        which = [name for name, bad in zip(called, unfit.tolist(), strict=True) if bad]
-        raise _refused(
-            "counts-unfit",
-            f"have no vote, or fewer than none, in {listed(which)}",
-            "counts of votes, one or more per row",
-            "rows of 0, or numbers below 0",
-            "leave these rows out, of X too",
-            examples=which,
-        )
-    total = given.sum(axis=1).astype(np.int64)
-    array = xr.DataArray(given / total[:, None], coords, (names.EXAMPLE, names.LABEL))
-    return array.assign_coords({names.DENOMINATOR: (names.EXAMPLE, total)})
-
-
-def _may_be_labels(given: Floats | Ints | Bools, labels: Labels, *, headed: bool) -> bool:
-    """Return whether numbers may be labels, not votes or plausibilities."""
-    if not given.size:
-        return False
-    if given.dtype.kind == "f":
-        there = given[np.isfinite(given)]
-        return there.size < given.size and bool((there % 1 == 0).all())
-    named = {str(labels.text(cell)) for cell in np.unique(given).tolist()}
-    return not named.isdisjoint(labels.names) or (given.dtype.kind != "b" and not headed)
-
-
-def _answers(
-    given: Sequence[object], called: Sequence[str], labels: Labels, kind: str | None
-) -> xr.Dataset:
-    """Return the table of a list of answers for each row; a lone label, set or mapping is one."""
-    rows = [list(row) if isinstance(row, (list, tuple, np.ndarray)) else [row] for row in given]
-    rows = [[answer for answer in row if not is_missing(answer)] for row in rows]
-    kind = kind or _kind_of(next(filter(None, rows), [SINGLE]))
-    records: list[tuple[str, object, object]] = []
-    for name, row, answers in zip(called, given, rows, strict=True):
-        lone = isinstance(row, (list, tuple, np.ndarray)) and any(map(is_name, answers))
-        if lone and kind == "partial-ranking":
+    def _of_numbers(
+        self,
+        values: Floats | Ints | Bools,
+        examples: Sequence[str],
+        headed: Sequence[str] | None = None,
+    ) -> xr.DataArray:
+        """Return plausibilities from numbers: floats as they are, counts as shares of the votes."""
+        columns = self.labels.names if headed is None else headed
+        if values.shape[1] != len(columns):
             raise _refused(
-                "answers-unfit",
-                f"of row {name} are labels, not rankings",
-                "a list of rankings per row, each a list of labels or tied labels, best first",
-                repr(row),
-                "[ranking], also where there is only one",
-                example=name,
+                "columns-differ",
+                f"have {values.shape[1]} columns of numbers",
+                f"one per label, in the order of classes_: {listed(self.labels.names)}",
+                str(values.shape[1]),
+                _BY_ANNOTATOR,
             )
-        unfit = [one for one in answers if isinstance(one, float) and one % 1]
-        if unfit and kind == SINGLE:
+        coords = {names.EXAMPLE: text_array(examples), names.LABEL: text_array(columns)}
+        if self.kind is None and self._may_be_labels(values, headed=headed is not None):
             raise _refused(
-                "answers-unfit",
-                f"of row {name} name {unfit[0]}, which is no label",
-                "answers in lists, numbers in arrays",
-                repr(unfit[0]),
-                "numpy.asarray(annotations), if they are plausibilities",
-                example=name,
+                "kind-unsaid",
+                "are whole numbers, which may be counts of votes or labels",
+                "what they are",
+                listed(map(str, values[0].tolist())),
+                'kind="counts", or kind="single-label"',
             )
-        records += [
-            (name, None, one) for one in ([answers] if lone and kind == "label-set" else answers)
+        if self.kind is None and values.dtype.kind == "f":
+            return xr.DataArray(values, coords, list(coords))
+        unfit = ~((values >= 0) & (np.mod(values, 1) == 0)).all(axis=1) | (values.sum(axis=1) == 0)
+        if unfit.any():
+            which = list(compress(examples, unfit.tolist()))
+            raise _refused(
+                "counts-unfit",
+                f"have no vote, or fewer than none, in {listed(which)}",
+                "counts of votes, one or more per row",
+                "rows of 0, or numbers below 0",
+                "leave these rows out, of X too",
+                examples=which,
+            )
+        total = values.sum(axis=1).astype(np.int64)
+        array = xr.DataArray(values / total[:, None], coords, list(coords))
+        return array.assign_coords({names.DENOMINATOR: (names.EXAMPLE, total)})
+
+    def _may_be_labels(self, values: Floats | Ints | Bools, *, headed: bool) -> bool:
+        """Return whether numbers may be labels, not votes or plausibilities."""
+        if not values.size:
+            return False
+        if values.dtype.kind == "f":
+            finite = values[np.isfinite(values)]
+            return finite.size < values.size and bool((finite % 1 == 0).all())
+        texts = {str(self.labels.text(cell)) for cell in np.unique(values).tolist()}
+        return not texts.isdisjoint(self.labels.names) or (values.dtype.kind != "b" and not headed)
+
+    def _of_answers(self, answers: Sequence[object], examples: Sequence[str]) -> xr.Dataset:
+        """Return the table of a list of answers per row; a lone label, set or mapping is one."""
+        lists = (list, tuple, np.ndarray)
+        rows = [
+            [one for one in (row if isinstance(row, lists) else [row]) if not is_missing(one)]
+            for row in answers
         ]
-    return _table(kind, records, labels)
+        kind = self.kind or _kind_of(next(filter(None, rows), [SINGLE]))
+        records: list[tuple[str, object, object]] = []
+        for name, row, cells in zip(examples, answers, rows, strict=True):
+            lone = isinstance(row, lists) and any(map(is_name, cells))
+            if lone and kind == "partial-ranking":
+                raise _refused(
+                    "answers-unfit",
+                    f"of row {name} are labels, not rankings",
+                    "a list of rankings per row, each a list of labels or tied labels, best first",
+                    repr(row),
+                    "[ranking], also where there is only one",
+                    example=name,
+                )
+            unfit = [one for one in cells if isinstance(one, float) and one % 1]
+            if unfit and kind == SINGLE:
+                raise _refused(
+                    "answers-unfit",
+                    f"of row {name} name {unfit[0]}, which is no label",
+                    "answers in lists, numbers in arrays",
+                    repr(unfit[0]),
+                    "numpy.asarray(annotations), if they are plausibilities",
+                    example=name,
+                )
+            one_set = lone and kind == "label-set"
+            records += [(name, None, one) for one in ([cells] if one_set else cells)]
+        return self._table(kind, records)
+
+    def _table(self, kind: str, records: Sequence[tuple[str, object, object]]) -> xr.Dataset:
+        texts = [(n, by, self.labels.text(one)) for n, by, one in records if not is_missing(one)]
+        return build_annotations(kind, texts, self.labels.names)
 
 
 def _kind_of(answers: Sequence[object]) -> str:
@@ -456,8 +476,3 @@ def _kind_of(answers: Sequence[object]) -> str:
     if isinstance(answers[0], Mapping):
         return "soft-label"
     return "label-set" if isinstance(answers[0], (set, frozenset)) else SINGLE
-
-
-def _table(kind: str, records: Sequence[tuple[str, object, object]], labels: Labels) -> xr.Dataset:
-    read = [(n, by, labels.text(answer)) for n, by, answer in records if not is_missing(answer)]
-    return build_annotations(kind, read, labels.names)

@@ -37,12 +37,12 @@ from plausibly.protocols import (
 from plausibly.sklearn.annotations import (
     Coordinates,
     Labels,
+    Reading,
     Rows,
     Seen,
     majority_vote,
     named,
     plausibilities,
-    read_annotations,
 )
 
 
@@ -247,7 +247,7 @@ class AmbiguousConformalClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEsti
                 raise self._not_conformalized()
             self._adopt(self.estimator.fit(X, None))
         rows = Rows.of(X, examples)
-        named_annotations = read_annotations(annotations, rows, self._labels(), kind)
+        named_annotations = Reading(rows, self._labels(), kind).read(annotations)
         if self._seen is not None:
             self._seen.warn_if_again(X, rows)
         self.predictor_ = calibrate(
@@ -368,9 +368,8 @@ class AmbiguousConformalClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEsti
         """
         wanted, rows = self._one_alpha(alpha), Rows.of(X, examples)
         self._calibrated()
-        lam = plausibilities(
-            read_annotations(annotations, rows, self._labels(), kind), self.aggregator, self.seed
-        )
+        answers = Reading(rows, self._labels(), kind).read(annotations)
+        lam = plausibilities(answers, self.aggregator, self.seed)
         sets = self._sets(X, wanted, rows, coordinates).assign_coords({names.EXAMPLE: rows.names})
         return float(evaluate(sets, lam).coverage)
 
@@ -379,7 +378,6 @@ class AmbiguousConformalClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEsti
         return self._calibrated().guarantee(self._one_alpha(alpha))
 
     def _chosen(self) -> Any:  # Any: as above
-        """Return the estimator that was given, or the default one."""
         return LogisticRegression() if self.estimator is None else self.estimator
 
     def _adopt(self, fitted: Any) -> None:  # Any: as above
@@ -416,7 +414,6 @@ class AmbiguousConformalClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEsti
         return self._under_names(X, Rows.of(X, examples), coordinates)
 
     def _labels(self) -> Labels:
-        """Return the labels of the fitted estimator."""
         if not isinstance(self.classes_, np.ndarray):
             called = type(self.estimator_).__name__
             raise InputError(
@@ -509,7 +506,6 @@ class AmbiguousConformalClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEsti
     def _sets(
         self, x: object, alpha: Alphas, rows: Rows, coordinates: Coordinates | None
     ) -> xr.DataArray:
-        """Return sets, (example, label[, alpha])."""
         predictor = self._calibrated()
         sets = predictor.predict(self._under_names(x, rows, coordinates, prefix=_NEW), alpha)
         return sets.transpose(names.EXAMPLE, names.LABEL, ...)

@@ -52,15 +52,15 @@ class Population:
             denominator=np.full(len(plausibilities), _VOTES, np.int64),
             hashes=self.hashes[rows].copy(),
             labels=data.LABELS[: plausibilities.shape[1]],
-            coordinates={name: values[rows].copy() for name, values in self.coordinates().items()},
+            coordinates=self.coordinates(rows),
             label_coordinates={"risk": np.arange(1.0, plausibilities.shape[1] + 1)},
             augmented=np.stack([scores, scores]),
         )
 
-    def coordinates(self) -> dict[str, NDArray[np.generic]]:
-        """Return what is known about the examples, (example,)."""
-        group = np.array(["x", "y", "z"])[(self.hashes % np.uint64(3)).astype(np.int64)]
-        return {"group": group, "weight": np.full(len(self.hashes), 2.0)}
+    def coordinates(self, rows: slice | NDArray[np.intp]) -> dict[str, NDArray[np.generic]]:
+        hashes = self.hashes[rows]
+        group = np.array(["x", "y", "z"])[(hashes % np.uint64(3)).astype(np.int64)]
+        return {"group": group, "weight": np.full(len(hashes), 2.0)}
 
     def own(self, rows: slice) -> Floats:
         """Return the scores of the drawn labels of some examples."""
@@ -117,7 +117,6 @@ def _calibrate(calibrator: Calibrator, data: CalibrationData) -> CalibrationScor
 
 
 def _with_scores(data: CalibrationData, scores: Floats) -> CalibrationData:
-    """Return the examples with other scores, of all augmentations."""
     return attrs.evolve(data, scores=scores, augmented=np.stack([scores, scores]))
 
 
@@ -287,7 +286,7 @@ def _p_of_new(found: CalibrationScores, people: Population, new: int) -> float:
     if found.claim.by == BY_LABEL:
         pools = pools.groups[label]
     elif found.claim.by:
-        group = str(people.coordinates()[found.claim.by][new])
+        (group,) = map(str, people.coordinates(slice(new, new + 1))[found.claim.by])
         if group not in found.groups:
             return 1.0
         pools = pools.groups[found.groups.index(group)]

@@ -60,7 +60,7 @@ def rules(kind: Kind[Any] | str) -> tuple[Rule, ...]:
     kind : Kind or str
         Such as ``AGGREGATOR`` or ``"aggregator"``.
     """
-    return rules_of(kind).rules
+    return tuple(rules_of(kind).rules)
 
 
 def check(

@@ -55,7 +55,6 @@ class CombinerFixture:
     share: float
 
     def summary(self, n: int = _N, m: int = _M, h: int = _H) -> CalibrationSummary:
-        """Return the numbers of a calibration with drawn labels."""
         return CalibrationSummary(n=n, m=m, n_held_out=h if self.share > 0 else 0)
 
     def atoms(self, n: int = _N, m: int = _M) -> Floats:

@@ -158,7 +158,6 @@ def some_labels(count: int) -> list[str]:
 
 
 def labelled(values: Floats, **attributes: object) -> xr.DataArray:
-    """Return values (example, label) under names of the kit."""
     examples, labels = values.shape
     coords = {names.EXAMPLE: numbered("case", examples), names.LABEL: some_labels(labels)}
     return xr.DataArray(values, coords, list(coords), attrs=attributes)
@@ -180,5 +179,4 @@ def in_chunks(table: xr.Dataset) -> xr.Dataset:
 
 
 def is_lazy(table: xr.Dataset) -> bool:
-    """Return whether every variable of the table is still a Dask array."""
     return all(array.chunks is not None for array in table.data_vars.values())

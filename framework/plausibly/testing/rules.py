@@ -67,20 +67,17 @@ class Rule:
     needs_data: bool = True
 
 
+@attrs.frozen(eq=False)
 class RuleSet(Generic[P, W]):
     """The rules of one kind, in the order in which they were written down.
 
     `fixture_for` makes data for a component, out of the `options` that an author passes.
     """
 
-    def __init__(
-        self,
-        kind: Kind[P],
-        fixture_for: Callable[..., W | NoData],
-        options: tuple[str, ...] = (),
-    ) -> None:
-        self.kind, self.fixture_for, self.options = kind, fixture_for, options
-        self._rules: dict[str, Rule] = {}
+    kind: Kind[P]
+    fixture_for: Callable[..., W | NoData]
+    options: tuple[str, ...] = ()
+    rules: list[Rule] = attrs.field(factory=list, init=False)
 
     def rule_alone(self, function: Callable[[P, W], None]) -> Callable[[P, W], None]:
         """Enter a rule that looks at the component alone; a decorator."""
@@ -91,15 +88,9 @@ class RuleSet(Generic[P, W]):
     ) -> Callable[[P, W], None]:
         """Enter a rule that tries the component on data; a decorator."""
         name = function.__name__.strip("_").replace("_", "-")
-        if name in self._rules:
-            raise ValueError(f"the rule {name} of {self.kind.name} is there already")
         sentence = (function.__doc__ or "").strip().partition("\n")[0]
-        self._rules[name] = Rule(name, sentence, function, needs_data)
+        self.rules.append(Rule(name, sentence, function, needs_data))
         return function
-
-    @property
-    def rules(self) -> tuple[Rule, ...]:
-        return tuple(self._rules.values())
 
     def fixture(self, component: object, options: Mapping[str, object]) -> W | NoData:
         """Return the data on which a component is tried, or why there are none."""
@@ -130,7 +121,8 @@ class RuleSet(Generic[P, W]):
         reasons = {} if lacking else dict(expected or {})
         tried = [found(rule, component, fixture) for rule in self.rules]
         results = [_compared(one, reasons.get(one.name)) for one in tried]
-        results += [self.unknown(name) for name in reasons if name not in self._rules]
+        known = {rule.name for rule in self.rules}
+        results += [self.unknown(name) for name in reasons if name not in known]
         report = Report(kind=self.kind.name, component=shown(component), rules=tuple(results))
         if report.failed:
             raise AssertionError(report.table())
@@ -146,7 +138,7 @@ class RuleSet(Generic[P, W]):
 
     def unknown(self, name: str) -> Result:
         """Return the result of an expected failure that names no rule."""
-        close = get_close_matches(name, self._rules, n=1)
+        close = get_close_matches(name, [rule.name for rule in self.rules], n=1)
         meant = f'; did you mean "{close[0]}"?' if close else ""
         detail = f"{self.kind.name} has no rule of this name{meant}"
         return Result(name, "unknown rule", detail, "expected_failures names rules of this kind.")
@@ -341,7 +333,6 @@ def read_only(array: Floats) -> Floats:
 
 
 def read_only_table(table: xr.Dataset) -> xr.Dataset:
-    """Return a copy whose columns and coordinates cannot be written to."""
     copy = table.copy(deep=True)
     for name in copy.variables:
         copy[name].values.flags.writeable = False
@@ -372,13 +363,13 @@ State = Literal["holds", "fails", "expected failure", "unexpected pass", "unknow
 
 _WIDTH = 100
 _FAILED = frozenset({"fails", "unexpected pass", "unknown rule"})
-_WORDS: tuple[tuple[State, str, str], ...] = (
-    ("fails", "1 fails", "{} fail"),
-    ("unexpected pass", "1 unexpected pass", "{} unexpected passes"),
-    ("unknown rule", "1 unknown rule", "{} unknown rules"),
-    ("expected failure", "1 expected failure", "{} expected failures"),
-    ("not run", "1 not run", "{} not run"),
-)
+_SEVERAL: Mapping[State, str] = {
+    "fails": "fail",
+    "unexpected pass": "unexpected passes",
+    "unknown rule": "unknown rules",
+    "expected failure": "expected failures",
+    "not run": "not run",
+}
 
 
 @attrs.frozen
@@ -428,9 +419,9 @@ class Report:
         states = Counter(result.state for result in self.rules)
         run = sum(states.values()) - states["unknown rule"]
         parts = [f"{states['holds']} of {run} rules hold"]
-        for state, one, many in _WORDS:
+        for state, several in _SEVERAL.items():
             if states[state]:
-                parts.append(one if states[state] == 1 else many.format(states[state]))
+                parts.append(f"{states[state]} {state if states[state] == 1 else several}")
         lacks = sorted({r.detail for r in self.rules if r.state == "not run"})
         why = f" ({lacks[0]})" if len(lacks) == 1 else ""
         return ", ".join(parts) + why

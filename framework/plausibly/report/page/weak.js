@@ -1,4 +1,4 @@
-// 3: where sets cover less than the average case is promised. 5: how large they are.
+// 3: where sets cover less than is guaranteed on average. 5: how large they are.
 
 const KINDS = { ambiguity: `How much ${WORDS.annotators} agree`, group: "Groups", crossed: "Groups within groups" };
 const FEW = 12;
@@ -18,7 +18,7 @@ function partLine(part, scale, level) {
   const [key, test] = partOf(part.where, part.stratum);
   return make("button.line", { ...picks("part", key, part.title, test), disabled: part.n === 0, title: `${part.title}: ${interval(part.covered)}` },
     make("span.label", {}, make("span.clip", {}, named(part.title), " ", make("small", {}, `n ${count(part.n)}`)),
-      part.clear && make("span.unseen", {}, ", clearly below what is promised")),
+      part.clear && make("span.unseen", {}, ", clearly below what is guaranteed")),
     make("span.rail", { "aria-hidden": "true" },
       level !== null && make("i.promised", { style: { left: scale.at(level) } }),
       low !== null && make("i.from-to", { style: { left: scale.at(low), width: width((high - low) / (1 - scale.low)) } }),
@@ -49,13 +49,13 @@ function drawWeak() {
     weak.parts.length > 0 && figure({
       of: [weak.note, make("span.choose", {}, ` Choose a row to see its ${WORDS.examples}.`)],
       operable: true,
-      legend: [["dot", "covered of what was said"], ["triangle", "clearly less than promised"], ["promise", "promised on average"]],
+      legend: [["dot", "covered of what was said"], ["triangle", "clearly less than guaranteed"], ["promise", "guaranteed on average"]],
       drawing: make("div.kinds", {},
         Object.keys(KINDS).map((kind) => partLines(kind, weak.parts, scale, weak.level)),
         make("div", { "aria-hidden": "true" }, axis(scale.low, 1, scale.ticks))),
       table: {
         caption: "Coverage by group",
-        head: ["group", "n", "covered of what was said", "labels a set", "clearly less than promised"],
+        head: ["group", "n", "covered of what was said", "labels a set", "clearly less than guaranteed"],
         rows: () => weak.parts.map((part) => [named(part.title), count(part.n), interval(part.covered), share(part.size.mean, 2), part.clear ? "yes" : "no"]),
       },
     }),
