@@ -85,7 +85,7 @@ def names() -> tuple[set[str], set[str], set[str]]:
 @pytest.fixture(scope="module")
 def messages() -> dict[str, str]:
     page = (DOCS / "messages.md").read_text(encoding="utf-8")
-    found = re.findall(r"^### (\S+)\n\n(.*?)(?=^##|\Z)", page, re.MULTILINE | re.DOTALL)
+    found = re.findall(r"^\| `(\S+)` \| (?:error|warning) \| (.+) \|$", page, re.MULTILINE)
     assert len(found) == len(dict(found))
     assert [name for name, _ in found] == sorted(name for name, _ in found)
     return dict(found)
@@ -111,13 +111,9 @@ def test_every_message_of_the_page_is_one(
         assert any(one.fullmatch(name) for one in made), f"{name}: nothing says this any more"
 
 
-def test_every_message_has_cause_example_and_way_out(messages: dict[str, str]) -> None:
-    for name, text in messages.items():
-        cause, _, example = text.partition("\n\n```text\n")
-        assert re.fullmatch(r"[A-Z`\"].*[.?)]", cause, re.DOTALL), name
-        assert re.match(rf"(error|warning) {name}: \S", example), name
-        assert name == "ranking-repeats" or "\n  do        " in example, name
-        assert max(map(len, example.splitlines())) <= 90, name
+def test_every_message_has_a_cause(messages: dict[str, str]) -> None:
+    for name, cause in messages.items():
+        assert re.fullmatch(r"[A-Z`\"].*[.?)]", cause), name
 
 
 def test_every_public_name_is_in_the_reference() -> None:
