@@ -6,7 +6,6 @@ A mark such as ``<!-- cut: study splits -->`` says what the table below it is ma
 study           the tables of a study file, from its JSON schema
 study TABLE     the keys of one of them
 parameters KIND what the components of a kind take beside their name
-extras          the extras, from the README
 commands        every command, from its ``--help``
 ==============  ================================================================
 """
@@ -26,7 +25,6 @@ from plausibly.config.schema import schema
 PROJECT = Path(__file__).resolve().parents[2]
 PAGES = (
     PROJECT / "docs" / "reference" / "study-file.md",
-    PROJECT / "docs" / "install.md",
     PROJECT / "docs" / "command_line.md",
 )
 
@@ -74,13 +72,6 @@ def parameters(of: str | None) -> str:
         if not keys:
             rows.append((f"`{name}`", "", "", "", ""))
     return _table(("name", "parameter", "value", "default", "for"), rows)
-
-
-def extras(of: str | None) -> str:
-    """Return the table of extras of the README."""
-    readme = (PROJECT / "README.md").read_text(encoding="utf-8")
-    (found,) = re.findall(r"^\| extra \|.*?\n(?!\|)", readme, re.MULTILINE | re.DOTALL)
-    return str(found).replace("](docs/", "](")
 
 
 @functools.cache
@@ -165,7 +156,7 @@ def commands(of: str | None) -> str:
     return command_line.page()
 
 
-_MADE = {"study": study, "parameters": parameters, "extras": extras, "commands": commands}
+_MADE = {"study": study, "parameters": parameters, "commands": commands}
 
 
 def cut(page: str) -> str:

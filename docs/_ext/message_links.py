@@ -1,4 +1,4 @@
-"""Names of messages: an anchor for each on the page of messages, and links to it from the reference."""
+"""Names of messages: an anchor for each on its page, and links to it from the reference."""
 
 from __future__ import annotations
 

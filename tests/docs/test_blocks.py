@@ -33,17 +33,16 @@ def calibrated(folder: Path) -> None:
 PAGES: dict[str, tuple[int, Callable[[Path], None]]] = {
     "choosing": (1, write_files),
     "theory/why-votes-mislead": (1, write_files),
-    "figures": (3, calibrated),
-    "notebooks": (5, calibrated),
+    "guarantee": (3, write_files),
+    "figures": (8, calibrated),
     "labels": (3, nothing),
     "regions": (2, nothing),
-    "joint-rank": (1, nothing),
     "sklearn": (5, nothing),
     "huggingface": (3, nothing),
     "torch": (2, nothing),
-    "from_mapie": (2, nothing),
+    "comparison": (2, nothing),
 }
-NEEDED = {"sklearn": "sklearn", "from_mapie": "sklearn", "torch": "torch"}
+NEEDED = {"sklearn": "sklearn", "comparison": "sklearn", "torch": "torch"}
 
 
 def check(name: str, count: int, folder: Path) -> None:
@@ -75,8 +74,8 @@ def test_calibrators(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     check("calibrators", 16, tmp_path)
 
 
-def test_the_way_from_mapie_compares() -> None:
-    page = (DOCS / "from_mapie.md").read_text(encoding="utf-8")
+def test_the_section_on_mapie_compares() -> None:
+    page = (DOCS / "comparison.md").read_text(encoding="utf-8")
     assert "size 0.99" in page
     covered = re.findall(r"covers ([\d.]+)", page.rpartition("```text")[2])
     alone, everyone = map(float, covered)
