@@ -32,7 +32,7 @@ def calibrated(folder: Path) -> None:
 
 PAGES: dict[str, tuple[int, Callable[[Path], None]]] = {
     "choosing": (1, write_files),
-    "theory/why-votes-mislead": (1, write_files),
+    "theory/why-votes-mislead": (1, nothing),
     "guarantee": (3, write_files),
     "figures": (8, calibrated),
     "labels": (3, nothing),

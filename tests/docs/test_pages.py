@@ -12,7 +12,7 @@ import pytest
 import cli_world
 import cut_docs
 from cut_docs import PAGES
-from readme_world import CALIBRATION, LABELS, links, write_files
+from readme_world import LABELS, links, write_files
 from template_world import PROJECT, Environment, installed
 
 __all__ = ["installed"]
@@ -65,11 +65,12 @@ def write_shown(name: str, folder: Path) -> None:
     pairs = folder / "pairs.csv"
     if pairs.is_file():
         known = {line.split(",")[0] for line in pairs.read_text().splitlines()}
+        scans = [line.split(",")[0] for line in (folder / "probabilities.csv").read_text().split()]
         with pairs.open("a", encoding="utf-8") as file:
-            for number in range(CALIBRATION):
-                if f"scan_{number}" not in known:
+            for number, scan in enumerate(scans[1:]):
+                if scan not in known:
                     left, right = LABELS[number % 3], LABELS[(number + 1 + number // 3 % 2) % 3]
-                    file.write(f"scan_{number},reader_a,{left},{'>=<'[number % 3]},{right}\n")
+                    file.write(f"{scan},ana,{left},{'>=<'[number % 3]},{right}\n")
 
 
 @pytest.mark.parametrize("name", RUN)
