@@ -4,11 +4,18 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from methods_page import run_page, tables
 from planning_world import OBSERVED, PREDICTED
+from readme_world import write_files
 
 
-def test_the_page_shows_what_is_printed(project: Path) -> None:
+def test_the_page_shows_what_is_printed(
+    project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    write_files(tmp_path)
     blocks = run_page(project / "docs" / "planning.md")
     assert len(blocks) == 3
     for printed, shown in blocks:
