@@ -32,14 +32,25 @@ PAGES: dict[str, tuple[int, Callable[[Path], None]]] = {
     "figures": (9, write_files),
     "report": (3, write_files),
     "studies": (5, write_files),
+    "planning": (3, write_files),
+    "sensitivity": (3, write_files),
+    "serving": (2, write_files),
+    "agreement": (5, nothing),
+    "files": (4, nothing),
     "labels": (3, nothing),
+    "likelihood-ratios": (1, nothing),
+    "rankings": (4, nothing),
+    "tuning": (2, nothing),
     "regions": (2, nothing),
     "sklearn": (5, nothing),
     "huggingface": (3, nothing),
     "torch": (2, nothing),
     "comparison": (2, nothing),
 }
-NEEDED = {"sklearn": "sklearn", "comparison": "sklearn", "torch": "torch"}
+NEEDED = {
+    **dict.fromkeys(("sklearn", "comparison", "likelihood-ratios"), "sklearn"),
+    "torch": "torch",
+}
 
 
 def check(name: str, count: int, folder: Path) -> None:
