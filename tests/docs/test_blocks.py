@@ -82,7 +82,7 @@ def test_blocks_show_what_they_print(
 def test_calibrators(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     cli_calibrators.make(tmp_path, risks="labels.csv")
-    check("calibrators", 16, tmp_path)
+    check("calibrators", 12, tmp_path)
 
 
 def test_the_section_on_mapie_compares() -> None:
