@@ -77,7 +77,7 @@ def test_the_python_block_runs_and_covers(
     readme: str, folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (block,) = blocks(readme, "python")
-    assert len([line for line in block.splitlines() if line]) == 8
+    assert len([line for line in block.splitlines() if line]) == 7
     scope: dict[str, object] = {}
     exec(compile(block, "README.md", "exec"), scope)  # the block itself is what is tested
     predictor = scope["predictor"]
