@@ -37,11 +37,11 @@ LARGE: dict[str, list[str]] = {
     "crowd.py": [],
 }
 _INTRODUCTION = """\
-# What it costs
+# Performance
 
-Every figure is a ratio of times that were taken in turn in one run: its median, with the least and
-the largest. Absolute times are those of the machine that made this page. The goals are those that
-this project set itself before it measured; a goal that was missed stays in the table.
+Every figure is a ratio of times that were measured in turn in one run: its median, with the minimum
+and the maximum. Absolute times depend on the machine. Goals were set before measuring; a goal that
+was missed stays in the table.
 
 Made by `python benchmarks/report.py{large}` on {day}: {processors} processors, {system}.
 """

@@ -1,9 +1,9 @@
-"""Draw the pictures of the pages from text and numbers: ``--write`` renews them.
+"""Draw the pictures of the pages from text and numbers; ``--write`` writes them.
 
 ==================  ===================================================================
 flow.svg            the data flow, from ``docs/diagrams/flow.txt``
 layers.svg          the layers, from the table in ``docs/architecture.md``
-votes.svg           the toy: ambiguous points, and what sets cover
+votes.svg           the toy: ambiguous points, and coverage of sets
 ==================  ===================================================================
 
 They are plain SVG that is written here, so that the same text gives the same file everywhere.
@@ -176,7 +176,8 @@ def votes() -> str:
             drawn.append(f'<circle cx="{x:.1f}" cy="{y:.1f}" r="7" fill="none" stroke="{INK}"/>')
     drawn.append(_text(600, 28, "90% sets for 2,000 other points cover", size=13))
     y = 62
-    for calibrator, name in (("voted", "calibrated on votes"), ("expected", "on all answers")):
+    titles = (("voted", "calibrated on majority votes"), ("expected", "on all answers"))
+    for calibrator, name in titles:
         predictor = plausibly.calibrate(
             toy.predictions.isel(half), toy.plausibilities.isel(half), calibrator=calibrator
         )
@@ -184,11 +185,11 @@ def votes() -> str:
         found = plausibly.evaluate(sets, toy.plausibilities.isel(rest))
         size = float(found["set_size_mean"])
         drawn.append(
-            _text(400, y + 8, f"{name}: {size:.2f} labels a set", anchor="start", weight="600")
+            _text(400, y + 8, f"{name}: {size:.2f} labels per set", anchor="start", weight="600")
         )
         for measure, what, colour in (
-            ("voted_coverage_mean", "votes", EDGE),
-            ("aggregated_coverage_mean", "what experts say", BLUE),
+            ("voted_coverage_mean", "majority votes", EDGE),
+            ("aggregated_coverage_mean", "all answers", BLUE),
         ):
             value = float(found[measure])
             length = 250 * value
@@ -203,7 +204,7 @@ def votes() -> str:
         )
         y += 70
     drawn.append(_text(745, y - 36, "90%", size=13))
-    return _picture(820, 350, "Why votes mislead", drawn)
+    return _picture(820, 350, "Why majority votes mislead", drawn)
 
 
 def _mark(kind: str, x: float, y: float, colour: str) -> str:

@@ -1,4 +1,4 @@
-"""Run the blocks of the tutorials and how-tos: ``--write`` pastes what they print, with figures.
+"""Run the blocks of the start and the tutorials: ``--write`` pastes what they print, with figures.
 
 A page is read from above; every block is of one of these:
 
@@ -33,7 +33,7 @@ import attrs
 PROJECT = Path(__file__).resolve().parents[1]
 DOCS = PROJECT / "docs"
 FIGURES = DOCS / "_static" / "tutorials"
-FOLDERS = ("start", "tutorials", "howto")
+FOLDERS = ("start", "tutorials")
 
 _FENCE = re.compile(
     r"(?:^<!-- (?P<mark>\w+): (?P<of>[^>]+) -->\n\n)?^```(?P<language>\w*)\n(?P<body>.*?)^```$",
@@ -177,14 +177,15 @@ def renewed(text: str, shown: list[Shown]) -> str:
 
 
 @contextlib.contextmanager
-def folder(where: Path) -> Iterator[None]:
-    """Work in a folder of files of a user, drawing without a screen."""
+def folder(where: Path, page: Path) -> Iterator[None]:
+    """Work in a folder with files of a user, unless the page writes them; draw without a screen."""
     import matplotlib
 
     from readme_world import write_files
 
     old = Path.cwd()
-    write_files(where)
+    if "$ plausibly example" not in page.read_text(encoding="utf-8"):
+        write_files(where)
     os.chdir(where)
     try:
         with matplotlib.rc_context(
@@ -204,7 +205,7 @@ def main(arguments: list[str] | None = None) -> int:
     wrong = 0
     for page in [given.resolve() for given in asked.pages] or pages():
         text = page.read_text(encoding="utf-8")
-        with tempfile.TemporaryDirectory() as where, folder(Path(where)):
+        with tempfile.TemporaryDirectory() as where, folder(Path(where), page):
             shown = run(page)
             drawn = {name: Path(name).read_text(encoding="utf-8") for name in figures(text)}
         new = renewed(text, shown)

@@ -1,4 +1,4 @@
-"""What Sphinx and the theme leave out for people who use a keyboard or hear the pages.
+"""Accessibility of the built pages, for keyboards and screen readers.
 
 - Captions of the menu are headings of a level.
 - Blocks of code and tables can scroll, so that they can be reached by keyboard.
@@ -24,11 +24,11 @@ def _lines(found: re.Match[str]) -> str:
     return f'<span class="sig-lines">{shown}</span>'
 
 
-def _mend(
+def _adapt(
     app: Sphinx,
     page: str,
     template: str,
-    context: dict[str, Any],  # Any: what templates are given
+    context: dict[str, Any],  # Any: values of templates
     doctree: nodes.document | None,
 ) -> None:
     if menu := context.get(_MENU):
@@ -39,6 +39,6 @@ def _mend(
 
 
 def setup(app: Sphinx) -> ExtensionMetadata:
-    """Mend every page after the theme has made its menu."""
-    app.connect("html-page-context", _mend, priority=900)
+    """Change every page after the theme has made its menu."""
+    app.connect("html-page-context", _adapt, priority=900)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,12 +1,12 @@
-"""Blocks of the pages for authors of plugins, put in from the code when the site is built.
+"""Blocks of the pages for authors of plugins, inserted from the code when the site is built.
 
-A mark such as ``<!-- cut: protocol aggregator -->`` says what stands below it:
+A mark such as ``<!-- cut: protocol aggregator -->`` names the block below it:
 
 =====================  ================================================================
 protocol KIND          source of the Protocol
 file PLUGIN/PATH       a file that ``plausibly plugins new PLUGIN`` writes
-rules KIND             what the author's kit checks
-components KIND        what comes with plausibly
+rules KIND             rules that `plausibly.testing` checks
+components KIND        built-in components
 hook NAME              a function that plugins implement
 method NAME            signature and docstring of what a plugin's hook receives
 helpers MODULE         functions and types that the module offers to authors
@@ -55,16 +55,16 @@ def file(path: str) -> str:
 
 
 def rules(kind: str) -> str:
-    """Return the rules of the author's kit for a kind, as a table."""
+    """Return the rules of `plausibly.testing` for a kind, as a table."""
     found = testing.rules(kind)
-    return _table(("rule", "what it wants"), ((f"`{r.name}`", r.sentence) for r in found))
+    return _table(("rule", "requirement"), ((f"`{r.name}`", r.sentence) for r in found))
 
 
 def components(kind: str) -> str:
-    """Return the components of a kind that come with plausibly, as a table."""
+    """Return the built-in components of a kind, as a table."""
     found = [e for e in Registry(others=tuple).entries() if e.kind == kind]
     rows = ((f"`{e.name}`", f"`{e.source.plugin}`", e.summary) for e in found)
-    return _table(("name", "plugin", "what it is"), rows)
+    return _table(("name", "plugin", "summary"), rows)
 
 
 def hook(name: str) -> str:
@@ -91,7 +91,7 @@ def helpers(module: str) -> str:
         if known and value not in protocols and value.__module__.startswith("plausibly"):
             first = inspect.cleandoc(inspect.getdoc(value) or "").partition("\n\n")[0]
             rows.append((f"`{name}`", " ".join(first.split()).replace("|", "\\|")))
-    return _table(("name", "what it is or does"), rows)
+    return _table(("name", "summary"), rows)
 
 
 _MADE: Mapping[str, Callable[[str], str]] = {

@@ -1,14 +1,11 @@
-"""Tables of the reference pages, put in from the program when the site is built.
+"""Tables of the reference pages, inserted from the code when the site is built.
 
-A mark such as ``<!-- cut: study splits -->`` says what the table below it is made of:
+A mark such as ``<!-- cut: study -->`` names the tables below it:
 
-==============  ================================================================
-study           the tables of a study file, from its JSON schema
-study TABLE     the keys of one of them
-parameters KIND what the components of a kind take beside their name
-extras          the extras, from the README
-commands        every command, from its ``--help``
-==============  ================================================================
+========  =========================================================================
+study     keys of a settings file, from its JSON schema, and parameters of components
+commands  every command, from its ``--help``
+========  =========================================================================
 """
 
 from __future__ import annotations
@@ -26,7 +23,6 @@ from plausibly.config.schema import schema
 PROJECT = Path(__file__).resolve().parents[2]
 PAGES = (
     PROJECT / "docs" / "reference" / "study-file.md",
-    PROJECT / "docs" / "install.md",
     PROJECT / "docs" / "command_line.md",
 )
 
@@ -34,31 +30,39 @@ Schema = Mapping[str, Any]  # Any: what JSON holds
 
 _MANY = 12
 
-_CUT = re.compile(r"<!-- cut: (?P<what>\w+)(?: (?P<of>\S+))? -->\n")
+_CUT = re.compile(r"<!-- cut: (?P<what>\w+) -->\n")
 
 
-def study(of: str | None) -> str:
-    """Return the tables of a study file, or the keys of one of them, as a table."""
-    found: Schema = _schema()["properties"]
-    if of is None:
-        rows = (
-            (f"[`{name}`](#{name})" if _keys(one) else f"`{name}`", _type(one), _words(one))
-            for name, one in found.items()
-        )
-        return _table(("key or table", "what it is", "for"), rows)
-    inside: Schema = found[of].get("items", found[of])
-    required = inside["required"]
+def study() -> str:
+    """Return the tables of a settings file, the keys of each, and the parameters of components."""
+    tables: Schema = _schema()["properties"]
+    rows = (
+        (f"[`{name}`](#{name})" if _keys(one) else f"`{name}`", _type(one), _words(one))
+        for name, one in tables.items()
+    )
+    sections = [_table(("key or table", "value", "meaning"), rows)]
+    for name, one in tables.items():
+        if _keys(one):
+            sections.append(f"## {name}\n\n{_keys_of(one)}")
+    for kind in ("reader", "aggregator", "calibrator", "score", "combiner"):
+        sections.append(f"## {kind}s\n\n{_parameters(kind)}")
+    return "\n".join(sections)
+
+
+def _keys_of(one: Schema) -> str:
+    """Return the keys of a table, as a table."""
+    inside: Schema = one.get("items", one)
     keys = (
-        (f"`{name}`", _type(key), _default(key, name in required), _words(key))
+        (f"`{name}`", _type(key), _default(key, name in inside["required"]), _words(key))
         for name, key in inside["properties"].items()
     )
-    return _table(("key", "value", "default", "for"), keys)
+    return _table(("key", "value", "default", "meaning"), keys)
 
 
-def parameters(of: str | None) -> str:
+def _parameters(kind: str) -> str:
     """Return the parameters of the components of a kind, as a table."""
     rows: list[tuple[str, ...]] = []
-    for name, properties, required in _components(_schema()["$defs"][of]):
+    for name, properties, required in _components(_schema()["$defs"][kind]):
         keys = [key for key in properties if key != "name"]
         for place, key in enumerate(keys):
             one = properties[key]
@@ -73,14 +77,7 @@ def parameters(of: str | None) -> str:
             )
         if not keys:
             rows.append((f"`{name}`", "", "", "", ""))
-    return _table(("name", "parameter", "value", "default", "for"), rows)
-
-
-def extras(of: str | None) -> str:
-    """Return the table of extras of the README."""
-    readme = (PROJECT / "README.md").read_text(encoding="utf-8")
-    (found,) = re.findall(r"^\| extra \|.*?\n(?!\|)", readme, re.MULTILINE | re.DOTALL)
-    return str(found).replace("](docs/", "](")
+    return _table(("name", "parameter", "value", "default", "meaning"), rows)
 
 
 @functools.cache
@@ -146,7 +143,7 @@ def _type(one: Schema) -> str:
 
 def _default(one: Schema, required: bool) -> str:
     if required:
-        return "must be there"
+        return "required"
     return f"`{json.dumps(one['default'])}`" if "default" in one else ""
 
 
@@ -160,14 +157,9 @@ def _table(header: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> str:
     return "".join(f"| {' | '.join(cells)} |\n" for cells in lines)
 
 
-def commands(of: str | None) -> str:
-    """Return every command with its options."""
-    return command_line.page()
-
-
-_MADE = {"study": study, "parameters": parameters, "extras": extras, "commands": commands}
+_MADE = {"study": study, "commands": command_line.page}
 
 
 def cut(page: str) -> str:
-    """Return a page with a table of the program below every mark."""
-    return _CUT.sub(lambda mark: f"{mark[0]}\n{_MADE[mark['what']](mark['of'])}", page)
+    """Return a page with its tables below their marks."""
+    return _CUT.sub(lambda mark: f"{mark[0]}\n{_MADE[mark['what']]()}", page)

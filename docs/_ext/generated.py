@@ -1,4 +1,4 @@
-"""What the program knows is put into the pages when they are read: no copy of it is kept."""
+"""Blocks and tables from the code, inserted into pages when Sphinx reads them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import cut_reference
 
 
 def fill(app: Sphinx, page: str, source: list[str]) -> None:
-    """Put blocks and tables below their marks."""
+    """Insert blocks and tables below their marks."""
     if page.startswith("extend/"):
         source[0] = cut_docs.cut(source[0])
     elif Path(app.srcdir, f"{page}.md") in cut_reference.PAGES:

@@ -1,4 +1,4 @@
-"""In the reference, the name of a message leads to the page of messages."""
+"""Names of messages: an anchor for each on its page, and links to it from the reference."""
 
 from __future__ import annotations
 
@@ -9,21 +9,26 @@ from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.util.typing import ExtensionMetadata
 
+_ROW = re.compile(r"^\| `(\S+)` \| (?:error|warning) \|", re.MULTILINE)
 
-def _link(app: Sphinx, doctree: nodes.document, name: str) -> None:
-    if not name.startswith("reference/"):
+
+def _link(app: Sphinx, doctree: nodes.document, page: str) -> None:
+    if page == "messages":
+        for row in doctree.findall(nodes.row):
+            for name in list(row.findall(nodes.literal))[:1]:
+                row["ids"].append(name.astext())
+    if not page.startswith("reference/"):
         return
-    page = Path(app.srcdir, "messages.md").read_text(encoding="utf-8")
-    known = set(re.findall(r"^### (\S+)$", page, re.MULTILINE))
-    address = app.builder.get_relative_uri(name, "messages")
+    names = set(_ROW.findall(Path(app.srcdir, "messages.md").read_text(encoding="utf-8")))
+    address = app.builder.get_relative_uri(page, "messages")
     for literal in list(doctree.findall(nodes.literal)):
-        if literal.astext() in known and not isinstance(literal.parent, nodes.reference):
+        if literal.astext() in names and not isinstance(literal.parent, nodes.reference):
             link = nodes.reference("", "", refuri=f"{address}#{literal.astext()}", internal=True)
             literal.replace_self(link)
             link += literal
 
 
 def setup(app: Sphinx) -> ExtensionMetadata:
-    """Link what is resolved."""
+    """Link names once the references of a page are resolved."""
     app.connect("doctree-resolved", _link)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

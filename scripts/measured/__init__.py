@@ -1,1 +1,1 @@
-"""What calibrators keep, measured: the figures of docs/calibrators_measured.md and of its tests."""
+"""Calibrators, measured: the figures of docs/calibrators_measured.md and of its tests."""

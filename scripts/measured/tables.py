@@ -24,7 +24,7 @@ PAC: Mapping[float, tuple[int, float]] = {0.1: (650, 0.1), 0.01: (635, 0.2)}
 _PAPER = {"voted": "", "one draw": "1 - alpha", "average": "1 - 2 alpha"}
 _PAPER["ecdf"] = "(1 - alpha)(1 - delta)"
 _PROVED = {
-    "voted": "none of what experts say",
+    "voted": "none for answers",
     "ecdf": "1 - alpha of this calibration",
     "pac": "1 - alpha of this calibration",
 }
@@ -92,7 +92,7 @@ def _size(found: Measured) -> Figure:
 
 def halves(data: Path, effort: Effort) -> Table:
     """Return coverage by the half of predicted entropy, calibrated together and apart."""
-    table: Table = [["data", "group", "together", "labels a set", "apart", "labels a set"]]
+    table: Table = [["data", "group", "together", "labels per set", "apart", "labels per set"]]
     for name, count in (("chaosnli_snli", effort.splits), ("cifar10h", effort.few)):
         for group, found in real.by_group(load(data, name), "half", count).items():
             together, apart = found["together"], found["apart"]
@@ -116,10 +116,10 @@ def records(data: Path, effort: Effort) -> Table:
 def labels(data: Path, effort: Effort) -> Table:
     """Return coverage of each label."""
     found = real.by_label(load(data, "crema_d"), effort.splits)
-    table: Table = [["an expert says", "together", "apart"]]
+    table: Table = [["annotator says", "together", "apart"]]
     table += [[label, *map(_mean, one.values())] for label, one in found.items()]
     last = next(iter(found.values()))
-    return [*table, ["labels a set", *map(_size, last.values())]]
+    return [*table, ["labels per set", *map(_size, last.values())]]
 
 
 def shift(data: Path, effort: Effort) -> Table:
@@ -133,7 +133,7 @@ def _simulated(found: Mapping[str, simulated.Mean]) -> Table:
 
 def patients(data: Path, effort: Effort) -> Table:
     """Return coverage of a random example of a new patient, and the size of sets."""
-    header: list[Cell] = ["data", "`expected`", "labels a set", "`grouped`", "labels a set"]
+    header: list[Cell] = ["data", "`expected`", "labels per set", "`grouped`", "labels per set"]
     one = simulated.new_patient(effort.runs)
     first, second = (Figure(m.mean, m.error) for m in one.values())
     table: Table = [header, ["30 simulated patients", first, "", second, ""]]
@@ -151,10 +151,10 @@ def shares(data: Path, effort: Effort) -> Table:
         [
             "data",
             "`mass-coverage`: 0.9 held",
-            "labels a set",
+            "labels per set",
             "`expected`: 0.9 held",
             "`risk`: mean loss",
-            "labels a set",
+            "labels per set",
             "`expected`: mean loss",
         ]
     ]
@@ -215,9 +215,9 @@ def several(data: Path, effort: Effort) -> Table:
             "data",
             "`expected`: of their labels",
             "all their labels",
-            "labels a set",
+            "labels per set",
             "`mass-coverage`: all their labels",
-            "labels a set",
+            "labels per set",
         ]
     ]
     for name in MULTI_LABEL:
@@ -230,7 +230,7 @@ def several(data: Path, effort: Effort) -> Table:
 def procedures(data: Path, effort: Effort) -> Table:
     """Return the paper's table of procedures with measured columns."""
     table: Table = [
-        ["data", "procedure", "paper", "proved", "covered", "labels a set", "extra split"]
+        ["data", "procedure", "paper", "proved", "covered", "labels per set", "extra split"]
     ]
     for name in ("crema_d", "imagenet16h"):
         found = real.procedures(load(data, name), effort.splits)

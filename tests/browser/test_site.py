@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.browser
 
-PAGES = ("index", "choosing", "theory/equations", "reference/calibrate", "messages")
+PAGES = ("index", "choosing", "theory/equations", "reference/plausibly", "messages")
 
 
 class _Quiet(SimpleHTTPRequestHandler):

@@ -9,7 +9,7 @@ import pytest
 
 import cut_reference
 import draw_docs
-from site_pages import DOCS, PROJECT, links, menu, name, pages, prose, sections, without_code
+from site_pages import DOCS, PROJECT, links, menu, name, pages, prose, sections
 
 NAMES = [name(page) for page in pages()]
 BESIDE = [PROJECT / "README.md", PROJECT / "CONTRIBUTING.md"]
@@ -47,7 +47,6 @@ ALLOWED = {
     "command_line": {"worker", "rater"},
     "comparison": {"class", "nonconformity", "non-conformity"},
     "formats": {"worker", "ground truth"},
-    "howto/run_on_a_cluster": {"worker"},
     "larger_than_memory": {"worker"},
     "reference/study-file": {"worker", "ground truth"},
 }
@@ -92,19 +91,6 @@ def test_no_two_pages_have_one_title() -> None:
     assert len(found) == len(set(found))
 
 
-@pytest.mark.parametrize(
-    ("page", "limit"),
-    [
-        ("calibrators", 110),
-        ("calibrators_measured", 105),
-        *((door, 105) for door in ("sklearn", "huggingface", "torch", "from_mapie")),
-    ],
-)
-def test_lines_of_prose_are_short(page: str, limit: int) -> None:
-    text = without_code((DOCS / f"{page}.md").read_text(encoding="utf-8"))
-    assert not [one for one in text.splitlines() if len(one) > limit and not one.startswith("|")]
-
-
 @pytest.mark.parametrize("page", pages(), ids=name)
 def test_words_are_spelled_as_in_the_glossary(page: Path) -> None:
     text = EXCUSED.sub("", prose(page.read_text(encoding="utf-8")))
@@ -116,7 +102,7 @@ def test_words_are_spelled_as_in_the_glossary(page: Path) -> None:
 
 def test_the_glossary_has_every_word_once() -> None:
     text = (DOCS / "glossary.md").read_text(encoding="utf-8")
-    terms = re.findall(r"^## (.+)$", text, re.MULTILINE)
+    terms = re.findall(r"^\| ([a-z -]+) \| [A-Z0-9].+ \|$", text, re.MULTILINE)
     assert len(terms) == len(set(terms))
     assert {
         *("example", "label", "annotator", "response", "annotations", "plausibilities"),
@@ -124,8 +110,6 @@ def test_the_glossary_has_every_word_once() -> None:
         *("combiner", "prediction set", "threshold", "aggregated coverage", "voted coverage"),
         *("true coverage", "set size", "guarantee"),
     } <= set(terms)
-    bodies = re.split(r"^## .+$", text, flags=re.MULTILINE)[1:]
-    assert all(body.strip().endswith((".", ")")) for body in bodies)
 
 
 @pytest.mark.parametrize("page", cut_reference.PAGES, ids=name)

@@ -22,7 +22,7 @@ from site_pages import DOCS, PROJECT, name, without_code
 @pytest.mark.parametrize("page", run_pages.pages(), ids=name)
 def test_every_block_shows_what_it_prints(page: Path, tmp_path: Path) -> None:
     text = page.read_text(encoding="utf-8")
-    with run_pages.folder(tmp_path):
+    with run_pages.folder(tmp_path, page):
         for shown in run_pages.run(page):
             if not shown.right:  # so that pytest shows where they differ
                 assert shown.block.body == shown.printed, "python scripts/run_pages.py --write"
@@ -81,10 +81,10 @@ def test_the_night_of_the_service_runs(tmp_path: Path, monkeypatch: pytest.Monke
 
 
 def test_readers_are_asked_for_by_names_and_options_that_they_have() -> None:
-    page = (DOCS / "howto" / "my_data.md").read_text(encoding="utf-8")
+    page = (DOCS / "formats.md").read_text(encoding="utf-8")
     asked = [
         shlex.split(found[1])[1]
-        for *_, typed in rows(page, "your votes are in")
+        for *_, typed in rows(page, "your answers are in")
         if (found := re.search(r"`(--reader .+)`", typed))
     ]
     assert len(asked) == 13

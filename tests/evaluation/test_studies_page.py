@@ -1,13 +1,10 @@
-"""docs/studies.md, run: every block of Python, the script, and the study file."""
+"""docs/studies.md: the script, and the study that is interrupted; test_blocks.py runs the rest."""
 
 from __future__ import annotations
 
-import contextlib
-import io
 import re
 import subprocess
 import sys
-import warnings
 from pathlib import Path
 
 import pytest
@@ -15,8 +12,8 @@ import pytest
 import cli_world
 import plausibly
 from plausibly.cli import run
-from plausibly.errors import PlausiblyWarning
 from plausibly.evaluation.design import Design, Outcome
+from readme_world import write_files
 
 _FENCE = re.compile(r"^```(\w+)\n(.*?)^```$", re.M | re.S)
 
@@ -29,26 +26,9 @@ def fences(project: Path) -> list[tuple[str, str]]:
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    cli_world.make(tmp_path)
+    write_files(tmp_path)
     monkeypatch.chdir(tmp_path)
     return tmp_path
-
-
-def test_the_blocks_print_what_the_page_shows(project: Path, folder: Path) -> None:
-    blocks = fences(project)
-    names: dict[str, object] = {}
-    shown = 0
-    for (language, text), after in zip(blocks, [*blocks[1:], ("", "")], strict=True):
-        if language != "python" or text.startswith("# compare.py"):
-            continue
-        out = io.StringIO()
-        with contextlib.redirect_stdout(out), warnings.catch_warnings():
-            warnings.simplefilter("ignore", PlausiblyWarning)
-            exec(compile(text, "studies.md", "exec"), names)  # the page's own blocks
-        assert after[0] == "text", text
-        assert out.getvalue() == after[1]
-        shown += 1
-    assert shown == sum(language == "text" for language, _ in blocks) == 4
 
 
 def test_the_script_runs_in_several_processes_and_again(project: Path, folder: Path) -> None:

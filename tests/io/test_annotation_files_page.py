@@ -1,4 +1,4 @@
-"""docs/files.md, run: its blocks print what it shows, and each format keeps what its table says."""
+"""docs/files.md: each format keeps what its table says."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import xarray as xr
 import plausibly
 from io_annotation_tables import same as same_table
 from io_plausibilities import same
-from methods_page import run_page, tables
+from methods_page import tables
 from plausibly.data.annotations import build_table
 from plausibly.data.plausibilities import pack
 from plausibly.io.annotation_files import read_annotation_file
@@ -35,13 +35,6 @@ LAM = xr.DataArray(
 def page(project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     return project / "docs" / "files.md"
-
-
-def test_blocks_print_what_the_page_shows(page: Path) -> None:
-    blocks = run_page(page)
-    assert len(blocks) == 4
-    for printed, shown in blocks:
-        assert printed == shown
 
 
 def test_each_format_of_annotations_keeps_what_the_table_says(page: Path) -> None:

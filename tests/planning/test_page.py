@@ -1,18 +1,11 @@
-"""The page about planning shows what its blocks print."""
+"""The page about planning shows measured figures."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
-from methods_page import run_page, tables
+from methods_page import tables
 from planning_world import OBSERVED, PREDICTED
-
-
-def test_the_page_shows_what_is_printed(project: Path) -> None:
-    blocks = run_page(project / "docs" / "planning.md")
-    assert len(blocks) == 3
-    for printed, shown in blocks:
-        assert printed == shown
 
 
 def test_the_page_shows_the_figures_that_are_tested(project: Path) -> None:

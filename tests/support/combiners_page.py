@@ -119,7 +119,7 @@ def sets() -> str:
         ]
         for place, name in enumerate(methods)
     ]
-    return rows(["combiner", "guaranteed", "what radiologists said, covered", "labels a set"], body)
+    return rows(["combiner", "guaranteed", "coverage of answers", "labels per set"], body)
 
 
 if __name__ == "__main__":

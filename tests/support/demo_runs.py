@@ -7,8 +7,7 @@ import warnings
 from functools import cache
 
 from plausibly.demo import study, subjects
-from plausibly.errors import PlausiblyWarning, counted
-from plausibly.evaluation.result import percent
+from plausibly.errors import PlausiblyWarning
 
 SEED = 1
 
@@ -28,17 +27,19 @@ def result(name: subjects.Name, splits: int = 3) -> study.Result:
 
 
 def readme_table(found: study.Result) -> str:
-    """Return the short table of the README, with its last line: what is guaranteed, and if what."""
-    nouns = found.subject.nouns
-    about = f"90% sets for {counted(len(found.subject))} {nouns.examples}"
-    lines = [f"{about:<32}{'covers ratings':<17}{'labels a set':<16}guaranteed"]
-    for title, method in (("votes", study.VOTED), (nouns.everything, study.EXPECTED)):
+    """Return the table of the README: coverage, set size and guarantee of three calibrations."""
+    lines = [
+        "90% sets calibrated on         all answers  majority vote   labels  guarantee",
+        "                                   covered        covered  per set",
+    ]
+    for title, method in (
+        ("all answers (expected)", study.EXPECTED),
+        ("10 drawn answers (monte-carlo)", "monte-carlo, average"),
+        ("majority vote (voted)", study.VOTED),
+    ):
         one = study.figures(found.study, method)
-        guaranteed = one["guaranteed_level"]
-        level = "nothing" if math.isnan(guaranteed) else percent(guaranteed)
-        covered, size = percent(one["aggregated_coverage"]), f"{one['set_size']:.1f}"
-        lines.append(f"{f'calibrated on {title}':<37}{covered:<17}{size:<12}{level}")
-    lines.append(
-        "guaranteed: on average over new cases, if they are exchangeable with the calibration cases"
-    )
+        level = "none" if math.isnan(one["guaranteed_level"]) else f"{one['guaranteed_level']:.2f}"
+        lines.append(
+            f"{title:<31}{one['aggregated_coverage']:>11.3f}{one['voted_coverage']:>15.3f}{one['set_size']:>9.2f}{level:>11}"
+        )
     return "\n".join(lines)

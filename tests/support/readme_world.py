@@ -1,17 +1,15 @@
-"""The README cut into what it claims, and files of a user on which its commands run."""
+"""Parts of the README and of pages, and the files on which their commands run."""
 
 from __future__ import annotations
 
 import re
 import shlex
+from importlib.resources import files
 from pathlib import Path
 
-import numpy as np
-from numpy.typing import NDArray
+from plausibly.cli.example import FILES
 
 LABELS = ("benign", "unsure", "malignant")
-READERS = ("reader_a", "reader_b", "reader_c", "reader_d")
-CALIBRATION, NEW = 240, 120
 
 _FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
@@ -59,36 +57,7 @@ def rows(text: str, first: str) -> list[list[str]]:
 
 
 def write_files(folder: Path) -> None:
-    """Write every file that the README's commands read."""
-    random = np.random.default_rng(7)
-    votes, crowd = ["task,worker,label"], ["item,rater,answer,seconds"]
-    new_votes = list(votes)
-    model = [f"example,{','.join(LABELS)}"]
-    new = list(model)
-    patients = ["example,patient,site"]
-    for number in range(CALIBRATION + NEW):
-        name = f"scan_{number}"
-        lam = random.dirichlet((1.0, 0.7, 0.7))
-        given = _row(0.7 * lam + 0.3 * random.dirichlet((1.0, 1.0, 1.0)))
-        calibrates = number < CALIBRATION
-        (model if calibrates else new).append(f"{name},{given}")
-        for reader in READERS[: 3 + number % 2]:
-            said = LABELS[int(random.choice(len(LABELS), p=lam))]
-            (votes if calibrates else new_votes).append(f"{name},{reader},{said}")
-            if calibrates:
-                crowd.append(f"{name},{reader},{said},{number % 60}")
-        patients.append(f"{name},patient_{number // 2},{'north' if number % 3 else 'south'}")
-    for file, lines in (
-        ("votes.csv", votes),
-        ("crowd.csv", crowd),
-        ("new_votes.csv", new_votes),
-        ("probabilities.csv", model),
-        ("new.csv", new),
-        ("patients.csv", patients),
-        ("labels.txt", list(LABELS)),
-    ):
-        (folder / file).write_text("\n".join(lines) + "\n", encoding="utf-8")
-
-
-def _row(values: NDArray[np.float64]) -> str:
-    return ",".join(f"{value:.4f}" for value in values)
+    """Write the files of ``plausibly example``."""
+    source = files("plausibly.demo") / "data" / "example"
+    for name in FILES:
+        (folder / name).write_bytes((source / name).read_bytes())

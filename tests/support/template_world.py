@@ -114,7 +114,7 @@ def write_plugins(folder: Path) -> list[Path]:
     for name, kind in NEW.items():
         plugins_new.write(name, kind, folder / name)
     plugins_new.write(FORMAT, "annotation", folder / FORMAT)
-    page = cut_docs.page("howto-format.md")
+    page = cut_docs.page("format.md")
     for path, text in files_of(page).items():
         if path.endswith(".py"):
             (folder / FORMAT / path).write_text(text, encoding="utf-8")

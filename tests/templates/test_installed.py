@@ -67,7 +67,16 @@ def test_one_calibration_uses_four_of_them(installed: Environment, tmp_path: Pat
         cwd=tmp_path,
     )
     predicted = installed.plausibly(
-        *("predict", "predictor.nc", "-p", "new.csv", "--alpha", "0.2", "-o", "sets.csv"),
+        *(
+            "predict",
+            "predictor.nc",
+            "-p",
+            "new_probabilities.csv",
+            "--alpha",
+            "0.2",
+            "-o",
+            "sets.csv",
+        ),
         cwd=tmp_path,
     )
     assert predicted.err == ""

@@ -15,7 +15,7 @@ import plausibly
 from conformal_world import LABELS, world
 from eval_said import check, said
 from exact_realdata import load
-from methods_page import run_page, tables
+from methods_page import tables
 from plausibly.errors import InputError
 from plausibly.evaluation.splits import split, split_keys
 from plausibly.evaluation.tuning import TunedScore
@@ -261,13 +261,6 @@ def test_tuned_sets_are_smaller_on_noisy_images(shared: Path) -> None:
         one = study.sel({"method": name, "alpha": 0.1})
         assert float(one["set_size"]) == pytest.approx(size, abs=0.005)
         assert abs(float(one["aggregated_coverage"]) - 0.9) < 0.01
-
-
-def test_the_page_shows_what_is_printed(project: Path) -> None:
-    blocks = run_page(project / "docs" / "tuning.md")
-    assert len(blocks) == 2
-    for printed, shown in blocks:
-        assert printed == shown
 
 
 @said(__file__)

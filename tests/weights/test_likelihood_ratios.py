@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,7 +10,6 @@ import xarray as xr
 from hypothesis import given, strategies as st
 
 import plausibly
-from methods_page import run_page
 from plausibly.errors import InputError, MissingExtra, PlausiblyWarning
 
 pytest.importorskip("sklearn", reason="likelihood ratios are estimated by scikit-learn")
@@ -325,10 +323,3 @@ def test_without_scikit_learn_the_extra_is_named(
         '  expected  the extra "demo"\n'
         '  do        pip install "plausibly[demo]"'
     )
-
-
-def test_the_page_shows_what_is_printed(project: Path) -> None:
-    blocks = run_page(project / "docs" / "likelihood-ratios.md")
-    assert len(blocks) == 1
-    for printed, shown in blocks:
-        assert printed == shown

@@ -41,8 +41,8 @@ class Data(subjects.Judged):
         if self.true is None:
             raise ValueError(f"no label of the {self.name} is known")
         hit: NDArray[np.bool_] = self.true.values[:, None] == self.predictions[names.LABEL].values
-        known = self.predictions.copy(data=hit.astype(np.float64))
-        return known.rename("plausibilities").drop_attrs()
+        sure = self.predictions.copy(data=hit.astype(np.float64)).rename("plausibilities")
+        return sure.drop_attrs(deep=False)  # the scale marks predictions
 
 
 TRAINING = 1000

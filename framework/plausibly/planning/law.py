@@ -153,6 +153,7 @@ def needed_by_combiner(
         attrs={names.SCALE: "probability"},
     )
     plausibilities = predictions.copy(data=np.full((_EXAMPLES, 2), 0.5))
+    plausibilities = plausibilities.drop_attrs(deep=False)  # the scale marks predictions
     made = [registry.resolve(COMBINER, combiner) for combiner in combiners]
     needed, counts = [], []
     for combiner in made:
