@@ -208,8 +208,8 @@ def test_disabled_by_a_study_file(good: Environment, world: World) -> None:
     assert ran.code == 2
     said = " ".join((ran.out + ran.err).split())
     assert (
-        'annotations.aggregator.name: no aggregator "ranked-choice"; 1 plugin that is off '
-        "(thesis), which may have it"
+        'annotations.aggregator.name: no aggregator "ranked-choice"; it may be in a plugin that '
+        "is disabled (thesis)"
     ) in said
     world.edit("study.toml", '"ranked-choice"', '"thesis:ranked-choice"')
     ran = good.plausibly("config", "check", "study.toml", folder=world.folder)

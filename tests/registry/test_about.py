@@ -10,7 +10,7 @@ import attrs
 import pytest
 
 from plausibly.plugin import Calibrator
-from plausibly.registry.entries import declares, extras_of, missing
+from plausibly.registry.entries import extras_of, missing
 from plausibly.registry.listing import about, first_sentence, helps
 from registry_components import By, Drawn
 
@@ -175,14 +175,6 @@ def world(monkeypatch: pytest.MonkeyPatch) -> None:
 )
 def test_what_an_extra_lacks(distribution: str, extra: str, lacking: tuple[str, ...]) -> None:
     assert missing(distribution, extra) == lacking
-
-
-@pytest.mark.usefixtures("world")
-def test_what_a_distribution_declares() -> None:
-    assert declares("thesis", "attrs")
-    assert declares("thesis", "far_away")
-    assert not declares("thesis", "polars")
-    assert not declares("unheard-of", "attrs")
 
 
 def test_extras_of_ours() -> None:

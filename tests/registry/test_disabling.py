@@ -82,7 +82,7 @@ class TestOneMeaning:
         made = thesis.registry(disabled=["thesis"])
         with pytest.raises(ComponentError) as caught:
             made.create(AGGREGATOR, "gibbs")
-        assert caught.value.got == "1 plugin that is off (thesis), which may have it"
+        assert caught.value.got == "it may be in a plugin that is disabled (thesis)"
         assert caught.value.details["disabled"] == ["thesis (thesis-pl 0.2)"]
 
     def test_a_text_is_no_list_of_names(self, thesis: Plugins) -> None:

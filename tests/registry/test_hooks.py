@@ -218,7 +218,7 @@ class TestRemedies:
             (
                 Source("thesis", "plausibly", "1"),
                 ModuleNotFoundError("No module", name="xarray.core"),
-                "pip install xarray",
+                "install what provides xarray",
             ),
             (SOURCE, ValueError("x"), "mend thesis-pl"),
             (Source("(this run)"), ValueError("x"), "mend its class, and register it again"),

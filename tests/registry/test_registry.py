@@ -136,7 +136,7 @@ class TestWhoOffersIt:
         with pytest.raises(ComponentError) as caught:
             made.create(AGGREGATOR, "pl")
         assert str(caught.value) == (
-            'error name-clash: two plugins offer the aggregator "pl"\n'
+            'error name-clash: 2 plugins offer the aggregator "pl"\n'
             "  expected  one; got pl-tools 1.1 (tools) and thesis-pl 0.2 (thesis)\n"
             "  do        say tools:pl or thesis:pl; or disable one"
         )
@@ -237,7 +237,7 @@ class TestIsolation:
         plugins.add("broken", self.half, distribution="half-broken")
         with pytest.warns(PlausiblyWarning), pytest.raises(ComponentError) as caught:
             plugins.registry().create(AGGREGATOR, "qqq")
-        assert caught.value.got == "1 plugin that failed (broken), which may have it"
+        assert caught.value.got == "it may be in a plugin that failed (broken)"
 
     def test_warned_of_once(self, plugins: Plugins) -> None:
         plugins.add("broken", self.half, distribution="half-broken")

@@ -104,7 +104,7 @@ def info(
     ]
     output.document["components"] = components
     output.show("\n\n".join(texts))
-    made.tell_of_names()
+    made.report(failures=False)
 
 
 def _plugin(source: Source, rows: Sequence[Row]) -> str:
@@ -208,7 +208,7 @@ def check(
 
     made = registry.default()
     rows = select(overview(made), names) if names else overview(made)
-    made.told()  # the kit asks for components, and what failed is shown here
+    made.report(failures=False)  # the kit asks for components, and what failed is shown here
     kit: Rules | None = None
     if rules:
         from plausibly.testing import check as checked
@@ -247,7 +247,6 @@ def check(
         output.show(f"ok      {plural(len(fine), 'component')} of {offering} of plausibly")
     of = plural(len({row.source for row in rows if row.state != "disabled"}), "plugin")
     output.show(f"{counted(len(failed))} of {of} failed." if failed else f"{of}, none failed.")
-    made.tell_of_names()
     return EXIT_CHECK if failed else 0
 
 

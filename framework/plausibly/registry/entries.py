@@ -43,11 +43,6 @@ def missing(distribution: str, extra: str) -> tuple[str, ...]:
     return tuple(name for name in _required(distribution, extra) if not _is_installed(name))
 
 
-def declares(distribution: str, module: str) -> bool:
-    """Return whether a distribution requires one that is called like a module."""
-    return module in {r[1].replace("-", "_").lower() for r in _requirements(distribution)}
-
-
 def _is_installed(distribution: str) -> bool:
     with suppress(metadata.PackageNotFoundError):
         return bool(metadata.distribution(distribution))
@@ -226,9 +221,7 @@ class Failure:
             return "mend its class, and register it again"
         if isinstance(self.error, ModuleNotFoundError) and self.error.name:
             module = self.error.name.partition(".")[0]
-            # A module may come with a distribution of another name, which nobody should guess.
-            known = declares(self.source.distribution, module.lower())
-            return f"pip install {module}" if known else f"install what provides {module}"
+            return f"install what provides {module}"
         return f"mend {self.source.distribution}"
 
     def warning(self) -> PlausiblyWarning:
@@ -288,8 +281,6 @@ VARIABLE = "PLAUSIBLY_DISABLE_PLUGINS"
 STRICT = "PLAUSIBLY_STRICT_PLUGINS"
 """Environment variable: unless it is empty or 0, a plugin that fails is an error."""
 
-EVERY_OTHER = "*"
-
 
 def normalised(name: str) -> str:
     """Return the name by which two spellings of one plugin or distribution are equal."""
@@ -307,7 +298,7 @@ class Disabled:
         """Return whether it turns off the plugin."""
         if source.plugin == THIS_RUN:
             return False
-        if self.name == EVERY_OTHER:
+        if self.name == "*":  # every other plugin
             return not source.builtin
         return normalised(self.name) in (normalised(source.plugin), normalised(source.distribution))
 
