@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib.metadata as metadata
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 import attrs
@@ -106,16 +105,6 @@ def test_what_a_class_inherits() -> None:
 
     assert helps(Narrow)["prior"] == "Less."
     assert helps(Narrow)["rounds"] == "How often EM runs; at most."
-
-
-def test_no_docstring() -> None:
-    @dataclass
-    class Bare:
-        rounds: int = 3
-
-    Bare.__doc__ = None
-    assert helps(Bare) == {}
-    assert [(p.name, p.default) for p in about(Bare, plain)] == [("rounds", "3")]
 
 
 def test_types_that_exist_for_checkers_only() -> None:

@@ -4,16 +4,12 @@ from __future__ import annotations
 
 import ast
 from importlib.metadata import distribution
-from inspect import signature
 from pathlib import Path
 
 import pytest
 
 import crowd_kit_standin
-import plausibly
 import plausibly_builtins
-from cli_world import run
-from plausibly import plugin
 from plausibly.protocols import KINDS
 from plausibly.registry import Entry, default
 
@@ -40,20 +36,6 @@ def test_nothing_is_plugged_into_pytest() -> None:
     """That would have every test run of every user import plausibly, and spoil coverage."""
     groups = {point.group for point in distribution("plausibly").entry_points}
     assert groups == {"console_scripts", "plausibly"}
-
-
-def test_one_word_for_a_kind_everywhere() -> None:
-    """The registry, the messages, the options and the arguments say the same."""
-    words = {kind.name for kind in KINDS}
-    assert words == {"annotation", "reader", "aggregator", "score", "calibrator", "combiner"}
-    for kind in KINDS:
-        assert getattr(plugin, kind.name.upper()) is kind
-    told = run("calibrate", "--help").out
-    assert {word for word in words if f"--{word} " in told} == words - {"annotation"}
-    assert set(signature(plausibly.calibrate).parameters) >= words - {"annotation", "reader"}
-    others = {"engine", "backend", "strategy", "estimator", "conformer"}
-    names = {name.lower() for name in (*dir(plugin), *dir(plausibly))}
-    assert not [name for name in names for other in others if other in name]
 
 
 @pytest.mark.parametrize(("kind", "name"), OURS)

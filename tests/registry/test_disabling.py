@@ -9,7 +9,7 @@ import pytest
 
 from plausibly import registry
 from plausibly.errors import ComponentError, InputError, PlausiblyWarning
-from plausibly.plugin import AGGREGATOR, CALIBRATOR, COMBINER
+from plausibly.plugin import AGGREGATOR, COMBINER
 from plausibly.registry import Registry
 from plausibly.registry.entries import VARIABLE
 from registry_components import Frequency, Least, Plugins, Smoothed, offering
@@ -65,18 +65,6 @@ class TestOneMeaning:
         thesis.add("more", offering("other"), distribution="thesis-pl")
         made = thesis.registry(disabled=["thesis-pl"])
         assert names(made) == OURS | {"tools:pl"}
-
-    def test_the_whole_message(self, thesis: Plugins, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setenv(VARIABLE, "thesis")
-        with pytest.raises(ComponentError) as caught:
-            thesis.registry().create(AGGREGATOR, "thesis:pl")
-        assert str(caught.value) == (
-            'error component-unknown: no aggregator "thesis:pl": thesis (thesis-pl 0.2) is\n'
-            "  disabled\n"
-            "  expected  the name of a plugin that is on; got PLAUSIBLY_DISABLE_PLUGINS names\n"
-            "            thesis\n"
-            "  do        take thesis out of PLAUSIBLY_DISABLE_PLUGINS"
-        )
 
     def test_a_name_that_may_be_there(self, thesis: Plugins) -> None:
         made = thesis.registry(disabled=["thesis"])
@@ -148,12 +136,6 @@ class TestBlocks:
         assert names(made) == OURS | {"tools:pl", "thesis:pl"}
         assert made.create(AGGREGATOR, "thesis:pl") == Smoothed()
 
-    def test_after_an_error_as_well(self, thesis: Plugins) -> None:
-        made = thesis.registry()
-        with pytest.raises(ZeroDivisionError), made.disabling("thesis"):
-            raise ZeroDivisionError
-        assert "thesis:pl" in names(made)
-
     def test_what_was_used_before(self, thesis: Plugins) -> None:
         made = thesis.registry()
         assert made.create(AGGREGATOR, "thesis:pl") == Smoothed()
@@ -182,10 +164,6 @@ class TestBlocks:
         ):
             registry.resolve(COMBINER, "average")
         assert registry.resolve(COMBINER, "average") is not None
-
-    def test_one_name_of_the_process(self) -> None:
-        with registry.disabling("calibrators"):
-            assert registry.default().entries(CALIBRATOR) == ()
 
 
 class TestUnknownNames:

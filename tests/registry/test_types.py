@@ -61,10 +61,3 @@ def test_what_does_not_fit_is_refused_before_it_runs(plugins: Plugins) -> None:
     @hookimpl  # type: ignore[arg-type]  # a hook returns nothing
     def returning(registrar: Registrar) -> int:
         return 1
-
-
-def test_components_satisfy_their_protocols() -> None:
-    aggregator: type[Aggregator] = Frequency
-    calibrator: type[Calibrator] = Drawn
-    combiner: type[PValueCombiner] = Least
-    assert [aggregator, calibrator, combiner] == [Frequency, Drawn, Least]
