@@ -58,13 +58,6 @@ def test_what_there_is() -> None:
         assert default().describe(AGGREGATOR, component)["name"] == f"crowd-kit:{name}"
 
 
-def test_the_bare_name_stays_our_own() -> None:
-    ours = default().create(AGGREGATOR, "dawid-skene")
-    theirs = default().create(AGGREGATOR, "crowd-kit:dawid-skene")
-    assert type(ours) is not type(theirs)
-    assert default().describe(AGGREGATOR, ours)["name"] == "dawid-skene"
-
-
 @pytest.mark.parametrize("name", [*CHANCES, *WITH_SKILLS])
 def test_fault_8_labels_called_like_columns(name: str) -> None:
     found = lam(name, table(labels=LABELS))
@@ -135,19 +128,6 @@ def test_fault_4_skips_are_no_rows(frames: list[pd.DataFrame]) -> None:
     given = table([*VOTES, ("t1", "cy", ""), ("t2", "dan", "")])
     lam("dawid-skene", given)
     assert len(frames[0]) == len(VOTES)
-
-
-def test_report_34_nobody_answered() -> None:
-    given = table([*VOTES, ("t7", "cy", "")])
-    with pytest.raises(InputError) as caught:
-        lam("glad", given)
-    assert caught.value.name == "example-unanswered"
-    assert "t7" in caught.value.what
-
-
-def test_fault_12_warnings_stay_inside(recwarn: pytest.WarningsRecorder) -> None:
-    lam("glad", table())
-    assert [one for one in recwarn if issubclass(one.category, DeprecationWarning)] == []
 
 
 def test_the_global_generator_is_as_it_was() -> None:

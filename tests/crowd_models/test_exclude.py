@@ -12,7 +12,6 @@ from crowd_models_worlds import quiet, table_of
 from plausibly.data.states import read_left_out
 from plausibly.errors import InputError, PlausiblyWarning
 from plausibly.plugin import AGGREGATOR, ANNOTATION, resolve
-from plausibly.registry import default
 
 # dan says x to everything, eve means the opposite, fay answers once.
 VOTES = {
@@ -116,18 +115,6 @@ def build(said: list[tuple[str, str, list[str]]]) -> xr.Dataset:
     return resolve(ANNOTATION, "partial-ranking").build(said, ["p", "q"])
 
 
-def test_inside_a_bootstrap_and_around_one() -> None:
-    inside = {"name": "exclude", "annotators": ["eve"]}
-    draws = plausibly.aggregate(TABLE, {"name": "bootstrap", "inner": inside, "draws": 3})
-    assert draws.sizes["draw"] == 3
-    around = {"name": "exclude", "inner": {"name": "bootstrap", "draws": 3}, "annotators": ["eve"]}
-    other = plausibly.aggregate(TABLE, around)
-    assert excluded(other) == {"eve": "named"}
-    xr.testing.assert_equal(
-        other, plausibly.aggregate(without("eve"), {"name": "bootstrap", "draws": 3})
-    )
-
-
 def test_whether_it_is_joint() -> None:
     for table, joint in (
         ({"annotators": ["a"]}, False),
@@ -137,13 +124,6 @@ def test_whether_it_is_joint() -> None:
         ({"annotators": ["a"], "inner": "one-coin"}, True),
     ):
         assert resolve(AGGREGATOR, {"name": "exclude", **table}).joint is joint
-
-
-def test_a_table_and_back() -> None:
-    made = resolve(AGGREGATOR, {"name": "exclude", "annotators": ["dan"], "by": "one-coin"})
-    told = default().describe(AGGREGATOR, made)
-    assert (told["name"], told["annotators"]) == ("exclude", ["dan"])
-    assert resolve(AGGREGATOR, told) == made
 
 
 def test_examples_that_lose_everybody() -> None:

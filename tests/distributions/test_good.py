@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import re
 import tomllib
 from pathlib import Path
@@ -52,22 +51,6 @@ def test_listed(good: Environment) -> None:
     others = [row for row in others if "not installed" not in row]  # of a longer line
     assert others[1:-1] == ROWS
     assert others[-1].endswith(" components of 14 plugins, none failed")
-
-
-def test_metadata_alone(good: Environment) -> None:
-    ran = good.plausibly("plugins", "list", "--installed", "--json")
-    assert (ran.code, ran.err) == (0, "")
-    (thesis,) = (p for p in ran.document["plugins"] if p["plugin"] == "thesis")
-    assert thesis == {
-        "plugin": "thesis",
-        "distribution": "thesis-pl",
-        "version": "0.2",
-        "module": "thesis_pl",
-        "state": "installed",
-        "reason": "",
-        "about": "Plausibilities from rankings by the model of Plackett and Luce.",
-        "url": "https://example.org/thesis-pl",
-    }
 
 
 def test_told_of(good: Environment) -> None:
@@ -147,20 +130,6 @@ def test_from_python(good: Environment, world: World) -> None:
     assert first == pytest.approx([(3 + 1) / 6, 1 / 6, 1 / 6])
 
 
-def test_from_the_command_line(good: Environment, world: World) -> None:
-    table = '{name = "ranked-choice", rounds = 200, prior = 1.0}'
-    words = ["aggregate", "-a", "votes.csv", "--aggregator", table, "-o", "lam.csv"]
-    ran = good.plausibly(*words, folder=world.folder)
-    assert (ran.code, ran.err) == (0, "")
-    assert "thesis:ranked-choice (rounds 200, prior 1)" in " ".join(ran.out.split())
-    with world.path("lam.csv").open(encoding="utf-8") as file:
-        by_command = [
-            [float(row[label]) for label in ("cat", "dog", "fox")] for row in csv.DictReader(file)
-        ]
-    in_python = good.run("-c", PYTHON, folder=world.folder).out.splitlines()[:-1]
-    assert by_command == [[float(value) for value in row.split()[1:]] for row in in_python]
-
-
 def test_a_mistake_in_its_parameters(good: Environment, world: World) -> None:
     table = '{name = "ranked-choice", round = 0, prior = "1"}'
     words = ["aggregate", "-a", "votes.csv", "--aggregator", table, "-o", "lam.csv"]
@@ -217,8 +186,3 @@ def test_disabled_by_a_study_file(good: Environment, world: World) -> None:
     said = " ".join((ran.out + ran.err).split())
     assert "thesis (thesis-pl 0.2) is disabled" in said
     assert "take thesis-pl out of [plugins] disable" in said
-
-
-def test_the_command_is_installed(good: Environment) -> None:
-    ran = good.run(good.python.parent / "plausibly", "plugins", "info", "thesis")
-    assert (ran.code, ran.out) == (0, INFO)

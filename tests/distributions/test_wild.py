@@ -108,12 +108,6 @@ class TestTheListTellsTheTruth:
             for name, (stage, reason) in FAILED.items()
         }
 
-    def test_metadata_alone_import_nothing(self, wild: Environment) -> None:
-        ran = wild.plausibly("plugins", "list", "--installed")
-        assert (ran.code, ran.err) == (0, "")
-        assert "broken broken_import broken-import 0.1 installed" in rows(ran.out)
-        assert ran.out.splitlines()[-1].startswith("25 plugins of 14 distributions, none imported")
-
     def test_every_command_about_plugins_works(self, wild: Environment) -> None:
         for words in (["info"], ["plugins", "info", "half", "dowdall", "scores"], ["--help"]):
             ran = wild.plausibly(*words)
@@ -125,24 +119,6 @@ class TestTheListTellsTheTruth:
         assert (ran.code, ran.err) == (3, "")
         assert ran.out.startswith(CHECK)
         assert ran.out.endswith("\n9 of 25 plugins failed.\n")
-
-    def test_check_some(self, wild: Environment) -> None:
-        ran = wild.plausibly("plugins", "check", "thesis", "pairs-reader", "dowdall")
-        assert (ran.code, ran.err) == (0, "")
-        assert ran.out.splitlines()[-1] == "4 plugins, none failed."
-        problem = wild.plausibly("plugins", "check", "house", "--json").document["checked"][0]
-        assert problem["problems"] == [
-            {
-                "plugin": "house",
-                "distribution": "house-rules",
-                "version": "1.3",
-                "kind": "combiner",
-                "component": "house-min",
-                "member": "combine",
-                "expected": "combine(p, held_out)",
-                "got": "combine(p_values, alpha)",
-            }
-        ]
 
 
 class TestWorkGoesOn:
@@ -173,10 +149,6 @@ class TestWorkGoesOn:
             '[[methods]]\ncalibrator = { name = "expected" }\n[splits]\ncount = 2\n',
         )
         assert wild.plausibly("run", table, folder=world.folder).code == 0
-
-    def test_import_is_silent(self, wild: Environment) -> None:
-        ran = wild.run("-W", "error", "-c", "import plausibly, plausibly.plugin")
-        assert (ran.code, ran.out, ran.err) == (0, "", "")
 
 
 def asked(wild: Environment, kind: str, name: str, **variables: str) -> Ran:
@@ -210,15 +182,6 @@ class TestAsking:
             "got it may be in a plugin that failed (scores, broken, half-way, … (7 in all)) or in "
             "a plugin that is disabled (thesis)"
         ) in said
-
-    def test_for_half_a_component(self, wild: Environment) -> None:
-        assert asked(wild, "AGGREGATOR", "half-place").out == (
-            'error component-invalid: aggregator "half-place" of half (half-component 0.1),\n'
-            "  member aggregate\n"
-            "  expected  aggregate(annotations, keys); got nothing of that name; it has\n"
-            '            "aggregat"\n'
-            "  do        mend it as the Protocol Aggregator of plausibly.plugin says\n"
-        )
 
     def test_for_a_name_that_two_offer(self, wild: Environment) -> None:
         assert asked(wild, "AGGREGATOR", "dowdall").out == (

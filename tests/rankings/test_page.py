@@ -78,9 +78,3 @@ def cases_table(shared: Path) -> str:
 @pytest.mark.realdata
 def test_the_cases(page: str, shared: Path) -> None:
     assert cases_table(shared) in page
-
-
-def test_links_and_lines(page: str) -> None:
-    prose = re.sub(r"^```.*?^```$", "", page, flags=re.M | re.S)
-    lines = [line for line in prose.splitlines() if not line.startswith("|")]
-    assert not [line for line in lines if len(line) > 105]

@@ -121,17 +121,6 @@ def test_saved_and_loaded(case: str, tmp_path: Path) -> None:
     )
 
 
-@pytest.mark.parametrize("labels", [["a", "b", "c", "d"], ["d", "b", "a", "c"]])
-def test_rank_gives_every_example_the_same_number_of_labels(labels: list[str]) -> None:
-    predictions, lam = world(60, dtype="float64")
-    names = {"label": labels}
-    p = plausibly.calibrate(
-        predictions.assign_coords(names), lam.assign_coords(names), score="rank"
-    )
-    for alpha in ALPHAS:
-        assert len(set(p.predict(predictions.assign_coords(names), alpha).sum("label").values)) == 1
-
-
 @pytest.mark.parametrize("case", CASES)
 def test_a_label_without_plausibility_and_one_never_predicted(case: str) -> None:
     """Neither breaks anything: the first has no mass, the second has probability 0 everywhere."""
@@ -186,27 +175,3 @@ def test_coverage_is_kept_and_not_much_exceeded(case: str, calibrator: str) -> N
 def test_coverage_is_kept(case: str, n: int) -> None:
     covered = simulated(made(case), n, 15, calibrator="expected")
     assert covered.mean() >= 0.9 - MARGIN * covered.std(ddof=1) / np.sqrt(len(covered))
-
-
-@pytest.mark.parametrize("case", RANDOMISED)
-def test_drawn_labels_are_missed_by_one_in_ten(case: str) -> None:
-    """One new example and one drawn label a calibration: a binomial number of misses."""
-    runs, n, missed = 150, 19, 0
-    for run in range(runs):
-        predictions, lam = world(n + 1, seed=run)
-        p = plausibly.calibrate(predictions[:n], lam[:n], score=made(case), seed=run)
-        truth = np.random.default_rng(run).choice(len(LABELS), p=lam.values[n])
-        missed += not p.predict(predictions[n:], "0.1").values[0, truth]
-    assert missed <= 0.1 * runs + MARGIN * np.sqrt(runs * 0.1 * 0.9)
-
-
-def test_one_score_in_both_phases_or_no_coverage() -> None:
-    """Randomised in calibration and not in prediction, the promise is lost: others' mistake."""
-    runs, covered = 10, []
-    for run in range(runs):
-        predictions, lam = world(500, seed=run)
-        p = plausibly.calibrate(predictions[:200], lam[:200], score=made("aps, randomised"))
-        ones = np.ones((300, 1))
-        sets = p.predict_array(predictions.values[200:], "0.1", uniform=ones)
-        covered.append((sets * lam.values[200:]).sum(axis=1).mean())
-    assert np.mean(covered) < 0.85

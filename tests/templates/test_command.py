@@ -16,7 +16,6 @@ from cli_world import run
 from plausibly.cli import plugins_new
 from plausibly.cli.plugins_new import LONGEST, rendered
 from plausibly.protocols import KINDS
-from template_world import NAMES
 
 KIND_NAMES = [kind.name for kind in KINDS]
 
@@ -84,10 +83,6 @@ def test_for_programs_and_in_silence(here: Path) -> None:
     assert (ran.code, ran.out, ran.err) == (0, "", "")
 
 
-def test_every_kind_has_a_template() -> None:
-    assert set(NAMES) == set(KIND_NAMES)
-
-
 @pytest.mark.parametrize("kind", KIND_NAMES)
 @pytest.mark.parametrize("name", ["x", "a-b2-c", "keys", "true", "exception", "m" * LONGEST])
 def test_any_name_makes_modules_that_can_be_read(name: str, kind: str) -> None:
@@ -112,21 +107,6 @@ def test_any_name_makes_modules_that_can_be_read(name: str, kind: str) -> None:
             ]
     assert defined
     assert not {*defined} & {*imported, *dir(__builtins__)}
-
-
-def test_the_longest_name_is_still_in_style(here: Path) -> None:
-    for kind in KIND_NAMES:
-        name = f"{'n' * (LONGEST - 3)}-x{KIND_NAMES.index(kind)}"
-        assert run("plugins", "new", name, "--kind", kind, "--quiet").code == 0
-        for words in (["check", "--no-cache"], ["format", "--check", "--diff", "--no-cache"]):
-            done = subprocess.run(
-                [sys.executable, "-m", "ruff", *words],
-                cwd=here / name,
-                capture_output=True,
-                text=True,
-                check=False,
-            )
-            assert done.returncode == 0, done.stdout + done.stderr
 
 
 REFUSED = {
@@ -204,16 +184,6 @@ def test_a_folder_of_the_same_name_is_no_module(
     (here / "glicko").mkdir()
     monkeypatch.syspath_prepend(here)
     assert run("plugins", "new", "glicko", "--kind", "score", "-o", "there").code == 0
-
-
-def test_no_kind(here: Path) -> None:
-    ran = run("plugins", "new", "glicko")
-    assert (ran.code, ran.out) == (2, "")
-    assert ran.err == (
-        "error kind-unsaid: a new plugin needs a kind of component\n"
-        "  expected  one of annotation, reader, aggregator, score, calibrator, combiner\n"
-        "  do        --kind aggregator, or another of them\n"
-    )
 
 
 def test_another_kind(here: Path) -> None:
