@@ -111,14 +111,68 @@ assert "quits" not in sys.modules
     python("-c", code, path=tmp_path)
 
 
-def test_metadata_that_cannot_be_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+BROKEN = {
+    "pairs": "import no_such_module_xyz\n",
+    "quits": "import sys\nsys.exit(3)\n",
+    "scores": "",
+    "half": "from plausibly.plugin import COMBINER, hookimpl\n\n\n@hookimpl\n"
+    "def register(registrar):\n"
+    '    registrar.add(COMBINER, "half-combiner", "half:Combiner")\n'
+    '    raise KeyError("licence")\n',
+}
+
+
+@pytest.fixture
+def wild(tmp_path: Path) -> Path:
+    """An environment with a plugin that works, broken ones, and metadata that cannot be read."""
+    for plugin, text in {"thesis": GOOD, **BROKEN}.items():
+        module = f"{plugin}_pl"
+        modules = {module: text}
+        write_distribution(tmp_path, f"{plugin}-pl", plugins={plugin: module}, modules=modules)
     info = tmp_path / "malformed-1.0.dist-info"
     info.mkdir()
     (info / "METADATA").write_text("Metadata-Version: 2.1\nName: malformed\nVersion: 1.0\n")
     (info / "entry_points.txt").write_text("[plausibly]\nthis line is no entry point\n")
-    monkeypatch.syspath_prepend(tmp_path)
-    failures = [found for found in discovery.other_plugins() if isinstance(found, Failure)]
-    assert ("malformed", "metadata") in [(f.source.plugin, f.stage) for f in failures]
+    return tmp_path
+
+
+def test_the_list_shows_each_state(wild: Path) -> None:
+    text = listed(path=wild)
+    rows = {" ".join(line.split()) for line in text.splitlines()}
+    assert rows >= {
+        "aggregator ranked-choice thesis thesis-pl 0.1 ready",
+        "- - pairs pairs-pl 0.1 failed at import",
+        "- - quits quits-pl 0.1 failed at import",
+        "- - scores scores-pl 0.1 failed at name",
+        "combiner half-combiner half half-pl 0.1 failed at registration",
+        "- - malformed malformed failed at metadata",
+    }
+    assert text.endswith(" 5 failed:  plausibly plugins check\n")
+    assert "import  pairs (pairs-pl 0.1): No module named 'no_such_module_xyz'\n" in text
+
+
+def test_work_goes_on_and_each_failure_is_reported_once(wild: Path) -> None:
+    code = """
+import warnings
+from plausibly import registry
+from plausibly.errors import ComponentError, PlausiblyWarning
+from plausibly.plugin import AGGREGATOR, COMBINER
+with warnings.catch_warnings(record=True) as caught:
+    warnings.simplefilter("always")
+    for _ in range(2):
+        registry.resolve(COMBINER, "average")
+        registry.resolve(AGGREGATOR, "ranked-choice")
+    try:
+        registry.resolve(COMBINER, "half-combiner")
+    except ComponentError as error:
+        print(error.what)
+assert all(isinstance(w.message, PlausiblyWarning) for w in caught)
+print(*sorted(w.message.whose for w in caught))
+"""
+    assert python("-c", code, path=wild).splitlines() == [
+        'no combiner "half-combiner": half (half-pl 0.1) failed at registration',
+        "half malformed pairs quits scores",
+    ]
 
 
 def test_one_installed_twice_is_one(good: Path, tmp_path: Path) -> None:
