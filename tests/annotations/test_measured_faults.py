@@ -5,9 +5,6 @@ The numbers are those of the study of annotation libraries.
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -107,31 +104,6 @@ def test_fault_08_a_label_may_be_called_like_a_column(aggregator: str, label: st
     found = plausibly.aggregate(votes(("1", "a", label), ("1", "b", label)), aggregator)
     assert found["label"].values.tolist() == [label]
     assert found.values.tolist() == [[pytest.approx(1.0)]]
-
-
-SILENT = """
-import warnings
-warnings.simplefilter("error")
-import plausibly
-from plausibly import registry
-from plausibly.protocols import ANNOTATION
-rows = [("1", "a", "x"), ("1", "b", "y"), ("2", "a", "x"), ("2", "b", "x")]
-table = registry.resolve(ANNOTATION, "single-label").build(rows, None)
-for name in ("label-frequency", "majority-vote", "dawid-skene", "one-coin", "worker-agreement"):
-    plausibly.aggregate(table, name)
-"""
-
-
-def test_fault_12_no_warning_of_a_library_comes_through() -> None:
-    """With warnings as errors every aggregator failed at once."""
-    run = subprocess.run(
-        [sys.executable, "-c", SILENT],
-        capture_output=True,
-        text=True,
-        check=False,
-        env={**os.environ, "PYTHONWARNINGS": ""},
-    )
-    assert (run.returncode, run.stderr) == (0, "")
 
 
 def test_fault_16_a_label_called_nan(tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ from hypothesis import given, settings, strategies as st
 
 import plausibly
 from crowd_models_oracles import Votes
-from crowd_models_worlds import ANNOTATORS, LABELS, crowd, quiet, table_of, votes
+from crowd_models_worlds import LABELS, crowd, quiet, table_of, votes
 from plausibly.errors import PlausiblyWarning
 from plausibly.plugin import Aggregator, Keys
 from plausibly_builtins.crowd_models.em import DawidSkene, OneCoin
@@ -112,39 +112,12 @@ def test_a_response_that_counts_thrice_is_three(aggregator: Aggregator, given_vo
         assert np.allclose(aggregator.aggregate(table_of(single), KEYS), one, atol=1e-12)
 
 
-@pytest.mark.parametrize("aggregator", ALL[:4], ids=repr)
-def test_copies_of_all_examples_change_nothing_but_the_prior(aggregator: Aggregator) -> None:
-    """The likelihood of two copies is the square: its maximum stays where it is."""
-    given_votes = [
-        (f"e{i}", q, LABELS[(i + (i % 4 == j)) % 3], 1)
-        for i in range(12)
-        for j, q in enumerate(ANNOTATORS)
-    ]
-    twice = [(e + c, q, k, w) for e, q, k, w in given_votes for c in ("", " again")]
-    if isinstance(aggregator, DawidSkene):
-        aggregator = DawidSkene(smoothing=0.0)
-    if isinstance(aggregator, OneCoin):
-        aggregator = OneCoin(right=0.0, wrong=0.0)
-    with quiet():
-        one = aggregator.aggregate(table_of(given_votes), KEYS)
-        two = aggregator.aggregate(table_of(twice), KEYS)
-    for copy in ("", " again"):
-        found = two.sel(example=[f"{e}{copy}" for e in one["example"].values])
-        assert np.allclose(found.values, one.values, atol=1e-9)
-
-
 @each
 def test_a_label_that_nobody_says_has_none(aggregator: Aggregator) -> None:
     table = table_of([("a", "q", "Ä", 1), ("b", "q", "b c", 1), ("b", "r1", "b c", 1)])
     with quiet():
         lam = aggregator.aggregate(table, KEYS)
     assert (lam.sel(label="melanoma") == 0).all()
-
-
-def test_unless_labels_have_a_prior() -> None:
-    table = table_of([("a", "q", "Ä", 1), ("b", "q", "b c", 1), ("b", "r1", "b c", 1)])
-    lam = DawidSkene(label_smoothing=0.5).aggregate(table, KEYS)
-    assert (lam.sel(label="melanoma") > 0).all()
 
 
 def test_thousands_of_responses_an_example_do_not_underflow() -> None:

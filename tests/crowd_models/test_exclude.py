@@ -91,12 +91,6 @@ def test_nobody_is_below() -> None:
     assert "left_out" not in found.attrs
 
 
-def test_whoever_is_unknown_stays() -> None:
-    table = table_of(RECORDS, labels="xyz", anonymous=["eve"])
-    found = plausibly.aggregate(table, "exclude", fewer_than=2)
-    xr.testing.assert_equal(found, plausibly.aggregate(without("fay")))
-
-
 def test_rankings_by_name_and_number() -> None:
     said = [("x", "a", ["p", "q"]), ("x", "b", ["q", "p"]), ("y", "b", ["p"])]
     table = resolve(ANNOTATION, "partial-ranking").build(said, None)

@@ -26,17 +26,6 @@ def test_large_blocks_by_what_is_left(phi: list[float]) -> None:
     assert found == pytest.approx(ro.by_subsets(phi, 1.0), rel=1e-12, abs=1e-13)
 
 
-def test_no_cancellation() -> None:
-    phi = [0.0, -10.0, -20.0, -30.0]
-    for below in (1.0, 1e-9, 1e9, 1e-200):
-        ratio = np.array([phi]) - math.log(below)
-        found = log_chances(ratio)[0]
-        assert found == pytest.approx(ro.by_subsets(phi, below), rel=1e-14, abs=1e-15)
-    assert log_chances(np.array([[20.0, 0.0]]) + 20.0)[0] == pytest.approx(
-        -math.exp(-20.0) - math.exp(-40.0), rel=1e-6
-    )
-
-
 def test_utilities_that_are_no_floats() -> None:
     """Far below or above all others, as logarithms: nothing overflows."""
     at = np.array([[-2000.0, 50.0], [2000.0, 1500.0], [-900.0, -900.0]])

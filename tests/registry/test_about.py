@@ -10,8 +10,8 @@ import pytest
 
 from plausibly.plugin import Calibrator
 from plausibly.registry.entries import extras_of, missing
-from plausibly.registry.listing import about, first_sentence, helps
-from registry_components import By, Drawn
+from plausibly.registry.listing import about, helps
+from registry_components import Drawn
 
 if TYPE_CHECKING:
     from collections.abc import Sequence as OnlyForCheckers
@@ -74,24 +74,6 @@ def test_every_parameter_in_words() -> None:
     assert [p.name for p in about(Documented, plain) if p.required] == ["strict"]
 
 
-def test_a_function() -> None:
-    def made(rounds: int, prior: float = 2.0) -> Documented:
-        """Make one.
-
-        Parameters
-        ----------
-        rounds : int
-            How often.
-        """
-        raise NotImplementedError
-
-    assert [(p.name, p.required, p.default, p.help) for p in about(made, plain)] == [
-        ("rounds", True, "", "How often."),
-        ("prior", False, "2.0", ""),
-    ]
-    assert first_sentence(made) == "Make one."
-
-
 def test_what_a_class_inherits() -> None:
     @attrs.frozen(kw_only=True)
     class Narrow(Documented):
@@ -114,11 +96,6 @@ def test_types_that_exist_for_checkers_only() -> None:
 
     (found,) = about(Unresolved, plain)
     assert (found.name, found.type, found.default) == ("names", "OnlyForCheckers[str]", "[]")
-
-
-def test_defaults_that_are_components() -> None:
-    found = {p.name: p.default for p in about(By, plain)}
-    assert found == {"by": "", "inner": '{name = "drawn", draws = 10}', "many": "[]"}
 
 
 @pytest.fixture

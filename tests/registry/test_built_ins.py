@@ -11,17 +11,12 @@ import pytest
 import crowd_kit_standin
 import plausibly_builtins
 from plausibly.protocols import KINDS
-from plausibly.registry import Entry, default
+from plausibly.registry import default
 
 OURS = sorted(
     (e.kind, e.qualified if e.extra else e.name) for e in default().entries() if e.source.builtin
 )
 KIND = {kind.name: kind for kind in KINDS}
-
-
-def entry(kind: str, name: str) -> Entry:
-    """Return one of ours."""
-    return default().find(KIND[kind], name)
 
 
 def test_an_entry_point_a_family() -> None:
@@ -50,14 +45,6 @@ def test_made_described_and_made_again(
     assert table["name"] == name
     assert default().create(KIND[kind], table) == made
     assert default().create(KIND[kind], made) is made
-
-
-@pytest.mark.parametrize(("kind", "name"), OURS)
-def test_lazy_and_in_its_own_file(kind: str, name: str) -> None:
-    one = entry(kind, name)
-    assert isinstance(one.target, str)
-    assert one.summary
-    assert one.target.startswith("plausibly_builtins.")
 
 
 def test_ours_stand_on_the_public_module_alone() -> None:

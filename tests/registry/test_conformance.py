@@ -90,37 +90,6 @@ def test_methods(function: object, got: str | None) -> None:
     assert spoilt(score=function) == expected
 
 
-def test_missing_members() -> None:
-    class Misspelt:
-        randomised: ClassVar[bool] = False
-        raeds: ClassVar[str] = "probability"
-
-    expected = "reads: 'probability' or 'log-probability'"
-    assert [f"{p.expected} / {p.got}" for p in problems(Misspelt(), ScoreFunction)] == [
-        f'{expected} / nothing of that name; it has "raeds"',
-        "score(probabilities, uniform) / nothing of that name",
-    ]
-
-
-def test_properties_run_at_most_once_and_nothing_else_runs() -> None:
-    ran = []
-
-    class Watched:
-        reads: ClassVar[str] = "probability"
-
-        @property
-        def randomised(self) -> bool:
-            ran.append("randomised")
-            return False
-
-        def score(self, probabilities: object, uniform: object) -> object:
-            ran.append("score")
-            return None
-
-    assert problems(Watched(), ScoreFunction) == ()
-    assert ran == ["randomised"]
-
-
 @pytest.mark.parametrize(
     ("value", "wanted", "does"),
     [

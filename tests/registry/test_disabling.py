@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 import warnings
 
 import pytest
@@ -53,13 +52,6 @@ class TestOneMeaning:
         assert caught.value.got == f"{by} names {name.strip()}"
         assert caught.value.do == f"take {name.strip()} out of {by}"
         assert thesis.imported == ["votes", "calibration", "tools"], "it is not even imported"
-
-    def test_every_other(self, thesis: Plugins) -> None:
-        made = thesis.registry(disabled=["*"])
-        assert names(made) == OURS
-        made.register(AGGREGATOR, "mine", Smoothed)
-        assert made.create(AGGREGATOR, "mine") == Smoothed()
-        assert [off.plugin for off in made.disabled()] == ["thesis", "tools"]
 
     def test_all_that_a_distribution_offers(self, thesis: Plugins) -> None:
         thesis.add("more", offering("other"), distribution="thesis-pl")
@@ -147,15 +139,6 @@ class TestBlocks:
         assert caught.value.do.startswith(
             "take thesis out of [plugins] disable of study.toml; or another: "
         )
-
-    def test_in_every_thread(self, thesis: Plugins) -> None:
-        made = thesis.registry()
-        seen: list[set[str]] = []
-        with made.disabling("thesis"):
-            thread = threading.Thread(target=lambda: seen.append(names(made)))
-            thread.start()
-            thread.join()
-        assert seen == [OURS | {"tools:pl"}]
 
     def test_of_the_process(self) -> None:
         with (

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import importlib.metadata as metadata
 import os
-import re
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
-from plausibly import __version__
-from plausibly.cli.app import app
 from plausibly.protocols import KINDS
 from plausibly.registry import Failure, default, discovery
 from registry_components import write_distribution
@@ -82,19 +79,6 @@ assert registry.resolve(AGGREGATOR, "thesis:ranked-choice", {"rounds": 3}) == ma
 print(registry.describe(AGGREGATOR, made))
 """
     assert python("-c", code, path=good) == "{'name': 'thesis:ranked-choice', 'rounds': 3}\n"
-
-
-def test_registered_in_this_run(good: Path) -> None:
-    code = """
-import plausibly
-from plausibly.cli.app import app
-from plausibly.plugin import AGGREGATOR
-for _ in range(2):
-    plausibly.register(AGGREGATOR, "mine", "thesis_pl:PlackettLuce")
-app(["plugins", "list", "--kind", "aggregator"], standalone_mode=False)
-"""
-    text = python("-c", code, path=good)
-    assert "aggregator mine (this run) registered here ready" in " ".join(text.split())
 
 
 def test_built_ins_need_no_scan(tmp_path: Path) -> None:
@@ -239,25 +223,6 @@ assert "plausibly_builtins.scores.simple" not in sys.modules
         assert text.splitlines()[-1] == "loaded []"
 
 
-def test_a_table_on_a_terminal(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
-    monkeypatch.setenv("TERM", "xterm")
-    monkeypatch.delenv("NO_COLOR", raising=False)
-    monkeypatch.setenv("COLUMNS", "100")
-    assert app(["plugins", "list", "--kind", "score"], standalone_mode=False) == 0
-    lines = capsys.readouterr().out.splitlines()
-    assert "\x1b[1m" in lines[0]
-    row = ["score", "probability", "scores", "plausibly"]
-    assert [*row, __version__, "ready"] in [
-        re.sub(r"\x1b\[\d+m", "", line).split() for line in lines
-    ]
-    assert lines[-1].endswith(" components of 1 plugin, none failed")
-    assert app(["plugins", "list", "--quiet"], standalone_mode=False) == 0
-    assert capsys.readouterr().out == ""
-
-
 def test_our_distribution_may_be_missing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(discovery, "OURS", "no-such-distribution-xyz")
     assert discovery.own_plugins() == ()
@@ -276,13 +241,3 @@ def test_a_distribution_that_cannot_even_say_its_name(monkeypatch: pytest.Monkey
     assert isinstance(failure, Failure)
     assert str(failure.source) == "distribution 0 on the path (distribution 0 on the path)"
     assert failure.reason == "OSError: disk error"
-
-
-def test_a_distribution_that_goes_away(good: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def gone(name: str) -> metadata.Distribution:
-        raise metadata.PackageNotFoundError(name)
-
-    monkeypatch.syspath_prepend(good)
-    monkeypatch.setattr(metadata, "distribution", gone)
-    failures = [found for found in discovery.other_plugins() if isinstance(found, Failure)]
-    assert "thesis-pl" in [failure.source.plugin for failure in failures]

@@ -16,7 +16,6 @@ import xarray as xr
 import plausibly
 from plausibly import registry
 from plausibly.errors import ComponentError
-from plausibly.evaluation.design import read_methods
 from plausibly.plugin import (
     AGGREGATOR,
     ANNOTATION,
@@ -184,11 +183,6 @@ def test_a_study(votes: Path, predictions: xr.DataArray) -> None:
             study["aggregated_coverage"].sel({"method": method}).values,
             by_name["aggregated_coverage"].sel({"method": "expected"}).values,
         )
-
-
-def test_a_study_names_objects_after_their_classes() -> None:
-    table = {"calibrator": "voted", "combiner": MyCombiner()}
-    assert list(read_methods([MyCalibrator(), table])) == ["MyCalibrator", "voted, MyCombiner"]
 
 
 def test_registered_in_a_script_it_has_a_name(

@@ -9,7 +9,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import ClassVar
 
-import attrs
 import pytest
 
 from plausibly import registry
@@ -53,12 +52,6 @@ class TestStrict:
                 made.create(AGGREGATOR, "frequency")
         else:
             assert made.create(AGGREGATOR, "frequency") == Frequency()
-
-    def test_the_argument_wins(self, plugins: Plugins, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setenv(STRICT, "1")
-        plugins.add("broken", broken, distribution="half-broken")
-        made = plugins.registry(strict=False)
-        assert made.create(AGGREGATOR, "frequency") == Frequency()
 
     def test_what_is_off_does_not_fail(self, plugins: Plugins) -> None:
         plugins.add("broken", broken, distribution="half-broken")
@@ -201,18 +194,6 @@ class TestIdentity:
         with made.disabling("pl-tools"):
             assert made.create(AGGREGATOR, "pl") == Frequency()
 
-    def test_saved_under_a_name_that_is_clear(self, plugins: Plugins) -> None:
-        plugins.add("rankings", offering("pl", Smoothed), distribution="pl-tools")
-        plugins.add("rankings", offering("pl", Frequency), distribution="thesis-pl")
-        made = plugins.registry()
-        table = made.describe(AGGREGATOR, made.create(AGGREGATOR, "thesis-pl:pl"))
-        assert table == {"name": "frequency"}, "its class is ours"
-        plugins.add("rankings", offering("pl", Mine), distribution="voting")
-        made.refresh()
-        table = made.describe(AGGREGATOR, Mine())
-        assert table == {"name": "voting:pl"}
-        assert made.create(AGGREGATOR, table) == Mine()
-
     @pytest.mark.parametrize("name", ["votes", "Votes", "plausibly"])
     def test_names_of_ours_are_reserved(self, plugins: Plugins, name: str) -> None:
         plugins.add(name, offering("pl"), distribution="impostor")
@@ -236,11 +217,6 @@ class TestIdentity:
         assert failure.reason == "thesis (thesis-pl 0.2) has this name already"
         with pytest.warns(PlausiblyWarning, match="stopped at name"):
             assert made.create(AGGREGATOR, "pl") == Smoothed()
-
-
-@attrs.frozen(kw_only=True)
-class Mine(Frequency):
-    """An aggregator of nobody else."""
 
 
 class Half:

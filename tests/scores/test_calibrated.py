@@ -121,28 +121,6 @@ def test_saved_and_loaded(case: str, tmp_path: Path) -> None:
     )
 
 
-@pytest.mark.parametrize("case", CASES)
-def test_a_label_without_plausibility_and_one_never_predicted(case: str) -> None:
-    """Neither breaks anything: the first has no mass, the second has probability 0 everywhere."""
-    predictions, lam = world(40, dtype="float64")
-    rows = predictions.values.copy()
-    rows[:, 1] = 0.0
-    rows /= rows.sum(axis=1, keepdims=True)
-    masses = lam.values.copy()
-    masses[:, 2] = 0.0
-    masses[:, 0] += masses.sum(axis=1) == 0
-    masses /= masses.sum(axis=1, keepdims=True)
-    p = plausibly.calibrate(
-        predictions.copy(data=rows),
-        lam.drop_vars("denominator").copy(data=masses),
-        score=made(case),
-    )
-    sets = p.predict(predictions.copy(data=rows), "0.6")
-    assert sets.any("label").mean() > 0.3
-    # More plausibility than is left out lies on the label that the model calls impossible.
-    assert not p.predict(predictions.copy(data=rows), "0.6").sel(label=LABELS[1]).any()
-
-
 def simulated(
     component: ScoreFunction, n: int, runs: int, *, calibrator: str, test: int = 300
 ) -> NDArray[np.float64]:
@@ -168,10 +146,3 @@ def test_coverage_is_kept_and_not_much_exceeded(case: str, calibrator: str) -> N
     assert slack < 0.02
     assert covered.mean() >= 0.9 - slack
     assert covered.mean() <= 0.9 + 2 / (n + 1) + slack
-
-
-@pytest.mark.parametrize("case", [case for case in CASES if case not in RANDOMISED])
-@pytest.mark.parametrize("n", [10, 100])
-def test_coverage_is_kept(case: str, n: int) -> None:
-    covered = simulated(made(case), n, 15, calibrator="expected")
-    assert covered.mean() >= 0.9 - MARGIN * covered.std(ddof=1) / np.sqrt(len(covered))

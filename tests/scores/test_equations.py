@@ -149,15 +149,6 @@ def test_a_batch_is_its_rows_bit_for_bit(case: str, labels: int) -> None:
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_blocks_of_rows_do_not_show(case: str) -> None:
-    """A batch that is worked through in several blocks, cut where none of them ends."""
-    rows, uniform = uneven_rows(9_000, 40, 6, np.float32)
-    whole = score(case, rows, uniform)
-    parts = [score(case, rows[part], uniform[part]) for part in (slice(0, 5), slice(5, None))]
-    np.testing.assert_array_equal(np.concatenate(parts), whole)
-
-
-@pytest.mark.parametrize("case", CASES)
 def test_a_number_that_is_none_spoils_its_own_row_only(case: str) -> None:
     rows = np.array([[0.5, 0.3, 0.2], [0.5, np.nan, 0.2]])
     found = score(case, rows, np.full((2, 1), 0.5))
