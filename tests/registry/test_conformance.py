@@ -13,7 +13,7 @@ from plausibly.errors import ComponentError
 from plausibly.plugin import AGGREGATOR, COMBINER, SCORE
 from plausibly.protocols import Aggregator, Calibrator, PValueCombiner, ScoreFunction
 from plausibly.registry import Registry
-from plausibly.registry.conformance import class_problems, problems
+from plausibly.registry.conformance import problems
 from plausibly.type_hints import fits
 from registry_components import By, Drawn, Frequency, Least, Plugins, Smoothed, offering
 
@@ -184,7 +184,7 @@ class TestClasses:
     def test_methods_without_self(self) -> None:
         def lines(score: object) -> list[str]:
             cls = type("Spoilt", (Scored,), {"score": score})
-            return [f"{p.expected} / {p.got}" for p in class_problems(cls, ScoreFunction)]
+            return [f"{p.expected} / {p.got}" for p in problems(cls, ScoreFunction)]
 
         expected = "score(probabilities, uniform)"
         assert lines(lambda self, probabilities, uniform: None) == []
@@ -218,7 +218,7 @@ class TestClasses:
             randomised: bool = False
 
         def absent(cls: type[object]) -> list[str]:
-            return [problem.member for problem in class_problems(cls, ScoreFunction)]
+            return [problem.member for problem in problems(cls, ScoreFunction)]
 
         assert absent(Nothing) == ["randomised", "reads"]
         assert absent(Half) == ["reads"]

@@ -7,7 +7,6 @@ import importlib.metadata as metadata
 import inspect
 import re
 from collections.abc import Callable, Iterator
-from contextlib import suppress
 from typing import Protocol, TypeVar
 
 import attrs
@@ -203,25 +202,22 @@ def own_plugins() -> tuple[Declared, ...]:
 
 def other_plugins() -> tuple[Declared | Failure, ...]:
     """Return the plugins of all other distributions, sorted by distribution and name."""
-    names: set[str] = set()
+    seen = {OURS}
     found: list[Declared | Failure] = []
     for number, distribution in enumerate(metadata.distributions()):
+        called = f"distribution {number} on the path"
         try:
             # Most distributions declare nothing of ours, and parsing takes longer than looking.
-            if f"[{GROUP}]" in (distribution.read_text("entry_points.txt") or ""):
-                names.add(normalised(distribution.name))
+            if f"[{GROUP}]" not in (distribution.read_text("entry_points.txt") or ""):
+                continue
+            called = str(distribution.name)
+            if normalised(called) not in seen:
+                seen.add(normalised(called))
+                # The one that Python would import from: the first of this name on the path.
+                found += _declared_by(metadata.distribution(called))
         except Exception as error:  # noqa: BLE001  # any file may be malformed in any way
-            name = f"distribution {number} on the path"
-            with suppress(Exception):  # its name may be what cannot be read
-                name = str(distribution.name)
-            found.append(Failure(Source(name, name), "metadata", error))
-    for name in sorted(names - {OURS}):
-        try:
-            # The one that Python would import from: the first of this name on the path.
-            found += _declared_by(metadata.distribution(name))
-        except Exception as error:  # noqa: BLE001  # what was read above may be half of it
-            found.append(Failure(Source(name, name), "metadata", error))
-    return tuple(found)
+            found.append(Failure(Source(called, called), "metadata", error))
+    return tuple(sorted(found, key=lambda one: normalised(one.source.distribution)))
 
 
 def _declared_by(

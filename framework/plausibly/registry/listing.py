@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from difflib import get_close_matches
 from typing import Any, Literal
 
@@ -12,7 +12,7 @@ import attrs
 
 from plausibly.errors import ComponentError, MissingExtra, listed
 from plausibly.protocols import KIND_BY_NAME, Kind
-from plausibly.registry.conformance import Problem, class_problems, problems
+from plausibly.registry.conformance import Problem, problems
 from plausibly.registry.entries import (
     VARIABLE,
     Entry,
@@ -80,20 +80,15 @@ def helps(target: Callable[..., object]) -> dict[str, str]:
     found: dict[str, str] = {}
     for base in reversed(target.__mro__ if isinstance(target, type) else [target]):
         doc = vars(base).get("__doc__") if isinstance(base, type) else inspect.getdoc(base)
-        found |= dict(_documented(inspect.cleandoc(doc or "")))
+        for section in _SECTION.findall(inspect.cleandoc(doc or "") + "\n"):
+            for heads, words in _PARAMETER.findall(section):
+                meaning = " ".join(words.split()).replace("``", "")
+                found |= {name.strip(): meaning for name in heads.split(",")}
     if isinstance(target, type) and attrs.has(target):
         for field in attrs.fields(target):
             if isinstance(text := field.metadata.get("help"), str):
                 found[field.name] = text
     return found
-
-
-def _documented(doc: str) -> Iterator[tuple[str, str]]:
-    """Yield names and meanings from the sections of parameters in a docstring."""
-    for section in _SECTION.findall(doc + "\n"):
-        for heads, words in _PARAMETER.findall(section):
-            meaning = " ".join(words.split()).replace("``", "")
-            yield from ((name.strip(), meaning) for name in heads.split(","))
 
 
 def first_sentence(target: Callable[..., object]) -> str:
@@ -271,9 +266,10 @@ def check_entry(
     stage = "making"
     try:
         # Each type must exist at run time, where a table is checked against it.
-        required = [p.name for p in parameters_of(entry.load(), typed=True) if p.required]
+        target = entry.load()
+        required = [p.name for p in parameters_of(target, typed=True) if p.required]
         if required:
-            found = class_problems(entry.load(), kind.protocol)
+            found = problems(target, kind.protocol) if isinstance(target, type) else ()
             remark = f"not made: {listed(required)} has no default"
         else:
             component = make(entry)

@@ -19,7 +19,6 @@ from plausibly.errors import ComponentError, InputError, counted, listed
 from plausibly.protocols import KIND_BY_NAME, ComponentLike, Kind
 from plausibly.registry.conformance import (
     Problem,
-    class_problems,
     complete,
     problems,
     required_members,
@@ -321,7 +320,8 @@ class Registry:
                 whose=name,
                 details={"kind": kind.name, "name": name, "plugins": [before[0].source.plugin]},
             )
-        if found := class_problems(target, kind.protocol):
+        # Of a function only what it returns can be looked at.
+        if found := isinstance(target, type) and problems(target, kind.protocol):
             raise _invalid(kind, f'{kind.name} "{name}"', source, found)
         with self._lock:
             if source not in self._sources:
@@ -393,9 +393,9 @@ class Registry:
             return
         stage: Stage = "loading"
         try:
-            found = class_problems(entry.load(), kind.protocol)
+            target = entry.load()
             stage = "check"
-            if found:
+            if found := isinstance(target, type) and problems(target, kind.protocol):
                 raise _invalid(kind, f'{kind.name} "{entry.name}"', entry.source, found)
         except ComponentError as error:
             self._broken[entry.key] = Failure(entry.source, stage, error, (entry,))
