@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from fractions import Fraction
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -77,21 +76,6 @@ def test_at_the_atoms_and_between(like: str | dict[str, object], tied: bool) -> 
     values = p.p_values(test).values
     for alpha in ALPHAS:
         assert np.array_equal(p.predict(test, alpha).values, values > float(alpha)), alpha
-
-
-@pytest.mark.parametrize("like", LIKES, ids=str)
-def test_saved_and_loaded(tmp_path: Path, like: str | dict[str, object]) -> None:
-    p = plausibly.calibrate(
-        *world(80), calibrator="monte-carlo", combiner=like, allow_no_guarantee=True
-    )
-    p.save(tmp_path / "p.nc")
-    again = plausibly.load_predictor(tmp_path / "p.nc")
-    test = world(30, seed=8, start=1000)[0]
-    assert again.p_values(test).identical(p.p_values(test))
-    assert again.predict(test, [0.1, 0.3]).identical(p.predict(test, [0.1, 0.3]))
-    assert again.guarantee("0.1") == p.guarantee("0.1")
-    assert again.combiner == p.combiner
-    assert again.summary == p.summary
 
 
 FACTORS: dict[str, Callable[[int], float]] = {

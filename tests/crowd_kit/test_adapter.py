@@ -58,24 +58,6 @@ def test_what_there_is() -> None:
         assert default().describe(AGGREGATOR, component)["name"] == f"crowd-kit:{name}"
 
 
-@pytest.mark.parametrize("name", [*CHANCES, *WITH_SKILLS])
-def test_fault_8_labels_called_like_columns(name: str) -> None:
-    found = lam(name, table(labels=LABELS))
-    assert found["label"].values.tolist() == LABELS
-    assert float(found.sel(example="t10", label="task")) > 0.5
-    assert float(found.sel(example="t1", label="label")) > 0.5
-    np.testing.assert_allclose(found.sum("label"), 1.0)
-
-
-@pytest.mark.parametrize("name", COMPONENTS)
-def test_report_9_labels_that_nobody_says_are_there(name: str) -> None:
-    votes = YES_NO if name == "kos" else VOTES
-    labels = ["maybe", "no", "yes"] if name == "kos" else LABELS
-    found = lam(name, table(votes, labels))
-    assert found["label"].values.tolist() == labels
-    assert (found.sel(label=labels[0 if name == "kos" else 1]) == 0).all()
-
-
 @pytest.mark.parametrize("name", COMPONENTS)
 def test_fault_3_and_report_1_no_order_of_rows(name: str) -> None:
     votes = YES_NO if name == "kos" else VOTES

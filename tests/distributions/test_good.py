@@ -93,15 +93,6 @@ def test_checked_by_the_rules_of_the_kit(good: Environment) -> None:
     assert re.search(rf"thesis:ranked-choice: \d+ of \d+ rules hold, 1 not run {without}", said)
 
 
-def test_information(good: Environment) -> None:
-    ran = good.plausibly("info", variables={"PLAUSIBLY_DISABLE_PLUGINS": "pairs"})
-    assert (ran.code, ran.err) == (0, "")
-    assert "plugins      13 ready, 0 failed, 1 disabled\n" in ran.out
-    # Beside it stand the threads of the machine that runs the tests, where it sets any.
-    environment = ran.out.partition("\nenvironment ")[2].partition("\npython ")[0]
-    assert "PLAUSIBLY_DISABLE_PLUGINS=pairs" in environment.replace(",", " ").split()
-
-
 PYTHON = """
 import plausibly
 table = plausibly.read_annotations("votes.csv")
@@ -128,15 +119,6 @@ def test_from_python(good: Environment, world: World) -> None:
     # One label a response: the model is then the share of the votes, with the prior.
     first = [float(value) for value in rows[0].split()[1:]]
     assert first == pytest.approx([(3 + 1) / 6, 1 / 6, 1 / 6])
-
-
-def test_a_mistake_in_its_parameters(good: Environment, world: World) -> None:
-    table = '{name = "ranked-choice", round = 0, prior = "1"}'
-    words = ["aggregate", "-a", "votes.csv", "--aggregator", table, "-o", "lam.csv"]
-    ran = good.plausibly(*words, folder=world.folder)
-    assert ran.code == 2
-    assert ran.err.startswith('error component-parameter: aggregator "ranked-choice": 2 mistakes')
-    assert 'did you mean "rounds"?' in " ".join(ran.err.split())
 
 
 STUDY = """

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 import xarray as xr
-from hypothesis import given, settings, strategies as st
 from numpy.typing import NDArray
 
 import plausibly
 from conformal_world import LABELS, world
 from plausibly.kernels.random import Keys, hash_names
-from plausibly.kernels.types import Floats
 from plausibly.plugin import ScoreFunction
-from scores_oracles import TABLES, made, rows_of_sixteenths
+from scores_oracles import TABLES, made
 
 pytestmark = pytest.mark.filterwarnings("ignore::plausibly.errors.PlausiblyWarning")
 
@@ -51,46 +47,6 @@ def test_sets_by_threshold_are_sets_by_p_value(case: str, dtype: str, calibrator
         assert sizes[0] < len(LABELS)
 
 
-@pytest.mark.parametrize("case", CASES)
-@settings(max_examples=25)
-@given(
-    data=rows_of_sixteenths(max_examples=8),
-    seed=st.integers(0, 100),
-    alpha=st.sampled_from(["0.5", "0.34", "0.2"]),
-)
-def test_the_same_on_any_probabilities(
-    case: str, data: tuple[Floats, Floats], seed: int, alpha: str
-) -> None:
-    rows, _ = data
-    examples, labels = rows.shape
-    coords = {"example": [f"e{i}" for i in range(examples)], "label": list("abcdef"[:labels])}
-    predictions = xr.DataArray(rows, dims=("example", "label"), coords=coords)
-    votes = np.random.default_rng(seed).integers(labels, size=(examples, 3))
-    counts = np.stack([np.bincount(row, minlength=labels) for row in votes])
-    p = plausibly.calibrate(predictions, predictions.copy(data=counts / 3), score=made(case))
-    sets, values = p.predict(predictions, alpha), p.p_values(predictions)
-    np.testing.assert_array_equal(sets.values, (values > float(alpha)).values)
-
-
-@pytest.mark.parametrize("case", CASES)
-def test_an_example_has_its_set_in_any_batch(case: str) -> None:
-    predictions, lam = world(60)
-    test, _ = world(30, seed=1, start=100)
-    p = plausibly.calibrate(predictions, lam, score=made(case), seed=5)
-    whole = p.p_values(test)
-    for place in (0, 7, 29):
-        alone = p.p_values(test.isel(example=[place]))
-        np.testing.assert_array_equal(alone.values[0], whole.values[place])
-    backwards = test.isel(example=slice(None, None, -1), label=[2, 0, 3, 1])
-    np.testing.assert_array_equal(
-        p.p_values(backwards).sel(label=whole.label).values[::-1], whole.values
-    )
-    shuffled = plausibly.calibrate(
-        predictions.isel(example=slice(None, None, -1)), lam, score=made(case), seed=5
-    )
-    np.testing.assert_array_equal(shuffled.p_values(test).values, whole.values)
-
-
 @pytest.mark.parametrize("case", RANDOMISED)
 def test_uniforms_belong_to_the_examples(case: str) -> None:
     """The same row has another set under another name, and the array path takes the uniforms."""
@@ -106,19 +62,6 @@ def test_uniforms_belong_to_the_examples(case: str) -> None:
     np.testing.assert_array_equal(first, sets[0])
     other = plausibly.calibrate(predictions, lam, score=made(case), seed=6)
     assert (other.predict(many, "0.3").values != sets).any()
-
-
-@pytest.mark.parametrize("case", CASES)
-def test_saved_and_loaded(case: str, tmp_path: Path) -> None:
-    predictions, lam = world(40)
-    p = plausibly.calibrate(predictions, lam, score=TABLES[case], seed=3)
-    p.save(tmp_path / "p.nc")
-    again = plausibly.load_predictor(tmp_path / "p.nc")
-    assert again.score == made(case)
-    assert again.fingerprint == p.fingerprint
-    np.testing.assert_array_equal(
-        again.predict(predictions, ALPHAS).values, p.predict(predictions, ALPHAS).values
-    )
 
 
 def simulated(

@@ -116,31 +116,12 @@ REFUSED = {
         '            case, at most 30, and no word of Python; got "Thesis_PL"\n'
         "  do        plausibly plugins new thesis-pl --kind score\n"
     ),
-    "lambda": (
-        'error plugin-name: a plugin cannot be called "lambda"\n'
-        "  expected  a letter, then letters, digits and single hyphens, all in lower\n"
-        '            case, at most 30, and no word of Python; got "lambda"\n'
-        "  do        plausibly plugins new my-lambda --kind score\n"
-    ),
-    "../7": (
-        'error plugin-name: a plugin cannot be called "../7"\n'
-        "  expected  a letter, then letters, digits and single hyphens, all in lower\n"
-        '            case, at most 30, and no word of Python; got "../7"\n'
-        "  do        plausibly plugins new my-plugin --kind score\n"
-    ),
     "statistics": (
         'error plugin-name-taken: the name "statistics" is taken by the module statistics\n'
         "  of Python\n"
         "  expected  a name of its own for the distribution, its module and its\n"
         '            component; got "statistics", with the module statistics\n'
         "  do        another name, such as my-statistics\n"
-    ),
-    "maximum": (
-        'error plugin-name-taken: the name "maximum" is taken by the combiner that comes\n'
-        "  with plausibly\n"
-        "  expected  a name of its own for the distribution, its module and its\n"
-        '            component; got "maximum", with the module maximum\n'
-        "  do        another name, such as my-maximum\n"
     ),
 }
 
@@ -161,6 +142,7 @@ def test_names_that_are_none(name: str, said: str, here: Path) -> None:
         ("single-label", "the plugin single-label (plausibly "),
         ("scores", "the plugin scores (plausibly "),
         ("tests", "the folder tests/ of the distribution"),
+        ("maximum", "the combiner that comes with plausibly"),
     ],
 )
 def test_names_that_are_taken(name: str, holder: str, here: Path) -> None:
@@ -170,7 +152,9 @@ def test_names_that_are_taken(name: str, holder: str, here: Path) -> None:
     assert not list(here.iterdir())
 
 
-@pytest.mark.parametrize("name", ["", "-", "7", "a--b", "a-", "-a", "é", "a.b", "a b", "x" * 31])
+@pytest.mark.parametrize(
+    "name", ["", "-", "7", "a--b", "a-", "-a", "é", "a.b", "a b", "x" * 31, "lambda"]
+)
 def test_names_with_other_characters(name: str, here: Path) -> None:
     ran = run("plugins", "new", "--kind", "score", "--", name)
     assert ran.code == 2
