@@ -16,7 +16,7 @@ from plausibly.errors import EXIT_CHECK, InputError, counted
 
 if TYPE_CHECKING:
     from plausibly.registry import Entry, Source
-    from plausibly.registry.listing import About, Checked, Row
+    from plausibly.registry.listing import About, Row
 
 HELP = "Components, and the plugins that offer them."
 _FLAGS = {"reader", "aggregator", "calibrator", "score", "combiner"}
@@ -198,7 +198,6 @@ def check(
 
     from plausibly import registry
     from plausibly.registry.listing import (
-        Checked,
         Rules,
         check_entry,
         check_failure,
@@ -222,7 +221,7 @@ def check(
             untested = row.source.builtin and not names
             found.append(check_entry(row.entry, made.make, None if untested else kit))
         elif row.state == "ready":
-            found.append(Checked(row.source, "ok", reason=row.reason))
+            found.append(attrs.evolve(row, state="ok"))
     found.sort(key=lambda one: (one.source.builtin, one.source.where, one.what))
     failed = {one.source for one in found if one.state == "failed"}
     documents: list[dict[str, object]] = []
@@ -250,7 +249,7 @@ def check(
     return EXIT_CHECK if failed else 0
 
 
-def _lines(one: Checked, width: int) -> str:
+def _lines(one: Row, width: int) -> str:
     """Return what was found as people read it: a line a problem, then what to do."""
     title = {"ok": "ok", "failed": "FAILED", "needs extra": "EXTRA"}[one.state]
     head = f"{title:<8}{one.source.where:<{width}}  "

@@ -335,10 +335,6 @@ Describe = Callable[[Kind[Any], object], dict[str, object]]  # Any: each kind ha
 """Returns the table of a component: `Registry.describe`."""
 
 
-class _NotPlain(Exception):
-    """A value that no table can hold."""
-
-
 def described(component: object, describe: Describe, whose: object) -> dict[str, object]:
     """Return the parameters of a component, called `whose` in messages, as plain data."""
     table: dict[str, object] = {}
@@ -347,7 +343,7 @@ def described(component: object, describe: Describe, whose: object) -> dict[str,
         try:
             value = getattr(component, parameter.field)
             table[parameter.name] = plain(value, describe)
-        except (_NotPlain, AttributeError):
+        except (TypeError, AttributeError):
             mistakes.append(
                 Mistake(
                     parameter.name,
@@ -383,7 +379,7 @@ def plain(value: object, describe: Describe) -> object:
         return {
             p.name: plain(getattr(value, p.field), describe) for p in parameters_of(type(value))
         }
-    raise _NotPlain
+    raise TypeError(f"no table can hold {value!r}")
 
 
 def with_others(mistake: Mistake, entry: Entry, entries: Callable[[], Iterable[Entry]]) -> Mistake:
