@@ -22,13 +22,6 @@ def an(noun: str) -> str:
     return f"an {noun}" if noun[0] in "aeiou" else f"a {noun}"
 
 
-def _requirements(distribution: str) -> Iterator[re.Match[str]]:
-    """Yield name, extras and marker of what an installed distribution requires."""
-    with suppress(metadata.PackageNotFoundError, ValueError):  # ValueError: an empty name
-        lines = metadata.requires(distribution) or ()
-        yield from filter(None, map(_REQUIREMENT.fullmatch, lines))
-
-
 def extras_of(distribution: str) -> tuple[str, ...]:
     """Return the extras that a distribution declares, none where it is not installed."""
     with suppress(metadata.PackageNotFoundError):
@@ -50,15 +43,18 @@ def _is_installed(distribution: str) -> bool:
 
 
 def _required(distribution: str, extra: str) -> Iterator[str]:
-    for requirement in _requirements(distribution):
-        marker = _ONLY_EXTRA.fullmatch(requirement[3] or "")
-        if marker is None or marker[1] != extra:
-            continue
-        if requirement[1] == distribution:  # an extra made of other extras
-            for other in (requirement[2] or "").split(","):
-                yield from _required(distribution, other.strip())
-        else:
-            yield requirement[1]
+    """Yield the distributions that an extra of an installed distribution requires."""
+    with suppress(metadata.PackageNotFoundError, ValueError):  # ValueError: an empty name
+        for line in metadata.requires(distribution) or ():
+            requirement = _REQUIREMENT.fullmatch(line)
+            marker = _ONLY_EXTRA.fullmatch(requirement[3] or "") if requirement else None
+            if requirement is None or marker is None or marker[1] != extra:
+                continue
+            if requirement[1] == distribution:  # an extra made of other extras
+                for other in (requirement[2] or "").split(","):
+                    yield from _required(distribution, other.strip())
+            else:
+                yield requirement[1]
 
 
 Stage = Literal[
