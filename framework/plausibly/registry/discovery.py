@@ -103,7 +103,6 @@ class Registrar:
 
     source: Source
     entries: list[Entry] = attrs.field(factory=list)
-    _known: set[tuple[str, str]] = attrs.field(factory=set, init=False, repr=False, eq=False)
 
     def add(
         self,
@@ -142,7 +141,7 @@ class Registrar:
             If kind, name or target cannot be used, or the plugin already offers this name.
         """
         entry = checked_entry(kind, name, target, self.source, summary, extra, suffixes)
-        if (entry.kind, entry.name) in self._known:
+        if any((e.kind, e.name) == (entry.kind, entry.name) for e in self.entries):
             raise ComponentError(
                 "name-clash",
                 f'{self.source} offers the {kind.name} "{name}" twice',
@@ -151,7 +150,6 @@ class Registrar:
                 do="give one of the two another name",
                 whose=self.source.plugin,
             )
-        self._known.add((entry.kind, entry.name))
         self.entries.append(entry)
 
 
